@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# make run: from an empty Debian machine to the tables of both mail mixes. Every target can be repeated.
+S80LAB := build/venv/bin/s80lab
+
+.PHONY: setup build image run test lint bench clean
+.DEFAULT_GOAL := run
+
+setup:
+	@scripts/setup
+
+build: setup
+	@scripts/build
+
+image: build
+	@$(S80LAB) image build
+
+run: image
+	@$(S80LAB) run imapb imape
+
+test: build
+	@build/venv/bin/pytest tests
+
+lint: setup
+	@scripts/lint
+
+bench: image
+	@$(S80LAB) bench
+
+clean:
+	rm -rf build checkpoints/*/ checkpoints/*.json results/runs results/s80lab.sqlite*

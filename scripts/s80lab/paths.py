@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where things are. Outputs can be put elsewhere by environment variables, for tests and for clusters."""
+
+import os
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build"
+MACHINES = ROOT / "configs" / "machines"
+PROTOCOLS = ROOT / "configs" / "protocols"
+EXPERIMENTS = ROOT / "configs" / "experiments"
+SCALES = ROOT / "workloads" / "scales"
+PROFILES = ROOT / "workloads" / "profiles"
+PLUGIN = BUILD / "lib" / "libs80lab.so"
+
+
+def checkpoints() -> Path:
+    """Folder of checkpoint manifests and blobs ($S80LAB_CHECKPOINTS overrides)."""
+    return Path(os.environ.get("S80LAB_CHECKPOINTS", ROOT / "checkpoints"))
+
+
+def results() -> Path:
+    """Folder of the run folders and the database ($S80LAB_RESULTS overrides)."""
+    return Path(os.environ.get("S80LAB_RESULTS", ROOT / "results"))
+
+
+def runs() -> Path:
+    """One folder a whole run."""
+    return results() / "runs"
+
+
+def database() -> Path:
+    """The SQLite database of all whole runs."""
+    return results() / "s80lab.sqlite"
