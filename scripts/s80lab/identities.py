@@ -1,8 +1,198 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Identities that the statistics of every run must satisfy.
+"""Identities that the statistics of every run must satisfy (docs/interfaces.md, section 7).
 
-    check_run(run_dir: Path) -> list[str]
-        Checks snapshots.jsonl and transactions.json of one run folder over the whole run, the
-        measured region and every window; returns the names of the identities that were checked.
-        Raises IdentityBroken (a UserError) with the identity's name and both numbers.
+check_run(run_dir: Path) -> list[str]
+    Checks snapshots.jsonl and transactions.json of one run folder over the whole run, the
+    measured region and every window; returns the names of the identities that were checked.
+    Raises IdentityBroken (a UserError) with the identity's name and both numbers.
+check(delta: Delta, span: str) -> list[str]
+    The same for one stretch between two snapshots, which a message calls `span`.
 """
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from s80lab.errors import UserError
+from s80lab.folder import read_transactions
+from s80lab.snapshots import Counts, Delta, Snapshots
+
+E_FATES = ("e_to_m", "e_downgraded", "e_evicted", "e_invalidated")
+
+Sides = tuple[tuple[str, ...], Counts, Counts]
+
+
+class IdentityBroken(UserError):
+    """Two numbers that must agree do not."""
+
+    def __init__(self, name: str, span: str, where: str, left: int, right: int, statement: str) -> None:
+        self.name = name
+        at = f" ({where})" if where else ""
+        super().__init__(
+            f"identity {name} is broken over {span}{at}: {left} against {right}, but {statement}; "
+            "the run's statistics are wrong and its results are not to be used"
+        )
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Two sides over the named dimensions, and how they must relate, element by element."""
+
+    name: str
+    statement: str
+    sides: Callable[[Delta], Sides]
+    relation: Literal["==", "<="] = "=="
+
+
+def _same_shape(left: str, right: str) -> Callable[[Delta], Sides]:
+    def sides(delta: Delta) -> Sides:
+        return delta.header.statistics[left].dims, delta[left], delta[right]
+
+    return sides
+
+
+def _sources(delta: Delta) -> Sides:
+    dims = delta.header.statistics["l2_misses"].dims
+    return dims, delta.by("miss_source", *dims), delta["l2_misses"]
+
+
+def _fills(delta: Delta) -> Sides:
+    return ("core", "kind"), delta.by("fills", "core", "kind"), delta.by("l2_misses", "core", "kind")
+
+
+def _fate_of_e(delta: Delta) -> Sides:
+    states = delta.header.labels["state"]
+    entered = delta.by("fills", "core", "state")[:, states.index("E")]
+    went = sum((delta[fate] for fate in E_FATES), start=delta["e_resident"])
+    return ("core",), entered, np.asarray(went)
+
+
+def _instruction_classes(delta: Delta) -> Sides:
+    dims = ("privilege", "class")
+    return dims, delta.by("instruction_class", *dims), delta.by("instructions", *dims)
+
+
+def _instructions(delta: Delta) -> Sides:
+    return (), delta["instructions"].sum(), np.asarray(delta.instructions)
+
+
+def _stores_found_e(delta: Delta) -> Sides:
+    return ("core",), delta.by("stores_found_e", "core"), delta["e_to_m"]
+
+
+def _cycles(delta: Delta) -> Sides:
+    base = np.rint(delta.by("instructions", "core") * delta.header.base_cpi).astype(np.int64)
+    return ("core",), np.asarray(base + delta.by("stall_cycles", "core")), delta["busy_cycles"]
+
+
+IDENTITIES: tuple[Identity, ...] = (
+    Identity("sources_sum_to_misses", "the sources of the L2 misses sum to the L2 misses", _sources),
+    Identity("fills_sum_to_misses", "the fills by state sum to the L2 misses", _fills),
+    Identity(
+        "fate_of_e",
+        "blocks that entered in E = went to M + downgraded + evicted + invalidated + still in E",
+        _fate_of_e,
+    ),
+    Identity(
+        "classes_sum_to_instructions",
+        "loads, stores and all other classes sum to the instructions of all cores",
+        _instruction_classes,
+    ),
+    Identity("cores_sum_to_instructions", "the cores' instructions sum to the run's", _instructions),
+    Identity(
+        "l1_misses_within_accesses",
+        "an access misses the L1 at most once",
+        _same_shape("l1_misses", "accesses"),
+        "<=",
+    ),
+    Identity(
+        "l2_misses_within_accesses",
+        "an L2 access misses at most once",
+        _same_shape("l2_misses", "l2_accesses"),
+        "<=",
+    ),
+    Identity(
+        "stores_found_e_went_to_m", "each store that found a block in E took that block to M", _stores_found_e
+    ),
+    Identity("cycles_sum_to_busy", "base cycles and stall cycles sum to the busy cycles", _cycles),
+)
+
+COUNTERS_GROW = "counters_only_grow"
+TRANSACTIONS = "transactions_match_markers"
+
+
+def check(delta: Delta, span: str) -> list[str]:
+    """Checks every identity over one stretch; raises IdentityBroken, returns the names checked."""
+    _check_growth(delta, span)
+    for identity in IDENTITIES:
+        dims, left, right = identity.sides(delta)
+        bad = left != right if identity.relation == "==" else left > right
+        if np.any(bad):
+            first = tuple(int(axis[0]) for axis in np.nonzero(np.atleast_1d(bad))) if dims else ()
+            raise IdentityBroken(
+                identity.name,
+                span,
+                _place(delta, dims, first),
+                int(left[first]),
+                int(right[first]),
+                identity.statement,
+            )
+    return [COUNTERS_GROW, *(identity.name for identity in IDENTITIES)]
+
+
+def check_transactions(region: Delta, result: Mapping[str, Any]) -> None:
+    """The TX_END markers of the region against the load generator's own counts.
+
+    The load generator learns of the region's two ends from the clock page, which it looks at after
+    the plugin has moved on. A client has one transaction under way at a time, so at either end no
+    more than one transaction a client can fall on different sides: the counts, of each type and of
+    all, may differ by the number of clients and by no more.
+    """
+    clients = int(result["clients"])
+    types = region.header.labels["transaction"]
+    markers = dict(zip(types, region.by("transactions", "transaction").tolist(), strict=True))
+    counts = {name: int(entry["count"]) for name, entry in result["transactions"].items()}
+    pairs = [(name, markers.get(name, 0), counts.get(name, 0)) for name in sorted({*markers, *counts})]
+    pairs.append(("all types", sum(markers.values()), sum(counts.values())))
+    for name, marked, counted in pairs:
+        if abs(marked - counted) > clients:
+            raise IdentityBroken(
+                TRANSACTIONS,
+                "the measured region",
+                name,
+                marked,
+                counted,
+                f"TX_END markers and the load generator's counts agree within the {clients} clients",
+            )
+
+
+def check_run(run_dir: Path) -> list[str]:
+    """Checks one run folder; see the module's text."""
+    snapshots = Snapshots.read(run_dir / "snapshots.jsonl")
+    region = snapshots.region()
+    check(snapshots.whole(), "the whole run")
+    names = check(region, "the measured region")
+    for number, window in enumerate(snapshots.windows()):
+        check(window, f"window {number}")
+    check_transactions(region, read_transactions(run_dir / "transactions.json"))
+    return [*names, TRANSACTIONS]
+
+
+def _check_growth(delta: Delta, span: str) -> None:
+    for name, statistic in delta.header.statistics.items():
+        shrunk = np.argwhere(delta[name] < 0)
+        if statistic.gauge or not len(shrunk):
+            continue
+        first = tuple(int(axis) for axis in shrunk[0])
+        where = f"{name}, {_place(delta, statistic.dims, first)}"
+        before, after = int(delta.begin.values[name][first]), int(delta.end.values[name][first])
+        raise IdentityBroken(COUNTERS_GROW, span, where, before, after, "a counter never goes back")
+
+
+def _place(delta: Delta, dims: tuple[str, ...], index: tuple[int, ...]) -> str:
+    return ", ".join(f"{dim} {delta.header.labels[dim][at]}" for dim, at in zip(dims, index, strict=True))

@@ -1,11 +1,118 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Metrics derived from the statistics of a measured region.
+"""Metrics derived from the statistics of a measured region, and stats.json.
 
     write_stats(run_dir: Path, *, inputs: Mapping[str, str] | None = None,
                 warm_snapshots: Path | None = None) -> dict[str, Any]
         Reads snapshots.jsonl and transactions.json of the run folder and writes stats.json beside
         them; returns what it wrote. inputs (name to SHA-256) and warm_snapshots (of the warm
-        checkpoint, for the drift) come from manifest.json where they are not given. Nothing that
+        checkpoint, for the drift) come from manifest.json when inputs are not given. Nothing that
         depends on the host or on the hour goes into the file. Its "warmup" entry
         ({"verdict": "warm" | "not warm", "drift_points": {...}, ...}) is the run's verdict.
+    warm_up(warm_snapshots: Path) -> WarmUp
+        The verdict on a warm checkpoint's own snapshots.
+
+stats.json: {"schema", "inputs", "region", "metrics", "windows", "warmup"}. region holds the raw
+counts: `totals` summed over the cores, `by_core` summed over everything else, `labels` of the
+dimensions. metrics are those of `metrics_registry.REGISTRY`, flattened.
 """
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from s80lab import metrics_cache, metrics_cycles, metrics_load
+from s80lab.folder import read_manifest, read_transactions
+from s80lab.metrics_registry import REGISTRY, Measurement, compute_all
+from s80lab.metrics_windows import WarmUp, curve, judge
+from s80lab.snapshots import Delta, Snapshots
+
+# Importing a module of metrics declares them.
+DECLARING_MODULES = (metrics_cache, metrics_cycles, metrics_load)
+
+SCHEMA = 1
+SIGNIFICANT_DIGITS = 9
+
+__all__ = ["REGISTRY", "stats", "warm_up", "write_stats"]
+
+
+def stats(
+    run: Snapshots, load: Mapping[str, Any], inputs: Mapping[str, str], warm: Snapshots | None
+) -> dict[str, Any]:
+    """The content of stats.json."""
+    region = run.region()
+    windows = curve(run, warm)
+    return {
+        "schema": SCHEMA,
+        "inputs": dict(inputs),
+        "region": _raw(region),
+        "metrics": compute_all(Measurement(region, load)),
+        "windows": [window.record() for window in windows],
+        "warmup": asdict(judge(windows)),
+    }
+
+
+def write_stats(
+    run_dir: Path, *, inputs: Mapping[str, str] | None = None, warm_snapshots: Path | None = None
+) -> dict[str, Any]:
+    """See the module's text. Raises UserError when a file is missing or not whole."""
+    if inputs is None:
+        manifest = read_manifest(run_dir)
+        inputs = dict(manifest["inputs"])
+        if warm_snapshots is None and manifest.get("warm_snapshots"):
+            warm_snapshots = run_dir / manifest["warm_snapshots"]
+    run = Snapshots.read(run_dir / "snapshots.jsonl")
+    warm = None if warm_snapshots is None else Snapshots.read(warm_snapshots)
+    result = stats(run, read_transactions(run_dir / "transactions.json"), inputs, warm)
+    target = run_dir / "stats.json"
+    partial = run_dir / "stats.json.partial"
+    partial.write_text(render(result), encoding="utf-8")
+    partial.replace(target)
+    return result
+
+
+def warm_up(warm_snapshots: Path) -> WarmUp:
+    """The verdict on a warm checkpoint's own snapshots."""
+    return judge(curve(Snapshots.read(warm_snapshots)))
+
+
+def render(value: Any) -> str:
+    """JSON that is the same, byte for byte, wherever it is made: sorted keys, floats of nine digits,
+    a list of numbers on one line."""
+    text = json.dumps(_rounded(value), sort_keys=True, indent=1, allow_nan=False)
+    return re.sub(r"\[[^\[\]{}]*\]", lambda found: re.sub(r"\s+", " ", found[0]), text) + "\n"
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return float(f"{value:.{SIGNIFICANT_DIGITS}g}")
+    if isinstance(value, Mapping):
+        return {key: _rounded(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_rounded(part) for part in value]
+    return value
+
+
+def _raw(region: Delta) -> dict[str, Any]:
+    header = region.header
+    totals: dict[str, Any] = {}
+    by_core: dict[str, list[int]] = {}
+    for name, statistic in header.statistics.items():
+        others = [dim for dim in statistic.dims if dim != "core"]
+        totals[name] = {"dims": others, "values": region.by(name, *others).reshape(-1).tolist()}
+        if "core" in statistic.dims:
+            by_core[name] = region.by(name, "core").tolist()
+    return {
+        "cores": header.cores,
+        "clock_hz": header.clock_hz,
+        "instructions": region.instructions,
+        "clock_ns": region.clock_ns,
+        "idle_ns": region.idle_ns,
+        "labels": {dim: list(names) for dim, names in header.labels.items() if dim != "core"},
+        "totals": totals,
+        "by_core": by_core,
+    }

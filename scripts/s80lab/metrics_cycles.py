@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Metrics of instructions and cycles: CPI and its parts, stall shares, kernel and load generator shares."""
+
+from __future__ import annotations
+
+from s80lab.metrics_registry import Measurement, Value, metric, ratio
+from s80lab.snapshots import Delta
+
+# Stalls of accesses that missed in the L2, as the paper's "L2 stall cycles".
+L2_MISS_SERVICES = ("memory", "cache")
+
+
+def _cpi_parts(region: Delta, stalls: list[int], instructions: int) -> Value:
+    services = region.header.labels["service"]
+    parts = {service: ratio(stall, instructions) for service, stall in zip(services, stalls, strict=True)}
+    base = instructions * region.header.base_cpi
+    return {"all": ratio(base + sum(stalls), instructions), "base": ratio(base, instructions), **parts}
+
+
+@metric(
+    "cpi",
+    "cycles per instruction",
+    "cycles per instruction and its parts: base, and stalls by where the access was serviced",
+    "busy_cycles / instructions; parts: base cycles or stall_cycles of the service / instructions",
+)
+def _cpi(m: Measurement) -> Value:
+    return _cpi_parts(
+        m.region, m.region.by("stall_cycles", "service").tolist(), m.region.total("instructions")
+    )
+
+
+@metric("cpi_at", "cycles per instruction", "the same for user and for kernel code", "as cpi, by privilege")
+def _cpi_at(m: Measurement) -> Value:
+    labels = m.region.header.labels["privilege"]
+    stalls = m.region.by("stall_cycles", "privilege", "service").tolist()
+    instructions = m.region.by("instructions", "privilege").tolist()
+    return {
+        label: _cpi_parts(m.region, stall, count)
+        for label, stall, count in zip(labels, stalls, instructions, strict=True)
+    }
+
+
+def _l2_miss_stalls(region: Delta, kind: str) -> int:
+    return sum(region.total("stall_cycles", kind=kind, service=service) for service in L2_MISS_SERVICES)
+
+
+@metric(
+    "l2_stall",
+    "share",
+    "stall cycles of L2 misses by kind of access; walk is the page-table walker",
+    "stall_cycles serviced by memory or a cache, of the kind / of all kinds",
+)
+def _l2_stall(m: Measurement) -> Value:
+    kinds = m.region.header.labels["kind"]
+    stalls = {kind: _l2_miss_stalls(m.region, kind) for kind in kinds}
+    return {kind: ratio(stall, sum(stalls.values())) for kind, stall in stalls.items()}
+
+
+@metric(
+    "store_to_load_stall",
+    "ratio",
+    "stall cycles of store misses for each stall cycle of load misses",
+    "L2 miss stall_cycles of stores / of loads",
+)
+def _store_to_load_stall(m: Measurement) -> Value:
+    return ratio(_l2_miss_stalls(m.region, "store"), _l2_miss_stalls(m.region, "load"))
+
+
+def _cycles(region: Delta, **where: str) -> float:
+    return region.total("instructions", **where) * region.header.base_cpi + region.total(
+        "stall_cycles", **where
+    )
+
+
+@metric(
+    "kernel_share",
+    "share",
+    "the kernel's share of the instructions and of the busy cycles",
+    "kernel instructions / instructions; kernel busy cycles / busy_cycles",
+)
+def _kernel_share(m: Measurement) -> Value:
+    kernel = {"privilege": "kernel"}
+    return {
+        "instructions": ratio(m.region.total("instructions", **kernel), m.region.total("instructions")),
+        "cycles": ratio(_cycles(m.region, **kernel), m.region.total("busy_cycles")),
+    }
+
+
+@metric(
+    "loadgen_share",
+    "share",
+    "the load generator's share of the instructions, of the busy cycles and of the machine",
+    "its instructions / instructions; its busy cycles / busy_cycles or / (cores x clock_ns x clock_hz)",
+)
+def _loadgen_share(m: Measurement) -> Value:
+    loadgen = {"class": "loadgen"}
+    return {
+        "instructions": ratio(m.region.total("instructions", **loadgen), m.region.total("instructions")),
+        "cycles": ratio(_cycles(m.region, **loadgen), m.region.total("busy_cycles")),
+        "machine": ratio(_cycles(m.region, **loadgen), m.capacity_cycles),
+    }
+
+
+@metric(
+    "instruction_mix",
+    "share",
+    "retired instructions by class; load_store reads and writes memory in one instruction",
+    "instruction_class / instructions",
+    of_caches=False,
+)
+def _instruction_mix(m: Measurement) -> Value:
+    classes = m.region.header.labels["instruction"]
+    counts = m.region.by("instruction_class", "instruction").tolist()
+    return {name: ratio(count, sum(counts)) for name, count in zip(classes, counts, strict=True)}
+
+
+@metric(
+    "instruction_group",
+    "share",
+    "instructions that load, store or do both (counted once), and all branches, as the paper groups them",
+    "(load + store + load_store) / instructions; (conditional + unconditional branches) / instructions",
+    of_caches=False,
+)
+def _instruction_group(m: Measurement) -> Value:
+    total = m.region.total("instructions")
+    groups = {
+        "loads_and_stores": ("load", "store", "load_store"),
+        "branches": ("branch_conditional", "branch_unconditional"),
+    }
+    return {
+        group: ratio(sum(m.region.total("instruction_class", instruction=name) for name in names), total)
+        for group, names in groups.items()
+    }

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Metrics of the load: utilisation, throughput, response times and the laws that tie them together."""
+
+from __future__ import annotations
+
+from s80lab.metrics_registry import Measurement, Value, metric, ratio
+
+BUSY_THRESHOLD = 0.5
+
+
+def _busy_shares(m: Measurement) -> list[float]:
+    cycles_of_a_core = m.seconds * m.region.header.clock_hz
+    return [float(busy) / cycles_of_a_core for busy in m.region["busy_cycles"]]
+
+
+def _completed(m: Measurement) -> int:
+    return sum(int(entry["count"]) for entry in m.load["transactions"].values())
+
+
+def _throughput(m: Measurement) -> float:
+    """Transactions a modelled second, by the load generator's own counts and clock."""
+    region = m.load["region"]
+    return _completed(m) / (int(region["end_ns"] - region["begin_ns"]) / 1e9)
+
+
+@metric("modelled_s", "s", "modelled length of the measured region", "clock_ns", of_caches=False)
+def _modelled_s(m: Measurement) -> Value:
+    return m.seconds
+
+
+@metric("instructions_m", "million", "instructions of the measured region", "instructions", of_caches=False)
+def _instructions_m(m: Measurement) -> Value:
+    return m.region.instructions / 1e6
+
+
+@metric("busy_share", "share", "busy cycles of each core", "busy_cycles / (clock_ns x clock_hz), by core")
+def _busy_share(m: Measurement) -> Value:
+    return {f"{core:02d}": share for core, share in enumerate(_busy_shares(m))}
+
+
+@metric("utilisation", "share", "busy cycles of the machine", "busy_cycles / (cores x clock_ns x clock_hz)")
+def _utilisation(m: Measurement) -> Value:
+    return ratio(m.region.total("busy_cycles"), m.capacity_cycles)
+
+
+@metric(
+    "busy_cores",
+    "cores",
+    "cores that were busy for more than half of the region",
+    "count of busy_share > 0.5",
+)
+def _busy_cores(m: Measurement) -> Value:
+    return sum(share > BUSY_THRESHOLD for share in _busy_shares(m))
+
+
+@metric(
+    "throughput",
+    "transactions per modelled second",
+    "transactions that ended in the region",
+    "sum of counts / region length, on the load generator's side",
+)
+def _throughput_metric(m: Measurement) -> Value:
+    return _throughput(m)
+
+
+@metric("response_ms", "ms", "mean response time of all transactions, modelled", "response_ns_mean")
+def _response_ms(m: Measurement) -> Value:
+    return float(m.load["totals"]["response_ns_mean"]) / 1e6
+
+
+@metric("think_ms", "ms", "mean think time really taken, modelled", "think_ns_mean", of_caches=False)
+def _think_ms(m: Measurement) -> Value:
+    return float(m.load["totals"]["think_ns_mean"]) / 1e6
+
+
+@metric(
+    "instructions_per_transaction",
+    "million instructions",
+    "instructions of all cores for each transaction that ended",
+    "instructions / TX_END markers",
+    of_caches=False,
+)
+def _instructions_per_transaction(m: Measurement) -> Value:
+    return ratio(m.region.instructions / 1e6, m.region.total("transactions"))
+
+
+@metric(
+    "interactive_law",
+    "ratio",
+    "throughput x (think + response) over the number of clients: 1 where the clock is right",
+    "throughput x (think_ns_mean + response_ns_mean) / clients",
+)
+def _interactive_law(m: Measurement) -> Value:
+    cycle_s = (float(m.load["totals"]["response_ns_mean"]) + float(m.load["totals"]["think_ns_mean"])) / 1e9
+    return ratio(_throughput(m) * cycle_s, m.load["clients"])
+
+
+@metric(
+    "utilisation_law",
+    "ratio",
+    "throughput x busy time a transaction over busy time a second: 1 where both sides count alike",
+    "throughput x (busy_cycles / TX_END markers) / (busy_cycles / clock_ns)",
+)
+def _utilisation_law(m: Measurement) -> Value:
+    markers = m.region.total("transactions")
+    return ratio(_throughput(m) * m.seconds, markers)
+
+
+@metric(
+    "executed_mix",
+    "share",
+    "transactions by type, as really run",
+    "count of the type / counts",
+    of_caches=False,
+)
+def _executed_mix(m: Measurement) -> Value:
+    total = _completed(m)
+    return {name: ratio(int(entry["count"]), total) for name, entry in m.load["transactions"].items()}

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The curve of statistics windows, and whether the caches had settled before the measurement."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from statistics import fmean, median
+from typing import Any, Literal
+
+from s80lab.metrics_registry import ratio
+from s80lab.snapshots import Delta, Snapshots
+
+COMPARED_WINDOWS = 3
+ALLOWED_DRIFT_POINTS = 2.0
+
+Phase = Literal["warm-up", "measured"]
+
+
+@dataclass(frozen=True)
+class Window:
+    """One statistics window. end_instructions counts from the first snapshot of the warm-up."""
+
+    phase: Phase
+    end_instructions: int
+    instructions: int
+    clock_ns: int
+    misses: int
+    memory_misses: int
+    fills: int
+    fills_e: int
+    e_to_m: int
+
+    @property
+    def mpki(self) -> float | None:
+        """L2 misses per 1000 instructions."""
+        rate = ratio(self.misses, self.instructions)
+        return None if rate is None else 1000 * rate
+
+    @property
+    def memory_share(self) -> float | None:
+        return ratio(self.memory_misses, self.misses)
+
+    @property
+    def e_share(self) -> float | None:
+        return ratio(self.fills_e, self.fills)
+
+    @property
+    def e_to_m_share(self) -> float | None:
+        return ratio(self.e_to_m, self.fills_e)
+
+    def record(self) -> dict[str, Any]:
+        """Counts and shares, as stats.json holds them."""
+        shares = {name: getattr(self, name) for name in ("mpki", "memory_share", "e_share", "e_to_m_share")}
+        return {**asdict(self), **shares}
+
+
+@dataclass(frozen=True)
+class WarmUp:
+    """The verdict on a warm-up; drifts are later minus earlier windows, in points (percent)."""
+
+    instructions: int
+    windows: int
+    drift_points: dict[str, float | None]
+    verdict: Literal["warm", "not warm"]
+
+
+def curve(run: Snapshots, warm: Snapshots | None = None) -> list[Window]:
+    """Windows of the warm checkpoint's snapshots, if given, followed by the run's own up to the end
+    of its measured region. A run that goes on counting from its checkpoint joins on to it."""
+    stretches: list[tuple[Phase, Delta]] = []
+    if warm is not None:
+        stretches += [("warm-up", window) for window in warm.windows()]
+        gap = Delta(run.header, warm.lines[-1], run.lines[0])
+        if gap.instructions > 0:
+            stretches.append(("warm-up", gap))
+    if run.has("measure_begin"):
+        begin, end = run.region().begin, run.region().end
+        for window in run.windows():
+            if window.end.instructions <= begin.instructions:
+                stretches.append(("warm-up", window))
+            elif window.end.instructions <= end.instructions:
+                stretches.append(("measured", window))
+    else:
+        stretches += [("warm-up", window) for window in run.windows()]
+    done = 0
+    windows = []
+    for phase, delta in stretches:
+        done += delta.instructions
+        windows.append(_window(phase, done, delta))
+    return windows
+
+
+def judge(windows: Sequence[Window]) -> WarmUp:
+    """Means of E share and memory share over the last three windows of the warm-up against the three
+    before them. A window cut short (under half the usual length) says too little and is left out."""
+    warming = [window for window in windows if window.phase == "warm-up"]
+    usual = median(window.instructions for window in warming) if warming else 0
+    whole = [window for window in warming if window.instructions >= usual / 2]
+    drifts = {name: _drift(whole, name) for name in ("e_share", "memory_share")}
+    settled = all(drift is not None and abs(drift) < ALLOWED_DRIFT_POINTS for drift in drifts.values())
+    return WarmUp(
+        instructions=sum(window.instructions for window in warming),
+        windows=len(warming),
+        drift_points=drifts,
+        verdict="warm" if settled else "not warm",
+    )
+
+
+def _drift(whole: Sequence[Window], name: str) -> float | None:
+    shares = [getattr(window, name) for window in whole[-2 * COMPARED_WINDOWS :]]
+    if len(shares) < 2 * COMPARED_WINDOWS or None in shares:
+        return None
+    return 100 * (fmean(shares[COMPARED_WINDOWS:]) - fmean(shares[:COMPARED_WINDOWS]))
+
+
+def _window(phase: Phase, end_instructions: int, delta: Delta) -> Window:
+    return Window(
+        phase=phase,
+        end_instructions=end_instructions,
+        instructions=delta.instructions,
+        clock_ns=delta.clock_ns,
+        misses=delta.total("l2_misses"),
+        memory_misses=delta.total("miss_source", source="memory"),
+        fills=delta.total("fills"),
+        fills_e=delta.total("fills", state="E"),
+        e_to_m=delta.total("e_to_m"),
+    )

@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A small random machine that writes snapshots.jsonl, so that the identities hold for a reason.
+
+Four cores with a fully associative L2 of 48 lines each (LRU, MOESI) and one L1 of 8 lines run random
+instructions over private and shared lines. It knows nothing of the real model: it is the other side.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+CORES = 4
+CLOCK_HZ = 450_000_000
+L1_LINES = 8
+L2_LINES = 48
+SERVICES = {"l2": 10, "memory": 90, "cache": 70, "upgrade": 40}
+TYPES = ["CRTE", "DELT", "RENM", "SRCH", "SELT", "COPY", "MOVE", "VIEW", "SEND", "MDEL"]
+LABELS = {
+    "privilege": ["user", "kernel"],
+    "class": ["server", "loadgen", "other"],
+    "kind": ["ifetch", "load", "store", "walk"],
+    "source": ["memory", "M", "O", "E", "S"],
+    "state": ["M", "O", "E", "S"],
+    "service": list(SERVICES),
+    "instruction": ["load", "store", "load_store", "branch_conditional", "branch_unconditional", "other"],
+    "transaction": TYPES,
+    "outcome": ["good", "failed"],
+}
+CPT = ["core", "privilege", "class"]
+DIMS = {
+    "instructions": CPT,
+    "instruction_class": ["privilege", "class", "instruction"],
+    **{name: [*CPT, "kind"] for name in ("accesses", "l1_misses", "l2_accesses", "l2_misses")},
+    "miss_source": [*CPT, "kind", "source"],
+    "fills": ["core", "kind", "state"],
+    "upgrades": CPT,
+    "stores_found_e": CPT,
+    **{
+        name: ["core"]
+        for name in (
+            "e_to_m",
+            "e_downgraded",
+            "e_evicted",
+            "e_invalidated",
+            "e_resident",
+            "l2_evictions",
+            "l2_writebacks",
+            "l2_invalidations",
+            "interventions",
+            "busy_cycles",
+        )
+    },
+    "stall_cycles": [*CPT, "kind", "service"],
+    "transactions": ["transaction", "outcome"],
+}
+
+
+@dataclass
+class Block:
+    state: str
+    entered_e: bool
+
+
+@dataclass
+class Machine:
+    """Cores, caches and counters; `run` retires instructions, `line` renders a snapshot."""
+
+    random: random.Random
+    l2: list[OrderedDict[int, Block]] = field(default_factory=lambda: [OrderedDict() for _ in range(CORES)])
+    l1: list[OrderedDict[int, bool]] = field(default_factory=lambda: [OrderedDict() for _ in range(CORES)])
+    idle_ns: int = 0
+    index: int = 0
+
+    def __post_init__(self) -> None:
+        extents = {dim: len(names) for dim, names in LABELS.items()} | {"core": CORES}
+        self.counts = {name: np.zeros([extents[d] for d in dims], dtype=int) for name, dims in DIMS.items()}
+
+    @property
+    def clock_ns(self) -> int:
+        return int(self.counts["busy_cycles"].max() * 1_000_000_000 // CLOCK_HZ) + self.idle_ns
+
+    def run(self, instructions: int) -> None:
+        for _ in range(instructions):
+            core = self.random.randrange(CORES)
+            where = (core, int(self.random.random() < 0.2), self.random.choices((0, 1, 2), (90, 2, 8))[0])
+            name = self.random.choices(LABELS["instruction"], (28, 12, 3, 10, 4, 43))[0]
+            self.counts["instructions"][where] += 1
+            self.counts["instruction_class"][where[1], where[2], LABELS["instruction"].index(name)] += 1
+            self.counts["busy_cycles"][core] += 1
+            if self.random.random() < 0.2:
+                self.access(where, "ifetch", 10_000 + int(self.random.paretovariate(0.5)) % 60)
+            for kind in {"load": ["load"], "store": ["store"], "load_store": ["load", "store"]}.get(name, []):
+                shared = self.random.random() < 0.1
+                line = self.random.randrange(24) if shared else 100 * (core + 1) + self.random.randrange(70)
+                self.access(where, kind, line)
+            if self.random.random() < 0.01:
+                self.access(where, "walk", 20_000 + self.random.randrange(30))
+
+    def access(self, where: tuple[int, int, int], kind: str, line: int) -> None:
+        core = where[0]
+        at = (*where, LABELS["kind"].index(kind))
+        self.counts["accesses"][at] += 1
+        l1 = self.l1[core]
+        if line in l1:
+            l1.move_to_end(line)
+            if kind != "store" or l1[line]:
+                return
+        else:
+            self.counts["l1_misses"][at] += 1
+        self.counts["l2_accesses"][at] += 1
+        service = self.hit(where, kind, line) if line in self.l2[core] else self.miss(at, kind, line)
+        l1[line] = kind == "store"
+        l1.move_to_end(line)
+        if len(l1) > L1_LINES:
+            l1.popitem(last=False)
+        self.counts["stall_cycles"][(*at, LABELS["service"].index(service))] += SERVICES[service]
+        self.counts["busy_cycles"][core] += SERVICES[service]
+
+    def hit(self, where: tuple[int, int, int], kind: str, line: int) -> str:
+        core = where[0]
+        block = self.l2[core][line]
+        self.l2[core].move_to_end(line)
+        if kind != "store" or block.state == "M":
+            return "l2"
+        upgrade = block.state != "E"
+        if upgrade:
+            self.counts["upgrades"][where] += 1
+            self.invalidate_others(core, line)
+        else:
+            self.counts["stores_found_e"][where] += 1
+            self.leave_e(core, block, "e_to_m")
+        block.state = "M"
+        return "upgrade" if upgrade else "l2"
+
+    def miss(self, at: tuple[int, int, int, int], kind: str, line: int) -> str:
+        core = at[0]
+        self.counts["l2_misses"][at] += 1
+        holders = [other for other in range(CORES) if other != core and line in self.l2[other]]
+        suppliers = sorted(holders, key=lambda other: "MOES".index(self.l2[other][line].state))
+        source = self.l2[suppliers[0]][line].state if suppliers else "memory"
+        self.counts["miss_source"][(*at, LABELS["source"].index(source))] += 1
+        if suppliers:
+            self.counts["interventions"][suppliers[0]] += 1
+        if kind == "store":
+            self.invalidate_others(core, line)
+            state = "M"
+        else:
+            for other in holders:
+                block = self.l2[other][line]
+                self.leave_e(other, block, "e_downgraded")
+                block.state = "O" if block.state in "MO" else "S"
+                if line in self.l1[other]:
+                    self.l1[other][line] = False
+            state = "S" if holders else "E"
+        self.counts["fills"][core, at[3], LABELS["state"].index(state)] += 1
+        self.counts["e_resident"][core] += state == "E"
+        self.l2[core][line] = Block(state, state == "E")
+        if len(self.l2[core]) > L2_LINES:
+            victim, block = self.l2[core].popitem(last=False)
+            self.leave_e(core, block, "e_evicted")
+            self.counts["l2_evictions"][core] += 1
+            self.counts["l2_writebacks"][core] += block.state in "MO"
+            self.l1[core].pop(victim, None)
+        return "memory" if source == "memory" else "cache"
+
+    def invalidate_others(self, core: int, line: int) -> None:
+        for other in range(CORES):
+            if other != core and (block := self.l2[other].pop(line, None)):
+                self.leave_e(other, block, "e_invalidated")
+                self.counts["l2_invalidations"][other] += 1
+                self.l1[other].pop(line, None)
+
+    def leave_e(self, core: int, block: Block, fate: str) -> None:
+        if block.entered_e and block.state == "E":
+            self.counts[fate][core] += 1
+            self.counts["e_resident"][core] -= 1
+            block.entered_e = False
+
+    def line(self, mark: str) -> dict[str, Any]:
+        values = {name: counts.reshape(-1).tolist() for name, counts in self.counts.items()}
+        line = {"mark": mark, "index": self.index, "instructions": int(self.counts["instructions"].sum())}
+        self.index += 1
+        return {**line, "clock_ns": self.clock_ns, "idle_ns": self.idle_ns, "values": values}
+
+
+def header() -> dict[str, Any]:
+    stats = [
+        {"name": name, "unit": "events", "dims": dims, "description": name, "gauge": name == "e_resident"}
+        for name, dims in DIMS.items()
+    ]
+    machine = {"schema": 1, "cores": CORES, "line_bytes": 128, "clock_hz": CLOCK_HZ}
+    return {**machine, "dims": LABELS, "stats": stats}
+
+
+def write_lines(path: Path, lines: list[dict[str, Any]]) -> None:
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def transactions(machine: Machine, begin_ns: int, seed: int, mix: str) -> dict[str, Any]:
+    """A load generator's result that obeys the interactive law: 40 clients that take 1.25 as long to
+    think as to be served."""
+    clients, completed = 40, int(machine.counts["transactions"].sum())
+    length = machine.clock_ns - begin_ns
+    cycle_ns = clients * length / completed
+    draw = random.Random(seed)
+    per_type = {}
+    for name, (good, failed) in zip(TYPES, machine.counts["transactions"].tolist(), strict=True):
+        mean = int(cycle_ns / 2.25 * (0.5 + draw.random()))
+        latency = {"mean": mean, **{p: int(mean * f) for p, f in QUANTILES.items()}} if good else EMPTY
+        per_type[name] = {
+            "count": good + failed,
+            "started": good + failed,
+            "failed": failed,
+            "substituted": 0,
+            "bytes_in": 2000 * good,
+            "bytes_out": 150 * good,
+            "latency_ns": latency,
+            "histogram": [[2 * mean, good]] if good else [],
+        }
+    return {
+        "event": "result",
+        "schema": 1,
+        "mix": mix,
+        "seed": seed,
+        "driver": "chain",
+        "clients": clients,
+        "think_ms": 4,
+        "clock": "modelled",
+        "region": {"begin_ns": begin_ns, "end_ns": machine.clock_ns},
+        "move": "MOVE",
+        "errors": {"protocol": 0, "connection": 0, "missing": 0, "smtp": 0},
+        "first_error": "",
+        "incoming": {"messages": 3, "bytes": 9000},
+        "transactions": per_type,
+        "totals": {
+            "count": completed,
+            "throughput_per_s": completed / (length / 1e9),
+            "response_ns_mean": cycle_ns / 2.25,
+            "think_ns_mean": cycle_ns * 1.25 / 2.25,
+            "in_flight_mean": clients / 2.25,
+        },
+    }
+
+
+QUANTILES = {"p50": 0.9, "p90": 1.6, "p95": 1.8, "p99": 2.4, "max": 3.0}
+EMPTY = {"mean": 0, "p50": 0, "p90": 0, "p95": 0, "p99": 0, "max": 0}
+
+
+def write_run(run_dir: Path, seed: int = 1, mix: str = "imapb", *, warm: bool = True) -> Path:
+    """A run folder as the pipeline leaves it, without stats.json; warm-up of 10 windows or of 2."""
+    run_dir.mkdir(parents=True)
+    machine = Machine(random.Random(seed))
+    warming = [machine.line("load_begin")]
+    for _ in range(10 if warm else 2):
+        machine.run(3000)
+        warming.append(machine.line("window"))
+    write_lines(run_dir.parent / f"warm-{run_dir.name}.jsonl", [header(), *warming])
+
+    begin_ns = machine.clock_ns
+    measured = [machine.line("measure_begin")]
+    weights = (1, 1, 1, 8, 40, 6, 20, 50, 49, 14)
+    for _ in range(3):
+        machine.run(3000)
+        for kind in machine.random.choices(range(10), weights, k=60):
+            machine.counts["transactions"][kind, 0] += 1
+        machine.idle_ns += 10_000
+        measured.append(machine.line("window"))
+    measured[-1]["mark"] = "measure_end"
+    write_lines(run_dir / "snapshots.jsonl", [header(), *measured, machine.line("exit")])
+
+    load = transactions(machine, begin_ns, seed, mix)
+    (run_dir / "transactions.json").write_text(json.dumps(load))
+    manifest = {
+        "schema": 1,
+        "run": run_dir.name,
+        "experiment": mix,
+        "mix": mix,
+        "engine": "qemu",
+        "machine": "s80",
+        "protocol": "moesi",
+        "workload": mix,
+        "scale": "tiny",
+        "seed": seed,
+        "status": "whole",
+        "instructions": 9000,
+        "modelled_ns": machine.clock_ns - begin_ns,
+        "wall_s": 0.5,
+        "mips": 0.018,
+        "inputs": {"machine": "a" * 64, "kernel": "b" * 64},
+        "versions": {"qemu": "10.0.2", "kernel": "6.1"},
+        "warmup": {"instructions": 30000, "windows": 10, "verdict": "warm", "drift_points": {}},
+        "clients": 40,
+        "think_ms": 4,
+        "warm_snapshots": f"../warm-{run_dir.name}.jsonl",
+    }
+    (run_dir / "manifest.json").write_text(json.dumps(manifest))
+    return run_dir
