@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Experiments (configs/experiments) and scales (workloads/scales)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Self
+
+from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
+
+from s80lab import paths
+from s80lab.config import Size, Strict, find, hint, load, shown
+from s80lab.errors import UserError
+
+MIB = 1 << 20
+
+
+class Scale(Strict):
+    """The size of the mail store and of the guest that holds it."""
+
+    description: str
+    users: int = Field(ge=1, le=999)
+    mailboxes: PositiveInt
+    mailbox_kib: PositiveInt
+    store_seed: NonNegativeInt
+    ram: Size
+
+    def boot_line(self) -> str:
+        """The kernel arguments that size the mail store."""
+        return (
+            f"s80.users={self.users} s80.mailboxes={self.mailboxes} "
+            f"s80.mailbox_kib={self.mailbox_kib} s80.store_seed={self.store_seed}"
+        )
+
+    def store_bytes(self) -> int:
+        """Bytes of mail."""
+        return self.users * self.mailboxes * self.mailbox_kib * 1024
+
+
+class Phases(Strict):
+    """Lengths in instructions of all processors together.
+
+    warmup_min, warmup_max: the warm-up ends once it has settled, not before the first nor after the second.
+    skip: between restoring the warm checkpoint and the measured region (clients take up the run's seed).
+    measure: the measured region. window: a statistics window; settling looks at six of them.
+    """
+
+    warmup_min: PositiveInt
+    warmup_max: PositiveInt
+    skip: PositiveInt
+    measure: PositiveInt
+    window: PositiveInt = 1_000_000_000
+    think_ms: NonNegativeInt | None = None
+
+    @model_validator(mode="after")
+    def _order(self) -> Self:
+        if self.warmup_max < self.warmup_min:
+            raise ValueError(f"warmup_max = {self.warmup_max} is less than warmup_min = {self.warmup_min}")
+        if self.warmup_min < 6 * self.window:
+            raise ValueError(f"warmup_min = {self.warmup_min} is less than six windows of {self.window}")
+        return self
+
+
+class Experiment(Strict):
+    """machine x protocol x image x workload x phases x seeds. Phases are given for each scale."""
+
+    description: str
+    machine: str
+    protocol: str | None = None
+    image: str = "debian"
+    workload: str
+    scale: str
+    seeds: Annotated[list[PositiveInt], Field(min_length=1)]
+    clients: PositiveInt | None = None
+    phases: dict[str, Phases]
+
+
+def load_scale(name: str) -> Scale:
+    """The named scale; its RAM must be a whole number of MiB and larger than its mail."""
+    path = find("scale", paths.SCALES, name)
+    scale = load(path, Scale)
+    if scale.ram % MIB or scale.ram < scale.store_bytes() + 512 * MIB:
+        raise UserError(
+            f"{shown(path)}: key `ram`: {scale.ram} bytes do not hold {scale.store_bytes()} bytes of mail "
+            "and 512 MiB beside it, or are no whole number of MiB"
+        )
+    return scale
+
+
+def load_experiment(name: str, overrides: Mapping[str, object]) -> Experiment:
+    """The named experiment with the command line's overrides over it; phases of its scale must be there."""
+    path = find("experiment", paths.EXPERIMENTS, name)
+    experiment = load(path, Experiment, overrides)
+    if experiment.scale not in experiment.phases:
+        raise UserError(f"{shown(path)}: no phases for scale `{experiment.scale}`: {hint(experiment.scale, experiment.phases)}")
+    return experiment

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The machine: a file in configs/machines, with every value's provenance beside it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import Field, PositiveFloat, PositiveInt, model_validator
+
+from s80lab import paths
+from s80lab.config import Size, Strict, find, load
+
+GIB = 1 << 30
+
+
+class Processors(Strict):
+    count: int = Field(ge=1, le=64)
+    threads_per_core: PositiveInt = 1
+    clock_hz: PositiveInt
+
+
+class L1(Strict):
+    size: Size
+    ways: PositiveInt
+
+
+class L2(Strict):
+    size: Size
+    ways: PositiveInt
+    inclusion: Literal["inclusive", "exclusive"] = "inclusive"
+
+
+class Replacement(Strict):
+    policy: Literal["lru", "plru", "random"] = "lru"
+
+
+class Latency(Strict):
+    """Stall cycles by where an access was serviced (an L1 hit stalls nothing)."""
+
+    l2_hit: int = Field(ge=0)
+    memory: int = Field(ge=0)
+    cache: int = Field(ge=0)
+    upgrade: int = Field(ge=0)
+
+
+class Clock(Strict):
+    """base_cpi: cycles an instruction without stalls; quantum_cycles: how far one core may run ahead."""
+
+    base_cpi: PositiveFloat = 1.0
+    quantum_cycles: PositiveInt = 200
+
+
+class GuestPart(Strict):
+    """What the guest sees; a change here needs a new ready checkpoint."""
+
+    cpu: str
+    kernel_args: str
+
+
+class Machine(Strict):
+    name: str
+    description: str
+    protocol: str
+    line_bytes: PositiveInt
+    processors: Processors
+    l1i: L1
+    l1d: L1
+    l2: L2
+    replacement: Replacement = Replacement()
+    latency: Latency
+    clock: Clock = Clock()
+    guest: GuestPart
+    provenance: dict[str, str] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _geometry(self) -> Self:
+        if self.line_bytes & (self.line_bytes - 1):
+            raise ValueError(f"line_bytes = {self.line_bytes} is no power of two")
+        for name, cache in (("l1i", self.l1i), ("l1d", self.l1d), ("l2", self.l2)):
+            sets, rest = divmod(cache.size, cache.ways * self.line_bytes)
+            if rest or sets == 0 or sets & (sets - 1):
+                raise ValueError(
+                    f"{name}.size = {cache.size} bytes in {cache.ways} ways of {self.line_bytes}-byte lines makes "
+                    f"{cache.size / (cache.ways * self.line_bytes):g} sets; the number of sets must be a power of two"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _provenance(self) -> Self:
+        known = set(_flat(self.model_dump(exclude={"name", "description", "provenance"})))
+        for key, text in self.provenance.items():
+            if key not in known:
+                raise ValueError(f"provenance of `{key}`, which is no key of a machine")
+            if not text.startswith(("stated: ", "assumed: ")):
+                raise ValueError(f"provenance of `{key}` must begin with `stated: ` or `assumed: `")
+        return self
+
+    def guest_key(self) -> dict[str, Any]:
+        """What a ready checkpoint depends on: the caches are not among it."""
+        return {"processors": self.processors.count, **self.guest.model_dump()}
+
+    def resolved(self) -> str:
+        """The machine as TOML with all defaults written out and every size in bytes, for the plugin."""
+        dump = self.model_dump(exclude={"provenance"})
+        lines = [f"{key} = {json.dumps(value)}" for key, value in dump.items() if not isinstance(value, dict)]
+        for table, values in dump.items():
+            if isinstance(values, dict):
+                lines += ["", f"[{table}]"] + [f"{key} = {json.dumps(value)}" for key, value in values.items()]
+        return "\n".join(lines) + "\n"
+
+
+def _flat(content: Mapping[str, Any], prefix: str = "") -> list[str]:
+    keys: list[str] = []
+    for key, value in content.items():
+        keys += _flat(value, f"{prefix}{key}.") if isinstance(value, dict) else [f"{prefix}{key}"]
+    return keys
+
+
+def load_machine(name: str, overrides: Mapping[str, object] | None = None) -> Machine:
+    """The named machine with overrides (`l2.size`: `4MiB`) over it."""
+    return load(find("machine", paths.MACHINES, name), Machine, overrides)
+
+
+def load_machine_file(path: Path, overrides: Mapping[str, object] | None = None) -> Machine:
+    """A machine from any file."""
+    return load(path, Machine, overrides)
+
+
+def low_ram(ram: int) -> int:
+    """Bytes of RAM below the PCI hole of QEMU's `pc` machine (hw/i386/pc_piix.c: 3 GiB once RAM reaches 3.5 GiB)."""
+    return ram if ram < 7 * GIB // 2 else 3 * GIB
