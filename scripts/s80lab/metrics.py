@@ -27,7 +27,7 @@ from typing import Any
 
 from s80lab import metrics_cache, metrics_cycles, metrics_load
 from s80lab.folder import read_manifest, read_transactions
-from s80lab.metrics_registry import REGISTRY, Measurement, compute_all
+from s80lab.metrics_registry import REGISTRY, Measurement, Metric, compute_all
 from s80lab.metrics_windows import WarmUp, curve, judge
 from s80lab.snapshots import Delta, Snapshots
 
@@ -37,7 +37,12 @@ DECLARING_MODULES = (metrics_cache, metrics_cycles, metrics_load)
 SCHEMA = 1
 SIGNIFICANT_DIGITS = 9
 
-__all__ = ["REGISTRY", "stats", "warm_up", "write_stats"]
+__all__ = ["REGISTRY", "of", "stats", "warm_up", "write_stats"]
+
+
+def of(flat_name: str) -> Metric:
+    """The declaration behind a flattened name such as `cpi.memory`."""
+    return REGISTRY[flat_name.split(".", 1)[0]]
 
 
 def stats(

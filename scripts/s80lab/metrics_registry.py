@@ -64,11 +64,6 @@ def metric(
     return declare
 
 
-def of(flat_name: str) -> Metric:
-    """The declaration behind a flattened name such as `cpi.memory`."""
-    return REGISTRY[flat_name.split(".", 1)[0]]
-
-
 def flatten(name: str, value: Value) -> dict[str, float | int | None]:
     """{"a": {"b": 1}} under the name m becomes {"m.a.b": 1}."""
     if not isinstance(value, Mapping):

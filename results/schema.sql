@@ -1,0 +1,129 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+-- The results database. A run's rows are written in one transaction, when the run is whole.
+-- Counts are of the measured region; times are modelled unless a name says otherwise.
+-- A change here needs a higher user_version; scripts/s80lab/database.py refuses every other.
+PRAGMA user_version = 1;
+
+CREATE TABLE run (
+    id           TEXT PRIMARY KEY,
+    experiment   TEXT NOT NULL,
+    mix          TEXT NOT NULL,
+    engine       TEXT NOT NULL,
+    machine      TEXT NOT NULL,
+    protocol     TEXT NOT NULL,
+    workload     TEXT NOT NULL,
+    scale        TEXT NOT NULL,
+    seed         INTEGER NOT NULL,
+    clients      INTEGER NOT NULL,
+    think_ms     REAL NOT NULL,
+    warm         TEXT NOT NULL CHECK (warm IN ('warm', 'not warm')),
+    instructions INTEGER NOT NULL,
+    modelled_ns  INTEGER NOT NULL,
+    mips         REAL NOT NULL,     -- million instructions per second of the host's time
+    wall_s       REAL NOT NULL,     -- the host's time
+    folder       TEXT NOT NULL,     -- relative to the database
+    created      TEXT NOT NULL      -- UTC
+);
+
+CREATE TABLE input   (run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, name TEXT NOT NULL, sha256 TEXT NOT NULL,
+                      PRIMARY KEY (run, name));
+CREATE TABLE version (run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, name TEXT NOT NULL, version TEXT NOT NULL,
+                      PRIMARY KEY (run, name));
+CREATE TABLE metric  (run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, name TEXT NOT NULL, unit TEXT NOT NULL,
+                      value REAL, PRIMARY KEY (run, name));
+
+CREATE TABLE line_access (
+    run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, privilege TEXT NOT NULL, class TEXT NOT NULL,
+    kind TEXT NOT NULL, accesses INTEGER NOT NULL, l1_misses INTEGER NOT NULL, l2_accesses INTEGER NOT NULL,
+    l2_misses INTEGER NOT NULL, PRIMARY KEY (run, privilege, class, kind));
+CREATE TABLE miss_source (
+    run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, privilege TEXT NOT NULL, class TEXT NOT NULL,
+    kind TEXT NOT NULL, source TEXT NOT NULL, misses INTEGER NOT NULL,
+    PRIMARY KEY (run, privilege, class, kind, source));
+CREATE TABLE stall (
+    run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, privilege TEXT NOT NULL, class TEXT NOT NULL,
+    kind TEXT NOT NULL, service TEXT NOT NULL, cycles INTEGER NOT NULL,
+    PRIMARY KEY (run, privilege, class, kind, service));
+CREATE TABLE fill (
+    run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, kind TEXT NOT NULL, state TEXT NOT NULL,
+    blocks INTEGER NOT NULL, PRIMARY KEY (run, kind, state));
+CREATE TABLE execution (
+    run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, privilege TEXT NOT NULL, class TEXT NOT NULL,
+    instructions INTEGER NOT NULL, upgrades INTEGER NOT NULL, stores_found_e INTEGER NOT NULL,
+    PRIMARY KEY (run, privilege, class));
+CREATE TABLE instruction (
+    run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, privilege TEXT NOT NULL, class TEXT NOT NULL,
+    instruction TEXT NOT NULL, instructions INTEGER NOT NULL, PRIMARY KEY (run, privilege, class, instruction));
+CREATE TABLE core (
+    run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, core INTEGER NOT NULL, instructions INTEGER NOT NULL,
+    busy_cycles INTEGER NOT NULL, l2_misses INTEGER NOT NULL, fills INTEGER NOT NULL, e_to_m INTEGER NOT NULL,
+    e_downgraded INTEGER NOT NULL, e_evicted INTEGER NOT NULL, e_invalidated INTEGER NOT NULL,
+    e_resident INTEGER NOT NULL,    -- the change over the region
+    l2_evictions INTEGER NOT NULL, l2_writebacks INTEGER NOT NULL, l2_invalidations INTEGER NOT NULL,
+    interventions INTEGER NOT NULL, PRIMARY KEY (run, core));
+CREATE TABLE transaction_type (
+    run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, type TEXT NOT NULL, count INTEGER NOT NULL,
+    started INTEGER NOT NULL, failed INTEGER NOT NULL, substituted INTEGER NOT NULL, bytes_in INTEGER NOT NULL,
+    bytes_out INTEGER NOT NULL, mean_ns INTEGER NOT NULL, p50_ns INTEGER NOT NULL, p90_ns INTEGER NOT NULL,
+    p95_ns INTEGER NOT NULL, p99_ns INTEGER NOT NULL, max_ns INTEGER NOT NULL, PRIMARY KEY (run, type));
+CREATE TABLE latency (
+    run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, type TEXT NOT NULL, upper_ns INTEGER NOT NULL,
+    count INTEGER NOT NULL, PRIMARY KEY (run, type, upper_ns));
+CREATE TABLE stats_window (
+    run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, number INTEGER NOT NULL, phase TEXT NOT NULL,
+    end_instructions INTEGER NOT NULL, instructions INTEGER NOT NULL, clock_ns INTEGER NOT NULL,
+    misses INTEGER NOT NULL, memory_misses INTEGER NOT NULL, fills INTEGER NOT NULL, fills_e INTEGER NOT NULL,
+    e_to_m INTEGER NOT NULL, PRIMARY KEY (run, number));
+
+-- share: of the misses of the same run, privilege and kind.
+CREATE VIEW v_miss_source AS
+SELECT run, experiment, mix, seed, privilege, kind, source, misses,
+       1.0 * misses / nullif(sum(misses) OVER (PARTITION BY run, privilege, kind), 0) AS share
+FROM (SELECT run.id AS run, experiment, mix, seed, privilege, kind, source, sum(misses) AS misses
+      FROM miss_source JOIN run ON run.id = miss_source.run
+      GROUP BY run.id, privilege, kind, source);
+
+-- e_to_m_share: per block, as in the paper; stores_found_e is the other definition.
+CREATE VIEW v_e_state AS
+SELECT run.id AS run, experiment, mix, seed, f.fills, f.fills_e, 1.0 * f.fills_e / nullif(f.fills, 0) AS e_share,
+       c.e_to_m, 1.0 * c.e_to_m / nullif(f.fills_e, 0) AS e_to_m_share, x.stores_found_e
+FROM run
+JOIN (SELECT run, sum(blocks) AS fills, sum(blocks) FILTER (WHERE state = 'E') AS fills_e
+      FROM fill GROUP BY run) f ON f.run = run.id
+JOIN (SELECT run, sum(e_to_m) AS e_to_m FROM core GROUP BY run) c ON c.run = run.id
+JOIN (SELECT run, sum(stores_found_e) AS stores_found_e FROM execution GROUP BY run) x ON x.run = run.id;
+
+-- l2_mpki: L2 misses of the kind for each 1000 instructions at the same privilege.
+CREATE VIEW v_cache AS
+SELECT run.id AS run, experiment, mix, seed, a.privilege, kind, sum(accesses) AS accesses,
+       sum(l1_misses) AS l1_misses, 1.0 * sum(l1_misses) / nullif(sum(accesses), 0) AS l1_miss_rate,
+       sum(l2_accesses) AS l2_accesses, sum(l2_misses) AS l2_misses,
+       1.0 * sum(l2_misses) / nullif(sum(l2_accesses), 0) AS l2_miss_rate,
+       1000.0 * sum(l2_misses) / nullif(x.instructions, 0) AS l2_mpki
+FROM line_access a
+JOIN run ON run.id = a.run
+JOIN (SELECT run, privilege, sum(instructions) AS instructions FROM execution GROUP BY run, privilege) x
+  ON x.run = a.run AND x.privilege = a.privilege
+GROUP BY run.id, a.privilege, kind;
+
+CREATE VIEW v_instruction_mix AS
+SELECT run, experiment, mix, seed, privilege, instruction, instructions,
+       1.0 * instructions / nullif(sum(instructions) OVER (PARTITION BY run, privilege), 0) AS share
+FROM (SELECT run.id AS run, experiment, mix, seed, privilege, instruction, sum(i.instructions) AS instructions
+      FROM instruction i JOIN run ON run.id = i.run
+      GROUP BY run.id, privilege, instruction);
+
+CREATE VIEW v_transactions AS
+SELECT run.id AS run, experiment, mix, seed, type, count,
+       1.0 * count / nullif(sum(count) OVER (PARTITION BY run.id), 0) AS share,
+       started, failed, substituted, bytes_in, bytes_out, count / (modelled_ns / 1e9) AS per_second,
+       mean_ns / 1e6 AS mean_ms, p50_ns / 1e6 AS p50_ms, p90_ns / 1e6 AS p90_ms, p95_ns / 1e6 AS p95_ms,
+       p99_ns / 1e6 AS p99_ms, max_ns / 1e6 AS max_ms
+FROM transaction_type JOIN run ON run.id = transaction_type.run;
+
+CREATE VIEW v_windows AS
+SELECT run.id AS run, experiment, mix, seed, number, phase, end_instructions, w.instructions, clock_ns,
+       misses, 1000.0 * misses / nullif(w.instructions, 0) AS mpki,
+       1.0 * memory_misses / nullif(misses, 0) AS memory_share, fills,
+       1.0 * fills_e / nullif(fills, 0) AS e_share, 1.0 * e_to_m / nullif(fills_e, 0) AS e_to_m_share
+FROM stats_window w JOIN run ON run.id = w.run;
