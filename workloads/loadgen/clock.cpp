@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "clock.hpp"
+
+#include <sys/mman.h>
+
+#include <cstring>
+#include <ctime>
+
+#include "markers.hpp"
+
+namespace s80::loadgen {
+
+namespace {
+
+constexpr std::size_t page_bytes = 4096;
+
+std::uint64_t word(const char (&text)[9]) {
+    std::uint64_t value;
+    std::memcpy(&value, text, sizeof value);
+    return value;
+}
+
+}  // namespace
+
+void Clock::register_page() {
+    void* memory = mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE | MAP_LOCKED, -1, 0);
+    if (memory == MAP_FAILED) return;
+    auto* words = static_cast<volatile std::uint64_t*>(memory);
+    words[0] = word("S80PAGE0");
+    marker::clock_page(memory);
+    if (words[0] == word("S80PAGE1")) {
+        page_ = words;
+    } else {
+        munmap(memory, page_bytes);
+    }
+    refresh();
+}
+
+void Clock::refresh() {
+    if (page_ != nullptr) {
+        now_ = page_[1];
+        phase_ = static_cast<Phase>(page_[2]);
+        generation_ = page_[3];
+        return;
+    }
+    timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    now_ = static_cast<std::uint64_t>(time.tv_sec) * ns_per_s + static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+}  // namespace s80::loadgen

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The clock that everything in the load generator is timed by: the model's (a page that the plugin
+// writes) where a plugin answers, else the monotonic clock of the guest or host.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace s80::loadgen {
+
+inline constexpr std::uint64_t ns_per_s = 1'000'000'000;
+
+enum class Phase : std::uint64_t { warm_up = 0, measured = 1, done = 2 };
+
+class Clock {
+public:
+    /// `name` is what the result calls the monotonic clock: "guest" or "host".
+    explicit Clock(std::string_view name) : name_(name) { refresh(); }
+    Clock(const Clock&) = delete;
+    Clock& operator=(const Clock&) = delete;
+
+    /// Offers a page to the plugin and uses it when the plugin answers. Call once, before the load.
+    void register_page();
+
+    /// Takes the time anew; once per turn of the event loop.
+    void refresh();
+
+    std::uint64_t now() const { return now_; }
+    bool modelled() const { return page_ != nullptr; }
+    std::string_view name() const { return modelled() ? "modelled" : name_; }
+    Phase phase() const { return phase_; }                    // of the page; warm_up without one
+    std::uint64_t generation() const { return generation_; }  // of the page; 0 without one
+
+private:
+    std::string_view name_;
+    volatile std::uint64_t* page_ = nullptr;
+    std::uint64_t now_ = 0;
+    Phase phase_ = Phase::warm_up;
+    std::uint64_t generation_ = 0;
+};
+
+}  // namespace s80::loadgen

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A connection on which a coroutine sends something and waits for the answer. Losing the connection, a
+// reply that does not parse and silence beyond the limit all end the wait with a Failure.
+#pragma once
+
+#include <coroutine>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "clock.hpp"
+#include "event_loop.hpp"
+#include "failure.hpp"
+#include "stream.hpp"
+
+namespace s80::loadgen {
+
+class Connection;
+
+/// What all connections share: the loop, the clock, and the limit for replies.
+class Network {
+public:
+    Network(EventLoop& loop, const Clock& clock) : loop(loop), clock(clock) {}
+
+    void set_reply_timeout(double seconds) {
+        reply_timeout_ns_ = static_cast<std::uint64_t>(seconds * static_cast<double>(ns_per_s));
+    }
+    /// Ends the waits that are over the limit. Cheap: looks at the connections 20 times in a limit.
+    void check_timeouts();
+
+    EventLoop& loop;
+    const Clock& clock;
+
+private:
+    friend class Connection;
+    std::uint64_t reply_timeout_ns_ = 60 * ns_per_s;
+    std::uint64_t next_check_ns_ = 0;
+    std::vector<Connection*> connections_;
+    std::vector<char> scratch_ = std::vector<char>(65536);  // one read buffer for all: it stays cached
+};
+
+class Connection : public IoHandler {
+public:
+    explicit Connection(Network& network);
+    Connection(const Connection&) = delete;
+    Connection& operator=(const Connection&) = delete;
+
+    void open(const Endpoint& to, const TlsContext* tls);
+    void close();
+
+    std::uint64_t bytes_in() const { return bytes_in_; }
+    std::uint64_t bytes_out() const { return bytes_out_; }
+
+    void on_io(std::uint32_t events) final;
+
+protected:
+    ~Connection();
+
+    /// Takes what arrived; returns how much of it it consumed. The rest comes again with more behind.
+    virtual std::size_t consume(std::string_view bytes) = 0;
+
+    /// `what` names the request in messages and must stay valid until its answer is there.
+    void send(std::string_view bytes, std::string_view what);
+    /// Called by consume(): what the coroutine waits for has arrived.
+    void complete() { complete_ = true; }
+
+    struct Wait {
+        Connection& connection;
+        bool await_ready() const { return connection.complete_ || connection.failure_.has_value(); }
+        void await_suspend(std::coroutine_handle<> waiter);
+        void await_resume();
+    };
+    /// Suspends until complete(); throws the Failure that prevented it.
+    Wait answer() { return {*this}; }
+
+private:
+    friend class Network;
+
+    void receive();
+    void update_interest();
+    void fail(Failure failure);
+    void resume_waiter();
+
+    Network& network_;
+    Stream stream_;
+    std::string peer_;
+    std::string what_ = "the connect";
+    std::string partial_;  // an incomplete line
+    std::uint32_t interest_ = 0;
+    std::uint64_t bytes_in_ = 0;
+    std::uint64_t bytes_out_ = 0;
+    bool complete_ = false;
+    std::optional<Failure> failure_;
+    std::coroutine_handle<> waiter_;
+    std::uint64_t waiting_since_ns_ = 0;
+};
+
+}  // namespace s80::loadgen

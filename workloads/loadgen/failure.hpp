@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What can go wrong while talking to a server. Nothing is retried: every failure is counted by its kind.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace s80::loadgen {
+
+enum class ErrorKind : unsigned char {
+    protocol,    // NO or BAD, tagged or not, or a reply that does not parse
+    connection,  // refused, lost or silent for longer than the reply timeout
+    missing,     // the server did not deliver a message that must be there
+    smtp,        // a reply of the mail transfer agent other than 2xx or 3xx
+};
+
+inline constexpr std::size_t error_kinds = 4;
+inline constexpr std::array<std::string_view, error_kinds> error_names = {"protocol", "connection",
+                                                                          "missing", "smtp"};
+
+/// A transaction that failed. A fatal one leaves its session unusable, so the run cannot go on.
+class Failure : public std::runtime_error {
+public:
+    Failure(ErrorKind kind, const std::string& message, bool fatal = false)
+        : std::runtime_error(message), kind_(kind), fatal_(fatal || kind == ErrorKind::connection) {}
+
+    ErrorKind kind() const { return kind_; }
+    bool fatal() const { return fatal_; }
+
+private:
+    ErrorKind kind_;
+    bool fatal_;
+};
+
+/// The load generator cannot start or go on; the message is one sentence for the user.
+class Fatal : public std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+}  // namespace s80::loadgen

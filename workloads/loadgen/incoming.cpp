@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "incoming.hpp"
+
+#include <optional>
+#include <string>
+
+namespace s80::loadgen {
+
+namespace {
+
+constexpr const char* outside = "sender@outside.example";
+
+}  // namespace
+
+void Incoming::begin() {
+    arrivals_ = arrive();
+    arrivals_.start();
+    begun_ = true;
+    reseed();
+}
+
+void Incoming::reseed() {
+    random_ = Random(world_.job.seed, ~std::uint64_t{0});
+    if (begun_) arm();
+}
+
+void Incoming::arm() {
+    if (!(world_.job.incoming_per_s > 0)) return;
+    const double interval_ns = random_.exponential(static_cast<double>(ns_per_s) / world_.job.incoming_per_s);
+    world_.timers.arm(timer_, world_.clock.now() + static_cast<std::uint64_t>(interval_ns));
+}
+
+Task Incoming::arrive() {
+    for (;;) {
+        co_await timer_;
+        const std::size_t recipient = world_.accounts.recipient(random_, world_.job.messages_max);
+        if (recipient < world_.accounts.size()) {
+            Delivery& delivery = deliveries_.emplace_back(world_.network);
+            delivery.envelope.from = outside;
+            delivery.envelope.to = Accounts::address(recipient);
+            delivery.envelope.message = world_.text.compose(random_, outside, delivery.envelope.to,
+                                                            draw_message_size(random_));
+            ++world_.accounts.inbox(recipient);
+            delivery.task = deliver(delivery);
+            delivery.task.start();
+        }
+        arm();
+    }
+}
+
+Task Incoming::deliver(Delivery& delivery) {
+    std::optional<Failure> failure;
+    try {
+        co_await delivery.session.deliver(world_.servers.smtp, delivery.envelope);
+    } catch (const Failure& caught) {
+        failure = caught;
+    }
+    if (!failure) {
+        world_.statistics.incoming(delivery.envelope.message.size());
+        co_return;
+    }
+    const std::string message = std::string("incoming mail: ") + failure->what();
+    world_.statistics.error(failure->kind(), message);
+    if (failure->fatal() && world_.fatal.empty()) world_.fatal = message;
+}
+
+void Incoming::tidy() {
+    deliveries_.remove_if([](const Delivery& delivery) { return delivery.task.done(); });
+}
+
+}  // namespace s80::loadgen

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The external mail server: messages from outside to random users, at exponential intervals, each over
+// its own SMTP connection and independent of how long the ones before it take.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <memory>
+
+#include "random.hpp"
+#include "smtp_session.hpp"
+#include "task.hpp"
+#include "timers.hpp"
+#include "world.hpp"
+
+namespace s80::loadgen {
+
+class Incoming {
+public:
+    explicit Incoming(World& world) : world_(world) {}
+
+    void begin();
+    /// Takes up the random stream of the job's seed and draws the next arrival anew.
+    void reseed();
+    /// Forgets the deliveries that have ended; once per turn of the event loop.
+    void tidy();
+
+private:
+    struct Delivery {
+        explicit Delivery(Network& network) : session(network) {}
+        SmtpSession session;
+        Envelope envelope;
+        Task task;
+    };
+
+    Task arrive();
+    Task deliver(Delivery& delivery);
+    void arm();
+
+    World& world_;
+    Random random_;
+    Timer timer_;
+    bool begun_ = false;
+    Task arrivals_;
+    std::list<Delivery> deliveries_;
+};
+
+}  // namespace s80::loadgen

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The job: what the host asks the load generator to do (docs/interfaces.md, section 3).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "mix.hpp"
+
+namespace s80::loadgen {
+
+enum class MoveMode { automatic, move, copy };
+
+struct Job {
+    std::string mix = "unnamed";
+    unsigned clients = 1;
+    unsigned users = 1;
+    double think_ms = 0;
+    bool think_constant = false;
+    std::uint64_t seed = 1;
+    bool chain = true;  // false: independent draws
+    Weights mix_percent{};
+    std::array<Weights, transaction_types> transitions{};
+    unsigned mailboxes_min = 2;
+    unsigned mailboxes_max = 100;
+    unsigned messages_min = 1;
+    unsigned messages_max = 10000;
+    double incoming_per_s = 0;
+    MoveMode move = MoveMode::automatic;
+    double reply_timeout_s = 60;
+    double warmup_s = 0;
+    double measure_s = 0;
+
+    Mix make_mix() const { return chain ? Mix(mix_percent, transitions) : Mix(mix_percent); }
+};
+
+/// Parses the text of a job. Throws Fatal that names the line's key and what it allows.
+Job parse_job(std::string_view text);
+
+}  // namespace s80::loadgen

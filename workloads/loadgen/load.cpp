@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "load.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "failure.hpp"
+#include "markers.hpp"
+#include "output.hpp"
+
+namespace s80::loadgen {
+
+namespace {
+
+/// Clients that log in at the same time, so that the servers' start-up is not a stampede.
+constexpr unsigned login_concurrency = 18;
+
+/// The longest wait without a look at the page: the phase may change while all clients wait for replies.
+constexpr std::uint64_t longest_wait_ns = 50'000'000;
+/// The shortest wait for a modelled moment, in guest time.
+constexpr std::uint64_t shortest_wait_ns = 100'000;
+
+std::uint64_t to_ns(double seconds) { return static_cast<std::uint64_t>(seconds * static_cast<double>(ns_per_s)); }
+
+}  // namespace
+
+Load::Load(World& world, std::function<Job()> read_job)
+    : world_(world), read_job_(std::move(read_job)), incoming_(world), generation_(world.clock.generation()) {
+    if (!world.clock.modelled() && !(world.job.measure_s > 0)) {
+        throw Fatal("job: the key measure_s is missing: without a clock page it sets the region's length");
+    }
+    for (unsigned i = 0; i < world.job.clients; ++i) clients_.push_back(std::make_unique<Client>(world, i));
+}
+
+void Load::run() {
+    while (started_ < std::min(login_concurrency, world_.job.clients)) log_in_next();
+    Phase last = Phase::warm_up;
+    while (world_.fatal.empty()) {
+        turn();
+        if (!begun_) continue;
+        if (world_.clock.generation() != generation_) take_up_generation();
+        const Phase now = phase();
+        if (now != last && last == Phase::warm_up) world_.statistics.begin_region(world_.clock.now());
+        last = now;
+        if (now == Phase::done) break;
+    }
+    world_.statistics.end_region(world_.clock.now());
+    output::result(world_);
+}
+
+void Load::log_in_next() {
+    Client& client = *clients_[started_++];
+    client.start([this] {
+        ++logged_in_;
+        if (started_ < clients_.size()) log_in_next();
+        if (logged_in_ == clients_.size()) begin_mix();
+    });
+}
+
+void Load::begin_mix() {
+    marker::load_begin();
+    begun_ = true;
+    load_begin_ns_ = world_.clock.now();
+    world_.statistics.begin_region(load_begin_ns_);
+    output::load_begin(load_begin_ns_);
+    for (const auto& client : clients_) client->begin();
+    incoming_.begin();
+}
+
+void Load::turn() {
+    world_.loop.wait(timeout_ns());
+    world_.clock.refresh();
+    world_.loop.dispatch();
+    world_.timers.fire(world_.clock.now());
+    world_.network.check_timeouts();
+    incoming_.tidy();
+}
+
+std::uint64_t Load::timeout_ns() const {
+    const std::uint64_t now = world_.clock.now();
+    const std::uint64_t due = world_.timers.next();
+    const std::uint64_t remaining = due > now ? due - now : 0;
+    if (!world_.clock.modelled()) return std::min(remaining, longest_wait_ns);
+    return std::clamp(remaining / 3, shortest_wait_ns, longest_wait_ns);
+}
+
+void Load::take_up_generation() {
+    generation_ = world_.clock.generation();
+    const Job job = read_job_();
+    if (job.clients != world_.job.clients || job.users != world_.job.users) {
+        throw Fatal("job: clients and users of a warm checkpoint cannot change: it has " +
+                    std::to_string(world_.job.clients) + " clients of " + std::to_string(world_.job.users) +
+                    " users");
+    }
+    world_.take(job);
+    output::job(job);
+    world_.statistics.begin_region(world_.clock.now());
+    for (const auto& client : clients_) client->reseed();
+    incoming_.reseed();
+}
+
+Phase Load::phase() const {
+    if (world_.clock.modelled()) return world_.clock.phase();
+    const std::uint64_t elapsed = world_.clock.now() - load_begin_ns_;
+    const std::uint64_t warmup = to_ns(world_.job.warmup_s);
+    if (elapsed < warmup) return Phase::warm_up;
+    return elapsed < warmup + to_ns(world_.job.measure_s) ? Phase::measured : Phase::done;
+}
+
+}  // namespace s80::loadgen

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The course of a load: clients log in, the mix runs through warm-up and region, the result is printed.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "client.hpp"
+#include "incoming.hpp"
+#include "world.hpp"
+
+namespace s80::loadgen {
+
+class Load {
+public:
+    /// `read_job` is asked again when the clock page shows another generation.
+    Load(World& world, std::function<Job()> read_job);
+
+    /// Runs the load to the end of its region and prints the result, or as far as it can go: then
+    /// world.fatal says why. Throws Fatal for a job that cannot be taken up.
+    void run();
+
+private:
+    void log_in_next();
+    void begin_mix();
+    void turn();
+    void take_up_generation();
+    Phase phase() const;
+    std::uint64_t timeout_ns() const;
+
+    World& world_;
+    std::function<Job()> read_job_;
+    std::vector<std::unique_ptr<Client>> clients_;
+    Incoming incoming_;
+    unsigned logged_in_ = 0;
+    unsigned started_ = 0;
+    bool begun_ = false;
+    std::uint64_t load_begin_ns_ = 0;
+    std::uint64_t generation_ = 0;
+};
+
+}  // namespace s80::loadgen

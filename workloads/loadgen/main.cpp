@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// s80-loadgen: emulates the users of a mail server. In the guest it takes its job from fw_cfg; on a host
+// it takes it from a file and runs against any IMAP and SMTP server.
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "failure.hpp"
+#include "fwcfg.hpp"
+#include "load.hpp"
+#include "markers.hpp"
+#include "output.hpp"
+
+using namespace s80::loadgen;
+
+namespace {
+
+constexpr const char* usage =
+    "usage: s80-loadgen --guest\n"
+    "       s80-loadgen --job FILE --imap IPV4:PORT --smtp IPV4:PORT [--insecure] [--trace]\n";
+
+constexpr const char* job_file = "opt/s80lab/job";
+constexpr useconds_t poll_us = 20'000;
+
+struct Options {
+    bool guest = false;
+    bool insecure = false;
+    bool trace = false;
+    std::string job;
+    std::string imap = "127.0.0.1:993";
+    std::string smtp = "127.0.0.1:25";
+};
+
+std::optional<Options> parse_options(int argc, char** argv) {
+    Options options;
+    for (int i = 1; i < argc; ++i) {
+        const std::string_view option = argv[i];
+        std::string* value = option == "--job"    ? &options.job
+                             : option == "--imap" ? &options.imap
+                             : option == "--smtp" ? &options.smtp
+                                                  : nullptr;
+        if (value != nullptr && i + 1 < argc) {
+            *value = argv[++i];
+        } else if (option == "--guest") {
+            options.guest = options.insecure = true;  // the guest made its certificate itself
+        } else if (option == "--insecure") {
+            options.insecure = true;
+        } else if (option == "--trace") {
+            options.trace = true;
+        } else {
+            return std::nullopt;
+        }
+    }
+    if (options.guest != options.job.empty()) return std::nullopt;
+    return options;
+}
+
+std::string read_file(const std::string& path) {
+    std::ifstream file(path);
+    if (!file) throw Fatal("the job file " + path + " cannot be read");
+    return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+/// Waits until the host offers a job. In the boot that makes the ready checkpoint it offers none.
+std::string await_job(FwCfg& fw_cfg) {
+    for (;;) {
+        if (auto text = fw_cfg.read(job_file)) return *std::move(text);
+        usleep(poll_us);
+    }
+}
+
+/// Whether the load ran to its end without a single error.
+bool generate(const Options& options) {
+    const Servers servers = {parse_endpoint(options.imap), parse_endpoint(options.smtp)};
+    std::optional<FwCfg> fw_cfg;
+    if (options.guest) fw_cfg.emplace();
+    output::ready();
+    const auto read_job = [&] {
+        return parse_job(options.guest ? await_job(*fw_cfg) : read_file(options.job));
+    };
+    const Job job = read_job();
+    output::job(job);
+
+    // Only now: the plugin that answers belongs to the QEMU that brought the job.
+    Clock clock(options.guest ? "guest" : "host");
+    if (options.guest) {
+        marker::bind_cores();
+        marker::account_to(marker::Class::load_generator);
+        clock.register_page();
+    }
+    World world(clock, servers, !options.insecure, job);
+    world.trace = options.trace;
+    Load load(world, read_job);
+    load.run();
+    if (!world.fatal.empty()) throw Fatal(world.fatal);
+    return world.statistics.all_errors() == 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const std::optional<Options> options = parse_options(argc, argv);
+    if (!options) {
+        std::fputs(usage, stderr);
+        return 2;
+    }
+    std::signal(SIGPIPE, SIG_IGN);
+    try {
+        const bool good = generate(*options);
+        while (options->guest) pause();  // the host ends the guest when it has the result
+        return good ? 0 : 1;
+    } catch (const Fatal& fatal) {
+        output::error(fatal.what());
+        std::fprintf(stderr, "s80-loadgen: %s\n", fatal.what());
+        if (options->guest) marker::fail();
+        return 1;
+    }
+}

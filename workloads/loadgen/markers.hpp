@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Marker instructions: no-operations that the measuring plugin recognises when the guest executes them
+// (docs/interfaces.md, section 1). They do nothing on any other x86 machine.
+#pragma once
+
+#include <cstdint>
+
+namespace s80::loadgen::marker {
+
+inline constexpr std::uint32_t base = 0x53380000;
+
+enum class Class : std::uint64_t { load_generator = 1, other = 2 };
+
+template <std::uint32_t op>
+inline void mark(std::uint64_t rdi = 0, std::uint64_t rsi = 0, std::uint64_t rdx = 0) {
+    asm volatile(".byte 0x0f, 0x1f, 0x80\n\t.long %c0"
+                 :
+                 : "i"(base | op), "D"(rdi), "S"(rsi), "d"(rdx)
+                 : "memory");
+}
+
+/// Binds the vCPU that executes it to the model's core; the caller is pinned to that guest CPU.
+inline void core(unsigned cpu) { mark<1>(cpu); }
+
+/// Hands the clock page over: the store to byte 8 tells the plugin where the page is in memory.
+inline void clock_page(void* page) {
+    asm volatile(".byte 0x0f, 0x1f, 0x80\n\t.long %c0\n\tmovq $0, 8(%%rdi)"
+                 :
+                 : "i"(base | 2), "D"(page)
+                 : "memory");
+}
+
+inline void account_to(Class who) { mark<3>(static_cast<std::uint64_t>(who)); }
+inline void load_begin() { mark<4>(); }
+inline void transaction_begin(std::uint64_t type, std::uint64_t client) { mark<5>(type, client); }
+inline void transaction_end(std::uint64_t type, std::uint64_t client, bool failed) {
+    mark<6>(type, client, failed ? 1 : 0);
+}
+inline void fail() { mark<7>(); }
+
+/// Executes CORE once on every CPU that is online, then lets the caller run on all of them again.
+void bind_cores();
+
+}  // namespace s80::loadgen::marker

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The messages that the clients and the external mail server send: their sizes and their text.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "random.hpp"
+
+namespace s80::loadgen {
+
+/// Draws the size of a message in bytes from the distribution of the Oracle study that the paper's
+/// workload follows: 45% 1 KB, 38% 2 KB, 10% 5 KB, 5% 34 KB, 2% 140 KB.
+std::size_t draw_message_size(Random& random);
+
+class MessageText {
+public:
+    MessageText();
+
+    /// A message from one address to another of about `size` bytes (within a line), ready for DATA.
+    std::string compose(Random& random, const std::string& from, const std::string& to,
+                        std::size_t size) const;
+
+private:
+    std::string lines_;                // filler, twice the longest message
+    std::vector<std::size_t> starts_;  // of its lines
+};
+
+}  // namespace s80::loadgen

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "mix.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+
+namespace s80::loadgen {
+
+Distribution::Distribution(const Weights& weights) {
+    const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+    double running = 0;
+    for (std::size_t i = 0; i < transaction_types; ++i) {
+        running += weights[i];
+        cumulative_[i] = running / sum;
+    }
+    // Rounding must not leave a gap below 1, and a type of weight 0 at the end must stay undrawn.
+    std::size_t last = transaction_types;
+    while (last > 1 && weights[last - 1] == 0) --last;
+    std::fill(cumulative_.begin() + static_cast<std::ptrdiff_t>(last) - 1, cumulative_.end(), 1.0);
+}
+
+TransactionType Distribution::draw(Random& random) const {
+    const auto found = std::upper_bound(cumulative_.begin(), cumulative_.end(), random.uniform());
+    return static_cast<TransactionType>(found - cumulative_.begin());
+}
+
+Mix::Mix(const Weights& percent) : start_(percent) { rows_.fill(start_); }
+
+Mix::Mix(const Weights& percent, const std::array<Weights, transaction_types>& transitions)
+    : start_(percent) {
+    for (std::size_t i = 0; i < transaction_types; ++i) rows_[i] = Distribution(transitions[i]);
+}
+
+}  // namespace s80::loadgen

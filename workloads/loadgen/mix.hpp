@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which transaction a client does next: a Markov chain (the paper's Table 2) or an independent draw
+// (its Table 1).
+#pragma once
+
+#include <array>
+
+#include "random.hpp"
+#include "transaction_type.hpp"
+
+namespace s80::loadgen {
+
+using Weights = std::array<double, transaction_types>;
+
+/// A distribution over the transaction types, from weights that need not sum to one.
+class Distribution {
+public:
+    Distribution() = default;
+    explicit Distribution(const Weights& weights);
+
+    TransactionType draw(Random& random) const;
+
+private:
+    Weights cumulative_{};
+};
+
+class Mix {
+public:
+    Mix() = default;
+    /// Independent draws.
+    explicit Mix(const Weights& percent);
+    /// A chain; its first state is drawn from `percent`.
+    Mix(const Weights& percent, const std::array<Weights, transaction_types>& transitions);
+
+    TransactionType first(Random& random) const { return start_.draw(random); }
+    TransactionType next(TransactionType now, Random& random) const {
+        return rows_[index_of(now)].draw(random);
+    }
+
+private:
+    Distribution start_;
+    std::array<Distribution, transaction_types> rows_;
+};
+
+}  // namespace s80::loadgen

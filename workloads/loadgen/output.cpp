@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "output.hpp"
+
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdio>
+#include <string>
+
+namespace s80::loadgen::output {
+
+namespace {
+
+void print(std::string line) {
+    line += '\n';
+    std::string_view rest = line;
+    while (!rest.empty()) {
+        const ssize_t written = write(STDOUT_FILENO, rest.data(), rest.size());
+        if (written <= 0) return;
+        rest.remove_prefix(static_cast<std::size_t>(written));
+    }
+}
+
+std::string text(std::string_view value) {
+    std::string quoted = "\"";
+    for (const char c : value) {
+        if (c == '"' || c == '\\') {
+            quoted += '\\';
+            quoted += c;
+        } else if (c >= 0 && c < 0x20) {
+            char code[8];
+            std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned>(c));
+            quoted += code;
+        } else {
+            quoted += c >= 0 && c < 0x7f ? c : '?';  // a server's bytes need not be UTF-8
+        }
+    }
+    return quoted + '"';
+}
+
+std::string number(std::uint64_t value) { return std::to_string(value); }
+
+/// The shortest form that reads back as the same number.
+std::string number(double value) {
+    char digits[40];
+    const auto [end, error] = std::to_chars(digits, digits + sizeof digits, value);
+    return std::string(digits, end);
+}
+
+template <typename Value>
+void field(std::string& object, std::string_view key, const Value& value) {
+    object += object.ends_with('{') ? "\"" : ",\"";
+    object.append(key).append("\":").append(value);
+}
+
+std::string latency(const Histogram& histogram) {
+    std::string object = "{";
+    field(object, "mean", number(histogram.mean()));
+    field(object, "p50", number(histogram.percentile(50)));
+    field(object, "p90", number(histogram.percentile(90)));
+    field(object, "p95", number(histogram.percentile(95)));
+    field(object, "p99", number(histogram.percentile(99)));
+    field(object, "max", number(histogram.max()));
+    return object + "}";
+}
+
+std::string buckets(const Histogram& histogram) {
+    std::string list = "[";
+    for (const Histogram::Bucket& bucket : histogram.buckets()) {
+        if (list.size() > 1) list += ',';
+        list += "[" + number(bucket.upper_ns) + "," + number(bucket.count) + "]";
+    }
+    return list + "]";
+}
+
+std::string type(const TypeStatistics& statistics) {
+    std::string object = "{";
+    field(object, "count", number(statistics.count));
+    field(object, "started", number(statistics.started));
+    field(object, "failed", number(statistics.failed));
+    field(object, "substituted", number(statistics.substituted));
+    field(object, "bytes_in", number(statistics.bytes_in));
+    field(object, "bytes_out", number(statistics.bytes_out));
+    field(object, "latency_ns", latency(statistics.latency));
+    field(object, "histogram", buckets(statistics.latency));
+    return object + "}";
+}
+
+double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+std::string totals(const Region& region) {
+    std::uint64_t count = 0;
+    double response_ns = 0;
+    for (const TypeStatistics& statistics : region.types) {
+        count += statistics.count;
+        response_ns += static_cast<double>(statistics.latency.sum());
+    }
+    const auto duration_ns = static_cast<double>(region.end_ns - region.begin_ns);
+    const auto all = static_cast<double>(count);
+    std::string object = "{";
+    field(object, "count", number(count));
+    field(object, "throughput_per_s", number(ratio(all * static_cast<double>(ns_per_s), duration_ns)));
+    field(object, "response_ns_mean", number(ratio(response_ns, all)));
+    field(object, "think_ns_mean",
+          number(ratio(static_cast<double>(region.think_ns), static_cast<double>(region.thinks))));
+    field(object, "in_flight_mean", number(ratio(static_cast<double>(region.in_flight_ns), duration_ns)));
+    return object + "}";
+}
+
+std::string event(std::string_view name) { return "{\"event\":" + text(name); }
+
+void job_fields(std::string& object, const Job& job) {
+    field(object, "mix", text(job.mix));
+    field(object, "seed", number(job.seed));
+    field(object, "driver", text(job.chain ? "chain" : "independent"));
+    field(object, "clients", number(std::uint64_t{job.clients}));
+    field(object, "think_ms", number(job.think_ms));
+}
+
+}  // namespace
+
+void ready() { print(event("ready") + "}"); }
+
+void job(const Job& job) {
+    std::string line = event("job");
+    job_fields(line, job);
+    print(line + "}");
+}
+
+void load_begin(std::uint64_t clock_ns) {
+    std::string line = event("load_begin");
+    field(line, "clock_ns", number(clock_ns));
+    print(line + "}");
+}
+
+void error(std::string_view message) {
+    std::string line = event("error");
+    field(line, "message", text(message));
+    print(line + "}");
+}
+
+void transaction(unsigned client, TransactionType drawn, TransactionType type, std::uint64_t latency_ns) {
+    std::string line = event("transaction");
+    field(line, "client", number(std::uint64_t{client}));
+    field(line, "drawn", text(name_of(drawn)));
+    field(line, "type", text(name_of(type)));
+    field(line, "latency_ns", number(latency_ns));
+    print(line + "}");
+}
+
+void result(const World& world) {
+    const Statistics& statistics = world.statistics;
+    const Region& region = statistics.region();
+    std::string line = event("result");
+    field(line, "schema", number(std::uint64_t{1}));
+    job_fields(line, world.job);
+    field(line, "clock", text(world.clock.name()));
+    field(line, "region", "{\"begin_ns\":" + number(region.begin_ns) + ",\"end_ns\":" + number(region.end_ns) + "}");
+    field(line, "move", text(world.move));
+    std::string errors = "{";
+    for (std::size_t kind = 0; kind < error_kinds; ++kind) {
+        field(errors, error_names[kind], number(statistics.errors(kind)));
+    }
+    field(line, "errors", errors + "}");
+    field(line, "first_error", text(statistics.first_error()));
+    field(line, "incoming", "{\"messages\":" + number(region.incoming_messages) +
+                                ",\"bytes\":" + number(region.incoming_bytes) + "}");
+    std::string types = "{";
+    for (std::size_t i = 0; i < transaction_types; ++i) field(types, transaction_names[i], type(region.types[i]));
+    field(line, "transactions", types + "}");
+    field(line, "totals", totals(region));
+    print(line + "}");
+}
+
+}  // namespace s80::loadgen::output

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Random streams. Every client has its own, derived from (seed, client), so that what one client draws
+// does not depend on the others.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+namespace s80::loadgen {
+
+/// xoshiro256** of Blackman and Vigna (2018), its state filled by splitmix64.
+class Random {
+public:
+    explicit Random(std::uint64_t seed = 0, std::uint64_t stream = 0) {
+        std::uint64_t mixer = seed * 0x9E3779B97F4A7C15 + stream * 0xD1342543DE82EF95;
+        for (std::uint64_t& word : state_) word = split_mix(mixer);
+    }
+
+    std::uint64_t bits() {
+        const std::uint64_t result = std::rotl(state_[1] * 5, 7) * 9;
+        const std::uint64_t shifted = state_[1] << 17;
+        state_[2] ^= state_[0];
+        state_[3] ^= state_[1];
+        state_[1] ^= state_[2];
+        state_[0] ^= state_[3];
+        state_[2] ^= shifted;
+        state_[3] = std::rotl(state_[3], 45);
+        return result;
+    }
+
+    /// Uniform in [0, 1).
+    double uniform() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
+
+    /// Uniform in 0 .. n-1; n > 0 (multiply and shift: the bias is below n / 2^64).
+    std::size_t below(std::size_t n) {
+        return static_cast<std::size_t>((static_cast<Wide>(bits()) * n) >> 64);
+    }
+
+    /// Negative exponential.
+    double exponential(double mean) { return -mean * std::log1p(-uniform()); }
+
+private:
+    __extension__ using Wide = unsigned __int128;
+
+    static std::uint64_t split_mix(std::uint64_t& state) {
+        std::uint64_t z = (state += 0x9E3779B97F4A7C15);
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
+        return z ^ (z >> 31);
+    }
+
+    std::uint64_t state_[4];
+};
+
+}  // namespace s80::loadgen

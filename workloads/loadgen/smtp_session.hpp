@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// One message over SMTP: connect, EHLO, MAIL, RCPT, DATA, QUIT.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "connection.hpp"
+#include "task.hpp"
+
+namespace s80::loadgen {
+
+struct Envelope {
+    std::string from;
+    std::string to;
+    std::string message;  // header and text, lines ended by CR LF, no line begins with a dot
+};
+
+class SmtpSession final : public Connection {
+public:
+    explicit SmtpSession(Network& network) : Connection(network) {}
+
+    /// Delivers one message. Throws Failure (smtp) for a reply other than 2xx, or 354 to DATA.
+    Task deliver(const Endpoint& server, const Envelope& envelope);
+
+private:
+    std::size_t consume(std::string_view bytes) override;
+    /// Sends a line and waits for a reply whose code begins with `expected`.
+    Task exchange(std::string line, char expected);
+    void check(std::string_view request, char expected) const;
+
+    std::string reply_;  // the last line of the reply
+};
+
+}  // namespace s80::loadgen

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "statistics.hpp"
+
+#include <numeric>
+
+namespace s80::loadgen {
+
+void Statistics::begin_region(std::uint64_t now_ns) {
+    region_ = Region();
+    region_.begin_ns = integrated_to_ns_ = now_ns;
+}
+
+void Statistics::end_region(std::uint64_t now_ns) {
+    integrate(now_ns);
+    region_.end_ns = now_ns;
+}
+
+void Statistics::thought(std::uint64_t ns) {
+    ++region_.thinks;
+    region_.think_ns += ns;
+}
+
+void Statistics::started(TransactionType type, std::uint64_t now_ns) {
+    integrate(now_ns);
+    ++in_flight_;
+    ++region_.types[index_of(type)].started;
+}
+
+void Statistics::ended(TransactionType type, std::uint64_t begin_ns, std::uint64_t now_ns, bool failed,
+                       std::uint64_t bytes_in, std::uint64_t bytes_out) {
+    integrate(now_ns);
+    --in_flight_;
+    TypeStatistics& statistics = region_.types[index_of(type)];
+    statistics.bytes_in += bytes_in;
+    statistics.bytes_out += bytes_out;
+    if (failed) {
+        ++statistics.failed;
+    } else {
+        ++statistics.count;
+        statistics.latency.add(now_ns - begin_ns);
+    }
+}
+
+void Statistics::incoming(std::uint64_t bytes) {
+    ++region_.incoming_messages;
+    region_.incoming_bytes += bytes;
+}
+
+void Statistics::error(ErrorKind kind, const std::string& message) {
+    if (all_errors() == 0) first_error_ = message;
+    ++errors_[static_cast<std::size_t>(kind)];
+}
+
+std::uint64_t Statistics::all_errors() const {
+    return std::accumulate(errors_.begin(), errors_.end(), std::uint64_t{0});
+}
+
+void Statistics::integrate(std::uint64_t now_ns) {
+    region_.in_flight_ns += in_flight_ * (now_ns - integrated_to_ns_);
+    integrated_to_ns_ = now_ns;
+}
+
+}  // namespace s80::loadgen

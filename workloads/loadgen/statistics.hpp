@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Counts and times of the region, and the errors of the whole run.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "failure.hpp"
+#include "histogram.hpp"
+#include "transaction_type.hpp"
+
+namespace s80::loadgen {
+
+struct TypeStatistics {
+    std::uint64_t count = 0;  // good ones that ended in the region
+    std::uint64_t started = 0;
+    std::uint64_t failed = 0;
+    std::uint64_t substituted = 0;  // drawn as this type, run as another
+    std::uint64_t bytes_in = 0;     // application bytes, inside TLS
+    std::uint64_t bytes_out = 0;
+    Histogram latency;
+};
+
+/// What is counted anew when the measured region begins.
+struct Region {
+    std::uint64_t begin_ns = 0;
+    std::uint64_t end_ns = 0;
+    std::array<TypeStatistics, transaction_types> types;
+    std::uint64_t incoming_messages = 0;
+    std::uint64_t incoming_bytes = 0;
+    std::uint64_t thinks = 0;
+    std::uint64_t think_ns = 0;
+    std::uint64_t in_flight_ns = 0;  // sum over the clients of the time in a transaction
+};
+
+class Statistics {
+public:
+    void begin_region(std::uint64_t now_ns);
+    void end_region(std::uint64_t now_ns);
+
+    void thought(std::uint64_t ns);
+    void substituted(TransactionType drawn) { ++region_.types[index_of(drawn)].substituted; }
+    void started(TransactionType type, std::uint64_t now_ns);
+    void ended(TransactionType type, std::uint64_t begin_ns, std::uint64_t now_ns, bool failed,
+               std::uint64_t bytes_in, std::uint64_t bytes_out);
+    void incoming(std::uint64_t bytes);
+    /// Errors are never cleared: one in the warm-up fails the run too.
+    void error(ErrorKind kind, const std::string& message);
+
+    const Region& region() const { return region_; }
+    std::uint64_t errors(std::size_t kind) const { return errors_[kind]; }
+    std::uint64_t all_errors() const;
+    const std::string& first_error() const { return first_error_; }
+
+private:
+    void integrate(std::uint64_t now_ns);
+
+    Region region_;
+    std::array<std::uint64_t, error_kinds> errors_{};
+    std::string first_error_;
+    std::uint64_t in_flight_ = 0;
+    std::uint64_t integrated_to_ns_ = 0;
+};
+
+}  // namespace s80::loadgen

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// MOVE: move a message from the selected mailbox to another one, by the MOVE command or, as in the
+// paper's time, by COPY, STORE and EXPUNGE.
+#include "transaction.hpp"
+
+namespace s80::loadgen {
+
+namespace {
+
+bool possible(Client& client) {
+    return client.imap.messages() > client.world.job.messages_min &&
+           !client.mailboxes.targets(client.world.job.messages_max).empty();
+}
+
+bool by_command(const Client& client) {
+    return client.world.job.move != MoveMode::copy && client.imap.has_move();
+}
+
+Task run(Client& client) {
+    const std::vector<std::size_t> targets = client.mailboxes.targets(client.world.job.messages_max);
+    Mailbox& target = client.mailboxes[targets[client.random.below(targets.size())]];
+    const std::string message = std::to_string(client.random_message());
+    if (by_command(client)) {
+        co_await client.imap.command("MOVE " + message + " " + quoted(target.name));
+    } else {
+        co_await client.imap.command("COPY " + message + " " + quoted(target.name));
+        co_await client.imap.command("STORE " + message + " +FLAGS (\\Deleted)");
+        co_await client.imap.command("EXPUNGE");
+    }
+    if (client.imap.reply().expunged == 0) {
+        throw Failure(ErrorKind::missing, "the message moved from " + client.mailboxes.selected().name +
+                                              " is still there");
+    }
+    ++target.messages;
+}
+
+}  // namespace
+
+const Transaction move_message = {possible, run, {TransactionType::COPY, TransactionType::SELT}};
+
+}  // namespace s80::loadgen
