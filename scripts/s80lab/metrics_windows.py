@@ -111,7 +111,8 @@ def _drift(whole: Sequence[Window], name: str) -> float | None:
     shares = [getattr(window, name) for window in whole[-2 * COMPARED_WINDOWS :]]
     if len(shares) < 2 * COMPARED_WINDOWS or None in shares:
         return None
-    return 100 * (fmean(shares[COMPARED_WINDOWS:]) - fmean(shares[:COMPARED_WINDOWS]))
+    points = 100 * (fmean(shares[COMPARED_WINDOWS:]) - fmean(shares[:COMPARED_WINDOWS]))
+    return round(points, 9)  # so that a drift at the limit is not under it by a rounding error
 
 
 def _window(phase: Phase, end_instructions: int, delta: Delta) -> Window:

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The database: rows of whole runs only, views, a killed writer, old schemas, read-only questions."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+from s80lab.database import insert_run, list_runs, query
+from s80lab.database_query import select
+from s80lab.errors import UserError
+
+SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
+
+
+@pytest.fixture
+def database(runs: Path) -> Path:
+    path = runs.parent / "s80lab.sqlite"
+    for folder in sorted(runs.glob("imap?-?")):
+        insert_run(path, folder)
+    return path
+
+
+def ask(database: Path, sql: str) -> list[dict[str, Any]]:
+    columns, rows = select(database, sql)
+    return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+def test_views_have_the_agreed_columns(database: Path) -> None:
+    columns, _ = select(database, "SELECT * FROM v_miss_source")
+    assert columns == ["run", "experiment", "mix", "seed", "privilege", "kind", "source", "misses", "share"]
+    columns, _ = select(database, "SELECT * FROM v_e_state")
+    assert columns[:7] == ["run", "experiment", "mix", "seed", "fills", "fills_e", "e_share"]
+    assert columns[7:] == ["e_to_m", "e_to_m_share", "stores_found_e"]
+
+
+def test_v_e_state_says_what_stats_say(database: Path, run_dir: Path) -> None:
+    metrics = json.loads((run_dir / "stats.json").read_text())["metrics"]
+    (row,) = ask(database, "SELECT * FROM v_e_state WHERE run = 'imapb-1'")
+    assert (row["experiment"], row["mix"], row["seed"]) == ("imapb", "imapb", 1)
+    assert (row["fills"], row["fills_e"], row["e_to_m"], row["stores_found_e"]) == (3218, 1950, 318, 318)
+    assert row["e_share"] == pytest.approx(metrics["e_share"])
+    assert row["e_to_m_share"] == pytest.approx(metrics["e_to_m_share"])
+
+
+def test_v_miss_source_says_what_stats_say(database: Path, run_dir: Path) -> None:
+    metrics = json.loads((run_dir / "stats.json").read_text())["metrics"]
+    rows = ask(database, "SELECT * FROM v_miss_source WHERE run = 'imapb-1'")
+    assert len(rows) == 2 * 4 * 5
+    for row in rows:
+        name = f"miss_source_at.{row['privilege']}.{row['kind']}.{row['source']}"
+        assert row["share"] == pytest.approx(metrics[name])
+
+
+def test_v_cache_and_v_instruction_mix_say_what_stats_say(database: Path, run_dir: Path) -> None:
+    metrics = json.loads((run_dir / "stats.json").read_text())["metrics"]
+    (cache,) = ask(
+        database,
+        "SELECT sum(l2_mpki) AS mpki FROM v_cache WHERE run = 'imapb-1' AND privilege = 'kernel'",
+    )
+    assert cache["mpki"] == pytest.approx(metrics["l2_mpki.kernel"])
+    (mix,) = ask(
+        database,
+        "SELECT 1.0 * sum(instructions) FILTER (WHERE instruction = 'load') / sum(instructions) AS load "
+        "FROM v_instruction_mix WHERE run = 'imapb-1'",
+    )
+    assert mix["load"] == pytest.approx(metrics["instruction_mix.load"])
+
+
+def test_v_transactions_and_v_windows(database: Path) -> None:
+    (types,) = ask(database, "SELECT count(*) n, sum(count) total, sum(share) share FROM v_transactions WHERE seed = 1")
+    assert (types["n"], types["total"], types["share"]) == (10, 180, pytest.approx(1))
+    windows = ask(database, "SELECT number, phase FROM v_windows WHERE run = 'imape-3' ORDER BY number")
+    assert [row["number"] for row in windows] == list(range(13))
+    assert [row["phase"] for row in windows].count("measured") == 3
+
+
+def test_the_same_run_again_replaces_its_rows(database: Path, run_dir: Path) -> None:
+    before = ask(database, "SELECT count(*) AS n FROM miss_source")
+    insert_run(database, run_dir)
+    assert ask(database, "SELECT count(*) AS n FROM miss_source") == before
+    assert [run["id"] for run in list_runs(database)].count("imapb-1") == 1
+
+
+def test_the_folder_is_relative_to_the_database(database: Path) -> None:
+    assert {run["folder"] for run in list_runs(database)} >= {"runs/imapb-1", "runs/imape-3"}
+
+
+def test_a_run_that_is_not_whole_is_refused(runs: Path, run_dir: Path) -> None:
+    path = run_dir / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "status": "interrupted"}))
+    with pytest.raises(UserError, match=r"manifest.json: the run is interrupted, not whole"):
+        insert_run(runs / "new.sqlite", run_dir)
+    assert list_runs(runs / "new.sqlite") == []
+
+
+def test_a_run_without_stats_is_refused(runs: Path, run_dir: Path) -> None:
+    (run_dir / "stats.json").unlink()
+    with pytest.raises(UserError, match=r"stats.json: cannot be read"):
+        insert_run(runs / "new.sqlite", run_dir)
+
+
+DYING_WRITER = """
+import os, signal, sys
+from pathlib import Path
+from s80lab import database
+
+connect = database.connect
+
+def die_at_the_windows(sql):
+    if sql.startswith("INSERT INTO stats_window"):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+def connect_and_die(path):
+    connection = connect(path)
+    connection.execute("PRAGMA cache_size = 1")  # spills: the file is changed before the commit
+    connection.set_trace_callback(die_at_the_windows)
+    return connection
+
+database.connect = connect_and_die
+database.insert_run(Path(sys.argv[1]), Path(sys.argv[2]))
+"""
+
+
+def test_a_writer_killed_in_the_middle_leaves_nothing_partial(runs: Path) -> None:
+    path = runs.parent / "s80lab.sqlite"
+    insert_run(path, runs / "imapb-1")
+    before = ask(path, "SELECT count(*) AS n FROM miss_source")
+    died = subprocess.run(
+        [sys.executable, "-c", DYING_WRITER, path, runs / "imapb-2"],
+        env={**os.environ, "PYTHONPATH": str(SCRIPTS)},
+    )
+    assert died.returncode == -9
+    assert path.with_name(path.name + "-journal").exists()  # it really was in the middle
+    assert ask(path, "SELECT id FROM run") == [{"id": "imapb-1"}]
+    assert ask(path, "SELECT count(*) AS n FROM miss_source") == before
+    insert_run(path, runs / "imapb-2")
+    assert [run["id"] for run in list_runs(path)] == ["imapb-1", "imapb-2"]
+
+
+def test_writers_at_the_same_time_wait_for_each_other(runs: Path) -> None:
+    path = runs.parent / "s80lab.sqlite"
+    folders = sorted(runs.glob("imap?-?"))
+    with ThreadPoolExecutor(len(folders)) as pool:
+        list(pool.map(lambda folder: insert_run(path, folder), folders))
+    assert len(list_runs(path)) == 6
+
+
+@pytest.mark.parametrize(("version", "age"), [(0, "older"), (2, "newer")])
+def test_another_schema_is_refused_with_what_to_do(database: Path, run_dir: Path, version: int, age: str) -> None:
+    with sqlite3.connect(database) as connection:
+        connection.execute(f"PRAGMA user_version = {version}")
+    sentence = f"has schema {version} of an? {age} version, this one needs 1; move the file away"
+    with pytest.raises(UserError, match=sentence):
+        insert_run(database, run_dir)
+
+
+def test_a_file_that_is_no_database_is_refused(runs: Path, run_dir: Path) -> None:
+    path = runs / "no.sqlite"
+    path.write_text("this is no database, only a text of some length" * 30)
+    with pytest.raises(UserError, match=r"no.sqlite: the run imapb-1 could not be written \(file is not a database"):
+        insert_run(path, run_dir)
+
+
+@pytest.mark.parametrize(
+    ("sql", "sentence"),
+    [
+        ("SELCT 1", 'the SQL cannot be answered: near "SELCT": syntax error'),
+        ("SELECT color FROM run", "the SQL cannot be answered: no such column: color"),
+        ("DELETE FROM run", "the SQL cannot be answered: attempt to write a readonly database"),
+        ("SELECT 1; DELETE FROM run", "the SQL cannot be answered: You can only execute one statement"),
+        ("ATTACH 'other.sqlite' AS other", "the SQL cannot be answered: not authorized"),
+        ("BEGIN", "the SQL is no query"),
+    ],
+)
+def test_bad_sql_is_one_sentence_and_changes_nothing(database: Path, sql: str, sentence: str) -> None:
+    with pytest.raises(UserError, match=sentence):
+        query(database, sql)
+    assert len(list_runs(database)) == 6
+
+
+def printed(database: Path, sql: str, output: str) -> str:
+    text = io.StringIO()
+    query(database, sql, output, Console(file=text, width=20))
+    return text.getvalue()
+
+
+def test_outputs(database: Path) -> None:
+    sql = "SELECT id, seed, NULL AS missing, 0.25 AS share FROM run WHERE mix = 'imapb' ORDER BY id LIMIT 2"
+    assert printed(database, sql, "csv") == "id,seed,missing,share\nimapb-1,1,,0.25\nimapb-2,2,,0.25\n"
+    assert json.loads(printed(database, sql, "json"))[1]["id"] == "imapb-2"
+    assert printed(database, sql, "table").splitlines() == [
+        "id       seed  missing  share",
+        "imapb-1     1  -         0.25",
+        "imapb-2     2  -         0.25",
+    ]
+    with pytest.raises(UserError, match="unknown output `xml`, allowed are table, csv, json"):
+        printed(database, sql, "xml")
+
+
+def test_no_database_yet(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="there are no results yet; run an experiment first"):
+        query(tmp_path / "s80lab.sqlite", "SELECT 1")

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every identity holds for a consistent run, and breaking one number fails it by its name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from s80lab.identities import IDENTITIES, IdentityBroken, check_run
+
+from tests.results.lines import Line, change_from
+
+CHECKED = [
+    "counters_only_grow",
+    "sources_sum_to_misses",
+    "fills_sum_to_misses",
+    "fate_of_e",
+    "classes_sum_to_instructions",
+    "cores_sum_to_instructions",
+    "l1_misses_within_accesses",
+    "l2_misses_within_accesses",
+    "stores_found_e_went_to_m",
+    "cycles_sum_to_busy",
+    "transactions_match_markers",
+]
+
+LAST_WINDOW = 5  # the line of measure_end; every later line is changed with it
+
+
+def bump(statistic: str, at: int = 0, by: int = 1) -> Callable[[Line], None]:
+    def edit(line: Line) -> None:
+        line["values"][statistic][at] += by
+
+    return edit
+
+
+def together(*edits: Callable[[Line], None]) -> Callable[[Line], None]:
+    def edit(line: Line) -> None:
+        for one in edits:
+            one(line)
+
+    return edit
+
+
+def count_instruction(line: Line) -> None:
+    line["instructions"] += 1
+
+
+def test_a_consistent_run_passes_them_all(run_dir: Path) -> None:
+    assert check_run(run_dir) == CHECKED
+    assert {identity.name for identity in IDENTITIES} < set(CHECKED)
+
+
+# One number each, the smallest possible difference.
+BREAKING = {
+    "sources_sum_to_misses": bump("miss_source", 3),
+    "fills_sum_to_misses": bump("fills", 0),
+    "fate_of_e": bump("e_evicted", 2),
+    "classes_sum_to_instructions": bump("instruction_class", 5),
+    "cores_sum_to_instructions": count_instruction,
+    "l1_misses_within_accesses": bump("l1_misses", 7, by=10_000),
+    "l2_misses_within_accesses": together(
+        bump("l2_misses", 0, by=10_000), bump("miss_source", 0, by=10_000), bump("fills", 0, by=10_000)
+    ),
+    "stores_found_e_went_to_m": bump("stores_found_e", 0),
+    "cycles_sum_to_busy": bump("busy_cycles", 3),
+    "counters_only_grow": bump("interventions", 1, by=-100_000),
+}
+
+
+@pytest.mark.parametrize("name", BREAKING)
+def test_one_wrong_number_breaks_it_by_name(run_dir: Path, name: str) -> None:
+    change_from(run_dir, LAST_WINDOW, BREAKING[name])
+    with pytest.raises(IdentityBroken) as caught:
+        check_run(run_dir)
+    assert caught.value.name == name
+    assert f"identity {name} is broken over the whole run" in str(caught.value)
+
+
+def test_the_message_holds_place_and_both_numbers(run_dir: Path) -> None:
+    change_from(run_dir, LAST_WINDOW, bump("e_evicted", 2, by=7))
+    with pytest.raises(IdentityBroken, match=r"fate_of_e .* \(core 2\): (\d+) against (\d+), but") as caught:
+        check_run(run_dir)
+    words = str(caught.value).split()
+    at = words.index("against")
+    assert int(words[at + 1].rstrip(",")) - int(words[at - 1]) == 7
+
+
+def test_two_windows_that_cancel_out_are_found(run_dir: Path) -> None:
+    """Wrong in the middle, right at both ends: only the windows show it."""
+    path = run_dir / "snapshots.jsonl"
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    lines[3]["values"]["e_evicted"][0] += 1
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises(IdentityBroken, match="fate_of_e is broken over window 1"):
+        check_run(run_dir)
+
+
+def set_views(run_dir: Path, difference: int) -> None:
+    path = run_dir / "transactions.json"
+    load = json.loads(path.read_text())
+    load["transactions"]["VIEW"]["count"] += difference
+    path.write_text(json.dumps(load))
+
+
+@pytest.mark.parametrize("difference", [40, -40])
+def test_one_transaction_a_client_may_straddle_the_boundary(run_dir: Path, difference: int) -> None:
+    set_views(run_dir, difference)
+    check_run(run_dir)
+
+
+@pytest.mark.parametrize("difference", [41, -41])
+def test_more_than_one_a_client_may_not(run_dir: Path, difference: int) -> None:
+    set_views(run_dir, difference)
+    with pytest.raises(IdentityBroken, match=r"transactions_match_markers .* \(VIEW\): \d+ against \d+"):
+        check_run(run_dir)

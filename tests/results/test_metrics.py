@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Derived metrics: golden numbers of one made run, formulas on tiny numbers, bytes of stats.json."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from s80lab.errors import UserError
+from s80lab.metrics import REGISTRY, of, render, warm_up, write_stats
+from s80lab.metrics_registry import flatten, markdown
+from s80lab.metrics_windows import Window, judge
+
+from tests.results.simulation import write_run
+
+
+@pytest.fixture
+def metrics(run_dir: Path) -> dict[str, Any]:
+    content = json.loads((run_dir / "stats.json").read_text())
+    return dict(content["metrics"])
+
+
+# Of the random machine with seed 1.
+GOLDEN = {
+    "l2_mpki.user": 358.424934,
+    "l2_mpki.kernel": 354.109211,
+    "l2_mpki.all": 357.555556,
+    "l1_miss_rate.store": 0.924608819,
+    "l2_miss_rate.all": 0.586370262,
+    "miss_source.ifetch.S": 0.315638451,
+    "miss_source.load.memory": 0.941867656,
+    "miss_source.store.M": 0.0197775031,
+    "e_share": 0.605966439,
+    "e_to_m_share": 0.163076923,
+    "e_fate.e_evicted": 0.736275013,
+    "stores_found_e_share": 0.231947484,
+    "upgrade_pki.saved": 35.3333333,
+    "cpi.all": 34.6144444,
+    "cpi.cache": 3.91222222,
+    "l2_stall.walk": 0.0300829876,
+    "kernel_share.cycles": 0.199797772,
+    "loadgen_share.machine": 0.017565563,
+    "instruction_group.loads_and_stores": 0.435555556,
+    "utilisation": 0.862171078,
+    "throughput": 896682.276,
+    "executed_mix.VIEW": 0.277777778,
+}
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_golden_number(metrics: dict[str, Any], name: str) -> None:
+    assert metrics[name] == pytest.approx(GOLDEN[name], rel=1e-6)
+
+
+def test_parts_sum_to_their_whole(metrics: dict[str, Any]) -> None:
+    for name in ("miss_source.all", "miss_source_at.kernel.load", "fill_state", "e_fate", "instruction_mix"):
+        parts = [value for key, value in metrics.items() if key.rpartition(".")[0] == name]
+        assert sum(parts) == pytest.approx(1)
+    parts = [metrics[f"cpi.{part}"] for part in ("base", "l2", "memory", "cache", "upgrade")]
+    assert sum(parts) == pytest.approx(metrics["cpi.all"])
+
+
+def test_laws_hold_for_the_made_load(metrics: dict[str, Any]) -> None:
+    assert metrics["interactive_law"] == pytest.approx(1)
+    assert metrics["utilisation_law"] == pytest.approx(1)
+    shares = [metrics[f"busy_share.{core:02d}"] for core in range(4)]
+    assert metrics["utilisation"] == pytest.approx(sum(shares) / 4)
+    assert metrics["busy_cores"] == sum(share > 0.5 for share in shares)
+
+
+def test_every_value_has_a_declaration_and_every_declaration_a_value(metrics: dict[str, Any]) -> None:
+    assert {of(name).name for name in metrics} == set(REGISTRY)
+
+
+def test_the_docs_table_names_each_metric_once() -> None:
+    table = markdown()
+    assert all(table.count(f"| `{name}` |") == 1 for name in REGISTRY)
+
+
+def test_flatten_joins_labels_with_dots() -> None:
+    assert flatten("m", {"a": {"b": 1}, "c": None}) == {"m.a.b": 1, "m.c": None}
+
+
+def test_nothing_to_divide_by_is_null_and_no_error(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "run")
+    path = run / "snapshots.jsonl"
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    for line in lines[1:]:
+        line["values"] = lines[1]["values"]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert write_stats(run)["metrics"]["e_to_m_share"] is None
+
+
+def test_stats_json_has_the_same_bytes_each_time_and_names_no_host(run_dir: Path, tmp_path: Path) -> None:
+    first = (run_dir / "stats.json").read_bytes()
+    elsewhere = Path(shutil.copytree(run_dir.parent, tmp_path / "elsewhere")) / run_dir.name
+    write_stats(elsewhere)
+    assert (elsewhere / "stats.json").read_bytes() == first
+    assert str(tmp_path).encode() not in first
+    assert not any(key in json.loads(first) for key in ("wall_s", "mips", "created"))
+
+
+def test_another_seed_has_other_bytes(runs: Path) -> None:
+    assert (runs / "imapb-1/stats.json").read_bytes() != (runs / "imapb-2/stats.json").read_bytes()
+
+
+def test_inputs_given_by_the_caller_need_no_manifest(run_dir: Path) -> None:
+    (run_dir / "manifest.json").unlink()
+    content = write_stats(run_dir, inputs={"kernel": "c" * 64})
+    assert content["inputs"] == {"kernel": "c" * 64}
+    assert content["warmup"]["windows"] == 0
+    assert content["warmup"]["verdict"] == "not warm"
+
+
+def test_a_run_that_is_not_whole_gets_no_stats(run_dir: Path) -> None:
+    path = run_dir / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "status": "interrupted"}))
+    with pytest.raises(UserError, match="the run is interrupted, not whole; run it again"):
+        write_stats(run_dir)
+
+
+def test_render_rounds_to_nine_digits_and_sorts() -> None:
+    assert render({"b": [1, 2], "a": 0.1 + 0.2}) == '{\n "a": 0.3,\n "b": [ 1, 2 ]\n}\n'
+
+
+def window(e_share: float, memory_share: float, instructions: int = 1000) -> Window:
+    misses = 1_000_000
+    return Window(
+        phase="warm-up",
+        end_instructions=0,
+        instructions=instructions,
+        clock_ns=1,
+        misses=misses,
+        memory_misses=round(misses * memory_share),
+        fills=misses,
+        fills_e=round(misses * e_share),
+        e_to_m=0,
+    )
+
+
+def test_drift_under_two_points_is_warm_two_points_is_not() -> None:
+    before = [window(0.30, 0.70)] * 3
+    assert judge([*before, *[window(0.3199, 0.6801)] * 3]).verdict == "warm"
+    at_the_limit = judge([*before, *[window(0.32, 0.70)] * 3])
+    assert at_the_limit.verdict == "not warm"
+    assert at_the_limit.drift_points == {"e_share": pytest.approx(2), "memory_share": pytest.approx(0)}
+    assert judge([*before, *[window(0.30, 0.68)] * 3]).verdict == "not warm"
+
+
+def test_only_the_last_six_windows_count_and_five_are_too_few() -> None:
+    assert judge([window(0.1, 0.9), *[window(0.3, 0.7)] * 6]).verdict == "warm"
+    assert judge([window(0.3, 0.7)] * 5).verdict == "not warm"
+
+
+def test_a_window_cut_short_is_left_out() -> None:
+    settled = [window(0.3, 0.7)] * 6
+    assert judge([*settled, window(0.9, 0.1, instructions=499)]).verdict == "warm"
+    assert judge([*settled, window(0.9, 0.1, instructions=500)]).verdict == "not warm"
+
+
+def test_the_checkpoints_windows_come_before_the_runs(run_dir: Path) -> None:
+    content = json.loads((run_dir / "stats.json").read_text())
+    assert [entry["phase"] for entry in content["windows"]] == ["warm-up"] * 10 + ["measured"] * 3
+    assert [entry["end_instructions"] for entry in content["windows"]][::6] == [3000, 21000, 39000]
+    warm = warm_up(run_dir.parent / f"warm-{run_dir.name}.jsonl")
+    assert content["warmup"]["verdict"] == warm.verdict
+    assert content["warmup"]["instructions"] == warm.instructions == 30_000

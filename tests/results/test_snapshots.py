@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The reader of snapshots.jsonl: sums, stretches, and one sentence for each malformed file."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from s80lab.errors import UserError
+from s80lab.snapshots import Snapshots
+
+from tests.results.lines import Line, change
+
+
+def read(run_dir: Path) -> Snapshots:
+    return Snapshots.read(run_dir / "snapshots.jsonl")
+
+
+def test_delta_subtracts_and_sums_by_named_dimensions(run_dir: Path) -> None:
+    region = read(run_dir).region()
+    assert region.instructions == 9000
+    assert region["miss_source"].shape == (4, 2, 3, 4, 5)
+    table = region.by("miss_source", "source", "kind")
+    assert table.shape == (5, 4)
+    assert table.sum() == region.total("l2_misses") == 3218
+    assert table[0, 1] == region.total("miss_source", kind="load", source="memory") == 1523
+
+
+def test_windows_are_the_stretches_with_instructions(run_dir: Path) -> None:
+    windows = read(run_dir).windows()
+    assert [window.end.mark for window in windows] == ["window", "window", "measure_end"]
+    assert [window.instructions for window in windows] == [3000, 3000, 3000]
+
+
+def test_a_gauge_gives_its_change(run_dir: Path) -> None:
+    whole = read(run_dir).whole()
+    assert whole.header.statistics["e_resident"].gauge
+    before, after = whole.begin.values["e_resident"], whole.end.values["e_resident"]
+    assert whole["e_resident"].tolist() == (after - before).tolist()
+
+
+def refused(run_dir: Path, sentence: str) -> None:
+    with pytest.raises(UserError, match=re.escape(sentence)) as caught:
+        read(run_dir)
+    assert str(caught.value).startswith(str(run_dir / "snapshots.jsonl"))
+    assert "\n" not in str(caught.value)
+
+
+def test_no_file(run_dir: Path) -> None:
+    (run_dir / "snapshots.jsonl").unlink()
+    refused(run_dir, "snapshots.jsonl: cannot be read")
+
+
+def test_header_alone(run_dir: Path) -> None:
+    path = run_dir / "snapshots.jsonl"
+    path.write_text(path.read_text().splitlines()[0] + "\n")
+    refused(run_dir, "holds no snapshot")
+
+
+def test_cut_short_in_a_line(run_dir: Path) -> None:
+    path = run_dir / "snapshots.jsonl"
+    path.write_text(path.read_text()[:-500])
+    refused(run_dir, "snapshots.jsonl, line 6: the line is cut short, the run was interrupted")
+
+
+def test_line_that_is_no_json(run_dir: Path) -> None:
+    path = run_dir / "snapshots.jsonl"
+    lines = path.read_text().splitlines()
+    lines[2] = lines[2].replace('"values"', "values")
+    path.write_text("\n".join(lines) + "\n")
+    refused(run_dir, "snapshots.jsonl, line 3: is no JSON (")
+
+
+def test_unknown_schema(run_dir: Path) -> None:
+    change(run_dir, 1, lambda line: line.update(schema=2))
+    refused(run_dir, "line 1: has schema 2, this version reads schema 1; build the plugin again")
+
+
+def test_statistic_not_declared(run_dir: Path) -> None:
+    def drop(line: Line) -> None:
+        line["stats"] = [stat for stat in line["stats"] if stat["name"] != "upgrades"]
+
+    change(run_dir, 1, drop)
+    refused(run_dir, "line 1: does not declare the statistic `upgrades`")
+
+
+def test_statistic_with_other_dimensions(run_dir: Path) -> None:
+    def turn(line: Line) -> None:
+        next(stat for stat in line["stats"] if stat["name"] == "fills")["dims"] = ["core", "state", "kind"]
+
+    change(run_dir, 1, turn)
+    refused(run_dir, "`fills` has the dimensions core, state, kind, needed are core, kind, state")
+
+
+def test_statistic_missing_in_a_snapshot(run_dir: Path) -> None:
+    change(run_dir, 4, lambda line: line["values"].pop("e_evicted"))
+    refused(run_dir, "line 4: the statistic `e_evicted` is missing")
+
+
+def test_statistic_with_too_few_values(run_dir: Path) -> None:
+    change(run_dir, 4, lambda line: line["values"]["e_evicted"].pop())
+    refused(run_dir, "line 4: statistic `e_evicted` has 3 values, its dimensions ask for 4")
+
+
+def test_statistic_with_no_counts(run_dir: Path) -> None:
+    change(run_dir, 4, lambda line: line["values"].update(e_evicted=["a", 1, 2, 3]))
+    refused(run_dir, "line 4: statistic `e_evicted` holds something else than counts")
+
+
+def test_key_missing_in_a_snapshot(run_dir: Path) -> None:
+    change(run_dir, 3, lambda line: line.pop("clock_ns"))
+    refused(run_dir, "line 3: has no `clock_ns`")
+
+
+def test_unknown_mark(run_dir: Path) -> None:
+    change(run_dir, 3, lambda line: line.update(mark="pause"))
+    refused(run_dir, "line 3: unknown mark `pause`, allowed are load_begin, window")
+
+
+def test_a_run_that_did_not_reach_its_end_has_no_region(run_dir: Path) -> None:
+    change(run_dir, 5, lambda line: line.update(mark="window"))
+    with pytest.raises(UserError, match="no snapshot is marked measure_end; the run did not get that far"):
+        read(run_dir).region()
