@@ -92,5 +92,7 @@ def load_experiment(name: str, overrides: Mapping[str, object]) -> Experiment:
     path = find("experiment", paths.EXPERIMENTS, name)
     experiment = load(path, Experiment, overrides)
     if experiment.scale not in experiment.phases:
-        raise UserError(f"{shown(path)}: no phases for scale `{experiment.scale}`: {hint(experiment.scale, experiment.phases)}")
+        raise UserError(
+            f"{shown(path)}: no phases for scale `{experiment.scale}`: {hint(experiment.scale, experiment.phases)}"
+        )
     return experiment

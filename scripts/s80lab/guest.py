@@ -97,10 +97,10 @@ class Guest:
         """
         self.moved()
         while True:
-            self.check()
             found = look()
             if found is not None:
                 return found
+            self.check()
             if time.monotonic() - self._moved_at > limit_s:
                 raise self._failure(f"nothing happened for {limit_s:.0f} s while waiting for {what}")
             await asyncio.sleep(POLL_S)
@@ -109,10 +109,11 @@ class Guest:
         """The guest has shown a sign of life."""
         self._moved_at = time.monotonic()
 
-    async def event(self, name: str, limit_s: float) -> dict[str, Any]:
-        """The guest's first `{"event": name, ...}` on ttyS1."""
+    async def event(self, name: str, limit_s: float, show: Callable[[], object]) -> dict[str, Any]:
+        """The guest's first `{"event": name, ...}` on ttyS1; `show` is called at every look."""
 
         def look() -> dict[str, Any] | None:
+            show()
             return next((event for event in self._events if event.get("event") == name), None)
 
         return await self.wait(f"the guest's `{name}`", look, limit_s)

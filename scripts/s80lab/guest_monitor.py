@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -66,17 +67,13 @@ class Monitor:
 
     async def quit(self) -> None:
         """Asks QEMU to end; the connection is gone afterwards."""
-        try:
+        with suppress(ExecuteError, QMPError, EOFError):
             await self._client.execute("quit")
-        except (ExecuteError, QMPError, EOFError):
-            pass
         await self.close()
 
     async def close(self) -> None:
-        try:
+        with suppress(QMPError, EOFError, OSError):
             await self._client.disconnect()
-        except (QMPError, EOFError, OSError):
-            pass
 
     async def _ignore_shared(self) -> None:
         capability = {"capability": "x-ignore-shared", "state": True}

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The ready checkpoint: booted, servers up, mail store filled, waiting for a job. One serves every mix and seed."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+
+from s80lab import checkpoint, paths
+from s80lab.checkpoint import GUEST_STATE, Checkpoint, Manifest
+from s80lab.experiment import Plan
+from s80lab.guest import Guest, short_socket
+from s80lab.guest_command import RAM_FILE, Session
+from s80lab.progress import Job
+from s80lab.staging import exclusive, staging
+
+# Without any sign of life; the guest reports its stages, and the filling of the store by percent.
+STALL_S = 300.0
+
+
+async def build_ready(plan: Plan, slots: asyncio.Semaphore, job: Job, stall_s: float = STALL_S) -> Checkpoint:
+    """The ready checkpoint of the plan, built unless it is there. slots: how many guests may run at once."""
+    name = plan.ready_name
+    lock = paths.checkpoints() / f".{name}.lock"
+    async with exclusive(lock, lambda: job.update("waiting for another process that builds it")):
+        found = checkpoint.find(name, plan.ready_key)
+        if found is not None:
+            return found
+        async with slots:
+            began = time.monotonic()
+            folder = paths.checkpoints() / name
+            with staging(folder) as partial:
+                await _boot(plan, partial, job, stall_s)
+                job.update("hashing")
+                files = await asyncio.to_thread(checkpoint.hash_files, partial)
+            manifest = Manifest(
+                name=name,
+                stage="ready",
+                key=plan.ready_key,
+                inputs=plan.ready_inputs,
+                qemu_version=plan.qemu.version,
+                files=files,
+                wall_s=round(time.monotonic() - began, 1),
+                created=checkpoint.now(),
+            )
+            return checkpoint.record(folder, manifest)
+
+
+async def _boot(plan: Plan, folder: Path, job: Job, stall_s: float) -> None:
+    session = Session(folder=folder, ram=folder / RAM_FILE, shared=True, socket=folder)
+    with short_socket(session) as session:
+        async with Guest(plan.qemu, plan.boot, session, f"boot of {plan.ready_name}") as guest:
+
+            def show() -> None:
+                job.update(f"boot: {guest.stage}")
+
+            await guest.event("ready", stall_s, show)
+            await guest.save(folder / GUEST_STATE)
+            await guest.quit()

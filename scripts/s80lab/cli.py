@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The command `s80lab`. Errors that are the user's to mend are one sentence on stderr, and exit code 2."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+
+from s80lab import checkpoint, paths
+from s80lab.config import names, parse_settings
+from s80lab.database import list_runs
+from s80lab.database import query as query_database
+from s80lab.doctor import examine
+from s80lab.errors import UserError
+from s80lab.experiment import Options, Plan, plan
+from s80lab.experiment_pipeline import Pipeline, Until
+from s80lab.image import build_image
+from s80lab.progress import Board
+from s80lab.qemu import find_qemu
+from s80lab.report import print_experiment, write_experiment_report
+
+app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+image_app = typer.Typer(help="The guest image: kernel and initramfs.", no_args_is_help=True)
+checkpoint_app = typer.Typer(help="Ready and warm guests, saved.", no_args_is_help=True)
+app.add_typer(image_app, name="image")
+app.add_typer(checkpoint_app, name="checkpoint")
+
+Experiments = Annotated[list[str], typer.Argument(help="Names of files in configs/experiments.")]
+Machine = Annotated[str | None, typer.Option(help="Another machine (configs/machines).")]
+Protocol = Annotated[str | None, typer.Option(help="Another protocol (configs/protocols).")]
+Scale = Annotated[str | None, typer.Option(help="Another scale (workloads/scales).")]
+Seeds = Annotated[str | None, typer.Option(help="Seeds, separated by commas.")]
+Settings = Annotated[list[str] | None, typer.Option("--set", help="A value of the machine file, e.g. l2.size=4MiB.")]
+Jobs = Annotated[int, typer.Option(min=0, help="Guests at once; 0: as many as host cores.")]
+Again = Annotated[bool, typer.Option("--again", help="Measure anew what has been measured already.")]
+
+
+@app.command()
+def doctor(scale: Annotated[str, typer.Option(help="For experiments at this scale.")] = "small") -> None:
+    """Says whether this machine can do the main job, and what to do where it cannot."""
+    findings = examine(scale)
+    for finding in findings:
+        print(f"{'ok  ' if finding.good else 'FAIL'} {finding.subject}: {finding.text}")
+    if not all(finding.good for finding in findings):
+        raise typer.Exit(1)
+
+
+@app.command("list")
+def list_names() -> None:
+    """Machines, protocols, experiments, scales, and the runs in the database."""
+    for kind, folder in (
+        ("machines", paths.MACHINES),
+        ("protocols", paths.PROTOCOLS),
+        ("experiments", paths.EXPERIMENTS),
+        ("scales", paths.SCALES),
+    ):
+        print(f"{kind}: {', '.join(names(folder))}")
+    if paths.database().is_file():
+        print("runs:")
+        for run in list_runs(paths.database()):
+            print(f"  {run['run']}")
+
+
+@image_app.command("build")
+def image_build(
+    refresh: Annotated[bool, typer.Option(help="Rebuild, and record the package versions found.")] = False,
+) -> None:
+    """Builds the guest image unless it is up to date."""
+    build_image(paths.BUILD / "image" / "debian", refresh=refresh, progress=print)
+
+
+@checkpoint_app.command("build")
+def checkpoint_build(
+    experiments: Experiments,
+    stage: Annotated[Literal["ready", "warm"], typer.Option(help="How far.")] = "warm",
+    machine: Machine = None,
+    protocol: Protocol = None,
+    scale: Scale = None,
+    settings: Settings = None,
+    jobs: Jobs = 0,
+) -> None:
+    """Builds the checkpoints of experiments unless they are there."""
+    options = Options(machine, protocol, scale, (), parse_settings(settings or []))
+    _pipeline(_plans(experiments, options), jobs, False, stage)
+
+
+@checkpoint_app.command("list")
+def checkpoint_list() -> None:
+    """Every checkpoint with its size on disk."""
+    for one in checkpoint.all_checkpoints():
+        manifest = one.manifest
+        there = f"{one.disk_bytes() / 1e9:.1f} GB" if one.ram.is_file() else "blobs missing"
+        warmth = f", {manifest.warmup.verdict}" if manifest.warmup else ""
+        print(f"{manifest.name}: {there}{warmth}, {manifest.created}")
+
+
+@checkpoint_app.command("verify")
+def checkpoint_verify() -> None:
+    """Hashes every checkpoint again; exit code 1 where one is damaged or its blobs are missing."""
+    verdicts = [(one.manifest.name, checkpoint.verify(one)) for one in checkpoint.all_checkpoints()]
+    for name, verdict in verdicts:
+        print(f"{name}: {verdict}")
+    if any(verdict != "whole" for _, verdict in verdicts):
+        raise typer.Exit(1)
+
+
+@checkpoint_app.command("prune")
+def checkpoint_prune(
+    keep: Annotated[list[str] | None, typer.Option(help="A checkpoint to keep (may be given several times).")] = None,
+) -> None:
+    """Removes all checkpoints but the ones to keep, and what interrupted builds have left."""
+    for name, freed in checkpoint.prune(set(keep or [])):
+        print(f"{name}: removed, {freed / 1e9:.1f} GB")
+
+
+@app.command()
+def run(
+    experiments: Experiments,
+    machine: Machine = None,
+    protocol: Protocol = None,
+    scale: Scale = None,
+    seeds: Seeds = None,
+    settings: Settings = None,
+    jobs: Jobs = 0,
+    again: Again = False,
+) -> None:
+    """Everything that the experiments still lack, up to their tables."""
+    options = Options(machine, protocol, scale, _seeds(seeds), parse_settings(settings or []))
+    folders = _pipeline(_plans(experiments, options), jobs, again, "run")
+    _show(folders)
+
+
+@app.command()
+def report(experiments: Experiments, scale: Scale = None) -> None:
+    """The tables of the runs that there are, and a report over all their seeds."""
+    wanted = [
+        paths.runs() / str(row["run"])
+        for row in list_runs(paths.database())
+        if row["experiment"] in experiments and (scale is None or row["scale"] == scale)
+    ]
+    folders = [folder for folder in wanted if folder.is_dir()]
+    if not folders:
+        raise UserError(f"no run of {', '.join(experiments)} is in {paths.runs()}; run `s80lab run` first")
+    _show(folders)
+
+
+@app.command()
+def query(
+    sql: Annotated[str, typer.Argument(help="Read-only SQL over the views of results/schema.sql.")],
+    output: Annotated[Literal["table", "csv", "json"], typer.Option("--format", help="Form of the answer.")] = "table",
+) -> None:
+    """Asks the database of results."""
+    query_database(paths.database(), sql, output)
+
+
+def main() -> None:
+    """Entry point."""
+    try:
+        app()
+    except UserError as error:
+        print(f"s80lab: {error}", file=sys.stderr)
+        sys.exit(2)
+    except BaseExceptionGroup as group:
+        messages = {str(error): None for error in _leaves(group) if isinstance(error, UserError)}
+        if not messages:
+            raise
+        for message in messages:
+            print(f"s80lab: {message}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("s80lab: interrupted; nothing partial is kept, run the same command to go on", file=sys.stderr)
+        sys.exit(130)
+
+
+def _plans(experiments: list[str], options: Options) -> list[Plan]:
+    qemu = find_qemu()
+    return [plan(name, options, qemu) for name in dict.fromkeys(experiments)]
+
+
+def _pipeline(plans: list[Plan], jobs: int, again: bool, until: Until) -> list[Path]:
+    with Board(Console(stderr=True)) as board:
+        return asyncio.run(Pipeline(board, jobs, again).go(plans, until))
+
+
+def _show(folders: list[Path]) -> None:
+    print_experiment(folders, Console())
+    name = "-".join(dict.fromkeys(folder.name.rsplit("-s", 1)[0] for folder in folders))
+    print(f"report: {write_experiment_report(name, folders, paths.results() / 'reports' / name)}")
+
+
+def _seeds(text: str | None) -> list[int]:
+    if text is None:
+        return []
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise UserError(f"--seeds {text}: write whole numbers separated by commas, for example 1,2,3") from None
+
+
+def _leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
+    for error in group.exceptions:
+        if isinstance(error, BaseExceptionGroup):
+            yield from _leaves(error)
+        else:
+            yield error
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""An experiment, resolved: every file found and read, every input hashed, the keys of what depends on them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from s80lab import paths
+from s80lab.config import find
+from s80lab.config_experiment import Experiment, Phases, Scale, load_experiment, load_scale
+from s80lab.config_machine import Machine, load_machine
+from s80lab.errors import UserError
+from s80lab.guest_command import Boot, guest_options
+from s80lab.hashing import file_hash, text_hash, value_hash
+from s80lab.image import ImageManifest, load_image
+from s80lab.qemu import Qemu
+from s80lab.workload import job_text
+
+# The warm-up's clients draw from a seed of their own; a run's clients take up the run's.
+WARMUP_SEED = 1_000_000
+
+Inputs = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command line puts over an experiment's file; None and empty leave the file as it is."""
+
+    machine: str | None = None
+    protocol: str | None = None
+    scale: str | None = None
+    seeds: Sequence[int] = ()
+    settings: Mapping[str, object] | None = None
+
+    def overrides(self) -> dict[str, object]:
+        chosen = {"machine": self.machine, "scale": self.scale, "seeds": list(self.seeds)}
+        return {key: value for key, value in chosen.items() if value}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One experiment with all that it names."""
+
+    name: str
+    experiment: Experiment
+    phases: Phases
+    scale: Scale
+    machine: Machine
+    protocol: Path
+    image: Path
+    image_manifest: ImageManifest
+    qemu: Qemu
+    plugin: Path
+
+    @property
+    def scale_name(self) -> str:
+        return self.experiment.scale
+
+    @property
+    def protocol_name(self) -> str:
+        return self.protocol.stem
+
+    @cached_property
+    def boot(self) -> Boot:
+        return Boot(self.machine, self.scale, self.image / "vmlinuz", self.image / "initramfs.cpio")
+
+    def job(self, seed: int) -> str:
+        """The text that the guest's load generator reads."""
+        return job_text(
+            self.experiment.workload,
+            clients=self.experiment.clients or self.scale.users,
+            users=self.scale.users,
+            seed=seed,
+            think_ms=self.phases.think_ms,
+        )
+
+    @cached_property
+    def ready_inputs(self) -> Inputs:
+        """All that decides what the ready guest's RAM holds."""
+        return {
+            "kernel": self.image_manifest.vmlinuz_sha256,
+            "initramfs": self.image_manifest.initramfs_sha256,
+            "qemu": self.qemu.binary_hash,
+            "guest_options": value_hash(guest_options(self.boot)),
+        }
+
+    @cached_property
+    def ready_key(self) -> str:
+        return value_hash(self.ready_inputs)
+
+    @cached_property
+    def warm_inputs(self) -> Inputs:
+        """The same for the warm guest and the model's caches."""
+        lengths = {"min": self.phases.warmup_min, "max": self.phases.warmup_max, "window": self.phases.window}
+        return {
+            **self.ready_inputs,
+            "ready": self.ready_key,
+            "plugin": file_hash(self.plugin),
+            "machine": text_hash(self.machine.resolved()),
+            "protocol": file_hash(self.protocol),
+            "warmup_job": text_hash(self.job(WARMUP_SEED)),
+            "warmup_lengths": value_hash(lengths),
+        }
+
+    @cached_property
+    def warm_key(self) -> str:
+        return value_hash(self.warm_inputs)
+
+    def run_inputs(self, seed: int, warm_content: str) -> Inputs:
+        """All that decides a run's numbers; warm_content is the hash of the warm checkpoint's files."""
+        lengths = {"skip": self.phases.skip, "measure": self.phases.measure}
+        return {
+            **self.warm_inputs,
+            "warm": warm_content,
+            "job": text_hash(self.job(seed)),
+            "run_lengths": value_hash(lengths),
+        }
+
+    @property
+    def ready_name(self) -> str:
+        return f"ready-{self.scale_name}-{self.ready_key[:8]}"
+
+    @property
+    def warm_name(self) -> str:
+        return f"warm-{self.name}-{self.scale_name}-{self.warm_key[:8]}"
+
+
+def plan(name: str, options: Options, qemu: Qemu) -> Plan:
+    """Resolves an experiment; UserError names the first thing that is missing or wrong."""
+    experiment = load_experiment(name, options.overrides())
+    machine = load_machine(experiment.machine, options.settings)
+    protocol = find("protocol", paths.PROTOCOLS, options.protocol or experiment.protocol or machine.protocol)
+    machine = machine.model_copy(update={"protocol": protocol.stem})
+    if not paths.PLUGIN.is_file():
+        raise UserError(f"{paths.PLUGIN} is missing: run `make build`")
+    image = paths.BUILD / "image" / experiment.image
+    return Plan(
+        name=name,
+        experiment=experiment,
+        phases=experiment.phases[experiment.scale],
+        scale=load_scale(experiment.scale),
+        machine=machine,
+        protocol=protocol,
+        image=image,
+        image_manifest=load_image(image),
+        qemu=qemu,
+        plugin=paths.PLUGIN,
+    )

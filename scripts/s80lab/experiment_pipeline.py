@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""All stages of several experiments, in the order that keeps every host core busy: the ready checkpoint once, then
+the mixes' warm-ups beside each other, then the measured runs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from s80lab import checkpoint, paths, resources
+from s80lab.checkpoint import Checkpoint
+from s80lab.checkpoint_ready import build_ready
+from s80lab.checkpoint_warm import build_warm
+from s80lab.experiment import Plan
+from s80lab.progress import Board
+from s80lab.run import measure
+from s80lab.staging import sweep
+
+Until = Literal["ready", "warm", "run"]
+
+
+class Pipeline:
+    """jobs: guests at once (0: one for each host core). again: measure anew what is there already."""
+
+    def __init__(self, board: Board, jobs: int = 0, again: bool = False) -> None:
+        self._board = board
+        self._jobs = jobs or resources.host_cores()
+        self._slots = asyncio.Semaphore(self._jobs)
+        self._again = again
+        self._ready: dict[str, asyncio.Task[Checkpoint]] = {}
+
+    async def go(self, plans: Sequence[Plan], until: Until = "run") -> list[Path]:
+        """Runs the experiments up to a stage; the folders of all measured runs (none before the last stage)."""
+        for folder in (paths.checkpoints(), paths.runs()):
+            for partial in sweep(folder):
+                self._board.say(f"removed what an interrupted process had left: {partial.name}")
+        self._check_needs(plans, until)
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(self._experiment(plan, until, group)) for plan in plans]
+        return [folder for task in tasks for folder in task.result()]
+
+    def _check_needs(self, plans: Sequence[Plan], until: Until) -> None:
+        missing = {plan.ready_name: plan for plan in plans if not checkpoint.find(plan.ready_name, plan.ready_key)}
+        if until != "ready":
+            missing |= {plan.warm_name: plan for plan in plans if not checkpoint.find(plan.warm_name, plan.warm_key)}
+        guests = sum(len(plan.experiment.seeds) for plan in plans)
+        at_once = max(1, min(self._jobs, guests))
+        disk = sum(resources.checkpoint_bytes(plan.scale) for plan in missing.values())
+        needed = resources.Need(disk, at_once * resources.RUN_MEMORY)
+        self._board.say(f"needs {needed} ({len(missing)} checkpoints to build, {at_once} guests at once)")
+        resources.require(needed, paths.checkpoints())
+
+    async def _experiment(self, plan: Plan, until: Until, group: asyncio.TaskGroup) -> list[Path]:
+        if plan.ready_key not in self._ready:
+            self._ready[plan.ready_key] = group.create_task(self._build_ready(plan))
+        ready = await self._ready[plan.ready_key]
+        if until == "ready":
+            return []
+        warm = await self._build_warm(plan, ready)
+        if until == "warm":
+            return []
+        async with asyncio.TaskGroup() as seeds:
+            runs = [seeds.create_task(self._measure(plan, warm, seed)) for seed in plan.experiment.seeds]
+        return [run.result() for run in runs]
+
+    async def _build_ready(self, plan: Plan) -> Checkpoint:
+        job = self._board.job(plan.ready_name)
+        built = await build_ready(plan, self._slots, job)
+        job.done(f"ready ({built.disk_bytes() / 1e9:.1f} GB, built in {built.manifest.wall_s:.0f} s)")
+        return built
+
+    async def _build_warm(self, plan: Plan, ready: Checkpoint) -> Checkpoint:
+        job = self._board.job(plan.warm_name)
+        built = await build_warm(plan, ready, self._slots, job)
+        record = built.manifest.warmup
+        assert record is not None
+        job.done(
+            f"{record.verdict} after {record.instructions / 1e9:.1f} G instructions "
+            f"({record.mips:.0f} MIPS, built in {built.manifest.wall_s:.0f} s)"
+        )
+        return built
+
+    async def _measure(self, plan: Plan, warm: Checkpoint, seed: int) -> Path:
+        job = self._board.job(f"{plan.name} seed {seed}")
+        folder = await measure(plan, warm, seed, self._slots, job, self._again)
+        job.done(f"whole: {folder.name}")
+        return folder

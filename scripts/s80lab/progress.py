@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Progress of several jobs at once: live bars on a terminal, a plain line every few seconds elsewhere."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn
+
+PLAIN_EVERY_S = 10.0
+
+
+class Job:
+    """One line of progress."""
+
+    def __init__(self, board: Board, name: str) -> None:
+        self.name = name
+        self._board = board
+        self._stage = ""
+        self._stage_began = time.monotonic()
+        self._printed = -PLAIN_EVERY_S
+        self._task: TaskID | None = board.add(name)
+
+    def update(self, stage: str, done: float = 0, total: float = 0, mips: float | None = None) -> None:
+        """stage: what goes on; done of total in any unit (0 of 0: unknown); mips: million instructions a second."""
+        now = time.monotonic()
+        fresh = stage.split(" ")[0] != self._stage.split(" ")[0]
+        if fresh:
+            self._stage_began = now
+        self._stage = stage
+        share = min(1.0, done / total) if total else 0.0
+        left = (now - self._stage_began) * (1 - share) / share if share > 0 else None
+        parts = [f"{mips:.0f} MIPS"] if mips else []
+        parts += [f"{clock(left)} left"] if left is not None and share < 1 else []
+        detail = ", ".join(parts)
+        if self._board.live:
+            self._board.show(self._task, stage, share, bool(total), detail)
+        elif fresh or now - self._printed >= PLAIN_EVERY_S:
+            self._printed = now
+            percent = f" {100 * share:.0f}%" if total else ""
+            self._board.say(f"{self.name}: {stage}{percent}" + (f" ({detail})" if detail else ""))
+
+    def done(self, text: str) -> None:
+        """Ends the line with a remark that stays."""
+        self._board.remove(self._task)
+        self._board.say(f"{self.name}: {text}")
+
+    def drop(self) -> None:
+        """Ends the line without a remark."""
+        self._board.remove(self._task)
+
+
+class Board:
+    """All jobs; a context manager."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self.live = console.is_terminal
+        self._began = time.monotonic()
+        self._bars = Progress(
+            TextColumn("{task.fields[job]}"),
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            TaskProgressColumn(),
+            TextColumn("{task.fields[detail]}"),
+            console=console,
+            transient=True,
+            disable=not self.live,
+        )
+
+    def __enter__(self) -> Self:
+        self._bars.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bars.stop()
+
+    def job(self, name: str) -> Job:
+        return Job(self, name)
+
+    def say(self, text: str) -> None:
+        """One line that stays, with the minutes since the start."""
+        self.console.print(f"[{clock(time.monotonic() - self._began)}] {text}", markup=False, highlight=False)
+
+    def add(self, name: str) -> TaskID | None:
+        return self._bars.add_task("", total=None, job=name, detail="") if self.live else None
+
+    def show(self, task: TaskID | None, stage: str, share: float, known: bool, detail: str) -> None:
+        if task is not None:
+            total = 1.0 if known else None
+            self._bars.update(task, description=stage, completed=share, total=total, detail=detail)
+
+    def remove(self, task: TaskID | None) -> None:
+        if task is not None and task in self._bars.task_ids:
+            self._bars.remove_task(task)
+
+
+def clock(seconds: float) -> str:
+    """`1:05`."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}:{rest:02d}"

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One measured run: restored from the warm checkpoint, its folder whole or absent, its rows in the database last."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from s80lab import __version__, paths
+from s80lab.checkpoint import SNAPSHOTS, Checkpoint
+from s80lab.checkpoint_warm import JOB, STALL_S, write_inputs
+from s80lab.database import insert_run
+from s80lab.errors import UserError
+from s80lab.experiment import Inputs, Plan
+from s80lab.folder import read_manifest
+from s80lab.follow import Follower
+from s80lab.guest import Guest, short_socket
+from s80lab.guest_command import OUTPUT, Session
+from s80lab.hashing import value_hash
+from s80lab.identities import check_run
+from s80lab.metrics import write_stats
+from s80lab.progress import Job
+from s80lab.report import write_run_report
+from s80lab.snapshots import Snapshots
+from s80lab.staging import staging
+
+WARM_SNAPSHOTS = "warmup.jsonl"
+# The guest looks at the job again when this word of the clock page changes; the warm-up has 0.
+GENERATION = 1
+
+
+@dataclass
+class Timing:
+    """Wall-clock seconds (monotonic) at which the host saw each mark."""
+
+    began: float
+    measure_begin: float | None = None
+    measure_end: float | None = None
+
+
+async def measure(plan: Plan, warm: Checkpoint, seed: int, slots: asyncio.Semaphore, job: Job, again: bool) -> Path:
+    """The folder of the run; a whole one of the same inputs is taken as it is unless `again`."""
+    inputs = plan.run_inputs(seed, warm.manifest.content)
+    run_id = f"{plan.name}-{plan.scale_name}-s{seed}-{value_hash(inputs)[:8]}"
+    folder = paths.runs() / run_id
+    if not again and is_whole(folder):
+        insert_run(paths.database(), folder)
+        return folder
+    async with slots:
+        with staging(folder) as partial:
+            timing = await _run(plan, warm, seed, partial, job)
+            job.update("report")
+            await asyncio.to_thread(_finish, plan, warm, seed, run_id, inputs, timing, partial)
+        insert_run(paths.database(), folder)
+    return folder
+
+
+def is_whole(folder: Path) -> bool:
+    """Whether the folder holds a whole run."""
+    try:
+        read_manifest(folder)
+    except UserError:
+        return False
+    return True
+
+
+async def _run(plan: Plan, warm: Checkpoint, seed: int, folder: Path, job: Job) -> Timing:
+    phases = plan.phases
+    session = Session(
+        folder=folder,
+        ram=warm.ram,
+        shared=False,
+        socket=folder,
+        job=folder / JOB,
+        plugin=plan.plugin,
+        plugin_arguments={
+            **write_inputs(plan, folder, seed),
+            "ram": warm.ram,
+            "state_in": warm.model_state,
+            "generation": GENERATION,
+            "skip": phases.skip,
+            "measure": phases.measure,
+        },
+        incoming=True,
+    )
+    shutil.copyfile(warm.folder / SNAPSHOTS, folder / WARM_SNAPSHOTS)
+    timing = Timing(time.monotonic())
+    lines = Follower(folder / SNAPSHOTS)
+    with short_socket(session) as session:
+        async with Guest(plan.qemu, plan.boot, session, f"run {plan.name}, seed {seed}") as guest:
+            await guest.restore(warm.guest_state)
+            region = Region(phases.measure)
+
+            def look() -> float | None:
+                for line in lines.lines():
+                    guest.moved()
+                    region.take(line, timing)
+                region.show(job, timing)
+                return timing.measure_end
+
+            result = await guest.event("result", STALL_S, look)
+            await guest.wait("the end of the measured region", look, STALL_S)
+            await guest.quit()
+    (folder / "transactions.json").write_text(json.dumps(result, indent=1) + "\n")
+    _check_errors(result, guest.name)
+    return timing
+
+
+class Region:
+    """Progress through the measured region, from the lines of snapshots.jsonl."""
+
+    def __init__(self, length: int) -> None:
+        self.length = length
+        self.begin: int | None = None
+        self.done = 0
+
+    def take(self, line: str, timing: Timing) -> None:
+        """One whole line; only the few fields that progress needs."""
+        content: dict[str, Any] = json.loads(line)
+        mark, at = content.get("mark"), content.get("instructions", 0)
+        if mark == "measure_begin":
+            self.begin, timing.measure_begin = at, time.monotonic()
+        elif mark == "measure_end":
+            timing.measure_end = time.monotonic()
+        if self.begin is not None:
+            self.done = at - self.begin
+
+    def show(self, job: Job, timing: Timing) -> None:
+        """The progress line."""
+        if timing.measure_end is not None:
+            job.update("collecting")
+        elif timing.measure_begin is None:
+            job.update("taking up the seed")
+        else:
+            passed = time.monotonic() - timing.measure_begin
+            mips = self.done / passed / 1e6 if self.done and passed else None
+            job.update(f"measured {self.done / 1e9:.1f} G", self.done, self.length, mips)
+
+
+def _check_errors(result: dict[str, Any], name: str) -> None:
+    errors = {kind: count for kind, count in result["errors"].items() if count}
+    if errors:
+        counted = ", ".join(f"{count} {kind}" for kind, count in errors.items())
+        raise UserError(
+            f"{name}: the load generator counted errors ({counted}); the first: {result.get('first_error')}"
+        )
+
+
+def _finish(plan: Plan, warm: Checkpoint, seed: int, run_id: str, inputs: Inputs, timing: Timing, folder: Path) -> None:
+    """Checks, statistics, manifest and report of a run that has ended."""
+    region = Snapshots.read(folder / SNAPSHOTS).region()
+    assert timing.measure_begin is not None and timing.measure_end is not None
+    region_s = timing.measure_end - timing.measure_begin
+    identities = check_run(folder)
+    manifest = {
+        "schema": 1,
+        "run": run_id,
+        "experiment": plan.name,
+        "mix": plan.experiment.workload,
+        "engine": "qemu",
+        "machine": plan.machine.name,
+        "protocol": plan.protocol_name,
+        "workload": plan.experiment.workload,
+        "scale": plan.scale_name,
+        "seed": seed,
+        "status": "whole",
+        "instructions": region.instructions,
+        "modelled_ns": region.clock_ns,
+        "wall_s": round(time.monotonic() - timing.began, 2),
+        "mips": round(region.instructions / region_s / 1e6, 2),
+        "inputs": inputs,
+        "warm_snapshots": WARM_SNAPSHOTS,
+        "warm_checkpoint": warm.manifest.name,
+        "identities": identities,
+        "versions": {
+            "s80lab": __version__,
+            "qemu": plan.qemu.version,
+            "kernel": plan.image_manifest.kernel_version,
+            **plan.image_manifest.packages,
+        },
+    }
+    (folder / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
+    write_stats(folder)
+    write_run_report(folder)
+    for name in (OUTPUT, "qemu.stderr"):
+        (folder / name).unlink(missing_ok=True)
