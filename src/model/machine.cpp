@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "model/machine.h"
+
+#include <bit>
+
+#include "model/toml.h"
+#include "model/types.h"
+
+namespace s80::model {
+
+namespace {
+
+template <class T>
+T need(const toml::table& root, const std::string& path, const char* key) {
+    const auto value = root.at_path(key).value<T>();
+    if (!value) {
+        throw Error(path + ": the key " + key + " is missing or of the wrong type");
+    }
+    return *value;
+}
+
+CacheGeometry geometry(const toml::table& root, const std::string& path, const std::string& cache) {
+    return {static_cast<std::uint64_t>(need<std::int64_t>(root, path, (cache + ".size").c_str())),
+            static_cast<unsigned>(need<std::int64_t>(root, path, (cache + ".ways").c_str()))};
+}
+
+void check_geometry(const std::string& where, const char* name, const CacheGeometry& g,
+                    unsigned line_bytes) {
+    if (g.ways == 0 || g.ways > kMaxWays) {
+        throw Error(where + ": " + name + ".ways is " + std::to_string(g.ways) + ", allowed are 1 to " +
+                    std::to_string(kMaxWays));
+    }
+    const std::uint64_t sets = g.bytes / (static_cast<std::uint64_t>(g.ways) * line_bytes);
+    if (sets * g.ways * line_bytes != g.bytes || !std::has_single_bit(sets)) {
+        throw Error(where + ": " + name + " of " + std::to_string(g.bytes) + " bytes, " +
+                    std::to_string(g.ways) + " ways and lines of " + std::to_string(line_bytes) +
+                    " bytes has no power-of-two number of sets");
+    }
+}
+
+}  // namespace
+
+unsigned Machine::line_shift() const { return static_cast<unsigned>(std::countr_zero(line_bytes)); }
+
+void Machine::check(const std::string& where) const {
+    if (!std::has_single_bit(line_bytes) || line_bytes < 32 || line_bytes > 1024) {
+        throw Error(where + ": line_bytes is " + std::to_string(line_bytes) +
+                    ", it must be a power of two from 32 to 1024");
+    }
+    if (threads_per_core == 0 || processors == 0 || processors % threads_per_core != 0) {
+        throw Error(where + ": processors.count must be a multiple of processors.threads_per_core");
+    }
+    if (processors > kMaxCores) {
+        throw Error(where + ": processors.count is " + std::to_string(processors) + ", at most " +
+                    std::to_string(kMaxCores) + " are supported");
+    }
+    if (clock_hz == 0 || quantum_cycles == 0 || base_cpi <= 0) {
+        throw Error(where + ": clock_hz, clock.quantum_cycles and clock.base_cpi must be positive");
+    }
+    check_geometry(where, "l1i", l1i, line_bytes);
+    check_geometry(where, "l1d", l1d, line_bytes);
+    check_geometry(where, "l2", l2, line_bytes);
+    for (const auto* g : {&l1i, &l1d, &l2}) {
+        if (policy == Policy::plru && !std::has_single_bit(g->ways)) {
+            throw Error(where + ": replacement.policy plru needs a power-of-two number of ways");
+        }
+    }
+}
+
+Machine Machine::load(const std::string& path) {
+    const toml::table root = parse_toml(path);
+    const auto number = [&](const char* key) {
+        return static_cast<unsigned>(need<std::int64_t>(root, path, key));
+    };
+    Machine m;
+    m.name = need<std::string>(root, path, "name");
+    m.processors = number("processors.count");
+    m.threads_per_core = number("processors.threads_per_core");
+    m.clock_hz = static_cast<std::uint64_t>(need<std::int64_t>(root, path, "processors.clock_hz"));
+    m.line_bytes = number("line_bytes");
+    m.l1i = geometry(root, path, "l1i");
+    m.l1d = geometry(root, path, "l1d");
+    m.l2 = geometry(root, path, "l2");
+    m.policy = parse_policy(need<std::string>(root, path, "replacement.policy"), path);
+    m.latency = {number("latency.l2_hit"), number("latency.memory"), number("latency.cache"),
+                 number("latency.upgrade")};
+    m.base_cpi = need<double>(root, path, "clock.base_cpi");
+    m.quantum_cycles = number("clock.quantum_cycles");
+    if (need<std::string>(root, path, "l2.inclusion") != "inclusive") {
+        throw Error(path + ": l2.inclusion must be \"inclusive\"");
+    }
+    m.check(path);
+    return m;
+}
+
+}  // namespace s80::model

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The machine that is modelled, as the resolved machine file describes it (docs/interfaces.md, section 6).
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "model/replacement.h"
+
+namespace s80::model {
+
+struct CacheGeometry {
+    std::uint64_t bytes = 0;
+    unsigned ways = 0;
+    unsigned sets(unsigned line_bytes) const {
+        return static_cast<unsigned>(bytes / (static_cast<std::uint64_t>(ways) * line_bytes));
+    }
+};
+
+struct Latency {  ///< stall cycles beyond the base cycle
+    unsigned l2_hit = 0;
+    unsigned memory = 0;
+    unsigned cache = 0;
+    unsigned upgrade = 0;
+};
+
+struct Machine {
+    std::string name;
+    unsigned processors = 0;  ///< hardware threads that the guest sees
+    unsigned threads_per_core = 1;
+    std::uint64_t clock_hz = 0;
+    unsigned line_bytes = 0;
+    CacheGeometry l1i, l1d, l2;
+    Policy policy = Policy::lru;
+    Latency latency;
+    double base_cpi = 1.0;
+    unsigned quantum_cycles = 200;
+
+    unsigned cores() const { return processors / threads_per_core; }
+    unsigned line_shift() const;
+
+    /// Reads the resolved file; throws Error naming file and key.
+    static Machine load(const std::string& path);
+    /// Throws Error when a geometry cannot be built; `where` begins the sentence.
+    void check(const std::string& where) const;
+};
+
+}  // namespace s80::model

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "model/player.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace s80::model {
+
+namespace {
+
+constexpr std::int64_t kUnit = 256;
+constexpr std::int64_t kNotSent = std::numeric_limits<std::int64_t>::min();
+/// QEMU gives every runnable processor the same number of instructions, whatever their CPI; a
+/// processor may run ahead of the others or lag behind by this much before it is pulled back.
+constexpr std::int64_t kMaxLead = 20'000 * kUnit;
+
+}  // namespace
+
+Player::Player(Hierarchy& hierarchy)
+    : hierarchy_(hierarchy),
+      cpi_(std::llround(hierarchy.machine().base_cpi * kUnit)),
+      quantum_(static_cast<std::int64_t>(hierarchy.machine().quantum_cycles) * kUnit),
+      threads_per_core_(hierarchy.machine().threads_per_core),
+      lead_(hierarchy.machine().processors, 0),
+      base_(hierarchy.machine().cores(), 0) {}
+
+std::uint64_t Player::clock_ns() const {
+    __extension__ typedef unsigned __int128 Wide;  // cycles times 10^9 outgrow 64 bits after a minute
+    const auto ns = static_cast<Wide>(cycles_) * 1'000'000'000U /
+                    (static_cast<Wide>(hierarchy_.machine().clock_hz) * kUnit);
+    return idle_ns_ + static_cast<std::uint64_t>(ns);
+}
+
+void Player::set_clock(const Clock& clock) {
+    cycles_ = clock.cycles;
+    idle_ns_ = clock.idle_ns;
+    lead_ = clock.lead;
+    base_ = clock.base;
+}
+
+void Player::play(const Window& window) {
+    begin(window);
+    for (;;) {
+        Cursor* first = nullptr;
+        std::int64_t second = std::numeric_limits<std::int64_t>::max() - quantum_;
+        for (Cursor& c : cursors_) {
+            if (c.done || c.blocked) {
+                continue;
+            }
+            if (first == nullptr || c.clock < first->clock) {
+                if (first != nullptr) {
+                    second = std::min(second, first->clock);
+                }
+                first = &c;
+            } else {
+                second = std::min(second, c.clock);
+            }
+        }
+        if (first == nullptr) {
+            break;
+        }
+        run(*first, window.streams[first->processor], second + quantum_);
+    }
+    advance(window);
+    count(window);
+}
+
+void Player::begin(const Window& window) {
+    if (window.idle_before_ns != 0) {
+        idle_ns_ += window.idle_before_ns;
+        std::fill(lead_.begin(), lead_.end(), 0);
+    }
+    cursors_.clear();
+    sent_.assign(window.signals, kNotSent);
+    for (unsigned p = 0; p < window.streams.size(); ++p) {
+        const Stream& stream = window.streams[p];
+        if (stream.ran) {
+            Cursor cursor;
+            cursor.processor = p;
+            cursor.clock = stream.slept_before ? std::max<std::int64_t>(lead_[p], 0) : lead_[p];
+            cursors_.push_back(cursor);
+        }
+    }
+}
+
+/// Plays one processor until its clock passes `until`, it waits, or its stream ends.
+void Player::run(Cursor& cursor, const Stream& stream, std::int64_t until) {
+    const unsigned core = cursor.processor / threads_per_core_;
+    std::int64_t clock = cursor.clock;
+    std::uint64_t instructions = 0;
+    std::size_t at = cursor.at;
+    const Event* const events = stream.events.data();
+    while (at < stream.size && clock <= until) {
+        const Event event = events[at];
+        ++at;
+        clock += event.delta * cpi_;
+        instructions += event.delta;
+        if (event.op <= Op::walk) {
+            clock += static_cast<std::int64_t>(hierarchy_.access(core, event.line, static_cast<Kind>(event.op),
+                                                                 event.context)) * kUnit;
+        } else if (event.op == Op::signal) {
+            signal(event.line, clock);
+        } else if (event.op == Op::wait) {
+            if (sent_[event.line] == kNotSent) {
+                cursor.blocked = true;
+                cursor.waits_for = event.line;
+                break;
+            }
+            clock = std::max(clock, sent_[event.line]);
+        }
+    }
+    if (at == stream.size && !cursor.blocked) {
+        clock += static_cast<std::int64_t>(stream.tail) * cpi_;
+        instructions += stream.tail;
+        cursor.done = true;
+    }
+    base_[core] += instructions * static_cast<std::uint64_t>(cpi_);
+    cursor.at = at;
+    cursor.clock = clock;
+}
+
+void Player::signal(std::uint32_t number, std::int64_t when) {
+    sent_[number] = when;
+    for (Cursor& c : cursors_) {
+        if (c.blocked && c.waits_for == number) {
+            c.blocked = false;
+            c.clock = std::max(c.clock, when);
+        }
+    }
+}
+
+/// The window lasted as long as the processors that ran through it needed on average; when all of
+/// them slept at its end, as long as the last one needed.
+void Player::advance(const Window& window) {
+    std::int64_t sum = 0;
+    std::int64_t through = 0;
+    std::int64_t last = 0;
+    for (const Cursor& c : cursors_) {
+        if (window.streams[c.processor].runs_on) {
+            sum += c.clock;
+            ++through;
+        }
+        last = std::max(last, c.clock);
+    }
+    const std::int64_t length = std::max<std::int64_t>(through != 0 ? sum / through : last, 0);
+    cycles_ += static_cast<std::uint64_t>(length);
+    for (const Cursor& c : cursors_) {
+        lead_[c.processor] = c.clock;
+    }
+    for (unsigned p = 0; p < lead_.size(); ++p) {
+        const std::int64_t lowest = window.streams[p].runs_on ? -kMaxLead : 0;
+        lead_[p] = std::clamp(lead_[p] - length, lowest, kMaxLead);
+    }
+}
+
+void Player::count(const Window& window) {
+    Statistics& stats = hierarchy_.stats();
+    for (unsigned p = 0; p < window.streams.size(); ++p) {
+        const Stream& stream = window.streams[p];
+        if (!stream.ran) {
+            continue;
+        }
+        const unsigned core = p / threads_per_core_;
+        for (std::uint8_t c = 0; c < kContexts; ++c) {
+            Context context;
+            context.value = c;
+            stats.context(Stat::instructions, core, context) += stream.instructions[c];
+            for (unsigned k = 0; k < kKinds; ++k) {
+                stats.kind(Stat::accesses, core, context, static_cast<Kind>(k)) += stream.accesses[c][k];
+            }
+        }
+    }
+    if (window.mark == Mark::none) {
+        return;
+    }
+    const auto classes = stats.values(Stat::instruction_class);
+    for (unsigned c = 0; c < kContexts; ++c) {
+        std::copy(window.instruction_class[c].begin(), window.instruction_class[c].end(),
+                  classes.begin() + c * kInstructionClasses);
+    }
+    const auto transactions = stats.values(Stat::transactions);
+    for (unsigned t = 0; t < kTransactionTypes; ++t) {
+        std::copy(window.transactions[t].begin(), window.transactions[t].end(),
+                  transactions.begin() + t * kOutcomes);
+    }
+    const auto stalls = stats.values(Stat::stall_cycles);
+    const std::size_t per_core = stalls.size() / stats.cores();
+    for (unsigned core = 0; core < stats.cores(); ++core) {
+        std::uint64_t busy = base_[core] / kUnit;
+        for (std::size_t i = 0; i < per_core; ++i) {
+            busy += stalls[core * per_core + i];
+        }
+        stats.core(Stat::busy_cycles, core) = busy;
+    }
+}
+
+}  // namespace s80::model

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The modelled clock: plays the streams of a window through the hierarchy, merged by each
+// processor's own cycle clock (docs/clock.md).
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "model/hierarchy.h"
+#include "model/window.h"
+
+namespace s80::model {
+
+class Player {
+public:
+    explicit Player(Hierarchy& hierarchy);
+
+    /// Plays one window, moves the clock and adds the window's counts to the statistics.
+    void play(const Window& window);
+
+    std::uint64_t clock_ns() const;
+    std::uint64_t idle_ns() const { return idle_ns_; }
+
+    /// Clock state that travels with a checkpoint, in units of 1/256 cycle.
+    struct Clock {
+        std::uint64_t cycles = 0;
+        std::uint64_t idle_ns = 0;
+        std::vector<std::int64_t> lead;
+        std::vector<std::uint64_t> base;
+    };
+    Clock clock() const { return {cycles_, idle_ns_, lead_, base_}; }
+    void set_clock(const Clock& clock);
+
+private:
+    struct Cursor {
+        unsigned processor = 0;
+        std::size_t at = 0;
+        std::int64_t clock = 0;
+        std::uint32_t waits_for = 0;
+        bool blocked = false;
+        bool done = false;
+    };
+    void begin(const Window& window);
+    void run(Cursor& cursor, const Stream& stream, std::int64_t until);
+    void signal(std::uint32_t number, std::int64_t when);
+    void advance(const Window& window);
+    void count(const Window& window);
+
+    Hierarchy& hierarchy_;
+    std::int64_t cpi_;      ///< 1/256 cycle an instruction
+    std::int64_t quantum_;  ///< 1/256 cycle
+    unsigned threads_per_core_;
+    std::uint64_t cycles_ = 0;
+    std::uint64_t idle_ns_ = 0;
+    std::vector<std::int64_t> lead_;   ///< how far a processor is ahead of the machine's clock
+    std::vector<std::uint64_t> base_;  ///< base cycles by core, 1/256
+    std::vector<Cursor> cursors_;      ///< of the processors that ran in this window
+    std::vector<std::int64_t> sent_;   ///< when each interrupt was sent; negative: not yet
+};
+
+}  // namespace s80::model

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A coherence protocol as a dense table, compiled from a file of configs/protocols.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "model/types.h"
+
+namespace s80::model {
+
+inline constexpr unsigned kMaxStates = 8;
+using State = std::uint8_t;
+
+enum class OwnEvent : std::uint8_t { load, fetch, store, evict };
+inline constexpr unsigned kOwnEvents = 4;
+
+enum class Bus : std::uint8_t { read, rfo, upgrade, none };
+inline constexpr unsigned kBusRequests = 3;
+
+/// What a cache does at an event of its own core.
+struct OwnCell {
+    bool possible = false;
+    Bus bus = Bus::none;
+    State next_alone = 0;   ///< next state when no other cache keeps a copy (or without a bus request)
+    State next_shared = 0;  ///< next state when another cache keeps a copy
+    bool writeback = false;
+};
+
+/// What a cache does when it snoops a request of another core.
+struct RemoteCell {
+    bool possible = false;
+    State next = 0;
+    bool supply = false;
+    bool writeback = false;
+};
+
+struct StateInfo {
+    std::string name;
+    std::string description;
+    StateClass counts_as = StateClass::none;
+    bool readable = false;
+    bool writable = false;
+};
+
+class Protocol {
+public:
+    /// Reads and checks a table; throws Error naming file, cell and what is missing.
+    static Protocol load(const std::string& path);
+
+    const std::string& name() const { return name_; }
+    const std::string& description() const { return description_; }
+    unsigned states() const { return n_states_; }
+    State invalid() const { return invalid_; }
+    const StateInfo& state(State s) const { return info_[s]; }
+    bool writable(State s) const { return info_[s].writable; }
+    /// The state of that name; throws Error when there is none.
+    State find(std::string_view name) const;
+
+    const OwnCell& own(OwnEvent event, State s) const {
+        return own_[static_cast<unsigned>(event)][s];
+    }
+    const RemoteCell& remote(Bus bus, State s) const {
+        return remote_[static_cast<unsigned>(bus)][s];
+    }
+
+private:
+    friend class ProtocolLoader;
+    std::string name_;
+    std::string description_;
+    unsigned n_states_ = 0;
+    State invalid_ = 0;
+    std::array<StateInfo, kMaxStates> info_{};
+    std::array<std::array<OwnCell, kMaxStates>, kOwnEvents> own_{};
+    std::array<std::array<RemoteCell, kMaxStates>, kBusRequests> remote_{};
+};
+
+/// The event that a kind of access is to its own cache; a page walk is a load.
+constexpr OwnEvent own_event(Kind kind) {
+    switch (kind) {
+        case Kind::ifetch: return OwnEvent::fetch;
+        case Kind::store: return OwnEvent::store;
+        default: return OwnEvent::load;
+    }
+}
+
+}  // namespace s80::model

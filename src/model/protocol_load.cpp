@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Reads a protocol table. A duplicate cell is refused by TOML itself, a missing or unknown one here.
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "model/protocol.h"
+#include "model/toml.h"
+
+namespace s80::model {
+
+namespace {
+
+constexpr std::array<const char*, kOwnEvents> kOwnNames{"load", "fetch", "store", "evict"};
+constexpr std::array<const char*, kBusRequests> kBusNames{"read", "rfo", "upgrade"};
+
+std::string joined(const std::vector<std::string>& words) {
+    std::string all;
+    for (const auto& w : words) {
+        all += (all.empty() ? "" : ", ") + w;
+    }
+    return all;
+}
+
+}  // namespace
+
+class ProtocolLoader {
+public:
+    explicit ProtocolLoader(const std::string& path) : path_(path), root_(parse_toml(path)) {}
+
+    Protocol load() {
+        allow(root_, "the top level", {"name", "description", "states", "own", "remote"});
+        p_.name_ = text(root_, "name", "the top level");
+        p_.description_ = text(root_, "description", "the top level");
+        load_states();
+        for (unsigned e = 0; e < kOwnEvents; ++e) {
+            load_row("own", kOwnNames[e], [&](State s, const toml::table& cell, const std::string& at) {
+                p_.own_[e][s] = own_cell(cell, at);
+            });
+        }
+        for (unsigned b = 0; b < kBusRequests; ++b) {
+            load_row("remote", kBusNames[b], [&](State s, const toml::table& cell, const std::string& at) {
+                p_.remote_[b][s] = remote_cell(cell, at);
+            });
+        }
+        only_rows("own", {kOwnNames.begin(), kOwnNames.end()});
+        only_rows("remote", {kBusNames.begin(), kBusNames.end()});
+        return std::move(p_);
+    }
+
+private:
+    [[noreturn]] void fail(const std::string& what) const { throw Error(path_ + ": " + what); }
+
+    void allow(const toml::table& t, const std::string& at, const std::vector<std::string>& keys) const {
+        for (const auto& [key, value] : t) {
+            if (std::find(keys.begin(), keys.end(), key.str()) == keys.end()) {
+                fail(at + " has the unknown key '" + std::string(key.str()) + "'; allowed: " + joined(keys));
+            }
+        }
+    }
+
+    std::string text(const toml::table& t, const char* key, const std::string& at) const {
+        const auto value = t[key].value<std::string>();
+        if (!value || value->empty()) {
+            fail(at + " lacks the text '" + key + "'");
+        }
+        return *value;
+    }
+
+    const toml::table& table(const toml::table& t, const std::string& key, const std::string& at) const {
+        const auto* found = t[key].as_table();
+        if (found == nullptr) {
+            fail("the table [" + at + "] is missing");
+        }
+        return *found;
+    }
+
+    void load_states() {
+        const auto& states = table(root_, "states", "states");
+        // The order of the file is the order of supply; toml++ sorts by name, so go by position.
+        std::vector<std::pair<toml::source_index, std::string>> order;
+        for (const auto& [key, value] : states) {
+            order.emplace_back(value.source().begin.line, std::string(key.str()));
+        }
+        std::sort(order.begin(), order.end());
+        if (order.size() > kMaxStates) {
+            fail("more than " + std::to_string(kMaxStates) + " states");
+        }
+        std::optional<State> invalid;
+        for (const auto& [line, name] : order) {
+            const std::string at = "states." + name;
+            const auto& t = table(states, name, at);
+            allow(t, at, {"description", "counts_as", "readable", "writable"});
+            StateInfo& info = p_.info_[p_.n_states_];
+            info.name = name;
+            info.description = text(t, "description", at);
+            info.readable = t["readable"].value_or(false);
+            info.writable = t["writable"].value_or(false);
+            info.counts_as = counts_as(t["counts_as"].value_or(std::string("none")), at);
+            if (!info.readable) {
+                if (invalid) {
+                    fail("two states are not readable (" + p_.info_[*invalid].name + " and " + name +
+                         "); exactly one, the invalid one, may be");
+                }
+                invalid = static_cast<State>(p_.n_states_);
+            } else if (info.counts_as == StateClass::none) {
+                fail(at + " is readable and must say which of M, O, E, S it counts as (counts_as)");
+            }
+            ++p_.n_states_;
+        }
+        if (!invalid) {
+            fail("no invalid state: exactly one state must not be readable");
+        }
+        p_.invalid_ = *invalid;
+    }
+
+    StateClass counts_as(const std::string& word, const std::string& at) const {
+        static const std::vector<std::string> words{"M", "O", "E", "S", "none"};
+        const auto it = std::find(words.begin(), words.end(), word);
+        if (it == words.end()) {
+            fail(at + ".counts_as is '" + word + "'; allowed: M, O, E, S");
+        }
+        return static_cast<StateClass>(it - words.begin());
+    }
+
+    template <class Fn>
+    void load_row(const std::string& side, const std::string& event, Fn&& store) {
+        const std::string at = side + "." + event;
+        const auto& row = table(table(root_, side, side), event, at);
+        std::vector<std::string> names;
+        for (State s = 0; s < p_.n_states_; ++s) {
+            names.push_back(p_.info_[s].name);
+            const auto* cell = row[p_.info_[s].name].as_table();
+            if (cell == nullptr) {
+                fail("the cell " + at + "." + p_.info_[s].name +
+                     " is missing; write what happens, or impossible = \"why\"");
+            }
+            store(s, *cell, at + "." + p_.info_[s].name);
+        }
+        allow(row, "[" + at + "]", names);
+    }
+
+    void only_rows(const std::string& side, const std::vector<std::string>& rows) const {
+        allow(table(root_, side, side), "[" + side + "]", rows);
+    }
+
+    State state(const toml::table& cell, const char* key, const std::string& at) const {
+        const std::string name = text(cell, key, at);
+        for (State s = 0; s < p_.n_states_; ++s) {
+            if (p_.info_[s].name == name) {
+                return s;
+            }
+        }
+        fail(at + "." + key + " names the unknown state '" + name + "'");
+    }
+
+    bool impossible(const toml::table& cell, const std::string& at) const {
+        if (!cell.contains("impossible")) {
+            return false;
+        }
+        text(cell, "impossible", at);  // the reason must be there
+        allow(cell, at, {"impossible"});
+        return true;
+    }
+
+    OwnCell own_cell(const toml::table& cell, const std::string& at) const {
+        OwnCell out;
+        if (impossible(cell, at)) {
+            return out;
+        }
+        allow(cell, at, {"bus", "next", "alone", "shared", "writeback"});
+        out.possible = true;
+        out.writeback = cell["writeback"].value_or(false);
+        if (cell.contains("bus")) {
+            const std::string bus = text(cell, "bus", at);
+            const auto it = std::find(kBusNames.begin(), kBusNames.end(), bus);
+            if (it == kBusNames.end()) {
+                fail(at + ".bus is '" + bus + "'; allowed: read, rfo, upgrade");
+            }
+            out.bus = static_cast<Bus>(it - kBusNames.begin());
+        }
+        if (cell.contains("next")) {
+            out.next_alone = out.next_shared = state(cell, "next", at);
+        } else {
+            if (out.bus == Bus::none) {
+                fail(at + " asks nobody, so it needs 'next' and not alone/shared");
+            }
+            out.next_alone = state(cell, "alone", at);
+            out.next_shared = state(cell, "shared", at);
+        }
+        return out;
+    }
+
+    RemoteCell remote_cell(const toml::table& cell, const std::string& at) const {
+        RemoteCell out;
+        if (impossible(cell, at)) {
+            return out;
+        }
+        allow(cell, at, {"next", "supply", "writeback"});
+        out.possible = true;
+        out.next = state(cell, "next", at);
+        out.supply = cell["supply"].value_or(false);
+        out.writeback = cell["writeback"].value_or(false);
+        return out;
+    }
+
+    std::string path_;
+    toml::table root_;
+    Protocol p_;
+};
+
+Protocol Protocol::load(const std::string& path) { return ProtocolLoader(path).load(); }
+
+}  // namespace s80::model

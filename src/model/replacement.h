@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Replacement policies behind one small interface: 64 bits of state a set.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "model/types.h"
+
+namespace s80::model {
+
+enum class Policy : std::uint8_t { lru, plru, random };
+inline constexpr unsigned kMaxWays = 16;
+
+inline Policy parse_policy(const std::string& word, const std::string& where) {
+    if (word == "lru") {
+        return Policy::lru;
+    }
+    if (word == "plru") {
+        return Policy::plru;
+    }
+    if (word == "random") {
+        return Policy::random;
+    }
+    throw Error(where + ": replacement.policy is '" + word + "'; allowed: lru, plru, random");
+}
+
+/// lru: a list of way numbers, 4 bits each, the most recently used lowest.
+/// plru: a binary tree of bits, each pointing to the half to evict from next.
+/// random: a xorshift generator of the whole cache, seeded with a constant.
+class Replacement {
+public:
+    Replacement(Policy policy, unsigned ways) : policy_(policy), ways_(ways) {}
+
+    /// State of a set in which no way was used yet.
+    std::uint64_t initial() const {
+        if (policy_ != Policy::lru) {
+            return 0;
+        }
+        std::uint64_t order = 0;
+        for (unsigned i = 0; i < ways_; ++i) {
+            order |= static_cast<std::uint64_t>(i) << (4 * i);
+        }
+        return order;
+    }
+
+    void touch(std::uint64_t& set, unsigned way) const {
+        if (policy_ == Policy::lru) {
+            if ((set & 15) == way) {
+                return;
+            }
+            unsigned at = 4;
+            while (((set >> at) & 15) != way) {
+                at += 4;
+            }
+            const std::uint64_t before = set & ((std::uint64_t{1} << at) - 1);
+            const std::uint64_t after = at == 60 ? 0 : set >> (at + 4) << (at + 4);
+            set = after | before << 4 | way;
+        } else if (policy_ == Policy::plru) {
+            unsigned node = 1;
+            for (unsigned half = ways_ / 2; half != 0; half /= 2) {
+                const bool right = (way & half) != 0;
+                set = right ? set & ~(std::uint64_t{1} << node) : set | std::uint64_t{1} << node;
+                node = node * 2 + (right ? 1 : 0);
+            }
+        }
+    }
+
+    /// The way to evict from a set whose ways are all in use.
+    unsigned victim(std::uint64_t set) {
+        if (policy_ == Policy::lru) {
+            return static_cast<unsigned>(set >> (4 * (ways_ - 1))) & 15;
+        }
+        if (policy_ == Policy::plru) {
+            unsigned node = 1;
+            unsigned way = 0;
+            for (unsigned half = ways_ / 2; half != 0; half /= 2) {
+                const bool right = (set >> node & 1) != 0;
+                way |= right ? half : 0;
+                node = node * 2 + (right ? 1 : 0);
+            }
+            return way;
+        }
+        random_ ^= random_ << 13;
+        random_ ^= random_ >> 7;
+        random_ ^= random_ << 17;
+        return static_cast<unsigned>(random_ % ways_);
+    }
+
+    std::uint64_t random_state() const { return random_; }
+    void set_random_state(std::uint64_t state) { random_ = state; }
+
+private:
+    Policy policy_;
+    unsigned ways_;
+    std::uint64_t random_ = 0x9e3779b97f4a7c15U;
+};
+
+}  // namespace s80::model

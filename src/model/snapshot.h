@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// snapshots.jsonl: a header that declares the statistics, then one line a snapshot
+// (docs/interfaces.md, section 7).
+#pragma once
+#include <cstdio>
+#include <string>
+
+#include "model/player.h"
+#include "model/window.h"
+
+namespace s80::model {
+
+class SnapshotWriter {
+public:
+    /// Throws Error when the file cannot be made.
+    SnapshotWriter(const std::string& path, const Hierarchy& hierarchy);
+    ~SnapshotWriter();
+    SnapshotWriter(const SnapshotWriter&) = delete;
+    SnapshotWriter& operator=(const SnapshotWriter&) = delete;
+
+    /// Writes the line that the window's mark asks for, if any; the line is on disk's way at once.
+    void write(const Window& window, const Player& player, const Statistics& stats);
+
+private:
+    void put(const std::string& line);
+    std::string path_;
+    std::FILE* file_;
+};
+
+}  // namespace s80::model

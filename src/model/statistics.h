@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Every statistic of the model: name, unit, dimensions and description are declared once, in
+// statistics.cpp. Counters only grow; readers take snapshots and subtract.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/types.h"
+
+namespace s80::model {
+
+enum class Stat : std::uint8_t {
+    instructions,
+    instruction_class,
+    accesses,
+    l1_misses,
+    l2_accesses,
+    l2_misses,
+    miss_source,
+    fills,
+    upgrades,
+    stores_found_e,
+    e_to_m,
+    e_downgraded,
+    e_evicted,
+    e_invalidated,
+    e_resident,
+    l2_evictions,
+    l2_writebacks,
+    l2_invalidations,
+    interventions,
+    stall_cycles,
+    busy_cycles,
+    transactions,
+};
+inline constexpr unsigned kStats = 22;
+
+/// Order of `dims.instruction`.
+enum class InstructionClass : std::uint8_t {
+    load, store, load_store, branch_conditional, branch_unconditional, other
+};
+inline constexpr unsigned kInstructionClasses = 6;
+
+inline constexpr unsigned kTransactionTypes = 10;
+inline constexpr unsigned kOutcomes = 2;
+
+enum class Dim : std::uint8_t {
+    core, privilege, party, kind, source, state, service, instruction, transaction, outcome
+};
+
+struct StatInfo {
+    const char* name;
+    const char* unit;
+    std::vector<Dim> dims;
+    bool gauge;
+    const char* description;
+};
+
+const StatInfo& info(Stat stat);
+const char* dim_name(Dim dim);
+/// The labels of a dimension; empty for cores, which are numbered.
+const std::vector<std::string>& labels(Dim dim);
+
+class Statistics {
+public:
+    explicit Statistics(unsigned cores);
+
+    unsigned cores() const { return cores_; }
+    std::span<std::uint64_t> values(Stat stat) { return {&all_[offset(stat)], size(stat)}; }
+    std::span<const std::uint64_t> values(Stat stat) const { return {&all_[offset(stat)], size(stat)}; }
+    std::uint64_t sum(Stat stat) const;
+
+    /// Hot counters, indexed as their dimensions say.
+    std::uint64_t& context(Stat s, unsigned core, Context c) {
+        return all_[offset(s) + core * kContexts + c.value];
+    }
+    std::uint64_t& kind(Stat s, unsigned core, Context c, Kind k) {
+        return all_[offset(s) + (core * kContexts + c.value) * kKinds + static_cast<unsigned>(k)];
+    }
+    std::uint64_t& source(unsigned core, Context c, Kind k, Source s) {
+        return all_[offset(Stat::miss_source) +
+                    ((core * kContexts + c.value) * kKinds + static_cast<unsigned>(k)) * kSources +
+                    static_cast<unsigned>(s)];
+    }
+    std::uint64_t& stall(unsigned core, Context c, Kind k, Service s) {
+        return all_[offset(Stat::stall_cycles) +
+                    ((core * kContexts + c.value) * kKinds + static_cast<unsigned>(k)) * kServices +
+                    static_cast<unsigned>(s)];
+    }
+    std::uint64_t& fill(unsigned core, Kind k, StateClass f) {
+        return all_[offset(Stat::fills) + (core * kKinds + static_cast<unsigned>(k)) * kStateClasses +
+                    static_cast<unsigned>(f)];
+    }
+    std::uint64_t& core(Stat s, unsigned core) { return all_[offset(s) + core]; }
+
+    std::vector<std::uint64_t>& all() { return all_; }
+    const std::vector<std::uint64_t>& all() const { return all_; }
+
+private:
+    std::size_t offset(Stat s) const { return offset_[static_cast<unsigned>(s)]; }
+    std::size_t size(Stat s) const { return offset_[static_cast<unsigned>(s) + 1] - offset(s); }
+
+    unsigned cores_;
+    std::size_t offset_[kStats + 1];
+    std::vector<std::uint64_t> all_;
+};
+
+}  // namespace s80::model

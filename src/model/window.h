@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the recording side hands to the playing side: one window, a stream of events a processor.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "model/statistics.h"
+#include "model/types.h"
+
+namespace s80::model {
+
+/// What an event is. The first four are accesses and equal `Kind`.
+enum class Op : std::uint8_t { ifetch, load, store, walk, pass, signal, wait };
+
+/// One step of a processor's stream: `delta` instructions after the previous event, it did `op`.
+/// pass: nothing (carries a long delta). signal: sent the interrupt number `line` of this window.
+/// wait: slept until that interrupt.
+struct Event {
+    std::uint32_t line = 0;
+    std::uint16_t delta = 0;
+    Op op = Op::pass;
+    Context context;
+};
+static_assert(sizeof(Event) == 8);
+
+struct Stream {
+    std::vector<Event> events;        ///< storage; only the first `size` are valid
+    std::size_t size = 0;
+    std::uint64_t tail = 0;           ///< instructions after the last event
+    bool ran = false;                 ///< executed anything in this window
+    bool slept_before = false;        ///< was halted when the window began
+    bool runs_on = false;             ///< was not halted when the window ended
+    std::array<std::uint64_t, kContexts> instructions{};
+    std::array<std::array<std::uint64_t, kKinds>, kContexts> accesses{};
+};
+
+/// A line of snapshots.jsonl is due after this window.
+enum class Mark : std::uint8_t { none, load_begin, window, measure_begin, measure_end, exit };
+
+struct Window {
+    explicit Window(unsigned processors) : streams(processors) {}
+
+    std::vector<Stream> streams;      ///< by processor
+    std::uint32_t signals = 0;        ///< interrupts sent in this window
+    std::uint64_t idle_before_ns = 0; ///< every processor slept that long before the window
+    Mark mark = Mark::none;
+    std::uint64_t index = 0;          ///< number of the snapshot
+    std::uint64_t instructions = 0;   ///< of the whole run up to the end of this window
+    /// Totals of the whole run, filled when a mark is due.
+    std::array<std::array<std::uint64_t, kInstructionClasses>, kContexts> instruction_class{};
+    std::array<std::array<std::uint64_t, kOutcomes>, kTransactionTypes> transactions{};
+};
+
+}  // namespace s80::model

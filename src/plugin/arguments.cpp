@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plugin/arguments.h"
+
+#include <charconv>
+#include <map>
+#include <string_view>
+#include <variant>
+
+#include "model/types.h"
+
+namespace s80::plugin {
+
+using model::Error;
+
+Arguments Arguments::parse(int argc, char** argv) {
+    Arguments a;
+    const std::map<std::string_view, std::variant<std::string*, std::uint64_t*>> known{
+        {"machine", &a.machine},     {"protocol", &a.protocol},     {"out", &a.out},
+        {"ram", &a.ram},             {"low_ram", &a.low_ram},       {"state_in", &a.state_in},
+        {"state_out", &a.state_out}, {"generation", &a.generation}, {"skip", &a.skip},
+        {"measure", &a.measure},     {"window", &a.window},
+    };
+    for (int i = 0; i < argc; ++i) {
+        const std::string_view word = argv[i];
+        const auto equals = word.find('=');
+        const auto key = word.substr(0, equals);
+        const auto it = known.find(key);
+        if (it == known.end() || equals == std::string_view::npos) {
+            throw Error("unknown plugin argument '" + std::string(word) + "'");
+        }
+        const auto value = word.substr(equals + 1);
+        if (auto* const* text = std::get_if<std::string*>(&it->second)) {
+            **text = value;
+            continue;
+        }
+        auto* number = std::get<std::uint64_t*>(it->second);
+        const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), *number);
+        if (error != std::errc{} || end != value.data() + value.size()) {
+            throw Error("the plugin argument " + std::string(key) + " needs a number, not '" +
+                        std::string(value) + "'");
+        }
+    }
+    for (const char* key : {"machine", "protocol", "out", "ram"}) {
+        if (std::get<std::string*>(known.at(key))->empty()) {
+            throw Error(std::string("the plugin argument ") + key + " is missing");
+        }
+    }
+    if (a.window == 0) {
+        throw Error("the plugin argument window must not be 0");
+    }
+    return a;
+}
+
+}  // namespace s80::plugin

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The plugin's arguments (docs/interfaces.md, section 6).
+#pragma once
+#include <cstdint>
+#include <string>
+
+namespace s80::plugin {
+
+struct Arguments {
+    std::string machine;
+    std::string protocol;
+    std::string out;
+    std::string ram;
+    std::uint64_t low_ram = 0;
+    std::string state_in;
+    std::string state_out;
+    std::uint64_t generation = 0;
+    std::uint64_t skip = 0;
+    std::uint64_t measure = 0;
+    std::uint64_t window = 1'000'000'000;
+
+    /// Throws model::Error naming the argument.
+    static Arguments parse(int argc, char** argv);
+};
+
+}  // namespace s80::plugin

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The page of the guest's memory through which the load generator sees the modelled clock
+// (docs/interfaces.md, section 2).
+#pragma once
+#include <cstdint>
+#include <cstring>
+
+#include "model/types.h"
+#include "plugin/guest_ram.h"
+
+namespace s80::plugin {
+
+class ClockPage {
+public:
+    /// The page at this guest-physical address was offered by a store to its second word.
+    void accept(GuestRam& ram, std::uint64_t physical) {
+        words_ = reinterpret_cast<std::uint64_t*>(ram.host(physical));
+        if (words_ == nullptr || std::memcmp(words_, "S80PAGE0", 8) != 0) {
+            throw model::Error("the load generator's clock page is not where its address says (is low_ram right?)");
+        }
+        std::memcpy(words_, "S80PAGE1", 8);
+        physical_ = physical;
+    }
+    /// The page as a checkpoint left it.
+    void restore(GuestRam& ram, std::uint64_t physical) {
+        words_ = reinterpret_cast<std::uint64_t*>(ram.host(physical));
+        if (words_ == nullptr || std::memcmp(words_, "S80PAGE1", 8) != 0) {
+            throw model::Error("the guest's memory and the model's state do not belong together");
+        }
+        physical_ = physical;
+    }
+    bool known() const { return words_ != nullptr; }
+    std::uint64_t physical() const { return physical_; }
+
+    void publish(std::uint64_t clock_ns, std::uint64_t phase, std::uint64_t generation) {
+        if (words_ != nullptr) {
+            words_[1] = clock_ns;
+            words_[2] = phase;
+            words_[3] = generation;
+        }
+    }
+
+private:
+    std::uint64_t* words_ = nullptr;
+    std::uint64_t physical_ = 0;
+};
+
+}  // namespace s80::plugin

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plugin/decode.h"
+
+#include <capstone/capstone.h>
+
+#include <cstring>
+
+#include "model/types.h"
+
+namespace s80::plugin {
+
+namespace {
+
+using model::InstructionClass;
+
+class Disassembler {
+public:
+    Disassembler() {
+        if (cs_open(CS_ARCH_X86, CS_MODE_64, &handle_) != CS_ERR_OK) {
+            throw model::Error("Capstone cannot be started");
+        }
+        cs_option(handle_, CS_OPT_DETAIL, CS_OPT_ON);
+        insn_ = cs_malloc(handle_);
+    }
+    ~Disassembler() {
+        cs_free(insn_, 1);
+        cs_close(&handle_);
+    }
+    Disassembler(const Disassembler&) = delete;
+    Disassembler& operator=(const Disassembler&) = delete;
+
+    /// Null when Capstone does not know the bytes.
+    const cs_insn* one(const std::uint8_t* bytes, std::size_t size) {
+        std::uint64_t address = 0;
+        return cs_disasm_iter(handle_, &bytes, &size, &address, insn_) ? insn_ : nullptr;
+    }
+
+private:
+    csh handle_ = 0;
+    cs_insn* insn_ = nullptr;
+};
+
+bool in_group(const cs_insn& insn, unsigned group) {
+    for (unsigned i = 0; i < insn.detail->groups_count; ++i) {
+        if (insn.detail->groups[i] == group) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool writes_control_register(const cs_insn& insn) {
+    const cs_x86& x = insn.detail->x86;
+    return insn.id == X86_INS_MOV && x.op_count == 2 && x.operands[0].type == X86_OP_REG &&
+           x.operands[0].reg >= X86_REG_CR0 && x.operands[0].reg <= X86_REG_CR15;
+}
+
+struct Memory {
+    bool loads = false;
+    bool stores = false;
+};
+
+Memory memory_of(const cs_insn& insn) {
+    switch (insn.id) {  // memory that no operand shows
+        case X86_INS_PUSH: case X86_INS_PUSHFQ: case X86_INS_ENTER: return {false, true};
+        case X86_INS_POP: case X86_INS_POPFQ: case X86_INS_LEAVE: return {true, false};
+        case X86_INS_LEA: case X86_INS_NOP: return {};
+        default: break;
+    }
+    Memory m;
+    const cs_x86& x = insn.detail->x86;
+    for (unsigned i = 0; i < x.op_count; ++i) {
+        if (x.operands[i].type == X86_OP_MEM) {
+            // Capstone leaves the access out for a few instructions: those load.
+            m.loads |= x.operands[i].access == 0 || (x.operands[i].access & CS_AC_READ) != 0;
+            m.stores |= (x.operands[i].access & CS_AC_WRITE) != 0;
+        }
+    }
+    return m;
+}
+
+/// Bytes of the largest memory operand; what Capstone does not know (XSAVE and its like) is taken as a word.
+unsigned access_bytes(const cs_insn& insn) {
+    constexpr unsigned kWord = 8;
+    constexpr unsigned kLargest = 64;
+    unsigned bytes = kWord;
+    const cs_x86& x = insn.detail->x86;
+    for (unsigned i = 0; i < x.op_count; ++i) {
+        if (x.operands[i].type == X86_OP_MEM && x.operands[i].size <= kLargest) {
+            bytes = x.operands[i].size > bytes ? x.operands[i].size : bytes;
+        }
+    }
+    return bytes;
+}
+
+InstructionClass class_of(const cs_insn& insn) {
+    const bool call_or_return =
+        in_group(insn, CS_GRP_CALL) || in_group(insn, CS_GRP_RET) || in_group(insn, CS_GRP_IRET);
+    if (call_or_return || insn.id == X86_INS_JMP) {
+        return InstructionClass::branch_unconditional;
+    }
+    if (in_group(insn, CS_GRP_JUMP)) {
+        return InstructionClass::branch_conditional;
+    }
+    const Memory m = memory_of(insn);
+    if (m.loads && m.stores) {
+        return InstructionClass::load_store;
+    }
+    if (m.stores) {
+        return InstructionClass::store;
+    }
+    return m.loads ? InstructionClass::load : InstructionClass::other;
+}
+
+/// nopl disp32(%rax) with our displacement (docs/interfaces.md, section 1).
+unsigned marker_of(const std::uint8_t* bytes, std::size_t size) {
+    constexpr std::uint32_t kMagic = 0x5338'0000;
+    std::uint32_t displacement = 0;
+    if (size != 7 || bytes[0] != 0x0f || bytes[1] != 0x1f || bytes[2] != 0x80) {
+        return 0;
+    }
+    std::memcpy(&displacement, bytes + 3, sizeof displacement);
+    return (displacement & 0xffff'0000) == kMagic ? displacement & 0xffff : 0;
+}
+
+}  // namespace
+
+Decoded decode(const std::uint8_t* bytes, std::size_t size) {
+    static Disassembler disassembler;
+    Decoded d;
+    d.marker = marker_of(bytes, size);
+    const cs_insn* insn = disassembler.one(bytes, size);
+    if (insn == nullptr) {
+        return d;
+    }
+    d.kind = class_of(*insn);
+    d.changes_translation =
+        writes_control_register(*insn) || insn->id == X86_INS_INVLPG || insn->id == X86_INS_INVPCID;
+    d.reads_tsc = insn->id == X86_INS_RDTSC || insn->id == X86_INS_RDTSCP;
+    d.halts = insn->id == X86_INS_HLT;
+    const bool plain = d.kind == InstructionClass::branch_conditional || insn->id == X86_INS_LEA ||
+                       insn->id == X86_INS_NOP;
+    d.touches_memory = !plain;
+    d.access_bytes = access_bytes(*insn);
+    return d;
+}
+
+}  // namespace s80::plugin

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What an instruction is, as far as the recorder cares; decided once, when it is translated.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "model/statistics.h"
+
+namespace s80::plugin {
+
+struct Decoded {
+    model::InstructionClass kind = model::InstructionClass::other;
+    bool touches_memory = true;      ///< may load or store (when in doubt: yes)
+    bool changes_translation = false;  ///< MOV to CR, INVLPG, INVPCID: cached translations are void
+    bool reads_tsc = false;
+    bool halts = false;
+    unsigned access_bytes = 8;         ///< largest memory operand
+    unsigned marker = 0;             ///< operation of a marker instruction; 0: none
+};
+
+/// `bytes`: the instruction in 64-bit mode.
+Decoded decode(const std::uint8_t* bytes, std::size_t size);
+
+}  // namespace s80::plugin

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the recorder keeps for one processor of the guest. Hot: touched by every callback.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "model/types.h"
+#include "model/window.h"
+
+namespace s80::plugin {
+
+/// Things to look at before the next block of a processor is accounted.
+enum Attention : std::uint32_t {
+    kAddressSpace = 1,  ///< CR3 may have changed
+    kTsc = 2,           ///< RDTSC was executed: its result is in the registers
+    kHalted = 4,        ///< the processor slept
+    kUnbound = 8,       ///< no marker has named this vCPU yet: nothing is recorded
+};
+
+/// Recently used lines that need not be recorded again: direct mapped, keyed by line and slice.
+inline constexpr unsigned kFilterEntries = 64;
+/// Cached translations, direct mapped by page.
+inline constexpr unsigned kTlbEntries = 1024;
+
+struct Translation {
+    std::uint64_t tag = ~std::uint64_t{0};
+    std::uint64_t physical = 0;  ///< of the page
+};
+
+struct alignas(64) Lane {
+    model::Event* out = nullptr;
+    model::Event* out_end = nullptr;
+    std::uint64_t instructions = 0;  ///< begun by this processor, ever
+    std::uint64_t emitted_at = 0;    ///< value of `instructions` at the last event
+    std::uint64_t slice_end = 0;     ///< value of `instructions` at which the filters are emptied
+    std::uint64_t epoch = 0;         ///< number of the slice, in place above the line number; never 0
+    std::uint64_t generation = 0;    ///< of the translations, in place above the page number
+    std::uint32_t attention = kUnbound;
+    model::Context context;
+    std::uint8_t party = 0;
+    std::array<std::uint64_t, model::kKinds> accesses{};  ///< in the present context
+
+    std::array<std::uint64_t, kFilterEntries> loads{};
+    std::array<std::uint64_t, kFilterEntries> stores{};
+    std::array<std::uint64_t, kFilterEntries> fetches{};
+
+    unsigned processor = 0;
+    std::uint64_t counted = 0;       ///< value of `instructions` at the last change of context
+    std::uint64_t window_start = 0;  ///< value of `instructions` when the window began
+    std::int64_t wake_signal = -1;   ///< interrupt of this window that was sent to this processor
+    std::uint32_t icr_high = 0;      ///< destination half of the local APIC's command register
+    std::uint64_t page_store = 0;    ///< address of the store that hands the clock page over; 0: none due
+    model::Stream* stream = nullptr;
+    std::array<Translation, kTlbEntries> tlb{};
+
+    bool bound() const { return (attention & kUnbound) == 0; }
+};
+
+/// The lane and the TCG state pointer of the vCPU that runs: one thread runs them all.
+extern Lane* current_lane;
+extern void* current_vcpu;
+
+}  // namespace s80::plugin

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plugin/markers.h"
+
+#include <cstdint>
+
+#include "plugin/fatal.h"
+#include "plugin/recorder.h"
+#include "plugin/registers.h"
+
+namespace s80::plugin {
+
+namespace {
+
+enum class Marker : std::uintptr_t { core = 1, clock_page, party, load_begin, tx_begin, tx_end, fail };
+
+void execute(Marker marker) {
+    Recorder& r = recorder();
+    switch (marker) {
+        case Marker::core: r.bind(current_vcpu, static_cast<unsigned>(read_register(Register::rdi))); break;
+        case Marker::clock_page: r.expect_page(*current_lane, read_register(Register::rdi)); break;
+        case Marker::party: r.set_party(*current_lane, static_cast<std::uint8_t>(read_register(Register::rdi))); break;
+        case Marker::load_begin: r.load_begin(); break;
+        case Marker::tx_end:
+            r.transaction_end(read_register(Register::rdi), read_register(Register::rdx) != 0);
+            break;
+        default: break;  // the scripts read of a failure on the guest's output
+    }
+}
+
+void on_marker(unsigned, void* operation) {
+    guarded([&] { execute(static_cast<Marker>(reinterpret_cast<std::uintptr_t>(operation))); });
+}
+
+}  // namespace
+
+void watch_marker(qemu_plugin_insn* insn, unsigned operation) {
+    qemu_plugin_register_vcpu_insn_exec_cb(insn, on_marker, QEMU_PLUGIN_CB_R_REGS,
+                                           reinterpret_cast<void*>(static_cast<std::uintptr_t>(operation)));
+}
+
+}  // namespace s80::plugin

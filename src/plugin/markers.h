@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Marker instructions of the guest (docs/interfaces.md, section 1).
+#pragma once
+#include "plugin/qemu_api.h"
+
+namespace s80::plugin {
+
+/// Has the recorder told of the marker `operation` whenever the instruction is executed.
+void watch_marker(qemu_plugin_insn* insn, unsigned operation);
+
+}  // namespace s80::plugin

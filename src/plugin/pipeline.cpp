@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plugin/pipeline.h"
+
+#include "plugin/fatal.h"
+
+namespace s80::plugin {
+
+namespace {
+constexpr std::size_t kEvents = std::size_t{1} << 16;  ///< of a processor in one window
+constexpr std::size_t kWindows = 4;
+}  // namespace
+
+Pipeline::Pipeline(model::Player& player, model::Hierarchy& hierarchy, model::SnapshotWriter& snapshots,
+                   std::uint64_t clock_ns)
+    : player_(player), hierarchy_(hierarchy), snapshots_(snapshots), clocks_(kLag + 1, clock_ns) {
+    for (std::size_t i = 0; i < kWindows; ++i) {
+        auto window = std::make_unique<model::Window>(hierarchy.machine().processors);
+        for (model::Stream& stream : window->streams) {
+            stream.events.resize(kEvents);
+        }
+        free_.push_back(std::move(window));
+    }
+    thread_ = std::thread([this] { guarded([this] { run(); }); });
+}
+
+Pipeline::~Pipeline() {
+    {
+        const std::lock_guard lock(mutex_);
+        stop_ = true;
+    }
+    submitted_.notify_one();
+    thread_.join();
+}
+
+std::unique_ptr<model::Window> Pipeline::take() {
+    std::unique_lock lock(mutex_);
+    played_.wait(lock, [this] { return !free_.empty(); });
+    auto window = std::move(free_.back());
+    free_.pop_back();
+    return window;
+}
+
+void Pipeline::submit(std::unique_ptr<model::Window> window) {
+    {
+        const std::lock_guard lock(mutex_);
+        queue_.push_back(std::move(window));
+        ++handed_;
+    }
+    submitted_.notify_one();
+}
+
+std::uint64_t Pipeline::clock_ns() {
+    std::unique_lock lock(mutex_);
+    const std::uint64_t wanted = handed_ > kLag ? handed_ - kLag : 0;
+    played_.wait(lock, [&] { return done_ >= wanted; });
+    return clocks_[clocks_.size() - 1 - (done_ - wanted)];
+}
+
+void Pipeline::drain() {
+    std::unique_lock lock(mutex_);
+    played_.wait(lock, [this] { return done_ == handed_; });
+}
+
+void Pipeline::run() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+        submitted_.wait(lock, [this] { return stop_ || !queue_.empty(); });
+        if (queue_.empty()) {
+            return;
+        }
+        auto window = std::move(queue_.front());
+        queue_.pop_front();
+        lock.unlock();
+        player_.play(*window);
+        snapshots_.write(*window, player_, hierarchy_.stats());
+        lock.lock();
+        free_.push_back(std::move(window));
+        clocks_.push_back(player_.clock_ns());
+        if (clocks_.size() > kLag + 1) {
+            clocks_.pop_front();
+        }
+        ++done_;
+        played_.notify_all();
+    }
+}
+
+}  // namespace s80::plugin

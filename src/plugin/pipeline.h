@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The playing side on a thread of its own. The clock that the recording side sees is always that of
+// the window two before the last one handed over, so the result does not depend on the threads.
+#pragma once
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "model/player.h"
+#include "model/snapshot.h"
+#include "model/window.h"
+
+namespace s80::plugin {
+
+class Pipeline {
+public:
+    Pipeline(model::Player& player, model::Hierarchy& hierarchy, model::SnapshotWriter& snapshots,
+             std::uint64_t clock_ns);
+    ~Pipeline();
+    Pipeline(const Pipeline&) = delete;
+    Pipeline& operator=(const Pipeline&) = delete;
+
+    /// A window to record into.
+    std::unique_ptr<model::Window> take();
+    /// Hands a window over to be played.
+    void submit(std::unique_ptr<model::Window> window);
+    /// The modelled clock two windows before the last one handed over, nanoseconds.
+    std::uint64_t clock_ns();
+    /// Waits until every window is played.
+    void drain();
+
+private:
+    static constexpr std::uint64_t kLag = 2;
+    void run();
+
+    model::Player& player_;
+    model::Hierarchy& hierarchy_;
+    model::SnapshotWriter& snapshots_;
+    std::mutex mutex_;
+    std::condition_variable submitted_;
+    std::condition_variable played_;
+    std::deque<std::unique_ptr<model::Window>> queue_;
+    std::vector<std::unique_ptr<model::Window>> free_;
+    std::uint64_t handed_ = 0;
+    std::uint64_t done_ = 0;
+    std::deque<std::uint64_t> clocks_;  ///< after window done_-1, done_-2, ... (newest last)
+    bool stop_ = false;
+    std::thread thread_;
+};
+
+}  // namespace s80::plugin

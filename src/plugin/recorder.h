@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The recording side: turns callbacks into streams of events, and streams into windows.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/hierarchy.h"
+#include "model/player.h"
+#include "model/snapshot.h"
+#include "model/state_file.h"
+#include "plugin/arguments.h"
+#include "plugin/block.h"
+#include "plugin/clock_page.h"
+#include "plugin/guest_ram.h"
+#include "plugin/lane.h"
+#include "plugin/pipeline.h"
+#include "plugin/schedule.h"
+
+namespace s80::plugin {
+
+class Recorder {
+public:
+    Recorder(const Arguments& arguments, const model::Machine& machine, const model::Protocol& protocol);
+
+    // --- callbacks; the lane is that of the processor that runs ---
+    void enter(void* vcpu_state);                       ///< another vCPU's turn began
+    bool attend(Lane& lane);  ///< what `Lane::attention` asks for; false: record nothing
+    void set_context(Lane& lane, std::uint8_t context);
+    void new_slice(Lane& lane);
+    void fetch(Lane& lane, const Block& block);
+    void load_or_store(Lane& lane, std::uint32_t info, std::uint64_t address, model::Kind kind);
+    void translation_changed(Lane& lane);
+    void halted(Lane& lane);
+
+    // --- markers ---
+    void bind(void* vcpu_state, unsigned processor);
+    void expect_page(Lane& lane, std::uint64_t address);
+    void set_party(Lane& lane, std::uint8_t party);
+    void load_begin();
+    void transaction_end(std::uint64_t type, bool failed);
+
+    /// Plays what is recorded and saves the model, when QEMU exits.
+    void finish();
+
+    Blocks& blocks() { return blocks_; }
+    GuestRam& ram() { return ram_; }
+    unsigned line_shift() const { return line_shift_; }
+
+private:
+    void start_model();
+    void restore(const model::Extra& extra);
+    model::Extra extra() const;
+    Lane* find_lane(void* vcpu_state);
+    void wake(Lane& lane);
+    void read_tsc(Lane& lane);
+    void apic_store(Lane& lane, std::uint32_t info, std::uint64_t offset);
+    void emit(Lane& lane, model::Line line, model::Op op);
+    std::optional<std::uint64_t> translate(Lane& lane, std::uint32_t info, std::uint64_t address);
+    void access_line(Lane& lane, std::uint32_t info, std::uint64_t address, model::Kind kind);
+    void close_window(model::Mark mark);
+    void begin_window();
+    void close_round(const Lane& next);
+    std::uint64_t total_instructions() const;
+
+    const Arguments arguments_;
+    const model::Machine machine_;
+    const unsigned line_shift_;
+    GuestRam ram_;
+    Blocks blocks_;
+    ClockPage page_;
+    Schedule schedule_;
+
+    std::unique_ptr<model::Protocol> protocol_;
+    std::unique_ptr<model::Hierarchy> hierarchy_;
+    std::unique_ptr<model::Player> player_;
+    std::unique_ptr<model::SnapshotWriter> snapshots_;
+    std::unique_ptr<Pipeline> pipeline_;
+    std::unique_ptr<model::Window> window_;
+    model::Line lines_ = 0;
+
+    std::vector<std::unique_ptr<Lane>> lanes_;            ///< by processor
+    Lane unbound_;                                        ///< vCPUs that no marker has named yet
+    std::vector<std::pair<void*, Lane*>> vcpus_;          ///< by TCG's state pointer
+    std::map<std::uint64_t, unsigned> per_cpu_base_;      ///< kernel GS base -> processor
+    std::map<std::uint64_t, std::uint8_t> parties_;       ///< CR3 -> party
+
+    std::uint64_t base_instructions_ = 0;   ///< of the runs before this one
+    std::uint64_t window_began_ = 0;        ///< total when the window began
+    unsigned lanes_in_window_ = 0;
+    bool alone_before_ = false;             ///< the window before had one processor only
+    std::uint32_t halted_ = 0;              ///< mask of processors that sleep
+    bool gap_pending_ = false;              ///< all slept; the length shows at the next RDTSC
+    std::int64_t tsc_bias_ = 0;             ///< guest time minus instructions
+    bool tsc_known_ = false;
+    std::uint64_t tsc_read_at_ = 0;
+    std::array<std::array<std::uint64_t, model::kOutcomes>, model::kTransactionTypes> transactions_{};
+    bool finished_ = false;
+};
+
+/// The one recorder of the process.
+Recorder& recorder();
+void install_recorder(std::unique_ptr<Recorder> recorder);
+
+}  // namespace s80::plugin

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Registers of the vCPU that runs.
+#pragma once
+#include <cstdint>
+
+namespace s80::plugin {
+
+enum class Register : unsigned { rax, rdx, rdi, rsi, cr3, gs_base, k_gs_base };
+inline constexpr unsigned kRegisters = 7;
+
+/// Only from callbacks that run on a vCPU. General registers: only from callbacks registered with
+/// R_REGS, or at the beginning of a block. Throws model::Error when QEMU does not offer the register.
+std::uint64_t read_register(Register which);
+
+}  // namespace s80::plugin

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// When snapshots are due and which phase the run is in, by instructions since the load began.
+#pragma once
+#include <cstdint>
+#include <limits>
+
+#include "model/window.h"
+
+namespace s80::plugin {
+
+enum class Phase : std::uint64_t { warm_up, measured, done };
+
+class Schedule {
+public:
+    Schedule(std::uint64_t skip, std::uint64_t measure, std::uint64_t window)
+        : skip_(skip), measure_(measure), window_(window) {}
+
+    /// The load began (or the warm checkpoint was restored) at this total of instructions.
+    void begin(std::uint64_t total) {
+        origin_ = total;
+        began_ = true;
+        last_ = total;
+        set_next();
+    }
+    bool began() const { return began_; }
+    std::uint64_t origin() const { return origin_; }
+    Phase phase() const { return phase_; }
+    std::uint64_t index() const { return index_; }
+
+    /// The snapshot that is due at this total; moves on when there is one.
+    model::Mark due(std::uint64_t total) {
+        if (!began_ || total < next_) {
+            return model::Mark::none;
+        }
+        ++index_;
+        last_ = total;
+        model::Mark mark = model::Mark::window;
+        if (measure_ != 0 && phase_ == Phase::warm_up && total >= origin_ + skip_) {
+            phase_ = Phase::measured;
+            measure_began_ = total;
+            mark = model::Mark::measure_begin;
+        } else if (phase_ == Phase::measured && total >= measure_began_ + measure_) {
+            phase_ = Phase::done;
+            mark = model::Mark::measure_end;
+        }
+        set_next();
+        return mark;
+    }
+
+private:
+    void set_next() {
+        next_ = last_ + window_;
+        if (measure_ == 0) {
+            return;
+        }
+        if (phase_ == Phase::warm_up) {
+            next_ = next_ < origin_ + skip_ ? next_ : origin_ + skip_;
+        } else if (phase_ == Phase::measured) {
+            const std::uint64_t end = measure_began_ + measure_;
+            // A last window of a few instructions would say nothing: it joins the one before.
+            next_ = next_ + window_ / 2 < end ? next_ : end;
+        }
+    }
+
+    std::uint64_t skip_, measure_, window_;
+    std::uint64_t origin_ = 0;
+    std::uint64_t measure_began_ = 0;
+    std::uint64_t last_ = 0;
+    std::uint64_t next_ = std::numeric_limits<std::uint64_t>::max();
+    std::uint64_t index_ = 0;
+    bool began_ = false;
+    Phase phase_ = Phase::warm_up;
+};
+
+}  // namespace s80::plugin

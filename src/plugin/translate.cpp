@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plugin/translate.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "plugin/decode.h"
+#include "plugin/fatal.h"
+#include "plugin/markers.h"
+#include "plugin/recorder.h"
+
+namespace s80::plugin {
+
+namespace {
+
+using model::Kind;
+
+constexpr std::uint64_t kLineMask = (std::uint64_t{1} << 41) - 1;
+
+/// Shared by the callbacks of every access; set once.
+unsigned line_shift = 0;
+std::uint64_t line_mask = 0;
+
+/// `size_less_one`: of the access, as its operands say; a larger one only takes the long way in vain.
+template <Kind kind>
+void on_access(unsigned, qemu_plugin_meminfo_t info, std::uint64_t address, void* size_less_one) {
+    Lane& lane = *current_lane;
+    ++lane.accesses[static_cast<unsigned>(kind)];
+    const std::uint64_t line = address >> line_shift;
+    const auto& filter = kind == Kind::load ? lane.loads : lane.stores;
+    const bool crosses = (address & line_mask) + reinterpret_cast<std::uintptr_t>(size_less_one) > line_mask;
+    if (filter[line % kFilterEntries] == ((line & kLineMask) | lane.epoch) && !crosses) [[likely]] {
+        return;
+    }
+    guarded([&] { recorder().load_or_store(lane, info, address, kind); });
+}
+
+void on_translation_change(unsigned, void*) { recorder().translation_changed(*current_lane); }
+void on_rdtsc(unsigned, void*) { current_lane->attention |= kTsc; }
+void on_halt(unsigned, void*) {
+    guarded([] { recorder().halted(*current_lane); });
+}
+
+void watch(qemu_plugin_insn* insn, const Decoded& d) {
+    const auto on = [insn](qemu_plugin_vcpu_udata_cb_t callback) {
+        qemu_plugin_register_vcpu_insn_exec_cb(insn, callback, QEMU_PLUGIN_CB_NO_REGS, nullptr);
+    };
+    if (d.touches_memory) {
+        auto* size = reinterpret_cast<void*>(static_cast<std::uintptr_t>(d.access_bytes - 1));
+        qemu_plugin_register_vcpu_mem_cb(insn, on_access<Kind::load>, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_R, size);
+        qemu_plugin_register_vcpu_mem_cb(insn, on_access<Kind::store>, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W, size);
+    }
+    if (d.changes_translation) {
+        on(on_translation_change);
+    }
+    if (d.reads_tsc) {
+        on(on_rdtsc);
+    }
+    if (d.halts) {
+        on(on_halt);
+    }
+    if (d.marker != 0) {
+        watch_marker(insn, d.marker);
+    }
+}
+
+/// Adds the lines of one instruction to the block's one or two runs of lines.
+void add_lines(Block& block, std::uint64_t physical, std::size_t size) {
+    const auto first = static_cast<model::Line>(physical >> line_shift);
+    const auto last = static_cast<model::Line>((physical + size - 1) >> line_shift);
+    for (model::Line line = first; line <= last; ++line) {
+        const unsigned run = block.lines[1] != 0 ? 1 : 0;
+        if (block.lines[run] != 0 && line >= block.first[run] && line <= block.first[run] + block.lines[run]) {
+            block.lines[run] = static_cast<std::uint8_t>(
+                std::max<model::Line>(block.lines[run], line - block.first[run] + 1));
+        } else {
+            const unsigned fresh = block.lines[0] == 0 ? 0 : 1;
+            block.first[fresh] = line;
+            block.lines[fresh] = 1;
+        }
+    }
+}
+
+void translate(qemu_plugin_tb* tb) {
+    constexpr std::uint64_t kKernelHalf = std::uint64_t{1} << 63;
+    constexpr std::size_t kLongestInstruction = 16;
+    Recorder& r = recorder();
+    line_shift = r.line_shift();
+    line_mask = (std::uint64_t{1} << line_shift) - 1;
+
+    Block& block = r.blocks().add();
+    block.instructions = static_cast<std::uint32_t>(qemu_plugin_tb_n_insns(tb));
+    block.privilege = (qemu_plugin_tb_vaddr(tb) & kKernelHalf) != 0 ? 1 : 0;
+    for (std::size_t i = 0; i < block.instructions; ++i) {
+        qemu_plugin_insn* insn = qemu_plugin_tb_get_insn(tb, i);
+        std::array<std::uint8_t, kLongestInstruction> bytes{};
+        const std::size_t size = qemu_plugin_insn_data(insn, bytes.data(), bytes.size());
+        const Decoded d = decode(bytes.data(), size);
+        ++block.classes[static_cast<unsigned>(d.kind)];
+        if (const auto physical = r.ram().physical(qemu_plugin_insn_haddr(insn))) {
+            add_lines(block, *physical, size);
+        }
+        watch(insn, d);
+    }
+    qemu_plugin_register_vcpu_tb_exec_cb(tb, s80_block_entry, QEMU_PLUGIN_CB_NO_REGS, &block);
+}
+
+}  // namespace
+
+void on_translation(qemu_plugin_id_t, qemu_plugin_tb* tb) {
+    guarded([tb] { translate(tb); });
+}
+
+}  // namespace s80::plugin
+
+/// Every block that runs passes here; `vcpu_state` comes from vcpu_entry.S.
+extern "C" __attribute__((visibility("hidden"))) void s80_block_executed(unsigned, void* data, void* vcpu_state) {
+    using namespace s80::plugin;
+    Block& block = *static_cast<Block*>(data);
+    if (vcpu_state != current_vcpu) [[unlikely]] {
+        guarded([&] { recorder().enter(vcpu_state); });
+    }
+    Lane& lane = *current_lane;
+    if (lane.attention != 0) [[unlikely]] {
+        if (!guarded([&] { return recorder().attend(lane); })) {
+            return;
+        }
+    }
+    const auto context = static_cast<std::uint8_t>(block.privilege * s80::model::kParties + lane.party);
+    if (context != lane.context.value) [[unlikely]] {
+        recorder().set_context(lane, context);
+    }
+    lane.instructions += block.instructions;
+    ++block.executed[lane.party];
+    if (lane.instructions >= lane.slice_end) [[unlikely]] {
+        guarded([&] { recorder().new_slice(lane); });
+    }
+    guarded([&] { recorder().fetch(lane, block); });
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Instruments each block when QEMU translates it.
+#pragma once
+#include "plugin/qemu_api.h"
+
+namespace s80::plugin {
+
+void on_translation(qemu_plugin_id_t id, qemu_plugin_tb* tb);
+
+}  // namespace s80::plugin
+
+/// vcpu_entry.S: passes on which vCPU runs and goes on to s80_block_executed.
+extern "C" void s80_block_entry(unsigned, void*);
