@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A real Dovecot (IMAPS, LMTP) and a real OpenSMTPD on free ports of 127.0.0.1, all files in one folder."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+DOVECOT = shutil.which("dovecot", path="/usr/sbin:/usr/bin")
+SMTPD = shutil.which("smtpd", path="/usr/sbin:/usr/bin")
+
+DOVECOT_CONF = """\
+protocols = imap lmtp
+listen = 127.0.0.1
+base_dir = {base}/run
+state_dir = {base}/run
+log_path = {base}/dovecot.log
+ssl = required
+ssl_min_protocol = TLSv1.3
+ssl_cert = <{base}/cert.pem
+ssl_key = <{base}/key.pem
+ssl_dh =
+auth_failure_delay = 0
+auth_username_format = %Ln
+mail_location = mbox:~/mail:INBOX=~/inbox
+mail_privileged_group =
+mail_fsync = never
+mbox_read_locks = fcntl
+mbox_write_locks = fcntl
+mail_max_userip_connections = 0
+first_valid_uid = 1
+default_process_limit = 400
+default_client_limit = 2000
+passdb {{
+  driver = static
+  args = password=secret
+}}
+userdb {{
+  driver = static
+  args = uid=nobody gid=nogroup home={base}/store/%n allow_all_users=yes
+}}
+namespace inbox {{
+  inbox = yes
+}}
+service imap-login {{
+  service_count = 0
+  client_limit = 400
+  inet_listener imap {{
+    port = 0
+  }}
+  inet_listener imaps {{
+    port = {imap}
+    ssl = yes
+  }}
+}}
+service lmtp {{
+  inet_listener lmtp {{
+    address = 127.0.0.1
+    port = {lmtp}
+  }}
+}}
+service stats {{
+  chroot =
+}}
+{extra}
+"""
+
+SMTPD_CONF = """\
+queue ttl 1m
+listen on 127.0.0.1 port {smtp} hostname mail.s80.example
+action "store" relay host "lmtp://127.0.0.1:{lmtp}"
+match from any for domain "s80.example" action "store"
+"""
+
+# The spool and the control socket of a server of the machine itself stay out of sight.
+SMTPD_START = """\
+mount -t tmpfs spool /var/spool
+mkdir -m 711 /var/spool/smtpd
+mount -t tmpfs run /run
+exec "$0" -d -f "$1"
+"""
+
+
+def missing() -> str:
+    """Why the servers cannot run here; empty when they can."""
+    if DOVECOT is None or not Path("/usr/lib/dovecot/lmtp").exists():
+        return "needs the packages dovecot-imapd and dovecot-lmtpd"
+    if SMTPD is None:
+        return "needs the package opensmtpd"
+    return "" if os.geteuid() == 0 else "Dovecot and OpenSMTPD start only as root"
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def await_port(port: int, server: subprocess.Popen[bytes], seconds: float = 20) -> None:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and server.poll() is None:
+        try:
+            socket.create_connection(("127.0.0.1", port), 0.2).close()
+            return
+        except OSError:
+            time.sleep(0.05)
+    raise AssertionError(f"no server on port {port}")
+
+
+@dataclass
+class MailSystem:
+    """The running servers; `stop` ends them and `kill_imap` does so without a farewell."""
+
+    base: Path
+    extra: str = ""  # further Dovecot settings
+    imap: int = field(default_factory=free_port)
+    smtp: int = field(default_factory=free_port)
+    lmtp: int = field(default_factory=free_port)
+    servers: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    @property
+    def addresses(self) -> list[str]:
+        """The load generator's options that name the servers."""
+        return ["--imap", f"127.0.0.1:{self.imap}", "--smtp", f"127.0.0.1:{self.smtp}"]
+
+    def start(self) -> None:
+        self.base.chmod(0o755)
+        ports = {"base": self.base, "imap": self.imap, "smtp": self.smtp, "lmtp": self.lmtp}
+        (self.base / "dovecot.conf").write_text(DOVECOT_CONF.format(**ports, extra=self.extra))
+        (self.base / "smtpd.conf").write_text(SMTPD_CONF.format(**ports))
+        (self.base / "smtpd.conf").chmod(0o600)
+        certificate = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
+        certificate += ["-nodes", "-days", "2", "-subj", "/CN=127.0.0.1"]
+        certificate += ["-keyout", str(self.base / "key.pem"), "-out", str(self.base / "cert.pem")]
+        subprocess.run(certificate, check=True, capture_output=True)
+        assert DOVECOT is not None
+        assert SMTPD is not None
+        self._launch([DOVECOT, "-F", "-c", str(self.base / "dovecot.conf")], self.imap)
+        mta = ["unshare", "--mount", "sh", "-ec", SMTPD_START, SMTPD, str(self.base / "smtpd.conf")]
+        self._launch(mta, self.smtp)
+
+    def _launch(self, command: list[str], port: int) -> None:
+        with (self.base / "servers.log").open("ab") as log:
+            server = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+            )
+        self.servers.append(server)
+        await_port(port, server)
+
+    def kill_imap(self) -> None:
+        """Dovecot and its processes end at once."""
+        os.killpg(self.servers[0].pid, signal.SIGKILL)
+        self.servers[0].wait()
+
+    def stop(self) -> None:
+        for server in self.servers:
+            if server.poll() is None:
+                server.terminate()
+        for server in self.servers:
+            try:
+                server.wait(5)
+            except subprocess.TimeoutExpired:
+                os.killpg(server.pid, signal.SIGKILL)
+                server.wait()
