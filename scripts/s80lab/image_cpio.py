@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The initramfs archive: cpio in the kernel's "newc" format, written without root and without the cpio tool.
+
+Format: Linux, Documentation/driver-api/early-userspace/buffer-format.rst. Owner (root) and modification time (0)
+are fixed, so equal contents give equal bytes.
+"""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One member: `path` relative to the guest's root, `mode` with the file type, its bytes (a link's target)."""
+
+    path: str
+    mode: int
+    data: bytes = b""
+    device: tuple[int, int] = (0, 0)
+
+
+def directory(path: str, permissions: int = 0o755) -> Entry:
+    return Entry(path, stat.S_IFDIR | permissions)
+
+
+def regular(path: str, data: bytes, permissions: int = 0o644) -> Entry:
+    return Entry(path, stat.S_IFREG | permissions, data)
+
+
+def symlink(path: str, target: str) -> Entry:
+    return Entry(path, stat.S_IFLNK | 0o777, target.encode())
+
+
+def character_device(path: str, major: int, minor: int) -> Entry:
+    return Entry(path, stat.S_IFCHR | 0o600, device=(major, minor))
+
+
+def write_archive(entries: Iterable[Entry], target: Path) -> None:
+    """Write `entries`, sorted so that folders precede what they hold; missing parent folders are added."""
+    members = {entry.path: entry for entry in entries}
+    for path in list(members):
+        for parent in PurePosixPath(path).parents:
+            if str(parent) != ".":
+                members.setdefault(str(parent), directory(str(parent)))
+    with target.open("wb") as archive:
+        for inode, path in enumerate(sorted(members), start=1):
+            _write_member(archive, members[path], inode)
+        _write_member(archive, Entry("TRAILER!!!", 0), 0)
+
+
+def _write_member(archive: BinaryIO, entry: Entry, inode: int) -> None:
+    name = entry.path.encode() + b"\0"
+    links = 2 if stat.S_ISDIR(entry.mode) else 1
+    fields = (
+        inode, entry.mode, 0, 0, links, 0, len(entry.data), 0, 0,
+        entry.device[0], entry.device[1], len(name), 0,
+    )  # fmt: skip
+    header = b"070701" + b"".join(b"%08X" % field for field in fields) + name
+    archive.write(_padded(header))
+    archive.write(_padded(entry.data))
+
+
+def _padded(data: bytes) -> bytes:
+    """Headers and contents each end on a multiple of four bytes."""
+    return data + b"\0" * (-len(data) % 4)

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Message sizes of the Oracle e-mail server study that the paper's workload follows:
+// 45% 1 KB, 38% 2 KB, 10% 5 KB, 5% 34 KB, 2% 140 KB.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "random.hpp"
+
+namespace s80::mailstore {
+
+struct SizeClass {
+    std::size_t bytes;
+    std::uint8_t percent;
+};
+
+inline constexpr std::array<SizeClass, 5> size_classes{
+    {{1024, 45}, {2048, 38}, {5120, 10}, {34816, 5}, {143360, 2}}};
+
+/// Mean size in bytes of a message by the table above.
+std::size_t mean_message_bytes();
+
+/// Draws sizes from a shuffled deck of 100 cards, one a percent: any 100 draws in a row from the start of a deck have the
+/// distribution exactly, so that small stores are not at the mercy of a few large messages.
+class SizeDeck {
+public:
+    explicit SizeDeck(Random& random) : random_(random) {}
+
+    /// The next size in bytes: its class's size, give or take a tenth.
+    std::size_t draw();
+
+private:
+    void shuffle();
+
+    Random& random_;
+    std::array<std::uint8_t, 100> cards_{};
+    std::size_t left_ = 0;
+};
+
+}  // namespace s80::mailstore

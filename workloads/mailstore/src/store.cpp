@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "store.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <fcntl.h>
+#include <string_view>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+
+#include "message.hpp"
+#include "sizes.hpp"
+
+namespace s80::mailstore {
+
+namespace {
+
+constexpr std::int64_t last_delivery = 1767225600;  // 2026-01-01 00:00 UTC, when the guest's clock starts
+constexpr std::int64_t mean_gap_s = 3600;
+constexpr std::size_t prose_bytes = 256 * 1024;
+constexpr std::size_t base64_bytes = 1024 * 1024;
+constexpr auto folder_names = std::to_array<std::string_view>(
+    {"sent", "drafts", "archive", "projects", "family", "travel", "receipts", "lists"});
+
+[[noreturn]] void fail(const std::string& what) {
+    throw std::system_error(errno, std::generic_category(), what);
+}
+
+void give_to_owner(const std::string& path, const StoreOptions& options) {
+    if (options.uid && chown(path.c_str(), *options.uid, *options.uid) != 0) fail(path);
+}
+
+void make_folder(const std::string& path, const StoreOptions& options) {
+    if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) fail(path);
+    give_to_owner(path, options);
+}
+
+void write_file(const std::string& path, std::string_view content, const StoreOptions& options) {
+    const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (file < 0) fail(path);
+    while (!content.empty()) {
+        const ssize_t written = write(file, content.data(), content.size());
+        if (written < 0) {
+            close(file);
+            fail(path);
+        }
+        content.remove_prefix(static_cast<std::size_t>(written));
+    }
+    close(file);
+    give_to_owner(path, options);
+}
+
+std::string folder_name(std::uint32_t index) {
+    const std::string name(folder_names[index % folder_names.size()]);
+    const auto round = index / folder_names.size();
+    return round == 0 ? name : name + std::to_string(round + 1);
+}
+
+/// Half to one and a half times the mean, so that mailboxes differ as real ones do.
+std::uint32_t message_count(std::uint32_t mailbox_kib, Random& random) {
+    const std::uint64_t target = std::uint64_t{mailbox_kib} * 1024;
+    const std::uint64_t drawn = target / 2 + target * random.below(1 << 16) / (1 << 16);
+    const std::size_t mean = mean_message_bytes();
+    return std::max<std::uint32_t>(1, static_cast<std::uint32_t>((drawn + mean / 2) / mean));
+}
+
+void fill_mailbox(std::string& out, std::string_view user, const StoreOptions& options,
+                  const Pools& pools, SizeDeck& deck, Random& random) {
+    out.clear();
+    const std::uint32_t count = message_count(options.mailbox_kib, random);
+    std::int64_t time = last_delivery - mean_gap_s * (count + 1);
+    for (std::uint32_t uid = 1; uid <= count; ++uid) {
+        time += mean_gap_s / 2 + random.below(mean_gap_s);
+        const Position position{user, std::min(time, last_delivery), uid, count, last_delivery};
+        append_message(out, deck.draw(), position, pools, random);
+    }
+}
+
+}  // namespace
+
+std::uint32_t mailbox_count(const StoreOptions& options, std::uint32_t user) {
+    const std::uint32_t spread = std::min<std::uint32_t>(2, options.mailboxes - 1);
+    const auto step = static_cast<std::uint32_t>((2 * std::uint64_t{user} + options.seed) %
+                                                 (2 * spread + 1));
+    return options.mailboxes - spread + step;
+}
+
+std::string user_name(std::uint32_t user) {
+    const std::string number = std::to_string(user + 1);
+    return "user" + std::string(number.size() < 3 ? 3 - number.size() : 0, '0') + number;
+}
+
+void build_store(const StoreOptions& options,
+                 const std::function<void(std::uint32_t users_done)>& progress) {
+    Random pool_random(options.seed);
+    const Pools pools{TextPool::prose(pool_random, prose_bytes),
+                      TextPool::base64(pool_random, base64_bytes)};
+    const std::uint64_t user_seeds = pool_random.bits();
+    std::string buffer;
+    buffer.reserve(std::size_t{options.mailbox_kib} * 2048);
+    for (std::uint32_t user = 0; user < options.users; ++user) {
+        Random random(Random(user_seeds + user).bits());
+        SizeDeck deck(random);
+        const std::string name = user_name(user);
+        const std::string home = (options.root / name).string();
+        make_folder(home, options);
+        make_folder(home + "/mail", options);
+        for (std::uint32_t box = 0; box < mailbox_count(options, user); ++box) {
+            fill_mailbox(buffer, name, options, pools, deck, random);
+            const std::string path = box == 0 ? "/inbox" : "/mail/" + folder_name(box - 1);
+            write_file(home + path, buffer, options);
+        }
+        progress(user + 1);
+    }
+}
+
+}  // namespace s80::mailstore

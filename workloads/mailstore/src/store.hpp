@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The whole mail store: for each user an INBOX and folders in the layout that Dovecot is configured for
+// (mbox:ROOT/USER/mail:INBOX=ROOT/USER/inbox).
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <sys/types.h>
+
+namespace s80::mailstore {
+
+struct StoreOptions {
+    std::filesystem::path root;
+    std::uint32_t users = 0;
+    std::uint32_t mailboxes = 0;    // mean a user, INBOX included; single users have up to two more or fewer
+    std::uint32_t mailbox_kib = 0;  // mean size of a mailbox in KiB
+    std::uint64_t seed = 0;
+    std::optional<uid_t> uid;       // owner (and group) of all that is made; absent: the caller
+};
+
+/// Number of mailboxes of a user (counted from 0): mailboxes-2 .. mailboxes+2, the mean exact over any five users in a row.
+std::uint32_t mailbox_count(const StoreOptions& options, std::uint32_t user);
+
+/// Account name of a user counted from 0: user001, user002, ...
+std::string user_name(std::uint32_t user);
+
+/// Builds the store; `progress` hears of each user done. A user's mail depends on the seed and the user's number alone.
+/// Throws std::system_error naming the file that could not be made.
+void build_store(const StoreOptions& options,
+                 const std::function<void(std::uint32_t users_done)>& progress);
+
+}  // namespace s80::mailstore
