@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The store of checkpoints: a stale or damaged one is never taken for a good one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from s80lab import checkpoint
+from s80lab.checkpoint import GUEST_STATE, Checkpoint, Manifest
+from s80lab.guest_command import RAM_FILE
+from s80lab.hashing import sparse_hash, value_hash
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("S80LAB_CHECKPOINTS", str(tmp_path))
+    return tmp_path
+
+
+def make(store: Path, name: str) -> Checkpoint:
+    folder = store / name
+    folder.mkdir()
+    (folder / RAM_FILE).write_bytes(b"\0" * 5_000_000 + b"data")
+    (folder / GUEST_STATE).write_bytes(b"state")
+    inputs = {"kernel": "1", "name": name}
+    manifest = Manifest(
+        name=name,
+        stage="ready",
+        key=value_hash(inputs),
+        inputs=inputs,
+        qemu_version="10.0.2",
+        files=checkpoint.hash_files(folder),
+        wall_s=1.0,
+        created=checkpoint.now(),
+    )
+    return checkpoint.record(folder, manifest)
+
+
+def test_a_recorded_one_is_found_and_whole(store: Path) -> None:
+    made = make(store, "ready-a")
+    assert checkpoint.find("ready-a", made.manifest.key) == made
+    assert checkpoint.verify(made) == "whole"
+
+
+def test_one_of_other_inputs_is_not_found(store: Path) -> None:
+    make(store, "ready-a")
+    assert checkpoint.find("ready-a", value_hash({"kernel": "2"})) is None
+
+
+def test_one_without_its_blobs_is_not_found(store: Path) -> None:
+    made = make(store, "ready-a")
+    made.guest_state.unlink()
+    assert checkpoint.find("ready-a", made.manifest.key) is None
+    assert checkpoint.verify(made) == "missing"
+
+
+@pytest.mark.parametrize("name", [RAM_FILE, GUEST_STATE])
+def test_a_changed_byte_is_damage(store: Path, name: str) -> None:
+    made = make(store, "ready-a")
+    with (made.folder / name).open("r+b") as file:
+        file.seek(-1, 2)
+        file.write(b"!")
+    assert checkpoint.verify(made) == "damaged"
+
+
+def test_a_changed_manifest_is_damage(store: Path) -> None:
+    made = make(store, "ready-a")
+    manifest = made.manifest.model_copy(update={"inputs": {"kernel": "9"}})
+    assert checkpoint.verify(checkpoint.record(made.folder, manifest)) == "damaged"
+
+
+def test_a_manifest_cut_short_does_not_count(store: Path) -> None:
+    made = make(store, "ready-a")
+    path = store / "ready-a.json"
+    path.write_text(path.read_text()[:40])
+    assert checkpoint.find("ready-a", made.manifest.key) is None
+    assert checkpoint.all_checkpoints() == []
+
+
+def test_prune_removes_all_but_the_kept(store: Path) -> None:
+    make(store, "ready-a")
+    kept = make(store, "ready-b")
+    (store / "warm-without-manifest").mkdir()
+    assert [name for name, _ in checkpoint.prune({"ready-b"})] == ["ready-a"]
+    assert checkpoint.all_checkpoints() == [kept]
+    assert sorted(path.name for path in store.iterdir() if path.is_dir()) == ["ready-b"]
+
+
+def test_a_hash_does_not_see_where_holes_are(tmp_path: Path) -> None:
+    sparse, dense = tmp_path / "sparse", tmp_path / "dense"
+    dense.write_bytes(b"\0" * 9_000_000 + b"x" + b"\0" * 9_000_000)
+    with sparse.open("wb") as file:
+        file.seek(9_000_000)
+        file.write(b"x")
+        file.truncate(18_000_001)
+    assert sparse.stat().st_blocks < dense.stat().st_blocks
+    assert sparse_hash(sparse) == sparse_hash(dense)
+    with sparse.open("r+b") as file:
+        file.truncate(18_000_002)
+    assert sparse_hash(sparse) != sparse_hash(dense)

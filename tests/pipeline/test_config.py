@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Configuration files: every refusal names file, key and what is allowed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from s80lab import paths
+from s80lab.config import parse_settings, parse_size
+from s80lab.config_experiment import load_experiment, load_scale
+from s80lab.config_machine import GIB, load_machine, load_machine_file, low_ram
+from s80lab.errors import UserError
+
+
+@pytest.mark.parametrize(("text", "value"), [("128KiB", 131072), ("8MiB", 8388608), ("4 GiB", 4 * GIB), (512, 512)])
+def test_sizes(text: object, value: int) -> None:
+    assert parse_size(text) == value
+
+
+@pytest.mark.parametrize("text", ["8MB", "8.5MiB", "-1", "", True])
+def test_what_is_no_size_is_refused(text: object) -> None:
+    with pytest.raises(ValueError, match="is no size; write bytes or a number with KiB, MiB or GiB"):
+        parse_size(text)
+
+
+def test_the_s80_is_the_papers_machine() -> None:
+    machine = load_machine("s80")
+    assert machine.processors.count == 18
+    assert (machine.l1i.size, machine.l1d.size, machine.l2.size) == (128 << 10, 128 << 10, 8 << 20)
+    assert machine.line_bytes == 128
+
+
+def test_unknown_machine_is_refused_with_the_names_there_are() -> None:
+    with pytest.raises(UserError, match=r"no machine `s81` in configs/machines: allowed are .*did you mean s80\?"):
+        load_machine("s81")
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        ("l2.sise", r"s80.toml: unknown key `l2.sise`: allowed are inclusion, size, ways \(did you mean size\?\)"),
+        ("l3.size", r"s80.toml: unknown key `l3`: allowed are .*l1d, l1i, l2"),
+        ("line_bytes.x", r"s80.toml: `line_bytes` of `line_bytes.x` is no table"),
+    ],
+)
+def test_unknown_machine_key_is_refused(key: str, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        load_machine("s80", {key: 1})
+
+
+def test_missing_key_is_named(tmp_path: Path) -> None:
+    text = (paths.MACHINES / "s80.toml").read_text().replace("ways = 4\n", "", 1)
+    (tmp_path / "m.toml").write_text(text)
+    with pytest.raises(UserError, match=r"m.toml: the key `l2.ways` is missing"):
+        load_machine_file(tmp_path / "m.toml")
+
+
+def test_broken_toml_is_named_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "m.toml").write_text("name = \n")
+    with pytest.raises(UserError, match=r"m.toml: is no TOML: .*line 1"):
+        load_machine_file(tmp_path / "m.toml")
+
+
+def test_sets_must_be_a_power_of_two() -> None:
+    with pytest.raises(UserError, match=r"l2.size = 3145728 bytes in 4 ways of 128-byte lines makes 6144 sets"):
+        load_machine("s80", {"l2.size": "3MiB"})
+
+
+def test_one_step_before_the_power_of_two_passes() -> None:
+    assert load_machine("s80", {"l2.size": "3MiB", "l2.ways": 3}).l2.size == 3 << 20
+
+
+def test_provenance_of_a_key_that_is_none_is_refused() -> None:
+    with pytest.raises(UserError, match=r"provenance of `l9.size`, which is no key of a machine"):
+        load_machine("s80", {"provenance": {"l9.size": "assumed: nothing"}})
+
+
+def test_resolved_machine_says_everything_in_bytes(tmp_path: Path) -> None:
+    machine = load_machine("s80", {"l2.size": "4MiB"})
+    resolved = tmp_path / "machine.toml"
+    resolved.write_text(machine.resolved())
+    assert "size = 4194304" in machine.resolved()
+    assert load_machine_file(resolved) == machine.model_copy(update={"provenance": {}})
+
+
+def test_low_ram_ends_below_the_pci_hole() -> None:
+    assert low_ram(2 * GIB) == 2 * GIB
+    assert low_ram(7 * GIB // 2 - 1) == 7 * GIB // 2 - 1
+    assert low_ram(7 * GIB // 2) == 3 * GIB
+    assert low_ram(8 * GIB) == 3 * GIB
+
+
+def test_unknown_experiment_is_refused() -> None:
+    with pytest.raises(UserError, match=r"no experiment `imap` in configs/experiments: allowed are imapb, imape"):
+        load_experiment("imap", {})
+
+
+def test_unknown_experiment_key_is_refused() -> None:
+    with pytest.raises(UserError, match=r"imapb.toml: unknown key `sedes`: .*did you mean seeds\?"):
+        load_experiment("imapb", {"sedes": [1]})
+
+
+def test_unknown_key_of_a_phase_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (paths.EXPERIMENTS / "imapb.toml").read_text().replace("skip =", "skipp =", 1)
+    (tmp_path / "x.toml").write_text(text)
+    monkeypatch.setattr(paths, "EXPERIMENTS", tmp_path)
+    with pytest.raises(UserError, match=r"x.toml: unknown key `phases.tiny.skipp`: .*did you mean skip\?"):
+        load_experiment("x", {})
+
+
+def test_scale_without_phases_is_refused() -> None:
+    with pytest.raises(UserError, match=r"imapb.toml: no phases for scale `huge`: allowed are paper, small, tiny"):
+        load_experiment("imapb", {"scale": "huge"})
+
+
+@pytest.mark.parametrize("name", ["tiny", "small", "paper"])
+def test_scales_hold_their_mail(name: str) -> None:
+    scale = load_scale(name)
+    assert scale.ram > scale.store_bytes()
+    assert f"s80.users={scale.users} " in scale.boot_line()
+
+
+def test_settings_are_toml_where_they_can_be() -> None:
+    assert parse_settings(["l2.ways=8", "l2.size=4MiB", "a.b=true"]) == {"l2.ways": 8, "l2.size": "4MiB", "a.b": True}
+
+
+@pytest.mark.parametrize("setting", ["l2.size", "=4", "l2.size="])
+def test_setting_without_key_or_value_is_refused(setting: str) -> None:
+    with pytest.raises(UserError, match=r"write KEY=VALUE, for example l2\.size=4MiB"):
+        parse_settings([setting])

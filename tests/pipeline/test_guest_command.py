@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""QEMU's command line: what repeatability rests on is there, and nothing of a session reaches the key."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+from s80lab.config_experiment import load_scale
+from s80lab.config_machine import load_machine
+from s80lab.guest_command import Boot, Session, arguments, guest_options
+
+BOOT = Boot(load_machine("s80"), load_scale("tiny"), Path("/k"), Path("/i"))
+
+
+def session(shared: bool) -> Session:
+    return Session(
+        folder=Path("/f"),
+        ram=Path("/f/ram.img"),
+        shared=shared,
+        socket=Path("/s"),
+        job=Path("/f/job"),
+        plugin=Path("/p.so"),
+        plugin_arguments={"machine": Path("/f/m"), "skip": 5},
+        incoming=True,
+    )
+
+
+def following(options: list[str], name: str) -> list[str]:
+    return [after for option, after in pairwise(options) if option == name]
+
+
+def test_nothing_of_the_hosts_clock_reaches_the_guest() -> None:
+    options = arguments(BOOT, session(shared=True))
+    assert following(options, "-icount") == ["shift=0,sleep=off"]
+    assert following(options, "-rtc") == ["base=2026-01-01T00:00:00,clock=vm"]
+    assert following(options, "-seed") == ["1"]
+    assert following(options, "-nic") == ["none"]
+    assert "-nodefaults" in options
+
+
+def test_a_checkpoint_writes_its_ram_file_and_a_run_does_not() -> None:
+    written = following(arguments(BOOT, session(shared=True)), "-object")[0]
+    assert written == f"memory-backend-file,id=ram0,size={BOOT.scale.ram},mem-path=/f/ram.img,share=on"
+    private = following(arguments(BOOT, session(shared=False)), "-object")[0]
+    assert private.endswith(",share=off,readonly=on,rom=off")
+
+
+def test_job_and_plugin_are_handed_over() -> None:
+    options = arguments(BOOT, session(shared=False))
+    assert following(options, "-fw_cfg") == ["name=opt/s80lab/job,file=/f/job"]
+    assert following(options, "-plugin") == ["/p.so,machine=/f/m,skip=5"]
+
+
+def test_the_key_knows_machine_and_mail_store_but_no_path() -> None:
+    options = guest_options(BOOT)
+    assert following(options, "-smp") == ["18"]
+    assert following(options, "-append") == [f"{BOOT.machine.guest.kernel_args} {BOOT.scale.boot_line()}"]
+    assert not any(option.startswith("/") for option in options)

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Folders appear whole or not at all, also when their maker is killed."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from s80lab.staging import exclusive, staging, sweep
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from s80lab.staging import staging
+with staging(Path(sys.argv[1])) as partial:
+    (partial / "half").write_text("x")
+    print("inside", flush=True)
+    time.sleep(60)
+"""
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir() if path.name != ".lock")
+
+
+def test_a_whole_folder_appears(tmp_path: Path) -> None:
+    with staging(tmp_path / "run") as partial:
+        (partial / "file").write_text("x")
+        assert not (tmp_path / "run").exists()
+    assert names(tmp_path) == ["run"]
+    assert names(tmp_path / "run") == ["file"]
+
+
+def test_a_failed_one_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError), staging(tmp_path / "run"):
+        raise RuntimeError
+    assert names(tmp_path) == []
+
+
+def test_a_second_one_takes_the_place_of_the_first(tmp_path: Path) -> None:
+    for text in ("old", "new"):
+        with staging(tmp_path / "run") as partial:
+            (partial / text).write_text(text)
+    assert names(tmp_path / "run") == ["new"]
+
+
+def test_what_a_killed_maker_left_is_swept_and_a_living_ones_is_not(tmp_path: Path) -> None:
+    makers = [
+        subprocess.Popen([sys.executable, "-c", HOLDER, tmp_path / name], stdout=subprocess.PIPE, text=True)
+        for name in ("dead", "alive")
+    ]
+    try:
+        for maker in makers:
+            assert maker.stdout is not None and maker.stdout.readline() == "inside\n"
+        makers[0].send_signal(signal.SIGKILL)
+        makers[0].wait()
+        assert [path.name.startswith(".partial-dead-") for path in sweep(tmp_path)] == [True]
+        assert [name.startswith(".partial-alive-") for name in names(tmp_path)] == [True]
+    finally:
+        for maker in makers:
+            maker.kill()
+            maker.wait()
+
+
+def test_the_second_holder_of_a_lock_waits_and_says_so(tmp_path: Path) -> None:
+    order: list[str] = []
+
+    async def hold(name: str, seconds: float) -> None:
+        async with exclusive(tmp_path / "lock", lambda: order.append(f"{name} waits")):
+            order.append(name)
+            await asyncio.sleep(seconds)
+
+    async def both() -> None:
+        await asyncio.gather(hold("first", 0.1), hold("second", 0))
+
+    asyncio.run(both())
+    assert order == ["first", "second waits", "second"]
