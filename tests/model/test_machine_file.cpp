@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <gtest/gtest.h>
+
+#include "model/machine.h"
+#include "temporary_file.h"
+
+namespace s80::model {
+
+namespace {
+
+const std::string kResolved = R"(
+name = "t"
+line_bytes = 128
+[processors]
+count = 18
+threads_per_core = 1
+clock_hz = 450000000
+[l1i]
+size = 131072
+ways = 2
+[l1d]
+size = 131072
+ways = 2
+[l2]
+size = 8388608
+ways = 4
+inclusion = "inclusive"
+[replacement]
+policy = "lru"
+[latency]
+l2_hit = 8
+memory = 110
+cache = 120
+upgrade = 60
+[clock]
+base_cpi = 1.0
+quantum_cycles = 200
+)";
+
+std::string refusal(const std::string& what, const std::string& with) {
+    const test::TemporaryFile file(test::replaced(kResolved, what, with));
+    try {
+        Machine::load(file.path());
+    } catch (const Error& e) {
+        return std::string(e.what()).substr(file.path().size());
+    }
+    return "accepted";
+}
+
+}  // namespace
+
+TEST(MachineFile, Loads) {
+    const test::TemporaryFile file(kResolved);
+    const Machine m = Machine::load(file.path());
+    EXPECT_EQ(m.cores(), 18U);
+    EXPECT_EQ(m.l2.sets(m.line_bytes), 16384U);
+    EXPECT_EQ(m.line_shift(), 7U);
+    EXPECT_EQ(m.latency.cache, 120U);
+}
+TEST(MachineFile, MissingKey) {
+    EXPECT_EQ(refusal("memory = 110\n", ""), ": the key latency.memory is missing or of the wrong type");
+}
+TEST(MachineFile, SetsThatAreNoPowerOfTwo) {
+    EXPECT_EQ(refusal("size = 8388608", "size = 6291456"),
+              ": l2 of 6291456 bytes, 4 ways and lines of 128 bytes has no power-of-two number of sets");
+    EXPECT_EQ(refusal("size = 8388608\nways = 4", "size = 6291456\nways = 3"), "accepted");
+}
+TEST(MachineFile, LineSize) {
+    EXPECT_EQ(refusal("line_bytes = 128", "line_bytes = 96"),
+              ": line_bytes is 96, it must be a power of two from 32 to 1024");
+}
+TEST(MachineFile, TooManyProcessors) {
+    EXPECT_EQ(refusal("count = 18", "count = 33"),
+              ": processors.count is 33, at most 32 are supported");
+    EXPECT_EQ(refusal("count = 18", "count = 32"), "accepted");
+}
+TEST(MachineFile, ThreadsThatDoNotDivide) {
+    EXPECT_EQ(refusal("threads_per_core = 1", "threads_per_core = 4"),
+              ": processors.count must be a multiple of processors.threads_per_core");
+}
+
+}  // namespace s80::model

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The modelled clock on hand-made windows (1 GHz, so one cycle is one nanosecond).
+#include "model/player.h"
+
+#include "small_machine.h"
+
+namespace s80::model {
+
+class PlayerTest : public SmallMachine {
+protected:
+    Player player{h};
+    Window window{3};
+
+    void event(unsigned p, Op op, std::uint32_t line, std::uint16_t delta) {
+        Stream& s = window.streams[p];
+        s.events.push_back({line, delta, op, user});
+        s.size = s.events.size();
+        s.ran = true;
+    }
+    void tail(unsigned p, std::uint64_t instructions, bool runs_on = true) {
+        window.streams[p].tail = instructions;
+        window.streams[p].ran = true;
+        window.streams[p].runs_on = runs_on;
+    }
+};
+
+TEST_F(PlayerTest, BaseCyclesAndStallsMakeTheTime) {
+    event(0, Op::load, X, 1000);
+    tail(0, 500);
+    player.play(window);
+    EXPECT_EQ(player.clock_ns(), 1000 + kMemory + 500);
+}
+
+TEST_F(PlayerTest, ProcessorsThatRunThroughCountOnAverage) {
+    tail(0, 1000);
+    tail(1, 3000);
+    player.play(window);
+    EXPECT_EQ(player.clock_ns(), 2000U);
+}
+
+TEST_F(PlayerTest, TheLeadIsCarriedIntoTheNextWindow) {
+    tail(0, 1000);
+    tail(1, 3000);
+    player.play(window);  // processor 0 is 1000 behind, processor 1 is 1000 ahead
+    window = Window{3};
+    tail(0, 3000);
+    tail(1, 1000);
+    player.play(window);
+    EXPECT_EQ(player.clock_ns(), 4000U);
+    EXPECT_EQ(player.clock().lead[0], 0);
+    EXPECT_EQ(player.clock().lead[1], 0);
+}
+
+TEST_F(PlayerTest, AllAsleepAtTheEndLastsAsLongAsTheLast) {
+    tail(0, 1000, false);
+    tail(1, 3000, false);
+    player.play(window);
+    EXPECT_EQ(player.clock_ns(), 3000U);
+}
+
+TEST_F(PlayerTest, AnInterruptOrdersSenderAndSleeper) {
+    window.signals = 1;
+    window.streams[1].slept_before = true;
+    event(1, Op::wait, 0, 0);
+    tail(1, 400, false);
+    event(0, Op::signal, 0, 1000);
+    tail(0, 100, false);
+    player.play(window);
+    EXPECT_EQ(player.clock_ns(), 1400U);  // not max(1100, 400)
+}
+
+TEST_F(PlayerTest, IdleTimeMovesTheClock) {
+    window.idle_before_ns = 5000;
+    tail(0, 100);
+    player.play(window);
+    EXPECT_EQ(player.clock_ns(), 5100U);
+    EXPECT_EQ(player.idle_ns(), 5000U);
+}
+
+TEST_F(PlayerTest, StreamsAreMergedAsFinelyAsTheQuantum) {
+    // Recorded one after the other, played side by side: both store to X every 1000 instructions, half a
+    // period apart, so that every store finds the block in the other cache.
+    for (int i = 0; i < 10; ++i) {
+        event(0, Op::store, X, 1000);
+    }
+    event(1, Op::pass, 0, 500);
+    for (int i = 0; i < 10; ++i) {
+        event(1, Op::store, X, 1000);
+    }
+    tail(0, 0);
+    tail(1, 0);
+    player.play(window);
+    EXPECT_EQ(sum(Stat::l2_misses), 20U);
+    EXPECT_EQ(source(0, Kind::store, Source::M) + source(1, Kind::store, Source::M), 19U);
+}
+
+TEST_F(PlayerTest, BusyCyclesAreBaseAndStalls) {
+    event(0, Op::load, X, 1000);
+    tail(0, 500);
+    window.mark = Mark::window;
+    player.play(window);
+    EXPECT_EQ(h.stats().core(Stat::busy_cycles, 0), 1500 + kMemory);
+}
+
+TEST_F(PlayerTest, DoubledLatenciesLengthenTheTime) {
+    event(0, Op::load, X, 1000);
+    tail(0, 0);
+    player.play(window);
+    Machine slow = small_machine();
+    slow.latency.memory *= 2;
+    Hierarchy other(slow, moesi(), 1024);
+    Player later(other);
+    later.play(window);
+    EXPECT_EQ(later.clock_ns() - player.clock_ns(), kMemory);
+}
+
+}  // namespace s80::model
