@@ -129,8 +129,8 @@ class Guest:
             _, marker, text = line.partition("s80lab: ")
             if marker and text.startswith("FAILED"):
                 raise self._failure(f"the guest gave up: {text.removeprefix('FAILED').strip()}")
-            if marker and text.startswith("STAGE "):
-                self.stage = text.removeprefix("STAGE ").strip()
+            if marker:
+                self.stage = text.strip()
         for line in self._output.lines():
             self.moved()
             event = _event(line)
