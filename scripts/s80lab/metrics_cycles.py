@@ -47,13 +47,15 @@ def _l2_miss_stalls(region: Delta, kind: str) -> int:
 @metric(
     "l2_stall",
     "share",
-    "stall cycles of L2 misses by kind of access; walk is the page-table walker",
+    "stall cycles of L2 misses by kind of access; walk is the page-table walker, null if not modelled",
     "stall_cycles serviced by memory or a cache, of the kind / of all kinds",
 )
 def _l2_stall(m: Measurement) -> Value:
     kinds = m.region.header.labels["kind"]
     stalls = {kind: _l2_miss_stalls(m.region, kind) for kind in kinds}
-    return {kind: ratio(stall, sum(stalls.values())) for kind, stall in stalls.items()}
+    modelled = {kind: m.region.total("accesses", kind=kind) > 0 for kind in kinds}
+    total = sum(stalls.values())
+    return {kind: ratio(stall, total) if modelled[kind] else None for kind, stall in stalls.items()}
 
 
 @metric(

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a report is made from: run folders, and groups of runs that differ in the seed alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from s80lab.errors import UserError
+from s80lab.folder import read_manifest, read_stats, read_transactions
+from s80lab.metrics import of
+from s80lab.report_interval import Estimate, estimate
+
+NOT_WARM = "not warm"
+
+# What tells groups apart, the telling ones first.
+_IDENTITY = ("mix", "experiment", "scale", "protocol", "machine", "workload", "engine")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One whole run's folder, read."""
+
+    manifest: Mapping[str, Any]
+    stats: Mapping[str, Any]
+    load: Mapping[str, Any]
+
+    @property
+    def metrics(self) -> Mapping[str, float | None]:
+        metrics: Mapping[str, float | None] = self.stats["metrics"]
+        return metrics
+
+    @property
+    def warm(self) -> bool:
+        return bool(self.stats["warmup"]["verdict"] == "warm")
+
+
+@dataclass(frozen=True)
+class Group:
+    """Runs that differ in the seed alone, in the order of their seeds."""
+
+    label: str
+    runs: tuple[Run, ...]
+
+    @property
+    def mix(self) -> str:
+        return str(self.runs[0].manifest["mix"])
+
+    @property
+    def warm(self) -> bool:
+        return all(run.warm for run in self.runs)
+
+    def estimate(self, metric: str) -> Estimate | None:
+        return estimate([run.metrics.get(metric) for run in self.runs])
+
+    def mean(self, metric: str) -> float:
+        """The mean over the seeds, 0 where a run has no such value: for pictures."""
+        found = self.estimate(metric)
+        return 0.0 if found is None else found.mean
+
+    def marked(self, metric: str) -> bool:
+        """Whether the metric's numbers must carry the words "not warm"."""
+        return not self.warm and of(metric).of_caches
+
+
+def read_run(run_dir: Path) -> Run:
+    """Raises UserError when a file is missing or the run is not whole."""
+    load = read_transactions(run_dir / "transactions.json")
+    return Run(read_manifest(run_dir), read_stats(run_dir), load)
+
+
+def read_groups(run_dirs: Sequence[Path]) -> list[Group]:
+    """Groups the runs; a group's label is whatever tells it from the others, its mix at least."""
+    if not run_dirs:
+        raise UserError("there is no run to report on; run an experiment first")
+    by_identity: dict[tuple[str, ...], list[Run]] = {}
+    for run in map(read_run, run_dirs):
+        identity = tuple(str(run.manifest[key]) for key in _IDENTITY)
+        by_identity.setdefault(identity, []).append(run)
+    groups = []
+    for identity, runs in by_identity.items():
+        ordered = sorted(runs, key=lambda run: (run.manifest["seed"], run.manifest["run"]))
+        groups.append(Group(_label(identity, list(by_identity)), tuple(ordered)))
+    return groups
+
+
+def _label(identity: tuple[str, ...], all_identities: Sequence[tuple[str, ...]]) -> str:
+    shown = identity[:1]
+    others = [other for other in all_identities if other[:1] == shown and other != identity]
+    differing = [word for place, word in enumerate(identity) if any(other[place] != word for other in others)]
+    # An experiment's name says by itself what else differs.
+    return " ".join([*shown, *differing[:1]]) if differing else shown[0]

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""All figures of a report, in the order of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from matplotlib.figure import Figure
+
+from s80lab.report_data import NOT_WARM, Group
+from s80lab.report_figures_caches import cpi, e_state, instruction_mix, miss_source
+from s80lab.report_figures_load import busy, executed_mix, latency
+from s80lab.report_figures_warmup import warm_up
+from s80lab.report_style import svg
+
+Draw = Callable[[Sequence[Group]], Figure]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A drawn figure. caption says what it shows, and "not warm" where its numbers are."""
+
+    name: str
+    title: str
+    caption: str
+    svg: str
+
+
+_PICTURES: tuple[tuple[str, str, str, bool, Draw], ...] = (
+    (
+        "miss_source",
+        "Who serviced the L2 misses",
+        "Share of the L2 misses of each kind, by user and kernel code; percent in the bars.",
+        True,
+        miss_source,
+    ),
+    (
+        "e_state",
+        "Blocks that entered an L2, and the fate of those in E",
+        "Above: all blocks by their state at fill. Below: what ended the E of blocks that had entered in E.",
+        True,
+        e_state,
+    ),
+    (
+        "warm_up",
+        "Warm-up",
+        "Each statistics window since the mix began; the shaded part is the measured region, one line a seed.",
+        False,
+        warm_up,
+    ),
+    (
+        "cpi",
+        "Cycles per instruction",
+        "Base cycles, and stalls by where the access was serviced.",
+        True,
+        cpi,
+    ),
+    (
+        "instruction_mix",
+        "Instruction mix",
+        "Retired instructions by class; the marks are the paper's 60% loads and stores and 11% branches.",
+        False,
+        instruction_mix,
+    ),
+    (
+        "latency",
+        "Response times",
+        "Modelled response time of each transaction type: median, 90th, 95th and 99th percentile.",
+        True,
+        latency,
+    ),
+    (
+        "executed_mix",
+        "Transactions, as run and as stated",
+        "Share of each type among the executed transactions, beside Table 1 and the chain in the long run.",
+        False,
+        executed_mix,
+    ),
+    (
+        "busy",
+        "Busy cores",
+        "Busy cycles of each core as a share of the measured region; the thin lines span the seeds.",
+        True,
+        busy,
+    ),
+)
+
+
+def draw_all(groups: Sequence[Group]) -> list[Picture]:
+    """Draws every figure of these groups."""
+    marked = [group.label for group in groups if not group.warm]
+    words = f" {', '.join(marked)}: {NOT_WARM}." if marked else ""
+    return [
+        Picture(name, title, caption + (words if of_caches else ""), svg(draw(groups)))
+        for name, title, caption, of_caches, draw in _PICTURES
+    ]

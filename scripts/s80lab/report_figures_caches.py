@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Figures of caches and instructions: miss sources, the E state, CPI, instruction mix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.figure import Figure
+
+from s80lab import paper
+from s80lab.report_data import NOT_WARM, Group
+from s80lab.report_style import INK, key, panels, percent_axis, stacked
+
+SOURCES = ("memory", "M", "O", "E", "S")
+SERVICES = ("base", "l2", "memory", "cache", "upgrade")
+FATES = {
+    "M": "e_fate.e_to_m",
+    "O": "e_fate.e_downgraded",
+    "evicted": "e_fate.e_evicted",
+    "invalidated": "e_fate.e_invalidated",
+}
+
+
+def panel_title(group: Group, *, of_caches: bool = True) -> str:
+    """The group's label, with "not warm" where the panel's numbers depend on the caches."""
+    return group.label + (f" ({NOT_WARM})" if of_caches and not group.warm else "")
+
+
+def miss_source(groups: Sequence[Group]) -> Figure:
+    figure, axes = panels(1, len(groups), 3.0)
+    kinds = {"ifetch": "fetch", "load": "load", "store": "store", "all": "all"}
+    for axis, group in zip(axes, groups, strict=True):
+        rows = []
+        for privilege in ("user", "kernel"):
+            for kind, word in kinds.items():
+                shares = [group.mean(f"miss_source_at.{privilege}.{kind}.{source}") for source in SOURCES]
+                rows.append((f"{privilege} {word}", shares))
+        rows.append(("all", [group.mean(f"miss_source.all.{source}") for source in SOURCES]))
+        stacked(axis, rows, SOURCES, 100)
+        percent_axis(axis, "L2 misses")
+        axis.set_title(panel_title(group))
+    key(figure, [("memory", "memory"), *((state, f"a cache, in {state}") for state in "MOES")])
+    return figure
+
+
+def e_state(groups: Sequence[Group]) -> Figure:
+    figure, axes = panels(2, 1, 1.5 + 0.6 * len(groups), share_x=False)
+    fills = [(panel_title(g), [g.mean(f"fill_state.{state}") for state in "MOES"]) for g in groups]
+    stacked(axes[0], fills, tuple("MOES"), 100)
+    axes[0].set_title("Blocks that entered an L2, by state: M, O, E, S")
+    fates = [(panel_title(g), [g.mean(metric) for metric in FATES.values()]) for g in groups]
+    stacked(axes[1], fates, tuple(FATES), 100)
+    axes[1].set_title("How blocks that entered in E left it")
+    for axis in axes:
+        percent_axis(axis, "blocks")
+    key(
+        figure,
+        [
+            ("M", "M, by a store"),
+            ("O", "O, read by another core"),
+            ("E", "E"),
+            ("S", "S"),
+            ("evicted", "evicted"),
+            ("invalidated", "invalidated"),
+        ],
+    )
+    return figure
+
+
+def cpi(groups: Sequence[Group]) -> Figure:
+    figure, axes = panels(1, len(groups), 1.9)
+    words = {"base": "base", "l2": "L2 hit", "memory": "memory", "cache": "another cache", "upgrade": "upgrade"}
+    for axis, group in zip(axes, groups, strict=True):
+        rows = [
+            ("user", [group.mean(f"cpi_at.user.{part}") for part in SERVICES]),
+            ("kernel", [group.mean(f"cpi_at.kernel.{part}") for part in SERVICES]),
+            ("all", [group.mean(f"cpi.{part}") for part in SERVICES]),
+        ]
+        stacked(axis, rows, SERVICES, 1)
+        for place, (_, parts) in zip((2, 1, 0), rows, strict=True):
+            axis.text(sum(parts), place, f" {sum(parts):.2f}", va="center", color=INK, fontsize=8.5)
+        axis.set_xlabel("cycles per instruction")
+        axis.set_title(panel_title(group))
+    widest = max(axis.get_xlim()[1] for axis in axes)
+    for axis in axes:
+        axis.set_xlim(0, widest * 1.14)
+    key(figure, list(words.items()))
+    return figure
+
+
+def instruction_mix(groups: Sequence[Group]) -> Figure:
+    classes = {
+        "load": ("load", "E"),
+        "store": ("store", "M"),
+        "load_store": ("load and store", "O"),
+        "branch_conditional": ("conditional branch", "S"),
+        "branch_unconditional": ("other branch", "upgrade"),
+        "other": ("other", "memory"),
+    }
+    colours = tuple(colour for _, colour in classes.values())
+    rows = [(group.label, [group.mean(f"instruction_mix.{name}") for name in classes]) for group in groups]
+    rows += _paper_mix(groups)
+    figure, (axis,) = panels(1, 1, 1.1 + 0.36 * len(rows))
+    stacked(axis, rows, colours, 100)
+    percent_axis(axis, "retired instructions")
+    key(figure, [(colour, word) for word, colour in classes.values()])
+    return figure
+
+
+def _paper_mix(groups: Sequence[Group]) -> list[tuple[str, list[float]]]:
+    """The paper's two shares as a row: all loads and stores in one part, all branches in another."""
+    stated = []
+    for metric in ("instruction_group.loads_and_stores", "instruction_group.branches"):
+        claim = next((found for group in groups if (found := paper.claim_on(metric, group.mix))), None)
+        if claim is None or claim.low is None:
+            return []
+        stated.append(claim.low / 100)
+    memory, branches = stated
+    return [("paper", [memory, 0.0, 0.0, branches, 0.0, 1 - memory - branches])]

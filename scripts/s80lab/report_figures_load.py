@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Figures of the load: response times, the mix as run, busy cores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from s80lab.report_data import Group
+from s80lab.report_figures_caches import panel_title
+from s80lab.report_style import COLOURS, GROUP_COLOURS, INK, QUIET, panels, percent_axis
+from s80lab.report_transactions import QUANTILES, types
+
+_SHADES = (1.0, 0.75, 0.5, 0.3)
+
+
+def latency(groups: Sequence[Group]) -> Figure:
+    """One row a type: a line from the median to the 99th percentile, a dot at each quantile."""
+    figure, axes = panels(1, len(groups), 3.2)
+    for axis, group, colour in zip(axes, groups, GROUP_COLOURS, strict=False):
+        found = types(group)
+        places = range(len(found) - 1, -1, -1)
+        for place, one in zip(places, found, strict=True):
+            if not one.count:
+                continue
+            axis.plot([one.quantiles_ms[0], one.quantiles_ms[-1]], [place, place], color=colour, linewidth=1)
+            for value, shade in zip(one.quantiles_ms, _SHADES, strict=True):
+                axis.plot(value, place, "o", color=colour, alpha=shade, markersize=5, markeredgewidth=0)
+        shown = next((one for one in found if one.count), None)
+        if shown is not None:
+            _name_quantiles(axis, shown.quantiles_ms, len(found) - 1 - found.index(shown))
+        axis.set_yticks(list(places), [f"{one.name} ({one.count})" for one in found])
+        axis.tick_params(axis="y", length=0)
+        axis.set_xscale("log")
+        axis.grid(axis="x")
+        axis.set_xlabel("response time, modelled ms")
+        axis.set_title(panel_title(group))
+    return figure
+
+
+def executed_mix(groups: Sequence[Group]) -> Figure:
+    """One row a type: a bar for what was run, marks for Table 1 and for the chain."""
+    figure, axes = panels(1, len(groups), 3.3)
+    for axis, group, colour in zip(axes, groups, GROUP_COLOURS, strict=False):
+        found = types(group)
+        places = list(range(len(found) - 1, -1, -1))
+        axis.barh(places, [one.share for one in found], height=0.6, color=colour, alpha=0.55, label="executed")
+        table_1 = [(one.table_1, place) for one, place in zip(found, places, strict=True) if one.table_1]
+        chain = [(one.expected, place) for one, place in zip(found, places, strict=True) if one.expected]
+        axis.plot(*_columns(table_1), "|", color=INK, markersize=11, markeredgewidth=1.6, label="Table 1")
+        axis.plot(*_columns(chain), "o", color=COLOURS["O"], markersize=5, label="expected")
+        axis.set_yticks(places, [one.name for one in found])
+        axis.tick_params(axis="y", length=0)
+        axis.grid(axis="x")
+        percent_axis(axis, "transactions")
+        axis.set_title(panel_title(group, of_caches=False))
+        axis.legend(frameon=False, fontsize=8, loc="best")
+    return figure
+
+
+def busy(groups: Sequence[Group]) -> Figure:
+    """A bar a core, its height the mean over the seeds."""
+    figure, axes = panels(1, len(groups), 2.3)
+    for axis, group, colour in zip(axes, groups, GROUP_COLOURS, strict=False):
+        cores = sorted(name for name in group.runs[0].metrics if name.startswith("busy_share."))
+        values = [[run.metrics[core] or 0.0 for run in group.runs] for core in cores]
+        means = [sum(of_core) / len(of_core) for of_core in values]
+        axis.bar(range(len(cores)), means, width=0.72, color=colour, alpha=0.75, linewidth=0)
+        if len(group.runs) > 1:
+            axis.vlines(range(len(cores)), [min(v) for v in values], [max(v) for v in values], color=INK, linewidth=0.8)
+        axis.axhline(0.5, color=QUIET, linewidth=0.8, linestyle=(0, (4, 3)))
+        axis.set_ylim(0, max(1.0, *means))
+        axis.set_xlabel("core")
+        percent_axis(axis, "", "y")
+        axis.set_ylabel("busy")
+        axis.set_title(panel_title(group))
+    return figure
+
+
+def _name_quantiles(axis: Axes, values: Sequence[float], place: int) -> None:
+    """Words above the first row's dots, so that no legend is needed."""
+    for value, share in zip(values, QUANTILES, strict=True):
+        axis.annotate(
+            f"{share * 100:.0f}%", (value, place), (0, 6), textcoords="offset points", ha="center", fontsize=7
+        )
+
+
+def _columns(points: Sequence[tuple[float | None, int]]) -> tuple[list[float], list[int]]:
+    return [share or 0.0 for share, _ in points], [place for _, place in points]

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The warm-up curve: what the caches did from the first instruction of the mix to the last measured one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from s80lab.report_data import NOT_WARM, Group, Run
+from s80lab.report_style import GROUP_COLOURS, INK, QUIET, panels, percent_axis
+
+_PANELS = {
+    "memory_share": "misses serviced by memory",
+    "e_share": "blocks that entered in E",
+    "mpki": "L2 misses per 1000 instructions",
+}
+
+Window = Mapping[str, Any]
+
+
+def warm_up(groups: Sequence[Group]) -> Figure:
+    """Three panels over the same instructions; the warm-up is one line a group, the measured region one
+    a seed."""
+    figure, axes = panels(len(_PANELS), 1, 5.2)
+    for axis, (quantity, title) in zip(axes, _PANELS.items(), strict=True):
+        ends = []
+        for group, colour in zip(groups, GROUP_COLOURS, strict=False):
+            for number, run in enumerate(group.runs):
+                windows = run.stats["windows"]
+                warming = [window for window in windows if window["phase"] == "warm-up"]
+                if number == 0:
+                    _line(axis, warming, quantity, colour, 1.0)
+                _line(axis, [*warming[-1:], *windows[len(warming) :]], quantity, colour, 0.55)
+            ends.append((_last(group.runs[0], quantity), group, colour))
+        _name_lines(axis, ends)
+        axis.set_title(title)
+        axis.grid(axis="y")
+        axis.set_ylim(bottom=0)
+        if quantity != "mpki":
+            percent_axis(axis, "", "y")
+    begin, end = _measured(groups[0].runs[0])
+    for axis in axes:
+        axis.axvspan(begin, end, color=QUIET, alpha=0.13, linewidth=0)
+    axes[0].text(begin, 1.0, " measured", transform=axes[0].get_xaxis_transform(), va="top", color=INK, fontsize=8)
+    axes[-1].set_xlabel("instructions since the mix began, 10⁹")
+    return figure
+
+
+def _line(axis: Axes, windows: Sequence[Window], quantity: str, colour: str, alpha: float) -> None:
+    known = [window for window in windows if window[quantity] is not None]
+    ends = [_middle(window) for window in known]
+    values = [window[quantity] for window in known]
+    axis.plot(ends, values, color=colour, alpha=alpha, linewidth=1.4, marker="o", markersize=2.6)
+
+
+def _middle(window: Window) -> float:
+    return float(window["end_instructions"] - window["instructions"] / 2) / 1e9
+
+
+def _measured(run: Run) -> tuple[float, float]:
+    windows = [window for window in run.stats["windows"] if window["phase"] == "measured"]
+    begin = windows[0]["end_instructions"] - windows[0]["instructions"]
+    return begin / 1e9, windows[-1]["end_instructions"] / 1e9
+
+
+def _last(run: Run, quantity: str) -> tuple[float, float]:
+    window = run.stats["windows"][-1]
+    return _middle(window), window[quantity] or 0.0
+
+
+def _name_lines(axis: Axes, ends: Sequence[tuple[tuple[float, float], Group, str]]) -> None:
+    """Each line's name at its right end, pushed apart where two ends are close."""
+    ordered = sorted(ends, key=lambda end: end[0][1])
+    for place, ((x, y), group, colour) in enumerate(ordered):
+        words = group.label if group.warm else f"{group.label}, {NOT_WARM}"
+        shift = (place - (len(ordered) - 1) / 2) * 11
+        axis.annotate(words, (x, y), (7, shift), textcoords="offset points", color=colour, va="center", fontsize=8.5)

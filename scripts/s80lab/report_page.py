@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The page report.html: everything in one file, no date and no path in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from s80lab.metrics import REGISTRY
+from s80lab.report_data import Group
+from s80lab.report_figures import Picture
+from s80lab.report_tables import (
+    ABSENT,
+    Cell,
+    Row,
+    Table,
+    claims_table,
+    comparison_note,
+    measured_tables,
+    run_table,
+)
+from s80lab.report_transactions import transactions_table
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+# Topics of the page: title, the figures and the tables (by their titles) under it.
+_TOPICS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
+    ("Beside the paper", (), ("Beside the paper",)),
+    (
+        "Who serviced the L2 misses",
+        ("miss_source",),
+        ("Who serviced the L2 misses", "L2 misses per 1000 instructions"),
+    ),
+    (
+        "Blocks that entered an L2, and what became of E",
+        ("e_state",),
+        ("Blocks that entered an L2, and what became of E",),
+    ),
+    ("Cycles per instruction", ("cpi",), ("Cycles per instruction", "Cache miss rates")),
+    ("Instructions", ("instruction_mix",), ("Instructions",)),
+    ("Load and machine", ("busy",), ("Load and machine",)),
+    ("Warm-up and runs", ("warm_up",), ("Runs",)),
+)
+
+
+@dataclass(frozen=True)
+class Topic:
+    title: str
+    pictures: list[Picture]
+    tables: list[Table]
+
+
+def page(title: str, groups: Sequence[Group], pictures: Sequence[Picture]) -> str:
+    """The whole page as text."""
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template("report.html.j2").render(
+        title=title,
+        lead=_lead(groups),
+        style=(TEMPLATES / "style.css").read_text(encoding="utf-8"),
+        unsettled=[group for group in groups if not group.warm],
+        comparison=comparison_note(groups),
+        topics=_topics(groups, pictures),
+        origins=[_origins(group, kind) for group in groups for kind in ("inputs", "versions")],
+        metrics=list(REGISTRY.values()),
+    )
+
+
+def _topics(groups: Sequence[Group], pictures: Sequence[Picture]) -> list[Topic]:
+    drawn = {picture.name: picture for picture in pictures}
+    tables = {table.title: table for table in [*measured_tables(groups), claims_table(groups), run_table(groups)]}
+    topics = [
+        Topic(title, [drawn[name] for name in figures], [tables[name] for name in of_topic])
+        for title, figures, of_topic in _TOPICS
+    ]
+    transactions = Topic(
+        "Transactions",
+        [drawn["executed_mix"], drawn["latency"]],
+        [transactions_table(group) for group in groups],
+    )
+    return [topics[0], transactions, *topics[1:]]
+
+
+def _lead(groups: Sequence[Group]) -> str:
+    manifest, load = groups[0].runs[0].manifest, groups[0].runs[0].load
+    runs = sum(len(group.runs) for group in groups)
+    return (
+        f"Machine {manifest['machine']}, protocol {manifest['protocol']}, engine {manifest['engine']}, "
+        f"scale {manifest['scale']}; {load['clients']} clients with {load['think_ms']:g} ms of think time; "
+        f"{runs} run{'s' if runs > 1 else ''}. Times are the modelled machine's."
+    )
+
+
+def _origins(group: Group, kind: str) -> Table:
+    """Hashes of inputs or versions of programs, of all the group's runs where they differ."""
+    table = Table(f"{kind.capitalize()} of {group.label}", ("SHA-256" if kind == "inputs" else "version",))
+    for name in sorted({name for run in group.runs for name in run.manifest[kind]}):
+        values = dict.fromkeys(str(run.manifest[kind].get(name, ABSENT)) for run in group.runs)
+        table.rows.append(Row(name, (Cell(", ".join(values)),)))
+    return table

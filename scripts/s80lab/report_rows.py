@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which metrics a report's tables show, in which order and with how many digits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from s80lab.metrics import of
+
+
+@dataclass(frozen=True)
+class Format:
+    """value x scale with `digits` decimals and a suffix."""
+
+    digits: int
+    scale: float = 1.0
+    suffix: str = ""
+
+
+PERCENT = Format(1, 100.0, "%")
+FINE_PERCENT = Format(2, 100.0, "%")
+WHOLE = Format(0)
+ONE = Format(1)
+TWO = Format(2)
+THREE = Format(3)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One row. head, if given, is a line above it that names the rows from here on."""
+
+    label: str
+    metric: str
+    style: Format
+    head: str = ""
+
+    @property
+    def title(self) -> str:
+        return of(self.metric).description
+
+
+@dataclass(frozen=True)
+class Section:
+    title: str
+    entries: tuple[Entry, ...]
+    note: str = ""
+
+
+_KINDS = {"ifetch": "instruction fetch", "load": "load", "store": "store", "walk": "page walk", "all": "all"}
+_SOURCES = {
+    "memory": "memory",
+    "M": "a cache, in M",
+    "O": "a cache, in O",
+    "E": "a cache, in E",
+    "S": "a cache, in S",
+}
+
+
+def _each(prefix: str, labels: dict[str, str], style: Format, head: str = "") -> tuple[Entry, ...]:
+    return tuple(
+        Entry(text, f"{prefix}.{key}", style, head if position == 0 else "")
+        for position, (key, text) in enumerate(labels.items())
+    )
+
+
+_PRIVILEGES = {"user": "user", "kernel": "kernel", "all": "all"}
+_DATA_AND_CODE = {kind: text for kind, text in _KINDS.items() if kind != "walk"}
+
+SECTIONS: tuple[Section, ...] = (
+    Section(
+        "L2 misses per 1000 instructions",
+        _each("l2_mpki", _PRIVILEGES, THREE),
+        "Each by the instructions retired at the same privilege.",
+    ),
+    Section(
+        "Who serviced the L2 misses",
+        tuple(
+            entry
+            for kind, text in _DATA_AND_CODE.items()
+            for entry in _each(f"miss_source.{kind}", _SOURCES, PERCENT, head=text)
+        ),
+        "Share of the L2 misses of the same kind; all includes page walks where they are modelled.",
+    ),
+    Section(
+        "Blocks that entered an L2, and what became of E",
+        (
+            *_each("fill_state", {state: f"entered in {state}" for state in "MOES"}, PERCENT, head="fills"),
+            Entry("E share", "e_share", PERCENT, head="blocks that entered in E"),
+            Entry("E to M, per block", "e_to_m_share", PERCENT),
+            Entry("left E by a store (to M)", "e_fate.e_to_m", PERCENT, head="of those that left E"),
+            Entry("left E by another core's read", "e_fate.e_downgraded", PERCENT),
+            Entry("evicted in E", "e_fate.e_evicted", PERCENT),
+            Entry("invalidated in E", "e_fate.e_invalidated", PERCENT),
+            Entry("found E, of the stores in the L2", "stores_found_e_share", PERCENT, head="stores"),
+            Entry("upgrades made, per 1000 instructions", "upgrade_pki.made", THREE),
+            Entry("upgrades saved by E, per 1000", "upgrade_pki.saved", THREE),
+            Entry("saved, of those without E", "upgrades_saved_share", PERCENT),
+        ),
+        "E to M per block is the paper's definition: of the blocks that entered in E. The shares of those that "
+        "left E count each block when it left.",
+    ),
+    Section(
+        "Cache miss rates",
+        (
+            *_each("l1_miss_rate", _KINDS, FINE_PERCENT, head="L1, of the line accesses"),
+            *_each("l2_miss_rate", _KINDS, FINE_PERCENT, head="L2, of the L2 accesses"),
+        ),
+    ),
+    Section(
+        "Cycles per instruction",
+        (
+            *_each(
+                "cpi",
+                {
+                    "all": "CPI",
+                    "base": "base",
+                    "l2": "L2 hits",
+                    "memory": "misses serviced by memory",
+                    "cache": "misses serviced by a cache",
+                    "upgrade": "upgrades",
+                },
+                THREE,
+            ),
+            Entry("user", "cpi_at.user.all", THREE, head="CPI by privilege"),
+            Entry("kernel", "cpi_at.kernel.all", THREE),
+            *_each(
+                "l2_stall",
+                {kind: text for kind, text in _KINDS.items() if kind != "all"},
+                PERCENT,
+                head="stall cycles of L2 misses, by kind",
+            ),
+            Entry("store stalls for each load stall", "store_to_load_stall", TWO),
+        ),
+        "Stall cycles follow from the machine file's latencies, which are assumed where the paper states none.",
+    ),
+    Section(
+        "Instructions",
+        (
+            Entry("kernel, of the instructions", "kernel_share.instructions", PERCENT, head="shares"),
+            Entry("kernel, of the busy cycles", "kernel_share.cycles", PERCENT),
+            Entry("load generator, of the instructions", "loadgen_share.instructions", FINE_PERCENT),
+            Entry("load generator, of the machine", "loadgen_share.machine", FINE_PERCENT),
+            Entry("loads and stores", "instruction_group.loads_and_stores", PERCENT, head="mix"),
+            Entry("branches", "instruction_group.branches", PERCENT),
+            *_each(
+                "instruction_mix",
+                {
+                    "load": "load only",
+                    "store": "store only",
+                    "load_store": "load and store in one",
+                    "branch_conditional": "conditional branch",
+                    "branch_unconditional": "other branch",
+                    "other": "other",
+                },
+                PERCENT,
+                head="mix by class",
+            ),
+        ),
+        "x86 instructions: one that loads and stores counts once among loads and stores, a branch as a branch.",
+    ),
+    Section(
+        "Load and machine",
+        (
+            Entry("throughput, transactions a second", "throughput", ONE),
+            Entry("mean response, ms", "response_ms", ONE),
+            Entry("mean think time, ms", "think_ms", ONE),
+            Entry("million instructions a transaction", "instructions_per_transaction", ONE),
+            Entry("utilisation", "utilisation", PERCENT),
+            Entry("cores busy for over half of the time", "busy_cores", ONE),
+            Entry("interactive law", "interactive_law", THREE),
+            Entry("utilisation law", "utilisation_law", THREE),
+            Entry("modelled seconds", "modelled_s", TWO),
+            Entry("million instructions", "instructions_m", WHOLE),
+        ),
+        "Modelled time. Interactive law: throughput x (think + response) / clients; utilisation law: throughput x "
+        "busy time a transaction / busy time a second. Both are 1 where the clock is right.",
+    ),
+)

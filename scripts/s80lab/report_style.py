@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The look of all figures: one colour for each source or state everywhere, little ink, SVG that follows
+the page's light or dark colours."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("svg")
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+from matplotlib.ticker import PercentFormatter
+
+WIDTH_IN = 8.2
+
+# Stands for the colour of the text around the picture; becomes `currentColor`.
+INK = "#010203"
+QUIET = "#808488"
+
+COLOURS = {
+    "memory": "#7b8794",
+    "M": "#c8553d",
+    "O": "#d9922e",
+    "E": "#2f7ca8",
+    "S": "#5d9e6f",
+    "base": "#a9b1b9",
+    "l2": "#5d9e6f",
+    "cache": "#d9922e",
+    "upgrade": "#8c6bb1",
+    "evicted": "#7b8794",
+    "invalidated": "#8c6bb1",
+}
+GROUP_COLOURS = ("#2f7ca8", "#c8553d", "#5d9e6f", "#8c6bb1", "#d9922e", "#7b8794")
+
+_STYLE: Any = {  # matplotlib types its keys as literals
+    "svg.fonttype": "none",
+    "svg.hashsalt": "s80lab",
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans", "Helvetica", "Arial"],
+    "font.size": 9,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": QUIET,
+    "axes.linewidth": 0.8,
+    "axes.titlesize": 9.5,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "xtick.color": QUIET,
+    "ytick.color": QUIET,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "grid.color": QUIET,
+    "grid.alpha": 0.25,
+    "grid.linewidth": 0.6,
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "savefig.facecolor": "none",
+}
+
+_STANDALONE = (
+    "<style>:root{color:#1d2125;background:#fff}"
+    "@media(prefers-color-scheme:dark){:root{color:#dfe3e6;background:#15181b}}</style>"
+)
+
+
+def panels(rows: int, columns: int, height_in: float, *, share_x: bool = True) -> tuple[Figure, list[Axes]]:
+    """A figure of equal panels, row by row."""
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=(WIDTH_IN, height_in), layout="constrained")
+        axes = figure.subplots(rows, columns, squeeze=False, sharex=share_x)
+    return figure, [axis for row in axes for axis in row]
+
+
+def svg(figure: Figure) -> str:
+    """The figure as SVG text for a page: the same bytes for the same numbers."""
+    text = io.StringIO()
+    with matplotlib.rc_context(_STYLE):
+        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+    picture = text.getvalue().replace(INK, "currentColor")
+    return picture[picture.index("<svg") :]
+
+
+def standalone(picture: str) -> str:
+    """The same as a file of its own, with its own light and dark colours."""
+    return re.sub(r"(<svg[^>]*>)", rf"\1{_STANDALONE}", picture, count=1)
+
+
+def stacked(axis: Axes, rows: Sequence[tuple[str, Sequence[float]]], names: Sequence[str], unit: float) -> None:
+    """Horizontal stacked bars, the first row on top. A part that is wide enough carries its number
+    (value x unit); the colours are those of `names`."""
+    left = [0.0] * len(rows)
+    places = range(len(rows) - 1, -1, -1)
+    widest = max((sum(values) for _, values in rows), default=1.0) or 1.0
+    for part, name in enumerate(names):
+        widths = [values[part] for _, values in rows]
+        axis.barh(places, widths, left=left, height=0.72, color=COLOURS[name], linewidth=0)
+        for place, start, width in zip(places, left, widths, strict=True):
+            if width / widest > 0.055:
+                text = f"{width * unit:.0f}" if unit > 1 else f"{width:.2f}"
+                axis.text(start + width / 2, place, text, ha="center", va="center", color="#ffffff", fontsize=8)
+        left = [start + width for start, width in zip(left, widths, strict=True)]
+    axis.set_yticks(list(places), [label for label, _ in rows])
+    axis.tick_params(axis="y", length=0)
+    axis.spines["left"].set_visible(False)
+    axis.set_xlim(0, widest)
+
+
+def percent_axis(axis: Axes, whole: str, which: str = "x") -> None:
+    """Labels an axis of shares in percent of `whole`."""
+    one = axis.xaxis if which == "x" else axis.yaxis
+    one.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    one.set_label_text(f"share of the {whole}" if whole else "")
+
+
+def key(figure: Figure, names: Sequence[tuple[str, str]]) -> None:
+    """One line of coloured words above the panels: (colour name, word)."""
+    handles = [Patch(color=COLOURS[name], linewidth=0, label=word) for name, word in names]
+    figure.legend(
+        handles=handles,
+        loc="outside upper left",
+        ncols=len(handles),
+        frameon=False,
+        handlelength=0.9,
+        handleheight=0.9,
+        columnspacing=1.4,
+        borderaxespad=0.2,
+    )

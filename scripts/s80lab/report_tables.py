@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The tables of a report, as rows of text that the terminal and the page both render."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from s80lab import paper
+from s80lab.report_data import NOT_WARM, Group
+from s80lab.report_interval import Estimate
+from s80lab.report_rows import SECTIONS, Entry, Format
+
+ABSENT = "-"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A number as text. warm is False where it comes from caches that had not settled; overlap is True
+    where its interval shares values with the first column's."""
+
+    text: str
+    warm: bool = True
+    overlap: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    label: str
+    cells: tuple[Cell, ...]
+    head: bool = False  # a line that names the rows below it
+    title: str = ""  # what the row measures, in a sentence
+
+
+@dataclass
+class Table:
+    """columns name the cells; the row labels have no heading."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: list[Row] = field(default_factory=list)
+    note: str = ""
+
+
+def measured_tables(groups: Sequence[Group]) -> list[Table]:
+    """One table a section of metrics: a column for each group, the paper's number last."""
+    tables = []
+    for section in SECTIONS:
+        stated = [paper_says(entry.metric, groups) for entry in section.entries]
+        columns = tuple(group.label for group in groups) + (("paper",) if any(stated) else ())
+        table = Table(section.title, columns, note=section.note)
+        for entry, says in zip(section.entries, stated, strict=True):
+            if entry.head:
+                table.rows.append(Row(entry.head, (), head=True))
+            cells = _cells(entry, groups)
+            table.rows.append(Row(entry.label, (*cells, Cell(says)) if any(stated) else cells, title=entry.title))
+        tables.append(table)
+    return tables
+
+
+def comparison_note(groups: Sequence[Group]) -> str:
+    """How to read the intervals of these groups."""
+    seeds = [len(group.runs) for group in groups]
+    if max(seeds) == 1:
+        return "One seed each: there is no interval, and differences between columns show nothing."
+    note = "Means over the seeds ± 95% confidence intervals (Student t)"
+    if len(groups) == 1:
+        return note + "."
+    return note + f"; ≈ marks an interval that overlaps with that of {groups[0].label}: no difference is shown."
+
+
+def paper_says(metric: str, groups: Sequence[Group]) -> str:
+    """The paper's number for the first of the groups' mixes that it speaks of."""
+    found = (paper.claim_on(metric, group.mix) for group in groups)
+    claim = next((claim for claim in found if claim is not None), None)
+    return "" if claim is None else claim.stated
+
+
+def number(value: Estimate | None, style: Format) -> str:
+    """ "73.1 ± 0.8%"; a dash where there is no value."""
+    if value is None:
+        return ABSENT
+    text = f"{value.mean * style.scale:,.{style.digits}f}"
+    if value.half_width is not None:
+        text += f" ± {value.half_width * style.scale:,.{style.digits}f}"
+    return text + style.suffix
+
+
+def _cells(entry: Entry, groups: Sequence[Group]) -> tuple[Cell, ...]:
+    values = [group.estimate(entry.metric) for group in groups]
+    first = values[0]
+    return tuple(
+        Cell(
+            number(value, entry.style),
+            warm=value is None or not group.marked(entry.metric),
+            overlap=position > 0 and first is not None and value is not None and bool(value.overlaps(first)),
+        )
+        for position, (group, value) in enumerate(zip(groups, values, strict=True))
+    )
+
+
+def run_table(groups: Sequence[Group]) -> Table:
+    """What was run, how it warmed up and how fast the host was."""
+    rows: list[tuple[str, str, Callable[[Group], str]]] = [
+        ("experiment", "", lambda g: str(g.runs[0].manifest["experiment"])),
+        ("machine, protocol", "", lambda g: "{machine}, {protocol}".format(**g.runs[0].manifest)),
+        ("engine, scale", "", lambda g: "{engine}, {scale}".format(**g.runs[0].manifest)),
+        ("clients, think time", "", lambda g: "{clients}, {think_ms:g} ms".format(**g.runs[0].load)),
+        ("seeds", "", lambda g: ", ".join(str(run.manifest["seed"]) for run in g.runs)),
+        ("caches", "Drift of E share and memory share under 2 points", _verdict),
+        ("warm-up, instructions", "", lambda g: f"{g.runs[0].stats['warmup']['instructions'] / 1e6:,.0f} M"),
+        ("drift of E share", "Mean of the last three windows minus the three before", lambda g: _drift(g, "e_share")),
+        (
+            "drift of memory share",
+            "Mean of the last three windows minus the three before",
+            lambda g: _drift(g, "memory_share"),
+        ),
+        (
+            "errors",
+            "Protocol errors, lost connections, missing messages, SMTP errors",
+            lambda g: str(sum(sum(run.load["errors"].values()) for run in g.runs)),
+        ),
+        (
+            "speed of the host",
+            "Million instructions a second of wall time",
+            lambda g: f"{sum(run.manifest['mips'] for run in g.runs) / len(g.runs):,.0f} MIPS",
+        ),
+    ]
+    table = Table("Runs", tuple(group.label for group in groups))
+    for label, title, text in rows:
+        table.rows.append(Row(label, tuple(Cell(text(group)) for group in groups), title=title))
+    return table
+
+
+def _verdict(group: Group) -> str:
+    return "warm" if group.warm else NOT_WARM
+
+
+def _drift(group: Group, share: str) -> str:
+    """The largest drift of the group's runs, in points of a percent."""
+    drifts = [run.stats["warmup"]["drift_points"][share] for run in group.runs]
+    known = [drift for drift in drifts if drift is not None]
+    return f"{max(known, key=abs):+.1f} points" if len(known) == len(drifts) else "too few windows"
+
+
+def claims_table(groups: Sequence[Group]) -> Table:
+    """Every claim of the paper about these mixes that a metric answers, and the orders it states."""
+    table = Table("Beside the paper", (*(group.label for group in groups), "paper"))
+    styles = {entry.metric: entry.style for section in SECTIONS for entry in section.entries}
+    for claim in paper.claims():
+        if not any(claim.about(group.mix) for group in groups):
+            continue
+        if claim.metric:
+            entry = Entry(claim.quantity, claim.metric, styles[claim.metric])
+            cells = _cells(entry, groups)
+        elif claim.id == "C28":
+            cells = tuple(Cell(_extremes(group), warm=group.warm) for group in groups)
+        else:
+            continue
+        says = claim.stated or ("more than 1" if claim.metric == "store_to_load_stall" else "so stated")
+        table.rows.append(Row(f"{claim.quantity} ({claim.section})", (*cells, Cell(says))))
+    return table
+
+
+def _extremes(group: Group) -> str:
+    """Slowest and fastest type by mean response time over the seeds."""
+    means: dict[str, float] = {}
+    for name in group.runs[0].load["transactions"]:
+        entries = [run.load["transactions"][name] for run in group.runs]
+        count = sum(entry["count"] for entry in entries)
+        if count:
+            means[name] = sum(entry["count"] * entry["latency_ns"]["mean"] for entry in entries) / count
+    if not means:
+        return ABSENT
+    slowest, fastest = (pick(means, key=lambda name: means[name]) for pick in (max, min))
+    return f"slowest {slowest}, fastest {fastest}"

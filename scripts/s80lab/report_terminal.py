@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A report on the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from s80lab.report_data import NOT_WARM, Group
+from s80lab.report_tables import Cell, Table, claims_table, comparison_note, measured_tables, run_table
+from s80lab.report_transactions import transactions_table
+
+
+def print_groups(groups: Sequence[Group], console: Console) -> None:
+    """All tables, the groups side by side; transactions one table a group."""
+    tables = [run_table(groups), *(transactions_table(group) for group in groups), *measured_tables(groups)]
+    for table in [*tables, claims_table(groups)]:
+        _print(table, console)
+    console.print(Text(comparison_note(groups), style="italic"))
+
+
+def _print(table: Table, console: Console) -> None:
+    console.print(Text(table.title, style="bold"))
+    shown = RichTable(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    shown.add_column("", min_width=4)
+    for column in table.columns:
+        shown.add_column(column, justify="right")
+    for row in table.rows:
+        style = "underline" if row.head else ""
+        shown.add_row(Text(row.label, style=style), *(_cell(cell) for cell in row.cells))
+    console.print(shown)
+    if table.note:
+        console.print(Text(table.note, style="dim"))
+    console.print()
+
+
+def _cell(cell: Cell) -> Text:
+    text = Text(("≈ " if cell.overlap else "") + cell.text)
+    if not cell.warm:
+        text.append(f" {NOT_WARM}", style="yellow")
+    return text
