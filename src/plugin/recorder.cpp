@@ -37,12 +37,13 @@ constexpr std::uint64_t kGenerationStep = std::uint64_t{1} << 36;
 constexpr std::uint64_t kKernelHalf = std::uint64_t{1} << 63;
 constexpr std::uint64_t kApicPage = 0xfee00;
 
-std::unique_ptr<Recorder> the_recorder;
+// Never destroyed: QEMU's exit callback, which ends the recording, runs after this library's destructors.
+Recorder* the_recorder = nullptr;
 
 }  // namespace
 
 Recorder& recorder() { return *the_recorder; }
-void install_recorder(std::unique_ptr<Recorder> recorder) { the_recorder = std::move(recorder); }
+void install_recorder(std::unique_ptr<Recorder> recorder) { the_recorder = recorder.release(); }
 
 Recorder::Recorder(const Arguments& arguments, const model::Machine& machine, const model::Protocol& protocol)
     : arguments_(arguments),
