@@ -163,6 +163,7 @@ void result(const World& world) {
     }
     field(line, "errors", errors + "}");
     field(line, "first_error", text(statistics.first_error()));
+    field(line, "lost_flags", number(region.lost_flags));
     field(line, "incoming", "{\"messages\":" + number(region.incoming_messages) +
                                 ",\"bytes\":" + number(region.incoming_bytes) + "}");
     std::string types = "{";

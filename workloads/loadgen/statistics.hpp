@@ -29,6 +29,7 @@ struct Region {
     std::array<TypeStatistics, transaction_types> types;
     std::uint64_t incoming_messages = 0;
     std::uint64_t incoming_bytes = 0;
+    std::uint64_t lost_flags = 0;
     std::uint64_t thinks = 0;
     std::uint64_t think_ns = 0;
     std::uint64_t in_flight_ns = 0;  // sum over the clients of the time in a transaction
@@ -47,6 +48,9 @@ public:
     void incoming(std::uint64_t bytes);
     /// Errors are never cleared: one in the warm-up fails the run too.
     void error(ErrorKind kind, const std::string& message);
+
+    /// A flag that the server accepted and lost.
+    void lost_flag() { ++region_.lost_flags; }
 
     const Region& region() const { return region_; }
     std::uint64_t errors(std::size_t kind) const { return errors_[kind]; }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // MDEL: mark a message as deleted and expunge it.
+#include "expunging.hpp"
 #include "transaction.hpp"
 
 namespace s80::loadgen {
@@ -8,19 +9,7 @@ namespace {
 
 bool possible(Client& client) { return client.imap.messages() > client.world.job.messages_min; }
 
-Task run(Client& client) {
-    const std::string message = std::to_string(client.random_message());
-    co_await client.imap.command("STORE " + message + " +FLAGS (\\Deleted)");
-    if (client.imap.reply().deleted_flags == 0) {
-        throw Failure(ErrorKind::missing, "STORE did not mark message " + message + " of " +
-                                              client.mailboxes.selected().name);
-    }
-    co_await client.imap.command("EXPUNGE");
-    if (client.imap.reply().expunged == 0) {
-        throw Failure(ErrorKind::missing, "EXPUNGE did not remove message " + message + " of " +
-                                              client.mailboxes.selected().name);
-    }
-}
+Task run(Client& client) { co_await mark_and_expunge(client, client.random_message()); }
 
 }  // namespace
 

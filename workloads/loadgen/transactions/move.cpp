@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // MOVE: move a message from the selected mailbox to another one, by the MOVE command or, as in the
 // paper's time, by COPY, STORE and EXPUNGE.
+#include "expunging.hpp"
 #include "transaction.hpp"
 
 namespace s80::loadgen {
@@ -19,17 +20,16 @@ bool by_command(const Client& client) {
 Task run(Client& client) {
     const std::vector<std::size_t> targets = client.mailboxes.targets(client.world.job.messages_max);
     Mailbox& target = client.mailboxes[targets[client.random.below(targets.size())]];
-    const std::string message = std::to_string(client.random_message());
+    const unsigned message = client.random_message();
+    const std::string to = std::to_string(message) + " " + quoted(target.name);
     if (by_command(client)) {
-        co_await client.imap.command("MOVE " + message + " " + quoted(target.name));
+        co_await client.imap.command("MOVE " + to);
+        if (client.imap.reply().expunged == 0) {
+            throw Failure(ErrorKind::missing, "MOVE left the message in " + client.mailboxes.selected().name);
+        }
     } else {
-        co_await client.imap.command("COPY " + message + " " + quoted(target.name));
-        co_await client.imap.command("STORE " + message + " +FLAGS (\\Deleted)");
-        co_await client.imap.command("EXPUNGE");
-    }
-    if (client.imap.reply().expunged == 0) {
-        throw Failure(ErrorKind::missing, "the message moved from " + client.mailboxes.selected().name +
-                                              " is still there");
+        co_await client.imap.command("COPY " + to);
+        co_await mark_and_expunge(client, message);
     }
     ++target.messages;
 }
