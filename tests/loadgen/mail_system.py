@@ -83,6 +83,8 @@ SMTPD_START = """\
 mount -t tmpfs spool /var/spool
 mkdir -m 711 /var/spool/smtpd
 mount -t tmpfs run /run
+echo "lookup file" > /run/resolv.conf
+mount --bind /run/resolv.conf /etc/resolv.conf
 exec "$0" -d -f "$1"
 """
 
@@ -147,9 +149,7 @@ class MailSystem:
 
     def _launch(self, command: list[str], port: int) -> None:
         with (self.base / "servers.log").open("ab") as log:
-            server = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
-            )
+            server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
         self.servers.append(server)
         await_port(port, server)
 
