@@ -80,7 +80,12 @@ TextPool TextPool::base64(Random& random, std::size_t bytes) {
     TextPool pool;
     while (pool.text_.size() < bytes) {
         std::string line(line_limit, '\0');
-        for (char& c : line) c = base64_alphabet[random.below(64)];
+        for (std::size_t i = 0; i < line_limit;) {
+            std::uint64_t bits = random.bits();
+            for (int left = 10; left > 0 && i < line_limit; --left, bits >>= 6) {
+                line[i++] = base64_alphabet[bits & 63];  // ten characters a draw
+            }
+        }
         pool.add_line(line);
     }
     pool.starts_.push_back(static_cast<std::uint32_t>(pool.text_.size()));
