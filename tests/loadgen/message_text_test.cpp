@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "message_text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace s80::loadgen {
+namespace {
+
+TEST(MessageText, SizesFollowTheOracleDistribution) {
+    constexpr int draws = 1'000'000;
+    Random random(1);
+    std::map<std::size_t, double> percent;
+    for (int i = 0; i < draws; ++i) percent[draw_message_size(random) / 1024] += 100.0 / draws;
+    ASSERT_EQ(percent.size(), 5u);
+    EXPECT_NEAR(percent[1], 45, 0.2);
+    EXPECT_NEAR(percent[2], 38, 0.2);
+    EXPECT_NEAR(percent[5], 10, 0.2);
+    EXPECT_NEAR(percent[34], 5, 0.2);
+    EXPECT_NEAR(percent[140], 2, 0.2);
+}
+
+TEST(MessageText, AMessageHasItsSizeAndNeedsNoDotStuffing) {
+    const MessageText text;
+    Random random(1);
+    for (const std::size_t size : {1024u, 2048u, 5120u, 34816u, 143360u}) {
+        const std::string message = text.compose(random, "a@s80.example", "b@s80.example", size);
+        EXPECT_LE(message.size(), size);
+        EXPECT_GT(message.size() + 100, size) << "short by less than a line";
+        EXPECT_TRUE(message.ends_with("\r\n"));
+        EXPECT_EQ(message.find("\n."), std::string::npos);
+        EXPECT_EQ(message.find("\nFrom "), std::string::npos);
+    }
+}
+
+}  // namespace
+}  // namespace s80::loadgen
