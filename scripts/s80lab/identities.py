@@ -22,6 +22,8 @@ from s80lab.errors import UserError
 from s80lab.folder import read_transactions
 from s80lab.snapshots import Counts, Delta, Snapshots
 
+# The model counts base cycles in these parts of a cycle, so that a fractional base CPI stays exact.
+CYCLE_PARTS = 256
 E_FATES = ("e_to_m", "e_downgraded", "e_evicted", "e_invalidated")
 
 Sides = tuple[tuple[str, ...], Counts, Counts]
@@ -86,7 +88,9 @@ def _stores_found_e(delta: Delta) -> Sides:
 
 
 def _cycles(delta: Delta) -> Sides:
-    base = np.rint(delta.by("instructions", "core") * delta.header.base_cpi).astype(np.int64)
+    parts = round(delta.header.base_cpi * CYCLE_PARTS)
+    before, after = (line.values["instructions"].sum(axis=(1, 2)) for line in (delta.begin, delta.end))
+    base = after * parts // CYCLE_PARTS - before * parts // CYCLE_PARTS
     return ("core",), np.asarray(base + delta.by("stall_cycles", "core")), delta["busy_cycles"]
 
 
@@ -116,9 +120,7 @@ IDENTITIES: tuple[Identity, ...] = (
         _same_shape("l2_misses", "l2_accesses"),
         "<=",
     ),
-    Identity(
-        "stores_found_e_went_to_m", "each store that found a block in E took that block to M", _stores_found_e
-    ),
+    Identity("stores_found_e_went_to_m", "each store that found a block in E took that block to M", _stores_found_e),
     Identity("cycles_sum_to_busy", "base cycles and stall cycles sum to the busy cycles", _cycles),
 )
 

@@ -12,7 +12,7 @@ from s80lab.report_data import NOT_WARM, Group
 from s80lab.report_figures_caches import cpi, e_state, instruction_mix, miss_source
 from s80lab.report_figures_load import busy, executed_mix, latency
 from s80lab.report_figures_warmup import warm_up
-from s80lab.report_style import svg
+from s80lab.report_style import style, svg
 
 Draw = Callable[[Sequence[Group]], Figure]
 
@@ -59,21 +59,21 @@ _PICTURES: tuple[tuple[str, str, str, bool, Draw], ...] = (
     (
         "instruction_mix",
         "Instruction mix",
-        "Retired instructions by class; the marks are the paper's 60% loads and stores and 11% branches.",
+        "Retired instructions by class; the paper states loads and stores in one number, branches in another.",
         False,
         instruction_mix,
     ),
     (
         "latency",
         "Response times",
-        "Modelled response time of each transaction type: median, 90th, 95th and 99th percentile.",
+        "Modelled response time by transaction type (and their number): median, 90th, 95th, 99th percentile.",
         True,
         latency,
     ),
     (
         "executed_mix",
         "Transactions, as run and as stated",
-        "Share of each type among the executed transactions, beside Table 1 and the chain in the long run.",
+        "Share of each type among the executed transactions, beside Table 1 and what the driver lets expect.",
         False,
         executed_mix,
     ),
@@ -91,7 +91,8 @@ def draw_all(groups: Sequence[Group]) -> list[Picture]:
     """Draws every figure of these groups."""
     marked = [group.label for group in groups if not group.warm]
     words = f" {', '.join(marked)}: {NOT_WARM}." if marked else ""
-    return [
-        Picture(name, title, caption + (words if of_caches else ""), svg(draw(groups)))
-        for name, title, caption, of_caches, draw in _PICTURES
-    ]
+    with style():
+        return [
+            Picture(name, title, caption + (words if of_caches else ""), svg(draw(groups)))
+            for name, title, caption, of_caches, draw in _PICTURES
+        ]

@@ -14,10 +14,10 @@ from s80lab.report_style import INK, key, panels, percent_axis, stacked
 SOURCES = ("memory", "M", "O", "E", "S")
 SERVICES = ("base", "l2", "memory", "cache", "upgrade")
 FATES = {
-    "M": "e_fate.e_to_m",
-    "O": "e_fate.e_downgraded",
-    "evicted": "e_fate.e_evicted",
-    "invalidated": "e_fate.e_invalidated",
+    "M": ("e_fate.e_to_m", "to M by a store"),
+    "S": ("e_fate.e_downgraded", "read by another core"),
+    "evicted": ("e_fate.e_evicted", "evicted"),
+    "invalidated": ("e_fate.e_invalidated", "invalidated by another core's store"),
 }
 
 
@@ -44,26 +44,16 @@ def miss_source(groups: Sequence[Group]) -> Figure:
 
 
 def e_state(groups: Sequence[Group]) -> Figure:
-    figure, axes = panels(2, 1, 1.5 + 0.6 * len(groups), share_x=False)
+    figure, axes = panels(2, 1, 1.9 + 0.6 * len(groups), share_x=False)
     fills = [(panel_title(g), [g.mean(f"fill_state.{state}") for state in "MOES"]) for g in groups]
     stacked(axes[0], fills, tuple("MOES"), 100)
-    axes[0].set_title("Blocks that entered an L2, by state: M, O, E, S")
-    fates = [(panel_title(g), [g.mean(metric) for metric in FATES.values()]) for g in groups]
+    percent_axis(axes[0], "fills")
+    key(axes[0], [(state, state) for state in "MOES"], "State in which blocks entered an L2")
+    fates = [(panel_title(g), [g.mean(metric) for metric, _ in FATES.values()]) for g in groups]
     stacked(axes[1], fates, tuple(FATES), 100)
-    axes[1].set_title("How blocks that entered in E left it")
-    for axis in axes:
-        percent_axis(axis, "blocks")
-    key(
-        figure,
-        [
-            ("M", "M, by a store"),
-            ("O", "O, read by another core"),
-            ("E", "E"),
-            ("S", "S"),
-            ("evicted", "evicted"),
-            ("invalidated", "invalidated"),
-        ],
-    )
+    percent_axis(axes[1], "blocks that left E")
+    words = [(colour, word) for colour, (_, word) in FATES.items()]
+    key(axes[1], words, "How blocks that had entered in E left it")
     return figure
 
 

@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from itertools import cycle
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
 
 from s80lab.report_data import Group
 from s80lab.report_figures_caches import panel_title
 from s80lab.report_style import COLOURS, GROUP_COLOURS, INK, QUIET, panels, percent_axis
-from s80lab.report_transactions import QUANTILES, types
+from s80lab.report_transactions import Type, types
 
 _SHADES = (1.0, 0.75, 0.5, 0.3)
 
@@ -19,21 +22,22 @@ _SHADES = (1.0, 0.75, 0.5, 0.3)
 def latency(groups: Sequence[Group]) -> Figure:
     """One row a type: a line from the median to the 99th percentile, a dot at each quantile."""
     figure, axes = panels(1, len(groups), 3.2)
-    for axis, group, colour in zip(axes, groups, GROUP_COLOURS, strict=False):
+    for axis, group, colour in zip(axes, groups, cycle(GROUP_COLOURS), strict=False):
         found = types(group)
         places = range(len(found) - 1, -1, -1)
         for place, one in zip(places, found, strict=True):
-            if not one.count:
+            if not one.quantiles_ms[0]:
                 continue
             axis.plot([one.quantiles_ms[0], one.quantiles_ms[-1]], [place, place], color=colour, linewidth=1)
             for value, shade in zip(one.quantiles_ms, _SHADES, strict=True):
                 axis.plot(value, place, "o", color=colour, alpha=shade, markersize=5, markeredgewidth=0)
-        shown = next((one for one in found if one.count), None)
-        if shown is not None:
-            _name_quantiles(axis, shown.quantiles_ms, len(found) - 1 - found.index(shown))
         axis.set_yticks(list(places), [f"{one.name} ({one.count})" for one in found])
         axis.tick_params(axis="y", length=0)
-        axis.set_xscale("log")
+        axis.set_ylim(-0.7, len(found) - 0.3)
+        if any(one.quantiles_ms[0] for one in found):
+            axis.set_xscale("log")
+            _name_quantiles(axis, found)
+            _plain_log_ticks(axis)
         axis.grid(axis="x")
         axis.set_xlabel("response time, modelled ms")
         axis.set_title(panel_title(group))
@@ -43,7 +47,7 @@ def latency(groups: Sequence[Group]) -> Figure:
 def executed_mix(groups: Sequence[Group]) -> Figure:
     """One row a type: a bar for what was run, marks for Table 1 and for the chain."""
     figure, axes = panels(1, len(groups), 3.3)
-    for axis, group, colour in zip(axes, groups, GROUP_COLOURS, strict=False):
+    for axis, group, colour in zip(axes, groups, cycle(GROUP_COLOURS), strict=False):
         found = types(group)
         places = list(range(len(found) - 1, -1, -1))
         axis.barh(places, [one.share for one in found], height=0.6, color=colour, alpha=0.55, label="executed")
@@ -56,14 +60,14 @@ def executed_mix(groups: Sequence[Group]) -> Figure:
         axis.grid(axis="x")
         percent_axis(axis, "transactions")
         axis.set_title(panel_title(group, of_caches=False))
-        axis.legend(frameon=False, fontsize=8, loc="best")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper left", ncols=3, frameon=False, borderpad=0)
     return figure
 
 
 def busy(groups: Sequence[Group]) -> Figure:
     """A bar a core, its height the mean over the seeds."""
     figure, axes = panels(1, len(groups), 2.3)
-    for axis, group, colour in zip(axes, groups, GROUP_COLOURS, strict=False):
+    for axis, group, colour in zip(axes, groups, cycle(GROUP_COLOURS), strict=False):
         cores = sorted(name for name in group.runs[0].metrics if name.startswith("busy_share."))
         values = [[run.metrics[core] or 0.0 for run in group.runs] for core in cores]
         means = [sum(of_core) / len(of_core) for of_core in values]
@@ -79,12 +83,27 @@ def busy(groups: Sequence[Group]) -> Figure:
     return figure
 
 
-def _name_quantiles(axis: Axes, values: Sequence[float], place: int) -> None:
-    """Words above the first row's dots, so that no legend is needed."""
-    for value, share in zip(values, QUANTILES, strict=True):
-        axis.annotate(
-            f"{share * 100:.0f}%", (value, place), (0, 6), textcoords="offset points", ha="center", fontsize=7
-        )
+def _plain_log_ticks(axis: Axes) -> None:
+    """1, 2, 5, 10, ... instead of powers of ten."""
+    low, high = axis.get_xlim()
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    ticks = [step * 10.0**decade for decade in decades for step in (1, 2, 5)]
+    shown = [tick for tick in ticks if low <= tick <= high]
+    axis.set_xticks(shown, [f"{tick:,g}" for tick in shown])
+    axis.xaxis.set_minor_locator(NullLocator())
+    axis.set_xlim(low, high)
+
+
+def _name_quantiles(axis: Axes, found: Sequence[Type]) -> None:
+    """Words on the row that leaves the most room for them, so that no legend is needed."""
+    roomy = max(
+        (one for one in found if one.quantiles_ms[0]), key=lambda one: one.quantiles_ms[-1] / one.quantiles_ms[0]
+    )
+    place = len(found) - 1 - found.index(roomy)
+    for value, words, side in ((roomy.quantiles_ms[0], "median", "right"), (roomy.quantiles_ms[-1], "99%", "left")):
+        away = 6 if side == "left" else -6
+        axis.annotate(words, (value, place), (away, 0), textcoords="offset points", ha=side, va="center", fontsize=7.5)
+    axis.margins(x=0.16)
 
 
 def _columns(points: Sequence[tuple[float | None, int]]) -> tuple[list[float], list[int]]:

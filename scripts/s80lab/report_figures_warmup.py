@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -27,7 +28,7 @@ def warm_up(groups: Sequence[Group]) -> Figure:
     figure, axes = panels(len(_PANELS), 1, 5.2)
     for axis, (quantity, title) in zip(axes, _PANELS.items(), strict=True):
         ends = []
-        for group, colour in zip(groups, GROUP_COLOURS, strict=False):
+        for group, colour in zip(groups, cycle(GROUP_COLOURS), strict=False):
             for number, run in enumerate(group.runs):
                 windows = run.stats["windows"]
                 warming = [window for window in windows if window["phase"] == "warm-up"]
@@ -44,7 +45,7 @@ def warm_up(groups: Sequence[Group]) -> Figure:
     begin, end = _measured(groups[0].runs[0])
     for axis in axes:
         axis.axvspan(begin, end, color=QUIET, alpha=0.13, linewidth=0)
-    axes[0].text(begin, 1.0, " measured", transform=axes[0].get_xaxis_transform(), va="top", color=INK, fontsize=8)
+    axes[0].text(begin, 0.04, " measured", transform=axes[0].get_xaxis_transform(), color=INK, fontsize=8)
     axes[-1].set_xlabel("instructions since the mix began, 10⁹")
     return figure
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import matplotlib
@@ -73,19 +74,24 @@ _STANDALONE = (
 )
 
 
+@contextmanager
+def style() -> Iterator[None]:
+    """All drawing happens inside this: matplotlib reads its settings when a thing is made."""
+    with matplotlib.rc_context(_STYLE):
+        yield
+
+
 def panels(rows: int, columns: int, height_in: float, *, share_x: bool = True) -> tuple[Figure, list[Axes]]:
     """A figure of equal panels, row by row."""
-    with matplotlib.rc_context(_STYLE):
-        figure = Figure(figsize=(WIDTH_IN, height_in), layout="constrained")
-        axes = figure.subplots(rows, columns, squeeze=False, sharex=share_x)
+    figure = Figure(figsize=(WIDTH_IN, height_in), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False, sharex=share_x)
     return figure, [axis for row in axes for axis in row]
 
 
 def svg(figure: Figure) -> str:
     """The figure as SVG text for a page: the same bytes for the same numbers."""
     text = io.StringIO()
-    with matplotlib.rc_context(_STYLE):
-        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+    figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
     picture = text.getvalue().replace(INK, "currentColor")
     return picture[picture.index("<svg") :]
 
@@ -100,19 +106,25 @@ def stacked(axis: Axes, rows: Sequence[tuple[str, Sequence[float]]], names: Sequ
     (value x unit); the colours are those of `names`."""
     left = [0.0] * len(rows)
     places = range(len(rows) - 1, -1, -1)
+    panel_in = WIDTH_IN / _columns_of(axis) - 1.1
     widest = max((sum(values) for _, values in rows), default=1.0) or 1.0
     for part, name in enumerate(names):
         widths = [values[part] for _, values in rows]
         axis.barh(places, widths, left=left, height=0.72, color=COLOURS[name], linewidth=0)
         for place, start, width in zip(places, left, widths, strict=True):
-            if width / widest > 0.055:
-                text = f"{width * unit:.0f}" if unit > 1 else f"{width:.2f}"
+            text = f"{width * unit:.0f}" if unit > 1 else f"{width:.2f}"
+            if width / widest * panel_in > 0.09 * len(text):
                 axis.text(start + width / 2, place, text, ha="center", va="center", color="#ffffff", fontsize=8)
         left = [start + width for start, width in zip(left, widths, strict=True)]
     axis.set_yticks(list(places), [label for label, _ in rows])
     axis.tick_params(axis="y", length=0)
     axis.spines["left"].set_visible(False)
     axis.set_xlim(0, widest)
+
+
+def _columns_of(axis: Axes) -> int:
+    place = axis.get_subplotspec()
+    return 1 if place is None else int(place.get_gridspec().ncols)
 
 
 def percent_axis(axis: Axes, whole: str, which: str = "x") -> None:
@@ -122,16 +134,25 @@ def percent_axis(axis: Axes, whole: str, which: str = "x") -> None:
     one.set_label_text(f"share of the {whole}" if whole else "")
 
 
-def key(figure: Figure, names: Sequence[tuple[str, str]]) -> None:
-    """One line of coloured words above the panels: (colour name, word)."""
+def key(on: Figure | Axes, names: Sequence[tuple[str, str]], title: str = "") -> None:
+    """One line of coloured words above a figure, or above one panel with that panel's title:
+    (colour name, word)."""
     handles = [Patch(color=COLOURS[name], linewidth=0, label=word) for name, word in names]
-    figure.legend(
+    legend = on.legend(
         handles=handles,
-        loc="outside upper left",
         ncols=len(handles),
         frameon=False,
         handlelength=0.9,
         handleheight=0.9,
         columnspacing=1.4,
         borderaxespad=0.2,
+        borderpad=0,
+        alignment="left",
+        title=title or None,
+        title_fontproperties={"weight": "bold", "size": 9.5},
+        **({"loc": "outside upper left"} if isinstance(on, Figure) else _ABOVE),
     )
+    legend.set_in_layout(True)
+
+
+_ABOVE: Any = {"loc": "lower left", "bbox_to_anchor": (0, 1.04)}

@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from s80lab import paper
+from s80lab.errors import UserError
 from s80lab.report_data import NOT_WARM, Group
 from s80lab.report_tables import ABSENT, Cell, Row, Table
-from s80lab.workload import expected_mix
+from s80lab.workload import expected_mix, load_workload
 
 QUANTILES = (0.50, 0.90, 0.95, 0.99)
 
@@ -35,7 +36,7 @@ def types(group: Group) -> list[Type]:
     """In the order of the load generator's result."""
     loads = [run.load["transactions"] for run in group.runs]
     total = sum(entry["count"] for load in loads for entry in load.values())
-    expected = expected_mix(group.mix, str(group.runs[0].load["driver"]))
+    expected = _expected(group)
     table_1 = paper.table_1().get(group.mix, {})
     found = []
     for name in loads[0]:
@@ -59,6 +60,16 @@ def types(group: Group) -> list[Type]:
             )
         )
     return found
+
+
+def _expected(group: Group) -> dict[str, float]:
+    """What the profile, with the driver that was used, lets expect; nothing for a profile that is gone."""
+    run = group.runs[0]
+    try:
+        profile = load_workload(str(run.manifest["workload"]))
+    except UserError:
+        return {}
+    return expected_mix(profile.model_copy(update={"driver": run.load["driver"]}))
 
 
 def quantile(buckets: Mapping[int, int], share: float) -> int:

@@ -12,9 +12,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from s80lab.metrics import write_stats  # noqa: E402
-
 from tests.results.simulation import write_run  # noqa: E402
+
+from s80lab.metrics import write_stats  # noqa: E402
 
 
 @pytest.fixture(scope="session")

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from rich.console import Console
+
 from s80lab.database import insert_run, list_runs, query
 from s80lab.database_query import select
 from s80lab.errors import UserError

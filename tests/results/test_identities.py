@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from s80lab.identities import IDENTITIES, IdentityBroken, check_run
-
 from tests.results.lines import Line, change_from
+
+from s80lab.identities import IDENTITIES, IdentityBroken, check_run
 
 CHECKED = [
     "counters_only_grow",

@@ -7,10 +7,10 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.results.lines import Line, change
+
 from s80lab.errors import UserError
 from s80lab.snapshots import Snapshots
-
-from tests.results.lines import Line, change
 
 
 def read(run_dir: Path) -> Snapshots:

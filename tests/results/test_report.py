@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Reports: intervals, overlap marks, "not warm" on every number of unsettled caches, self-contained pages."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from rich.console import Console
+from tests.results.simulation import write_run
+
+from s80lab.errors import UserError
+from s80lab.metrics import of, write_stats
+from s80lab.report import print_experiment, write_experiment_report, write_run_report
+from s80lab.report_data import read_groups
+from s80lab.report_interval import Estimate, estimate, student_t
+from s80lab.report_rows import SECTIONS
+from s80lab.report_tables import measured_tables
+from s80lab.report_transactions import quantile, types
+
+FIGURES = ["busy", "cpi", "e_state", "executed_mix", "instruction_mix", "latency", "miss_source", "warm_up"]
+
+
+@pytest.fixture
+def folders(runs: Path) -> list[Path]:
+    """Three seeds of each mix; imapb's seeds 1 and 2 had not settled, imape's all had."""
+    return sorted(runs.glob("imap?-?"))
+
+
+def printed(folders: list[Path]) -> str:
+    text = io.StringIO()
+    print_experiment(folders, Console(file=text, width=140))
+    return text.getvalue()
+
+
+def test_interval_of_three_seeds() -> None:
+    found = estimate([1.0, 2.0, 3.0])
+    assert found is not None
+    assert (found.mean, found.n) == (2.0, 3)
+    assert found.half_width == pytest.approx(4.303 / 3**0.5, abs=1e-3)
+
+
+def test_one_seed_has_no_interval_and_a_missing_value_no_mean() -> None:
+    assert estimate([5.0]) == Estimate(5.0, None, 1)
+    assert estimate([5.0, None]) is None
+    assert Estimate(5.0, None, 1).overlaps(Estimate(5.0, 1.0, 3)) is None
+
+
+def test_intervals_overlap_at_the_point_where_they_touch() -> None:
+    first = Estimate(1.0, 0.5, 3)
+    assert first.overlaps(Estimate(2.0, 0.5, 3)) is True
+    assert first.overlaps(Estimate(2.01, 0.5, 3)) is False
+
+
+@pytest.mark.parametrize(("degrees", "t"), [(1, 12.706), (2, 4.303), (30, 2.042), (31, 2.0395), (120, 1.9799)])
+def test_student_t(degrees: int, t: float) -> None:
+    assert student_t(degrees) == pytest.approx(t, abs=1e-3)
+
+
+def test_quantiles_of_a_histogram() -> None:
+    buckets = {10: 50, 20: 49, 40: 1}
+    assert [quantile(buckets, share) for share in (0.5, 0.51, 0.99, 0.991)] == [10, 20, 20, 40]
+    assert quantile({}, 0.5) == 0
+
+
+def test_runs_are_grouped_by_what_differs_besides_the_seed(folders: list[Path]) -> None:
+    groups = read_groups(folders)
+    assert [(group.label, len(group.runs), group.warm) for group in groups] == [
+        ("imapb", 3, False),
+        ("imape", 3, True),
+    ]
+
+
+def test_a_label_names_what_differs(folders: list[Path]) -> None:
+    path = folders[1] / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "protocol": "mesi"}))
+    assert [group.label for group in read_groups(folders)] == ["imapb moesi", "imapb mesi", "imape"]
+
+
+def test_every_row_is_a_declared_metric_of_the_run(run_dir: Path) -> None:
+    metrics = json.loads((run_dir / "stats.json").read_text())["metrics"]
+    rows = [entry.metric for section in SECTIONS for entry in section.entries]
+    assert len(rows) == len(set(rows))
+    assert all(name in metrics and of(name) for name in rows)
+
+
+def test_every_number_of_unsettled_caches_is_marked_and_no_other(folders: list[Path]) -> None:
+    groups = read_groups(folders)
+    entries = [entry for section in SECTIONS for entry in section.entries]
+    rows = [row for table in measured_tables(groups) for row in table.rows if not row.head]
+    assert len(rows) == len(entries)
+    for entry, row in zip(entries, rows, strict=True):
+        unsettled, settled = row.cells[:2]
+        assert unsettled.warm is not of(entry.metric).of_caches
+        assert settled.warm
+
+
+def test_the_terminal_shows_both_mixes_beside_the_paper(folders: list[Path]) -> None:
+    text = printed(folders)
+    (line,) = re.findall(r"^Misses serviced from memory .*$", text, re.MULTILINE)
+    assert re.search(r"84\.1 ± 1\.3% not warm +≈ 83\.4 ± 1\.6% +75 to 85%", line)
+    for words in ("Transactions, imapb", "E to M, per block", "upgrades saved by E", "drift of E share"):
+        assert words in text
+    assert "≈ marks an interval that overlaps" in text
+
+
+def test_the_terminal_shows_one_seed_without_interval(run_dir: Path) -> None:
+    text = printed([run_dir])
+    assert "±" not in text
+    assert "there is no interval" in text
+
+
+def test_executed_counts_stand_beside_the_expected(folders: list[Path]) -> None:
+    imapb = read_groups(folders)[0]
+    found = {one.name: one for one in types(imapb)}
+    counted = [json.loads((folder / "transactions.json").read_text()) for folder in folders[:3]]
+    assert found["VIEW"].count == sum(load["transactions"]["VIEW"]["count"] for load in counted)
+    assert sum(one.share for one in found.values()) == pytest.approx(1)
+    assert sum(one.expected or 0 for one in found.values()) == pytest.approx(1)
+    assert found["SELT"].table_1 == 0.25
+
+
+def test_the_page_of_a_run_is_self_contained_and_has_no_date(run_dir: Path) -> None:
+    page = write_run_report(run_dir).read_text()
+    assert not re.search(r"(src|href)=[\"']?(https?:|/|file:)", page)
+    assert not re.search(r"\b20\d\d-\d\d-\d\d\b", page)
+    assert str(run_dir) not in page
+    assert page.count("<svg") == len(FIGURES)
+    assert page.count("not warm") > 50
+
+
+def test_figures_are_files_of_their_own(run_dir: Path) -> None:
+    write_run_report(run_dir)
+    assert sorted(path.stem for path in (run_dir / "figures").iterdir()) == FIGURES
+    for path in (run_dir / "figures").iterdir():
+        text = path.read_text()
+        assert ElementTree.fromstring(text).tag.endswith("svg")
+        assert "prefers-color-scheme" in text
+        assert "#010203" not in text
+
+
+def test_a_warm_run_is_nowhere_called_not_warm(folders: list[Path]) -> None:
+    page = write_run_report(folders[-1]).read_text()
+    assert "not warm" not in page.split("<h2>Inputs")[0]
+
+
+def test_the_page_has_the_same_bytes_each_time(folders: list[Path], tmp_path: Path) -> None:
+    first = write_experiment_report("both", folders, tmp_path / "a")
+    second = write_experiment_report("both", folders, tmp_path / "b")
+    assert first.read_bytes() == second.read_bytes()
+    for name in FIGURES:
+        figure = Path("figures") / f"{name}.svg"
+        assert (tmp_path / "a" / figure).read_bytes() == (tmp_path / "b" / figure).read_bytes()
+
+
+def test_a_run_with_a_short_warm_up_says_so(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "short", warm=False)
+    write_stats(run)
+    assert "too few windows" in printed([run])
+    assert "imapb: not warm." in write_run_report(run).read_text()
+
+
+def test_no_runs_and_a_run_that_is_not_whole(run_dir: Path) -> None:
+    with pytest.raises(UserError, match="there is no run to report on; run an experiment first"):
+        print_experiment([], Console())
+    (run_dir / "manifest.json").unlink()
+    with pytest.raises(UserError, match=r"manifest\.json: cannot be read"):
+        write_run_report(run_dir)
