@@ -13,6 +13,7 @@ import typer
 from rich.console import Console
 
 from s80lab import checkpoint, paths
+from s80lab.bench import run_bench
 from s80lab.config import names, parse_settings
 from s80lab.database import list_runs
 from s80lab.database import query as query_database
@@ -157,6 +158,18 @@ def query(
 ) -> None:
     """Asks the database of results."""
     query_database(paths.database(), sql, output)
+
+
+@app.command("bench")
+def bench_command(
+    experiment: Annotated[str, typer.Argument(help="Whose load.")] = "imapb", scale: Scale = None
+) -> None:
+    """Speed with the model against the speed of the same guest without it (builds the ready checkpoint if need be)."""
+    plans = _plans([experiment], Options(scale=scale))
+    _pipeline(plans, 1, False, "ready")
+    ready = checkpoint.find(plans[0].ready_name, plans[0].ready_key)
+    assert ready is not None
+    run_bench(plans[0], ready, print)
 
 
 def main() -> None:

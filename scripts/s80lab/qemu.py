@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Finds qemu-system-x86_64 >= 8.1, or unpacks one privately into build/qemu."""
+"""Finds qemu-system-x86_64 >= 9.2, or unpacks one privately into build/qemu."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from s80lab.hashing import file_hash
 from s80lab.qemu_unpack import unpack
 
 NAME = "qemu-system-x86_64"
-# Older ones starve all vCPUs but the first under -icount (fair budgets came in 8.1).
-MINIMUM = (8, 1)
+# Fair vCPU budgets under -icount came in 8.1, the plugin interface (version 4) in 9.2.
+MINIMUM = (9, 2)
 
 
 @dataclass(frozen=True)

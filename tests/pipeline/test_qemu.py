@@ -29,18 +29,18 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_missing_qemu_says_what_was_tried_and_what_to_do(bare: Path) -> None:
-    with pytest.raises(UserError, match=r"QEMU >= 8.1 is needed .*PATH: no qemu-system-x86_64.*mmdebstrap is not inst"):
+    with pytest.raises(UserError, match=r"QEMU >= 9.2 is needed .*PATH: no qemu-system-x86_64.*mmdebstrap is not inst"):
         find_qemu(bare / "private")
 
 
 def test_too_old_a_qemu_is_named_with_its_version(bare: Path) -> None:
-    fake_qemu(bare, "echo QEMU emulator version 8.0.9 '(Debian)'")
-    with pytest.raises(UserError, match=r"PATH: .*qemu-system-x86_64 is version 8.0.9, too old"):
+    fake_qemu(bare, "echo QEMU emulator version 9.1.9 '(Debian)'")
+    with pytest.raises(UserError, match=r"PATH: .*qemu-system-x86_64 is version 9.1.9, too old"):
         find_qemu(bare / "private")
 
 
 def test_the_oldest_good_qemu_is_taken_from_the_path(bare: Path) -> None:
-    binary = fake_qemu(bare, "echo QEMU emulator version 8.1.0")
+    binary = fake_qemu(bare, "echo QEMU emulator version 9.2.0")
     assert find_qemu(bare / "private").binary == binary
 
 
