@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Real mail servers for the load generator, and a way to run it against them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from s80lab import paths
+
+sys.path.insert(0, str(paths.ROOT))
+
+from tests.loadgen import store
+from tests.loadgen.mail_system import MailSystem, missing
+
+LOADGEN = paths.BUILD / "bin" / "s80-loadgen"
+USERS = 12
+
+
+@dataclass
+class Outcome:
+    """What the load generator printed and returned."""
+
+    code: int
+    events: list[dict[str, Any]]
+    stderr: str
+
+    def all(self, name: str) -> list[dict[str, Any]]:
+        return [event for event in self.events if event["event"] == name]
+
+    def one(self, name: str) -> dict[str, Any]:
+        """The event of this name, which must be there exactly once."""
+        (event,) = self.all(name)
+        return event
+
+
+Runner = Callable[..., Outcome]
+
+
+def collect(process: subprocess.Popen[str], seconds: float = 60) -> Outcome:
+    """Waits for the load generator's end."""
+    try:
+        stdout, stderr = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        pytest.fail(f"the load generator did not end within {seconds} s")
+    return Outcome(process.returncode, [json.loads(line) for line in stdout.splitlines()], stderr)
+
+
+def launch(job: Path, *options: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [str(LOADGEN), "--job", str(job), "--insecure", *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _built() -> None:
+    if not LOADGEN.is_file():
+        pytest.fail(f"{LOADGEN} is not built: run `make` first")
+
+
+@pytest.fixture
+def mail_system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MailSystem]:
+    """Dovecot and OpenSMTPD with the mail of USERS users."""
+    if reason := missing():
+        pytest.skip(reason)
+    base = tmp_path_factory.mktemp("mail")
+    for folder in [base, *base.parents]:  # the servers' own users must get through
+        if folder.owner() == "root" and folder.is_relative_to("/tmp/"):
+            folder.chmod(folder.stat().st_mode | 0o011)
+    store.build(base / "store", USERS)
+    system = MailSystem(base)
+    try:
+        system.start()
+        yield system
+    finally:
+        system.stop()
+
+
+@pytest.fixture
+def run_load(mail_system: MailSystem, tmp_path: Path) -> Runner:
+    """run_load(job text, options...) runs a job to its end."""
+
+    def run(text: str, *options: str) -> Outcome:
+        job = tmp_path / "job"
+        job.write_text(text)
+        return collect(launch(job, *mail_system.addresses, *options))
+
+    return run

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the load generator says when servers fail, refuse or stay silent, and when it is asked wrongly."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from tests.loadgen.conftest import LOADGEN, USERS, Outcome, Runner, collect, launch
+from tests.loadgen.mail_system import MailSystem, free_port
+
+from s80lab.workload import job_text
+
+
+def job(path: Path, **replaced: str) -> Path:
+    """A job file; `replaced` lines take the place of those that the profile gives."""
+    text = job_text("imapb", clients=USERS, users=USERS, seed=1, think_ms=10, warmup_s=0.2, measure_s=30)
+    lines = [line for line in text.splitlines() if line.partition("=")[0] not in replaced]
+    path.write_text("\n".join([*lines, *(f"{key}={value}" for key, value in replaced.items())]) + "\n")
+    return path
+
+
+def without_server(tmp_path: Path, *options: str, **replaced: str) -> Outcome:
+    return collect(launch(job(tmp_path / "job", **replaced), *options))
+
+
+def test_a_killed_server_is_a_connection_error(mail_system: MailSystem, tmp_path: Path) -> None:
+    process = launch(job(tmp_path / "job"), *mail_system.addresses)
+    time.sleep(2)
+    mail_system.kill_imap()
+    outcome = collect(process, 20)
+    result = outcome.one("result")
+    assert outcome.code == 1
+    assert result["errors"]["connection"] >= 1
+    assert result["totals"]["count"] > 0
+    assert outcome.one("error")["message"] == result["first_error"]
+    assert "connection" in result["first_error"]
+
+
+def test_a_silent_server_ends_at_the_reply_timeout(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        begin = time.monotonic()
+        outcome = without_server(tmp_path, "--imap", address, "--smtp", address, reply_timeout_s="1.5")
+        assert 1.5 <= time.monotonic() - begin < 5
+    assert outcome.code == 1
+    assert outcome.one("error")["message"].startswith("client 0 (user001): no reply from " + address + " for 1500 ms")
+    assert outcome.stderr.count("\n") == 1
+
+
+def test_no_server_at_all_is_one_sentence(tmp_path: Path) -> None:
+    address = f"127.0.0.1:{free_port()}"
+    outcome = without_server(tmp_path, "--imap", address, "--smtp", address)
+    assert outcome.code == 1
+    assert "Connection refused" in outcome.one("error")["message"]
+
+
+def test_a_mail_server_that_refuses_is_an_smtp_error(mail_system: MailSystem, tmp_path: Path) -> None:
+    """The LMTP port speaks nearly SMTP: it refuses EHLO."""
+    addresses = ["--imap", f"127.0.0.1:{mail_system.imap}", "--smtp", f"127.0.0.1:{mail_system.lmtp}"]
+    outcome = collect(launch(job(tmp_path / "job", measure_s="2"), *addresses))
+    result = outcome.one("result")
+    assert outcome.code == 1
+    assert result["errors"]["smtp"] > 0
+    assert result["errors"]["connection"] == 0
+    assert "EHLO" in result["first_error"]
+    assert result["transactions"]["SEND"]["count"] == 0
+    assert result["transactions"]["VIEW"]["count"] > 0, "the run goes on"
+
+
+def test_a_wrong_password_is_a_protocol_error(run_load: Runner, mail_system: MailSystem) -> None:
+    configuration = mail_system.base / "dovecot.conf"
+    configuration.write_text(configuration.read_text().replace("password=secret", "password=other"))
+    assert mail_system.servers[0].poll() is None
+    subprocess.run(["doveadm", "-c", str(configuration), "reload"], check=True, capture_output=True)
+    time.sleep(0.5)
+    text = job_text("imapb", clients=2, users=2, seed=1, warmup_s=0, measure_s=1)
+    outcome = run_load(text)
+    assert outcome.code == 1
+    assert outcome.one("result")["errors"]["protocol"] >= 1
+    assert "refused LOGIN" in outcome.one("error")["message"]
+
+
+@pytest.mark.parametrize(
+    ("replaced", "message"),
+    [
+        ({"clinets": "3"}, "unknown key 'clinets'"),
+        ({"clients": "many"}, "clients=many is not allowed"),
+        ({"measure_s": "0"}, "measure_s is missing"),
+        ({"mix_percent": "1 2"}, "mix_percent=1 2 is not allowed"),
+    ],
+)
+def test_a_bad_job_is_one_sentence(replaced: dict[str, str], message: str, tmp_path: Path) -> None:
+    outcome = without_server(tmp_path, **replaced)
+    assert outcome.code == 1
+    assert message in outcome.one("error")["message"]
+    assert outcome.stderr.count("\n") == 1
+
+
+def test_wrong_options_print_the_usage() -> None:
+    for options in ([], ["--guest", "--job", "x"], ["--job"], ["--job", "x", "--verbose"]):
+        done = subprocess.run([LOADGEN, *options], capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert done.stderr.startswith("usage:")
+
+
+def test_a_host_name_is_refused_with_the_form(tmp_path: Path) -> None:
+    outcome = without_server(tmp_path, "--imap", "localhost:993")
+    assert "IPV4:PORT" in outcome.one("error")["message"]
+
+
+def test_without_insecure_the_certificate_is_checked(mail_system: MailSystem, tmp_path: Path) -> None:
+    command = [str(LOADGEN), "--job", str(job(tmp_path / "job")), *mail_system.addresses]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    assert done.returncode == 1
+    assert "certificate verify failed" in done.stderr
