@@ -156,21 +156,23 @@ def check_transactions(region: Delta, result: Mapping[str, Any]) -> None:
     all, may differ by the number of clients and by no more.
     """
     clients = int(result["clients"])
-    types = region.header.labels["transaction"]
-    markers = dict(zip(types, region.by("transactions", "transaction").tolist(), strict=True))
-    counts = {name: int(entry["count"]) for name, entry in result["transactions"].items()}
-    pairs = [(name, markers.get(name, 0), counts.get(name, 0)) for name in sorted({*markers, *counts})]
-    pairs.append(("all types", sum(markers.values()), sum(counts.values())))
-    for name, marked, counted in pairs:
-        if abs(marked - counted) > clients:
-            raise IdentityBroken(
-                TRANSACTIONS,
-                "the measured region",
-                name,
-                marked,
-                counted,
-                f"TX_END markers and the load generator's counts agree within the {clients} clients",
-            )
+    for outcome, key in (("good", "count"), ("failed", "failed")):
+        counts = {name: int(entry[key]) for name, entry in result["transactions"].items()}
+        markers = {
+            name: region.total("transactions", transaction=name, outcome=outcome)
+            for name in region.header.labels["transaction"]
+        }
+        pairs = [(name, markers.get(name, 0), counts.get(name, 0)) for name in sorted({*markers, *counts})]
+        for name, marked, counted in [*pairs, ("all types", sum(markers.values()), sum(counts.values()))]:
+            if abs(marked - counted) > clients:
+                raise IdentityBroken(
+                    TRANSACTIONS,
+                    "the measured region",
+                    f"{name}, {outcome}",
+                    marked,
+                    counted,
+                    f"TX_END markers and the load generator's counts agree within the {clients} clients",
+                )
 
 
 def check_run(run_dir: Path) -> list[str]:

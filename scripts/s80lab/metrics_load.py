@@ -14,6 +14,7 @@ def _busy_shares(m: Measurement) -> list[float]:
 
 
 def _completed(m: Measurement) -> int:
+    """Good transactions; failed ones are counted apart."""
     return sum(int(entry["count"]) for entry in m.load["transactions"].values())
 
 
@@ -56,14 +57,14 @@ def _busy_cores(m: Measurement) -> Value:
 @metric(
     "throughput",
     "transactions per modelled second",
-    "transactions that ended in the region",
+    "good transactions that ended in the region",
     "sum of counts / region length, on the load generator's side",
 )
 def _throughput_metric(m: Measurement) -> Value:
     return _throughput(m)
 
 
-@metric("response_ms", "ms", "mean response time of all transactions, modelled", "response_ns_mean")
+@metric("response_ms", "ms", "mean response time of all good transactions, modelled", "response_ns_mean")
 def _response_ms(m: Measurement) -> Value:
     return float(m.load["totals"]["response_ns_mean"]) / 1e6
 
@@ -76,12 +77,12 @@ def _think_ms(m: Measurement) -> Value:
 @metric(
     "instructions_per_transaction",
     "million instructions",
-    "instructions of all cores for each transaction that ended",
-    "instructions / TX_END markers",
+    "instructions of all cores for each good transaction",
+    "instructions / TX_END markers (good)",
     of_caches=False,
 )
 def _instructions_per_transaction(m: Measurement) -> Value:
-    return ratio(m.region.instructions / 1e6, m.region.total("transactions"))
+    return ratio(m.region.instructions / 1e6, m.region.total("transactions", outcome="good"))
 
 
 @metric(
@@ -102,7 +103,7 @@ def _interactive_law(m: Measurement) -> Value:
     "throughput x (busy_cycles / TX_END markers) / (busy_cycles / clock_ns)",
 )
 def _utilisation_law(m: Measurement) -> Value:
-    markers = m.region.total("transactions")
+    markers = m.region.total("transactions", outcome="good")
     return ratio(_throughput(m) * m.seconds, markers)
 
 

@@ -215,7 +215,7 @@ def transactions(machine: Machine, begin_ns: int, seed: int, mix: str) -> dict[s
         mean = int(cycle_ns / 2.25 * (0.5 + draw.random()))
         latency = {"mean": mean, **{p: int(mean * f) for p, f in QUANTILES.items()}} if good else EMPTY
         per_type[name] = {
-            "count": good + failed,
+            "count": good,
             "started": good + failed,
             "failed": failed,
             "substituted": 0,
