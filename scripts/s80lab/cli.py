@@ -65,7 +65,7 @@ def list_names() -> None:
     if paths.database().is_file():
         print("runs:")
         for run in list_runs(paths.database()):
-            print(f"  {run['run']}")
+            print(f"  {run['id']} ({run['warm']}, {run['created']})")
 
 
 @image_app.command("build")
@@ -141,7 +141,7 @@ def run(
 def report(experiments: Experiments, scale: Scale = None) -> None:
     """The tables of the runs that there are, and a report over all their seeds."""
     wanted = [
-        paths.runs() / str(row["run"])
+        paths.results() / str(row["folder"])
         for row in list_runs(paths.database())
         if row["experiment"] in experiments and (scale is None or row["scale"] == scale)
     ]

@@ -87,7 +87,8 @@ def validate(content: Mapping[str, Any], model: type[M], where: str) -> M:
     try:
         return model.model_validate(content)
     except ValidationError as failure:
-        error = failure.errors()[0]
+        # A misspelt key is also a missing one: the unknown key is the better message.
+        error = min(failure.errors(), key=lambda one: one["type"] != "extra_forbidden")
         loc = [part for part in error["loc"] if isinstance(part, str)]
         key = ".".join(map(str, error["loc"]))
         if error["type"] == "extra_forbidden":

@@ -22,6 +22,7 @@ class Job:
         self._stage = ""
         self._stage_began = time.monotonic()
         self._printed = -PLAIN_EVERY_S
+        self._line = ""
         self._task: TaskID | None = board.add(name)
 
     def update(self, stage: str, done: float = 0, total: float = 0, mips: float | None = None) -> None:
@@ -39,9 +40,11 @@ class Job:
         if self._board.live:
             self._board.show(self._task, stage, share, bool(total), detail)
         elif fresh or now - self._printed >= PLAIN_EVERY_S:
-            self._printed = now
             percent = f" {100 * share:.0f}%" if total else ""
-            self._board.say(f"{self.name}: {stage}{percent}" + (f" ({detail})" if detail else ""))
+            line = f"{self.name}: {stage}{percent}" + (f" ({detail})" if detail else "")
+            if line != self._line:
+                self._line, self._printed = line, now
+                self._board.say(line)
 
     def done(self, text: str) -> None:
         """Ends the line with a remark that stays."""
@@ -85,7 +88,9 @@ class Board:
 
     def say(self, text: str) -> None:
         """One line that stays, with the minutes since the start."""
-        self.console.print(f"[{clock(time.monotonic() - self._began)}] {text}", markup=False, highlight=False)
+        self.console.print(
+            f"[{clock(time.monotonic() - self._began)}] {text}", markup=False, highlight=False, soft_wrap=True
+        )
 
     def add(self, name: str) -> TaskID | None:
         return self._bars.add_task("", total=None, job=name, detail="") if self.live else None
