@@ -78,9 +78,7 @@ def _miss_source_at(m: Measurement) -> Value:
     return {label: _sources(m.region, table) for label, table in zip(labels, tables, strict=True)}
 
 
-@metric(
-    "fill_state", "share", "blocks that entered an L2, by their state at fill", "fills in the state / fills"
-)
+@metric("fill_state", "share", "blocks that entered an L2, by their state at fill", "fills in the state / fills")
 def _fill_state(m: Measurement) -> Value:
     return _shares(m.region.header.labels["state"], m.region.by("fills", "state").tolist())
 

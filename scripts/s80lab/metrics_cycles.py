@@ -24,9 +24,7 @@ def _cpi_parts(region: Delta, stalls: list[int], instructions: int) -> Value:
     "busy_cycles / instructions; parts: base cycles or stall_cycles of the service / instructions",
 )
 def _cpi(m: Measurement) -> Value:
-    return _cpi_parts(
-        m.region, m.region.by("stall_cycles", "service").tolist(), m.region.total("instructions")
-    )
+    return _cpi_parts(m.region, m.region.by("stall_cycles", "service").tolist(), m.region.total("instructions"))
 
 
 @metric("cpi_at", "cycles per instruction", "the same for user and for kernel code", "as cpi, by privilege")
@@ -69,9 +67,7 @@ def _store_to_load_stall(m: Measurement) -> Value:
 
 
 def _cycles(region: Delta, **where: str) -> float:
-    return region.total("instructions", **where) * region.header.base_cpi + region.total(
-        "stall_cycles", **where
-    )
+    return region.total("instructions", **where) * region.header.base_cpi + region.total("stall_cycles", **where)
 
 
 @metric(

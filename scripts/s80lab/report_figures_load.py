@@ -16,6 +16,7 @@ from s80lab.report_figures_caches import panel_title
 from s80lab.report_style import COLOURS, GROUP_COLOURS, INK, QUIET, panels, percent_axis
 from s80lab.report_transactions import Type, types
 
+MOST_TICKS = 7
 _SHADES = (1.0, 0.75, 0.5, 0.3)
 
 
@@ -76,6 +77,8 @@ def busy(groups: Sequence[Group]) -> Figure:
             axis.vlines(range(len(cores)), [min(v) for v in values], [max(v) for v in values], color=INK, linewidth=0.8)
         axis.axhline(0.5, color=QUIET, linewidth=0.8, linestyle=(0, (4, 3)))
         axis.set_ylim(0, max(1.0, *means))
+        axis.set_xticks(range(len(cores)))
+        axis.tick_params(axis="x", length=0, labelsize=7.5)
         axis.set_xlabel("core")
         percent_axis(axis, "", "y")
         axis.set_ylabel("busy")
@@ -84,11 +87,14 @@ def busy(groups: Sequence[Group]) -> Figure:
 
 
 def _plain_log_ticks(axis: Axes) -> None:
-    """1, 2, 5, 10, ... instead of powers of ten."""
+    """1, 2, 5, 10, ... (fewer where the range is wide) instead of powers of ten."""
     low, high = axis.get_xlim()
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    ticks = [step * 10.0**decade for decade in decades for step in (1, 2, 5)]
-    shown = [tick for tick in ticks if low <= tick <= high]
+    for steps in ((1, 2, 5), (1, 3), (1,)):
+        ticks = [step * 10.0**decade for decade in decades for step in steps]
+        shown = [tick for tick in ticks if low <= tick <= high]
+        if len(shown) <= MOST_TICKS:
+            break
     axis.set_xticks(shown, [f"{tick:,g}" for tick in shown])
     axis.xaxis.set_minor_locator(NullLocator())
     axis.set_xlim(low, high)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import cycle
+from statistics import median
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -30,7 +31,7 @@ def warm_up(groups: Sequence[Group]) -> Figure:
         ends = []
         for group, colour in zip(groups, cycle(GROUP_COLOURS), strict=False):
             for number, run in enumerate(group.runs):
-                windows = run.stats["windows"]
+                windows = _of_usual_length(run.stats["windows"])
                 warming = [window for window in windows if window["phase"] == "warm-up"]
                 if number == 0:
                     _line(axis, warming, quantity, colour, 1.0)
@@ -48,6 +49,12 @@ def warm_up(groups: Sequence[Group]) -> Figure:
     axes[0].text(begin, 0.04, " measured", transform=axes[0].get_xaxis_transform(), color=INK, fontsize=8)
     axes[-1].set_xlabel("instructions since the mix began, 10⁹")
     return figure
+
+
+def _of_usual_length(windows: Sequence[Window]) -> list[Window]:
+    """Without the short ones where a warm-up ended: too few misses to be a point of the curve."""
+    usual = median(window["instructions"] for window in windows)
+    return [window for window in windows if window["instructions"] >= usual / 2 or window["phase"] == "measured"]
 
 
 def _line(axis: Axes, windows: Sequence[Window], quantity: str, colour: str, alpha: float) -> None:

@@ -96,8 +96,9 @@ SECTIONS: tuple[Section, ...] = (
             Entry("upgrades saved by E, per 1000", "upgrade_pki.saved", THREE),
             Entry("saved, of those without E", "upgrades_saved_share", PERCENT),
         ),
-        "E to M per block is the paper's definition: of the blocks that entered in E. The shares of those that "
-        "left E count each block when it left.",
+        "E to M per block is the paper's definition, of the blocks that entered in E. Both are counted in the "
+        "region: blocks that entered before it and are stored to in it can take the share past 100% in a short "
+        "one. The shares of those that left E count each block when it left.",
     ),
     Section(
         "Cache miss rates",
@@ -163,7 +164,7 @@ SECTIONS: tuple[Section, ...] = (
         (
             Entry("throughput, transactions a second", "throughput", ONE),
             Entry("mean response, ms", "response_ms", ONE),
-            Entry("mean think time, ms", "think_ms", ONE),
+            Entry("mean think time that ended, ms", "think_ms", ONE),
             Entry("million instructions a transaction", "instructions_per_transaction", ONE),
             Entry("utilisation", "utilisation", PERCENT),
             Entry("cores busy for over half of the time", "busy_cores", ONE),
@@ -173,6 +174,7 @@ SECTIONS: tuple[Section, ...] = (
             Entry("million instructions", "instructions_m", WHOLE),
         ),
         "Modelled time. Interactive law: throughput x (think + response) / clients; utilisation law: throughput x "
-        "busy time a transaction / busy time a second. Both are 1 where the clock is right.",
+        "busy time a transaction / busy time a second. Both are 1 where the clock is right. Think here is the job's "
+        "mean: a restored run draws its think times anew, so those that end in a short region are short ones.",
     ),
 )

@@ -231,7 +231,7 @@ def transactions(machine: Machine, begin_ns: int, seed: int, mix: str) -> dict[s
         "seed": seed,
         "driver": "chain",
         "clients": clients,
-        "think_ms": 4,
+        "think_ms": cycle_ns * 1.25 / 2.25 / 1e6,
         "clock": "modelled",
         "region": {"begin_ns": begin_ns, "end_ns": machine.clock_ns},
         "move": "MOVE",
