@@ -107,19 +107,27 @@ def stacked(axis: Axes, rows: Sequence[tuple[str, Sequence[float]]], names: Sequ
     left = [0.0] * len(rows)
     places = range(len(rows) - 1, -1, -1)
     panel_in = WIDTH_IN / _columns_of(axis) - 1.1
-    widest = max((sum(values) for _, values in rows), default=1.0) or 1.0
+    widest = 1.0 if unit > 1 else max((sum(values) for _, values in rows), default=1.0) or 1.0
     for part, name in enumerate(names):
         widths = [values[part] for _, values in rows]
         axis.barh(places, widths, left=left, height=0.72, color=COLOURS[name], linewidth=0)
         for place, start, width in zip(places, left, widths, strict=True):
             text = f"{width * unit:.0f}" if unit > 1 else f"{width:.2f}"
             if width / widest * panel_in > 0.09 * len(text):
-                axis.text(start + width / 2, place, text, ha="center", va="center", color="#ffffff", fontsize=8)
+                axis.text(
+                    start + width / 2, place, text, ha="center", va="center", color=_on(COLOURS[name]), fontsize=8
+                )
         left = [start + width for start, width in zip(left, widths, strict=True)]
     axis.set_yticks(list(places), [label for label, _ in rows])
     axis.tick_params(axis="y", length=0)
     axis.spines["left"].set_visible(False)
     axis.set_xlim(0, widest)
+
+
+def _on(colour: str) -> str:
+    """White or black, whichever is read more easily on the colour."""
+    red, green, blue = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    return "#1d2125" if 0.3 * red + 0.59 * green + 0.11 * blue > 0.6 else "#ffffff"
 
 
 def _columns_of(axis: Axes) -> int:

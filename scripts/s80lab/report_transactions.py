@@ -13,6 +13,8 @@ from s80lab.report_data import NOT_WARM, Group
 from s80lab.report_tables import ABSENT, Cell, Row, Table
 from s80lab.workload import expected_mix, load_workload
 
+# A type that should have run this often and did not is named.
+WORTH_SAYING = 5
 QUANTILES = (0.50, 0.90, 0.95, 0.99)
 
 
@@ -114,6 +116,10 @@ def _note(group: Group, found: list[Type]) -> str:
     substituted = sum(one.substituted for one in found)
     if substituted:
         words.append(f"{substituted} were run as another type because a mailbox was too small or too large.")
+    total = sum(one.count for one in found)
+    never = [one.name for one in found if not one.count and (one.expected or 0) * total >= WORTH_SAYING]
+    if never:
+        words.append(f"Never run although expected {WORTH_SAYING} times or more: {', '.join(never)}.")
     failed = sum(one.failed for one in found)
     if failed:
         words.append(f"{failed} FAILED.")

@@ -124,6 +124,12 @@ def test_executed_counts_stand_beside_the_expected(folders: list[Path]) -> None:
     assert found["SELT"].table_1 == 0.25
 
 
+def test_a_type_that_never_ran_although_expected_is_named(folders: list[Path]) -> None:
+    """CRTE is one in twenty of imape's chain; the made runs never did it."""
+    assert "Never run although expected 5 times or more: CRTE." in printed(folders)
+    assert "Never run" not in printed(folders[:3])
+
+
 def test_the_page_of_a_run_is_self_contained_and_has_no_date(run_dir: Path) -> None:
     page = write_run_report(run_dir).read_text()
     assert not re.search(r"(src|href)=[\"']?(https?:|/|file:)", page)
