@@ -50,6 +50,10 @@ void Client::start(std::function<void()> logged_in) {
 
 void Client::begin() {
     begun_ = true;
+    if (world.job.move == MoveMode::move && !imap.has_move()) {
+        throw Fatal("job: move=move is not allowed: the server does not announce MOVE");
+    }
+    world.move = world.job.move != MoveMode::copy && imap.has_move() ? "MOVE" : "COPY+STORE+EXPUNGE";
     world.timers.arm(think_, world.clock.now());
     reseed();
 }
@@ -93,10 +97,6 @@ Task Client::live(std::function<void()> logged_in) {
 
 Task Client::log_in() {
     co_await imap.log_in(world.servers.imap, world.tls, Accounts::user(account), password);
-    if (world.job.move == MoveMode::move && !imap.has_move()) {
-        throw Failure(ErrorKind::protocol, "move=move, but the server does not announce MOVE", true);
-    }
-    world.move = world.job.move != MoveMode::copy && imap.has_move() ? "MOVE" : "COPY+STORE+EXPUNGE";
     co_await imap.command("LIST \"\" \"*\"");
     mailboxes.assign(imap.reply().listed);
     if (mailboxes.size() == 0) throw Failure(ErrorKind::missing, "LIST shows no mailbox", true);

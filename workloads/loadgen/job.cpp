@@ -95,6 +95,7 @@ Reader::Reader() {
     constexpr std::string_view positive = "a whole number of at least 1";
     constexpr std::string_view whole = "a whole number of at least 0";
     constexpr std::string_view amount = "a number of at least 0";
+    setters_["hold"] = [this](auto key, auto value) { job_.hold = choice(key, value, {"0", "1"}, "0 or 1") == 1; };
     setters_["mix"] = [this](auto, auto value) { job_.mix = value; };
     setters_["clients"] = to(&Job::clients, 1u, positive);
     setters_["users"] = to(&Job::users, 1u, positive);

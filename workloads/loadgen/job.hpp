@@ -14,6 +14,7 @@ namespace s80::loadgen {
 enum class MoveMode { automatic, move, copy };
 
 struct Job {
+    bool hold = false;  // log the clients in, then wait for a job that does not hold
     std::string mix = "unnamed";
     unsigned clients = 1;
     unsigned users = 1;

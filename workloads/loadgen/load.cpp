@@ -26,19 +26,25 @@ std::uint64_t to_ns(double seconds) { return static_cast<std::uint64_t>(seconds 
 }  // namespace
 
 Load::Load(World& world, std::function<Job()> read_job)
-    : world_(world), read_job_(std::move(read_job)), incoming_(world), generation_(world.clock.generation()) {
-    if (!world.clock.modelled() && !(world.job.measure_s > 0)) {
-        throw Fatal("job: the key measure_s is missing: without a clock page it sets the region's length");
-    }
+    : world_(world), read_job_(std::move(read_job)), incoming_(world) {
     for (unsigned i = 0; i < world.job.clients; ++i) clients_.push_back(std::make_unique<Client>(world, i));
 }
 
-void Load::run() {
+void Load::log_in() {
     while (started_ < std::min(login_concurrency, world_.job.clients)) log_in_next();
+    while (world_.fatal.empty() && logged_in_ < clients_.size()) turn();
+}
+
+void Load::run() {
+    if (!world_.fatal.empty()) return;
+    if (!world_.clock.modelled() && !(world_.job.measure_s > 0)) {
+        throw Fatal("job: the key measure_s is missing: without a clock page it sets the region's length");
+    }
+    generation_ = world_.clock.generation();
+    begin_mix();
     Phase last = Phase::warm_up;
     while (world_.fatal.empty()) {
         turn();
-        if (!begun_) continue;
         if (world_.clock.generation() != generation_) take_up_generation();
         const Phase now = phase();
         if (now != last && last == Phase::warm_up) world_.statistics.begin_region(world_.clock.now());
@@ -54,13 +60,11 @@ void Load::log_in_next() {
     client.start([this] {
         ++logged_in_;
         if (started_ < clients_.size()) log_in_next();
-        if (logged_in_ == clients_.size()) begin_mix();
     });
 }
 
 void Load::begin_mix() {
     marker::load_begin();
-    begun_ = true;
     load_begin_ns_ = world_.clock.now();
     world_.statistics.begin_region(load_begin_ns_);
     output::load_begin(load_begin_ns_);
@@ -87,17 +91,20 @@ std::uint64_t Load::timeout_ns() const {
 
 void Load::take_up_generation() {
     generation_ = world_.clock.generation();
-    const Job job = read_job_();
+    take(read_job_());
+    world_.statistics.begin_region(world_.clock.now());
+    for (const auto& client : clients_) client->reseed();
+    incoming_.reseed();
+}
+
+void Load::take(const Job& job) {
     if (job.clients != world_.job.clients || job.users != world_.job.users) {
-        throw Fatal("job: clients and users of a warm checkpoint cannot change: it has " +
+        throw Fatal("job: clients and users of a checkpoint cannot change: it has " +
                     std::to_string(world_.job.clients) + " clients of " + std::to_string(world_.job.users) +
                     " users");
     }
     world_.take(job);
     output::job(job);
-    world_.statistics.begin_region(world_.clock.now());
-    for (const auto& client : clients_) client->reseed();
-    incoming_.reseed();
 }
 
 Phase Load::phase() const {

@@ -18,6 +18,12 @@ public:
     /// `read_job` is asked again when the clock page shows another generation.
     Load(World& world, std::function<Job()> read_job);
 
+    /// Logs all clients in, or as many as it can: then world.fatal says why.
+    void log_in();
+
+    /// Takes up another job for the clients there are. Throws Fatal for one that cannot be taken up.
+    void take(const Job& job);
+
     /// Runs the load to the end of its region and prints the result, or as far as it can go: then
     /// world.fatal says why. Throws Fatal for a job that cannot be taken up.
     void run();
@@ -36,7 +42,6 @@ private:
     Incoming incoming_;
     unsigned logged_in_ = 0;
     unsigned started_ = 0;
-    bool begun_ = false;
     std::uint64_t load_begin_ns_ = 0;
     std::uint64_t generation_ = 0;
 };

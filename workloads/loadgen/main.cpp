@@ -68,10 +68,19 @@ std::string read_file(const std::string& path) {
     return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-/// Waits until the host offers a job. In the boot that makes the ready checkpoint it offers none.
-std::string await_job(FwCfg& fw_cfg) {
+/// Waits until the host offers a job.
+Job await_job(FwCfg& fw_cfg) {
     for (;;) {
-        if (auto text = fw_cfg.read(job_file)) return *std::move(text);
+        if (const auto text = fw_cfg.read(job_file)) return parse_job(*text);
+        usleep(poll_us);
+    }
+}
+
+/// Waits, with the clients logged in, until the host of a restored guest offers a job that does not hold.
+Job await_go(FwCfg& fw_cfg) {
+    for (;;) {
+        Job job = await_job(fw_cfg);
+        if (!job.hold) return job;
         usleep(poll_us);
     }
 }
@@ -81,23 +90,24 @@ bool generate(const Options& options) {
     const Servers servers = {parse_endpoint(options.imap), parse_endpoint(options.smtp)};
     std::optional<FwCfg> fw_cfg;
     if (options.guest) fw_cfg.emplace();
-    output::ready();
-    const auto read_job = [&] {
-        return parse_job(options.guest ? await_job(*fw_cfg) : read_file(options.job));
-    };
+    const auto read_job = [&] { return options.guest ? await_job(*fw_cfg) : parse_job(read_file(options.job)); };
     const Job job = read_job();
+    if (job.hold && !options.guest) throw Fatal("job: hold=1 is not allowed: only a guest is saved and restored");
     output::job(job);
 
-    // Only now: the plugin that answers belongs to the QEMU that brought the job.
     Clock clock(options.guest ? "guest" : "host");
+    World world(clock, servers, !options.insecure, job);
+    world.trace = options.trace;
+    Load load(world, read_job);
+    load.log_in();
+    if (world.fatal.empty()) output::ready();
+    if (job.hold && world.fatal.empty()) load.take(await_go(*fw_cfg));
     if (options.guest) {
+        // Only now: the plugin that answers belongs to the QEMU that brought the job.
         marker::bind_cores();
         marker::account_to(marker::Class::load_generator);
         clock.register_page();
     }
-    World world(clock, servers, !options.insecure, job);
-    world.trace = options.trace;
-    Load load(world, read_job);
     load.run();
     if (!world.fatal.empty()) throw Fatal(world.fatal);
     return world.statistics.all_errors() == 0;

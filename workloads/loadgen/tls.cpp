@@ -16,9 +16,6 @@ namespace {
 
 constexpr const char* suites = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
 
-/// Several records in one read of the socket.
-constexpr std::size_t read_ahead_bytes = 65536;
-
 std::string last_error() {
     const unsigned long code = ERR_get_error();
     const char* reason = code == 0 ? nullptr : ERR_reason_error_string(code);
@@ -37,7 +34,6 @@ TlsContext::TlsContext(bool verify) {
     SSL_CTX_set_mode(context_, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                    SSL_MODE_RELEASE_BUFFERS);
     SSL_CTX_set_read_ahead(context_, 1);
-    SSL_CTX_set_default_read_buffer_len(context_, read_ahead_bytes);
     SSL_CTX_set_options(context_, SSL_OP_IGNORE_UNEXPECTED_EOF);
     SSL_CTX_set_session_cache_mode(context_, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_verify(context_, verify ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
