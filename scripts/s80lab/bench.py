@@ -13,10 +13,10 @@ from pathlib import Path
 
 from s80lab import paths
 from s80lab.checkpoint import SNAPSHOTS, Checkpoint
-from s80lab.checkpoint_warm import JOB, STALL_S, WarmupFollower, write_inputs
+from s80lab.checkpoint_warm import STALL_S, WarmupFollower, write_inputs
 from s80lab.experiment import WARMUP_SEED, Plan
 from s80lab.guest import Guest, short_socket
-from s80lab.guest_command import Session
+from s80lab.guest_command import JOB, Session
 
 # Under icount one instruction is one nanosecond of guest time, and clients without think time leave no idle time
 # to jump over: the bare guest's clock counts instructions.

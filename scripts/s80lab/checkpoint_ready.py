@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The ready checkpoint: booted, servers up, mail store filled, waiting for a job. One serves every mix and seed."""
+"""The ready checkpoint: booted, servers up, mail store filled, clients logged in, waiting for the mix.
+
+One serves every mix and seed.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from s80lab import checkpoint, paths
 from s80lab.checkpoint import GUEST_STATE, Checkpoint, Manifest
 from s80lab.experiment import Plan
 from s80lab.guest import Guest, short_socket
-from s80lab.guest_command import RAM_FILE, Session
+from s80lab.guest_command import JOB, RAM_FILE, Session
 from s80lab.progress import Job
 from s80lab.staging import exclusive, staging
 
@@ -48,7 +51,9 @@ async def build_ready(plan: Plan, slots: asyncio.Semaphore, job: Job, stall_s: f
 
 
 async def _boot(plan: Plan, folder: Path, job: Job, stall_s: float) -> None:
-    session = Session(folder=folder, ram=folder / RAM_FILE, shared=True, socket=folder)
+    job_file = folder / JOB
+    job_file.write_text(plan.login_job())
+    session = Session(folder=folder, ram=folder / RAM_FILE, shared=True, socket=folder, job=job_file)
     with short_socket(session) as session:
         async with Guest(plan.qemu, plan.boot, session, f"boot of {plan.ready_name}") as guest:
 

@@ -20,7 +20,7 @@ from s80lab.config_machine import low_ram
 from s80lab.errors import UserError
 from s80lab.experiment import WARMUP_SEED, Plan
 from s80lab.guest import Guest, short_socket
-from s80lab.guest_command import RAM_FILE, Session
+from s80lab.guest_command import JOB, RAM_FILE, Session
 from s80lab.metrics_windows import WarmUp, curve, judge
 from s80lab.progress import Job
 from s80lab.snapshots import Snapshots
@@ -28,7 +28,7 @@ from s80lab.staging import exclusive, staging
 
 # Without a new window, a line on the console or an event.
 STALL_S = 600.0
-MACHINE, PROTOCOL, JOB = "machine.toml", "protocol.toml", "job.txt"
+MACHINE, PROTOCOL = "machine.toml", "protocol.toml"
 
 
 async def build_warm(plan: Plan, ready: Checkpoint, slots: asyncio.Semaphore, job: Job) -> Checkpoint:
@@ -160,7 +160,7 @@ class WarmupFollower:
     def show(self, job: Job) -> None:
         """The progress line."""
         if self._verdict is None:
-            job.update("logging the clients in")
+            job.update("taking up the job")
             return
         drifts = [abs(drift) for drift in self._verdict.drift_points.values() if drift is not None]
         drift = f", drift {max(drifts):.1f} points" if drifts else ""

@@ -17,7 +17,7 @@ from s80lab.guest_command import Boot, guest_options
 from s80lab.hashing import file_hash, text_hash, value_hash
 from s80lab.image import ImageManifest, load_image
 from s80lab.qemu import Qemu
-from s80lab.workload import job_text
+from s80lab.workload import TRANSACTIONS, job_text
 
 # The warm-up's clients draw from a seed of their own; a run's clients take up the run's.
 WARMUP_SEED = 1_000_000
@@ -67,11 +67,20 @@ class Plan:
     def boot(self) -> Boot:
         return Boot(self.machine, self.scale, self.image / "vmlinuz", self.image / "initramfs.cpio")
 
+    @property
+    def clients(self) -> int:
+        return self.experiment.clients or self.scale.users
+
+    def login_job(self) -> str:
+        """The job of the ready guest: it logs the clients in, of whatever mix they will be, and waits."""
+        weights = " ".join("1" for _ in TRANSACTIONS)
+        return f"hold=1\nclients={self.clients}\nusers={self.scale.users}\ndriver=independent\nmix_percent={weights}\n"
+
     def job(self, seed: int) -> str:
         """The text that the guest's load generator reads."""
         return job_text(
             self.experiment.workload,
-            clients=self.experiment.clients or self.scale.users,
+            clients=self.clients,
             users=self.scale.users,
             seed=seed,
             think_ms=self.phases.think_ms,
@@ -85,6 +94,7 @@ class Plan:
             "initramfs": self.image_manifest.initramfs_sha256,
             "qemu": self.qemu.binary_hash,
             "guest_options": value_hash(guest_options(self.boot)),
+            "login_job": text_hash(self.login_job()),
         }
 
     @cached_property

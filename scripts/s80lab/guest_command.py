@@ -14,6 +14,7 @@ from s80lab.config_machine import Machine
 RAM_FILE = "ram.img"
 CONSOLE = "console.log"
 OUTPUT = "output.jsonl"
+JOB = "job.txt"
 JOB_NAME = "opt/s80lab/job"
 
 

@@ -13,14 +13,14 @@ from typing import Any
 
 from s80lab import __version__, paths
 from s80lab.checkpoint import SNAPSHOTS, Checkpoint
-from s80lab.checkpoint_warm import JOB, STALL_S, write_inputs
+from s80lab.checkpoint_warm import STALL_S, write_inputs
 from s80lab.database import insert_run
 from s80lab.errors import UserError
 from s80lab.experiment import Inputs, Plan
 from s80lab.folder import read_manifest
 from s80lab.follow import Follower
 from s80lab.guest import Guest, short_socket
-from s80lab.guest_command import OUTPUT, Session
+from s80lab.guest_command import JOB, OUTPUT, Session
 from s80lab.hashing import value_hash
 from s80lab.identities import check_run
 from s80lab.metrics import write_stats
