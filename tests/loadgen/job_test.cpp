@@ -24,8 +24,10 @@ std::string refusal(const std::string& text) {
 }
 
 TEST(Job, ReadsKeysCommentsAndBlankLines) {
-    const Job job = parse_job("# a job\n\nmix = imape  # name\nclients=7\nusers=9\nthink_ms=1.5\nthink=constant\n"
-                              "seed=18446744073709551615\nmove=copy\nmailboxes_min=3\r\n" + independent);
+    const Job job = parse_job(
+        "# a job\n\nmix = imape  # name\nclients=7\nusers=9\nthink_ms=1.5\nthink=constant\n"
+        "seed=18446744073709551615\nmove=copy\nmailboxes_min=3\r\n" +
+        independent);
     EXPECT_EQ(job.mix, "imape");
     EXPECT_EQ(job.clients, 7u);
     EXPECT_EQ(job.users, 9u);
@@ -47,9 +49,11 @@ TEST(Job, NamesAnUnknownKey) {
 TEST(Job, NamesTheKeyOfABadValue) {
     EXPECT_NE(refusal("clients=0\n" + independent).find("clients=0"), std::string::npos);
     EXPECT_NE(refusal("clients=3x\n" + independent).find("clients=3x"), std::string::npos);
-    EXPECT_NE(refusal("think=slow\n" + independent).find("exponential or constant"), std::string::npos);
+    EXPECT_NE(refusal("think=slow\n" + independent).find("exponential or constant"),
+              std::string::npos);
     EXPECT_NE(refusal("think_ms=-1\n" + independent).find("think_ms"), std::string::npos);
-    EXPECT_NE(refusal("driver=independent\nmix_percent=1 2 3\n").find("ten numbers"), std::string::npos);
+    EXPECT_NE(refusal("driver=independent\nmix_percent=1 2 3\n").find("ten numbers"),
+              std::string::npos);
     EXPECT_NE(refusal("transactions=SELT\n" + independent).find("CRTE DELT"), std::string::npos);
     EXPECT_NE(refusal("clients\n" + independent).find("key=value"), std::string::npos);
 }

@@ -15,7 +15,8 @@ namespace {
 /// Writes down what the parser says, the parts of a literal joined.
 class Recorder final : public ResponseHandler {
 public:
-    void on_text(std::string_view text, bool begins, bool has_literal, std::uint64_t literal) override {
+    void on_text(std::string_view text, bool begins, bool has_literal,
+                 std::uint64_t literal) override {
         tokens.push_back((begins ? "begin " : "on ") + std::string(text) +
                          (has_literal ? " literal " + std::to_string(literal) : ""));
         if (has_literal) tokens.emplace_back("bytes ");
@@ -49,27 +50,35 @@ const std::string conversation =
     "a1 OK {done\r\n";
 
 TEST(ResponseParser, CutsLinesAndLiterals) {
-    const std::vector<std::string> expected = {
-        "begin * OK ready",
-        "begin * 1 FETCH (BODY[]  literal 12", "bytes line {3}\r\n\r\n", "on  FLAGS (\\Seen))",
-        "begin * 2 FETCH (BODY[]  literal 0",  "bytes ",                 "on )",
-        "begin * LIST () \"/\"  literal 5",    "bytes names",            "on ",
-        "begin a1 OK {done"};
+    const std::vector<std::string> expected = {"begin * OK ready",
+                                               "begin * 1 FETCH (BODY[]  literal 12",
+                                               "bytes line {3}\r\n\r\n",
+                                               "on  FLAGS (\\Seen))",
+                                               "begin * 2 FETCH (BODY[]  literal 0",
+                                               "bytes ",
+                                               "on )",
+                                               "begin * LIST () \"/\"  literal 5",
+                                               "bytes names",
+                                               "on ",
+                                               "begin a1 OK {done"};
     EXPECT_EQ(parse(conversation, {}), expected);
 }
 
 TEST(ResponseParser, AnyChunkingGivesTheSameTokens) {
     const std::vector<std::string> expected = parse(conversation, {});
     EXPECT_TRUE(rc::check("tokens do not depend on the chunks", [&] {
-        const auto sizes = *rc::gen::container<std::vector<std::size_t>>(rc::gen::inRange<std::size_t>(1, 20));
+        const auto sizes =
+            *rc::gen::container<std::vector<std::size_t>>(rc::gen::inRange<std::size_t>(1, 20));
         RC_ASSERT(parse(conversation, sizes) == expected);
     }));
 }
 
 TEST(ResponseParser, LiteralsOfAnyContentAreSkippedWhole) {
     EXPECT_TRUE(rc::check("a literal may hold anything", [](const std::string& content) {
-        const std::string bytes = "* 1 FETCH (X {" + std::to_string(content.size()) + "}\r\n" + content + ")\r\n";
-        const auto sizes = *rc::gen::container<std::vector<std::size_t>>(rc::gen::inRange<std::size_t>(1, 9));
+        const std::string bytes =
+            "* 1 FETCH (X {" + std::to_string(content.size()) + "}\r\n" + content + ")\r\n";
+        const auto sizes =
+            *rc::gen::container<std::vector<std::size_t>>(rc::gen::inRange<std::size_t>(1, 9));
         const std::vector<std::string> tokens = parse(bytes, sizes);
         RC_ASSERT(tokens.size() == 3u);
         RC_ASSERT(tokens[1] == "bytes " + content);

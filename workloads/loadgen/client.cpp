@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "client.hpp"
 
+#include <algorithm>
+#include <exception>
 #include <optional>
 #include <utility>
 
@@ -53,7 +55,8 @@ void Client::begin() {
     if (world.job.move == MoveMode::move && !imap.has_move()) {
         throw Fatal("job: move=move is not allowed: the server does not announce MOVE");
     }
-    world.move = world.job.move != MoveMode::copy && imap.has_move() ? "MOVE" : "COPY+STORE+EXPUNGE";
+    world.move =
+        world.job.move != MoveMode::copy && imap.has_move() ? "MOVE" : "COPY+STORE+EXPUNGE";
     world.timers.arm(think_, world.clock.now());
     reseed();
 }
@@ -63,7 +66,8 @@ void Client::reseed() {
     decisions_ = Random(world.job.seed, 2 * std::uint64_t{index} + 1);
     if (!begun_ || !think_.waiting()) return;
     // The rest of a think time under way: exponential ones forget how long they have lasted.
-    const double rest = world.job.think_constant ? decisions_.uniform() * draw_think_ns() : draw_think_ns();
+    const double rest =
+        world.job.think_constant ? decisions_.uniform() * draw_think_ns() : draw_think_ns();
     think_begin_ns_ = world.clock.now();
     world.timers.arm(think_, think_begin_ns_ + static_cast<std::uint64_t>(rest));
 }
@@ -74,24 +78,21 @@ double Client::draw_think_ns() {
 }
 
 Task Client::live(std::function<void()> logged_in) {
-    std::optional<Failure> failure;
     try {
         co_await log_in();
-    } catch (const Failure& caught) {
-        failure = caught;
-    }
-    if (failure) {
-        failed(Failure(failure->kind(), failure->what(), true));
-        co_return;
-    }
-    logged_in();
-    co_await think_;
-    while (world.fatal.empty()) {
-        co_await transact();
-        if (!world.fatal.empty()) break;
-        think_begin_ns_ = world.clock.now();
-        world.timers.arm(think_, think_begin_ns_ + static_cast<std::uint64_t>(draw_think_ns()));
+        logged_in();
         co_await think_;
+        while (world.fatal.empty()) {
+            co_await transact();
+            if (!world.fatal.empty()) break;
+            think_begin_ns_ = world.clock.now();
+            world.timers.arm(think_, think_begin_ns_ + static_cast<std::uint64_t>(draw_think_ns()));
+            co_await think_;
+        }
+    } catch (const Failure& failure) {  // while logging in: a run needs all its clients
+        failed(Failure(failure.kind(), failure.what(), true));
+    } catch (const std::exception& error) {
+        world.give_up(error.what());
     }
 }
 
@@ -130,7 +131,8 @@ void Client::learn_subject(unsigned message, std::string_view header) {
 Task Client::transact() {
     const std::uint64_t begin_ns = world.clock.now();
     world.statistics.thought(begin_ns - think_begin_ns_);
-    drawn_ = std::exchange(first_, false) ? world.mix.first(decisions_) : world.mix.next(drawn_, decisions_);
+    drawn_ = std::exchange(first_, false) ? world.mix.first(decisions_)
+                                          : world.mix.next(drawn_, decisions_);
     const TransactionType type = allowed(*this, drawn_);
     if (type != drawn_) world.statistics.substituted(drawn_);
 
@@ -151,15 +153,16 @@ Task Client::transact() {
                            imap.bytes_out() + smtp_bytes_out - out_before);
     note_messages();
     if (world.trace) output::transaction(index, drawn_, type, end_ns - begin_ns);
-    if (failure) failed(Failure(failure->kind(), std::string(name_of(type)) + ": " + failure->what(),
-                                failure->fatal()));
+    if (failure)
+        failed(Failure(failure->kind(), std::string(name_of(type)) + ": " + failure->what(),
+                       failure->fatal()));
 }
 
 void Client::failed(const Failure& failure) {
-    const std::string message = "client " + std::to_string(index) + " (" + Accounts::user(account) + "): " +
-                                failure.what();
+    const std::string message =
+        "client " + std::to_string(index) + " (" + Accounts::user(account) + "): " + failure.what();
     world.statistics.error(failure.kind(), message);
-    if (failure.fatal() && world.fatal.empty()) world.fatal = message;
+    if (failure.fatal()) world.give_up(message);
 }
 
 }  // namespace s80::loadgen

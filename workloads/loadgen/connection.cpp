@@ -9,21 +9,26 @@ namespace s80::loadgen {
 
 void Network::check_timeouts() {
     const std::uint64_t now = clock.now();
-    if (now < next_check_ns_) return;
-    next_check_ns_ = now + reply_timeout_ns_ / 20;
-    const std::vector<Connection*> all = connections_;  // a resumed waiter may open and close others
+    if (now - last_check_ns_ < reply_timeout_ns_ / 20) return;
+    last_check_ns_ = now;
+    const std::vector<Connection*> all =
+        connections_;  // a resumed waiter may open and close others
     for (Connection* connection : all) {
-        if (std::find(connections_.begin(), connections_.end(), connection) == connections_.end()) continue;
-        if (!connection->waiter_ || now - connection->waiting_since_ns_ < reply_timeout_ns_) continue;
-        connection->fail(Failure(ErrorKind::connection,
-                                 "no reply from " + connection->peer_ + " for " +
-                                     std::to_string(reply_timeout_ns_ / 1'000'000) + " ms to " +
-                                     connection->what_));
+        if (std::find(connections_.begin(), connections_.end(), connection) == connections_.end())
+            continue;
+        if (!connection->waiter_ || now - connection->waiting_since_ns_ < reply_timeout_ns_)
+            continue;
+        connection->fail(
+            Failure(ErrorKind::connection, "no reply from " + connection->peer_ + " for " +
+                                               std::to_string(reply_timeout_ns_ / 1'000'000) +
+                                               " ms to " + connection->what_));
         connection->resume_waiter();
     }
 }
 
-Connection::Connection(Network& network) : network_(network) { network_.connections_.push_back(this); }
+Connection::Connection(Network& network) : network_(network) {
+    network_.connections_.push_back(this);
+}
 
 Connection::~Connection() {
     close();

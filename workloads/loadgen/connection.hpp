@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A connection on which a coroutine sends something and waits for the answer. Losing the connection, a
-// reply that does not parse and silence beyond the limit all end the wait with a Failure.
+// A connection on which a coroutine sends something and waits for the answer. Losing the
+// connection, a reply that does not parse and silence beyond the limit all end the wait with a
+// Failure.
 #pragma once
 
 #include <coroutine>
@@ -36,9 +37,10 @@ public:
 private:
     friend class Connection;
     std::uint64_t reply_timeout_ns_ = 60 * ns_per_s;
-    std::uint64_t next_check_ns_ = 0;
+    std::uint64_t last_check_ns_ = 0;  // later than now once the clock page sets another time
     std::vector<Connection*> connections_;
-    std::vector<char> scratch_ = std::vector<char>(65536);  // one read buffer for all: it stays cached
+    std::vector<char> scratch_ =
+        std::vector<char>(65536);  // one read buffer for all: it stays cached
 };
 
 class Connection : public IoHandler {
@@ -58,7 +60,8 @@ public:
 protected:
     ~Connection();
 
-    /// Takes what arrived; returns how much of it it consumed. The rest comes again with more behind.
+    /// Takes what arrived; returns how much of it it consumed. The rest comes again with more
+    /// behind.
     virtual std::size_t consume(std::string_view bytes) = 0;
 
     /// `what` names the request in messages and must stay valid until its answer is there.

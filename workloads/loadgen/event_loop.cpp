@@ -42,9 +42,11 @@ void EventLoop::remove(int fd, const IoHandler& handler) {
 void EventLoop::wait(std::uint64_t timeout_ns) {
     const timespec timeout = {static_cast<std::time_t>(timeout_ns / 1'000'000'000),
                               static_cast<long>(timeout_ns % 1'000'000'000)};
-    ready_count_ = epoll_pwait2(epoll_, ready_.data(), static_cast<int>(ready_.size()), &timeout, nullptr);
+    ready_count_ =
+        epoll_pwait2(epoll_, ready_.data(), static_cast<int>(ready_.size()), &timeout, nullptr);
     if (ready_count_ < 0) {
-        if (errno != EINTR) throw Fatal(std::string("epoll_pwait2 failed: ") + std::strerror(errno));
+        if (errno != EINTR)
+            throw Fatal(std::string("epoll_pwait2 failed: ") + std::strerror(errno));
         ready_count_ = 0;
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What can go wrong while talking to a server. Nothing is retried: every failure is counted by its kind.
+// What can go wrong while talking to a server. Nothing is retried: every failure is counted by its
+// kind.
 #pragma once
 
 #include <array>
@@ -25,7 +26,9 @@ inline constexpr std::array<std::string_view, error_kinds> error_names = {"proto
 class Failure : public std::runtime_error {
 public:
     Failure(ErrorKind kind, const std::string& message, bool fatal = false)
-        : std::runtime_error(message), kind_(kind), fatal_(fatal || kind == ErrorKind::connection) {}
+        : std::runtime_error(message),
+          kind_(kind),
+          fatal_(fatal || kind == ErrorKind::connection) {}
 
     ErrorKind kind() const { return kind_; }
     bool fatal() const { return fatal_; }

@@ -44,7 +44,8 @@ FwCfg::FwCfg() {
     select(signature_selector);
     receive(signature, sizeof signature);
     if (std::memcmp(signature, "QEMU", sizeof signature) != 0) {
-        throw Fatal("this machine has no fw_cfg device: the job of the load generator cannot be read");
+        throw Fatal(
+            "this machine has no fw_cfg device: the job of the load generator cannot be read");
     }
 }
 

@@ -45,11 +45,14 @@ Task ImapSession::command(std::string text) {
     }
 }
 
-void ImapSession::on_text(std::string_view text, bool begins, bool has_literal, std::uint64_t literal) {
+void ImapSession::on_text(std::string_view text, bool begins, bool has_literal,
+                          std::uint64_t literal) {
     if (!begins) {
-        // The rest of a response after a literal. If the announced length was wrong, this is not it.
+        // The rest of a response after a literal. If the announced length was wrong, this is not
+        // it.
         if (!has_literal && in_fetch_ && !text.ends_with(')')) {
-            throw Failure(ErrorKind::protocol, "a literal does not have the length announced", true);
+            throw Failure(ErrorKind::protocol, "a literal does not have the length announced",
+                          true);
         }
         if (has_literal) literal_ = Literal::skip;
     } else if (text.starts_with("* ")) {
@@ -58,13 +61,15 @@ void ImapSession::on_text(std::string_view text, bool begins, bool has_literal, 
     } else if (text.starts_with(tag_) && text.substr(tag_.size()).starts_with(' ')) {
         on_tagged(text.substr(tag_.size() + 1));
     } else {
-        throw Failure(ErrorKind::protocol, "not an IMAP reply: " + std::string(text.substr(0, 80)), true);
+        throw Failure(ErrorKind::protocol, "not an IMAP reply: " + std::string(text.substr(0, 80)),
+                      true);
     }
 }
 
 void ImapSession::on_literal(std::string_view part) {
     if (literal_ == Literal::capture) {
-        reply_.captured.append(part.substr(0, capture_limit - std::min(capture_limit, reply_.captured.size())));
+        reply_.captured.append(
+            part.substr(0, capture_limit - std::min(capture_limit, reply_.captured.size())));
     } else if (literal_ == Literal::mailbox) {
         reply_.listed.back() += part;
     }

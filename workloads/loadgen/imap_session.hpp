@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One IMAP connection that stays logged in: sends a command, waits for its tagged reply, and keeps the
-// number of messages in the selected mailbox up to date by whatever the server says on the way.
+// One IMAP connection that stays logged in: sends a command, waits for its tagged reply, and keeps
+// the number of messages in the selected mailbox up to date by whatever the server says on the way.
 #pragma once
 
 #include <cstdint>
@@ -33,29 +33,33 @@ public:
     Task log_in(const Endpoint& server, const TlsContext& tls, std::string_view user,
                 std::string_view password);
 
-    /// Sends one command and waits for its tagged OK. The reply is in reply() until the next command.
-    /// Throws Failure for anything else: NO, BAD, a NO or BAD without a tag, BYE.
+    /// Sends one command and waits for its tagged OK. The reply is in reply() until the next
+    /// command. Throws Failure for anything else: NO, BAD, a NO or BAD without a tag, BYE.
     Task command(std::string text);
 
     const ImapReply& reply() const { return reply_; }
     unsigned messages() const { return messages_; }
     bool has_move() const { return has_move_; }
 
-    /// Names the message that the next command is about: reply().captured and reply().found are of it.
+    /// Names the message that the next command is about: reply().captured and reply().found are of
+    /// it.
     void want(unsigned message) { wanted_ = message; }
     unsigned wanted() const { return wanted_; }
 
-    /// The number of this message is kept right when others before it are expunged; 0 when it is gone.
+    /// The number of this message is kept right when others before it are expunged; 0 when it is
+    /// gone.
     unsigned remembered = 0;
 
 private:
     std::size_t consume(std::string_view bytes) override { return parser_.feed(bytes, *this); }
-    void on_text(std::string_view text, bool begins, bool has_literal, std::uint64_t literal) override;
+    void on_text(std::string_view text, bool begins, bool has_literal,
+                 std::uint64_t literal) override;
     void on_literal(std::string_view part) override;
 
     void on_tagged(std::string_view text);
     void on_untagged(std::string_view text, bool has_literal, std::uint64_t literal);
-    void on_numbered(unsigned number, std::string_view kind, bool has_literal, std::uint64_t literal);
+    void on_numbered(unsigned number, std::string_view kind, bool has_literal,
+                     std::uint64_t literal);
     void on_list(std::string_view text, bool has_literal);
     void on_search(std::string_view numbers);
     void on_expunge(unsigned number);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "incoming.hpp"
 
-#include <optional>
+#include <exception>
 #include <string>
 
 namespace s80::loadgen {
@@ -26,7 +26,8 @@ void Incoming::reseed() {
 
 void Incoming::arm() {
     if (!(world_.job.incoming_per_s > 0)) return;
-    const double interval_ns = random_.exponential(static_cast<double>(ns_per_s) / world_.job.incoming_per_s);
+    const double interval_ns =
+        random_.exponential(static_cast<double>(ns_per_s) / world_.job.incoming_per_s);
     world_.timers.arm(timer_, world_.clock.now() + static_cast<std::uint64_t>(interval_ns));
 }
 
@@ -49,19 +50,16 @@ Task Incoming::arrive() {
 }
 
 Task Incoming::deliver(Delivery& delivery) {
-    std::optional<Failure> failure;
     try {
         co_await delivery.session.deliver(world_.servers.smtp, delivery.envelope);
-    } catch (const Failure& caught) {
-        failure = caught;
-    }
-    if (!failure) {
         world_.statistics.incoming(delivery.envelope.message.size());
-        co_return;
+    } catch (const Failure& failure) {
+        const std::string message = std::string("incoming mail: ") + failure.what();
+        world_.statistics.error(failure.kind(), message);
+        if (failure.fatal()) world_.give_up(message);
+    } catch (const std::exception& error) {
+        world_.give_up(error.what());
     }
-    const std::string message = std::string("incoming mail: ") + failure->what();
-    world_.statistics.error(failure->kind(), message);
-    if (failure->fatal() && world_.fatal.empty()) world_.fatal = message;
 }
 
 void Incoming::tidy() {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The external mail server: messages from outside to random users, at exponential intervals, each over
-// its own SMTP connection and independent of how long the ones before it take.
+// The external mail server: messages from outside to random users, at exponential intervals, each
+// over its own SMTP connection and independent of how long the ones before it take.
 #pragma once
 
 #include <cstdint>
 #include <list>
-#include <memory>
 
 #include "random.hpp"
 #include "smtp_session.hpp"

@@ -33,12 +33,13 @@ std::vector<std::string_view> words(std::string_view text) {
 }
 
 [[noreturn]] void refuse(std::string_view key, std::string_view value, std::string_view allowed) {
-    throw Fatal("job: " + std::string(key) + "=" + std::string(value) + " is not allowed: it must be " +
-                std::string(allowed));
+    throw Fatal("job: " + std::string(key) + "=" + std::string(value) +
+                " is not allowed: it must be " + std::string(allowed));
 }
 
 template <typename Number>
-Number number(std::string_view key, std::string_view value, Number least, std::string_view allowed) {
+Number number(std::string_view key, std::string_view value, Number least,
+              std::string_view allowed) {
     Number result{};
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), result);
     if (error != std::errc() || end != value.data() + value.size() || !(result >= least)) {
@@ -60,8 +61,8 @@ Weights weights(std::string_view key, std::string_view value) {
     return result;
 }
 
-std::size_t choice(std::string_view key, std::string_view value, std::vector<std::string_view> names,
-                   std::string_view allowed) {
+std::size_t choice(std::string_view key, std::string_view value,
+                   std::vector<std::string_view> names, std::string_view allowed) {
     const auto found = std::find(names.begin(), names.end(), value);
     if (found == names.end()) refuse(key, value, allowed);
     return static_cast<std::size_t>(found - names.begin());
@@ -95,7 +96,9 @@ Reader::Reader() {
     constexpr std::string_view positive = "a whole number of at least 1";
     constexpr std::string_view whole = "a whole number of at least 0";
     constexpr std::string_view amount = "a number of at least 0";
-    setters_["hold"] = [this](auto key, auto value) { job_.hold = choice(key, value, {"0", "1"}, "0 or 1") == 1; };
+    setters_["hold"] = [this](auto key, auto value) {
+        job_.hold = choice(key, value, {"0", "1"}, "0 or 1") == 1;
+    };
     setters_["mix"] = [this](auto, auto value) { job_.mix = value; };
     setters_["clients"] = to(&Job::clients, 1u, positive);
     setters_["users"] = to(&Job::users, 1u, positive);
@@ -122,7 +125,8 @@ Reader::Reader() {
     };
     setters_["transactions"] = [](auto key, auto value) {
         const std::vector<std::string_view> names = words(value);
-        if (!std::equal(names.begin(), names.end(), transaction_names.begin(), transaction_names.end())) {
+        if (!std::equal(names.begin(), names.end(), transaction_names.begin(),
+                        transaction_names.end())) {
             refuse(key, value, "CRTE DELT RENM SRCH SELT COPY MOVE VIEW SEND MDEL");
         }
     };
@@ -156,7 +160,8 @@ void Reader::take(std::string_view line) {
     const auto setter = setters_.find(key);
     if (setter == setters_.end()) {
         std::string known;
-        for (const auto& [name, unused] : setters_) known += (known.empty() ? "" : ", ") + std::string(name);
+        for (const auto& [name, unused] : setters_)
+            known += (known.empty() ? "" : ", ") + std::string(name);
         throw Fatal("job: unknown key '" + std::string(key) + "'; known are " + known);
     }
     setter->second(key, trim(line.substr(equals + 1)));
@@ -172,8 +177,10 @@ void Reader::check() const {
             }
         }
     }
-    if (job_.mailboxes_min > job_.mailboxes_max) throw Fatal("job: mailboxes_min is above mailboxes_max");
-    if (job_.messages_min > job_.messages_max) throw Fatal("job: messages_min is above messages_max");
+    if (job_.mailboxes_min > job_.mailboxes_max)
+        throw Fatal("job: mailboxes_min is above mailboxes_max");
+    if (job_.messages_min > job_.messages_max)
+        throw Fatal("job: messages_min is above messages_max");
 }
 
 Job Reader::read(std::string_view text) {
@@ -189,5 +196,12 @@ Job Reader::read(std::string_view text) {
 }  // namespace
 
 Job parse_job(std::string_view text) { return Reader().read(text); }
+
+void require_phases(const Job& job) {
+    if (!(job.measure_s > 0)) {
+        throw Fatal(
+            "job: the key measure_s is missing: without a clock page it sets the region's length");
+    }
+}
 
 }  // namespace s80::loadgen

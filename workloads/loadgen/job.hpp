@@ -40,4 +40,7 @@ struct Job {
 /// Parses the text of a job. Throws Fatal that names the line's key and what it allows.
 Job parse_job(std::string_view text);
 
+/// Throws Fatal for a job that leaves the lengths of the phases to a clock page.
+void require_phases(const Job& job);
+
 }  // namespace s80::loadgen

@@ -16,18 +16,22 @@ namespace {
 /// Clients that log in at the same time, so that the servers' start-up is not a stampede.
 constexpr unsigned login_concurrency = 18;
 
-/// The longest wait without a look at the page: the phase may change while all clients wait for replies.
+/// The longest wait without a look at the page: the phase may change while all clients wait for
+/// replies.
 constexpr std::uint64_t longest_wait_ns = 50'000'000;
 /// The shortest wait for a modelled moment, in guest time.
 constexpr std::uint64_t shortest_wait_ns = 100'000;
 
-std::uint64_t to_ns(double seconds) { return static_cast<std::uint64_t>(seconds * static_cast<double>(ns_per_s)); }
+std::uint64_t to_ns(double seconds) {
+    return static_cast<std::uint64_t>(seconds * static_cast<double>(ns_per_s));
+}
 
 }  // namespace
 
 Load::Load(World& world, std::function<Job()> read_job)
     : world_(world), read_job_(std::move(read_job)), incoming_(world) {
-    for (unsigned i = 0; i < world.job.clients; ++i) clients_.push_back(std::make_unique<Client>(world, i));
+    for (unsigned i = 0; i < world.job.clients; ++i)
+        clients_.push_back(std::make_unique<Client>(world, i));
 }
 
 void Load::log_in() {
@@ -37,9 +41,7 @@ void Load::log_in() {
 
 void Load::run() {
     if (!world_.fatal.empty()) return;
-    if (!world_.clock.modelled() && !(world_.job.measure_s > 0)) {
-        throw Fatal("job: the key measure_s is missing: without a clock page it sets the region's length");
-    }
+    if (!world_.clock.modelled()) require_phases(world_.job);
     generation_ = world_.clock.generation();
     begin_mix();
     Phase last = Phase::warm_up;
@@ -47,7 +49,8 @@ void Load::run() {
         turn();
         if (world_.clock.generation() != generation_) take_up_generation();
         const Phase now = phase();
-        if (now != last && last == Phase::warm_up) world_.statistics.begin_region(world_.clock.now());
+        if (now != last && last == Phase::warm_up)
+            world_.statistics.begin_region(world_.clock.now());
         last = now;
         if (now == Phase::done) break;
     }
@@ -100,8 +103,8 @@ void Load::take_up_generation() {
 void Load::take(const Job& job) {
     if (job.clients != world_.job.clients || job.users != world_.job.users) {
         throw Fatal("job: clients and users of a checkpoint cannot change: it has " +
-                    std::to_string(world_.job.clients) + " clients of " + std::to_string(world_.job.users) +
-                    " users");
+                    std::to_string(world_.job.clients) + " clients of " +
+                    std::to_string(world_.job.users) + " users");
     }
     world_.take(job);
     output::job(job);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The course of a load: clients log in, the mix runs through warm-up and region, the result is printed.
+// The course of a load: clients log in, the mix runs through warm-up and region, the result is
+// printed.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,8 @@ public:
     /// Logs all clients in, or as many as it can: then world.fatal says why.
     void log_in();
 
-    /// Takes up another job for the clients there are. Throws Fatal for one that cannot be taken up.
+    /// Takes up another job for the clients there are. Throws Fatal for one that cannot be taken
+    /// up.
     void take(const Job& job);
 
     /// Runs the load to the end of its region and prints the result, or as far as it can go: then

@@ -29,7 +29,8 @@ std::string quoted(const std::string& name) {
 
 void Mailboxes::assign(const std::vector<std::string>& names) {
     boxes_.clear();
-    for (const std::string& name : names) boxes_.push_back({name, 0, name.starts_with(created_prefix)});
+    for (const std::string& name : names)
+        boxes_.push_back({name, 0, name.starts_with(created_prefix)});
     selected_ = 0;
 }
 
@@ -43,7 +44,8 @@ std::string Mailboxes::fresh_name(Random& random, bool created) const {
         char number[16];
         std::snprintf(number, sizeof number, "%08x", static_cast<unsigned>(random.bits() >> 32));
         const std::string name = std::string(created ? created_prefix : stored_prefix) + number;
-        if (std::none_of(boxes_.begin(), boxes_.end(), [&](const Mailbox& box) { return box.name == name; })) {
+        if (std::none_of(boxes_.begin(), boxes_.end(),
+                         [&](const Mailbox& box) { return box.name == name; })) {
             return name;
         }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// s80-loadgen: emulates the users of a mail server. In the guest it takes its job from fw_cfg; on a host
-// it takes it from a file and runs against any IMAP and SMTP server.
+// s80-loadgen: emulates the users of a mail server. In the guest it takes its job from fw_cfg; on a
+// host it takes it from a file and runs against any IMAP and SMTP server.
 #include <unistd.h>
 
 #include <csignal>
@@ -76,7 +76,8 @@ Job await_job(FwCfg& fw_cfg) {
     }
 }
 
-/// Waits, with the clients logged in, until the host of a restored guest offers a job that does not hold.
+/// Waits, with the clients logged in, until the host of a restored guest offers a job that does not
+/// hold.
 Job await_go(FwCfg& fw_cfg) {
     for (;;) {
         Job job = await_job(fw_cfg);
@@ -90,9 +91,14 @@ bool generate(const Options& options) {
     const Servers servers = {parse_endpoint(options.imap), parse_endpoint(options.smtp)};
     std::optional<FwCfg> fw_cfg;
     if (options.guest) fw_cfg.emplace();
-    const auto read_job = [&] { return options.guest ? await_job(*fw_cfg) : parse_job(read_file(options.job)); };
+    const auto read_job = [&] {
+        return options.guest ? await_job(*fw_cfg) : parse_job(read_file(options.job));
+    };
     const Job job = read_job();
-    if (job.hold && !options.guest) throw Fatal("job: hold=1 is not allowed: only a guest is saved and restored");
+    if (!options.guest) {
+        if (job.hold) throw Fatal("job: hold=1 is not allowed: only a guest is saved and restored");
+        require_phases(job);
+    }
     output::job(job);
 
     Clock clock(options.guest ? "guest" : "host");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Marker instructions: no-operations that the measuring plugin recognises when the guest executes them
-// (docs/interfaces.md, section 1). They do nothing on any other x86 machine.
+// Marker instructions: no-operations that the measuring plugin recognises when the guest executes
+// them (docs/interfaces.md, section 1). They do nothing on any other x86 machine.
 #pragma once
 
 #include <cstdint>

@@ -15,10 +15,10 @@ constexpr std::size_t longest_message = 140 * 1024;
 constexpr std::size_t line_length = 72;
 
 constexpr std::array<std::string_view, 32> vocabulary = {
-    "agenda",  "answer",   "budget",  "change",   "comment", "contract", "customer", "deadline",
-    "default", "delivery", "design",  "document", "error",   "figure",   "forecast", "invoice",
-    "letter",  "machine",  "meeting", "minutes",  "number",  "office",   "order",    "paper",
-    "plan",    "project",  "question", "report",  "review",  "schedule", "server",   "summary"};
+    "agenda",  "answer",   "budget",   "change",   "comment", "contract", "customer", "deadline",
+    "default", "delivery", "design",   "document", "error",   "figure",   "forecast", "invoice",
+    "letter",  "machine",  "meeting",  "minutes",  "number",  "office",   "order",    "paper",
+    "plan",    "project",  "question", "report",   "review",  "schedule", "server",   "summary"};
 
 std::string_view word(Random& random) { return vocabulary[random.below(vocabulary.size())]; }
 
@@ -27,7 +27,8 @@ std::string date() {
     std::tm parts{};
     gmtime_r(&now, &parts);
     char text[64];
-    const std::size_t length = std::strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S +0000", &parts);
+    const std::size_t length =
+        std::strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S +0000", &parts);
     return std::string(text, length);
 }
 
@@ -38,7 +39,8 @@ std::size_t draw_message_size(Random& random) {
         double below;
         std::size_t kilobytes;
     };
-    constexpr std::array<Class, 5> classes = {{{0.45, 1}, {0.83, 2}, {0.93, 5}, {0.98, 34}, {1.0, 140}}};
+    constexpr std::array<Class, 5> classes = {
+        {{0.45, 1}, {0.83, 2}, {0.93, 5}, {0.98, 34}, {1.0, 140}}};
     const double drawn = random.uniform();
     const auto found = std::find_if(classes.begin(), classes.end(),
                                     [drawn](const Class& one) { return drawn < one.below; });

@@ -99,11 +99,13 @@ std::string totals(const Region& region) {
     const auto all = static_cast<double>(count);
     std::string object = "{";
     field(object, "count", number(count));
-    field(object, "throughput_per_s", number(ratio(all * static_cast<double>(ns_per_s), duration_ns)));
+    field(object, "throughput_per_s",
+          number(ratio(all * static_cast<double>(ns_per_s), duration_ns)));
     field(object, "response_ns_mean", number(ratio(response_ns, all)));
     field(object, "think_ns_mean",
           number(ratio(static_cast<double>(region.think_ns), static_cast<double>(region.thinks))));
-    field(object, "in_flight_mean", number(ratio(static_cast<double>(region.in_flight_ns), duration_ns)));
+    field(object, "in_flight_mean",
+          number(ratio(static_cast<double>(region.in_flight_ns), duration_ns)));
     return object + "}";
 }
 
@@ -139,7 +141,8 @@ void error(std::string_view message) {
     print(line + "}");
 }
 
-void transaction(unsigned client, TransactionType drawn, TransactionType type, std::uint64_t latency_ns) {
+void transaction(unsigned client, TransactionType drawn, TransactionType type,
+                 std::uint64_t latency_ns) {
     std::string line = event("transaction");
     field(line, "client", number(std::uint64_t{client}));
     field(line, "drawn", text(name_of(drawn)));
@@ -155,7 +158,9 @@ void result(const World& world) {
     field(line, "schema", number(std::uint64_t{1}));
     job_fields(line, world.job);
     field(line, "clock", text(world.clock.name()));
-    field(line, "region", "{\"begin_ns\":" + number(region.begin_ns) + ",\"end_ns\":" + number(region.end_ns) + "}");
+    field(
+        line, "region",
+        "{\"begin_ns\":" + number(region.begin_ns) + ",\"end_ns\":" + number(region.end_ns) + "}");
     field(line, "move", text(world.move));
     std::string errors = "{";
     for (std::size_t kind = 0; kind < error_kinds; ++kind) {
@@ -164,10 +169,12 @@ void result(const World& world) {
     field(line, "errors", errors + "}");
     field(line, "first_error", text(statistics.first_error()));
     field(line, "lost_flags", number(region.lost_flags));
-    field(line, "incoming", "{\"messages\":" + number(region.incoming_messages) +
-                                ",\"bytes\":" + number(region.incoming_bytes) + "}");
+    field(line, "incoming",
+          "{\"messages\":" + number(region.incoming_messages) +
+              ",\"bytes\":" + number(region.incoming_bytes) + "}");
     std::string types = "{";
-    for (std::size_t i = 0; i < transaction_types; ++i) field(types, transaction_names[i], type(region.types[i]));
+    for (std::size_t i = 0; i < transaction_types; ++i)
+        field(types, transaction_names[i], type(region.types[i]));
     field(line, "transactions", types + "}");
     field(line, "totals", totals(region));
     print(line + "}");

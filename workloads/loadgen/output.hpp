@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The lines that the load generator prints: JSON, one object a line (docs/interfaces.md, section 4).
+// The lines that the load generator prints: JSON, one object a line (docs/interfaces.md, section
+// 4).
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,8 @@ void ready();
 void job(const Job& job);
 void load_begin(std::uint64_t clock_ns);
 void error(std::string_view message);
-void transaction(unsigned client, TransactionType drawn, TransactionType type, std::uint64_t latency_ns);
+void transaction(unsigned client, TransactionType drawn, TransactionType type,
+                 std::uint64_t latency_ns);
 void result(const World& world);
 
 }  // namespace s80::loadgen::output

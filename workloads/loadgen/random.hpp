@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Random streams. Every client has its own, derived from (seed, client), so that what one client draws
-// does not depend on the others.
+// Random streams. Every client has its own, derived from (seed, client), so that what one client
+// draws does not depend on the others.
 #pragma once
 
 #include <bit>

@@ -29,8 +29,8 @@ std::size_t ResponseParser::feed(std::string_view bytes, ResponseHandler& handle
     std::size_t at = 0;
     while (at < bytes.size()) {
         if (literal_left_ > 0) {
-            const auto part = static_cast<std::size_t>(
-                std::min<std::uint64_t>(literal_left_, bytes.size() - at));
+            const auto part =
+                static_cast<std::size_t>(std::min<std::uint64_t>(literal_left_, bytes.size() - at));
             handler.on_literal(bytes.substr(at, part));
             literal_left_ -= part;
             at += part;
@@ -40,7 +40,8 @@ std::size_t ResponseParser::feed(std::string_view bytes, ResponseHandler& handle
         if (newline == std::string_view::npos) break;
         std::string_view line = bytes.substr(at, newline - at);
         if (!line.ends_with('\r')) {
-            throw Failure(ErrorKind::protocol, "a line without CR: " + std::string(line.substr(0, 80)), true);
+            throw Failure(ErrorKind::protocol,
+                          "a line without CR: " + std::string(line.substr(0, 80)), true);
         }
         line.remove_suffix(1);
         at = newline + 1;

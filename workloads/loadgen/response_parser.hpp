@@ -11,9 +11,10 @@ namespace s80::loadgen {
 /// A response is a line, or several pieces of text with a literal between each two.
 class ResponseHandler {
 public:
-    /// `begins`: the first piece of a response. `literal`: a literal of so many bytes follows and then
-    /// another piece; without one the response ends here. The text excludes {n} and CR LF.
-    virtual void on_text(std::string_view text, bool begins, bool has_literal, std::uint64_t literal) = 0;
+    /// `begins`: the first piece of a response. `literal`: a literal of so many bytes follows and
+    /// then another piece; without one the response ends here. The text excludes {n} and CR LF.
+    virtual void on_text(std::string_view text, bool begins, bool has_literal,
+                         std::uint64_t literal) = 0;
     /// A part of the announced literal; parts add up to its length.
     virtual void on_literal(std::string_view part) = 0;
 
@@ -23,8 +24,9 @@ protected:
 
 class ResponseParser {
 public:
-    /// Takes all whole lines and literal parts; returns the bytes consumed. The rest, an incomplete line,
-    /// must be offered again with more behind it. Throws a fatal Failure for a line without CR.
+    /// Takes all whole lines and literal parts; returns the bytes consumed. The rest, an incomplete
+    /// line, must be offered again with more behind it. Throws a fatal Failure for a line without
+    /// CR.
     std::size_t feed(std::string_view bytes, ResponseHandler& handler);
 
 private:

@@ -27,7 +27,8 @@ Task SmtpSession::exchange(std::string line, char expected) {
 
 void SmtpSession::check(std::string_view request, char expected) const {
     if (!reply_.starts_with(expected)) {
-        throw Failure(ErrorKind::smtp, "the mail server answered " + std::string(request) + " with " + reply_);
+        throw Failure(ErrorKind::smtp,
+                      "the mail server answered " + std::string(request) + " with " + reply_);
     }
 }
 

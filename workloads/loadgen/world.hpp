@@ -2,7 +2,6 @@
 // What all clients of a run share.
 #pragma once
 
-#include <functional>
 #include <string>
 
 #include "clock.hpp"
@@ -34,6 +33,11 @@ struct World {
         network.set_reply_timeout(job.reply_timeout_s);
     }
 
+    /// Ends the run; the first reason counts.
+    void give_up(const std::string& reason) {
+        if (fatal.empty()) fatal = reason;
+    }
+
     Clock& clock;
     Servers servers;
     TlsContext tls;
@@ -45,9 +49,9 @@ struct World {
     Accounts accounts;
     MessageText text;
     Statistics statistics;
-    std::string move;        // how MOVE is done, once a client knows
-    std::string fatal;       // why the run cannot go on
-    bool trace = false;      // one line a transaction in the output
+    std::string move;    // how MOVE is done, once a client knows
+    std::string fatal;   // why the run cannot go on
+    bool trace = false;  // one line a transaction in the output
 };
 
 }  // namespace s80::loadgen

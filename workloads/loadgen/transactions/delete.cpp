@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// DELT: delete a mailbox. One that the workload created itself goes first, so that the mail store keeps
-// its size; with none, any but the INBOX and the selected one.
+// DELT: delete a mailbox. One that the workload created itself goes first, so that the mail store
+// keeps its size; with none, any but the INBOX and the selected one.
 #include <algorithm>
 
 #include "transaction.hpp"
@@ -10,7 +10,8 @@ namespace s80::loadgen {
 namespace {
 
 bool possible(Client& client) {
-    return client.mailboxes.size() > client.world.job.mailboxes_min && !client.mailboxes.movable().empty();
+    return client.mailboxes.size() > client.world.job.mailboxes_min &&
+           !client.mailboxes.movable().empty();
 }
 
 Task run(Client& client) {

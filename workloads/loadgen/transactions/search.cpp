@@ -13,7 +13,8 @@ Task run(Client& client) {
     client.imap.want(client.imap.remembered);
     co_await client.imap.command("SEARCH SUBJECT " + quoted(client.subject_word));
     if (client.imap.remembered != 0 && !client.imap.reply().found) {
-        throw Failure(ErrorKind::missing, "SEARCH SUBJECT " + client.subject_word + " did not find message " +
+        throw Failure(ErrorKind::missing, "SEARCH SUBJECT " + client.subject_word +
+                                              " did not find message " +
                                               std::to_string(client.imap.remembered) + " of " +
                                               client.mailboxes.selected().name);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The contract of the ten transactions: whether a client can do it now, what it does, and what it does
-// instead when a threshold forbids it.
+// The contract of the ten transactions: whether a client can do it now, what it does, and what it
+// does instead when a threshold forbids it.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ const Transaction& transaction(TransactionType type);
 /// The type that a client really does when `drawn` was drawn.
 TransactionType allowed(Client& client, TransactionType drawn);
 
-extern const Transaction create_mailbox, delete_mailbox, rename_mailbox, search_subject, select_and_list,
-    copy_message, move_message, view_message, send_message, delete_message;
+extern const Transaction create_mailbox, delete_mailbox, rename_mailbox, search_subject,
+    select_and_list, copy_message, move_message, view_message, send_message, delete_message;
 
 }  // namespace s80::loadgen

@@ -12,8 +12,9 @@ Task run(Client& client) {
     const std::string message = std::to_string(client.random_message());
     co_await client.imap.command("FETCH " + message + " BODY[]");
     if (client.imap.reply().fetched == 0 || client.imap.reply().literal == 0) {
-        throw Failure(ErrorKind::missing,
-                      "FETCH " + message + " BODY[] of " + client.mailboxes.selected().name + " brought nothing");
+        throw Failure(ErrorKind::missing, "FETCH " + message + " BODY[] of " +
+                                              client.mailboxes.selected().name +
+                                              " brought nothing");
     }
 }
 
