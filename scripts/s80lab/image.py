@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -89,8 +90,8 @@ def build_image(
         )
         (new / "manifest.json").write_text(manifest.model_dump_json(indent=2) + "\n")
         if out_dir.exists():
-            os.rename(out_dir, work / "old")
-        os.rename(new, out_dir)
+            out_dir.rename(work / "old")
+        new.rename(out_dir)
     progress(f"image: {manifest.initramfs_bytes / 1e6:.1f} MB, kernel {manifest.kernel_version}")
     return manifest
 
@@ -105,7 +106,9 @@ def _entries(root: Path, work: Path, binaries: Path) -> Iterator[Entry]:
         executable = 0o755 if os.access(path, os.X_OK) else 0o644
         yield regular(str(path.relative_to(COMMON)), path.read_bytes(), executable)
     for name in PROGRAMS:
-        yield regular(f"usr/bin/{name}", (binaries / name).read_bytes(), 0o755)
+        stripped = work / name
+        subprocess.run(["strip", "-o", str(stripped), str(binaries / name)], check=True)
+        yield regular(f"usr/bin/{name}", stripped.read_bytes(), 0o755)
     cert, key = certificate(work)
     yield regular("etc/dovecot/cert.pem", cert)
     yield regular("etc/dovecot/key.pem", key, 0o600)

@@ -22,12 +22,16 @@ def debian_mirror() -> str:
     try:
         targets = subprocess.run(query, check=True, capture_output=True, text=True).stdout
     except (OSError, subprocess.CalledProcessError) as error:
-        raise UserError(f"apt-get does not list this machine's package sources ({error}): a Debian host is needed") from error
+        raise UserError(
+            f"apt-get does not list this machine's package sources ({error}): a Debian host is needed"
+        ) from error
     for line in targets.splitlines():
         uri, release, component = line.split()
         if component == "main" and re.fullmatch(r"[a-z]+", release) and "debian" in uri:
             return uri.rstrip("/")
-    raise UserError("no Debian archive (component main) is among this machine's apt sources: add one and run apt-get update")
+    raise UserError(
+        "no Debian archive (component main) is among this machine's apt sources: add one and run apt-get update"
+    )
 
 
 @dataclass(frozen=True)
@@ -60,11 +64,13 @@ def unpack(names: Sequence[str], suite: str, root: Path) -> Packages:
         raise UserError("mmdebstrap is not installed: apt-get install mmdebstrap") from error
     if result.returncode != 0:
         reasons = [line for line in result.stderr.splitlines() if line.startswith(("E:", "Err:"))]
-        raise UserError(f"mmdebstrap could not unpack {' '.join(names)}: {'; '.join(reasons[:3]) or result.stderr[-300:]}")
-    return Packages(root, _versions(listing.read_text().split()))
+        raise UserError(
+            f"mmdebstrap could not unpack {' '.join(names)}: {'; '.join(reasons[:3]) or result.stderr[-300:]}"
+        )
+    return Packages(root, package_versions(listing.read_text().split()))
 
 
-def _versions(archives: Sequence[str]) -> dict[str, str]:
+def package_versions(archives: Sequence[str]) -> dict[str, str]:
     """Names and versions from the archives' file names: name_version_architecture.deb, percent-encoded."""
     versions = {}
     for archive in sorted(archives):

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The whole image, built from this machine's package mirror (some seconds)."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from s80lab.image import COMMON, ImageManifest, build_image, load_image
+
+pytestmark = pytest.mark.guest
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("image") / "debian"
+    build_image(folder, progress=print)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def tree(image: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The initramfs unpacked, its device node aside (that would need root)."""
+    root = tmp_path_factory.mktemp("tree")
+    unpack = ["cpio", "-id", "--quiet", "--no-preserve-owner", "-f", "dev/console"]
+    with (image / "initramfs.cpio").open("rb") as archive:
+        subprocess.run(unpack, check=True, stdin=archive, cwd=root)
+    return root
+
+
+def test_manifest_names_kernel_and_servers(image: Path) -> None:
+    manifest = load_image(image)
+    assert manifest.kernel_version.endswith("cloud-amd64")
+    servers = {"dovecot-imapd", "dovecot-lmtpd", "dovecot-sqlite", "opensmtpd"}
+    assert servers <= manifest.packages.keys()
+
+
+def test_it_is_small(image: Path) -> None:
+    assert load_image(image).initramfs_bytes < 40e6
+
+
+def test_nothing_but_programs_libraries_and_settings(tree: Path) -> None:
+    assert not any((tree / path).exists() for path in ("usr/share", "var/lib/dpkg", "lib/modules", "boot"))
+
+
+def test_common_files_are_there_and_init_can_be_executed(tree: Path) -> None:
+    for path in COMMON.rglob("*"):
+        if path.is_file():
+            assert (tree / path.relative_to(COMMON)).read_bytes() == path.read_bytes()
+    assert (tree / "init").stat().st_mode & 0o111
+
+
+def test_every_library_of_every_program_is_found(tree: Path) -> None:
+    loader = tree / "lib64" / "ld-linux-x86-64.so.2"
+    paths = ":".join(str(tree / folder) for folder in ("lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu"))
+    for program in ("usr/sbin/dovecot", "usr/lib/dovecot/imap", "usr/lib/dovecot/auth", "usr/sbin/smtpd"):
+        library_path = f"{paths}:{tree}/usr/lib/dovecot"
+        command = [str(loader), "--library-path", library_path, "--list", str(tree / program)]
+        listing = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        assert "not found" not in listing
+
+
+def test_building_again_changes_nothing(image: Path) -> None:
+    before = (image / "initramfs.cpio").stat().st_mtime_ns
+    said: list[str] = []
+    manifest = build_image(image, progress=said.append)
+    assert said == ["image: up to date"]
+    assert isinstance(manifest, ImageManifest)
+    assert (image / "initramfs.cpio").stat().st_mtime_ns == before
+
+
+def test_nothing_is_left_beside_it(image: Path) -> None:
+    assert [path.name for path in image.parent.iterdir()] == ["debian"]

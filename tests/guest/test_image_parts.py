@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The parts of the image builder, each by itself and without a network."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from s80lab.errors import UserError
+from s80lab.image import BINARIES, build_image, load_image
+from s80lab.image_accounts import accounts_database, certificate
+from s80lab.image_cpio import character_device, directory, regular, symlink, write_archive
+from s80lab.image_files import kept_files
+from s80lab.image_packages import debian_mirror, package_versions
+
+
+def test_the_archive_unpacks_with_cpio(tmp_path: Path) -> None:
+    entries = [
+        regular("usr/bin/tool", b"#!/bin/sh\n", 0o755),
+        symlink("bin", "usr/bin"),
+        directory("tmp", 0o1777),
+        character_device("dev/console", 5, 1),
+    ]
+    write_archive(entries, tmp_path / "archive")
+    listing = ["cpio", "--list", "--verbose", "--numeric-uid-gid", "--quiet", "--file", str(tmp_path / "archive")]
+    lines = subprocess.run(listing, check=True, capture_output=True, text=True).stdout.splitlines()
+    modes = {line.split(" 1970 ")[1]: line.split()[0] for line in lines}
+    assert modes == {
+        "bin -> usr/bin": "lrwxrwxrwx",
+        "dev": "drwxr-xr-x",
+        "dev/console": "crw-------",
+        "tmp": "drwxrwxrwt",
+        "usr": "drwxr-xr-x",
+        "usr/bin": "drwxr-xr-x",
+        "usr/bin/tool": "-rwxr-xr-x",
+    }
+    assert {tuple(line.split()[2:4]) for line in lines} == {("0", "0")}
+
+
+def test_equal_entries_give_equal_bytes_in_any_order(tmp_path: Path) -> None:
+    entries = [regular("b", b"2"), regular("a/c", b"1")]
+    write_archive(entries, tmp_path / "one")
+    write_archive(reversed(entries), tmp_path / "two")
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+def test_kept_programs_bring_their_libraries(tmp_path: Path) -> None:
+    library = tmp_path / "root" / "usr" / "lib" / "libone.so.1"
+    library.parent.mkdir(parents=True)
+    (tmp_path / "root" / "lib64").mkdir()
+    (tmp_path / "root" / "lib64" / "ld-linux-x86-64.so.2").write_bytes(b"")
+    (tmp_path / "root" / "usr" / "bin").mkdir()
+    link = ["gcc", "-xc", "-", "-xnone", "-nostdlib", "-Wl,--no-as-needed", "-o"]
+    subprocess.run(
+        [*link, str(library), "-shared", "-fPIC", "-Wl,-soname,libone.so.1"], input="int one(void){return 1;}",
+        text=True, check=True,
+    )  # fmt: skip
+    subprocess.run(
+        [*link, str(tmp_path / "root/usr/bin/program"), str(library), "-Wl,-e,main"],
+        input="int one(void); int main(void){return one();}", text=True, check=True,
+    )  # fmt: skip
+    rules = tmp_path / "keep.txt"
+    rules.write_text("# comment\nusr/bin/program\n")
+    paths = [entry.path for entry in kept_files(tmp_path / "root", rules)]
+    assert paths == ["lib64/ld-linux-x86-64.so.2", "usr/bin/program", "usr/lib/libone.so.1"]
+    library.unlink()
+    with pytest.raises(UserError, match=r"libone\.so\.1; add theirs to packages\.txt"):
+        kept_files(tmp_path / "root", rules)
+
+
+def test_a_rule_that_matches_nothing_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "keep.txt").write_text("usr/bin/absent\n")
+    with pytest.raises(UserError, match=r"no file of the packages matches 'usr/bin/absent'"):
+        kept_files(tmp_path, tmp_path / "keep.txt")
+
+
+def test_versions_come_from_the_archives_names() -> None:
+    names = ["libc6_2.36-9+deb12u14_amd64.deb", "opensmtpd_6.8.0p2-4+b4_amd64.deb", "partial", "tar_1%3a1.34_all.deb"]
+    assert package_versions(names) == {"libc6": "2.36-9+deb12u14", "opensmtpd": "6.8.0p2-4+b4", "tar": "1:1.34"}
+
+
+def test_the_mirror_is_the_machines_own() -> None:
+    assert debian_mirror().startswith(("http://", "https://", "file:", "copy:", "mirror"))
+
+
+def test_accounts(tmp_path: Path) -> None:
+    (tmp_path / "copy").write_bytes(accounts_database(tmp_path))
+    with sqlite3.connect(tmp_path / "copy") as database:
+        rows = database.execute("SELECT name, password FROM users ORDER BY name").fetchall()
+    assert rows[0] == ("user001", "secret")
+    assert rows[-1] == ("user512", "secret")
+    assert len(rows) == 512
+
+
+def test_certificate_is_of_p256(tmp_path: Path) -> None:
+    cert, key = certificate(tmp_path)
+    command = ["openssl", "x509", "-noout", "-text"]
+    text = subprocess.run(command, input=cert, capture_output=True, check=True).stdout.decode()
+    assert "NIST CURVE: P-256" in text
+    assert b"PRIVATE KEY" in key
+
+
+def test_an_absent_image_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"manifest\.json is missing.*s80lab image build"):
+        load_image(tmp_path)
+
+
+def test_missing_programs_are_named(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"s80-loadgen is missing: build the programs first"):
+        build_image(tmp_path / "image", progress=print, binaries=tmp_path)
+    assert BINARIES.name == "bin"

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the mail store builder writes is what a mail program expects: read back with Python's own mbox reader."""
+
+from __future__ import annotations
+
+import email.policy
+import email.utils
+import hashlib
+import mailbox
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from s80lab.paths import BUILD
+
+PROGRAM = BUILD / "bin" / "s80-mailstore"
+
+
+def build(root: Path, *, users: int = 5, mailboxes: int = 6, kib: int = 256, seed: int = 1) -> Path:
+    root.mkdir()
+    arguments = {"root": root, "users": users, "mailboxes": mailboxes, "mailbox-kib": kib, "seed": seed}
+    words = [word for key, value in arguments.items() for word in (f"--{key}", str(value))]
+    subprocess.run([PROGRAM, *words], check=True, capture_output=True)
+    return root
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("mailstore") / "store")
+
+
+def files(root: Path) -> list[Path]:
+    return sorted(path for path in root.rglob("*") if path.is_file())
+
+
+def messages(root: Path) -> Iterator[mailbox.mboxMessage]:
+    for path in files(root):
+        yield from mailbox.mbox(path, create=False)
+
+
+def digest(root: Path) -> str:
+    result = hashlib.sha256()
+    for path in files(root):
+        result.update(str(path.relative_to(root)).encode() + path.read_bytes())
+    return result.hexdigest()
+
+
+def test_the_same_arguments_give_the_same_bytes(store: Path, tmp_path: Path) -> None:
+    assert digest(build(tmp_path / "again")) == digest(store)
+
+
+def test_another_seed_gives_other_bytes(store: Path, tmp_path: Path) -> None:
+    assert digest(build(tmp_path / "other", seed=2)) != digest(store)
+
+
+def test_sizes_follow_the_oracle_study(store: Path) -> None:
+    shares = {1024: 0.45, 2048: 0.38, 5120: 0.10, 34816: 0.05, 143360: 0.02}
+    sizes = [len(message.as_bytes()) for message in messages(store)]
+    nearest = Counter(min(shares, key=lambda size: abs(size - bytes_)) for bytes_ in sizes)
+    for size, share in shares.items():
+        assert nearest[size] / len(sizes) == pytest.approx(share, abs=0.02)
+
+
+def test_every_message_is_well_formed(store: Path) -> None:
+    count = 0
+    for message in messages(store):
+        count += 1
+        parsed = email.message_from_bytes(message.as_bytes(), policy=email.policy.default)
+        assert not parsed.defects
+        assert not [part.defects for part in parsed.walk() if part.defects]
+        for name in ("From", "To", "Subject", "Date", "Message-ID", "Received"):
+            assert parsed[name]
+        assert email.utils.parsedate_to_datetime(str(parsed["Date"])).year in (2025, 2026)
+        if parsed.is_multipart():
+            assert {part.get_content_maintype() for part in parsed.iter_parts()} <= {"text", "application"}
+            for part in parsed.iter_attachments():
+                assert len(part.get_content()) > 0
+    assert count > 1000
+
+
+def test_every_from_line_begins_a_message(store: Path) -> None:
+    """Text lines that begin with "From " are quoted, so mbox readers of every kind agree on the number of messages."""
+    for path in files(store):
+        data = path.read_bytes()
+        from_lines = data.count(b"\nFrom ") + data.startswith(b"From ")
+        assert from_lines == data.count(b"\nX-UID: ")
+        assert len(mailbox.mbox(path, create=False)) == from_lines
+
+
+def test_uids_count_up_from_one(store: Path) -> None:
+    box = list(mailbox.mbox(store / "user001" / "inbox", create=False))
+    assert [int(message["X-UID"]) for message in box] == list(range(1, len(box) + 1))
+    assert box[0]["X-IMAPbase"].split()[1] == f"{len(box):010}"
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["--users", "0"], "--users must be a number from 1 to 9999, not '0'"),
+        (["--mailbox-kib", "1MB"], "--mailbox-kib must be a number"),
+        (["--colour", "red"], "unknown option --colour"),
+        (["--seed"], "--seed needs a value"),
+        ([], "are needed"),
+    ],
+)
+def test_bad_arguments_are_named(words: list[str], reason: str) -> None:
+    result = subprocess.run([PROGRAM, *words], capture_output=True, text=True, check=False)
+    assert result.returncode == 2
+    assert reason in result.stderr
