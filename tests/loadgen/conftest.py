@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,21 +72,20 @@ def _built() -> None:
 
 
 @pytest.fixture
-def mail_system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MailSystem]:
+def mail_system() -> Iterator[MailSystem]:
     """Dovecot and OpenSMTPD with the mail of USERS users."""
     if reason := missing():
         pytest.skip(reason)
-    base = tmp_path_factory.mktemp("mail")
-    for folder in [base, *base.parents]:  # the servers' own users must get through
-        if folder.owner() == "root" and folder.is_relative_to("/tmp/"):
-            folder.chmod(folder.stat().st_mode | 0o011)
-    store.build(base / "store", USERS)
-    system = MailSystem(base)
-    try:
-        system.start()
-        yield system
-    finally:
-        system.stop()
+    # Not under pytest's own folder: any other pytest that starts closes that to the servers' users.
+    with tempfile.TemporaryDirectory(prefix="s80-mail-") as name:
+        base = Path(name)
+        store.build(base / "store", USERS)
+        system = MailSystem(base)
+        try:
+            system.start()
+            yield system
+        finally:
+            system.stop()
 
 
 @pytest.fixture
