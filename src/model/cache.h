@@ -40,6 +40,12 @@ public:
         return nullptr;
     }
 
+    /// Has the host fetch the set of a line that will be looked for soon.
+    void prefetch(Line line) const {
+        __builtin_prefetch(&blocks_[static_cast<std::size_t>(line & mask_) * ways_]);
+        __builtin_prefetch(&sets_[line & mask_]);
+    }
+
     void touch(const Block* block) {
         const auto at = static_cast<std::size_t>(block - blocks_.data());
         const auto set = static_cast<std::size_t>(block->line & mask_);

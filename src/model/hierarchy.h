@@ -33,6 +33,12 @@ public:
         return l2_access(core, line, kind, context);
     }
 
+    /// Has the host fetch what an access that comes soon will look at.
+    void prefetch(unsigned core, Line line, bool instruction) const {
+        const Core& c = cores_[core];
+        (instruction ? c.l1i : c.l1d).prefetch(line);
+    }
+
     /// The state of a line in a core's L2.
     State state(unsigned core, Line line);
     bool in_l1(unsigned core, Line line, bool instruction);

@@ -15,6 +15,9 @@ constexpr std::int64_t kNotSent = std::numeric_limits<std::int64_t>::min();
 /// processor may run ahead of the others or lag behind by this much before it is pulled back.
 constexpr std::int64_t kMaxLead = 20'000 * kUnit;
 
+/// Events between a prefetch and its use.
+constexpr std::size_t kAhead = 8;
+
 }  // namespace
 
 Player::Player(Hierarchy& hierarchy)
@@ -94,6 +97,8 @@ void Player::run(Cursor& cursor, const Stream& stream, std::int64_t until) {
     while (at < stream.size && clock <= until) {
         const Event event = events[at];
         ++at;
+        const Event& soon = events[std::min(at + kAhead, stream.size - 1)];
+        hierarchy_.prefetch(core, soon.line, soon.op == Op::ifetch);
         clock += event.delta * cpi_;
         instructions += event.delta;
         if (event.op <= Op::walk) {
@@ -156,6 +161,7 @@ void Player::advance(const Window& window) {
 
 void Player::count(const Window& window) {
     Statistics& stats = hierarchy_.stats();
+    const auto classes = stats.values(Stat::instruction_class);
     for (unsigned p = 0; p < window.streams.size(); ++p) {
         const Stream& stream = window.streams[p];
         if (!stream.ran) {
@@ -165,6 +171,9 @@ void Player::count(const Window& window) {
         for (std::uint8_t c = 0; c < kContexts; ++c) {
             Context context;
             context.value = c;
+            for (unsigned i = 0; i < kInstructionClasses; ++i) {
+                classes[c * kInstructionClasses + i] += stream.classes[c][i];
+            }
             stats.context(Stat::instructions, core, context) += stream.instructions[c];
             for (unsigned k = 0; k < kKinds; ++k) {
                 stats.kind(Stat::accesses, core, context, static_cast<Kind>(k)) += stream.accesses[c][k];
@@ -173,11 +182,6 @@ void Player::count(const Window& window) {
     }
     if (window.mark == Mark::none) {
         return;
-    }
-    const auto classes = stats.values(Stat::instruction_class);
-    for (unsigned c = 0; c < kContexts; ++c) {
-        std::copy(window.instruction_class[c].begin(), window.instruction_class[c].end(),
-                  classes.begin() + c * kInstructionClasses);
     }
     const auto transactions = stats.values(Stat::transactions);
     for (unsigned t = 0; t < kTransactionTypes; ++t) {

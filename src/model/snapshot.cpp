@@ -45,7 +45,7 @@ std::string header(const Hierarchy& hierarchy) {
         out += s == 0 ? "" : ",";
         out += "{\"name\":" + quoted(i.name) +
                ",\"unit\":" + quoted(i.unit) +
-               ",\"dims\":" + array(i.dims, [](Dim d) { return quoted(dim_name(d)); }) +
+               ",\"dims\":" + array(i.dims(), [](Dim d) { return quoted(dim_name(d)); }) +
                ",\"gauge\":" + (i.gauge ? "true" : "false") +
                ",\"description\":" + quoted(i.description) + '}';
     }

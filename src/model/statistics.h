@@ -2,9 +2,9 @@
 // Every statistic of the model: name, unit, dimensions and description are declared once, in
 // statistics.cpp. Counters only grow; readers take snapshots and subtract.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "model/types.h"
@@ -50,18 +50,23 @@ enum class Dim : std::uint8_t {
     core, privilege, party, kind, source, state, service, instruction, transaction, outcome
 };
 
+inline constexpr unsigned kMaxDims = 5;
+
 struct StatInfo {
     const char* name;
     const char* unit;
-    std::vector<Dim> dims;
+    unsigned rank;                    ///< dimensions in use
+    std::array<Dim, kMaxDims> dim;
     bool gauge;
     const char* description;
+
+    constexpr std::span<const Dim> dims() const { return {dim.data(), rank}; }
 };
 
 const StatInfo& info(Stat stat);
 const char* dim_name(Dim dim);
 /// The labels of a dimension; empty for cores, which are numbered.
-const std::vector<std::string>& labels(Dim dim);
+std::span<const char* const> labels(Dim dim);
 
 class Statistics {
 public:

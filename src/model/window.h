@@ -33,6 +33,7 @@ struct Stream {
     bool runs_on = false;             ///< was not halted when the window ended
     std::array<std::uint64_t, kContexts> instructions{};
     std::array<std::array<std::uint64_t, kKinds>, kContexts> accesses{};
+    std::array<std::array<std::uint64_t, kInstructionClasses>, kContexts> classes{};
 };
 
 /// A line of snapshots.jsonl is due after this window.
@@ -48,7 +49,6 @@ struct Window {
     std::uint64_t index = 0;          ///< number of the snapshot
     std::uint64_t instructions = 0;   ///< of the whole run up to the end of this window
     /// Totals of the whole run, filled when a mark is due.
-    std::array<std::array<std::uint64_t, kInstructionClasses>, kContexts> instruction_class{};
     std::array<std::array<std::uint64_t, kOutcomes>, kTransactionTypes> transactions{};
 };
 

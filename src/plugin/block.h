@@ -3,7 +3,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
-#include <deque>
+#include <optional>
 
 #include "model/statistics.h"
 #include "model/types.h"
@@ -11,49 +11,77 @@
 namespace s80::plugin {
 
 struct Block {
-    std::uint32_t instructions = 0;
+    std::uint16_t instructions = 0;
     std::uint8_t privilege = 0;
     /// Lines of the code: consecutive in each of at most two pages.
     std::array<std::uint8_t, 2> lines{};
     std::array<model::Line, 2> first{};
-    std::array<std::uint64_t, model::kParties> executed{};
     std::array<std::uint16_t, model::kInstructionClasses> classes{};
 };
 
-using ClassCounts = std::array<std::array<std::uint64_t, model::kInstructionClasses>, model::kContexts>;
+/// Some bits of a word.
+struct BitField {
+    unsigned shift;
+    std::uint64_t mask;
+    constexpr BitField(unsigned s, unsigned bits) : shift(s), mask((std::uint64_t{1} << bits) - 1) {}
+    constexpr std::uint64_t put(std::uint64_t v) const { return v << shift; }
+    constexpr std::uint64_t get(std::uint64_t w) const { return w >> shift & mask; }
+};
 
-/// All blocks since QEMU last dropped its translations; what ran before is in the sums.
-class Blocks {
+/// What a block's callback is given. Almost every block fits into the word itself, so that running it
+/// touches no memory of its own (there are hundreds of thousands, each a cache miss); the others are
+/// pointed to. A block has at most one branch: it ends there.
+class BlockWord {
 public:
-    Block& add() { return blocks_.emplace_back(); }
-
-    /// Instructions by class and context, of everything that ran.
-    ClassCounts counts() const {
-        ClassCounts all = before_;
-        for (const Block& b : blocks_) {
-            for (unsigned party = 0; party < model::kParties; ++party) {
-                if (b.executed[party] == 0) {
-                    continue;
-                }
-                auto& row = all[b.privilege * model::kParties + party];
-                for (unsigned i = 0; i < model::kInstructionClasses; ++i) {
-                    row[i] += b.executed[party] * b.classes[i];
-                }
-            }
+    explicit BlockWord(void* word) : word_(reinterpret_cast<std::uintptr_t>(word)) {}
+    /// Nothing when the block does not fit.
+    static std::optional<BlockWord> pack(const Block& b) {
+        using enum model::InstructionClass;
+        const auto count = [&](model::InstructionClass c) {
+            return static_cast<std::uint64_t>(b.classes[static_cast<unsigned>(c)]);
+        };
+        if (b.instructions > kCount.mask || b.lines[0] == 0 || b.lines[0] - 1U > kExtraLines.mask ||
+            b.lines[1] != 0 || b.first[0] > kLine.mask || count(load) > kLoads.mask ||
+            count(store) > kStores.mask || count(load_store) > kBoth.mask ||
+            count(branch_conditional) > 1 || count(branch_unconditional) > 1) {
+            return std::nullopt;
         }
-        return all;
+        return BlockWord(1 | kPrivilege.put(b.privilege) | kCount.put(b.instructions) |
+                         kExtraLines.put(b.lines[0] - 1U) | kLine.put(b.first[0]) | kLoads.put(count(load)) |
+                         kStores.put(count(store)) | kBoth.put(count(load_store)) |
+                         kConditional.put(count(branch_conditional)) |
+                         kUnconditional.put(count(branch_unconditional)));
     }
-    void set_before(const ClassCounts& counts) { before_ = counts; }
+    static BlockWord point_to(const Block& b) { return BlockWord(const_cast<Block*>(&b)); }
+    void* word() const { return reinterpret_cast<void*>(word_); }
 
-    /// QEMU dropped every translation: no block of the list will run again.
-    void flush() {
-        before_ = counts();
-        blocks_.clear();
-    }
+    bool packed() const { return (word_ & 1) != 0; }
+    const Block& block() const { return *reinterpret_cast<const Block*>(word_); }
+
+    // Of a packed block:
+    unsigned privilege() const { return static_cast<unsigned>(kPrivilege.get(word_)); }
+    std::uint64_t instructions() const { return kCount.get(word_); }
+    model::Line line() const { return static_cast<model::Line>(kLine.get(word_)); }
+    unsigned extra_lines() const { return static_cast<unsigned>(kExtraLines.get(word_)); }
+    /// By class, `other` excepted: it is what remains.
+    std::uint64_t loads() const { return kLoads.get(word_); }
+    std::uint64_t stores() const { return kStores.get(word_); }
+    std::uint64_t both() const { return kBoth.get(word_); }
+    std::uint64_t conditional() const { return kConditional.get(word_); }
+    std::uint64_t unconditional() const { return kUnconditional.get(word_); }
 
 private:
-    std::deque<Block> blocks_;
-    ClassCounts before_{};
+    explicit BlockWord(std::uint64_t word) : word_(word) {}
+    static constexpr BitField kPrivilege{1, 1};
+    static constexpr BitField kConditional{2, 1};
+    static constexpr BitField kUnconditional{3, 1};
+    static constexpr BitField kExtraLines{4, 2};
+    static constexpr BitField kCount{6, 7};
+    static constexpr BitField kLoads{13, 6};
+    static constexpr BitField kStores{19, 6};
+    static constexpr BitField kBoth{25, 4};
+    static constexpr BitField kLine{29, 35};
+    std::uint64_t word_;
 };
 
 }  // namespace s80::plugin

@@ -40,6 +40,8 @@ struct alignas(64) Lane {
     model::Context context;
     std::uint8_t party = 0;
     std::array<std::uint64_t, model::kKinds> accesses{};  ///< in the present context
+    /// Instructions by class in the present context; `other` is what remains of the whole.
+    std::array<std::uint64_t, model::kInstructionClasses> classes{};
 
     std::array<std::uint64_t, kFilterEntries> loads{};
     std::array<std::uint64_t, kFilterEntries> stores{};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Entry of the plugin: checks what it was loaded into and registers its callbacks.
 #include <cstring>
-#include <memory>
 #include <string>
 
 #include "model/machine.h"
@@ -36,9 +35,9 @@ void install(qemu_plugin_id_t id, const qemu_info_t& info, int argc, char** argv
     const Arguments arguments = Arguments::parse(argc, argv);
     const model::Machine machine = model::Machine::load(arguments.machine);
     check(info, machine);
-    install_recorder(std::make_unique<Recorder>(arguments, machine, model::Protocol::load(arguments.protocol)));
+    the_recorder = new Recorder(arguments, machine, model::Protocol::load(arguments.protocol));
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
-    qemu_plugin_register_flush_cb(id, [](qemu_plugin_id_t) { recorder().blocks().flush(); });
+    qemu_plugin_register_flush_cb(id, on_flush);
     qemu_plugin_register_atexit_cb(
         id, [](qemu_plugin_id_t, void*) { guarded([] { recorder().finish(); }); }, nullptr);
 }

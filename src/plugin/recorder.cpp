@@ -37,13 +37,9 @@ constexpr std::uint64_t kGenerationStep = std::uint64_t{1} << 36;
 constexpr std::uint64_t kKernelHalf = std::uint64_t{1} << 63;
 constexpr std::uint64_t kApicPage = 0xfee00;
 
-// Never destroyed: QEMU's exit callback, which ends the recording, runs after this library's destructors.
-Recorder* the_recorder = nullptr;
-
 }  // namespace
 
-Recorder& recorder() { return *the_recorder; }
-void install_recorder(std::unique_ptr<Recorder> recorder) { the_recorder = recorder.release(); }
+Recorder* the_recorder = nullptr;
 
 Recorder::Recorder(const Arguments& arguments, const model::Machine& machine, const model::Protocol& protocol)
     : arguments_(arguments),
@@ -159,8 +155,17 @@ bool Recorder::attend(Lane& lane) {
 
 void Recorder::set_context(Lane& lane, std::uint8_t context) {
     const unsigned old = lane.context.value;
-    lane.stream->instructions[old] += lane.instructions - lane.counted;
+    const std::uint64_t instructions = lane.instructions - lane.counted;
     lane.counted = lane.instructions;
+    lane.stream->instructions[old] += instructions;
+    auto& classes = lane.stream->classes[old];
+    std::uint64_t named = 0;
+    for (unsigned i = 0; i + 1 < model::kInstructionClasses; ++i) {
+        classes[i] += lane.classes[i];
+        named += lane.classes[i];
+    }
+    classes.back() += instructions - named;
+    lane.classes = {};
     for (unsigned k = 0; k < model::kKinds; ++k) {
         lane.stream->accesses[old][k] += lane.accesses[k];
     }
@@ -266,18 +271,9 @@ void Recorder::emit(Lane& lane, model::Line line, Op op) {
     } while (true);
 }
 
-void Recorder::fetch(Lane& lane, const Block& block) {
-    for (unsigned run = 0; run < 2; ++run) {
-        for (unsigned i = 0; i < block.lines[run]; ++i) {
-            const model::Line line = block.first[run] + i;
-            ++lane.accesses[static_cast<unsigned>(Kind::ifetch)];
-            std::uint64_t& entry = lane.fetches[line % kFilterEntries];
-            if (entry != (line | lane.epoch)) {
-                emit(lane, line, Op::ifetch);
-                entry = line | lane.epoch;
-            }
-        }
-    }
+void Recorder::fetch(Lane& lane, model::Line line) {
+    emit(lane, line, Op::ifetch);
+    lane.fetches[line % kFilterEntries] = line | lane.epoch;
 }
 
 std::optional<std::uint64_t> Recorder::translate(Lane& lane, std::uint32_t info, std::uint64_t address) {
@@ -344,7 +340,7 @@ void Recorder::access_line(Lane& lane, std::uint32_t info, std::uint64_t address
     }
 }
 
-void Recorder::load_or_store(Lane& lane, std::uint32_t info, std::uint64_t address, Kind kind) {
+void Recorder::load_or_store(Lane& lane, std::uint32_t info, std::uint64_t address, Kind kind, bool may_cross) {
     if (!lane.bound()) {
         return;
     }
@@ -356,12 +352,13 @@ void Recorder::load_or_store(Lane& lane, std::uint32_t info, std::uint64_t addre
                           arguments_.generation);
         }
     }
-    const std::uint64_t size = std::uint64_t{1} << qemu_plugin_mem_size_shift(info);
     access_line(lane, info, address, kind);
-    const std::uint64_t last = address + size - 1;
-    if (address >> line_shift_ != last >> line_shift_) {
-        ++lane.accesses[static_cast<unsigned>(kind)];
-        access_line(lane, info, last, kind);
+    if (may_cross) {
+        const std::uint64_t last = address + (std::uint64_t{1} << qemu_plugin_mem_size_shift(info)) - 1;
+        if (address >> line_shift_ != last >> line_shift_) {
+            ++lane.accesses[static_cast<unsigned>(kind)];
+            access_line(lane, info, last, kind);
+        }
     }
 }
 
@@ -398,7 +395,6 @@ void Recorder::close_window(Mark mark) {
     window_->index = schedule_.index();
     window_->instructions = total_instructions();
     if (mark != Mark::none) {
-        window_->instruction_class = blocks_.counts();
         window_->transactions = transactions_;
     }
     pipeline_->submit(std::move(window_));
@@ -417,6 +413,7 @@ void Recorder::begin_window() {
         s.slept_before = (lane->attention & kHalted) != 0;
         s.instructions = {};
         s.accesses = {};
+        s.classes = {};
         lane->stream = &s;
         lane->out = s.events.data();
         lane->out_end = lane->out + s.events.size();
@@ -486,13 +483,6 @@ void Recorder::restore(const model::Extra& extra) {
     }
     const model::Statistics& stats = hierarchy_->stats();
     base_instructions_ = stats.sum(model::Stat::instructions);
-    ClassCounts counts{};
-    const auto classes = stats.values(model::Stat::instruction_class);
-    for (unsigned c = 0; c < model::kContexts; ++c) {
-        std::copy_n(classes.begin() + c * model::kInstructionClasses, model::kInstructionClasses,
-                    counts[c].begin());
-    }
-    blocks_.set_before(counts);
     const auto transactions = stats.values(model::Stat::transactions);
     for (unsigned t = 0; t < model::kTransactionTypes; ++t) {
         std::copy_n(transactions.begin() + t * model::kOutcomes, model::kOutcomes, transactions_[t].begin());

@@ -15,7 +15,6 @@
 #include "model/snapshot.h"
 #include "model/state_file.h"
 #include "plugin/arguments.h"
-#include "plugin/block.h"
 #include "plugin/clock_page.h"
 #include "plugin/guest_ram.h"
 #include "plugin/lane.h"
@@ -33,8 +32,9 @@ public:
     bool attend(Lane& lane);  ///< what `Lane::attention` asks for; false: record nothing
     void set_context(Lane& lane, std::uint8_t context);
     void new_slice(Lane& lane);
-    void fetch(Lane& lane, const Block& block);
-    void load_or_store(Lane& lane, std::uint32_t info, std::uint64_t address, model::Kind kind);
+    void fetch(Lane& lane, model::Line line);
+    void load_or_store(Lane& lane, std::uint32_t info, std::uint64_t address, model::Kind kind,
+                       bool may_cross);
     void translation_changed(Lane& lane);
     void halted(Lane& lane);
 
@@ -48,7 +48,6 @@ public:
     /// Plays what is recorded and saves the model, when QEMU exits.
     void finish();
 
-    Blocks& blocks() { return blocks_; }
     GuestRam& ram() { return ram_; }
     unsigned line_shift() const { return line_shift_; }
 
@@ -72,7 +71,6 @@ private:
     const model::Machine machine_;
     const unsigned line_shift_;
     GuestRam ram_;
-    Blocks blocks_;
     ClockPage page_;
     Schedule schedule_;
 
@@ -103,8 +101,9 @@ private:
     bool finished_ = false;
 };
 
-/// The one recorder of the process.
-Recorder& recorder();
-void install_recorder(std::unique_ptr<Recorder> recorder);
+/// The one recorder of the process. Never destroyed: QEMU calls the plugin's exit callback after the
+/// destructors of static objects.
+extern Recorder* the_recorder;
+inline Recorder& recorder() { return *the_recorder; }
 
 }  // namespace s80::plugin

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <optional>
 
+#include "plugin/block.h"
 #include "plugin/decode.h"
 #include "plugin/fatal.h"
 #include "plugin/markers.h"
@@ -22,6 +24,9 @@ constexpr std::uint64_t kLineMask = (std::uint64_t{1} << 41) - 1;
 unsigned line_shift = 0;
 std::uint64_t line_mask = 0;
 
+/// The blocks that do not fit into a word.
+std::deque<Block> large_blocks;
+
 /// `size_less_one`: of the access, as its operands say; a larger one only takes the long way in vain.
 template <Kind kind>
 void on_access(unsigned, qemu_plugin_meminfo_t info, std::uint64_t address, void* size_less_one) {
@@ -33,7 +38,7 @@ void on_access(unsigned, qemu_plugin_meminfo_t info, std::uint64_t address, void
     if (filter[line % kFilterEntries] == ((line & kLineMask) | lane.epoch) && !crosses) [[likely]] {
         return;
     }
-    guarded([&] { recorder().load_or_store(lane, info, address, kind); });
+    guarded([&] { recorder().load_or_store(lane, info, address, kind, crosses); });
 }
 
 void on_translation_change(unsigned, void*) { recorder().translation_changed(*current_lane); }
@@ -89,8 +94,8 @@ void translate(qemu_plugin_tb* tb) {
     line_shift = r.line_shift();
     line_mask = (std::uint64_t{1} << line_shift) - 1;
 
-    Block& block = r.blocks().add();
-    block.instructions = static_cast<std::uint32_t>(qemu_plugin_tb_n_insns(tb));
+    Block block;
+    block.instructions = static_cast<std::uint16_t>(qemu_plugin_tb_n_insns(tb));
     block.privilege = (qemu_plugin_tb_vaddr(tb) & kKernelHalf) != 0 ? 1 : 0;
     for (std::size_t i = 0; i < block.instructions; ++i) {
         qemu_plugin_insn* insn = qemu_plugin_tb_get_insn(tb, i);
@@ -103,7 +108,53 @@ void translate(qemu_plugin_tb* tb) {
         }
         watch(insn, d);
     }
-    qemu_plugin_register_vcpu_tb_exec_cb(tb, s80_block_entry, QEMU_PLUGIN_CB_NO_REGS, &block);
+    const auto packed = BlockWord::pack(block);
+    const BlockWord word = packed ? *packed : BlockWord::point_to(large_blocks.emplace_back(block));
+    qemu_plugin_register_vcpu_tb_exec_cb(tb, s80_block_entry, QEMU_PLUGIN_CB_NO_REGS, word.word());
+}
+
+void fetch_lines(Lane& lane, model::Line first, unsigned count) {
+    lane.accesses[static_cast<unsigned>(Kind::ifetch)] += count;
+    for (model::Line line = first; line != first + count; ++line) {
+        if (lane.fetches[line % kFilterEntries] != (line | lane.epoch)) [[unlikely]] {
+            guarded([&] { recorder().fetch(lane, line); });
+        }
+    }
+}
+
+/// Accounts for the beginning of a block; the lane may ask for attention first.
+inline Lane* begin_block(void* vcpu_state, unsigned privilege, std::uint64_t instructions) {
+    if (vcpu_state != current_vcpu) [[unlikely]] {
+        guarded([&] { recorder().enter(vcpu_state); });
+    }
+    Lane& lane = *current_lane;
+    if (lane.attention != 0) [[unlikely]] {
+        if (!guarded([&] { return recorder().attend(lane); })) {
+            return nullptr;
+        }
+    }
+    const auto context = static_cast<std::uint8_t>(privilege * model::kParties + lane.party);
+    if (context != lane.context.value) [[unlikely]] {
+        recorder().set_context(lane, context);
+    }
+    lane.instructions += instructions;
+    if (lane.instructions >= lane.slice_end) [[unlikely]] {
+        guarded([&] { recorder().new_slice(lane); });
+    }
+    return &lane;
+}
+
+void large_block(const Block& block, void* vcpu_state) {
+    Lane* lane = begin_block(vcpu_state, block.privilege, block.instructions);
+    if (lane == nullptr) {
+        return;
+    }
+    for (unsigned i = 0; i < model::kInstructionClasses; ++i) {
+        lane->classes[i] += block.classes[i];
+    }
+    for (unsigned run = 0; run < block.lines.size(); ++run) {
+        fetch_lines(*lane, block.first[run], block.lines[run]);
+    }
 }
 
 }  // namespace
@@ -112,29 +163,27 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* tb) {
     guarded([tb] { translate(tb); });
 }
 
+void on_flush(qemu_plugin_id_t) { large_blocks.clear(); }
+
 }  // namespace s80::plugin
 
 /// Every block that runs passes here; `vcpu_state` comes from vcpu_entry.S.
 extern "C" __attribute__((visibility("hidden"))) void s80_block_executed(unsigned, void* data, void* vcpu_state) {
     using namespace s80::plugin;
-    Block& block = *static_cast<Block*>(data);
-    if (vcpu_state != current_vcpu) [[unlikely]] {
-        guarded([&] { recorder().enter(vcpu_state); });
+    using enum s80::model::InstructionClass;
+    const BlockWord word(data);
+    if (!word.packed()) [[unlikely]] {
+        large_block(word.block(), vcpu_state);
+        return;
     }
-    Lane& lane = *current_lane;
-    if (lane.attention != 0) [[unlikely]] {
-        if (!guarded([&] { return recorder().attend(lane); })) {
-            return;
-        }
+    Lane* lane = begin_block(vcpu_state, word.privilege(), word.instructions());
+    if (lane == nullptr) [[unlikely]] {
+        return;
     }
-    const auto context = static_cast<std::uint8_t>(block.privilege * s80::model::kParties + lane.party);
-    if (context != lane.context.value) [[unlikely]] {
-        recorder().set_context(lane, context);
-    }
-    lane.instructions += block.instructions;
-    ++block.executed[lane.party];
-    if (lane.instructions >= lane.slice_end) [[unlikely]] {
-        guarded([&] { recorder().new_slice(lane); });
-    }
-    guarded([&] { recorder().fetch(lane, block); });
+    lane->classes[static_cast<unsigned>(load)] += word.loads();
+    lane->classes[static_cast<unsigned>(store)] += word.stores();
+    lane->classes[static_cast<unsigned>(load_store)] += word.both();
+    lane->classes[static_cast<unsigned>(branch_conditional)] += word.conditional();
+    lane->classes[static_cast<unsigned>(branch_unconditional)] += word.unconditional();
+    fetch_lines(*lane, word.line(), 1 + word.extra_lines());
 }

@@ -6,6 +6,8 @@
 namespace s80::plugin {
 
 void on_translation(qemu_plugin_id_t id, qemu_plugin_tb* tb);
+/// QEMU dropped every translation: no block will run again.
+void on_flush(qemu_plugin_id_t id);
 
 }  // namespace s80::plugin
 
