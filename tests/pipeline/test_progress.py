@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import io
+import time
 
 import pytest
 from rich.console import Console
 
-from s80lab import progress
 from s80lab.progress import Board, clock
 
 
@@ -19,7 +19,7 @@ def said(console: Console) -> list[str]:
 
 def test_a_line_for_a_new_stage_and_then_one_every_few_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now)
+    monkeypatch.setattr(time, "monotonic", lambda: now)
     console = Console(file=io.StringIO())
     with Board(console) as board:
         job = board.job("warm-a")

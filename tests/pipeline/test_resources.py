@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from s80lab import resources
 from s80lab.config_experiment import load_scale
 from s80lab.errors import UserError
 from s80lab.resources import GIB, Need, available_memory, checkpoint_bytes, require
@@ -16,7 +15,7 @@ from s80lab.resources import GIB, Need, available_memory, checkpoint_bytes, requ
 
 def free_disk(monkeypatch: pytest.MonkeyPatch, free: int) -> None:
     usage = shutil.disk_usage("/")
-    monkeypatch.setattr(resources.shutil, "disk_usage", lambda _: usage._replace(free=free))
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=free))
 
 
 def test_too_little_disk_is_refused_with_both_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The laboratory at tiny scale, built once a session: image, checkpoints, one measured run of each mix."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+from tests.lab import Lab
+
+from s80lab import paths
+
+
+@pytest.fixture(scope="session")
+def lab() -> Lab:
+    """Results anew for each session; checkpoints of the last one are taken where their inputs are the same."""
+    results = paths.BUILD / "test" / "results"
+    shutil.rmtree(results, ignore_errors=True)
+    lab = Lab(paths.BUILD / "test" / "checkpoints", results)
+    lab.call("image", "build")
+    return lab
+
+
+@pytest.fixture(scope="session")
+def whole(lab: Lab) -> Lab:
+    """The laboratory after `s80lab run` of both mixes at tiny scale, one seed each."""
+    lab.run_tiny("imapb", "imape", "--seeds", "1")
+    return lab

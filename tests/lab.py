@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The command line at work on checkpoints and results of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+LIMIT_S = 600
+
+
+@dataclass(frozen=True)
+class Lab:
+    """The command line with checkpoints and results of its own."""
+
+    checkpoints: Path
+    results: Path
+
+    def environment(self) -> dict[str, str]:
+        return os.environ | {"S80LAB_CHECKPOINTS": str(self.checkpoints), "S80LAB_RESULTS": str(self.results)}
+
+    def command(self, *arguments: str) -> list[str]:
+        return [sys.executable, "-m", "s80lab.cli", *arguments]
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """The command in the background, its output in pipes."""
+        return subprocess.Popen(
+            self.command(*arguments),
+            env=self.environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def call(self, *arguments: str, code: int = 0) -> str:
+        """Everything that the command says; the exit code must be `code`."""
+        done = subprocess.run(
+            self.command(*arguments),
+            env=self.environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+        )
+        said = done.stdout + done.stderr
+        assert done.returncode == code, said
+        return said
+
+    def run_tiny(self, *arguments: str, code: int = 0) -> str:
+        return self.call("run", "--scale", "tiny", *arguments, code=code)
+
+    def runs(self) -> list[Path]:
+        """The folders of whole runs; a partial one would begin with a dot."""
+        return sorted((self.results / "runs").glob("[!.]*"))
+
+    def partial(self) -> list[Path]:
+        return sorted([*(self.results / "runs").glob(".partial-*"), *self.checkpoints.glob(".partial-*")])

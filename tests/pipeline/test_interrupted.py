@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Ctrl-C and kill -9 in the middle of a real run: nothing partial is listed, nothing runs on, the next call goes on."""
+
+from __future__ import annotations
+
+import signal
+import sqlite3
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.lab import Lab
+
+pytestmark = pytest.mark.guest
+
+# Seeds that no other test measures.
+INTERRUPTED, KILLED = 71, 72
+
+
+def until(condition: Callable[[], object], what: str, limit_s: float = 120) -> None:
+    deadline = time.monotonic() + limit_s
+    while not condition():
+        assert time.monotonic() < deadline, f"waited {limit_s} s for {what}"
+        time.sleep(0.1)
+
+
+def guests(lab: Lab) -> list[str]:
+    """Command lines of the QEMUs whose files lie in this laboratory."""
+    lines = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            line = path.read_bytes().replace(b"\0", b" ").decode()
+        except OSError:
+            continue
+        if "-icount" in line and str(lab.results) in line:
+            lines.append(line)
+    return lines
+
+
+def measuring(lab: Lab, seed: int) -> subprocess.Popen[str]:
+    """`s80lab run`, once its guest is at work on the measured run."""
+    process = lab.start("run", "imapb", "--scale", "tiny", "--seeds", str(seed))
+
+    def begun() -> bool:
+        assert process.poll() is None, process.communicate()[0]
+        return any(path.stat().st_size for path in lab.results.glob("runs/.partial-*/snapshots.jsonl"))
+
+    until(begun, "the measured run")
+    assert len(guests(lab)) == 1
+    return process
+
+
+def check_nothing_partial_is_listed(lab: Lab, seed: int) -> None:
+    assert f"imapb-tiny-s{seed}-" not in lab.call("list")
+    with sqlite3.connect(lab.results / "s80lab.sqlite") as database:
+        assert database.execute("pragma integrity_check").fetchall() == [("ok",)]
+        assert database.execute("select count(*) from run where seed = ?", (seed,)).fetchall() == [(0,)]
+
+
+def test_ctrl_c_leaves_nothing(whole: Lab) -> None:
+    process = measuring(whole, INTERRUPTED)
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "interrupted; nothing partial is kept" in said
+    assert "Traceback" not in said
+    assert guests(whole) == []
+    assert whole.partial() == []
+    check_nothing_partial_is_listed(whole, INTERRUPTED)
+
+
+def test_kill_9_leaves_nothing_that_is_listed_and_the_next_call_goes_on(whole: Lab) -> None:
+    process = measuring(whole, KILLED)
+    process.kill()
+    process.communicate(timeout=30)
+    until(lambda: not guests(whole), "QEMU to die with its parent", 10)
+    assert len(whole.partial()) == 1
+    check_nothing_partial_is_listed(whole, KILLED)
+    said = whole.run_tiny("imapb", "--seeds", str(KILLED))
+    assert "removed what an interrupted process had left" in said
+    assert whole.partial() == []
+    assert f"imapb-tiny-s{KILLED}-" in whole.call("list")
+
+
+def test_kill_9_in_a_warm_up_leaves_the_checkpoints_usable(whole: Lab) -> None:
+    process = whole.start("checkpoint", "build", "imapb", "--scale", "tiny", "--set", "latency.memory=111")
+    until(lambda: list(whole.checkpoints.glob(".partial-warm-*/snapshots.jsonl")), "the warm-up")
+    process.kill()
+    process.communicate(timeout=30)
+    verdicts = [line for line in whole.call("checkpoint", "verify").split("\n") if line]
+    assert all(line.endswith(": whole") for line in verdicts)
+    whole.run_tiny("imapb", "--seeds", "1")
+    assert whole.partial() == []

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The main job at tiny scale on the real guest: whole folders, rows in the database, the same bytes every time."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.lab import Lab
+
+from s80lab.database import list_runs
+
+pytestmark = pytest.mark.guest
+
+PRODUCTS = ("manifest.json", "stats.json", "transactions.json", "snapshots.jsonl", "console.log", "report.html")
+
+
+def run_of(lab: Lab, experiment: str, seed: int) -> Path:
+    folder: Path
+    (folder,) = [path for path in lab.runs() if path.name.startswith(f"{experiment}-tiny-s{seed}-")]
+    return folder
+
+
+@pytest.mark.parametrize("experiment", ["imapb", "imape"])
+def test_a_run_folder_is_whole_and_free_of_errors(whole: Lab, experiment: str) -> None:
+    folder = run_of(whole, experiment, 1)
+    assert [name for name in PRODUCTS if not (folder / name).is_file()] == []
+    result = json.loads((folder / "transactions.json").read_text())
+    assert set(result["errors"].values()) == {0}
+    assert result["totals"]["count"] > 0
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["status"] == "whole"
+    assert manifest["instructions"] >= 200_000_000
+
+
+def test_both_runs_are_in_the_database(whole: Lab) -> None:
+    rows = list_runs(whole.results / "s80lab.sqlite")
+    assert {"imapb", "imape"} <= {row["experiment"] for row in rows}
+    said = whole.call("query", "--format", "csv", "select count(distinct run) from v_miss_source")
+    assert int(said.split()[-1]) == len(rows)
+
+
+def test_a_second_call_takes_what_is_there(whole: Lab) -> None:
+    before = {path: path.stat().st_mtime_ns for path in [*whole.runs(), *whole.checkpoints.glob("*/")]}
+    whole.run_tiny("imapb", "imape", "--seeds", "1")
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+
+
+def test_checkpoints_are_whole(whole: Lab) -> None:
+    verdicts = whole.call("checkpoint", "verify").split("\n")
+    assert all(line.endswith(": whole") for line in verdicts if line)
+
+
+def test_the_same_seed_gives_the_same_bytes_on_a_busy_host(whole: Lab, tmp_path: Path) -> None:
+    first = run_of(whole, "imapb", 1)
+    shutil.copyfile(first / "stats.json", tmp_path / "stats.json")
+    loops = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in os.sched_getaffinity(0)]
+    try:
+        whole.run_tiny("imapb", "--seeds", "1", "--again")
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
+    assert (first / "stats.json").read_bytes() == (tmp_path / "stats.json").read_bytes()
+
+
+def test_another_seed_gives_another_file(whole: Lab) -> None:
+    whole.run_tiny("imapb", "--seeds", "2")
+    one, two = (json.loads((run_of(whole, "imapb", seed) / "stats.json").read_text()) for seed in (1, 2))
+    assert one["region"]["totals"] != two["region"]["totals"]

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The C++ tests, one pytest test for each that CTest knows, so that pytest's last line counts everything."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+from s80lab import paths
+
+FOLDER = paths.BUILD / "cmake"
+
+
+def names() -> list[str]:
+    command = ["ctest", "--test-dir", str(FOLDER), "--show-only=json-v1"]
+    listing = subprocess.run(command, capture_output=True, text=True)
+    return [test["name"] for test in json.loads(listing.stdout)["tests"]] if listing.returncode == 0 else []
+
+
+@pytest.fixture(scope="session")
+def verdicts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, str]]:
+    """(status, output) of every C++ test by name; they run once, all together. `run` is CTest's word for passed."""
+    report: Path = tmp_path_factory.mktemp("ctest") / "report.xml"
+    command = ["ctest", "--test-dir", str(FOLDER), "--parallel", "2", "--output-junit", str(report)]
+    subprocess.run(command, capture_output=True, timeout=600)
+    cases = ElementTree.parse(report).iter("testcase")
+    return {case.attrib["name"]: (case.attrib["status"], case.findtext("system-out", "")) for case in cases}
+
+
+def test_there_are_cpp_tests() -> None:
+    assert names(), f"{FOLDER} knows no tests: run `make build`"
+
+
+@pytest.mark.parametrize("name", names())
+def test_cpp(name: str, verdicts: dict[str, tuple[str, str]]) -> None:
+    status, output = verdicts[name]
+    assert status == "run", output
