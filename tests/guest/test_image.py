@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from s80lab.image import COMMON, ImageManifest, build_image, load_image
+from s80lab.image import ImageManifest, build_image, load_image
+from s80lab.image_contents import COMMON
 
 pytestmark = pytest.mark.guest
 
@@ -71,5 +72,12 @@ def test_building_again_changes_nothing(image: Path) -> None:
     assert (image / "initramfs.cpio").stat().st_mtime_ns == before
 
 
-def test_nothing_is_left_beside_it(image: Path) -> None:
-    assert [path.name for path in image.parent.iterdir()] == ["debian"]
+def test_only_the_lock_is_left_beside_it(image: Path) -> None:
+    assert sorted(path.name for path in image.parent.iterdir()) == [".debian-lock", "debian"]
+
+
+def test_a_killed_builds_leavings_are_removed(image: Path) -> None:
+    leavings = image.parent / ".debian-new" / "root"
+    leavings.mkdir(parents=True)
+    build_image(image, progress=print)
+    assert not leavings.parent.exists()
