@@ -60,6 +60,15 @@ struct Memory {
     bool stores = false;
 };
 
+/// Capstone 4 takes the memory operand of these for a load only.
+bool exchanges(const cs_insn& insn) {
+    switch (insn.id) {
+        case X86_INS_CMPXCHG: case X86_INS_CMPXCHG8B: case X86_INS_CMPXCHG16B: case X86_INS_XADD: case X86_INS_XCHG:
+            return true;
+        default: return false;
+    }
+}
+
 Memory memory_of(const cs_insn& insn) {
     switch (insn.id) {  // memory that no operand shows
         case X86_INS_PUSH: case X86_INS_PUSHFQ: case X86_INS_ENTER: return {false, true};
@@ -73,7 +82,7 @@ Memory memory_of(const cs_insn& insn) {
         if (x.operands[i].type == X86_OP_MEM) {
             // Capstone leaves the access out for a few instructions: those load.
             m.loads |= x.operands[i].access == 0 || (x.operands[i].access & CS_AC_READ) != 0;
-            m.stores |= (x.operands[i].access & CS_AC_WRITE) != 0;
+            m.stores |= (x.operands[i].access & CS_AC_WRITE) != 0 || exchanges(insn);
         }
     }
     return m;

@@ -2,6 +2,7 @@
 #include "plugin/recorder.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "plugin/qemu_api.h"
 #include "plugin/registers.h"
@@ -146,7 +147,8 @@ bool Recorder::attend(Lane& lane) {
         wake(lane);
     }
     if ((lane.attention & kAddressSpace) != 0) {
-        const auto it = parties_.find(read_register(Register::cr3) & ~kPageMask);
+        lane.page_table = read_register(Register::cr3) & ~kPageMask;
+        const auto it = parties_.find(lane.page_table);
         lane.party = it == parties_.end() ? 0 : it->second;
     }
     lane.attention = 0;
@@ -294,8 +296,34 @@ std::optional<std::uint64_t> Recorder::translate(Lane& lane, std::uint32_t info,
         }
         return std::nullopt;
     }
+    walk(lane, address);
     t = {tag, physical & ~kPageMask};
     return physical;
+}
+
+/// A miss of the modelled data TLB (the translations of a lane) loads the entries of the guest's own page
+/// tables, from the top (Intel SDM, volume 3, 4.5: 4-level paging). QEMU's walks are not shown to plugins.
+void Recorder::walk(Lane& lane, std::uint64_t address) {
+    constexpr std::uint64_t kAddress = 0x000f'ffff'ffff'f000;
+    constexpr std::uint64_t kPresent = 1;
+    constexpr std::uint64_t kLargePage = 1U << 7;
+    constexpr std::uint64_t kIndexMask = 511;
+    std::uint64_t table = lane.page_table;
+    for (const unsigned shift : {39U, 30U, 21U, 12U}) {
+        const std::uint64_t entry_at = table + (address >> shift & kIndexMask) * sizeof(std::uint64_t);
+        const std::uint8_t* host = ram_.host(entry_at);
+        if (host == nullptr) {
+            return;
+        }
+        ++lane.accesses[static_cast<unsigned>(Kind::walk)];
+        emit(lane, static_cast<model::Line>(entry_at >> line_shift_), Op::walk);
+        std::uint64_t entry = 0;
+        std::memcpy(&entry, host, sizeof entry);
+        if ((entry & kPresent) == 0 || ((entry & kLargePage) != 0 && shift != 39)) {
+            return;
+        }
+        table = entry & kAddress;
+    }
 }
 
 /// The command register of the local APIC: an interrupt to another processor wakes it.

@@ -61,6 +61,7 @@ private:
     void apic_store(Lane& lane, std::uint32_t info, std::uint64_t offset);
     void emit(Lane& lane, model::Line line, model::Op op);
     std::optional<std::uint64_t> translate(Lane& lane, std::uint32_t info, std::uint64_t address);
+    void walk(Lane& lane, std::uint64_t address);
     void access_line(Lane& lane, std::uint32_t info, std::uint64_t address, model::Kind kind);
     void close_window(model::Mark mark);
     void begin_window();

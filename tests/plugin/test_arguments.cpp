@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "model/types.h"
+#include "plugin/arguments.h"
+
+namespace s80::plugin {
+
+namespace {
+
+Arguments parse(std::vector<std::string> words) {
+    std::vector<char*> pointers;
+    for (auto& w : words) {
+        pointers.push_back(w.data());
+    }
+    return Arguments::parse(static_cast<int>(pointers.size()), pointers.data());
+}
+
+std::string refusal(const std::vector<std::string>& words) {
+    try {
+        parse(words);
+    } catch (const model::Error& e) {
+        return e.what();
+    }
+    return "accepted";
+}
+
+}  // namespace
+
+TEST(Arguments, AllOfThem) {
+    const Arguments a = parse({"machine=m", "protocol=p", "out=o", "ram=r", "low_ram=3221225472", "state_in=i",
+                               "state_out=s", "generation=7", "skip=1", "measure=2", "window=3"});
+    EXPECT_EQ(a.low_ram, 3221225472U);
+    EXPECT_EQ(a.state_in, "i");
+    EXPECT_EQ(a.generation, 7U);
+    EXPECT_EQ(a.window, 3U);
+}
+
+TEST(Arguments, Refusals) {
+    EXPECT_EQ(refusal({"machine=m", "protocol=p", "out=o"}), "the plugin argument ram is missing");
+    EXPECT_EQ(refusal({"mashine=m"}), "unknown plugin argument 'mashine=m'");
+    EXPECT_EQ(refusal({"skip=many"}), "the plugin argument skip needs a number, not 'many'");
+    EXPECT_EQ(refusal({"machine=m", "protocol=p", "out=o", "ram=r", "window=0"}),
+              "the plugin argument window must not be 0");
+}
+
+}  // namespace s80::plugin

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plugin/decode.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace s80::plugin {
+
+namespace {
+
+using model::InstructionClass;
+
+Decoded of(std::vector<std::uint8_t> bytes) { return decode(bytes.data(), bytes.size()); }
+
+struct Case {
+    const char* text;
+    std::vector<std::uint8_t> bytes;
+    InstructionClass kind;
+};
+
+}  // namespace
+
+TEST(Decode, ClassesOfInstructions) {
+    using enum InstructionClass;
+    const std::vector<Case> cases{
+        {"mov (%rdi),%rax", {0x48, 0x8b, 0x07}, load},
+        {"mov %rax,(%rdi)", {0x48, 0x89, 0x07}, store},
+        {"add %rax,(%rdi)", {0x48, 0x01, 0x07}, load_store},
+        {"cmp %rax,(%rdi)", {0x48, 0x39, 0x07}, load},
+        {"rep movsq", {0xf3, 0x48, 0xa5}, load_store},
+        {"rep stosq", {0xf3, 0x48, 0xab}, store},
+        {"lock cmpxchg %rcx,(%rdi)", {0xf0, 0x48, 0x0f, 0xb1, 0x0f}, load_store},
+        {"xchg %rax,(%rdi)", {0x48, 0x87, 0x07}, load_store},
+        {"xchg %rax,%rbx", {0x48, 0x93}, other},
+        {"lock xadd %rax,(%rdi)", {0xf0, 0x48, 0x0f, 0xc1, 0x07}, load_store},
+        {"lock cmpxchg16b (%rdi)", {0xf0, 0x48, 0x0f, 0xc7, 0x0f}, load_store},
+        {"push %rbx", {0x53}, store},
+        {"pop %rbx", {0x5b}, load},
+        {"lea 8(%rdi),%rax", {0x48, 0x8d, 0x47, 0x08}, other},
+        {"add %rax,%rbx", {0x48, 0x01, 0xc3}, other},
+        {"je .", {0x74, 0xfe}, branch_conditional},
+        {"jmp .", {0xeb, 0xfe}, branch_unconditional},
+        {"jmp *%rax", {0xff, 0xe0}, branch_unconditional},
+        {"call .", {0xe8, 0xfb, 0xff, 0xff, 0xff}, branch_unconditional},
+        {"ret", {0xc3}, branch_unconditional},
+        {"movups (%rsi),%xmm0", {0x0f, 0x10, 0x06}, load},
+        {"movaps %xmm0,(%rdi)", {0x0f, 0x29, 0x07}, store},
+    };
+    for (const Case& c : cases) {
+        EXPECT_EQ(static_cast<int>(of(c.bytes).kind), static_cast<int>(c.kind)) << c.text;
+    }
+}
+
+TEST(Decode, WhatVoidsTranslations) {
+    EXPECT_TRUE(of({0x0f, 0x22, 0xd8}).changes_translation);              // mov %rax,%cr3
+    EXPECT_TRUE(of({0x0f, 0x22, 0xe0}).changes_translation);              // mov %rax,%cr4
+    EXPECT_TRUE(of({0x0f, 0x01, 0x38}).changes_translation);              // invlpg (%rax)
+    EXPECT_TRUE(of({0x66, 0x0f, 0x38, 0x82, 0x08}).changes_translation);  // invpcid (%rax),%rcx
+    EXPECT_FALSE(of({0x0f, 0x20, 0xd8}).changes_translation);             // mov %cr3,%rax
+    EXPECT_FALSE(of({0x48, 0x89, 0xc3}).changes_translation);             // mov %rax,%rbx
+}
+
+TEST(Decode, TimeAndSleep) {
+    EXPECT_TRUE(of({0x0f, 0x31}).reads_tsc);
+    EXPECT_TRUE(of({0x0f, 0x01, 0xf9}).reads_tsc);  // rdtscp
+    EXPECT_TRUE(of({0xf4}).halts);
+    EXPECT_FALSE(of({0x90}).halts);
+}
+
+TEST(Decode, MarkersAreOneNopFormOnly) {
+    EXPECT_EQ(of({0x0f, 0x1f, 0x80, 0x06, 0x00, 0x38, 0x53}).marker, 6U);
+    EXPECT_EQ(of({0x0f, 0x1f, 0x80, 0x00, 0x00, 0x00, 0x00}).marker, 0U);  // the assembler's padding
+    EXPECT_EQ(of({0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x38, 0x53}).marker, 0U);
+}
+
+TEST(Decode, AccessSize) {
+    EXPECT_EQ(of({0x0f, 0x10, 0x06}).access_bytes, 16U);
+    EXPECT_EQ(of({0x8a, 0x07}).access_bytes, 8U);  // a byte, taken as a word: only ever too long
+    EXPECT_FALSE(of({0x74, 0xfe}).touches_memory);
+    EXPECT_TRUE(of({0xc3}).touches_memory);
+}
+
+TEST(Decode, UnknownBytesMayTouchMemory) {
+    EXPECT_TRUE(of({0x0f, 0x04}).touches_memory);
+    EXPECT_EQ(static_cast<int>(of({0x0f, 0x04}).kind), static_cast<int>(InstructionClass::other));
+}
+
+}  // namespace s80::plugin

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// When snapshots are due: one instruction before the boundary nothing, at the boundary the mark.
+#include <gtest/gtest.h>
+
+#include "plugin/schedule.h"
+
+namespace s80::plugin {
+
+using model::Mark;
+
+TEST(Schedule, NothingBeforeTheLoadBegins) {
+    Schedule s(0, 0, 100);
+    EXPECT_EQ(s.due(1'000'000), Mark::none);
+}
+
+TEST(Schedule, WarmUpIsCutIntoWindows) {
+    Schedule s(0, 0, 100);
+    s.begin(1000);
+    EXPECT_EQ(s.due(1099), Mark::none);
+    EXPECT_EQ(s.due(1100), Mark::window);
+    EXPECT_EQ(s.due(1199), Mark::none);
+    EXPECT_EQ(s.due(1205), Mark::window);  // rounds end late; the next window is a whole one
+    EXPECT_EQ(s.due(1304), Mark::none);
+    EXPECT_EQ(s.due(1305), Mark::window);
+    EXPECT_EQ(s.index(), 3U);
+}
+
+TEST(Schedule, TheRegionBeginsAfterTheSkipAndEndsAfterItsLength) {
+    Schedule s(30, 200, 100);
+    s.begin(0);
+    EXPECT_EQ(s.phase(), Phase::warm_up);
+    EXPECT_EQ(s.due(29), Mark::none);
+    EXPECT_EQ(s.due(33), Mark::measure_begin);
+    EXPECT_EQ(s.phase(), Phase::measured);
+    EXPECT_EQ(s.due(132), Mark::none);
+    EXPECT_EQ(s.due(133), Mark::window);
+    EXPECT_EQ(s.due(232), Mark::none);
+    EXPECT_EQ(s.due(233), Mark::measure_end);
+    EXPECT_EQ(s.phase(), Phase::done);
+    EXPECT_EQ(s.due(333), Mark::window);
+}
+
+TEST(Schedule, AShortLastWindowJoinsTheOneBefore) {
+    Schedule s(10, 130, 100);
+    s.begin(0);
+    EXPECT_EQ(s.due(10), Mark::measure_begin);
+    EXPECT_EQ(s.due(110), Mark::none);
+    EXPECT_EQ(s.due(140), Mark::measure_end);
+}
+
+TEST(Schedule, AnImmediateRegion) {
+    Schedule s(0, 50, 100);
+    s.begin(500);
+    EXPECT_EQ(s.due(500), Mark::measure_begin);
+    EXPECT_EQ(s.due(550), Mark::measure_end);
+}
+
+}  // namespace s80::plugin
