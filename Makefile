@@ -17,7 +17,8 @@ image: build
 run: image
 	@$(S80LAB) run imapb imape
 
-test: setup
+test:
+	@scripts/setup test
 	@scripts/build all
 	@build/venv/bin/pytest tests
 
