@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -173,7 +174,8 @@ def bench_command(
 
 
 def main() -> None:
-    """Entry point."""
+    """Entry point. SIGTERM, which batch systems send, ends things as Ctrl-C does."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         app()
     except UserError as error:

@@ -16,7 +16,7 @@ from tests.lab import Lab
 pytestmark = pytest.mark.guest
 
 # Seeds that no other test measures.
-INTERRUPTED, KILLED = 71, 72
+INTERRUPTED, TERMINATED, KILLED = 71, 72, 73
 
 
 def until(condition: Callable[[], object], what: str, limit_s: float = 120) -> None:
@@ -59,16 +59,17 @@ def check_nothing_partial_is_listed(lab: Lab, seed: int) -> None:
         assert database.execute("select count(*) from run where seed = ?", (seed,)).fetchall() == [(0,)]
 
 
-def test_ctrl_c_leaves_nothing(whole: Lab) -> None:
-    process = measuring(whole, INTERRUPTED)
-    process.send_signal(signal.SIGINT)
+@pytest.mark.parametrize(("seed", "number"), [(INTERRUPTED, signal.SIGINT), (TERMINATED, signal.SIGTERM)])
+def test_an_interruption_leaves_nothing(whole: Lab, seed: int, number: signal.Signals) -> None:
+    process = measuring(whole, seed)
+    process.send_signal(number)
     said, _ = process.communicate(timeout=30)
     assert process.returncode == 130
     assert "interrupted; nothing partial is kept" in said
     assert "Traceback" not in said
     assert guests(whole) == []
     assert whole.partial() == []
-    check_nothing_partial_is_listed(whole, INTERRUPTED)
+    check_nothing_partial_is_listed(whole, seed)
 
 
 def test_kill_9_leaves_nothing_that_is_listed_and_the_next_call_goes_on(whole: Lab) -> None:
