@@ -188,9 +188,6 @@ def main() -> None:
         for message in messages:
             print(f"s80lab: {message}", file=sys.stderr)
         sys.exit(2)
-    except KeyboardInterrupt:
-        print("s80lab: interrupted; nothing partial is kept, run the same command to go on", file=sys.stderr)
-        sys.exit(130)
 
 
 def _plans(experiments: list[str], options: Options) -> list[Plan]:
@@ -199,8 +196,12 @@ def _plans(experiments: list[str], options: Options) -> list[Plan]:
 
 
 def _pipeline(plans: list[Plan], jobs: int, again: bool, until: Until) -> list[Path]:
-    with Board(Console(stderr=True)) as board:
-        return asyncio.run(Pipeline(board, jobs, again).go(plans, until))
+    try:
+        with Board(Console(stderr=True)) as board:
+            return asyncio.run(Pipeline(board, jobs, again).go(plans, until))
+    except KeyboardInterrupt:
+        print("s80lab: interrupted; nothing partial is kept, run the same command to go on", file=sys.stderr)
+        raise typer.Exit(130) from None
 
 
 def _show(folders: list[Path]) -> None:
