@@ -24,8 +24,7 @@ CacheGeometry geometry(const toml::table& root, const std::string& path, const s
             static_cast<unsigned>(need<std::int64_t>(root, path, (cache + ".ways").c_str()))};
 }
 
-void check_geometry(const std::string& where, const char* name, const CacheGeometry& g,
-                    unsigned line_bytes) {
+void check_geometry(const std::string& where, const char* name, const CacheGeometry& g, unsigned line_bytes) {
     if (g.ways == 0 || g.ways > kMaxWays) {
         throw Error(where + ": " + name + ".ways is " + std::to_string(g.ways) + ", allowed are 1 to " +
                     std::to_string(kMaxWays));
@@ -40,7 +39,9 @@ void check_geometry(const std::string& where, const char* name, const CacheGeome
 
 }  // namespace
 
-unsigned Machine::line_shift() const { return static_cast<unsigned>(std::countr_zero(line_bytes)); }
+unsigned Machine::line_shift() const {
+    return static_cast<unsigned>(std::countr_zero(line_bytes));
+}
 
 void Machine::check(const std::string& where) const {
     if (!std::has_single_bit(line_bytes) || line_bytes < 32 || line_bytes > 1024) {

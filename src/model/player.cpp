@@ -102,8 +102,9 @@ void Player::run(Cursor& cursor, const Stream& stream, std::int64_t until) {
         clock += event.delta * cpi_;
         instructions += event.delta;
         if (event.op <= Op::walk) {
-            clock += static_cast<std::int64_t>(hierarchy_.access(core, event.line, static_cast<Kind>(event.op),
-                                                                 event.context)) * kUnit;
+            clock += static_cast<std::int64_t>(
+                         hierarchy_.access(core, event.line, static_cast<Kind>(event.op), event.context)) *
+                     kUnit;
         } else if (event.op == Op::signal) {
             signal(event.line, clock);
         } else if (event.op == Op::wait) {

@@ -4,9 +4,9 @@
 namespace s80::model {
 
 State Protocol::find(std::string_view name) const {
-    for (State s = 0; s < n_states_; ++s) {
+    for (unsigned s = 0; s < n_states_; ++s) {
         if (info_[s].name == name) {
-            return s;
+            return static_cast<State>(s);
         }
     }
     throw Error("protocol " + name_ + " has no state named " + std::string(name));

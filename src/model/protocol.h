@@ -58,12 +58,8 @@ public:
     /// The state of that name; throws Error when there is none.
     State find(std::string_view name) const;
 
-    const OwnCell& own(OwnEvent event, State s) const {
-        return own_[static_cast<unsigned>(event)][s];
-    }
-    const RemoteCell& remote(Bus bus, State s) const {
-        return remote_[static_cast<unsigned>(bus)][s];
-    }
+    const OwnCell& own(OwnEvent event, State s) const { return own_[static_cast<unsigned>(event)][s]; }
+    const RemoteCell& remote(Bus bus, State s) const { return remote_[static_cast<unsigned>(bus)][s]; }
 
 private:
     friend class ProtocolLoader;

@@ -128,14 +128,14 @@ private:
         const std::string at = side + "." + event;
         const auto& row = table(table(root_, side, side), event, at);
         std::vector<std::string> names;
-        for (State s = 0; s < p_.n_states_; ++s) {
+        for (unsigned s = 0; s < p_.n_states_; ++s) {
             names.push_back(p_.info_[s].name);
             const auto* cell = row[p_.info_[s].name].as_table();
             if (cell == nullptr) {
                 fail("the cell " + at + "." + p_.info_[s].name +
                      " is missing; write what happens, or impossible = \"why\"");
             }
-            store(s, *cell, at + "." + p_.info_[s].name);
+            store(static_cast<State>(s), *cell, at + "." + p_.info_[s].name);
         }
         allow(row, "[" + at + "]", names);
     }
@@ -146,9 +146,9 @@ private:
 
     State state(const toml::table& cell, const char* key, const std::string& at) const {
         const std::string name = text(cell, key, at);
-        for (State s = 0; s < p_.n_states_; ++s) {
+        for (unsigned s = 0; s < p_.n_states_; ++s) {
             if (p_.info_[s].name == name) {
-                return s;
+                return static_cast<State>(s);
             }
         }
         fail(at + "." + key + " names the unknown state '" + name + "'");
@@ -209,6 +209,8 @@ private:
     Protocol p_;
 };
 
-Protocol Protocol::load(const std::string& path) { return ProtocolLoader(path).load(); }
+Protocol Protocol::load(const std::string& path) {
+    return ProtocolLoader(path).load();
+}
 
 }  // namespace s80::model

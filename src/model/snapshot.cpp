@@ -43,11 +43,10 @@ std::string header(const Hierarchy& hierarchy) {
     for (unsigned s = 0; s < kStats; ++s) {
         const StatInfo& i = info(static_cast<Stat>(s));
         out += s == 0 ? "" : ",";
-        out += "{\"name\":" + quoted(i.name) +
-               ",\"unit\":" + quoted(i.unit) +
+        out += "{\"name\":" + quoted(i.name) + ",\"unit\":" + quoted(i.unit) +
                ",\"dims\":" + array(i.dims(), [](Dim d) { return quoted(dim_name(d)); }) +
-               ",\"gauge\":" + (i.gauge ? "true" : "false") +
-               ",\"description\":" + quoted(i.description) + '}';
+               ",\"gauge\":" + (i.gauge ? "true" : "false") + ",\"description\":" + quoted(i.description) +
+               '}';
     }
     return out + "]}\n";
 }
@@ -72,7 +71,9 @@ SnapshotWriter::SnapshotWriter(const std::string& path, const Hierarchy& hierarc
     put(header(hierarchy));
 }
 
-SnapshotWriter::~SnapshotWriter() { std::fclose(file_); }
+SnapshotWriter::~SnapshotWriter() {
+    std::fclose(file_);
+}
 
 void SnapshotWriter::write(const Window& window, const Player& player, const Statistics& stats) {
     if (window.mark == Mark::none) {

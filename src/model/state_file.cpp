@@ -199,8 +199,8 @@ Extra load_state(const std::string& path, Hierarchy& hierarchy, Player& player) 
     std::string found;
     reader.list(found, false);
     if (found != expected) {
-        throw Error("the model state " + path + " is of another machine or protocol (" + found +
-                    ", wanted " + expected + ")");
+        throw Error("the model state " + path + " is of another machine or protocol (" + found + ", wanted " +
+                    expected + ")");
     }
     each_array(hierarchy, [&](auto& v) { reader.list(v, true); });
     Extra clock = pack(player, hierarchy);

@@ -12,47 +12,103 @@ using enum Dim;
 // Plain data without destructors: the last snapshot is written while the process exits.
 constexpr std::array<StatInfo, kStats> kDeclared{{
     {"instructions", "instructions", 3, {core, privilege, party}, false, "instructions begun"},
-    {"instruction_class", "instructions", 3, {privilege, party, instruction}, false,
+    {"instruction_class",
+     "instructions",
+     3,
+     {privilege, party, instruction},
+     false,
      "instructions by what they do: a branch counts as a branch whatever else it does"},
-    {"accesses", "line accesses", 4, {core, privilege, party, kind}, false,
+    {"accesses",
+     "line accesses",
+     4,
+     {core, privilege, party, kind},
+     false,
      "lines entered by instruction fetch, lines loaded from or stored to, page-table entries walked"},
-    {"l1_misses", "accesses", 4, {core, privilege, party, kind}, false,
+    {"l1_misses",
+     "accesses",
+     4,
+     {core, privilege, party, kind},
+     false,
      "accesses whose line was absent from the L1"},
-    {"l2_accesses", "accesses", 4, {core, privilege, party, kind}, false,
+    {"l2_accesses",
+     "accesses",
+     4,
+     {core, privilege, party, kind},
+     false,
      "L1 misses, and stores that found their line in the L1 without write permission"},
-    {"l2_misses", "accesses", 4, {core, privilege, party, kind}, false,
+    {"l2_misses",
+     "accesses",
+     4,
+     {core, privilege, party, kind},
+     false,
      "L2 accesses whose line was absent from the L2"},
-    {"miss_source", "misses", 5, {core, privilege, party, kind, source}, false,
+    {"miss_source",
+     "misses",
+     5,
+     {core, privilege, party, kind, source},
+     false,
      "who serviced each L2 miss: memory, or another cache that held the block in M, O, E or S"},
-    {"fills", "blocks", 3, {core, kind, state}, false,
+    {"fills",
+     "blocks",
+     3,
+     {core, kind, state},
+     false,
      "blocks that entered the L2, by the state they entered in"},
-    {"upgrades", "requests", 3, {core, privilege, party}, false,
+    {"upgrades",
+     "requests",
+     3,
+     {core, privilege, party},
+     false,
      "stores that found their block in the L2 without the right to write and asked for it on the bus"},
-    {"stores_found_e", "stores", 3, {core, privilege, party}, false,
+    {"stores_found_e",
+     "stores",
+     3,
+     {core, privilege, party},
+     false,
      "stores that found their block in E: each is an upgrade that the E state saved"},
     {"e_to_m", "blocks", 1, {core}, false, "blocks that entered in E and were stored to while in E"},
-    {"e_downgraded", "blocks", 1, {core}, false,
+    {"e_downgraded",
+     "blocks",
+     1,
+     {core},
+     false,
      "blocks that entered in E and left it because another core read them"},
     {"e_evicted", "blocks", 1, {core}, false, "blocks that entered in E and were evicted in E"},
-    {"e_invalidated", "blocks", 1, {core}, false,
+    {"e_invalidated",
+     "blocks",
+     1,
+     {core},
+     false,
      "blocks that entered in E and were invalidated in E by another core's store"},
     {"e_resident", "blocks", 1, {core}, true, "blocks that entered in E and are in E now"},
     {"l2_evictions", "blocks", 1, {core}, false, "blocks evicted from the L2"},
     {"l2_writebacks", "blocks", 1, {core}, false, "blocks written back to memory"},
     {"l2_invalidations", "blocks", 1, {core}, false, "blocks invalidated by another core's request"},
     {"interventions", "transfers", 1, {core}, false, "blocks that this L2 supplied to another core"},
-    {"stall_cycles", "cycles", 5, {core, privilege, party, kind, service}, false,
+    {"stall_cycles",
+     "cycles",
+     5,
+     {core, privilege, party, kind, service},
+     false,
      "cycles beyond the base cycles, by where the access was serviced"},
     {"busy_cycles", "cycles", 1, {core}, false, "base cycles and stall cycles"},
-    {"transactions", "transactions", 2, {transaction, outcome}, false,
+    {"transactions",
+     "transactions",
+     2,
+     {transaction, outcome},
+     false,
      "transactions that ended, as the load generator's markers say"},
 }};
 
-std::size_t extent(Dim dim, unsigned cores) { return dim == core ? cores : labels(dim).size(); }
+std::size_t extent(Dim dim, unsigned cores) {
+    return dim == core ? cores : labels(dim).size();
+}
 
 }  // namespace
 
-const StatInfo& info(Stat stat) { return kDeclared[static_cast<unsigned>(stat)]; }
+const StatInfo& info(Stat stat) {
+    return kDeclared[static_cast<unsigned>(stat)];
+}
 
 const char* dim_name(Dim dim) {
     static const char* const names[] = {"core",  "privilege", "class",       "kind",        "source",
@@ -67,8 +123,8 @@ std::span<const char* const> labels(Dim dim) {
     static constexpr const char* kSource[] = {"memory", "M", "O", "E", "S"};
     static constexpr const char* kState[] = {"M", "O", "E", "S"};
     static constexpr const char* kService[] = {"l2", "memory", "cache", "upgrade"};
-    static constexpr const char* kInstruction[] = {"load", "store", "load_store", "branch_conditional",
-                                                   "branch_unconditional", "other"};
+    static constexpr const char* kInstruction[] = {
+        "load", "store", "load_store", "branch_conditional", "branch_unconditional", "other"};
     static constexpr const char* kTransaction[] = {"CRTE", "DELT", "RENM", "SRCH", "SELT",
                                                    "COPY", "MOVE", "VIEW", "SEND", "MDEL"};
     static constexpr const char* kOutcome[] = {"good", "failed"};

@@ -39,7 +39,12 @@ inline constexpr unsigned kStats = 22;
 
 /// Order of `dims.instruction`.
 enum class InstructionClass : std::uint8_t {
-    load, store, load_store, branch_conditional, branch_unconditional, other
+    load,
+    store,
+    load_store,
+    branch_conditional,
+    branch_unconditional,
+    other
 };
 inline constexpr unsigned kInstructionClasses = 6;
 
@@ -47,7 +52,16 @@ inline constexpr unsigned kTransactionTypes = 10;
 inline constexpr unsigned kOutcomes = 2;
 
 enum class Dim : std::uint8_t {
-    core, privilege, party, kind, source, state, service, instruction, transaction, outcome
+    core,
+    privilege,
+    party,
+    kind,
+    source,
+    state,
+    service,
+    instruction,
+    transaction,
+    outcome
 };
 
 inline constexpr unsigned kMaxDims = 5;
@@ -55,7 +69,7 @@ inline constexpr unsigned kMaxDims = 5;
 struct StatInfo {
     const char* name;
     const char* unit;
-    unsigned rank;                    ///< dimensions in use
+    unsigned rank;  ///< dimensions in use
     std::array<Dim, kMaxDims> dim;
     bool gauge;
     const char* description;

@@ -29,8 +29,7 @@ struct Context {
     std::uint8_t value = 0;
     constexpr Context() = default;
     constexpr Context(Privilege p, Party t)
-        : value(static_cast<std::uint8_t>(static_cast<unsigned>(p) * kParties +
-                                          static_cast<unsigned>(t))) {}
+        : value(static_cast<std::uint8_t>(static_cast<unsigned>(p) * kParties + static_cast<unsigned>(t))) {}
 };
 inline constexpr unsigned kContexts = kPrivileges * kParties;
 

@@ -25,12 +25,12 @@ struct Event {
 static_assert(sizeof(Event) == 8);
 
 struct Stream {
-    std::vector<Event> events;        ///< storage; only the first `size` are valid
+    std::vector<Event> events;  ///< storage; only the first `size` are valid
     std::size_t size = 0;
-    std::uint64_t tail = 0;           ///< instructions after the last event
-    bool ran = false;                 ///< executed anything in this window
-    bool slept_before = false;        ///< was halted when the window began
-    bool runs_on = false;             ///< was not halted when the window ended
+    std::uint64_t tail = 0;     ///< instructions after the last event
+    bool ran = false;           ///< executed anything in this window
+    bool slept_before = false;  ///< was halted when the window began
+    bool runs_on = false;       ///< was not halted when the window ended
     std::array<std::uint64_t, kContexts> instructions{};
     std::array<std::array<std::uint64_t, kKinds>, kContexts> accesses{};
     std::array<std::array<std::uint64_t, kInstructionClasses>, kContexts> classes{};
@@ -42,12 +42,12 @@ enum class Mark : std::uint8_t { none, load_begin, window, measure_begin, measur
 struct Window {
     explicit Window(unsigned processors) : streams(processors) {}
 
-    std::vector<Stream> streams;      ///< by processor
-    std::uint32_t signals = 0;        ///< interrupts sent in this window
-    std::uint64_t idle_before_ns = 0; ///< every processor slept that long before the window
+    std::vector<Stream> streams;       ///< by processor
+    std::uint32_t signals = 0;         ///< interrupts sent in this window
+    std::uint64_t idle_before_ns = 0;  ///< every processor slept that long before the window
     Mark mark = Mark::none;
-    std::uint64_t index = 0;          ///< number of the snapshot
-    std::uint64_t instructions = 0;   ///< of the whole run up to the end of this window
+    std::uint64_t index = 0;         ///< number of the snapshot
+    std::uint64_t instructions = 0;  ///< of the whole run up to the end of this window
     /// Totals of the whole run, filled when a mark is due.
     std::array<std::array<std::uint64_t, kOutcomes>, kTransactionTypes> transactions{};
 };

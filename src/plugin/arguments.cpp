@@ -15,10 +15,17 @@ using model::Error;
 Arguments Arguments::parse(int argc, char** argv) {
     Arguments a;
     const std::map<std::string_view, std::variant<std::string*, std::uint64_t*>> known{
-        {"machine", &a.machine},     {"protocol", &a.protocol},     {"out", &a.out},
-        {"ram", &a.ram},             {"low_ram", &a.low_ram},       {"state_in", &a.state_in},
-        {"state_out", &a.state_out}, {"generation", &a.generation}, {"skip", &a.skip},
-        {"measure", &a.measure},     {"window", &a.window},
+        {"machine", &a.machine},
+        {"protocol", &a.protocol},
+        {"out", &a.out},
+        {"ram", &a.ram},
+        {"low_ram", &a.low_ram},
+        {"state_in", &a.state_in},
+        {"state_out", &a.state_out},
+        {"generation", &a.generation},
+        {"skip", &a.skip},
+        {"measure", &a.measure},
+        {"window", &a.window},
     };
     for (int i = 0; i < argc; ++i) {
         const std::string_view word = argv[i];

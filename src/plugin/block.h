@@ -42,8 +42,8 @@ public:
         };
         if (b.instructions > kCount.mask || b.lines[0] == 0 || b.lines[0] - 1U > kExtraLines.mask ||
             b.lines[1] != 0 || b.first[0] > kLine.mask || count(load) > kLoads.mask ||
-            count(store) > kStores.mask || count(load_store) > kBoth.mask ||
-            count(branch_conditional) > 1 || count(branch_unconditional) > 1) {
+            count(store) > kStores.mask || count(load_store) > kBoth.mask || count(branch_conditional) > 1 ||
+            count(branch_unconditional) > 1) {
             return std::nullopt;
         }
         return BlockWord(1 | kPrivilege.put(b.privilege) | kCount.put(b.instructions) |

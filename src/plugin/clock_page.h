@@ -16,7 +16,8 @@ public:
     void accept(GuestRam& ram, std::uint64_t physical) {
         words_ = reinterpret_cast<std::uint64_t*>(ram.host(physical));
         if (words_ == nullptr || std::memcmp(words_, "S80PAGE0", 8) != 0) {
-            throw model::Error("the load generator's clock page is not where its address says (is low_ram right?)");
+            throw model::Error(
+                "the load generator's clock page is not where its address says (is low_ram right?)");
         }
         std::memcpy(words_, "S80PAGE1", 8);
         physical_ = physical;

@@ -63,17 +63,25 @@ struct Memory {
 /// Capstone 4 takes the memory operand of these for a load only.
 bool exchanges(const cs_insn& insn) {
     switch (insn.id) {
-        case X86_INS_CMPXCHG: case X86_INS_CMPXCHG8B: case X86_INS_CMPXCHG16B: case X86_INS_XADD: case X86_INS_XCHG:
-            return true;
+        case X86_INS_CMPXCHG:
+        case X86_INS_CMPXCHG8B:
+        case X86_INS_CMPXCHG16B:
+        case X86_INS_XADD:
+        case X86_INS_XCHG: return true;
         default: return false;
     }
 }
 
 Memory memory_of(const cs_insn& insn) {
     switch (insn.id) {  // memory that no operand shows
-        case X86_INS_PUSH: case X86_INS_PUSHFQ: case X86_INS_ENTER: return {false, true};
-        case X86_INS_POP: case X86_INS_POPFQ: case X86_INS_LEAVE: return {true, false};
-        case X86_INS_LEA: case X86_INS_NOP: return {};
+        case X86_INS_PUSH:
+        case X86_INS_PUSHFQ:
+        case X86_INS_ENTER: return {false, true};
+        case X86_INS_POP:
+        case X86_INS_POPFQ:
+        case X86_INS_LEAVE: return {true, false};
+        case X86_INS_LEA:
+        case X86_INS_NOP: return {};
         default: break;
     }
     Memory m;
@@ -147,8 +155,8 @@ Decoded decode(const std::uint8_t* bytes, std::size_t size) {
         writes_control_register(*insn) || insn->id == X86_INS_INVLPG || insn->id == X86_INS_INVPCID;
     d.reads_tsc = insn->id == X86_INS_RDTSC || insn->id == X86_INS_RDTSCP;
     d.halts = insn->id == X86_INS_HLT;
-    const bool plain = d.kind == InstructionClass::branch_conditional || insn->id == X86_INS_LEA ||
-                       insn->id == X86_INS_NOP;
+    const bool plain =
+        d.kind == InstructionClass::branch_conditional || insn->id == X86_INS_LEA || insn->id == X86_INS_NOP;
     d.touches_memory = !plain;
     d.access_bytes = access_bytes(*insn);
     return d;

@@ -10,12 +10,12 @@ namespace s80::plugin {
 
 struct Decoded {
     model::InstructionClass kind = model::InstructionClass::other;
-    bool touches_memory = true;      ///< may load or store (when in doubt: yes)
+    bool touches_memory = true;        ///< may load or store (when in doubt: yes)
     bool changes_translation = false;  ///< MOV to CR, INVLPG, INVPCID: cached translations are void
     bool reads_tsc = false;
     bool halts = false;
-    unsigned access_bytes = 8;         ///< largest memory operand
-    unsigned marker = 0;             ///< operation of a marker instruction; 0: none
+    unsigned access_bytes = 8;  ///< largest memory operand
+    unsigned marker = 0;        ///< operation of a marker instruction; 0: none
 };
 
 /// `bytes`: the instruction in 64-bit mode.

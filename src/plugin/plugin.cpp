@@ -26,8 +26,8 @@ void check(const qemu_info_t& info, const model::Machine& machine) {
         throw model::Error("the plugin needs qemu-system-x86_64");
     }
     if (static_cast<unsigned>(info.system.smp_vcpus) != machine.processors) {
-        throw model::Error("QEMU has " + std::to_string(info.system.smp_vcpus) + " processors, the machine file " +
-                           std::to_string(machine.processors));
+        throw model::Error("QEMU has " + std::to_string(info.system.smp_vcpus) +
+                           " processors, the machine file " + std::to_string(machine.processors));
     }
 }
 

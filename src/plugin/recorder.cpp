@@ -68,7 +68,8 @@ void Recorder::start_model() {
     pipeline_ = std::make_unique<Pipeline>(*player_, *hierarchy_, *snapshots_, player_->clock_ns());
     begin_window();
     if (schedule_.began()) {
-        page_.publish(player_->clock_ns(), static_cast<std::uint64_t>(schedule_.phase()), arguments_.generation);
+        page_.publish(player_->clock_ns(), static_cast<std::uint64_t>(schedule_.phase()),
+                      arguments_.generation);
     }
 }
 
@@ -88,7 +89,8 @@ Lane* Recorder::find_lane(void* vcpu_state) {
             return lane;
         }
     }
-    // A vCPU of a restored guest is known by the kernel's per-CPU base: in GS in the kernel, beside it in user mode.
+    // A vCPU of a restored guest is known by the kernel's per-CPU base: in GS in the kernel, beside it in
+    // user mode.
     for (const Register r : {Register::gs_base, Register::k_gs_base}) {
         const auto it = per_cpu_base_.find(read_register(r));
         if (it != per_cpu_base_.end()) {
@@ -116,8 +118,8 @@ void Recorder::enter(void* vcpu_state) {
 
 void Recorder::bind(void* vcpu_state, unsigned processor) {
     if (processor >= lanes_.size()) {
-        throw model::Error("the guest has a processor " + std::to_string(processor) + ", the machine file only " +
-                           std::to_string(lanes_.size()));
+        throw model::Error("the guest has a processor " + std::to_string(processor) +
+                           ", the machine file only " + std::to_string(lanes_.size()));
     }
     const std::uint64_t kernel = read_register(Register::k_gs_base);
     const std::uint64_t base = (kernel & kKernelHalf) != 0 ? kernel : read_register(Register::gs_base);
@@ -209,8 +211,10 @@ void Recorder::read_tsc(Lane& lane) {
     if (!gap_pending_ && lane.instructions - tsc_read_at_ < kTscInterval && tsc_known_) {
         return;
     }
-    const std::uint64_t tsc = read_register(Register::rdx) << 32 | (read_register(Register::rax) & 0xffff'ffffU);
-    const std::int64_t bias = static_cast<std::int64_t>(tsc) - static_cast<std::int64_t>(total_instructions());
+    const std::uint64_t tsc =
+        read_register(Register::rdx) << 32 | (read_register(Register::rax) & 0xffff'ffffU);
+    const std::int64_t bias =
+        static_cast<std::int64_t>(tsc) - static_cast<std::int64_t>(total_instructions());
     if (gap_pending_ && tsc_known_ && bias > tsc_bias_) {
         window_->idle_before_ns += static_cast<std::uint64_t>(bias - tsc_bias_);
     }
@@ -368,7 +372,8 @@ void Recorder::access_line(Lane& lane, std::uint32_t info, std::uint64_t address
     }
 }
 
-void Recorder::load_or_store(Lane& lane, std::uint32_t info, std::uint64_t address, Kind kind, bool may_cross) {
+void Recorder::load_or_store(Lane& lane, std::uint32_t info, std::uint64_t address, Kind kind,
+                             bool may_cross) {
     if (!lane.bound()) {
         return;
     }
@@ -426,7 +431,8 @@ void Recorder::close_window(Mark mark) {
         window_->transactions = transactions_;
     }
     pipeline_->submit(std::move(window_));
-    page_.publish(pipeline_->clock_ns(), static_cast<std::uint64_t>(schedule_.phase()), arguments_.generation);
+    page_.publish(pipeline_->clock_ns(), static_cast<std::uint64_t>(schedule_.phase()),
+                  arguments_.generation);
     begin_window();
 }
 
@@ -454,9 +460,10 @@ void Recorder::begin_window() {
 
 void Recorder::load_begin() {
     if (vcpus_.size() != lanes_.size()) {
-        throw model::Error("the load began but only " + std::to_string(vcpus_.size()) + " of " +
-                           std::to_string(lanes_.size()) +
-                           " processors were named; is the guest's processor count that of the machine file?");
+        throw model::Error(
+            "the load began but only " + std::to_string(vcpus_.size()) + " of " +
+            std::to_string(lanes_.size()) +
+            " processors were named; is the guest's processor count that of the machine file?");
     }
     schedule_.begin(total_instructions());
     close_window(Mark::load_begin);
@@ -471,9 +478,14 @@ void Recorder::transaction_end(std::uint64_t type, bool failed) {
 // --- the state beside a checkpoint ---
 
 model::Extra Recorder::extra() const {
-    model::Extra words{halted_, page_.physical(), static_cast<std::uint64_t>(tsc_bias_),
-                       std::uint64_t{tsc_known_}, std::uint64_t{gap_pending_}, std::uint64_t{schedule_.began()},
-                       per_cpu_base_.size(), parties_.size()};
+    model::Extra words{halted_,
+                       page_.physical(),
+                       static_cast<std::uint64_t>(tsc_bias_),
+                       std::uint64_t{tsc_known_},
+                       std::uint64_t{gap_pending_},
+                       std::uint64_t{schedule_.began()},
+                       per_cpu_base_.size(),
+                       parties_.size()};
     for (const auto& [base, processor] : per_cpu_base_) {
         words.insert(words.end(), {base, processor});
     }

@@ -28,8 +28,8 @@ public:
     Recorder(const Arguments& arguments, const model::Machine& machine, const model::Protocol& protocol);
 
     // --- callbacks; the lane is that of the processor that runs ---
-    void enter(void* vcpu_state);                       ///< another vCPU's turn began
-    bool attend(Lane& lane);  ///< what `Lane::attention` asks for; false: record nothing
+    void enter(void* vcpu_state);  ///< another vCPU's turn began
+    bool attend(Lane& lane);       ///< what `Lane::attention` asks for; false: record nothing
     void set_context(Lane& lane, std::uint8_t context);
     void new_slice(Lane& lane);
     void fetch(Lane& lane, model::Line line);
@@ -83,19 +83,19 @@ private:
     std::unique_ptr<model::Window> window_;
     model::Line lines_ = 0;
 
-    std::vector<std::unique_ptr<Lane>> lanes_;            ///< by processor
-    Lane unbound_;                                        ///< vCPUs that no marker has named yet
-    std::vector<std::pair<void*, Lane*>> vcpus_;          ///< by TCG's state pointer
-    std::map<std::uint64_t, unsigned> per_cpu_base_;      ///< kernel GS base -> processor
-    std::map<std::uint64_t, std::uint8_t> parties_;       ///< CR3 -> party
+    std::vector<std::unique_ptr<Lane>> lanes_;        ///< by processor
+    Lane unbound_;                                    ///< vCPUs that no marker has named yet
+    std::vector<std::pair<void*, Lane*>> vcpus_;      ///< by TCG's state pointer
+    std::map<std::uint64_t, unsigned> per_cpu_base_;  ///< kernel GS base -> processor
+    std::map<std::uint64_t, std::uint8_t> parties_;   ///< CR3 -> party
 
-    std::uint64_t base_instructions_ = 0;   ///< of the runs before this one
-    std::uint64_t window_began_ = 0;        ///< total when the window began
+    std::uint64_t base_instructions_ = 0;  ///< of the runs before this one
+    std::uint64_t window_began_ = 0;       ///< total when the window began
     unsigned lanes_in_window_ = 0;
-    bool alone_before_ = false;             ///< the window before had one processor only
-    std::uint32_t halted_ = 0;              ///< mask of processors that sleep
-    bool gap_pending_ = false;              ///< all slept; the length shows at the next RDTSC
-    std::int64_t tsc_bias_ = 0;             ///< guest time minus instructions
+    bool alone_before_ = false;  ///< the window before had one processor only
+    std::uint32_t halted_ = 0;   ///< mask of processors that sleep
+    bool gap_pending_ = false;   ///< all slept; the length shows at the next RDTSC
+    std::int64_t tsc_bias_ = 0;  ///< guest time minus instructions
     bool tsc_known_ = false;
     std::uint64_t tsc_read_at_ = 0;
     std::array<std::array<std::uint64_t, model::kOutcomes>, model::kTransactionTypes> transactions_{};
@@ -105,6 +105,8 @@ private:
 /// The one recorder of the process. Never destroyed: QEMU calls the plugin's exit callback after the
 /// destructors of static objects.
 extern Recorder* the_recorder;
-inline Recorder& recorder() { return *the_recorder; }
+inline Recorder& recorder() {
+    return *the_recorder;
+}
 
 }  // namespace s80::plugin

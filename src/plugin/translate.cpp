@@ -41,8 +41,12 @@ void on_access(unsigned, qemu_plugin_meminfo_t info, std::uint64_t address, void
     guarded([&] { recorder().load_or_store(lane, info, address, kind, crosses); });
 }
 
-void on_translation_change(unsigned, void*) { recorder().translation_changed(*current_lane); }
-void on_rdtsc(unsigned, void*) { current_lane->attention |= kTsc; }
+void on_translation_change(unsigned, void*) {
+    recorder().translation_changed(*current_lane);
+}
+void on_rdtsc(unsigned, void*) {
+    current_lane->attention |= kTsc;
+}
 void on_halt(unsigned, void*) {
     guarded([] { recorder().halted(*current_lane); });
 }
@@ -53,8 +57,10 @@ void watch(qemu_plugin_insn* insn, const Decoded& d) {
     };
     if (d.touches_memory) {
         auto* size = reinterpret_cast<void*>(static_cast<std::uintptr_t>(d.access_bytes - 1));
-        qemu_plugin_register_vcpu_mem_cb(insn, on_access<Kind::load>, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_R, size);
-        qemu_plugin_register_vcpu_mem_cb(insn, on_access<Kind::store>, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W, size);
+        qemu_plugin_register_vcpu_mem_cb(insn, on_access<Kind::load>, QEMU_PLUGIN_CB_NO_REGS,
+                                         QEMU_PLUGIN_MEM_R, size);
+        qemu_plugin_register_vcpu_mem_cb(insn, on_access<Kind::store>, QEMU_PLUGIN_CB_NO_REGS,
+                                         QEMU_PLUGIN_MEM_W, size);
     }
     if (d.changes_translation) {
         on(on_translation_change);
@@ -76,7 +82,8 @@ void add_lines(Block& block, std::uint64_t physical, std::size_t size) {
     const auto last = static_cast<model::Line>((physical + size - 1) >> line_shift);
     for (model::Line line = first; line <= last; ++line) {
         const unsigned run = block.lines[1] != 0 ? 1 : 0;
-        if (block.lines[run] != 0 && line >= block.first[run] && line <= block.first[run] + block.lines[run]) {
+        if (block.lines[run] != 0 && line >= block.first[run] &&
+            line <= block.first[run] + block.lines[run]) {
             block.lines[run] = static_cast<std::uint8_t>(
                 std::max<model::Line>(block.lines[run], line - block.first[run] + 1));
         } else {
@@ -163,12 +170,15 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* tb) {
     guarded([tb] { translate(tb); });
 }
 
-void on_flush(qemu_plugin_id_t) { large_blocks.clear(); }
+void on_flush(qemu_plugin_id_t) {
+    large_blocks.clear();
+}
 
 }  // namespace s80::plugin
 
 /// Every block that runs passes here; `vcpu_state` comes from vcpu_entry.S.
-extern "C" __attribute__((visibility("hidden"))) void s80_block_executed(unsigned, void* data, void* vcpu_state) {
+extern "C" __attribute__((visibility("hidden"))) void s80_block_executed(unsigned, void* data,
+                                                                         void* vcpu_state) {
     using namespace s80::plugin;
     using enum s80::model::InstructionClass;
     const BlockWord word(data);

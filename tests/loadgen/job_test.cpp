@@ -49,11 +49,9 @@ TEST(Job, NamesAnUnknownKey) {
 TEST(Job, NamesTheKeyOfABadValue) {
     EXPECT_NE(refusal("clients=0\n" + independent).find("clients=0"), std::string::npos);
     EXPECT_NE(refusal("clients=3x\n" + independent).find("clients=3x"), std::string::npos);
-    EXPECT_NE(refusal("think=slow\n" + independent).find("exponential or constant"),
-              std::string::npos);
+    EXPECT_NE(refusal("think=slow\n" + independent).find("exponential or constant"), std::string::npos);
     EXPECT_NE(refusal("think_ms=-1\n" + independent).find("think_ms"), std::string::npos);
-    EXPECT_NE(refusal("driver=independent\nmix_percent=1 2 3\n").find("ten numbers"),
-              std::string::npos);
+    EXPECT_NE(refusal("driver=independent\nmix_percent=1 2 3\n").find("ten numbers"), std::string::npos);
     EXPECT_NE(refusal("transactions=SELT\n" + independent).find("CRTE DELT"), std::string::npos);
     EXPECT_NE(refusal("clients\n" + independent).find("key=value"), std::string::npos);
 }

@@ -36,7 +36,9 @@ TEST(Mailboxes, CreatedOnesAreToldByTheirName) {
     EXPECT_FALSE(boxes[2].created);
 }
 
-TEST(Mailboxes, NamesAreQuoted) { EXPECT_EQ(quoted("a \"b\\"), "\"a \\\"b\\\\\""); }
+TEST(Mailboxes, NamesAreQuoted) {
+    EXPECT_EQ(quoted("a \"b\\"), "\"a \\\"b\\\\\"");
+}
 
 TEST(Accounts, AreNumberedFromOneAndFullOnesAreSpared) {
     EXPECT_EQ(Accounts::address(0), "user001@s80.example");

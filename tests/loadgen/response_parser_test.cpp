@@ -15,8 +15,7 @@ namespace {
 /// Writes down what the parser says, the parts of a literal joined.
 class Recorder final : public ResponseHandler {
 public:
-    void on_text(std::string_view text, bool begins, bool has_literal,
-                 std::uint64_t literal) override {
+    void on_text(std::string_view text, bool begins, bool has_literal, std::uint64_t literal) override {
         tokens.push_back((begins ? "begin " : "on ") + std::string(text) +
                          (has_literal ? " literal " + std::to_string(literal) : ""));
         if (has_literal) tokens.emplace_back("bytes ");
@@ -77,8 +76,7 @@ TEST(ResponseParser, LiteralsOfAnyContentAreSkippedWhole) {
     EXPECT_TRUE(rc::check("a literal may hold anything", [](const std::string& content) {
         const std::string bytes =
             "* 1 FETCH (X {" + std::to_string(content.size()) + "}\r\n" + content + ")\r\n";
-        const auto sizes =
-            *rc::gen::container<std::vector<std::size_t>>(rc::gen::inRange<std::size_t>(1, 9));
+        const auto sizes = *rc::gen::container<std::vector<std::size_t>>(rc::gen::inRange<std::size_t>(1, 9));
         const std::vector<std::string> tokens = parse(bytes, sizes);
         RC_ASSERT(tokens.size() == 3u);
         RC_ASSERT(tokens[1] == "bytes " + content);

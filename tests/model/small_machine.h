@@ -29,14 +29,16 @@ inline Machine small_machine() {
     return m;
 }
 
-inline Protocol moesi() { return Protocol::load(std::string(S80_CONFIGS) + "/protocols/moesi.toml"); }
+inline Protocol moesi() {
+    return Protocol::load(std::string(S80_CONFIGS) + "/protocols/moesi.toml");
+}
 
 class SmallMachine : public ::testing::Test {
 protected:
-    static constexpr Line X = 4;      ///< the line under test
-    static constexpr Line Y = 5;      ///< of the other set: pushes X out of an L1 only
-    static constexpr Line X2 = 6;     ///< of X's set
-    static constexpr Line X3 = 8;     ///< of X's set
+    static constexpr Line X = 4;   ///< the line under test
+    static constexpr Line Y = 5;   ///< of the other set: pushes X out of an L1 only
+    static constexpr Line X2 = 6;  ///< of X's set
+    static constexpr Line X3 = 8;  ///< of X's set
 
     Hierarchy h{small_machine(), moesi(), 1024};
     Context user{Privilege::user, Party::server};
@@ -52,9 +54,15 @@ protected:
     void given(char name) {
         switch (name) {
             case 'M': store(0, X); break;
-            case 'O': store(0, X); load(1, X); break;
+            case 'O':
+                store(0, X);
+                load(1, X);
+                break;
             case 'E': load(0, X); break;
-            case 'S': load(1, X); load(0, X); break;
+            case 'S':
+                load(1, X);
+                load(0, X);
+                break;
             default: break;
         }
         load(0, Y);

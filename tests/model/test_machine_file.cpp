@@ -70,8 +70,7 @@ TEST(MachineFile, LineSize) {
               ": line_bytes is 96, it must be a power of two from 32 to 1024");
 }
 TEST(MachineFile, TooManyProcessors) {
-    EXPECT_EQ(refusal("count = 18", "count = 33"),
-              ": processors.count is 33, at most 32 are supported");
+    EXPECT_EQ(refusal("count = 18", "count = 33"), ": processors.count is 33, at most 32 are supported");
     EXPECT_EQ(refusal("count = 18", "count = 32"), "accepted");
 }
 TEST(MachineFile, ThreadsThatDoNotDivide) {

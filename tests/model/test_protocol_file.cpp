@@ -46,7 +46,8 @@ TEST(ProtocolFile, MissingCell) {
               ": the cell own.store.S is missing; write what happens, or impossible = \"why\"");
 }
 TEST(ProtocolFile, DuplicateCell) {
-    EXPECT_NE(refusal("[own.fetch]\n", "[own.fetch]\nM = { next = \"M\" }\n").find("line"), std::string::npos);
+    EXPECT_NE(refusal("[own.fetch]\n", "[own.fetch]\nM = { next = \"M\" }\n").find("line"),
+              std::string::npos);
 }
 TEST(ProtocolFile, MissingRow) {
     EXPECT_EQ(refusal("[remote.rfo]", "[remote.steal]"), ": the table [remote.rfo] is missing");

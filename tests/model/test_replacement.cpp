@@ -12,12 +12,12 @@ TEST(Lru, EvictsTheLeastRecentlyUsed) {
     EXPECT_EQ(r.victim(set), 3U);  // untouched: order 0 1 2 3
     r.touch(set, 3);               // 3 0 1 2
     EXPECT_EQ(r.victim(set), 2U);
-    r.touch(set, 2);               // 2 3 0 1
-    r.touch(set, 1);               // 1 2 3 0
+    r.touch(set, 2);  // 2 3 0 1
+    r.touch(set, 1);  // 1 2 3 0
     EXPECT_EQ(r.victim(set), 0U);
-    r.touch(set, 0);               // 0 1 2 3
-    r.touch(set, 3);               // 3 0 1 2
-    r.touch(set, 3);               // no change
+    r.touch(set, 0);  // 0 1 2 3
+    r.touch(set, 3);  // 3 0 1 2
+    r.touch(set, 3);  // no change
     EXPECT_EQ(r.victim(set), 2U);
 }
 

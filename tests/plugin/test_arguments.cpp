@@ -30,8 +30,9 @@ std::string refusal(const std::vector<std::string>& words) {
 }  // namespace
 
 TEST(Arguments, AllOfThem) {
-    const Arguments a = parse({"machine=m", "protocol=p", "out=o", "ram=r", "low_ram=3221225472", "state_in=i",
-                               "state_out=s", "generation=7", "skip=1", "measure=2", "window=3"});
+    const Arguments a =
+        parse({"machine=m", "protocol=p", "out=o", "ram=r", "low_ram=3221225472", "state_in=i", "state_out=s",
+               "generation=7", "skip=1", "measure=2", "window=3"});
     EXPECT_EQ(a.low_ram, 3221225472U);
     EXPECT_EQ(a.state_in, "i");
     EXPECT_EQ(a.generation, 7U);

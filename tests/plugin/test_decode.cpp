@@ -11,7 +11,9 @@ namespace {
 
 using model::InstructionClass;
 
-Decoded of(std::vector<std::uint8_t> bytes) { return decode(bytes.data(), bytes.size()); }
+Decoded of(std::vector<std::uint8_t> bytes) {
+    return decode(bytes.data(), bytes.size());
+}
 
 struct Case {
     const char* text;

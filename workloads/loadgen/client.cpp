@@ -55,8 +55,7 @@ void Client::begin() {
     if (world.job.move == MoveMode::move && !imap.has_move()) {
         throw Fatal("job: move=move is not allowed: the server does not announce MOVE");
     }
-    world.move =
-        world.job.move != MoveMode::copy && imap.has_move() ? "MOVE" : "COPY+STORE+EXPUNGE";
+    world.move = world.job.move != MoveMode::copy && imap.has_move() ? "MOVE" : "COPY+STORE+EXPUNGE";
     world.timers.arm(think_, world.clock.now());
     reseed();
 }
@@ -66,8 +65,7 @@ void Client::reseed() {
     decisions_ = Random(world.job.seed, 2 * std::uint64_t{index} + 1);
     if (!begun_ || !think_.waiting()) return;
     // The rest of a think time under way: exponential ones forget how long they have lasted.
-    const double rest =
-        world.job.think_constant ? decisions_.uniform() * draw_think_ns() : draw_think_ns();
+    const double rest = world.job.think_constant ? decisions_.uniform() * draw_think_ns() : draw_think_ns();
     think_begin_ns_ = world.clock.now();
     world.timers.arm(think_, think_begin_ns_ + static_cast<std::uint64_t>(rest));
 }
@@ -131,8 +129,7 @@ void Client::learn_subject(unsigned message, std::string_view header) {
 Task Client::transact() {
     const std::uint64_t begin_ns = world.clock.now();
     world.statistics.thought(begin_ns - think_begin_ns_);
-    drawn_ = std::exchange(first_, false) ? world.mix.first(decisions_)
-                                          : world.mix.next(drawn_, decisions_);
+    drawn_ = std::exchange(first_, false) ? world.mix.first(decisions_) : world.mix.next(drawn_, decisions_);
     const TransactionType type = allowed(*this, drawn_);
     if (type != drawn_) world.statistics.substituted(drawn_);
 
@@ -154,8 +151,8 @@ Task Client::transact() {
     note_messages();
     if (world.trace) output::transaction(index, drawn_, type, end_ns - begin_ns);
     if (failure)
-        failed(Failure(failure->kind(), std::string(name_of(type)) + ": " + failure->what(),
-                       failure->fatal()));
+        failed(
+            Failure(failure->kind(), std::string(name_of(type)) + ": " + failure->what(), failure->fatal()));
 }
 
 void Client::failed(const Failure& failure) {

@@ -58,8 +58,7 @@ void Clock::refresh() {
     }
     timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
-    now_ = static_cast<std::uint64_t>(time.tv_sec) * ns_per_s +
-           static_cast<std::uint64_t>(time.tv_nsec);
+    now_ = static_cast<std::uint64_t>(time.tv_sec) * ns_per_s + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
 }  // namespace s80::loadgen

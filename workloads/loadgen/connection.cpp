@@ -11,17 +11,13 @@ void Network::check_timeouts() {
     const std::uint64_t now = clock.now();
     if (now - last_check_ns_ < reply_timeout_ns_ / 20) return;
     last_check_ns_ = now;
-    const std::vector<Connection*> all =
-        connections_;  // a resumed waiter may open and close others
+    const std::vector<Connection*> all = connections_;  // a resumed waiter may open and close others
     for (Connection* connection : all) {
-        if (std::find(connections_.begin(), connections_.end(), connection) == connections_.end())
-            continue;
-        if (!connection->waiter_ || now - connection->waiting_since_ns_ < reply_timeout_ns_)
-            continue;
-        connection->fail(
-            Failure(ErrorKind::connection, "no reply from " + connection->peer_ + " for " +
-                                               std::to_string(reply_timeout_ns_ / 1'000'000) +
-                                               " ms to " + connection->what_));
+        if (std::find(connections_.begin(), connections_.end(), connection) == connections_.end()) continue;
+        if (!connection->waiter_ || now - connection->waiting_since_ns_ < reply_timeout_ns_) continue;
+        connection->fail(Failure(ErrorKind::connection, "no reply from " + connection->peer_ + " for " +
+                                                            std::to_string(reply_timeout_ns_ / 1'000'000) +
+                                                            " ms to " + connection->what_));
         connection->resume_waiter();
     }
 }

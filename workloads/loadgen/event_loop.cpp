@@ -16,7 +16,9 @@ EventLoop::EventLoop() : epoll_(epoll_create1(EPOLL_CLOEXEC)) {
     if (epoll_ < 0) throw Fatal(std::string("epoll is not available: ") + std::strerror(errno));
 }
 
-EventLoop::~EventLoop() { close(epoll_); }
+EventLoop::~EventLoop() {
+    close(epoll_);
+}
 
 void EventLoop::add(int fd, std::uint32_t events, IoHandler& handler) {
     epoll_event event{events, {&handler}};
@@ -42,11 +44,9 @@ void EventLoop::remove(int fd, const IoHandler& handler) {
 void EventLoop::wait(std::uint64_t timeout_ns) {
     const timespec timeout = {static_cast<std::time_t>(timeout_ns / 1'000'000'000),
                               static_cast<long>(timeout_ns % 1'000'000'000)};
-    ready_count_ =
-        epoll_pwait2(epoll_, ready_.data(), static_cast<int>(ready_.size()), &timeout, nullptr);
+    ready_count_ = epoll_pwait2(epoll_, ready_.data(), static_cast<int>(ready_.size()), &timeout, nullptr);
     if (ready_count_ < 0) {
-        if (errno != EINTR)
-            throw Fatal(std::string("epoll_pwait2 failed: ") + std::strerror(errno));
+        if (errno != EINTR) throw Fatal(std::string("epoll_pwait2 failed: ") + std::strerror(errno));
         ready_count_ = 0;
     }
 }

@@ -27,7 +27,9 @@ struct DirectoryEntry {  // big-endian, as the device defines it
 };
 static_assert(sizeof(DirectoryEntry) == 64);
 
-void select(std::uint16_t key) { outw(key, selector_port); }
+void select(std::uint16_t key) {
+    outw(key, selector_port);
+}
 
 void receive(void* to, std::size_t bytes) {
     insb(data_port, to, bytes);
@@ -44,8 +46,7 @@ FwCfg::FwCfg() {
     select(signature_selector);
     receive(signature, sizeof signature);
     if (std::memcmp(signature, "QEMU", sizeof signature) != 0) {
-        throw Fatal(
-            "this machine has no fw_cfg device: the job of the load generator cannot be read");
+        throw Fatal("this machine has no fw_cfg device: the job of the load generator cannot be read");
     }
 }
 

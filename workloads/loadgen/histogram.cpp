@@ -34,8 +34,7 @@ void Histogram::add(std::uint64_t ns) {
 }
 
 std::uint64_t Histogram::percentile(double percent) const {
-    const auto rank =
-        static_cast<std::uint64_t>(std::ceil(percent / 100 * static_cast<double>(count_)));
+    const auto rank = static_cast<std::uint64_t>(std::ceil(percent / 100 * static_cast<double>(count_)));
     std::uint64_t seen = 0;
     for (std::size_t bucket = 0; bucket < counts_.size(); ++bucket) {
         seen += counts_[bucket];

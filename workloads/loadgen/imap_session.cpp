@@ -45,14 +45,12 @@ Task ImapSession::command(std::string text) {
     }
 }
 
-void ImapSession::on_text(std::string_view text, bool begins, bool has_literal,
-                          std::uint64_t literal) {
+void ImapSession::on_text(std::string_view text, bool begins, bool has_literal, std::uint64_t literal) {
     if (!begins) {
         // The rest of a response after a literal. If the announced length was wrong, this is not
         // it.
         if (!has_literal && in_fetch_ && !text.ends_with(')')) {
-            throw Failure(ErrorKind::protocol, "a literal does not have the length announced",
-                          true);
+            throw Failure(ErrorKind::protocol, "a literal does not have the length announced", true);
         }
         if (has_literal) literal_ = Literal::skip;
     } else if (text.starts_with("* ")) {
@@ -61,8 +59,7 @@ void ImapSession::on_text(std::string_view text, bool begins, bool has_literal,
     } else if (text.starts_with(tag_) && text.substr(tag_.size()).starts_with(' ')) {
         on_tagged(text.substr(tag_.size() + 1));
     } else {
-        throw Failure(ErrorKind::protocol, "not an IMAP reply: " + std::string(text.substr(0, 80)),
-                      true);
+        throw Failure(ErrorKind::protocol, "not an IMAP reply: " + std::string(text.substr(0, 80)), true);
     }
 }
 

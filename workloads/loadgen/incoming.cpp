@@ -26,8 +26,7 @@ void Incoming::reseed() {
 
 void Incoming::arm() {
     if (!(world_.job.incoming_per_s > 0)) return;
-    const double interval_ns =
-        random_.exponential(static_cast<double>(ns_per_s) / world_.job.incoming_per_s);
+    const double interval_ns = random_.exponential(static_cast<double>(ns_per_s) / world_.job.incoming_per_s);
     world_.timers.arm(timer_, world_.clock.now() + static_cast<std::uint64_t>(interval_ns));
 }
 
@@ -39,8 +38,8 @@ Task Incoming::arrive() {
             Delivery& delivery = deliveries_.emplace_back(world_.network);
             delivery.envelope.from = outside;
             delivery.envelope.to = Accounts::address(recipient);
-            delivery.envelope.message = world_.text.compose(random_, outside, delivery.envelope.to,
-                                                            draw_message_size(random_));
+            delivery.envelope.message =
+                world_.text.compose(random_, outside, delivery.envelope.to, draw_message_size(random_));
             ++world_.accounts.inbox(recipient);
             delivery.task = deliver(delivery);
             delivery.task.start();

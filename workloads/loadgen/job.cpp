@@ -33,13 +33,12 @@ std::vector<std::string_view> words(std::string_view text) {
 }
 
 [[noreturn]] void refuse(std::string_view key, std::string_view value, std::string_view allowed) {
-    throw Fatal("job: " + std::string(key) + "=" + std::string(value) +
-                " is not allowed: it must be " + std::string(allowed));
+    throw Fatal("job: " + std::string(key) + "=" + std::string(value) + " is not allowed: it must be " +
+                std::string(allowed));
 }
 
 template <typename Number>
-Number number(std::string_view key, std::string_view value, Number least,
-              std::string_view allowed) {
+Number number(std::string_view key, std::string_view value, Number least, std::string_view allowed) {
     Number result{};
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), result);
     if (error != std::errc() || end != value.data() + value.size() || !(result >= least)) {
@@ -61,8 +60,8 @@ Weights weights(std::string_view key, std::string_view value) {
     return result;
 }
 
-std::size_t choice(std::string_view key, std::string_view value,
-                   std::vector<std::string_view> names, std::string_view allowed) {
+std::size_t choice(std::string_view key, std::string_view value, std::vector<std::string_view> names,
+                   std::string_view allowed) {
     const auto found = std::find(names.begin(), names.end(), value);
     if (found == names.end()) refuse(key, value, allowed);
     return static_cast<std::size_t>(found - names.begin());
@@ -113,20 +112,17 @@ Reader::Reader() {
     setters_["warmup_s"] = to(&Job::warmup_s, 0.0, amount);
     setters_["measure_s"] = to(&Job::measure_s, 0.0, amount);
     setters_["think"] = [this](auto key, auto value) {
-        job_.think_constant =
-            choice(key, value, {"exponential", "constant"}, "exponential or constant") == 1;
+        job_.think_constant = choice(key, value, {"exponential", "constant"}, "exponential or constant") == 1;
     };
     setters_["driver"] = [this](auto key, auto value) {
         job_.chain = choice(key, value, {"chain", "independent"}, "chain or independent") == 0;
     };
     setters_["move"] = [this](auto key, auto value) {
-        job_.move = static_cast<MoveMode>(
-            choice(key, value, {"auto", "move", "copy"}, "auto, move or copy"));
+        job_.move = static_cast<MoveMode>(choice(key, value, {"auto", "move", "copy"}, "auto, move or copy"));
     };
     setters_["transactions"] = [](auto key, auto value) {
         const std::vector<std::string_view> names = words(value);
-        if (!std::equal(names.begin(), names.end(), transaction_names.begin(),
-                        transaction_names.end())) {
+        if (!std::equal(names.begin(), names.end(), transaction_names.begin(), transaction_names.end())) {
             refuse(key, value, "CRTE DELT RENM SRCH SELT COPY MOVE VIEW SEND MDEL");
         }
     };
@@ -160,8 +156,7 @@ void Reader::take(std::string_view line) {
     const auto setter = setters_.find(key);
     if (setter == setters_.end()) {
         std::string known;
-        for (const auto& [name, unused] : setters_)
-            known += (known.empty() ? "" : ", ") + std::string(name);
+        for (const auto& [name, unused] : setters_) known += (known.empty() ? "" : ", ") + std::string(name);
         throw Fatal("job: unknown key '" + std::string(key) + "'; known are " + known);
     }
     setter->second(key, trim(line.substr(equals + 1)));
@@ -177,10 +172,8 @@ void Reader::check() const {
             }
         }
     }
-    if (job_.mailboxes_min > job_.mailboxes_max)
-        throw Fatal("job: mailboxes_min is above mailboxes_max");
-    if (job_.messages_min > job_.messages_max)
-        throw Fatal("job: messages_min is above messages_max");
+    if (job_.mailboxes_min > job_.mailboxes_max) throw Fatal("job: mailboxes_min is above mailboxes_max");
+    if (job_.messages_min > job_.messages_max) throw Fatal("job: messages_min is above messages_max");
 }
 
 Job Reader::read(std::string_view text) {
@@ -195,12 +188,13 @@ Job Reader::read(std::string_view text) {
 
 }  // namespace
 
-Job parse_job(std::string_view text) { return Reader().read(text); }
+Job parse_job(std::string_view text) {
+    return Reader().read(text);
+}
 
 void require_phases(const Job& job) {
     if (!(job.measure_s > 0)) {
-        throw Fatal(
-            "job: the key measure_s is missing: without a clock page it sets the region's length");
+        throw Fatal("job: the key measure_s is missing: without a clock page it sets the region's length");
     }
 }
 

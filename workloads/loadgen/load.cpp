@@ -30,8 +30,7 @@ std::uint64_t to_ns(double seconds) {
 
 Load::Load(World& world, std::function<Job()> read_job)
     : world_(world), read_job_(std::move(read_job)), incoming_(world) {
-    for (unsigned i = 0; i < world.job.clients; ++i)
-        clients_.push_back(std::make_unique<Client>(world, i));
+    for (unsigned i = 0; i < world.job.clients; ++i) clients_.push_back(std::make_unique<Client>(world, i));
 }
 
 void Load::log_in() {
@@ -49,8 +48,7 @@ void Load::run() {
         turn();
         if (world_.clock.generation() != generation_) take_up_generation();
         const Phase now = phase();
-        if (now != last && last == Phase::warm_up)
-            world_.statistics.begin_region(world_.clock.now());
+        if (now != last && last == Phase::warm_up) world_.statistics.begin_region(world_.clock.now());
         last = now;
         if (now == Phase::done) break;
     }
@@ -103,8 +101,8 @@ void Load::take_up_generation() {
 void Load::take(const Job& job) {
     if (job.clients != world_.job.clients || job.users != world_.job.users) {
         throw Fatal("job: clients and users of a checkpoint cannot change: it has " +
-                    std::to_string(world_.job.clients) + " clients of " +
-                    std::to_string(world_.job.users) + " users");
+                    std::to_string(world_.job.clients) + " clients of " + std::to_string(world_.job.users) +
+                    " users");
     }
     world_.take(job);
     output::job(job);

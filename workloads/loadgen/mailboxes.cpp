@@ -16,7 +16,9 @@ constexpr std::string_view stored_prefix = "kept-";  // a mailbox of the store t
 
 }  // namespace
 
-bool Mailbox::inbox() const { return strcasecmp(name.c_str(), "INBOX") == 0; }
+bool Mailbox::inbox() const {
+    return strcasecmp(name.c_str(), "INBOX") == 0;
+}
 
 std::string quoted(const std::string& name) {
     std::string text = "\"";
@@ -29,8 +31,7 @@ std::string quoted(const std::string& name) {
 
 void Mailboxes::assign(const std::vector<std::string>& names) {
     boxes_.clear();
-    for (const std::string& name : names)
-        boxes_.push_back({name, 0, name.starts_with(created_prefix)});
+    for (const std::string& name : names) boxes_.push_back({name, 0, name.starts_with(created_prefix)});
     selected_ = 0;
 }
 

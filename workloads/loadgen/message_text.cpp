@@ -20,15 +20,16 @@ constexpr std::array<std::string_view, 32> vocabulary = {
     "letter",  "machine",  "meeting",  "minutes",  "number",  "office",   "order",    "paper",
     "plan",    "project",  "question", "report",   "review",  "schedule", "server",   "summary"};
 
-std::string_view word(Random& random) { return vocabulary[random.below(vocabulary.size())]; }
+std::string_view word(Random& random) {
+    return vocabulary[random.below(vocabulary.size())];
+}
 
 std::string date() {
     const std::time_t now = std::time(nullptr);
     std::tm parts{};
     gmtime_r(&now, &parts);
     char text[64];
-    const std::size_t length =
-        std::strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S +0000", &parts);
+    const std::size_t length = std::strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S +0000", &parts);
     return std::string(text, length);
 }
 
@@ -39,11 +40,10 @@ std::size_t draw_message_size(Random& random) {
         double below;
         std::size_t kilobytes;
     };
-    constexpr std::array<Class, 5> classes = {
-        {{0.45, 1}, {0.83, 2}, {0.93, 5}, {0.98, 34}, {1.0, 140}}};
+    constexpr std::array<Class, 5> classes = {{{0.45, 1}, {0.83, 2}, {0.93, 5}, {0.98, 34}, {1.0, 140}}};
     const double drawn = random.uniform();
-    const auto found = std::find_if(classes.begin(), classes.end(),
-                                    [drawn](const Class& one) { return drawn < one.below; });
+    const auto found =
+        std::find_if(classes.begin(), classes.end(), [drawn](const Class& one) { return drawn < one.below; });
     return found->kilobytes * 1024;
 }
 

@@ -25,7 +25,9 @@ TransactionType Distribution::draw(Random& random) const {
     return static_cast<TransactionType>(found - cumulative_.begin());
 }
 
-Mix::Mix(const Weights& percent) : start_(percent) { rows_.fill(start_); }
+Mix::Mix(const Weights& percent) : start_(percent) {
+    rows_.fill(start_);
+}
 
 Mix::Mix(const Weights& percent, const std::array<Weights, transaction_types>& transitions)
     : start_(percent) {

@@ -38,7 +38,9 @@ std::string text(std::string_view value) {
     return quoted + '"';
 }
 
-std::string number(std::uint64_t value) { return std::to_string(value); }
+std::string number(std::uint64_t value) {
+    return std::to_string(value);
+}
 
 /// The shortest form that reads back as the same number.
 std::string number(double value) {
@@ -86,7 +88,9 @@ std::string type(const TypeStatistics& statistics) {
     return object + "}";
 }
 
-double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
+double ratio(double part, double whole) {
+    return whole > 0 ? part / whole : 0;
+}
 
 std::string totals(const Region& region) {
     std::uint64_t count = 0;
@@ -99,17 +103,17 @@ std::string totals(const Region& region) {
     const auto all = static_cast<double>(count);
     std::string object = "{";
     field(object, "count", number(count));
-    field(object, "throughput_per_s",
-          number(ratio(all * static_cast<double>(ns_per_s), duration_ns)));
+    field(object, "throughput_per_s", number(ratio(all * static_cast<double>(ns_per_s), duration_ns)));
     field(object, "response_ns_mean", number(ratio(response_ns, all)));
     field(object, "think_ns_mean",
           number(ratio(static_cast<double>(region.think_ns), static_cast<double>(region.thinks))));
-    field(object, "in_flight_mean",
-          number(ratio(static_cast<double>(region.in_flight_ns), duration_ns)));
+    field(object, "in_flight_mean", number(ratio(static_cast<double>(region.in_flight_ns), duration_ns)));
     return object + "}";
 }
 
-std::string event(std::string_view name) { return "{\"event\":" + text(name); }
+std::string event(std::string_view name) {
+    return "{\"event\":" + text(name);
+}
 
 void job_fields(std::string& object, const Job& job) {
     field(object, "mix", text(job.mix));
@@ -121,7 +125,9 @@ void job_fields(std::string& object, const Job& job) {
 
 }  // namespace
 
-void ready() { print(event("ready") + "}"); }
+void ready() {
+    print(event("ready") + "}");
+}
 
 void job(const Job& job) {
     std::string line = event("job");
@@ -141,8 +147,7 @@ void error(std::string_view message) {
     print(line + "}");
 }
 
-void transaction(unsigned client, TransactionType drawn, TransactionType type,
-                 std::uint64_t latency_ns) {
+void transaction(unsigned client, TransactionType drawn, TransactionType type, std::uint64_t latency_ns) {
     std::string line = event("transaction");
     field(line, "client", number(std::uint64_t{client}));
     field(line, "drawn", text(name_of(drawn)));
@@ -158,9 +163,8 @@ void result(const World& world) {
     field(line, "schema", number(std::uint64_t{1}));
     job_fields(line, world.job);
     field(line, "clock", text(world.clock.name()));
-    field(
-        line, "region",
-        "{\"begin_ns\":" + number(region.begin_ns) + ",\"end_ns\":" + number(region.end_ns) + "}");
+    field(line, "region",
+          "{\"begin_ns\":" + number(region.begin_ns) + ",\"end_ns\":" + number(region.end_ns) + "}");
     field(line, "move", text(world.move));
     std::string errors = "{";
     for (std::size_t kind = 0; kind < error_kinds; ++kind) {

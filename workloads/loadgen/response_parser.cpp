@@ -40,8 +40,7 @@ std::size_t ResponseParser::feed(std::string_view bytes, ResponseHandler& handle
         if (newline == std::string_view::npos) break;
         std::string_view line = bytes.substr(at, newline - at);
         if (!line.ends_with('\r')) {
-            throw Failure(ErrorKind::protocol,
-                          "a line without CR: " + std::string(line.substr(0, 80)), true);
+            throw Failure(ErrorKind::protocol, "a line without CR: " + std::string(line.substr(0, 80)), true);
         }
         line.remove_suffix(1);
         at = newline + 1;

@@ -26,8 +26,8 @@ void Statistics::started(TransactionType type, std::uint64_t now_ns) {
     ++region_.types[index_of(type)].started;
 }
 
-void Statistics::ended(TransactionType type, std::uint64_t begin_ns, std::uint64_t now_ns,
-                       bool failed, std::uint64_t bytes_in, std::uint64_t bytes_out) {
+void Statistics::ended(TransactionType type, std::uint64_t begin_ns, std::uint64_t now_ns, bool failed,
+                       std::uint64_t bytes_in, std::uint64_t bytes_out) {
     integrate(now_ns);
     --in_flight_;
     TypeStatistics& statistics = region_.types[index_of(type)];

@@ -21,16 +21,14 @@ Endpoint parse_endpoint(std::string_view text) {
     Endpoint endpoint;
     endpoint.text = text;
     endpoint.address.sin_family = AF_INET;
-    bool good = colon != std::string_view::npos &&
-                inet_pton(AF_INET, host.c_str(), &endpoint.address.sin_addr) == 1;
+    bool good =
+        colon != std::string_view::npos && inet_pton(AF_INET, host.c_str(), &endpoint.address.sin_addr) == 1;
     if (good) {
-        const auto [end, error] =
-            std::from_chars(&text[colon] + 1, text.data() + text.size(), port);
+        const auto [end, error] = std::from_chars(&text[colon] + 1, text.data() + text.size(), port);
         good = error == std::errc() && end == text.data() + text.size() && port != 0;
     }
     if (!good) {
-        throw Fatal("'" + std::string(text) +
-                    "' is no server address: give IPV4:PORT, as 127.0.0.1:993");
+        throw Fatal("'" + std::string(text) + "' is no server address: give IPV4:PORT, as 127.0.0.1:993");
     }
     endpoint.address.sin_port = htons(port);
     return endpoint;

@@ -14,8 +14,7 @@ namespace s80::loadgen {
 
 namespace {
 
-constexpr const char* suites =
-    "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
+constexpr const char* suites = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
 
 std::string last_error() {
     const unsigned long code = ERR_get_error();
@@ -50,17 +49,11 @@ SSL* TlsContext::connection(int fd) const {
 bool Stream::must_wait(int result) {
     const int saved = errno;
     switch (SSL_get_error(ssl_, result)) {
-        case SSL_ERROR_WANT_READ:
-            return true;
-        case SSL_ERROR_WANT_WRITE:
-            wants_write_ = true;
-            return true;
-        case SSL_ERROR_ZERO_RETURN:
-            lost("the server closed the connection");
-        case SSL_ERROR_SYSCALL:
-            lost(saved == 0 ? "the connection ended" : std::strerror(saved));
-        default:
-            lost("TLS: " + last_error());
+        case SSL_ERROR_WANT_READ: return true;
+        case SSL_ERROR_WANT_WRITE: wants_write_ = true; return true;
+        case SSL_ERROR_ZERO_RETURN: lost("the server closed the connection");
+        case SSL_ERROR_SYSCALL: lost(saved == 0 ? "the connection ended" : std::strerror(saved));
+        default: lost("TLS: " + last_error());
     }
 }
 

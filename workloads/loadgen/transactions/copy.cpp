@@ -7,13 +7,11 @@ namespace s80::loadgen {
 namespace {
 
 bool possible(Client& client) {
-    return client.imap.messages() > 0 &&
-           !client.mailboxes.targets(client.world.job.messages_max).empty();
+    return client.imap.messages() > 0 && !client.mailboxes.targets(client.world.job.messages_max).empty();
 }
 
 Task run(Client& client) {
-    const std::vector<std::size_t> targets =
-        client.mailboxes.targets(client.world.job.messages_max);
+    const std::vector<std::size_t> targets = client.mailboxes.targets(client.world.job.messages_max);
     Mailbox& target = client.mailboxes[targets[client.random.below(targets.size())]];
     const std::string message = std::to_string(client.random_message());
     co_await client.imap.command("COPY " + message + " " + quoted(target.name));

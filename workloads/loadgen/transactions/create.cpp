@@ -6,7 +6,9 @@ namespace s80::loadgen {
 
 namespace {
 
-bool possible(Client& client) { return client.mailboxes.size() < client.world.job.mailboxes_max; }
+bool possible(Client& client) {
+    return client.mailboxes.size() < client.world.job.mailboxes_max;
+}
 
 Task run(Client& client) {
     const std::string name = client.mailboxes.fresh_name(client.random, true);

@@ -10,8 +10,7 @@ namespace s80::loadgen {
 namespace {
 
 bool possible(Client& client) {
-    return client.mailboxes.size() > client.world.job.mailboxes_min &&
-           !client.mailboxes.movable().empty();
+    return client.mailboxes.size() > client.world.job.mailboxes_min && !client.mailboxes.movable().empty();
 }
 
 Task run(Client& client) {

@@ -7,9 +7,13 @@ namespace s80::loadgen {
 
 namespace {
 
-bool possible(Client& client) { return client.imap.messages() > client.world.job.messages_min; }
+bool possible(Client& client) {
+    return client.imap.messages() > client.world.job.messages_min;
+}
 
-Task run(Client& client) { co_await mark_and_expunge(client, client.random_message()); }
+Task run(Client& client) {
+    co_await mark_and_expunge(client, client.random_message());
+}
 
 }  // namespace
 

@@ -16,8 +16,8 @@ Task mark_and_expunge(Client& client, unsigned message) {
         }
         client.world.statistics.lost_flag();
     }
-    throw Failure(ErrorKind::missing, store + " and EXPUNGE did not remove the message from " +
-                                          client.mailboxes.selected().name);
+    throw Failure(ErrorKind::missing,
+                  store + " and EXPUNGE did not remove the message from " + client.mailboxes.selected().name);
 }
 
 }  // namespace s80::loadgen

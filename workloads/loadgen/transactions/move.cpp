@@ -18,16 +18,14 @@ bool by_command(const Client& client) {
 }
 
 Task run(Client& client) {
-    const std::vector<std::size_t> targets =
-        client.mailboxes.targets(client.world.job.messages_max);
+    const std::vector<std::size_t> targets = client.mailboxes.targets(client.world.job.messages_max);
     Mailbox& target = client.mailboxes[targets[client.random.below(targets.size())]];
     const unsigned message = client.random_message();
     const std::string to = std::to_string(message) + " " + quoted(target.name);
     if (by_command(client)) {
         co_await client.imap.command("MOVE " + to);
         if (client.imap.reply().expunged == 0) {
-            throw Failure(ErrorKind::missing,
-                          "MOVE left the message in " + client.mailboxes.selected().name);
+            throw Failure(ErrorKind::missing, "MOVE left the message in " + client.mailboxes.selected().name);
         }
     } else {
         co_await client.imap.command("COPY " + to);

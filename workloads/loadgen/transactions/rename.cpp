@@ -6,7 +6,9 @@ namespace s80::loadgen {
 
 namespace {
 
-bool possible(Client& client) { return !client.mailboxes.movable().empty(); }
+bool possible(Client& client) {
+    return !client.mailboxes.movable().empty();
+}
 
 Task run(Client& client) {
     const std::vector<std::size_t> candidates = client.mailboxes.movable();

@@ -7,14 +7,15 @@ namespace s80::loadgen {
 
 namespace {
 
-bool possible(Client& client) { return client.imap.messages() > 0; }
+bool possible(Client& client) {
+    return client.imap.messages() > 0;
+}
 
 Task run(Client& client) {
     client.imap.want(client.imap.remembered);
     co_await client.imap.command("SEARCH SUBJECT " + quoted(client.subject_word));
     if (client.imap.remembered != 0 && !client.imap.reply().found) {
-        throw Failure(ErrorKind::missing, "SEARCH SUBJECT " + client.subject_word +
-                                              " did not find message " +
+        throw Failure(ErrorKind::missing, "SEARCH SUBJECT " + client.subject_word + " did not find message " +
                                               std::to_string(client.imap.remembered) + " of " +
                                               client.mailboxes.selected().name);
     }

@@ -6,7 +6,9 @@ namespace s80::loadgen {
 
 namespace {
 
-bool possible(Client&) { return true; }
+bool possible(Client&) {
+    return true;
+}
 
 Task run(Client& client) {
     co_await client.select(client.random.below(client.mailboxes.size()));
@@ -16,10 +18,9 @@ Task run(Client& client) {
     client.imap.want(chosen);
     co_await client.imap.command("FETCH 1:* (UID FLAGS BODY.PEEK[HEADER])");
     if (client.imap.reply().fetched < messages) {
-        throw Failure(ErrorKind::missing, "FETCH of the headers of " +
-                                              client.mailboxes.selected().name + " brought " +
-                                              std::to_string(client.imap.reply().fetched) + " of " +
-                                              std::to_string(messages));
+        throw Failure(ErrorKind::missing, "FETCH of the headers of " + client.mailboxes.selected().name +
+                                              " brought " + std::to_string(client.imap.reply().fetched) +
+                                              " of " + std::to_string(messages));
     }
     client.learn_subject(chosen, client.imap.reply().captured);
 }

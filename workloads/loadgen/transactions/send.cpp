@@ -17,8 +17,8 @@ Task run(Client& client) {
     World& world = client.world;
     const std::size_t recipient = world.accounts.recipient(client.random, world.job.messages_max);
     Envelope envelope{Accounts::address(client.account), Accounts::address(recipient), {}};
-    envelope.message = world.text.compose(client.random, envelope.from, envelope.to,
-                                          draw_message_size(client.random));
+    envelope.message =
+        world.text.compose(client.random, envelope.from, envelope.to, draw_message_size(client.random));
     SmtpSession smtp(world.network);
     co_await smtp.deliver(world.servers.smtp, envelope);
     client.smtp_bytes_in += smtp.bytes_in();

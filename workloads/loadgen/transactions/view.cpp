@@ -6,15 +6,16 @@ namespace s80::loadgen {
 
 namespace {
 
-bool possible(Client& client) { return client.imap.messages() > 0; }
+bool possible(Client& client) {
+    return client.imap.messages() > 0;
+}
 
 Task run(Client& client) {
     const std::string message = std::to_string(client.random_message());
     co_await client.imap.command("FETCH " + message + " BODY[]");
     if (client.imap.reply().fetched == 0 || client.imap.reply().literal == 0) {
         throw Failure(ErrorKind::missing, "FETCH " + message + " BODY[] of " +
-                                              client.mailboxes.selected().name +
-                                              " brought nothing");
+                                              client.mailboxes.selected().name + " brought nothing");
     }
 }
 

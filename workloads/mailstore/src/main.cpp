@@ -22,9 +22,8 @@ std::uint64_t number(std::string_view option, std::string_view text, std::uint64
     std::uint64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc{} || end != text.data() + text.size() || value < least || value > most) {
-        throw std::invalid_argument(std::string(option) + " must be a number from " +
-                                    std::to_string(least) + " to " + std::to_string(most) +
-                                    ", not '" + std::string(text) + "'");
+        throw std::invalid_argument(std::string(option) + " must be a number from " + std::to_string(least) +
+                                    " to " + std::to_string(most) + ", not '" + std::string(text) + "'");
     }
     return value;
 }

@@ -17,7 +17,9 @@ constexpr std::size_t keyword_padding = 72;
 constexpr auto domains = std::to_array<std::string_view>(
     {"s80.example", "mail.example", "lists.example", "research.example", "office.example"});
 
-std::string decimal(std::uint64_t value) { return std::to_string(value); }
+std::string decimal(std::uint64_t value) {
+    return std::to_string(value);
+}
 
 std::string hex(std::uint64_t value) {
     std::array<char, 16> digits;
@@ -41,9 +43,10 @@ std::string subject(Random& random) {
     return text;
 }
 
-/// What the mail server itself keeps in an mbox header, as Dovecot writes it: with these it need not rewrite the file
-/// at the first SELECT; the spaces behind X-Keywords are its room for changed flags. Content-Length is left out: older
-/// servers do not write it, and with it the search for "From " lines, which the paper found so costly, would be skipped.
+/// What the mail server itself keeps in an mbox header, as Dovecot writes it: with these it need not rewrite
+/// the file at the first SELECT; the spaces behind X-Keywords are its room for changed flags. Content-Length
+/// is left out: older servers do not write it, and with it the search for "From " lines, which the paper
+/// found so costly, would be skipped.
 void append_status(std::string& out, const Position& position, Random& random) {
     if (position.uid == 1) {
         const std::string last = decimal(position.last_uid);
@@ -111,8 +114,8 @@ void append_attachment(std::string& out, std::size_t bytes, const Pools& pools, 
 
 }  // namespace
 
-void append_message(std::string& out, std::size_t bytes, const Position& position,
-                    const Pools& pools, Random& random) {
+void append_message(std::string& out, std::size_t bytes, const Position& position, const Pools& pools,
+                    Random& random) {
     const std::size_t begin = out.size();
     append_header(out, position, random);
     const std::size_t header = out.size() - begin;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "store.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <fcntl.h>
 #include <string_view>
-#include <sys/stat.h>
 #include <system_error>
-#include <unistd.h>
 
 #include "message.hpp"
 #include "sizes.hpp"
@@ -66,8 +66,8 @@ std::uint32_t message_count(std::uint32_t mailbox_kib, Random& random) {
     return std::max<std::uint32_t>(1, static_cast<std::uint32_t>((drawn + mean / 2) / mean));
 }
 
-void fill_mailbox(std::string& out, std::string_view user, const StoreOptions& options,
-                  const Pools& pools, SizeDeck& deck, Random& random) {
+void fill_mailbox(std::string& out, std::string_view user, const StoreOptions& options, const Pools& pools,
+                  SizeDeck& deck, Random& random) {
     out.clear();
     const std::uint32_t count = message_count(options.mailbox_kib, random);
     std::int64_t time = last_delivery - mean_gap_s * (count + 1);
@@ -82,8 +82,7 @@ void fill_mailbox(std::string& out, std::string_view user, const StoreOptions& o
 
 std::uint32_t mailbox_count(const StoreOptions& options, std::uint32_t user) {
     const std::uint32_t spread = std::min<std::uint32_t>(2, options.mailboxes - 1);
-    const auto step = static_cast<std::uint32_t>((2 * std::uint64_t{user} + options.seed) %
-                                                 (2 * spread + 1));
+    const auto step = static_cast<std::uint32_t>((2 * std::uint64_t{user} + options.seed) % (2 * spread + 1));
     return options.mailboxes - spread + step;
 }
 
@@ -92,11 +91,9 @@ std::string user_name(std::uint32_t user) {
     return "user" + std::string(number.size() < 3 ? 3 - number.size() : 0, '0') + number;
 }
 
-void build_store(const StoreOptions& options,
-                 const std::function<void(std::uint32_t users_done)>& progress) {
+void build_store(const StoreOptions& options, const std::function<void(std::uint32_t users_done)>& progress) {
     Random pool_random(options.seed);
-    const Pools pools{TextPool::prose(pool_random, prose_bytes),
-                      TextPool::base64(pool_random, base64_bytes)};
+    const Pools pools{TextPool::prose(pool_random, prose_bytes), TextPool::base64(pool_random, base64_bytes)};
     const std::uint64_t user_seeds = pool_random.bits();
     std::string buffer;
     buffer.reserve(std::size_t{options.mailbox_kib} * 2048);

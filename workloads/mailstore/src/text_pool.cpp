@@ -13,26 +13,29 @@ constexpr std::string_view base64_alphabet =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 constexpr auto words = std::to_array<std::string_view>({
-    "the", "of", "and", "to", "a", "in", "for", "is", "on", "that", "by", "this", "with", "you",
-    "it", "not", "or", "be", "are", "from", "at", "as", "your", "all", "have", "new", "more", "an",
-    "was", "we", "will", "can", "about", "if", "my", "has", "but", "our", "one", "other", "do",
-    "time", "they", "project", "meeting", "report", "schedule", "budget", "customer", "release",
-    "server", "office", "please", "review", "draft", "attached", "question", "answer", "Monday",
-    "Tuesday", "Thursday", "week", "month", "quarter", "plan", "design", "contract", "order",
-    "invoice", "shipment", "travel", "flight", "hotel", "lunch", "dinner", "weekend", "family",
-    "school", "holiday", "birthday", "picture", "address", "telephone", "number", "update",
-    "change", "problem", "solution", "test", "result", "figure", "table", "chapter", "paper",
-    "conference", "deadline", "proposal", "research", "department", "university", "system",
-    "memory", "processor", "network", "software", "license", "support", "manager", "engineer",
+    "the",      "of",       "and",        "to",         "a",        "in",       "for",        "is",
+    "on",       "that",     "by",         "this",       "with",     "you",      "it",         "not",
+    "or",       "be",       "are",        "from",       "at",       "as",       "your",       "all",
+    "have",     "new",      "more",       "an",         "was",      "we",       "will",       "can",
+    "about",    "if",       "my",         "has",        "but",      "our",      "one",        "other",
+    "do",       "time",     "they",       "project",    "meeting",  "report",   "schedule",   "budget",
+    "customer", "release",  "server",     "office",     "please",   "review",   "draft",      "attached",
+    "question", "answer",   "Monday",     "Tuesday",    "Thursday", "week",     "month",      "quarter",
+    "plan",     "design",   "contract",   "order",      "invoice",  "shipment", "travel",     "flight",
+    "hotel",    "lunch",    "dinner",     "weekend",    "family",   "school",   "holiday",    "birthday",
+    "picture",  "address",  "telephone",  "number",     "update",   "change",   "problem",    "solution",
+    "test",     "result",   "figure",     "table",      "chapter",  "paper",    "conference", "deadline",
+    "proposal", "research", "department", "university", "system",   "memory",   "processor",  "network",
+    "software", "license",  "support",    "manager",    "engineer",
 });
 constexpr auto given_names = std::to_array<std::string_view>({
-    "alice", "robert", "carol", "david", "emma", "frank", "grace", "henry", "irene", "james",
-    "karen", "louis", "maria", "nathan", "olivia", "peter", "rachel", "samuel", "teresa", "victor",
+    "alice", "robert", "carol", "david",  "emma",   "frank", "grace",  "henry",  "irene",  "james",
+    "karen", "louis",  "maria", "nathan", "olivia", "peter", "rachel", "samuel", "teresa", "victor",
 });
 constexpr auto family_names = std::to_array<std::string_view>({
-    "anderson", "baker", "collins", "dawson", "evans", "fischer", "garcia", "hughes", "ivanov",
-    "jensen", "keller", "lambert", "miller", "novak", "olsen", "parker", "quinn", "romero",
-    "schmidt", "turner", "urban", "vasquez", "walker", "young",
+    "anderson", "baker",  "collins", "dawson",  "evans",  "fischer", "garcia", "hughes",
+    "ivanov",   "jensen", "keller",  "lambert", "miller", "novak",   "olsen",  "parker",
+    "quinn",    "romero", "schmidt", "turner",  "urban",  "vasquez", "walker", "young",
 });
 
 template <std::size_t N>
@@ -48,9 +51,15 @@ std::string capitalised(std::string_view text) {
 
 }  // namespace
 
-std::string_view word(Random& random) { return pick(words, random); }
-std::string_view given_name(Random& random) { return pick(given_names, random); }
-std::string_view family_name(Random& random) { return pick(family_names, random); }
+std::string_view word(Random& random) {
+    return pick(words, random);
+}
+std::string_view given_name(Random& random) {
+    return pick(given_names, random);
+}
+std::string_view family_name(Random& random) {
+    return pick(family_names, random);
+}
 
 TextPool TextPool::prose(Random& random, std::size_t bytes) {
     TextPool pool;

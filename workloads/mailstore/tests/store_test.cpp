@@ -16,8 +16,7 @@ namespace fs = std::filesystem;
 class Store : public testing::Test {
 protected:
     void SetUp() override {
-        root_ = fs::path(testing::TempDir()) /
-                testing::UnitTest::GetInstance()->current_test_info()->name();
+        root_ = fs::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
         fs::remove_all(root_);
     }
     void TearDown() override { fs::remove_all(root_); }
@@ -48,7 +47,9 @@ protected:
     fs::path root_;
 };
 
-TEST_F(Store, SameSeedSameBytes) { EXPECT_EQ(build(options(5), "a"), build(options(5), "b")); }
+TEST_F(Store, SameSeedSameBytes) {
+    EXPECT_EQ(build(options(5), "a"), build(options(5), "b"));
+}
 
 TEST_F(Store, OtherSeedOtherBytes) {
     EXPECT_NE(build(options(5), "a").at("user001/inbox"), build(options(6), "b").at("user001/inbox"));

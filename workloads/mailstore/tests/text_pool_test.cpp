@@ -39,7 +39,8 @@ TEST(TextPool, Base64HasFullLinesOnly) {
 
 TEST(TextPool, ASliceIsOfWholeLinesAndNeverLongerThanAsked) {
     Random random(1);
-    const TextPool pool = TextPool::base64(random, 1000);  // 13 lines: a slice of 3000 bytes wraps round twice
+    const TextPool pool =
+        TextPool::base64(random, 1000);  // 13 lines: a slice of 3000 bytes wraps round twice
     std::string out;
     pool.append(out, 3000, random);
     EXPECT_EQ(out.size() % 77, 0U);
