@@ -58,7 +58,8 @@ async def _boot(plan: Plan, folder: Path, job: Job, stall_s: float) -> None:
         async with Guest(plan.qemu, plan.boot, session, f"boot of {plan.ready_name}") as guest:
 
             def show() -> None:
-                job.update(f"boot: {guest.stage}")
+                # The init's last word is spoken before the load generator's first.
+                job.update("boot: logging the clients in" if guest.stage == "ready" else f"boot: {guest.stage}")
 
             await guest.event("ready", stall_s, show)
             await guest.save(folder / GUEST_STATE)

@@ -166,7 +166,14 @@ class WarmupFollower:
         drift = f", drift {max(drifts):.1f} points" if drifts else ""
         over = self.instructions >= self.phases.warmup_min
         total = self.phases.warmup_max if over else self.phases.warmup_min
-        job.update(f"warm-up {self.instructions / 1e9:.1f} G{drift}", self.instructions, total, self.mips)
+        then, done = self._times[-1]
+        estimate = min(guess(done, then, self.mips, self.phases.window), total)
+        job.update(f"warm-up {done / 1e9:.1f} G{drift}", estimate, total, self.mips)
+
+
+def guess(done: int, then: float, mips: float | None, window: int) -> float:
+    """Instructions by now, from those at the time `then` and the speed; no more than a window ahead."""
+    return done + min((time.monotonic() - then) * (mips or 0.0) * 1e6, window)
 
 
 async def sparse_copy(source: Path, target: Path) -> None:

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn
 
 PLAIN_EVERY_S = 10.0
+PLAIN_REPEAT_S = 60.0
 
 
 class Job:
@@ -42,7 +43,7 @@ class Job:
         elif fresh or now - self._printed >= PLAIN_EVERY_S:
             percent = f" {100 * share:.0f}%" if total else ""
             line = f"{self.name}: {stage}{percent}" + (f" ({detail})" if detail else "")
-            if line != self._line:
+            if line != self._line or now - self._printed >= PLAIN_REPEAT_S:
                 self._line, self._printed = line, now
                 self._board.say(line)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from s80lab import __version__, paths
 from s80lab.checkpoint import SNAPSHOTS, Checkpoint
-from s80lab.checkpoint_warm import STALL_S, write_inputs
+from s80lab.checkpoint_warm import STALL_S, guess, write_inputs
 from s80lab.database import insert_run
 from s80lab.errors import UserError
 from s80lab.experiment import Inputs, Plan
@@ -94,7 +94,7 @@ async def _run(plan: Plan, warm: Checkpoint, seed: int, folder: Path, job: Job) 
     with short_socket(session) as session:
         async with Guest(plan.qemu, plan.boot, session, f"run {plan.name}, seed {seed}") as guest:
             await guest.restore(warm.guest_state)
-            region = Region(phases.measure)
+            region = Region(phases.measure, phases.window)
 
             def look() -> float | None:
                 for line in lines.lines():
@@ -114,10 +114,12 @@ async def _run(plan: Plan, warm: Checkpoint, seed: int, folder: Path, job: Job) 
 class Region:
     """Progress through the measured region, from the lines of snapshots.jsonl."""
 
-    def __init__(self, length: int) -> None:
+    def __init__(self, length: int, window: int) -> None:
         self.length = length
+        self.window = window
         self.begin: int | None = None
         self.done = 0
+        self._then = 0.0
 
     def take(self, line: str, timing: Timing) -> None:
         """One whole line; only the few fields that progress needs."""
@@ -128,7 +130,7 @@ class Region:
         elif mark == "measure_end":
             timing.measure_end = time.monotonic()
         if self.begin is not None:
-            self.done = at - self.begin
+            self.done, self._then = at - self.begin, time.monotonic()
 
     def show(self, job: Job, timing: Timing) -> None:
         """The progress line."""
@@ -137,9 +139,10 @@ class Region:
         elif timing.measure_begin is None:
             job.update("taking up the seed")
         else:
-            passed = time.monotonic() - timing.measure_begin
+            passed = self._then - timing.measure_begin
             mips = self.done / passed / 1e6 if self.done and passed else None
-            job.update(f"measured {self.done / 1e9:.1f} G", self.done, self.length, mips)
+            estimate = min(guess(self.done, self._then, mips, self.window), self.length)
+            job.update(f"measured {self.done / 1e9:.1f} G", estimate, self.length, mips)
 
 
 def _check_errors(result: dict[str, Any], name: str) -> None:
