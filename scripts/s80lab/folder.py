@@ -61,9 +61,7 @@ def _read(path: Path, keys: Sequence[str]) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise UserError(f"{path}: must be a JSON object; run it again")
     if value.get("schema") != 1:
-        raise UserError(
-            f"{path}: has schema {value.get('schema')}, this version reads schema 1; run it again"
-        )
+        raise UserError(f"{path}: has schema {value.get('schema')}, this version reads schema 1; run it again")
     for key in keys:
         if key not in value:
             raise UserError(f"{path}: has no `{key}`; run it again with this version")

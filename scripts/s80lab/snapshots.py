@@ -190,9 +190,7 @@ class Snapshots:
         for snapshot in self.lines:
             if snapshot.mark == key:
                 return snapshot
-        raise UserError(
-            f"{self.path}: no snapshot is marked {key}; the run did not get that far, run it again"
-        )
+        raise UserError(f"{self.path}: no snapshot is marked {key}; the run did not get that far, run it again")
 
 
 def _json(where: str, line: str) -> dict[str, Any]:
@@ -215,12 +213,8 @@ def _need(where: str, line: Mapping[str, Any], keys: Sequence[str]) -> Iterator[
 def _header(where: str, line: Mapping[str, Any]) -> Header:
     (schema,) = _need(where, line, ["schema"])
     if schema != SCHEMA:
-        raise UserError(
-            f"{where}: has schema {schema}, this version reads schema {SCHEMA}; build the plugin again"
-        )
-    cores, line_bytes, clock_hz, dims, stats = _need(
-        where, line, ["cores", "line_bytes", "clock_hz", "dims", "stats"]
-    )
+        raise UserError(f"{where}: has schema {schema}, this version reads schema {SCHEMA}; build the plugin again")
+    cores, line_bytes, clock_hz, dims, stats = _need(where, line, ["cores", "line_bytes", "clock_hz", "dims", "stats"])
     labels = {str(dim): tuple(map(str, names)) for dim, names in dims.items()}
     labels["core"] = tuple(str(core) for core in range(cores))
     declared: dict[str, Statistic] = {}
@@ -259,8 +253,7 @@ def _snapshot(where: str, line: Mapping[str, Any], header: Header) -> Snapshot:
             raise UserError(f"{where}: statistic `{name}` holds something else than counts") from None
         if flat.ndim != 1 or flat.size != int(np.prod(shape)):
             raise UserError(
-                f"{where}: statistic `{name}` has {flat.size} values, "
-                f"its dimensions ask for {int(np.prod(shape))}"
+                f"{where}: statistic `{name}` has {flat.size} values, its dimensions ask for {int(np.prod(shape))}"
             )
         arrays[name] = flat.reshape(shape)
     return Snapshot(mark, int(index), int(instructions), int(clock_ns), int(idle_ns), arrays)
