@@ -11,10 +11,6 @@ namespace {
 
 constexpr std::int64_t kUnit = 256;
 constexpr std::int64_t kNotSent = std::numeric_limits<std::int64_t>::min();
-/// QEMU gives every runnable processor the same number of instructions, whatever their CPI; a
-/// processor may run ahead of the others or lag behind by this much before it is pulled back.
-constexpr std::int64_t kMaxLead = 20'000 * kUnit;
-
 /// Events between a prefetch and its use.
 constexpr std::size_t kAhead = 8;
 
@@ -25,7 +21,7 @@ Player::Player(Hierarchy& hierarchy)
       cpi_(std::llround(hierarchy.machine().base_cpi * kUnit)),
       quantum_(static_cast<std::int64_t>(hierarchy.machine().quantum_cycles) * kUnit),
       threads_per_core_(hierarchy.machine().threads_per_core),
-      lead_(hierarchy.machine().processors, 0),
+      awake_from_(hierarchy.machine().processors, 0),
       base_(hierarchy.machine().cores(), 0) {}
 
 std::uint64_t Player::clock_ns() const {
@@ -38,7 +34,7 @@ std::uint64_t Player::clock_ns() const {
 void Player::set_clock(const Clock& clock) {
     cycles_ = clock.cycles;
     idle_ns_ = clock.idle_ns;
-    lead_ = clock.lead;
+    awake_from_ = clock.awake_from;
     base_ = clock.base;
 }
 
@@ -72,7 +68,7 @@ void Player::play(const Window& window) {
 void Player::begin(const Window& window) {
     if (window.idle_before_ns != 0) {
         idle_ns_ += window.idle_before_ns;
-        std::fill(lead_.begin(), lead_.end(), 0);
+        std::fill(awake_from_.begin(), awake_from_.end(), 0);
     }
     cursors_.clear();
     sent_.assign(window.signals, kNotSent);
@@ -81,7 +77,7 @@ void Player::begin(const Window& window) {
         if (stream.ran) {
             Cursor cursor;
             cursor.processor = p;
-            cursor.clock = stream.slept_before ? std::max<std::int64_t>(lead_[p], 0) : lead_[p];
+            cursor.clock = awake_from_[p];
             cursors_.push_back(cursor);
         }
     }
@@ -136,27 +132,25 @@ void Player::signal(std::uint32_t number, std::int64_t when) {
     }
 }
 
-/// The window lasted as long as the processors that ran through it needed on average; when all of
-/// them slept at its end, as long as the last one needed.
+/// The window lasted as long as the processors that run on needed on average (one that had no turn in it
+/// needed nothing: a window may end within a round); when all sleep at its end, as long as the last one.
 void Player::advance(const Window& window) {
     std::int64_t sum = 0;
-    std::int64_t through = 0;
     std::int64_t last = 0;
     for (const Cursor& c : cursors_) {
-        if (window.streams[c.processor].runs_on) {
-            sum += c.clock;
-            ++through;
-        }
+        sum += window.streams[c.processor].runs_on ? c.clock : 0;
         last = std::max(last, c.clock);
     }
-    const std::int64_t length = std::max<std::int64_t>(through != 0 ? sum / through : last, 0);
+    const auto run_on = std::count_if(window.streams.begin(), window.streams.end(),
+                                      [](const Stream& s) { return s.runs_on; });
+    const std::int64_t length = run_on != 0 ? sum / run_on : last;
     cycles_ += static_cast<std::uint64_t>(length);
     for (const Cursor& c : cursors_) {
-        lead_[c.processor] = c.clock;
+        awake_from_[c.processor] = c.clock;
     }
-    for (unsigned p = 0; p < lead_.size(); ++p) {
-        const std::int64_t lowest = window.streams[p].runs_on ? -kMaxLead : 0;
-        lead_[p] = std::clamp(lead_[p] - length, lowest, kMaxLead);
+    for (unsigned p = 0; p < awake_from_.size(); ++p) {
+        const std::int64_t beyond = window.streams[p].runs_on ? 0 : awake_from_[p] - length;
+        awake_from_[p] = std::max<std::int64_t>(beyond, 0);
     }
 }
 

@@ -24,10 +24,10 @@ public:
     struct Clock {
         std::uint64_t cycles = 0;
         std::uint64_t idle_ns = 0;
-        std::vector<std::int64_t> lead;
+        std::vector<std::int64_t> awake_from;
         std::vector<std::uint64_t> base;
     };
-    Clock clock() const { return {cycles_, idle_ns_, lead_, base_}; }
+    Clock clock() const { return {cycles_, idle_ns_, awake_from_, base_}; }
     void set_clock(const Clock& clock);
 
 private:
@@ -51,7 +51,9 @@ private:
     unsigned threads_per_core_;
     std::uint64_t cycles_ = 0;
     std::uint64_t idle_ns_ = 0;
-    std::vector<std::int64_t> lead_;   ///< how far a processor is ahead of the machine's clock
+    /// A processor that fell asleep after the end of its window cannot wake before that moment, counted
+    /// from the beginning of the next window.
+    std::vector<std::int64_t> awake_from_;
     std::vector<std::uint64_t> base_;  ///< base cycles by core, 1/256
     std::vector<Cursor> cursors_;      ///< of the processors that ran in this window
     std::vector<std::int64_t> sent_;   ///< when each interrupt was sent; negative: not yet

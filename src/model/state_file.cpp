@@ -137,7 +137,7 @@ void each_array(Hierarchy& h, Fn&& item) {
 Extra pack(const Player& player, Hierarchy& h) {
     const Player::Clock clock = player.clock();
     Extra words{clock.cycles, clock.idle_ns};
-    words.insert(words.end(), clock.lead.begin(), clock.lead.end());
+    words.insert(words.end(), clock.awake_from.begin(), clock.awake_from.end());
     words.insert(words.end(), clock.base.begin(), clock.base.end());
     for (Hierarchy::Core& core : h.cores()) {
         for (Cache* cache : {&core.l1i, &core.l1d, &core.l2}) {
@@ -153,7 +153,7 @@ void unpack(const Extra& words, Player& player, Hierarchy& h) {
     Player::Clock clock;
     clock.cycles = *at++;
     clock.idle_ns = *at++;
-    clock.lead.assign(at, at + processors);
+    clock.awake_from.assign(at, at + processors);
     at += processors;
     clock.base.assign(at, at + h.machine().cores());
     at += h.machine().cores();

@@ -29,7 +29,6 @@ struct Stream {
     std::size_t size = 0;
     std::uint64_t tail = 0;     ///< instructions after the last event
     bool ran = false;           ///< executed anything in this window
-    bool slept_before = false;  ///< was halted when the window began
     bool runs_on = false;       ///< was not halted when the window ended
     std::array<std::uint64_t, kContexts> instructions{};
     std::array<std::array<std::uint64_t, kKinds>, kContexts> accesses{};

@@ -444,7 +444,6 @@ void Recorder::begin_window() {
     lanes_in_window_ = 0;
     for (const auto& lane : lanes_) {
         model::Stream& s = window_->streams[lane->processor];
-        s.slept_before = (lane->attention & kHalted) != 0;
         s.instructions = {};
         s.accesses = {};
         s.classes = {};

@@ -38,17 +38,29 @@ TEST_F(PlayerTest, ProcessorsThatRunThroughCountOnAverage) {
     EXPECT_EQ(player.clock_ns(), 2000U);
 }
 
-TEST_F(PlayerTest, TheLeadIsCarriedIntoTheNextWindow) {
+TEST_F(PlayerTest, ARoundInTwoWindowsLastsAsLongAsInOne) {
     tail(0, 1000);
-    tail(1, 3000);
-    player.play(window);  // processor 0 is 1000 behind, processor 1 is 1000 ahead
+    window.streams[1].runs_on = true;  // its turn comes in the next window
+    player.play(window);
     window = Window{3};
-    tail(0, 3000);
+    window.streams[0].runs_on = true;
     tail(1, 1000);
     player.play(window);
-    EXPECT_EQ(player.clock_ns(), 4000U);
-    EXPECT_EQ(player.clock().lead[0], 0);
-    EXPECT_EQ(player.clock().lead[1], 0);
+    EXPECT_EQ(player.clock_ns(), 1000U);
+}
+
+TEST_F(PlayerTest, ASleeperThatRanBeyondTheWindowWakesLater) {
+    tail(0, 1000);
+    tail(1, 5000, false);  // 4000 beyond the end of the window
+    player.play(window);
+    EXPECT_EQ(player.clock_ns(), 1000U);
+    window = Window{3};
+    tail(0, 1000);
+    player.play(window);  // 3000 beyond the end of this one
+    window = Window{3};
+    tail(1, 200);
+    player.play(window);
+    EXPECT_EQ(player.clock_ns(), 2000U + 3200U);
 }
 
 TEST_F(PlayerTest, AllAsleepAtTheEndLastsAsLongAsTheLast) {
@@ -60,7 +72,6 @@ TEST_F(PlayerTest, AllAsleepAtTheEndLastsAsLongAsTheLast) {
 
 TEST_F(PlayerTest, AnInterruptOrdersSenderAndSleeper) {
     window.signals = 1;
-    window.streams[1].slept_before = true;
     event(1, Op::wait, 0, 0);
     tail(1, 400, false);
     event(0, Op::signal, 0, 1000);

@@ -17,7 +17,7 @@ protected:
         fetch(2, Y);
         Player::Clock clock = player.clock();
         clock.cycles = 123456;
-        clock.lead[2] = -7;
+        clock.awake_from[2] = 7;
         player.set_clock(clock);
     }
     std::string refusal() {
@@ -41,7 +41,7 @@ TEST_F(StateFile, RestoresCachesClockAndCounters) {
     EXPECT_EQ(other.state(0, X), h.state(0, X));
     EXPECT_EQ(other.stats().all(), h.stats().all());
     EXPECT_EQ(fresh.clock().cycles, 123456U);
-    EXPECT_EQ(fresh.clock().lead[2], -7);
+    EXPECT_EQ(fresh.clock().awake_from[2], 7);
     // The masks follow from the tags: a third core still finds the owner.
     other.access(2, X, Kind::load, user);
     EXPECT_EQ(other.stats().source(2, user, Kind::load, Source::O), 1U);
