@@ -45,9 +45,7 @@ def of(flat_name: str) -> Metric:
     return REGISTRY[flat_name.split(".", 1)[0]]
 
 
-def stats(
-    run: Snapshots, load: Mapping[str, Any], inputs: Mapping[str, str], warm: Snapshots | None
-) -> dict[str, Any]:
+def stats(run: Snapshots, load: Mapping[str, Any], inputs: Mapping[str, str], warm: Snapshots | None) -> dict[str, Any]:
     """The content of stats.json."""
     region = run.region()
     windows = curve(run, warm)
