@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the user gets wrong is told in one sentence on stderr, with exit code 2 and no traceback."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.lab import Lab
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Lab:
+    """A laboratory in which nothing has been built or measured."""
+    return Lab(tmp_path / "checkpoints", tmp_path / "results")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["run", "imapc"], "there is no experiment `imapc` in configs/experiments: allowed are imapb, imape"),
+        (["run", "imapb", "--machine", "s70"], "there is no machine `s70` in configs/machines: allowed are"),
+        (["run", "imapb", "--protocol", "mosey"], "there is no protocol `mosey` in configs/protocols: allowed are"),
+        (["run", "imapb", "--scale", "giant"], "no phases for scale `giant`: allowed are paper, small, tiny"),
+        (["run", "imapb", "--set", "l2.size=3MiB"], "makes 6144 sets; the number of sets must be a power of two"),
+        (["run", "imapb", "--set", "l2.waves=4"], "configs/machines/s80.toml: unknown key `l2.waves`: allowed are"),
+        (["run", "imapb", "--seeds", "one"], "--seeds one: write whole numbers separated by commas"),
+        (["report", "imapb"], "no run of imapb is in"),
+    ],
+)
+def test_one_sentence(empty: Lab, arguments: list[str], sentence: str) -> None:
+    said = empty.call(*arguments, code=2)
+    assert said.startswith("s80lab: ")
+    assert sentence in said
+    assert said.count("\n") == 1
+
+
+def test_list_names_what_there_is(empty: Lab) -> None:
+    lines = empty.call("list").splitlines()
+    assert "experiments: imapb, imape" in lines
+    assert "scales: paper, small, tiny" in lines
+
+
+def test_doctor_says_what_is_missing(empty: Lab) -> None:
+    assert "ok   tools: setpriv, cp, mmdebstrap, openssl" in empty.call("doctor", "--scale", "tiny")
