@@ -16,6 +16,7 @@ from rich.console import Console
 from s80lab import checkpoint, paths
 from s80lab.bench import run_bench
 from s80lab.config import names, parse_settings
+from s80lab.config_experiment import load_experiment
 from s80lab.database import list_runs
 from s80lab.database import query as query_database
 from s80lab.doctor import examine
@@ -140,16 +141,16 @@ def run(
 
 @app.command()
 def report(experiments: Experiments, scale: Scale = None) -> None:
-    """The tables of the runs that there are, and a report over all their seeds."""
-    wanted = [
-        paths.results() / str(row["folder"])
-        for row in list_runs(paths.database())
-        if row["experiment"] in experiments and (scale is None or row["scale"] == scale)
-    ]
-    folders = [folder for folder in wanted if folder.is_dir()]
-    if not folders:
+    """The tables of the latest run of each seed, and a report over all of them."""
+    latest: dict[tuple[str, int], Path] = {}
+    for row in list_runs(paths.database()):
+        name = row["experiment"]
+        folder = paths.results() / row["folder"]
+        if name in experiments and row["scale"] == (scale or load_experiment(name, {}).scale) and folder.is_dir():
+            latest[name, row["seed"]] = folder
+    if not latest:
         raise UserError(f"no run of {', '.join(experiments)} is in {paths.runs()}; run `s80lab run` first")
-    _show(folders)
+    _show([latest[key] for key in sorted(latest)])
 
 
 @app.command()
