@@ -61,6 +61,9 @@ void Player::play(const Window& window) {
         }
         run(*first, window.streams[first->processor], second + quantum_);
     }
+    if (std::any_of(cursors_.begin(), cursors_.end(), [](const Cursor& c) { return !c.done; })) {
+        throw Error("a processor waits for an interrupt that was never sent: the recorded window is wrong");
+    }
     advance(window);
     count(window);
 }
@@ -102,7 +105,9 @@ void Player::run(Cursor& cursor, const Stream& stream, std::int64_t until) {
                          hierarchy_.access(core, event.line, static_cast<Kind>(event.op), event.context)) *
                      kUnit;
         } else if (event.op == Op::signal) {
-            signal(event.line, clock);
+            if (signal(event.line, clock)) {
+                break;  // the one that it woke may be behind now: choose again
+            }
         } else if (event.op == Op::wait) {
             if (sent_[event.line] == kNotSent) {
                 cursor.blocked = true;
@@ -122,21 +127,25 @@ void Player::run(Cursor& cursor, const Stream& stream, std::int64_t until) {
     cursor.clock = clock;
 }
 
-void Player::signal(std::uint32_t number, std::int64_t when) {
+/// Returns whether a processor that waited for it goes on.
+bool Player::signal(std::uint32_t number, std::int64_t when) {
     sent_[number] = when;
+    bool woke = false;
     for (Cursor& c : cursors_) {
         if (c.blocked && c.waits_for == number) {
             c.blocked = false;
             c.clock = std::max(c.clock, when);
+            woke = true;
         }
     }
+    return woke;
 }
 
 /// The window lasted as long as the processors that run on needed on average (one that had no turn in it
 /// needed nothing: a window may end within a round); when all sleep at its end, as long as the last one.
 void Player::advance(const Window& window) {
     std::int64_t sum = 0;
-    std::int64_t last = 0;
+    std::int64_t last = *std::max_element(awake_from_.begin(), awake_from_.end());
     for (const Cursor& c : cursors_) {
         sum += window.streams[c.processor].runs_on ? c.clock : 0;
         last = std::max(last, c.clock);

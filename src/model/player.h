@@ -41,7 +41,7 @@ private:
     };
     void begin(const Window& window);
     void run(Cursor& cursor, const Stream& stream, std::int64_t until);
-    void signal(std::uint32_t number, std::int64_t when);
+    bool signal(std::uint32_t number, std::int64_t when);
     void advance(const Window& window);
     void count(const Window& window);
 

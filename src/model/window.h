@@ -27,9 +27,9 @@ static_assert(sizeof(Event) == 8);
 struct Stream {
     std::vector<Event> events;  ///< storage; only the first `size` are valid
     std::size_t size = 0;
-    std::uint64_t tail = 0;     ///< instructions after the last event
-    bool ran = false;           ///< executed anything in this window
-    bool runs_on = false;       ///< was not halted when the window ended
+    std::uint64_t tail = 0;  ///< instructions after the last event
+    bool ran = false;        ///< executed anything in this window
+    bool runs_on = false;    ///< was not halted when the window ended
     std::array<std::uint64_t, kContexts> instructions{};
     std::array<std::array<std::uint64_t, kKinds>, kContexts> accesses{};
     std::array<std::array<std::uint64_t, kInstructionClasses>, kContexts> classes{};

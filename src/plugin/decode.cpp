@@ -60,6 +60,36 @@ struct Memory {
     bool stores = false;
 };
 
+/// Capstone 4 takes the memory destination of these for a load.
+bool stores_first_operand(const cs_insn& insn) {
+    switch (insn.id) {
+        case X86_INS_MOVUPS:
+        case X86_INS_MOVUPD:
+        case X86_INS_MOVAPD:
+        case X86_INS_MOVDQU:
+        case X86_INS_MOVDQA:
+        case X86_INS_MOVQ:
+        case X86_INS_MOVHPS:
+        case X86_INS_MOVHPD:
+        case X86_INS_MOVLPS:
+        case X86_INS_MOVLPD:
+        case X86_INS_MOVSS:
+        case X86_INS_MOVNTI:
+        case X86_INS_MOVNTDQ:
+        case X86_INS_MOVNTPS:
+        case X86_INS_MOVNTPD:
+        case X86_INS_PEXTRB:
+        case X86_INS_PEXTRW:
+        case X86_INS_PEXTRD:
+        case X86_INS_PEXTRQ:
+        case X86_INS_MOVBE:
+        case X86_INS_FST:
+        case X86_INS_FSTP:
+        case X86_INS_STMXCSR: return true;
+        default: return false;
+    }
+}
+
 /// Capstone 4 takes the memory operand of these for a load only.
 bool exchanges(const cs_insn& insn) {
     switch (insn.id) {
@@ -87,7 +117,9 @@ Memory memory_of(const cs_insn& insn) {
     Memory m;
     const cs_x86& x = insn.detail->x86;
     for (unsigned i = 0; i < x.op_count; ++i) {
-        if (x.operands[i].type == X86_OP_MEM) {
+        if (x.operands[i].type == X86_OP_MEM && i == 0 && stores_first_operand(insn)) {
+            m.stores = true;
+        } else if (x.operands[i].type == X86_OP_MEM) {
             // Capstone leaves the access out for a few instructions: those load.
             m.loads |= x.operands[i].access == 0 || (x.operands[i].access & CS_AC_READ) != 0;
             m.stores |= (x.operands[i].access & CS_AC_WRITE) != 0 || exchanges(insn);
@@ -116,7 +148,8 @@ InstructionClass class_of(const cs_insn& insn) {
     if (call_or_return || insn.id == X86_INS_JMP) {
         return InstructionClass::branch_unconditional;
     }
-    if (in_group(insn, CS_GRP_JUMP)) {
+    if (in_group(insn, CS_GRP_JUMP) || insn.id == X86_INS_LOOP || insn.id == X86_INS_LOOPE ||
+        insn.id == X86_INS_LOOPNE) {
         return InstructionClass::branch_conditional;
     }
     const Memory m = memory_of(insn);

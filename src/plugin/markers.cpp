@@ -18,9 +18,7 @@ void execute(Marker marker) {
     switch (marker) {
         case Marker::core: r.bind(current_vcpu, static_cast<unsigned>(read_register(Register::rdi))); break;
         case Marker::clock_page: r.expect_page(*current_lane, read_register(Register::rdi)); break;
-        case Marker::party:
-            r.set_party(*current_lane, static_cast<std::uint8_t>(read_register(Register::rdi)));
-            break;
+        case Marker::party: r.set_party(static_cast<std::uint8_t>(read_register(Register::rdi))); break;
         case Marker::load_begin: r.load_begin(); break;
         case Marker::tx_end:
             r.transaction_end(read_register(Register::rdi), read_register(Register::rdx) != 0);

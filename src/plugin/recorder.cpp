@@ -177,12 +177,21 @@ void Recorder::set_context(Lane& lane, std::uint8_t context) {
     lane.context.value = context;
 }
 
-void Recorder::set_party(Lane& lane, std::uint8_t party) {
+void Recorder::set_party(std::uint8_t party) {
     parties_[read_register(Register::cr3) & ~kPageMask] = party;
-    lane.attention |= kAddressSpace;
+    for (const auto& each : lanes_) {  // others may have borrowed this address space
+        if (each->bound()) {
+            each->attention |= kAddressSpace;
+        }
+    }
 }
 
 // --- sleep and idle time ---
+
+void Recorder::rdtsc(Lane& lane) {
+    lane.attention |= kTsc;
+    lane.tsc_total = total_instructions();
+}
 
 void Recorder::halted(Lane& lane) {
     if (!lane.bound()) {
@@ -190,7 +199,7 @@ void Recorder::halted(Lane& lane) {
     }
     lane.attention |= kHalted;
     halted_ |= 1U << lane.processor;
-    const std::uint32_t everyone = (std::uint32_t{1} << lanes_.size()) - 1;
+    const std::uint32_t everyone = ~std::uint32_t{0} >> (model::kMaxCores - lanes_.size());
     if (halted_ == everyone) {
         close_window(schedule_.due(total_instructions()));
         gap_pending_ = true;
@@ -199,8 +208,13 @@ void Recorder::halted(Lane& lane) {
 
 void Recorder::wake(Lane& lane) {
     halted_ &= ~(1U << lane.processor);
+    lane.attention &= ~static_cast<std::uint32_t>(kHalted);
+    new_slice(lane);  // what others stored meanwhile must be seen
     if (lane.wake_signal >= 0) {
         emit(lane, static_cast<model::Line>(lane.wake_signal), Op::wait);
+        if (lane.wake_signal < 0) {  // emit began a new window: the interrupt was sent before it
+            lane.out[-1].op = Op::pass;
+        }
         lane.wake_signal = -1;
     }
 }
@@ -208,20 +222,19 @@ void Recorder::wake(Lane& lane) {
 /// Under icount guest time is the number of instructions plus the jumps over idle time, and the time-stamp
 /// counter shows it in nanoseconds.
 void Recorder::read_tsc(Lane& lane) {
-    if (!gap_pending_ && lane.instructions - tsc_read_at_ < kTscInterval && tsc_known_) {
+    if (!gap_pending_ && lane.tsc_total - tsc_read_at_ < kTscInterval && tsc_known_) {
         return;
     }
     const std::uint64_t tsc =
         read_register(Register::rdx) << 32 | (read_register(Register::rax) & 0xffff'ffffU);
-    const std::int64_t bias =
-        static_cast<std::int64_t>(tsc) - static_cast<std::int64_t>(total_instructions());
+    const std::int64_t bias = static_cast<std::int64_t>(tsc) - static_cast<std::int64_t>(lane.tsc_total);
     if (gap_pending_ && tsc_known_ && bias > tsc_bias_) {
         window_->idle_before_ns += static_cast<std::uint64_t>(bias - tsc_bias_);
     }
     gap_pending_ = false;
     tsc_known_ = true;
     tsc_bias_ = bias;
-    tsc_read_at_ = lane.instructions;
+    tsc_read_at_ = lane.tsc_total;
 }
 
 // --- accesses ---
@@ -282,7 +295,8 @@ void Recorder::fetch(Lane& lane, model::Line line) {
     lane.fetches[line % kFilterEntries] = line | lane.epoch;
 }
 
-std::optional<std::uint64_t> Recorder::translate(Lane& lane, std::uint32_t info, std::uint64_t address) {
+std::optional<std::uint64_t> Recorder::translate(Lane& lane, std::uint32_t info, std::uint64_t address,
+                                                 Kind kind) {
     const std::uint64_t page = address >> kPageShift;
     Translation& t = lane.tlb[page % kTlbEntries];
     const std::uint64_t tag = (page & kPageNumberMask) | lane.generation;
@@ -295,7 +309,7 @@ std::optional<std::uint64_t> Recorder::translate(Lane& lane, std::uint32_t info,
     }
     const std::uint64_t physical = qemu_plugin_hwaddr_phys_addr(hwaddr);
     if (qemu_plugin_hwaddr_is_io(hwaddr)) {
-        if (physical >> kPageShift == kApicPage) {
+        if (kind == Kind::store && physical >> kPageShift == kApicPage) {
             apic_store(lane, info, physical & kPageMask);
         }
         return std::nullopt;
@@ -340,7 +354,7 @@ void Recorder::apic_store(Lane& lane, std::uint32_t info, std::uint64_t offset) 
         lane.icr_high = value >> 24;
     } else if (offset == kCommandLow && (value & kShorthand) == 0 && lane.icr_high < lanes_.size()) {
         Lane& target = *lanes_[lane.icr_high];
-        if ((target.attention & kHalted) != 0) {
+        if ((target.attention & kHalted) != 0 && target.wake_signal < 0) {
             emit(lane, window_->signals, Op::signal);
             // After emit: it may have begun a new window.
             lane.out[-1].line = window_->signals;
@@ -357,7 +371,7 @@ void Recorder::access_line(Lane& lane, std::uint32_t info, std::uint64_t address
     if (lane.stores[entry] == key || (kind == Kind::load && lane.loads[entry] == key)) {
         return;
     }
-    const auto physical = translate(lane, info, address);
+    const auto physical = translate(lane, info, address, kind);
     if (!physical) {
         return;
     }
@@ -379,9 +393,9 @@ void Recorder::load_or_store(Lane& lane, std::uint32_t info, std::uint64_t addre
     }
     if (kind == Kind::store && lane.page_store != 0 && address == lane.page_store) {
         lane.page_store = 0;
-        if (const auto physical = translate(lane, info, address)) {
+        if (const auto physical = translate(lane, info, address, kind)) {
             page_.accept(ram_, *physical & ~kPageMask);
-            page_.publish(player_->clock_ns(), static_cast<std::uint64_t>(schedule_.phase()),
+            page_.publish(pipeline_->clock_ns(), static_cast<std::uint64_t>(schedule_.phase()),
                           arguments_.generation);
         }
     }

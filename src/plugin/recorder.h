@@ -37,11 +37,12 @@ public:
                        bool may_cross);
     void translation_changed(Lane& lane);
     void halted(Lane& lane);
+    void rdtsc(Lane& lane);
 
     // --- markers ---
     void bind(void* vcpu_state, unsigned processor);
     void expect_page(Lane& lane, std::uint64_t address);
-    void set_party(Lane& lane, std::uint8_t party);
+    void set_party(std::uint8_t party);
     void load_begin();
     void transaction_end(std::uint64_t type, bool failed);
 
@@ -60,7 +61,8 @@ private:
     void read_tsc(Lane& lane);
     void apic_store(Lane& lane, std::uint32_t info, std::uint64_t offset);
     void emit(Lane& lane, model::Line line, model::Op op);
-    std::optional<std::uint64_t> translate(Lane& lane, std::uint32_t info, std::uint64_t address);
+    std::optional<std::uint64_t> translate(Lane& lane, std::uint32_t info, std::uint64_t address,
+                                           model::Kind kind);
     void walk(Lane& lane, std::uint64_t address);
     void access_line(Lane& lane, std::uint32_t info, std::uint64_t address, model::Kind kind);
     void close_window(model::Mark mark);

@@ -80,6 +80,39 @@ TEST_F(PlayerTest, AnInterruptOrdersSenderAndSleeper) {
     EXPECT_EQ(player.clock_ns(), 1400U);  // not max(1100, 400)
 }
 
+TEST_F(PlayerTest, TheWokenProcessorInterleavesWithItsWaker) {
+    window.signals = 1;
+    event(0, Op::signal, 0, 0);
+    event(1, Op::wait, 0, 0);
+    event(1, Op::pass, 0, 500);
+    for (int i = 0; i < 10; ++i) {
+        event(0, Op::store, X, 1000);
+        event(1, Op::store, X, 1000);
+    }
+    tail(0, 0);
+    tail(1, 0);
+    player.play(window);
+    EXPECT_EQ(sum(Stat::l2_misses), 20U);
+}
+
+TEST_F(PlayerTest, WhatASleeperStillOwesIsTimeWhenAllSleep) {
+    tail(0, 100'000, false);
+    tail(1, 500);
+    player.play(window);
+    EXPECT_EQ(player.clock_ns(), 500U);
+    window = Window{3};
+    tail(1, 500, false);
+    player.play(window);
+    EXPECT_EQ(player.clock_ns(), 100'000U);
+}
+
+TEST_F(PlayerTest, AWaitForAnInterruptThatWasNeverSentIsAnError) {
+    window.signals = 1;
+    event(1, Op::wait, 0, 0);
+    tail(1, 0);
+    EXPECT_THROW(player.play(window), Error);
+}
+
 TEST_F(PlayerTest, IdleTimeMovesTheClock) {
     window.idle_before_ns = 5000;
     tail(0, 100);

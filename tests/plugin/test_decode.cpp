@@ -48,6 +48,16 @@ TEST(Decode, ClassesOfInstructions) {
         {"ret", {0xc3}, branch_unconditional},
         {"movups (%rsi),%xmm0", {0x0f, 0x10, 0x06}, load},
         {"movaps %xmm0,(%rdi)", {0x0f, 0x29, 0x07}, store},
+        {"movups %xmm0,(%rdi)", {0x0f, 0x11, 0x07}, store},
+        {"movdqu %xmm0,(%rdi)", {0xf3, 0x0f, 0x7f, 0x07}, store},
+        {"movdqa %xmm0,(%rdi)", {0x66, 0x0f, 0x7f, 0x07}, store},
+        {"movdqu (%rdi),%xmm0", {0xf3, 0x0f, 0x6f, 0x07}, load},
+        {"movq %xmm0,(%rdi)", {0x66, 0x0f, 0xd6, 0x07}, store},
+        {"movq (%rdi),%xmm0", {0xf3, 0x0f, 0x7e, 0x07}, load},
+        {"movss %xmm0,(%rdi)", {0xf3, 0x0f, 0x11, 0x07}, store},
+        {"movnti %rax,(%rdi)", {0x48, 0x0f, 0xc3, 0x07}, store},
+        {"pextrq $0,%xmm0,(%rdi)", {0x66, 0x48, 0x0f, 0x3a, 0x16, 0x07, 0x00}, store},
+        {"loop .", {0xe2, 0xfe}, branch_conditional},
     };
     for (const Case& c : cases) {
         EXPECT_EQ(static_cast<int>(of(c.bytes).kind), static_cast<int>(c.kind)) << c.text;
