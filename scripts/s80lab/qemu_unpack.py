@@ -9,9 +9,11 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
+from s80lab.config import shown
 from s80lab.errors import UserError
 from s80lab.image_packages import KEYRING, debian_mirror
 
@@ -32,6 +34,7 @@ def unpack(prefix: Path) -> None:
         suites.append(f"{codename}-backports")
         options = [f'--aptopt=APT::Default-Release "{suites[-1]}"']
     sources = [f"deb [signed-by={KEYRING}] {debian_mirror()} {suite} main" for suite in suites]
+    print(f"QEMU: unpacking {', '.join(PACKAGES)} of {suites[-1]} into {shown(prefix)}", file=sys.stderr)
     prefix.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".qemu-", dir=prefix.parent) as scratch:
         root = Path(scratch) / "root"
