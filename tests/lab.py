@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -26,9 +27,10 @@ class Lab:
         return [sys.executable, "-m", "s80lab.cli", *arguments]
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
-        """The command in the background, its output in pipes."""
+        """The command in the background, its output in pipes; it heeds Ctrl-C even where the tests were told not to."""
         return subprocess.Popen(
             self.command(*arguments),
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
             env=self.environment(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
