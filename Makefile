@@ -22,7 +22,9 @@ test:
 	@scripts/build all
 	@build/venv/bin/pytest tests
 
-lint: setup
+lint:
+	@scripts/setup test
+	@scripts/build
 	@scripts/lint
 
 bench: image

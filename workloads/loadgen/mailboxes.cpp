@@ -44,7 +44,7 @@ std::string Mailboxes::fresh_name(Random& random, bool created) const {
     for (;;) {
         char number[16];
         std::snprintf(number, sizeof number, "%08x", static_cast<unsigned>(random.bits() >> 32));
-        const std::string name = std::string(created ? created_prefix : stored_prefix) + number;
+        std::string name = std::string(created ? created_prefix : stored_prefix) + number;
         if (std::none_of(boxes_.begin(), boxes_.end(),
                          [&](const Mailbox& box) { return box.name == name; })) {
             return name;
