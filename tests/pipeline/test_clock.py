@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The modelled clock on the real guest, under cheap transactions: laws that hold whatever the machine is like.
+
+Numbers come from both ends: transactions and time from the plugin's snapshots, response and think times from the load
+generator, which sees the clock page alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.lab import LIMIT_S, Lab
+
+from s80lab import checkpoint
+from s80lab.checkpoint import SNAPSHOTS, Checkpoint
+from s80lab.checkpoint_warm import write_inputs
+from s80lab.experiment import Options, Plan, plan
+from s80lab.guest import Guest, short_socket
+from s80lab.guest_command import JOB, Session
+from s80lab.qemu import find_qemu
+from s80lab.snapshots import Delta, Snapshots
+from s80lab.workload import TRANSACTIONS, Workload, job_text, load_workload
+
+pytestmark = pytest.mark.guest
+
+# Think times of 32 clients: the processors are a tenth and more than three quarters busy.
+THINK_MS = {"lightly loaded": 50, "saturated": 0}
+# Instructions; a cheap transaction takes about a million.
+SKIP, MEASURE, WINDOW = 200_000_000, 600_000_000, 20_000_000
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One measured region and what the load generator said of it."""
+
+    clients: int
+    snapshots: Snapshots
+    result: dict[str, Any]
+
+    @property
+    def region(self) -> Delta:
+        return self.snapshots.region()
+
+    @property
+    def per_ms(self) -> float:
+        """Transactions a modelled millisecond, by the plugin's count."""
+        return float(self.region["transactions"].sum()) / self.region.clock_ns * 1e6
+
+    @property
+    def response_ms(self) -> float:
+        return float(self.result["totals"]["response_ns_mean"]) / 1e6
+
+    @property
+    def think_ms(self) -> float:
+        return float(self.result["totals"]["think_ns_mean"]) / 1e6
+
+
+Measure = Callable[[str, int], Measured]
+
+
+def cheap_workload() -> Workload:
+    """VIEW and a few SRCH: no mailbox is rewritten, which Dovecot sleeps for on guest time. Constant think times leave
+    the law no sampling error."""
+    mix = dict.fromkeys(TRANSACTIONS, 0.0) | {"VIEW": 90.0, "SRCH": 10.0}
+    changed = {"driver": "independent", "mix_percent": mix, "think": "constant", "incoming_per_s": 0.0}
+    return Workload.model_validate(load_workload("imapb").model_dump() | changed)
+
+
+def tiny_plan(latency_factor: int) -> Plan:
+    """The tiny experiment on its machine with every latency multiplied."""
+    qemu = find_qemu()
+    latency = plan("imapb", Options(scale="tiny"), qemu).machine.latency
+    settings = {f"latency.{key}": latency_factor * cycles for key, cycles in latency}
+    return plan("imapb", Options(scale="tiny", settings=settings), qemu)
+
+
+def measure(tiny: Plan, ready: Checkpoint, think_ms: int, folder: Path) -> Measured:
+    """Runs the cheap transactions from the ready checkpoint with the plugin on."""
+    inputs = write_inputs(tiny, folder, seed=1)
+    users = tiny.scale.users
+    job = job_text(cheap_workload(), clients=tiny.clients, users=users, seed=1, think_ms=think_ms)
+    (folder / JOB).write_text(job)
+    session = Session(
+        folder=folder,
+        ram=ready.ram,
+        shared=False,
+        socket=folder,
+        job=folder / JOB,
+        plugin=tiny.plugin,
+        plugin_arguments={**inputs, "ram": ready.ram, "skip": SKIP, "measure": MEASURE, "window": WINDOW},
+        incoming=True,
+    )
+
+    async def result() -> dict[str, Any]:
+        with short_socket(session) as short:
+            async with Guest(tiny.qemu, tiny.boot, short, "cheap transactions") as guest:
+                await guest.restore(ready.guest_state)
+                said = await guest.event("result", LIMIT_S, lambda: None)
+                await guest.quit()
+                return said
+
+    return Measured(tiny.clients, result=asyncio.run(result()), snapshots=Snapshots.read(folder / SNAPSHOTS))
+
+
+@pytest.fixture(scope="module")
+def measured(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Measure:
+    """Measures a load at a multiple of the machine's latencies, each once."""
+    lab.call("checkpoint", "build", "imapb", "--stage", "ready", "--scale", "tiny")
+
+    @cache
+    def at(load: str, latency_factor: int) -> Measured:
+        tiny = tiny_plan(latency_factor)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("S80LAB_CHECKPOINTS", str(lab.checkpoints))
+            ready = checkpoint.find(tiny.ready_name, tiny.ready_key)
+        assert ready is not None
+        return measure(tiny, ready, THINK_MS[load], tmp_path_factory.mktemp("clock"))
+
+    return at
+
+
+@pytest.mark.parametrize("latency_factor", [1, 2])
+@pytest.mark.parametrize("load", THINK_MS)
+def test_clients_are_throughput_times_think_and_response(measured: Measure, load: str, latency_factor: int) -> None:
+    one = measured(load, latency_factor)
+    assert set(one.result["errors"].values()) == {0}
+    # As the job says, and as they came out: a timer fires when the load generator next looks at the clock.
+    for think_ms in (THINK_MS[load], one.think_ms):
+        assert one.per_ms * (think_ms + one.response_ms) == pytest.approx(one.clients, rel=0.05)
+
+
+def test_the_loads_are_light_and_saturated(measured: Measure) -> None:
+    share = {load: busy_share(measured(load, 1).region) for load in THINK_MS}
+    assert share["lightly loaded"] < 0.2
+    assert share["saturated"] > 0.6
+
+
+def test_the_clock_goes_as_the_processors_do_while_all_are_busy(measured: Measure) -> None:
+    """The law holds for any clock that throughput, think and response times share; this one knows how long a cycle
+    lasts. In some windows of the saturated load no processor sleeps."""
+    windows = measured("saturated", 1).snapshots.windows()
+    shares = [busy_share(window) for window in windows if window.instructions >= WINDOW]
+    assert max(shares) == pytest.approx(1, abs=0.1)
+
+
+@pytest.mark.parametrize("load", THINK_MS)
+def test_doubled_latencies_lengthen_the_response_time(measured: Measure, load: str) -> None:
+    one, two = measured(load, 1), measured(load, 2)
+    assert two.response_ms > one.response_ms
+    assert cpi(two.region) > cpi(one.region)
+
+
+def busy_share(part: Delta) -> float:
+    """Busy cycles of all processors over the cycles that the clock gave them."""
+    cycles = part.clock_ns * part.header.clock_hz / 1e9
+    return float(part["busy_cycles"].sum()) / (part.header.cores * cycles)
+
+
+def cpi(part: Delta) -> float:
+    return float(part["busy_cycles"].sum()) / part.instructions
