@@ -19,9 +19,6 @@ void* current_vcpu = nullptr;
 
 namespace {
 
-/// Length of a slice in instructions. Within a slice a processor's accesses to a line that it has
-/// already recorded with enough permission are hits of the L1; finer than the player's quantum.
-constexpr std::uint64_t kSlice = 128;
 /// Windows of fewer instructions are joined with the next round.
 constexpr std::uint64_t kShortestWindow = 9'000;
 /// A turn is cut here, so that the modelled clock moves while one processor runs: soon when it runs
@@ -46,6 +43,8 @@ Recorder::Recorder(const Arguments& arguments, const model::Machine& machine, co
     : arguments_(arguments),
       machine_(machine),
       line_shift_(machine.line_shift()),
+      slice_(
+          std::max<std::uint64_t>(1, static_cast<std::uint64_t>(machine.quantum_cycles / machine.base_cpi))),
       ram_(arguments.ram, arguments.low_ram),
       schedule_(arguments.skip, arguments.measure, arguments.window),
       protocol_(std::make_unique<model::Protocol>(protocol)) {
@@ -251,7 +250,7 @@ void Recorder::translation_changed(Lane& lane) {
 }
 
 void Recorder::new_slice(Lane& lane) {
-    lane.slice_end = lane.instructions + kSlice;
+    lane.slice_end = lane.instructions + slice_;
     lane.epoch += std::uint64_t{1} << 41;
     if (lane.epoch == 0) {  // the number has come round: nothing old may match
         lane.loads.fill(0);

@@ -73,6 +73,10 @@ private:
     const Arguments arguments_;
     const model::Machine machine_;
     const unsigned line_shift_;
+    /// Instructions that take a quantum of the player without stalls. Within such a slice a processor's
+    /// accesses to a line that it has recorded with enough permission are hits of its L1 and are not recorded
+    /// again.
+    const std::uint64_t slice_;
     GuestRam ram_;
     ClockPage page_;
     Schedule schedule_;
