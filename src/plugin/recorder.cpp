@@ -229,6 +229,7 @@ void Recorder::read_tsc(Lane& lane) {
     const std::int64_t bias = static_cast<std::int64_t>(tsc) - static_cast<std::int64_t>(lane.tsc_total);
     if (gap_pending_ && tsc_known_ && bias > tsc_bias_) {
         window_->idle_before_ns += static_cast<std::uint64_t>(bias - tsc_bias_);
+        publish();
     }
     gap_pending_ = false;
     tsc_known_ = true;
@@ -394,8 +395,7 @@ void Recorder::load_or_store(Lane& lane, std::uint32_t info, std::uint64_t addre
         lane.page_store = 0;
         if (const auto physical = translate(lane, info, address, kind)) {
             page_.accept(ram_, *physical & ~kPageMask);
-            page_.publish(pipeline_->clock_ns(), static_cast<std::uint64_t>(schedule_.phase()),
-                          arguments_.generation);
+            publish();
         }
     }
     access_line(lane, info, address, kind);
@@ -443,10 +443,18 @@ void Recorder::close_window(Mark mark) {
     if (mark != Mark::none) {
         window_->transactions = transactions_;
     }
+    idle_in_flight_ = {idle_in_flight_[1], window_->idle_before_ns};
     pipeline_->submit(std::move(window_));
-    page_.publish(pipeline_->clock_ns(), static_cast<std::uint64_t>(schedule_.phase()),
-                  arguments_.generation);
+    publish();
     begin_window();
+}
+
+/// The guest sees the clock of two windows ago and every idle gap since: their lengths are known at once.
+void Recorder::publish() {
+    const std::uint64_t idle =
+        idle_in_flight_[0] + idle_in_flight_[1] + (window_ ? window_->idle_before_ns : 0);
+    page_.publish(pipeline_->clock_ns() + idle, static_cast<std::uint64_t>(schedule_.phase()),
+                  arguments_.generation);
 }
 
 void Recorder::begin_window() {

@@ -67,6 +67,7 @@ private:
     void access_line(Lane& lane, std::uint32_t info, std::uint64_t address, model::Kind kind);
     void close_window(model::Mark mark);
     void begin_window();
+    void publish();
     void close_round(const Lane& next);
     std::uint64_t total_instructions() const;
 
@@ -100,6 +101,8 @@ private:
     unsigned lanes_in_window_ = 0;
     bool alone_before_ = false;  ///< the window before had one processor only
     std::uint32_t halted_ = 0;   ///< mask of processors that sleep
+    std::array<std::uint64_t, 2>
+        idle_in_flight_{};       ///< idle gaps before the last two windows handed over, ns
     bool gap_pending_ = false;   ///< all slept; the length shows at the next RDTSC
     std::int64_t tsc_bias_ = 0;  ///< guest time minus instructions
     bool tsc_known_ = false;
