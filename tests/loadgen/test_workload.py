@@ -43,7 +43,7 @@ def test_the_job_says_what_was_asked() -> None:
         assert line in lines
     assert "transition.MDEL=21 10 5.5 12 1 17.5 17 0 2 14" in lines
     assert not any(line.startswith("measure_s") for line in lines)
-    assert "think_ms=750" in job_text("imapb", clients=1, users=1, seed=1).splitlines()
+    assert "think_ms=850" in job_text("imapb", clients=1, users=1, seed=1).splitlines()
 
 
 def changed(tmp_path: Path, old: str, new: str) -> Path:
@@ -57,7 +57,7 @@ def changed(tmp_path: Path, old: str, new: str) -> Path:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("think_ms = 750", "think_ms = 750\nthinktime = 1", "unknown key `thinktime`"),
+        ("think_ms = 850", "think_ms = 850\nthinktime = 1", "unknown key `thinktime`"),
         ('driver = "chain"', 'driver = "table"', "driver"),
         ("incoming_per_s = 0.5", "incoming_per_s = -1", "incoming_per_s"),
         ("mailboxes_min = 4", "mailboxes_min = 40", "mailboxes_min = 40 is above"),
