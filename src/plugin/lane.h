@@ -23,6 +23,10 @@ inline constexpr unsigned kFilterEntries = 64;
 /// Cached translations, direct mapped by page.
 inline constexpr unsigned kTlbEntries = 1024;
 
+/// Pages of the guest: 4 KiB.
+inline constexpr unsigned kPageShift = 12;
+inline constexpr std::uint64_t kPageMask = (std::uint64_t{1} << kPageShift) - 1;
+
 struct Translation {
     std::uint64_t tag = ~std::uint64_t{0};
     std::uint64_t physical = 0;  ///< of the page

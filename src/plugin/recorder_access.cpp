@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Accesses: filtered, translated, written into the streams.
+#include <cstring>
+
+#include "plugin/qemu_api.h"
+#include "plugin/recorder.h"
+
+namespace s80::plugin {
+
+using model::Event;
+using model::Kind;
+using model::Op;
+
+namespace {
+
+/// A turn is cut here, so that the modelled clock moves while one processor runs: soon when it runs
+/// alone (nobody could interleave with it), late otherwise.
+constexpr std::uint64_t kLongestAlone = 50'000;
+constexpr std::uint64_t kLongestTurn = 1'000'000;
+
+constexpr std::uint64_t kPageNumberMask = (std::uint64_t{1} << 36) - 1;
+constexpr std::uint64_t kGenerationStep = std::uint64_t{1} << 36;
+constexpr std::uint64_t kApicPage = 0xfee00;
+
+}  // namespace
+
+void Recorder::translation_changed(Lane& lane) {
+    lane.generation += kGenerationStep;
+    if (lane.generation == 0) {
+        lane.tlb.fill(Translation{});
+    }
+    if (lane.bound()) {
+        lane.attention |= kAddressSpace;
+        new_slice(lane);
+    }
+}
+
+void Recorder::new_slice(Lane& lane) {
+    lane.slice_end = lane.instructions + slice_;
+    lane.epoch += std::uint64_t{1} << 41;
+    if (lane.epoch == 0) {  // the number has come round: nothing old may match
+        lane.loads.fill(0);
+        lane.stores.fill(0);
+        lane.fetches.fill(0);
+        lane.epoch = std::uint64_t{1} << 41;
+    }
+    const std::uint64_t longest = alone_before_ && lanes_in_window_ <= 1 ? kLongestAlone : kLongestTurn;
+    if (lane.instructions - lane.window_start > longest) {
+        close_window(schedule_.due(total_instructions()));
+        lanes_in_window_ = 1;
+    }
+}
+
+void Recorder::emit(Lane& lane, model::Line line, Op op) {
+    constexpr std::uint64_t kLongestDelta = 0xffff;
+    std::uint64_t delta = lane.instructions - lane.emitted_at;
+    lane.emitted_at = lane.instructions;
+    do {
+        if (lane.out == lane.out_end) {
+            // The window is full: it ends here, wherever the round is.
+            const std::uint64_t here = lane.emitted_at;
+            lane.emitted_at = here - delta;
+            close_window(schedule_.due(total_instructions()));
+            lanes_in_window_ = 1;
+            delta = lane.instructions - lane.emitted_at;
+            lane.emitted_at = here;
+        }
+        const bool fits = delta <= kLongestDelta;
+        *lane.out++ = Event{fits ? line : 0, static_cast<std::uint16_t>(fits ? delta : kLongestDelta),
+                            fits ? op : Op::pass, lane.context};
+        if (fits) {
+            return;
+        }
+        delta -= kLongestDelta;
+    } while (true);
+}
+
+void Recorder::fetch(Lane& lane, model::Line line) {
+    emit(lane, line, Op::ifetch);
+    lane.fetches[line % kFilterEntries] = line | lane.epoch;
+}
+
+std::optional<std::uint64_t> Recorder::translate(Lane& lane, std::uint32_t info, std::uint64_t address,
+                                                 Kind kind) {
+    const std::uint64_t page = address >> kPageShift;
+    Translation& t = lane.tlb[page % kTlbEntries];
+    const std::uint64_t tag = (page & kPageNumberMask) | lane.generation;
+    if (t.tag == tag) {
+        return t.physical | (address & kPageMask);
+    }
+    const qemu_plugin_hwaddr* hwaddr = qemu_plugin_get_hwaddr(info, address);
+    if (hwaddr == nullptr) {
+        return std::nullopt;
+    }
+    const std::uint64_t physical = qemu_plugin_hwaddr_phys_addr(hwaddr);
+    if (qemu_plugin_hwaddr_is_io(hwaddr)) {
+        if (kind == Kind::store && physical >> kPageShift == kApicPage) {
+            apic_store(lane, info, physical & kPageMask);
+        }
+        return std::nullopt;
+    }
+    walk(lane, address);
+    t = {tag, physical & ~kPageMask};
+    return physical;
+}
+
+/// A miss of the modelled data TLB (the translations of a lane) loads the entries of the guest's own page
+/// tables, from the top (Intel SDM, volume 3, 4.5: 4-level paging). QEMU's walks are not shown to plugins.
+void Recorder::walk(Lane& lane, std::uint64_t address) {
+    constexpr std::uint64_t kAddress = 0x000f'ffff'ffff'f000;
+    constexpr std::uint64_t kPresent = 1;
+    constexpr std::uint64_t kLargePage = 1U << 7;
+    constexpr std::uint64_t kIndexMask = 511;
+    std::uint64_t table = lane.page_table;
+    for (const unsigned shift : {39U, 30U, 21U, 12U}) {
+        const std::uint64_t entry_at = table + (address >> shift & kIndexMask) * sizeof(std::uint64_t);
+        const std::uint8_t* host = ram_.host(entry_at);
+        if (host == nullptr) {
+            return;
+        }
+        ++lane.accesses[static_cast<unsigned>(Kind::walk)];
+        emit(lane, static_cast<model::Line>(entry_at >> line_shift_), Op::walk);
+        std::uint64_t entry = 0;
+        std::memcpy(&entry, host, sizeof entry);
+        if ((entry & kPresent) == 0 || ((entry & kLargePage) != 0 && shift != 39)) {
+            return;
+        }
+        table = entry & kAddress;
+    }
+}
+
+/// The command register of the local APIC: an interrupt to another processor wakes it.
+void Recorder::apic_store(Lane& lane, std::uint32_t info, std::uint64_t offset) {
+    constexpr std::uint64_t kCommandLow = 0x300;
+    constexpr std::uint64_t kCommandHigh = 0x310;
+    constexpr std::uint32_t kShorthand = 3U << 18;
+    const std::uint32_t value = qemu_plugin_mem_get_value(info).data.u32;
+    if (offset == kCommandHigh) {
+        lane.icr_high = value >> 24;
+    } else if (offset == kCommandLow && (value & kShorthand) == 0 && lane.icr_high < lanes_.size()) {
+        Lane& target = *lanes_[lane.icr_high];
+        if ((target.attention & kHalted) != 0 && target.wake_signal < 0) {
+            emit(lane, window_->signals, Op::signal);
+            // After emit: it may have begun a new window.
+            lane.out[-1].line = window_->signals;
+            target.wake_signal = window_->signals++;
+        }
+    }
+}
+
+void Recorder::access_line(Lane& lane, std::uint32_t info, std::uint64_t address, Kind kind) {
+    constexpr std::uint64_t kLineMask = (std::uint64_t{1} << 41) - 1;
+    const std::uint64_t virtual_line = address >> line_shift_;
+    const std::uint64_t key = (virtual_line & kLineMask) | lane.epoch;
+    const auto entry = virtual_line % kFilterEntries;
+    if (lane.stores[entry] == key || (kind == Kind::load && lane.loads[entry] == key)) {
+        return;
+    }
+    const auto physical = translate(lane, info, address, kind);
+    if (!physical) {
+        return;
+    }
+    const std::uint64_t line = *physical >> line_shift_;
+    if (line >= lines_) {
+        return;  // firmware
+    }
+    emit(lane, static_cast<model::Line>(line), static_cast<Op>(kind));
+    lane.loads[entry] = key;
+    if (kind == Kind::store) {
+        lane.stores[entry] = key;
+    }
+}
+
+void Recorder::load_or_store(Lane& lane, std::uint32_t info, std::uint64_t address, Kind kind,
+                             bool may_cross) {
+    if (!lane.bound()) {
+        return;
+    }
+    if (kind == Kind::store && lane.page_store != 0 && address == lane.page_store) {
+        lane.page_store = 0;
+        if (const auto physical = translate(lane, info, address, kind)) {
+            page_.accept(ram_, *physical & ~kPageMask);
+            publish();
+        }
+    }
+    access_line(lane, info, address, kind);
+    if (may_cross) {
+        const std::uint64_t last = address + (std::uint64_t{1} << qemu_plugin_mem_size_shift(info)) - 1;
+        if (address >> line_shift_ != last >> line_shift_) {
+            ++lane.accesses[static_cast<unsigned>(kind)];
+            access_line(lane, info, last, kind);
+        }
+    }
+}
+
+void Recorder::expect_page(Lane& lane, std::uint64_t address) {
+    constexpr std::uint64_t kSecondWord = 8;
+    lane.page_store = address + kSecondWord;
+    new_slice(lane);  // so that the store is not filtered
+}
+
+}  // namespace s80::plugin

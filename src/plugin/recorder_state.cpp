@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the recorder must know again when its guest is restored.
+#include <algorithm>
+
+#include "plugin/recorder.h"
+
+namespace s80::plugin {
+
+model::Extra Recorder::extra() const {
+    model::Extra words{halted_,
+                       page_.physical(),
+                       static_cast<std::uint64_t>(tsc_bias_),
+                       std::uint64_t{tsc_known_},
+                       std::uint64_t{gap_pending_},
+                       std::uint64_t{schedule_.began()},
+                       per_cpu_base_.size(),
+                       parties_.size()};
+    for (const auto& [base, processor] : per_cpu_base_) {
+        words.insert(words.end(), {base, processor});
+    }
+    for (const auto& [cr3, party] : parties_) {
+        words.insert(words.end(), {cr3, party});
+    }
+    return words;
+}
+
+void Recorder::restore(const model::Extra& extra) {
+    auto at = extra.begin();
+    halted_ = static_cast<std::uint32_t>(*at++);
+    page_.restore(ram_, *at++);
+    tsc_bias_ = static_cast<std::int64_t>(*at++);
+    tsc_known_ = *at++ != 0;
+    gap_pending_ = *at++ != 0;
+    const bool began = *at++ != 0;
+    const std::uint64_t bases = *at++;
+    const std::uint64_t parties = *at++;
+    for (std::uint64_t i = 0; i < bases; ++i) {
+        const std::uint64_t base = *at++;
+        per_cpu_base_[base] = static_cast<unsigned>(*at++);
+    }
+    for (std::uint64_t i = 0; i < parties; ++i) {
+        const std::uint64_t cr3 = *at++;
+        parties_[cr3] = static_cast<std::uint8_t>(*at++);
+    }
+    for (const auto& [base, processor] : per_cpu_base_) {
+        Lane& lane = *lanes_[processor];
+        lane.attention = kAddressSpace;
+        if ((halted_ >> processor & 1) != 0) {
+            lane.attention |= kHalted;
+        }
+        lane.epoch = std::uint64_t{1} << 41;
+    }
+    const model::Statistics& stats = hierarchy_->stats();
+    base_instructions_ = stats.sum(model::Stat::instructions);
+    const auto transactions = stats.values(model::Stat::transactions);
+    for (unsigned t = 0; t < model::kTransactionTypes; ++t) {
+        std::copy_n(transactions.begin() + t * model::kOutcomes, model::kOutcomes, transactions_[t].begin());
+    }
+    if (began) {
+        schedule_.begin(base_instructions_);
+    }
+}
+
+}  // namespace s80::plugin
