@@ -21,7 +21,7 @@ from s80lab.database import list_runs
 from s80lab.database import query as query_database
 from s80lab.doctor import examine
 from s80lab.errors import UserError
-from s80lab.experiment import Options, Plan, plan
+from s80lab.experiment import Options, Plan, draft
 from s80lab.experiment_pipeline import Pipeline, Until
 from s80lab.image import build_image
 from s80lab.progress import Board
@@ -192,8 +192,9 @@ def main() -> None:
 
 
 def _plans(experiments: list[str], options: Options) -> list[Plan]:
+    drafts = [draft(name, options) for name in dict.fromkeys(experiments)]
     qemu = find_qemu()
-    return [plan(name, options, qemu) for name in dict.fromkeys(experiments)]
+    return [complete(qemu) for complete in drafts]
 
 
 def _pipeline(plans: list[Plan], jobs: int, again: bool, until: Until) -> list[Path]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -140,6 +140,11 @@ class Plan:
 
 def plan(name: str, options: Options, qemu: Qemu) -> Plan:
     """Resolves an experiment; UserError names the first thing that is missing or wrong."""
+    return draft(name, options)(qemu)
+
+
+def draft(name: str, options: Options) -> Callable[[Qemu], Plan]:
+    """The plan but for its QEMU: what is wrong with the user's words is told before a QEMU is unpacked."""
     experiment = load_experiment(name, options.overrides())
     machine = load_machine(experiment.machine, options.settings)
     protocol = find("protocol", paths.PROTOCOLS, options.protocol or experiment.protocol or machine.protocol)
@@ -147,15 +152,18 @@ def plan(name: str, options: Options, qemu: Qemu) -> Plan:
     if not paths.PLUGIN.is_file():
         raise UserError(f"{paths.PLUGIN} is missing: run `make build`")
     image = paths.BUILD / "image" / experiment.image
-    return Plan(
+    phases = experiment.phases[experiment.scale]
+    scale = load_scale(experiment.scale)
+    manifest = load_image(image)
+    return lambda qemu: Plan(
         name=name,
         experiment=experiment,
-        phases=experiment.phases[experiment.scale],
-        scale=load_scale(experiment.scale),
+        phases=phases,
+        scale=scale,
         machine=machine,
         protocol=protocol,
         image=image,
-        image_manifest=load_image(image),
+        image_manifest=manifest,
         qemu=qemu,
         plugin=paths.PLUGIN,
     )
