@@ -30,7 +30,6 @@ public:
     std::uint32_t of(Line line) const { return mask_[line]; }
     void add(Line line, unsigned core) { mask_[line] |= 1U << core; }
     void remove(Line line, unsigned core) { mask_[line] &= ~(1U << core); }
-    void prefetch(Line line) const { __builtin_prefetch(&mask_[line]); }
 
 private:
     std::size_t bytes() const { return lines_ * sizeof(std::uint32_t); }

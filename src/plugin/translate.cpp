@@ -79,8 +79,7 @@ void watch(qemu_plugin_insn* insn, const Decoded& d) {
 /// Adds the lines of one instruction to the block's one or two runs of lines.
 void add_lines(Block& block, std::uint64_t physical, std::size_t size) {
     // What lies beyond the page is in the next virtual one; the instructions that follow name its line.
-    constexpr std::uint64_t kPage = 4096;
-    size = std::min<std::size_t>(size, kPage - physical % kPage);
+    size = std::min<std::size_t>(size, kPageMask + 1 - (physical & kPageMask));
     const auto first = static_cast<model::Line>(physical >> line_shift);
     const auto last = static_cast<model::Line>((physical + size - 1) >> line_shift);
     for (model::Line line = first; line <= last; ++line) {
