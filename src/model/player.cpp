@@ -66,6 +66,9 @@ void Player::play(const Window& window) {
     }
     advance(window);
     count(window);
+    if (observer_ != nullptr) {
+        observer_->end(window);
+    }
 }
 
 void Player::begin(const Window& window) {
@@ -100,6 +103,9 @@ void Player::run(Cursor& cursor, const Stream& stream, std::int64_t until) {
         hierarchy_.prefetch(core, soon.line, soon.op == Op::ifetch);
         clock += event.delta * cpi_;
         instructions += event.delta;
+        if (observer_ != nullptr) [[unlikely]] {
+            observer_->event(cursor.processor, event, clock);
+        }
         if (event.op <= Op::walk) {
             clock += static_cast<std::int64_t>(
                          hierarchy_.access(core, event.line, static_cast<Kind>(event.op), event.context)) *

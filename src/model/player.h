@@ -10,9 +10,22 @@
 
 namespace s80::model {
 
+/// Sees what is played, in the order in which it is played.
+class Observer {
+public:
+    virtual ~Observer() = default;
+    /// Before the hierarchy sees it. `clock`: of the processor, 1/256 cycle since the window began.
+    virtual void event(unsigned processor, const Event& event, std::int64_t clock) = 0;
+    /// Every stream of the window has ended; the clock and the statistics have moved.
+    virtual void end(const Window& window) = 0;
+};
+
 class Player {
 public:
     explicit Player(Hierarchy& hierarchy);
+
+    /// From now on; null: nobody.
+    void observe(Observer* observer) { observer_ = observer; }
 
     /// Plays one window, moves the clock and adds the window's counts to the statistics.
     void play(const Window& window);
@@ -46,6 +59,7 @@ private:
     void count(const Window& window);
 
     Hierarchy& hierarchy_;
+    Observer* observer_ = nullptr;
     std::int64_t cpi_;      ///< 1/256 cycle an instruction
     std::int64_t quantum_;  ///< 1/256 cycle
     unsigned threads_per_core_;

@@ -15,11 +15,12 @@ enum class Op : std::uint8_t { ifetch, load, store, walk, pass, signal, wait };
 
 /// One step of a processor's stream: `delta` instructions after the previous event, it did `op`.
 /// pass: nothing (carries a long delta). signal: sent the interrupt number `line` of this window.
-/// wait: slept until that interrupt.
+/// wait: slept until that interrupt. `way`: of the L1, in placed windows only.
 struct Event {
     std::uint32_t line = 0;
     std::uint16_t delta = 0;
-    Op op = Op::pass;
+    Op op : 4 = Op::pass;
+    std::uint8_t way : 4 = 0;
     Context context;
 };
 static_assert(sizeof(Event) == 8);
@@ -42,6 +43,9 @@ struct Window {
     explicit Window(unsigned processors) : streams(processors) {}
 
     std::vector<Stream> streams;       ///< by processor
+    /// Accesses that an L1 absorbs under every protocol are absent, and each other one names the way of
+    /// the L1 that it fills or finds (filtered captures).
+    bool placed = false;
     std::uint32_t signals = 0;         ///< interrupts sent in this window
     std::uint64_t idle_before_ns = 0;  ///< every processor slept that long before the window
     Mark mark = Mark::none;

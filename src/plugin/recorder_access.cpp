@@ -67,7 +67,7 @@ void Recorder::emit(Lane& lane, model::Line line, Op op) {
         }
         const bool fits = delta <= kLongestDelta;
         *lane.out++ = Event{fits ? line : 0, static_cast<std::uint16_t>(fits ? delta : kLongestDelta),
-                            fits ? op : Op::pass, lane.context};
+                            fits ? op : Op::pass, 0, lane.context};
         if (fits) {
             return;
         }
