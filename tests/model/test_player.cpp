@@ -13,7 +13,7 @@ protected:
 
     void event(unsigned p, Op op, std::uint32_t line, std::uint16_t delta) {
         Stream& s = window.streams[p];
-        s.events.push_back({line, delta, op, 0, user});
+        s.events.push_back(Event{line, delta, op, 0, user});
         s.size = s.events.size();
         s.ran = true;
     }
