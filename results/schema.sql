@@ -2,20 +2,22 @@
 -- The results database. A run's rows are written in one transaction, when the run is whole.
 -- Counts are of the measured region; times are modelled unless a name says otherwise.
 -- A change here needs a higher user_version; scripts/s80lab/database.py refuses every other.
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 
 CREATE TABLE run (
     id           TEXT PRIMARY KEY,
     experiment   TEXT NOT NULL,
     mix          TEXT NOT NULL,
-    engine       TEXT NOT NULL,
+    engine       TEXT NOT NULL,     -- qemu, gem5; replay: of a capture, without a load generator
     machine      TEXT NOT NULL,
     protocol     TEXT NOT NULL,
     workload     TEXT NOT NULL,
     scale        TEXT NOT NULL,
     seed         INTEGER NOT NULL,
-    clients      INTEGER NOT NULL,
-    think_ms     REAL NOT NULL,
+    capture      TEXT,              -- what was replayed
+    form         TEXT CHECK (form IN ('full', 'filtered')),
+    clients      INTEGER,
+    think_ms     REAL,
     warm         TEXT NOT NULL CHECK (warm IN ('warm', 'not warm')),
     instructions INTEGER NOT NULL,
     modelled_ns  INTEGER NOT NULL,
@@ -31,6 +33,13 @@ CREATE TABLE version (run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, name T
                       PRIMARY KEY (run, name));
 CREATE TABLE metric  (run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, name TEXT NOT NULL, unit TEXT NOT NULL,
                       value REAL, PRIMARY KEY (run, name));
+
+-- Every key of the machine that was modelled, sizes in bytes; `protocol` beside them.
+CREATE TABLE design  (run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, key TEXT NOT NULL, value NOT NULL,
+                      PRIMARY KEY (run, key));
+-- What a filtered capture loses at that L2 (docs/exploration.md): points, mpki relative in percent; filtered - full.
+CREATE TABLE filter_error (run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, quantity TEXT NOT NULL,
+                      error REAL, PRIMARY KEY (run, quantity));
 
 CREATE TABLE line_access (
     run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, privilege TEXT NOT NULL, class TEXT NOT NULL,
@@ -105,6 +114,37 @@ JOIN run ON run.id = a.run
 JOIN (SELECT run, privilege, sum(instructions) AS instructions FROM execution GROUP BY run, privilege) x
   ON x.run = a.run AND x.privilege = a.privilege
 GROUP BY run.id, a.privilege, kind;
+
+-- Bus transactions; pki: for each 1000 instructions.
+CREATE VIEW v_traffic AS
+SELECT run, experiment, mix, seed, fills, writebacks, upgrades, invalidations, interventions,
+       1000.0 * fills / nullif(instructions, 0) AS fills_pki,
+       1000.0 * writebacks / nullif(instructions, 0) AS writebacks_pki,
+       1000.0 * upgrades / nullif(instructions, 0) AS upgrades_pki,
+       1000.0 * (fills + writebacks + upgrades) / nullif(instructions, 0) AS traffic_pki
+FROM (SELECT run.id AS run, experiment, mix, seed, run.instructions AS instructions, sum(fills) AS fills,
+             sum(l2_writebacks) AS writebacks, x.upgrades AS upgrades, sum(l2_invalidations) AS invalidations,
+             sum(interventions) AS interventions
+      FROM core
+      JOIN run ON run.id = core.run
+      JOIN (SELECT run, sum(upgrades) AS upgrades FROM execution GROUP BY run) x ON x.run = core.run
+      GROUP BY run.id);
+
+-- One row a run: what was modelled beside what it did. sizes in bytes.
+CREATE VIEW v_design AS
+SELECT run.id AS run, experiment, mix, seed, engine, capture, form, machine, protocol,
+       (SELECT value FROM design WHERE run = run.id AND key = 'l2.size') AS l2_size,
+       (SELECT value FROM design WHERE run = run.id AND key = 'l2.ways') AS l2_ways,
+       (SELECT value FROM design WHERE run = run.id AND key = 'l2.inclusion') AS l2_inclusion,
+       (SELECT value FROM design WHERE run = run.id AND key = 'processors.threads_per_core') AS threads_per_core,
+       (SELECT value FROM metric WHERE run = run.id AND name = 'l2_mpki.all') AS l2_mpki,
+       (SELECT value FROM metric WHERE run = run.id AND name = 'miss_source.all.memory') AS memory_share,
+       (SELECT value FROM metric WHERE run = run.id AND name = 'e_share') AS e_share,
+       (SELECT value FROM metric WHERE run = run.id AND name = 'e_to_m_share') AS e_to_m_share,
+       (SELECT value FROM metric WHERE run = run.id AND name = 'upgrade_pki.made') AS upgrades_pki,
+       (SELECT value FROM metric WHERE run = run.id AND name = 'traffic_pki.all') AS traffic_pki,
+       (SELECT value FROM metric WHERE run = run.id AND name = 'cpi.all') AS cpi, warm
+FROM run;
 
 CREATE VIEW v_instruction_mix AS
 SELECT run, experiment, mix, seed, privilege, instruction, instructions,

@@ -2,8 +2,8 @@
 """The results database, results/s80lab.sqlite.
 
     insert_run(database: Path, run_dir: Path) -> None
-        Writes the rows of one whole run (manifest.json, stats.json, transactions.json) in one
-        transaction; the same run again replaces its rows. Creates the database when absent.
+        Writes the rows of one whole run (manifest.json, stats.json, transactions.json unless it is a
+        replay) in one transaction; the same run again replaces its rows. Creates the database when absent.
     query(database: Path, sql: str, output: str = "table", console: Console | None = None) -> None
         Prints the answer to read-only SQL as "table", "csv" or "json".
     list_runs(database: Path) -> list[dict[str, Any]]
@@ -26,13 +26,13 @@ from typing import Any
 from s80lab.database_query import query
 from s80lab.database_rows import delete_and_insert
 from s80lab.errors import UserError
-from s80lab.folder import read_manifest, read_stats, read_transactions
+from s80lab.folder import read_load, read_manifest, read_stats
 from s80lab.paths import ROOT
 
 __all__ = ["insert_run", "list_runs", "query"]
 
 SCHEMA_FILE = ROOT / "results" / "schema.sql"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 BUSY_TIMEOUT_S = 60.0
 
 
@@ -40,7 +40,7 @@ def insert_run(database: Path, run_dir: Path) -> None:
     """See the module's text. Raises UserError when the run is not whole or the database is unfit."""
     manifest = read_manifest(run_dir)
     stats = read_stats(run_dir)
-    load = read_transactions(run_dir / "transactions.json")
+    load = read_load(run_dir, manifest)
     database.parent.mkdir(parents=True, exist_ok=True)
     folder = Path(os.path.relpath(run_dir, database.parent)).as_posix()
     try:

@@ -42,18 +42,21 @@ def delete_and_insert(
     connection: sqlite3.Connection,
     manifest: Mapping[str, Any],
     stats: Mapping[str, Any],
-    load: Mapping[str, Any],
+    load: Mapping[str, Any] | None,
     folder: str,
 ) -> None:
-    """Replaces the run's rows; the caller holds the transaction."""
+    """Replaces the run's rows; the caller holds the transaction. load: None of a replay."""
     run = manifest["run"]
+    source = manifest.get("capture", {})
+    job = source if load is None else load
     connection.execute("DELETE FROM run WHERE id = ?", (run,))
     connection.execute(
-        f"INSERT INTO run (id, {', '.join(_RUN)}, clients, think_ms, warm, folder, created) "
-        f"VALUES (?, {', '.join('?' * len(_RUN))}, ?, ?, ?, ?, coalesce(?, datetime('now')))",
+        f"INSERT INTO run (id, {', '.join(_RUN)}, capture, form, clients, think_ms, warm, folder, created) "
+        f"VALUES (?, {', '.join('?' * len(_RUN))}, ?, ?, ?, ?, ?, ?, coalesce(?, datetime('now')))",
         (
             *(run, *(manifest[key] for key in _RUN)),
-            *(load["clients"], load["think_ms"], stats["warmup"]["verdict"], folder, manifest.get("created")),
+            *(source.get("name"), source.get("form"), job.get("clients"), job.get("think_ms")),
+            *(stats["warmup"]["verdict"], folder, manifest.get("created")),
         ),
     )
     for table, rows in _tables(manifest, stats, load):
@@ -63,18 +66,21 @@ def delete_and_insert(
 
 
 def _tables(
-    manifest: Mapping[str, Any], stats: Mapping[str, Any], load: Mapping[str, Any]
+    manifest: Mapping[str, Any], stats: Mapping[str, Any], load: Mapping[str, Any] | None
 ) -> Iterator[tuple[str, Iterable[Row]]]:
     yield "input", manifest["inputs"].items()
     yield "version", manifest["versions"].items()
+    yield "design", manifest.get("design", {}).items()
+    yield "filter_error", (manifest.get("filter_error") or {}).get("errors", {}).items()
     yield "metric", ((name, of(name).unit, value) for name, value in stats["metrics"].items())
     region = stats["region"]
     for table, statistics in _COUNTED.items():
         yield table, _counted(region, statistics)
     columns = [region["by_core"][name] for name in _CORE]
     yield "core", ((core, *values) for core, values in enumerate(zip(*columns, strict=True)))
-    yield "transaction_type", _transactions(load["transactions"])
-    yield "latency", _latencies(load["transactions"])
+    if load is not None:
+        yield "transaction_type", _transactions(load["transactions"])
+        yield "latency", _latencies(load["transactions"])
     yield (
         "stats_window",
         ((number, *(window[key] for key in _WINDOW)) for number, window in enumerate(stats["windows"])),

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,11 @@ def read_manifest(run_dir: Path) -> dict[str, Any]:
 def read_transactions(path: Path) -> dict[str, Any]:
     """transactions.json, the load generator's result."""
     return _read(path, TRANSACTIONS_KEYS)
+
+
+def read_load(run_dir: Path, manifest: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The load generator's result of a run; None for a replay, whose clients do not feel its timing."""
+    return None if manifest["engine"] == "replay" else read_transactions(run_dir / "transactions.json")
 
 
 def read_stats(run_dir: Path) -> dict[str, Any]:

@@ -178,13 +178,18 @@ def check_transactions(region: Delta, result: Mapping[str, Any]) -> None:
 def check_run(run_dir: Path) -> list[str]:
     """Checks one run folder; see the module's text."""
     snapshots = Snapshots.read(run_dir / "snapshots.jsonl")
-    region = snapshots.region()
+    names = check_snapshots(snapshots)
+    check_transactions(snapshots.region(), read_transactions(run_dir / "transactions.json"))
+    return [*names, TRANSACTIONS]
+
+
+def check_snapshots(snapshots: Snapshots) -> list[str]:
+    """The model's side alone, which is all that a replay has; returns the names checked."""
     check(snapshots.whole(), "the whole run")
-    names = check(region, "the measured region")
+    names = check(snapshots.region(), "the measured region")
     for number, window in enumerate(snapshots.windows()):
         check(window, f"window {number}")
-    check_transactions(region, read_transactions(run_dir / "transactions.json"))
-    return [*names, TRANSACTIONS]
+    return names
 
 
 def _check_growth(delta: Delta, span: str) -> None:

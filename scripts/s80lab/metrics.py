@@ -3,8 +3,8 @@
 
     write_stats(run_dir: Path, *, inputs: Mapping[str, str] | None = None,
                 warm_snapshots: Path | None = None) -> dict[str, Any]
-        Reads snapshots.jsonl and transactions.json of the run folder and writes stats.json beside
-        them; returns what it wrote. inputs (name to SHA-256) and warm_snapshots (of the warm
+        Reads snapshots.jsonl and transactions.json (a replay has none) of the run folder and writes
+        stats.json beside them; returns what it wrote. inputs (name to SHA-256) and warm_snapshots (of the warm
         checkpoint, for the drift) come from manifest.json when inputs are not given. Nothing that
         depends on the host or on the hour goes into the file. Its "warmup" entry
         ({"verdict": "warm" | "not warm", "drift_points": {...}, ...}) is the run's verdict.
@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from s80lab import metrics_cache, metrics_cycles, metrics_load
-from s80lab.folder import read_manifest, read_transactions
+from s80lab.folder import read_load, read_manifest, read_transactions
 from s80lab.metrics_registry import REGISTRY, Measurement, Metric, compute_all
 from s80lab.metrics_windows import WarmUp, curve, judge
 from s80lab.snapshots import Delta, Snapshots
@@ -45,7 +45,9 @@ def of(flat_name: str) -> Metric:
     return REGISTRY[flat_name.split(".", 1)[0]]
 
 
-def stats(run: Snapshots, load: Mapping[str, Any], inputs: Mapping[str, str], warm: Snapshots | None) -> dict[str, Any]:
+def stats(
+    run: Snapshots, load: Mapping[str, Any] | None, inputs: Mapping[str, str], warm: Snapshots | None
+) -> dict[str, Any]:
     """The content of stats.json."""
     region = run.region()
     windows = curve(run, warm)
@@ -63,14 +65,17 @@ def write_stats(
     run_dir: Path, *, inputs: Mapping[str, str] | None = None, warm_snapshots: Path | None = None
 ) -> dict[str, Any]:
     """See the module's text. Raises UserError when a file is missing or not whole."""
-    if inputs is None:
+    if inputs is not None:
+        load: Mapping[str, Any] | None = read_transactions(run_dir / "transactions.json")
+    else:
         manifest = read_manifest(run_dir)
+        load = read_load(run_dir, manifest)
         inputs = dict(manifest["inputs"])
         if warm_snapshots is None and manifest.get("warm_snapshots"):
             warm_snapshots = run_dir / manifest["warm_snapshots"]
     run = Snapshots.read(run_dir / "snapshots.jsonl")
     warm = None if warm_snapshots is None else Snapshots.read(warm_snapshots)
-    result = stats(run, read_transactions(run_dir / "transactions.json"), inputs, warm)
+    result = stats(run, load, inputs, warm)
     target = run_dir / "stats.json"
     partial = run_dir / "stats.json.partial"
     partial.write_text(render(result), encoding="utf-8")

@@ -9,6 +9,8 @@ from s80lab.metrics_registry import Measurement, Value, metric, ratio
 from s80lab.snapshots import Delta
 
 ALL = "all"
+# Bus transactions by the statistic that counts them.
+TRAFFIC = {"fills": "fills", "writebacks": "l2_writebacks", "upgrades": "upgrades"}
 
 
 def _split(region: Delta, part: str, whole: str, dim: str) -> dict[str, float | None]:
@@ -131,6 +133,18 @@ def _upgrade_pki(m: Measurement) -> Value:
         "made": ratio(m.region.total("upgrades"), instructions),
         "saved": ratio(m.region.total("stores_found_e"), instructions),
     }
+
+
+@metric(
+    "traffic_pki",
+    "per 1000 instructions",
+    "what the caches put on the bus: blocks fetched (fills), blocks written back, permission asked for (upgrades)",
+    "1000 x fills, l2_writebacks, upgrades or their sum / instructions",
+)
+def _traffic_pki(m: Measurement) -> Value:
+    parts = {name: m.region.total(of) for name, of in TRAFFIC.items()}
+    instructions = m.region.total("instructions") / 1000
+    return {name: ratio(count, instructions) for name, count in {**parts, ALL: sum(parts.values())}.items()}
 
 
 @metric(

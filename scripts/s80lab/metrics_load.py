@@ -59,18 +59,24 @@ def _busy_cores(m: Measurement) -> Value:
     "transactions per modelled second",
     "good transactions that ended in the region",
     "sum of counts / region length, on the load generator's side",
+    of_load=True,
 )
 def _throughput_metric(m: Measurement) -> Value:
     return _throughput(m)
 
 
-@metric("response_ms", "ms", "mean response time of all good transactions, modelled", "response_ns_mean")
+@metric("response_ms", "ms", "mean response time of all good transactions, modelled", "response_ns_mean", of_load=True)
 def _response_ms(m: Measurement) -> Value:
     return float(m.load["totals"]["response_ns_mean"]) / 1e6
 
 
 @metric(
-    "think_ms", "ms", "mean of the think times that ended in the region, modelled", "think_ns_mean", of_caches=False
+    "think_ms",
+    "ms",
+    "mean of the think times that ended in the region, modelled",
+    "think_ns_mean",
+    of_caches=False,
+    of_load=True,
 )
 def _think_ms(m: Measurement) -> Value:
     return float(m.load["totals"]["think_ns_mean"]) / 1e6
@@ -92,6 +98,7 @@ def _instructions_per_transaction(m: Measurement) -> Value:
     "ratio",
     "throughput x (think + response) over the number of clients: 1 where the clock is right",
     "throughput x (the job's think_ms + response_ns_mean) / clients",
+    of_load=True,
 )
 def _interactive_law(m: Measurement) -> Value:
     cycle_s = float(m.load["totals"]["response_ns_mean"]) / 1e9 + float(m.load["think_ms"]) / 1e3
@@ -103,6 +110,7 @@ def _interactive_law(m: Measurement) -> Value:
     "ratio",
     "throughput x busy time a transaction over busy time a second: 1 where both sides count alike",
     "throughput x (busy_cycles / TX_END markers) / (busy_cycles / clock_ns)",
+    of_load=True,
 )
 def _utilisation_law(m: Measurement) -> Value:
     markers = m.region.total("transactions", outcome="good")
@@ -115,6 +123,7 @@ def _utilisation_law(m: Measurement) -> Value:
     "transactions by type, as really run",
     "count of the type / counts",
     of_caches=False,
+    of_load=True,
 )
 def _executed_mix(m: Measurement) -> Value:
     total = _completed(m)

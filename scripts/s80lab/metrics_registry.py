@@ -19,10 +19,16 @@ Value = float | int | None | Mapping[str, "Value"]
 
 @dataclass(frozen=True)
 class Measurement:
-    """What metrics are computed from: the region's statistics and the load generator's result."""
+    """What metrics are computed from: the region's statistics and the load generator's result, which a replay lacks."""
 
     region: Delta
-    load: Mapping[str, Any]
+    result: Mapping[str, Any] | None
+
+    @property
+    def load(self) -> Mapping[str, Any]:
+        """The load generator's result, for metrics that are declared `of_load`."""
+        assert self.result is not None
+        return self.result
 
     @property
     def seconds(self) -> float:
@@ -37,13 +43,15 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Metric:
-    """A declaration. of_caches: the value depends on what the caches hold, so it needs warm ones."""
+    """A declaration. of_caches: the value depends on what the caches hold, so it needs warm ones.
+    of_load: it needs the load generator's side, so a replay has no such value."""
 
     name: str
     unit: str
     description: str
     formula: str
     of_caches: bool
+    of_load: bool
     compute: Callable[[Measurement], Value]
 
 
@@ -51,14 +59,14 @@ REGISTRY: dict[str, Metric] = {}
 
 
 def metric(
-    name: str, unit: str, description: str, formula: str, *, of_caches: bool = True
+    name: str, unit: str, description: str, formula: str, *, of_caches: bool = True, of_load: bool = False
 ) -> Callable[[Callable[[Measurement], Value]], Callable[[Measurement], Value]]:
     """Declares the decorated function as the metric `name`."""
 
     def declare(compute: Callable[[Measurement], Value]) -> Callable[[Measurement], Value]:
         if name in REGISTRY:
             raise ValueError(f"metric {name} is declared twice")
-        REGISTRY[name] = Metric(name, unit, description, formula, of_caches, compute)
+        REGISTRY[name] = Metric(name, unit, description, formula, of_caches, of_load, compute)
         return compute
 
     return declare
@@ -78,7 +86,8 @@ def compute_all(measurement: Measurement) -> dict[str, float | int | None]:
     """Every declared metric, flattened."""
     flat: dict[str, float | int | None] = {}
     for declared in REGISTRY.values():
-        flat.update(flatten(declared.name, declared.compute(measurement)))
+        known = measurement.result is not None or not declared.of_load
+        flat.update(flatten(declared.name, declared.compute(measurement) if known else None))
     return flat
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from s80lab.errors import UserError
-from s80lab.folder import read_manifest, read_stats, read_transactions
+from s80lab.folder import read_load, read_manifest, read_stats
 from s80lab.metrics import of
 from s80lab.report_interval import Estimate, estimate
 
@@ -21,11 +21,17 @@ _IDENTITY = ("mix", "experiment", "scale", "protocol", "machine", "workload", "e
 
 @dataclass(frozen=True)
 class Run:
-    """One whole run's folder, read."""
+    """One whole run's folder, read. result: the load generator's, None of a replay."""
 
     manifest: Mapping[str, Any]
     stats: Mapping[str, Any]
-    load: Mapping[str, Any]
+    result: Mapping[str, Any] | None
+
+    @property
+    def load(self) -> Mapping[str, Any]:
+        """The load generator's result, of runs that are known to have one."""
+        assert self.result is not None
+        return self.result
 
     @property
     def metrics(self) -> Mapping[str, float | None]:
@@ -49,6 +55,11 @@ class Group:
         return str(self.runs[0].manifest["mix"])
 
     @property
+    def replayed(self) -> bool:
+        """Without a load generator's side: no response times, no throughput."""
+        return any(run.result is None for run in self.runs)
+
+    @property
     def warm(self) -> bool:
         return all(run.warm for run in self.runs)
 
@@ -67,8 +78,8 @@ class Group:
 
 def read_run(run_dir: Path) -> Run:
     """Raises UserError when a file is missing or the run is not whole."""
-    load = read_transactions(run_dir / "transactions.json")
-    return Run(read_manifest(run_dir), read_stats(run_dir), load)
+    manifest = read_manifest(run_dir)
+    return Run(manifest, read_stats(run_dir), read_load(run_dir, manifest))
 
 
 def read_groups(run_dirs: Sequence[Path]) -> list[Group]:
@@ -77,7 +88,7 @@ def read_groups(run_dirs: Sequence[Path]) -> list[Group]:
         raise UserError("there is no run to report on; run an experiment first")
     by_identity: dict[tuple[str, ...], list[Run]] = {}
     for run in map(read_run, run_dirs):
-        identity = tuple(str(run.manifest[key]) for key in _IDENTITY)
+        identity = (*(str(run.manifest[key]) for key in _IDENTITY), varied(run.manifest))
         by_identity.setdefault(identity, []).append(run)
     groups = []
     for identity, runs in by_identity.items():
@@ -92,3 +103,9 @@ def _label(identity: tuple[str, ...], all_identities: Sequence[tuple[str, ...]])
     differing = [word for place, word in enumerate(identity) if any(other[place] != word for other in others)]
     # An experiment's name says by itself what else differs.
     return " ".join([*shown, *differing[:1]]) if differing else shown[0]
+
+
+def varied(manifest: Mapping[str, Any]) -> str:
+    """What a replay changed of its capture's own design, `mesi, l2.size=1MiB`; nothing of a live run."""
+    changed: Mapping[str, Any] = manifest.get("varied", {})
+    return ", ".join(str(value) if key == "protocol" else f"{key}={value}" for key, value in changed.items())

@@ -14,6 +14,9 @@ from s80lab.report_figures_load import busy, executed_mix, latency
 from s80lab.report_figures_warmup import warm_up
 from s80lab.report_style import style, svg
 
+# Pictures of the load generator's side.
+_OF_LOAD = ("latency", "executed_mix")
+
 Draw = Callable[[Sequence[Group]], Figure]
 
 
@@ -88,11 +91,13 @@ _PICTURES: tuple[tuple[str, str, str, bool, Draw], ...] = (
 
 
 def draw_all(groups: Sequence[Group]) -> list[Picture]:
-    """Draws every figure of these groups."""
+    """Draws every figure of these groups that has something to show: a replay has no load generator's side."""
+    loaded = [group for group in groups if not group.replayed]
     marked = [group.label for group in groups if not group.warm]
     words = f" {', '.join(marked)}: {NOT_WARM}." if marked else ""
     with style():
         return [
-            Picture(name, title, caption + (words if of_caches else ""), svg(draw(groups)))
+            Picture(name, title, caption + (words if of_caches else ""), svg(draw(shown)))
             for name, title, caption, of_caches, draw in _PICTURES
+            if (shown := loaded if name in _OF_LOAD else groups)
         ]

@@ -20,6 +20,7 @@ from s80lab.report_tables import (
     claims_table,
     comparison_note,
     measured_tables,
+    replay_notes,
     run_table,
 )
 from s80lab.report_transactions import transactions_table
@@ -39,6 +40,7 @@ _TOPICS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
         ("e_state",),
         ("Blocks that entered an L2, and what became of E",),
     ),
+    ("Bus traffic per 1000 instructions", (), ("Bus traffic per 1000 instructions",)),
     ("Cycles per instruction", ("cpi",), ("Cycles per instruction", "Cache miss rates")),
     ("Instructions", ("instruction_mix",), ("Instructions",)),
     ("Load and machine", ("busy",), ("Load and machine",)),
@@ -66,7 +68,7 @@ def page(title: str, groups: Sequence[Group], pictures: Sequence[Picture]) -> st
         lead=_lead(groups),
         style=(TEMPLATES / "style.css").read_text(encoding="utf-8"),
         unsettled=[group for group in groups if not group.warm],
-        comparison=comparison_note(groups),
+        notes=[comparison_note(groups), *replay_notes(groups)],
         topics=_topics(groups, pictures),
         origins=[_origins(group, kind) for group in groups for kind in ("inputs", "versions")],
         metrics=list(REGISTRY.values()),
@@ -80,21 +82,27 @@ def _topics(groups: Sequence[Group], pictures: Sequence[Picture]) -> list[Topic]
         Topic(title, [drawn[name] for name in figures], [tables[name] for name in of_topic])
         for title, figures, of_topic in _TOPICS
     ]
+    loaded = [group for group in groups if not group.replayed]
+    if not loaded:
+        return topics
     transactions = Topic(
         "Transactions",
         [drawn["executed_mix"], drawn["latency"]],
-        [transactions_table(group) for group in groups],
+        [transactions_table(group) for group in loaded],
     )
     return [topics[0], transactions, *topics[1:]]
 
 
 def _lead(groups: Sequence[Group]) -> str:
-    manifest, load = groups[0].runs[0].manifest, groups[0].runs[0].load
+    first = groups[0].runs[0]
+    manifest = first.manifest
     runs = sum(len(group.runs) for group in groups)
+    clients = (
+        "" if first.result is None else " {clients} clients with {think_ms:g} ms of think time;".format(**first.load)
+    )
     return (
         f"Machine {manifest['machine']}, protocol {manifest['protocol']}, engine {manifest['engine']}, "
-        f"scale {manifest['scale']}; {load['clients']} clients with {load['think_ms']:g} ms of think time; "
-        f"{runs} run{'s' if runs > 1 else ''}. Times are the modelled machine's."
+        f"scale {manifest['scale']};{clients} {runs} run{'s' if runs > 1 else ''}. Times are the modelled machine's."
     )
 
 

@@ -101,6 +101,19 @@ SECTIONS: tuple[Section, ...] = (
         "one. The shares of those that left E count each block when it left.",
     ),
     Section(
+        "Bus traffic per 1000 instructions",
+        _each(
+            "traffic_pki",
+            {
+                "fills": "blocks fetched",
+                "writebacks": "blocks written back",
+                "upgrades": "permissions asked for",
+                "all": "all",
+            },
+            THREE,
+        ),
+    ),
+    Section(
         "Cache miss rates",
         (
             *_each("l1_miss_rate", _KINDS, FINE_PERCENT, head="L1, of the line accesses"),

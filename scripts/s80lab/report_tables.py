@@ -105,7 +105,7 @@ def run_table(groups: Sequence[Group]) -> Table:
         ("experiment", "", lambda g: str(g.runs[0].manifest["experiment"])),
         ("machine, protocol", "", lambda g: "{machine}, {protocol}".format(**g.runs[0].manifest)),
         ("engine, scale", "", lambda g: "{engine}, {scale}".format(**g.runs[0].manifest)),
-        ("clients, think time", "", lambda g: "{clients}, {think_ms:g} ms".format(**g.runs[0].load)),
+        ("clients, think time", "", _clients),
         ("seeds", "", lambda g: ", ".join(str(run.manifest["seed"]) for run in g.runs)),
         ("caches", "Drift of E share and memory share under 2 points", _verdict),
         ("warm-up, instructions", "", lambda g: f"{g.runs[0].stats['warmup']['instructions'] / 1e6:,.0f} M"),
@@ -118,7 +118,7 @@ def run_table(groups: Sequence[Group]) -> Table:
         (
             "errors",
             "Protocol errors, lost connections, missing messages, SMTP errors",
-            lambda g: str(sum(sum(run.load["errors"].values()) for run in g.runs)),
+            lambda g: ABSENT if g.replayed else str(sum(sum(run.load["errors"].values()) for run in g.runs)),
         ),
         (
             "speed of the host",
@@ -130,6 +130,27 @@ def run_table(groups: Sequence[Group]) -> Table:
     for label, title, text in rows:
         table.rows.append(Row(label, tuple(Cell(text(group)) for group in groups), title=title))
     return table
+
+
+def replay_notes(groups: Sequence[Group]) -> list[str]:
+    """What must be said of groups that were replayed: what they lack, and what their captures had lost."""
+    notes = []
+    if any(group.replayed for group in groups):
+        notes.append(
+            "A replay plays the recorded accesses on another design: the clients do not feel its timing, so response "
+            "times, throughput and the laws of the load are not available."
+        )
+    said = {
+        (group.label, run.manifest["filter_error"]["statement"])
+        for group in groups
+        for run in group.runs
+        if run.manifest.get("filter_error")
+    }
+    return notes + [f"{label}: {statement}" if len(groups) > 1 else statement for label, statement in sorted(said)]
+
+
+def _clients(group: Group) -> str:
+    return ABSENT if group.replayed else "{clients}, {think_ms:g} ms".format(**group.runs[0].load)
 
 
 def _verdict(group: Group) -> str:
@@ -164,6 +185,8 @@ def claims_table(groups: Sequence[Group]) -> Table:
 
 def _extremes(group: Group) -> str:
     """Slowest and fastest type by mean response time over the seeds."""
+    if group.replayed:
+        return ABSENT
     means: dict[str, float] = {}
     for name in group.runs[0].load["transactions"]:
         entries = [run.load["transactions"][name] for run in group.runs]

@@ -10,19 +10,22 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from s80lab.report_data import NOT_WARM, Group
-from s80lab.report_tables import Cell, Table, claims_table, comparison_note, measured_tables, run_table
+from s80lab.report_tables import Cell, Table, claims_table, comparison_note, measured_tables, replay_notes, run_table
 from s80lab.report_transactions import transactions_table
 
 
 def print_groups(groups: Sequence[Group], console: Console) -> None:
     """All tables, the groups side by side; transactions one table a group."""
-    tables = [run_table(groups), *(transactions_table(group) for group in groups), *measured_tables(groups)]
+    loaded = [group for group in groups if not group.replayed]
+    tables = [run_table(groups), *(transactions_table(group) for group in loaded), *measured_tables(groups)]
     for table in [*tables, claims_table(groups)]:
-        _print(table, console)
-    console.print(Text(comparison_note(groups), style="italic"))
+        print_table(table, console)
+    for note in (comparison_note(groups), *replay_notes(groups)):
+        console.print(Text(note, style="italic"))
 
 
-def _print(table: Table, console: Console) -> None:
+def print_table(table: Table, console: Console) -> None:
+    """One table, its note under it."""
     console.print(Text(table.title, style="bold"))
     shown = RichTable(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     shown.add_column("", min_width=4)
