@@ -59,6 +59,16 @@ def find(kind: str, folder: Path, name: str) -> Path:
     return path
 
 
+def find_or_file(kind: str, folder: Path, name: str) -> Path:
+    """The file of a named machine or protocol, or the file itself where a path that ends in .toml is given."""
+    path = Path(name)
+    if path.suffix != ".toml":
+        return find(kind, folder, name)
+    if not path.is_file():
+        raise UserError(f"there is no {kind} file {name}: write a path that exists, or {hint(name, names(folder))}")
+    return path
+
+
 def names(folder: Path) -> list[str]:
     """The names that a folder of TOML files offers."""
     return sorted(path.stem for path in folder.glob("*.toml"))

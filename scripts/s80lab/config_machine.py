@@ -11,7 +11,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
 from s80lab import paths
-from s80lab.config import Size, Strict, find, load
+from s80lab.config import Size, Strict, find_or_file, load, read_toml
 
 GIB = 1 << 30
 
@@ -102,6 +102,10 @@ class Machine(Strict):
         """What a ready checkpoint depends on: the caches are not among it."""
         return {"processors": self.processors.count, **self.guest.model_dump()}
 
+    def design(self) -> dict[str, Any]:
+        """Every value of what is modelled, by its dotted key, sizes in bytes."""
+        return _flat(self.model_dump(exclude={"name", "description", "guest", "provenance"}))
+
     def resolved(self) -> str:
         """The machine as TOML with all defaults written out and every size in bytes, for the plugin."""
         dump = self.model_dump(exclude={"provenance"})
@@ -112,16 +116,22 @@ class Machine(Strict):
         return "\n".join(lines) + "\n"
 
 
-def _flat(content: Mapping[str, Any], prefix: str = "") -> list[str]:
-    keys: list[str] = []
+def _flat(content: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
     for key, value in content.items():
-        keys += _flat(value, f"{prefix}{key}.") if isinstance(value, dict) else [f"{prefix}{key}"]
-    return keys
+        flat |= _flat(value, f"{prefix}{key}.") if isinstance(value, dict) else {f"{prefix}{key}": value}
+    return flat
 
 
 def load_machine(name: str, overrides: Mapping[str, object] | None = None) -> Machine:
-    """The named machine with overrides (`l2.size`: `4MiB`) over it."""
-    return load(find("machine", paths.MACHINES, name), Machine, overrides)
+    """The named machine, or the one in a .toml file, with overrides (`l2.size`: `4MiB`) over it."""
+    return load(find_or_file("machine", paths.MACHINES, name), Machine, overrides)
+
+
+def with_inclusion(protocol: Path, overrides: Mapping[str, object] | None = None) -> Mapping[str, object]:
+    """The overrides with the L2 organisation that the protocol's table was made for, unless they choose one."""
+    organisation = read_toml(protocol).get("l2_inclusion")
+    return {**({"l2.inclusion": organisation} if organisation else {}), **(overrides or {})}
 
 
 def load_machine_file(path: Path, overrides: Mapping[str, object] | None = None) -> Machine:

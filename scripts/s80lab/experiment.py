@@ -9,9 +9,9 @@ from functools import cached_property
 from pathlib import Path
 
 from s80lab import paths
-from s80lab.config import find
+from s80lab.config import find_or_file
 from s80lab.config_experiment import Experiment, Phases, Scale, load_experiment, load_scale
-from s80lab.config_machine import Machine, load_machine
+from s80lab.config_machine import Machine, load_machine, with_inclusion
 from s80lab.errors import UserError
 from s80lab.guest_command import Boot, guest_options
 from s80lab.hashing import file_hash, text_hash, value_hash
@@ -62,6 +62,11 @@ class Plan:
     @property
     def protocol_name(self) -> str:
         return self.protocol.stem
+
+    @property
+    def design(self) -> dict[str, object]:
+        """What is modelled, by dotted keys."""
+        return self.machine.design() | {"protocol": self.protocol_name}
 
     @cached_property
     def boot(self) -> Boot:
@@ -146,8 +151,9 @@ def plan(name: str, options: Options, qemu: Qemu) -> Plan:
 def draft(name: str, options: Options) -> Callable[[Qemu], Plan]:
     """The plan but for its QEMU: what is wrong with the user's words is told before a QEMU is unpacked."""
     experiment = load_experiment(name, options.overrides())
-    machine = load_machine(experiment.machine, options.settings)
-    protocol = find("protocol", paths.PROTOCOLS, options.protocol or experiment.protocol or machine.protocol)
+    named = options.protocol or experiment.protocol or load_machine(experiment.machine, options.settings).protocol
+    protocol = find_or_file("protocol", paths.PROTOCOLS, named)
+    machine = load_machine(experiment.machine, with_inclusion(protocol, options.settings))
     machine = machine.model_copy(update={"protocol": protocol.stem})
     if not paths.PLUGIN.is_file():
         raise UserError(f"{paths.PLUGIN} is missing: run `make build`")

@@ -12,11 +12,17 @@ EXPERIMENTS = ROOT / "configs" / "experiments"
 SCALES = ROOT / "workloads" / "scales"
 PROFILES = ROOT / "workloads" / "profiles"
 PLUGIN = BUILD / "lib" / "libs80lab.so"
+REPLAY = BUILD / "bin" / "s80-replay"
 
 
 def checkpoints() -> Path:
     """Folder of checkpoint manifests and blobs ($S80LAB_CHECKPOINTS overrides)."""
     return Path(os.environ.get("S80LAB_CHECKPOINTS", ROOT / "checkpoints"))
+
+
+def captures() -> Path:
+    """Folder of capture manifests and blobs ($S80LAB_CAPTURES overrides)."""
+    return Path(os.environ.get("S80LAB_CAPTURES", ROOT / "captures"))
 
 
 def results() -> Path:

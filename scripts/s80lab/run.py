@@ -172,6 +172,7 @@ def _finish(plan: Plan, warm: Checkpoint, seed: int, run_id: str, inputs: Inputs
         "scale": plan.scale_name,
         "seed": seed,
         "status": "whole",
+        "design": plan.design,
         "instructions": region.instructions,
         "modelled_ns": region.clock_ns,
         "wall_s": round(time.monotonic() - timing.began, 2),
