@@ -172,11 +172,8 @@ void Player::advance(const Window& window) {
 void Player::count(const Window& window) {
     Statistics& stats = hierarchy_.stats();
     const auto classes = stats.values(Stat::instruction_class);
-    for (unsigned p = 0; p < window.streams.size(); ++p) {
+    for (unsigned p = 0; window.counted && p < window.streams.size(); ++p) {
         const Stream& stream = window.streams[p];
-        if (!stream.ran) {
-            continue;
-        }
         const unsigned core = p / threads_per_core_;
         for (std::uint8_t c = 0; c < kContexts; ++c) {
             Context context;

@@ -42,10 +42,16 @@ enum class Mark : std::uint8_t { none, load_begin, window, measure_begin, measur
 struct Window {
     explicit Window(unsigned processors) : streams(processors) {}
 
-    std::vector<Stream> streams;       ///< by processor
+    std::vector<Stream> streams;  ///< by processor
     /// Accesses that an L1 absorbs under every protocol are absent, and each other one names the way of
     /// the L1 that it fills or finds (filtered captures).
     bool placed = false;
+    /// The streams' counters are filled; otherwise they are zero (a capture carries them to the next window with a
+    /// mark: nobody looks at them before).
+    bool counted = true;
+    /// The streams' counters are filled; otherwise they are zero (captures carry them to the windows with
+    /// marks).
+    bool counted = true;
     std::uint32_t signals = 0;         ///< interrupts sent in this window
     std::uint64_t idle_before_ns = 0;  ///< every processor slept that long before the window
     Mark mark = Mark::none;
