@@ -16,6 +16,15 @@ namespace {
 
 Hierarchy::Hierarchy(const Machine& machine, const Protocol& protocol, std::size_t lines)
     : machine_(machine), protocol_(protocol), holders_(lines), stats_(machine.cores()) {
+    if (protocol.leaves_shared()) {
+        if (machine.cores() > kMemoryRemembers) {
+            throw Error("protocol " + protocol.name() +
+                        " has memory remember sharing, which works with at most " +
+                        std::to_string(kMemoryRemembers) + " cores; the machine has " +
+                        std::to_string(machine.cores()));
+        }
+        remembers_ = 1U << kMemoryRemembers;
+    }
     cores_.reserve(machine.cores());
     for (unsigned c = 0; c < machine.cores(); ++c) {
         cores_.push_back({Cache(machine.l1i, machine.line_bytes, machine.policy),
@@ -56,16 +65,16 @@ unsigned Hierarchy::hit(unsigned core, Block& block, Kind kind, Context context)
     }
     unsigned stall = 0;
     Service service = Service::l2;
-    bool shared = false;
+    Snooped found;
     if (cell.bus != Bus::none) {
-        shared = snoop(core, block.line, cell.bus).shared;
+        found = snoop(core, block.line, cell.bus);
         ++stats_.context(Stat::upgrades, core, context);
         service = Service::upgrade;
         stall = machine_.latency.upgrade;
     } else {
         stall = machine_.latency.l2_hit;
     }
-    const State next = shared ? cell.next_shared : cell.next_alone;
+    const State next = found.next(cell);
     if (next != block.state) {
         if (kind == Kind::store && protocol_.state(block.state).counts_as == StateClass::E) {
             ++stats_.context(Stat::stores_found_e, core, context);
@@ -90,7 +99,7 @@ unsigned Hierarchy::miss(unsigned core, Line line, Kind kind, Context context) {
         impossible(protocol_, "own miss", protocol_.invalid(), core, line);
     }
     const Snooped found = snoop(core, line, cell.bus);
-    const State next = found.shared ? cell.next_shared : cell.next_alone;
+    const State next = found.next(cell);
 
     Block* block = mine.l2.place(line);
     if (block->line != kNoLine) {
@@ -117,10 +126,19 @@ unsigned Hierarchy::miss(unsigned core, Line line, Kind kind, Context context) {
 /// Every other holder sees the request. Returns the supplier: of several that would, the state that
 /// stands first in the table, then the lowest core.
 Hierarchy::Snooped Hierarchy::snoop(unsigned core, Line line, Bus bus) {
-    Snooped result{Source::memory, false};
+    Snooped result;
     unsigned best = kMaxStates;
     unsigned supplier = 0;
-    for (std::uint32_t mask = holders_.of(line) & ~(1U << core); mask != 0; mask &= mask - 1) {
+    std::uint32_t word = holders_.of(line);
+    if ((word & remembers_) != 0) {
+        if (bus == Bus::read) {
+            result.shared = true;
+        } else {
+            holders_.remove(line, kMemoryRemembers);
+        }
+        word &= ~remembers_;
+    }
+    for (std::uint32_t mask = word & ~(1U << core); mask != 0; mask &= mask - 1) {
         const auto other = static_cast<unsigned>(std::countr_zero(mask));
         Core& theirs = cores_[other];
         Block& block = *theirs.l2.find(line);
@@ -159,6 +177,9 @@ Hierarchy::Snooped Hierarchy::snoop(unsigned core, Line line, Bus bus) {
         ++stats_.core(Stat::interventions, supplier);
         result.source = static_cast<Source>(
             1 + static_cast<unsigned>(protocol_.state(static_cast<State>(best)).counts_as));
+        const RemoteCell& cell = protocol_.remote(bus, static_cast<State>(best));
+        result.gives = cell.gives;
+        result.given = cell.given;
     }
     return result;
 }
@@ -184,6 +205,9 @@ void Hierarchy::evict(unsigned core, Block& block) {
     ++stats_.core(Stat::l2_evictions, core);
     if (cell.writeback) {
         ++stats_.core(Stat::l2_writebacks, core);
+    }
+    if (cell.leaves_shared) {
+        holders_.add(block.line, kMemoryRemembers);
     }
     mine.l1i.drop(block.line);
     mine.l1d.drop(block.line);

@@ -59,9 +59,16 @@ public:
 
 private:
     struct Snooped {
-        Source source;
-        bool shared;
+        Source source = Source::memory;
+        bool shared = false;  ///< another cache keeps a copy, or memory takes it so
+        bool gives = false;   ///< the supplier says which state the requester fills in
+        State given = 0;
+        State next(const OwnCell& cell) const {
+            return gives ? given : shared ? cell.next_shared : cell.next_alone;
+        }
     };
+    /// The bit of a holder mask that is memory's own: takes it that copies remain (hammer).
+    static constexpr unsigned kMemoryRemembers = 31;
     unsigned l2_access(unsigned core, Line line, Kind kind, Context context);
     unsigned hit(unsigned core, Block& block, Kind kind, Context context);
     unsigned miss(unsigned core, Line line, Kind kind, Context context);
@@ -74,6 +81,7 @@ private:
     Protocol protocol_;
     std::vector<Core> cores_;
     Holders holders_;
+    std::uint32_t remembers_ = 0;  ///< memory's bit, when the protocol uses it
     Statistics stats_;
 };
 

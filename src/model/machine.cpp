@@ -39,6 +39,16 @@ void check_geometry(const std::string& where, const char* name, const CacheGeome
 
 }  // namespace
 
+Inclusion parse_inclusion(const std::string& word, const std::string& where) {
+    if (word == "inclusive") {
+        return Inclusion::inclusive;
+    }
+    if (word == "exclusive") {
+        return Inclusion::exclusive;
+    }
+    throw Error(where + " is '" + word + "'; allowed: inclusive, exclusive");
+}
+
 unsigned Machine::line_shift() const {
     return static_cast<unsigned>(std::countr_zero(line_bytes));
 }

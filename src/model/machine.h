@@ -5,6 +5,7 @@
 #include <string>
 
 #include "model/replacement.h"
+#include "model/types.h"
 
 namespace s80::model {
 
@@ -23,6 +24,9 @@ struct Latency {  ///< stall cycles beyond the base cycle
     unsigned upgrade = 0;
 };
 
+/// Throws Error when the word is neither; `where` begins the sentence.
+Inclusion parse_inclusion(const std::string& word, const std::string& where);
+
 struct Machine {
     std::string name;
     unsigned processors = 0;  ///< hardware threads that the guest sees
@@ -30,6 +34,7 @@ struct Machine {
     std::uint64_t clock_hz = 0;
     unsigned line_bytes = 0;
     CacheGeometry l1i, l1d, l2;
+    Inclusion l2_inclusion = Inclusion::inclusive;
     Policy policy = Policy::lru;
     Latency latency;
     double base_cpi = 1.0;

@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,9 +24,12 @@ inline constexpr unsigned kBusRequests = 3;
 struct OwnCell {
     bool possible = false;
     Bus bus = Bus::none;
-    State next_alone = 0;   ///< next state when no other cache keeps a copy (or without a bus request)
-    State next_shared = 0;  ///< next state when another cache keeps a copy
-    bool writeback = false;
+    State next_alone = 0;    ///< next state when no other cache keeps a copy (or without a bus request)
+    State next_shared = 0;   ///< next state when another cache keeps a copy
+    bool writeback = false;  ///< evict only: dirty data go to memory
+    /// evict only: memory takes it that copies remain. Until somebody asks for the line to store to it, a
+    /// read fills in next_shared even when no cache keeps a copy.
+    bool leaves_shared = false;
 };
 
 /// What a cache does when it snoops a request of another core.
@@ -34,6 +38,8 @@ struct RemoteCell {
     State next = 0;
     bool supply = false;
     bool writeback = false;
+    bool gives = false;  ///< the requester fills in `given` instead of what its own cell says
+    State given = 0;
 };
 
 struct StateInfo {
@@ -51,10 +57,16 @@ public:
 
     const std::string& name() const { return name_; }
     const std::string& description() const { return description_; }
+    /// Where the protocol is described; may be empty.
+    const std::string& source() const { return source_; }
+    /// The organisation that the protocol was made for, if it says so; the machine file decides.
+    std::optional<Inclusion> l2_inclusion() const { return l2_inclusion_; }
     unsigned states() const { return n_states_; }
     State invalid() const { return invalid_; }
     const StateInfo& state(State s) const { return info_[s]; }
     bool writable(State s) const { return info_[s].writable; }
+    /// Whether any eviction has memory take it that copies remain.
+    bool leaves_shared() const;
     /// The state of that name; throws Error when there is none.
     State find(std::string_view name) const;
 
@@ -65,6 +77,8 @@ private:
     friend class ProtocolLoader;
     std::string name_;
     std::string description_;
+    std::string source_;
+    std::optional<Inclusion> l2_inclusion_;
     unsigned n_states_ = 0;
     State invalid_ = 0;
     std::array<StateInfo, kMaxStates> info_{};

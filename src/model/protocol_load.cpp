@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "model/machine.h"
 #include "model/protocol.h"
 #include "model/toml.h"
 
@@ -29,18 +30,27 @@ public:
     explicit ProtocolLoader(const std::string& path) : path_(path), root_(parse_toml(path)) {}
 
     Protocol load() {
-        allow(root_, "the top level", {"name", "description", "states", "own", "remote"});
+        allow(root_, "the top level",
+              {"name", "description", "source", "l2_inclusion", "states", "own", "remote"});
         p_.name_ = text(root_, "name", "the top level");
         p_.description_ = text(root_, "description", "the top level");
+        if (root_.contains("source")) {
+            p_.source_ = text(root_, "source", "the top level");
+        }
+        if (root_.contains("l2_inclusion")) {
+            p_.l2_inclusion_ =
+                parse_inclusion(text(root_, "l2_inclusion", "the top level"), path_ + ": l2_inclusion");
+        }
         load_states();
         for (unsigned e = 0; e < kOwnEvents; ++e) {
             load_row("own", kOwnNames[e], [&](State s, const toml::table& cell, const std::string& at) {
-                p_.own_[e][s] = own_cell(cell, at);
+                p_.own_[e][s] = static_cast<OwnEvent>(e) == OwnEvent::evict ? evict_cell(cell, at)
+                                                                            : own_cell(cell, at, s);
             });
         }
         for (unsigned b = 0; b < kBusRequests; ++b) {
             load_row("remote", kBusNames[b], [&](State s, const toml::table& cell, const std::string& at) {
-                p_.remote_[b][s] = remote_cell(cell, at);
+                p_.remote_[b][s] = remote_cell(cell, at, s);
             });
         }
         only_rows("own", {kOwnNames.begin(), kOwnNames.end()});
@@ -63,6 +73,17 @@ private:
         const auto value = t[key].value<std::string>();
         if (!value || value->empty()) {
             fail(at + " lacks the text '" + key + "'");
+        }
+        return *value;
+    }
+
+    bool flag(const toml::table& t, const char* key, const std::string& at) const {
+        if (!t.contains(key)) {
+            return false;
+        }
+        const auto value = t[key].value_exact<bool>();
+        if (!value) {
+            fail(at + "." + key + " must be true or false");
         }
         return *value;
     }
@@ -94,13 +115,17 @@ private:
             StateInfo& info = p_.info_[p_.n_states_];
             info.name = name;
             info.description = text(t, "description", at);
-            info.readable = t["readable"].value_or(false);
-            info.writable = t["writable"].value_or(false);
-            info.counts_as = counts_as(t["counts_as"].value_or(std::string("none")), at);
+            info.readable = flag(t, "readable", at);
+            info.writable = flag(t, "writable", at);
+            info.counts_as =
+                t.contains("counts_as") ? counts_as(text(t, "counts_as", at), at) : StateClass::none;
             if (!info.readable) {
                 if (invalid) {
                     fail("two states are not readable (" + p_.info_[*invalid].name + " and " + name +
                          "); exactly one, the invalid one, may be");
+                }
+                if (info.writable || info.counts_as != StateClass::none) {
+                    fail(at + " is not readable, so it is neither writable nor counted");
                 }
                 invalid = static_cast<State>(p_.n_states_);
             } else if (info.counts_as == StateClass::none) {
@@ -115,7 +140,7 @@ private:
     }
 
     StateClass counts_as(const std::string& word, const std::string& at) const {
-        static const std::vector<std::string> words{"M", "O", "E", "S", "none"};
+        static const std::vector<std::string> words{"M", "O", "E", "S"};
         const auto it = std::find(words.begin(), words.end(), word);
         if (it == words.end()) {
             fail(at + ".counts_as is '" + word + "'; allowed: M, O, E, S");
@@ -163,14 +188,21 @@ private:
         return true;
     }
 
-    OwnCell own_cell(const toml::table& cell, const std::string& at) const {
+    State held(const toml::table& cell, const char* key, const std::string& at) const {
+        const State s = state(cell, key, at);
+        if (s == p_.invalid_) {
+            fail(at + "." + key + " is the invalid state, but the core has just accessed the block");
+        }
+        return s;
+    }
+
+    OwnCell own_cell(const toml::table& cell, const std::string& at, State from) const {
         OwnCell out;
         if (impossible(cell, at)) {
             return out;
         }
-        allow(cell, at, {"bus", "next", "alone", "shared", "writeback"});
+        allow(cell, at, {"bus", "next", "alone", "shared"});
         out.possible = true;
-        out.writeback = cell["writeback"].value_or(false);
         if (cell.contains("bus")) {
             const std::string bus = text(cell, "bus", at);
             const auto it = std::find(kBusNames.begin(), kBusNames.end(), bus);
@@ -178,30 +210,76 @@ private:
                 fail(at + ".bus is '" + bus + "'; allowed: read, rfo, upgrade");
             }
             out.bus = static_cast<Bus>(it - kBusNames.begin());
+        } else if (from == p_.invalid_) {
+            fail(at + " lacks 'bus': an absent block has to be asked for");
         }
-        if (cell.contains("next")) {
-            out.next_alone = out.next_shared = state(cell, "next", at);
-        } else {
-            if (out.bus == Bus::none) {
-                fail(at + " asks nobody, so it needs 'next' and not alone/shared");
-            }
-            out.next_alone = state(cell, "alone", at);
-            out.next_shared = state(cell, "shared", at);
+        if (from == p_.invalid_ && out.bus == Bus::upgrade) {
+            fail(at + ".bus is 'upgrade', which carries no data; an absent block needs read or rfo");
         }
+        const bool split = cell.contains("alone") || cell.contains("shared");
+        if (split && cell.contains("next")) {
+            fail(at + " has both 'next' and alone/shared; write one or the other");
+        }
+        if (split && out.bus == Bus::none) {
+            fail(at + " asks nobody, so it needs 'next' and not alone/shared");
+        }
+        out.next_alone = held(cell, split ? "alone" : "next", at);
+        out.next_shared = held(cell, split ? "shared" : "next", at);
         return out;
     }
 
-    RemoteCell remote_cell(const toml::table& cell, const std::string& at) const {
+    OwnCell evict_cell(const toml::table& cell, const std::string& at) const {
+        OwnCell out;
+        if (impossible(cell, at)) {
+            return out;
+        }
+        allow(cell, at, {"next", "writeback", "leaves_shared"});
+        out.possible = true;
+        out.next_alone = out.next_shared = state(cell, "next", at);
+        if (out.next_alone != p_.invalid_) {
+            fail(at + ".next must be the invalid state " + p_.info_[p_.invalid_].name);
+        }
+        out.writeback = flag(cell, "writeback", at);
+        out.leaves_shared = flag(cell, "leaves_shared", at);
+        return out;
+    }
+
+    RemoteCell remote_cell(const toml::table& cell, const std::string& at, State from) const {
         RemoteCell out;
         if (impossible(cell, at)) {
             return out;
         }
-        allow(cell, at, {"next", "supply", "writeback"});
+        allow(cell, at, {"next", "supply", "writeback", "gives"});
         out.possible = true;
         out.next = state(cell, "next", at);
-        out.supply = cell["supply"].value_or(false);
-        out.writeback = cell["writeback"].value_or(false);
+        out.supply = flag(cell, "supply", at);
+        out.writeback = flag(cell, "writeback", at);
+        out.gives = cell.contains("gives");
+        if (from == p_.invalid_ && (out.next != from || out.supply || out.writeback)) {
+            fail(at + ": a cache without the block stays so and neither supplies nor writes back");
+        }
+        if (out.gives) {
+            out.given = given(cell, at, out);
+        }
         return out;
+    }
+
+    /// A hand-over that contradicts itself is refused here; whether the whole table is coherent is for the
+    /// proof.
+    State given(const toml::table& cell, const std::string& at, const RemoteCell& out) const {
+        const State s = state(cell, "gives", at);
+        if (!out.supply) {
+            fail(at + ".gives needs supply = true: only who sends the block can say in which state");
+        }
+        if (s == p_.invalid_) {
+            fail(at + ".gives is the invalid state; the requester has just got the block");
+        }
+        const StateClass as = p_.info_[s].counts_as;
+        if (out.next != p_.invalid_ && (as == StateClass::M || as == StateClass::E)) {
+            fail(at + " gives " + p_.info_[s].name + ", the state of an only copy, and keeps the block in " +
+                 p_.info_[out.next].name);
+        }
+        return s;
     }
 
     std::string path_;

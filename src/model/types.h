@@ -45,6 +45,9 @@ inline constexpr unsigned kStateClasses = 4;
 enum class Service : std::uint8_t { l2, memory, cache, upgrade };
 inline constexpr unsigned kServices = 4;
 
+/// How a core's L2 relates to its L1s: it holds all that they hold, or nothing of it.
+enum class Inclusion : std::uint8_t { inclusive, exclusive };
+
 /// A sentence for the user: what is wrong, where, what to do.
 struct Error : std::runtime_error {
     using std::runtime_error::runtime_error;

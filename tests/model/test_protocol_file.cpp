@@ -58,7 +58,7 @@ TEST(ProtocolFile, UnknownNextState) {
 }
 TEST(ProtocolFile, UnknownKeyInACell) {
     EXPECT_EQ(refusal("E = { next = \"S\", supply = true }", "E = { next = \"S\", suply = true }"),
-              ": remote.read.E has the unknown key 'suply'; allowed: next, supply, writeback");
+              ": remote.read.E has the unknown key 'suply'; allowed: next, supply, writeback, gives");
 }
 TEST(ProtocolFile, UnknownBusRequest) {
     EXPECT_EQ(refusal("bus = \"rfo\"", "bus = \"steal\""),
@@ -73,8 +73,85 @@ TEST(ProtocolFile, SharedWithoutABusRequest) {
               ": own.store.E asks nobody, so it needs 'next' and not alone/shared");
 }
 TEST(ProtocolFile, TwoInvalidStates) {
-    EXPECT_EQ(refusal("counts_as = \"S\"\nreadable = true", "counts_as = \"S\""),
+    EXPECT_EQ(refusal("counts_as = \"S\"\nreadable = true\n", ""),
               ": two states are not readable (S and I); exactly one, the invalid one, may be");
+}
+TEST(ProtocolFile, InvalidStateThatCounts) {
+    EXPECT_EQ(refusal("counts_as = \"S\"\nreadable = true", "counts_as = \"S\""),
+              ": states.S is not readable, so it is neither writable nor counted");
+}
+TEST(ProtocolFile, GivesWithoutSupply) {
+    EXPECT_EQ(refusal("S = { next = \"S\", supply = true }", "S = { next = \"S\", gives = \"S\" }"),
+              ": remote.read.S.gives needs supply = true: only who sends the block can say in which state");
+}
+TEST(ProtocolFile, GivesTheInvalidState) {
+    EXPECT_EQ(
+        refusal("S = { next = \"S\", supply = true }", "S = { next = \"S\", supply = true, gives = \"I\" }"),
+        ": remote.read.S.gives is the invalid state; the requester has just got the block");
+}
+TEST(ProtocolFile, GivesAnOnlyCopyAndKeepsIt) {
+    EXPECT_EQ(
+        refusal("M = { next = \"O\", supply = true }", "M = { next = \"O\", supply = true, gives = \"M\" }"),
+        ": remote.read.M gives M, the state of an only copy, and keeps the block in O");
+}
+TEST(ProtocolFile, GivesAnOnlyCopyAway) {
+    EXPECT_EQ(
+        refusal("M = { next = \"O\", supply = true }", "M = { next = \"I\", supply = true, gives = \"M\" }"),
+        "accepted");
+}
+TEST(ProtocolFile, AbsentBlockSupplies) {
+    EXPECT_EQ(refusal("S = { next = \"S\", supply = true }\nI = { next = \"I\" }",
+                      "S = { next = \"S\", supply = true }\nI = { next = \"I\", supply = true }"),
+              ": remote.read.I: a cache without the block stays so and neither supplies nor writes back");
+}
+TEST(ProtocolFile, FlagOfAnotherType) {
+    EXPECT_EQ(refusal("S = { next = \"S\", supply = true }", "S = { next = \"S\", supply = \"yes\" }"),
+              ": remote.read.S.supply must be true or false");
+}
+TEST(ProtocolFile, NextBesideAlone) {
+    EXPECT_EQ(refusal("I = { bus = \"read\", alone = \"E\", shared = \"S\" }",
+                      "I = { bus = \"read\", alone = \"E\", shared = \"S\", next = \"E\" }"),
+              ": own.load.I has both 'next' and alone/shared; write one or the other");
+}
+TEST(ProtocolFile, MissThatAsksNobody) {
+    EXPECT_EQ(refusal("I = { bus = \"rfo\", next = \"M\" }", "I = { next = \"M\" }"),
+              ": own.store.I lacks 'bus': an absent block has to be asked for");
+}
+TEST(ProtocolFile, MissThatUpgrades) {
+    EXPECT_EQ(refusal("I = { bus = \"rfo\", next = \"M\" }", "I = { bus = \"upgrade\", next = \"M\" }"),
+              ": own.store.I.bus is 'upgrade', which carries no data; an absent block needs read or rfo");
+}
+TEST(ProtocolFile, AccessThatEndsInvalid) {
+    EXPECT_EQ(refusal("E = { next = \"M\" }", "E = { next = \"I\" }"),
+              ": own.store.E.next is the invalid state, but the core has just accessed the block");
+}
+TEST(ProtocolFile, EvictionThatKeepsTheBlock) {
+    EXPECT_EQ(refusal("O = { next = \"I\", writeback = true }", "O = { next = \"S\", writeback = true }"),
+              ": own.evict.O.next must be the invalid state I");
+}
+TEST(ProtocolFile, WritebackOfAnAccess) {
+    EXPECT_EQ(refusal("E = { next = \"M\" }", "E = { next = \"M\", writeback = true }"),
+              ": own.store.E has the unknown key 'writeback'; allowed: bus, next, alone, shared");
+}
+TEST(ProtocolFile, UnknownOrganisation) {
+    EXPECT_EQ(refusal("\n[states.M]", "l2_inclusion = \"none\"\n[states.M]"),
+              ": l2_inclusion is 'none'; allowed: inclusive, exclusive");
+}
+TEST(ProtocolFile, Hammer) {
+    const Protocol p = Protocol::load(std::string(S80_CONFIGS) + "/protocols/hammer.toml");
+    const RemoteCell& read_of_mm = p.remote(Bus::read, p.find("MM"));
+    EXPECT_TRUE(read_of_mm.gives);
+    EXPECT_EQ(read_of_mm.given, p.find("D"));
+    EXPECT_EQ(read_of_mm.next, p.invalid());
+    EXPECT_EQ(p.l2_inclusion(), Inclusion::exclusive);
+    EXPECT_TRUE(p.leaves_shared());
+}
+TEST(ProtocolFile, EveryShippedTableLoads) {
+    for (const char* name : {"msi", "mesi", "mosi", "moesi", "moesi-without-e", "mesif", "hammer"}) {
+        const Protocol p = Protocol::load(std::string(S80_CONFIGS) + "/protocols/" + name + ".toml");
+        EXPECT_EQ(p.name(), name);
+        EXPECT_FALSE(p.source().empty()) << name;
+    }
 }
 TEST(ProtocolFile, AbsentFile) {
     EXPECT_THROW(Protocol::load("/nonexistent/p.toml"), Error);
