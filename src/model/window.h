@@ -46,11 +46,8 @@ struct Window {
     /// Accesses that an L1 absorbs under every protocol are absent, and each other one names the way of
     /// the L1 that it fills or finds (filtered captures).
     bool placed = false;
-    /// The streams' counters are filled; otherwise they are zero (a capture carries them to the next window with a
-    /// mark: nobody looks at them before).
-    bool counted = true;
-    /// The streams' counters are filled; otherwise they are zero (captures carry them to the windows with
-    /// marks).
+    /// The streams' counters are filled; otherwise they are zero (a capture carries them to the next window
+    /// with a mark: nobody looks at them before).
     bool counted = true;
     std::uint32_t signals = 0;         ///< interrupts sent in this window
     std::uint64_t idle_before_ns = 0;  ///< every processor slept that long before the window
