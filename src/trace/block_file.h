@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The blocks of a file that is read, each checked against its sum before anything else looks at it.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "trace/block.h"
+
+namespace s80::trace {
+
+class BlockFile {
+public:
+    /// Throws model::Error when the file cannot be read or is no capture of this version.
+    explicit BlockFile(const std::string& path);
+    ~BlockFile();
+    BlockFile(const BlockFile&) = delete;
+    BlockFile& operator=(const BlockFile&) = delete;
+
+    /// Reads the end record, which has contents of this size; throws model::Error when there is none.
+    std::span<const std::uint8_t> read_end(std::size_t size);
+    /// Goes back to the first block.
+    void rewind();
+    /// Reads the next block; false when it is the end record. `window` is named in what is thrown.
+    bool read(std::uint64_t window);
+
+    /// Of the block that was read last:
+    const BlockHeader& header() const { return header_; }
+    std::span<const std::uint8_t> contents() const { return contents_; }
+
+    /// Throws model::Error: "the capture FILE WHAT (byte ..., window ...)".
+    [[noreturn]] void fail(const std::string& what, std::uint64_t window) const;
+
+private:
+    void read_at(std::uint64_t at, void* data, std::size_t n) const;
+    void read_block(std::uint64_t at, std::uint64_t window);
+
+    std::string path_;
+    int file_;
+    std::uint64_t size_ = 0;
+    std::uint64_t block_at_ = 0;  ///< where the block that was read last begins
+    std::uint64_t next_at_ = 0;
+    BlockHeader header_;
+    Bytes stored_;
+    Bytes raw_;
+    std::span<const std::uint8_t> contents_;
+    Decompressor decompressor_;
+};
+
+}  // namespace s80::trace

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Little-endian numbers, varints (LEB128) and texts in a row of bytes. Reading never leaves the row.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/types.h"
+
+namespace s80::trace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+/// What a reader throws inside a block; whoever knows file, offset and window completes the sentence.
+struct Malformed : model::Error {
+    using model::Error::Error;
+};
+
+template <class T>
+void put(Bytes& out, T value) {
+    const std::size_t at = out.size();
+    out.resize(at + sizeof value);
+    std::memcpy(&out[at], &value, sizeof value);
+}
+
+inline void put_varint(Bytes& out, std::uint64_t value) {
+    while (value >= 0x80) {
+        out.push_back(static_cast<std::uint8_t>(value | 0x80));
+        value >>= 7;
+    }
+    out.push_back(static_cast<std::uint8_t>(value));
+}
+
+inline void put_text(Bytes& out, const std::string& text) {
+    put(out, static_cast<std::uint32_t>(text.size()));
+    out.insert(out.end(), text.begin(), text.end());
+}
+
+/// Takes values from the front of a row of bytes; throws Malformed at its end.
+class Cursor {
+public:
+    Cursor() = default;
+    explicit Cursor(std::span<const std::uint8_t> bytes) : at_(bytes.data()), end_(at_ + bytes.size()) {}
+
+    std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
+
+    template <class T>
+    T take() {
+        T value;
+        std::memcpy(&value, take_bytes(sizeof value), sizeof value);
+        return value;
+    }
+
+    std::uint64_t take_varint() {
+        std::uint64_t value = 0;
+        for (unsigned shift = 0; shift < 64; shift += 7) {
+            const std::uint8_t byte = take<std::uint8_t>();
+            value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
+            if (byte < 0x80) {
+                return value;
+            }
+        }
+        throw Malformed("a number has more than 64 bits");
+    }
+
+    std::string take_text() {
+        const auto size = take<std::uint32_t>();
+        const std::uint8_t* const text = take_bytes(size);
+        return {text, text + size};
+    }
+
+    const std::uint8_t* take_bytes(std::size_t n) {
+        if (left() < n) {
+            throw Malformed("a value runs over the end of its block");
+        }
+        const std::uint8_t* const here = at_;
+        at_ += n;
+        return here;
+    }
+
+private:
+    const std::uint8_t* at_ = nullptr;
+    const std::uint8_t* end_ = nullptr;
+};
+
+}  // namespace s80::trace

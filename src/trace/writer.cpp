@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trace/writer.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <numeric>
+
+namespace s80::trace {
+
+namespace {
+
+/// A block is written when its windows take this much: zstd's tables and the predictor are worth their cost then.
+constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
+
+Bytes head(const Header& header) {
+    Bytes out;
+    put(out, static_cast<std::uint32_t>(header.form));
+    put(out, static_cast<std::uint32_t>(header.processors));
+    put(out, header.lines);
+    put_text(out, header.machine);
+    put_text(out, header.protocol);
+    put_text(out, header.origin);
+    return out;
+}
+
+std::span<const std::uint8_t> bytes_of(const std::string& text) {
+    return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+template <class Array>
+std::uint64_t sum(const Array& values) {
+    return std::accumulate(values.begin(), values.end(), std::uint64_t{0});
+}
+
+}  // namespace
+
+Writer::Writer(const std::string& path, const Header& header)
+    : path_(path),
+      partial_(path + ".partial"),
+      file_(std::fopen(partial_.c_str(), "wb")),
+      encoder_(header.processors, header.form == Form::filtered) {
+    if (!file_) {
+        fail();
+    }
+    const Preamble preamble{kSignature, kVersion, 0};
+    put_raw(&preamble, sizeof preamble);
+    put_block(BlockType::header, 0, 0, head(header));
+    if (!header.state.empty()) {
+        put_block(BlockType::state, 0, 0, bytes_of(header.state));
+    }
+}
+
+Writer::~Writer() {
+    if (file_) {
+        file_.reset();
+        std::remove(partial_.c_str());
+    }
+}
+
+void Writer::write(const model::Window& window) {
+    encoder_.add(window);
+    ++totals_.windows;
+    totals_.last = window.instructions;
+    for (const model::Stream& stream : window.streams) {
+        totals_.events += stream.ran ? stream.size : 0;
+        totals_.instructions += sum(stream.instructions);
+        for (const auto& kinds : stream.accesses) {
+            totals_.accesses += sum(kinds);
+        }
+    }
+    if (encoder_.bytes() >= kBlockBytes) {
+        flush();
+    }
+}
+
+void Writer::flush() {
+    const std::uint32_t windows = encoder_.windows();
+    if (windows != 0) {
+        put_block(BlockType::windows, windows, totals_.windows - windows, encoder_.finish());
+    }
+}
+
+void Writer::close() {
+    if (encoder_.pending()) {
+        throw model::Error("the last window of the capture " + path_ + " has no mark: its counts would be lost");
+    }
+    flush();
+    Bytes out;
+    for (const std::uint64_t v :
+         {totals_.windows, totals_.events, totals_.accesses, totals_.instructions, totals_.last}) {
+        put(out, v);
+    }
+    put_block(BlockType::end, 0, totals_.windows, out);
+    if (std::fflush(file_.get()) != 0 || std::fclose(file_.release()) != 0) {
+        fail();
+    }
+    std::error_code error;
+    std::filesystem::rename(partial_, path_, error);
+    if (error) {
+        throw model::Error("cannot rename " + partial_ + " to " + path_ + ": " + error.message());
+    }
+}
+
+void Writer::put_block(BlockType type, std::uint32_t windows, std::uint64_t first,
+                       std::span<const std::uint8_t> raw) {
+    if (raw.size() > kLargestBlock) {
+        throw model::Error("a window is too large for the capture " + path_);
+    }
+    // The end record has a fixed size, so that it is found from the end of the file.
+    const auto stored = type == BlockType::end ? raw : compressor_.compress(raw);
+    BlockHeader header{type, windows, first, static_cast<std::uint32_t>(raw.size()),
+                       static_cast<std::uint32_t>(stored.size()), 0};
+    header.sum = block_sum(header, stored);
+    put_raw(&header, sizeof header);
+    put_raw(stored.data(), stored.size());
+}
+
+void Writer::put_raw(const void* data, std::size_t n) {
+    if (std::fwrite(data, 1, n, file_.get()) != n) {
+        fail();
+    }
+    bytes_ += n;
+}
+
+void Writer::fail() const {
+    throw model::Error("cannot write the capture " + partial_ + ": " + std::strerror(errno));
+}
+
+}  // namespace s80::trace
