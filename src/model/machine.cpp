@@ -37,6 +37,31 @@ void check_geometry(const std::string& where, const char* name, const CacheGeome
     }
 }
 
+Machine read_machine(const toml::table& root, const std::string& path) {
+    const auto number = [&](const char* key) {
+        return static_cast<unsigned>(need<std::int64_t>(root, path, key));
+    };
+    Machine m;
+    m.name = need<std::string>(root, path, "name");
+    m.processors = number("processors.count");
+    m.threads_per_core = number("processors.threads_per_core");
+    m.clock_hz = static_cast<std::uint64_t>(need<std::int64_t>(root, path, "processors.clock_hz"));
+    m.line_bytes = number("line_bytes");
+    m.l1i = geometry(root, path, "l1i");
+    m.l1d = geometry(root, path, "l1d");
+    m.l2 = geometry(root, path, "l2");
+    m.policy = parse_policy(need<std::string>(root, path, "replacement.policy"), path);
+    m.latency = {number("latency.l2_hit"), number("latency.memory"), number("latency.cache"),
+                 number("latency.upgrade")};
+    m.base_cpi = need<double>(root, path, "clock.base_cpi");
+    m.quantum_cycles = number("clock.quantum_cycles");
+    if (need<std::string>(root, path, "l2.inclusion") != "inclusive") {
+        throw Error(path + ": l2.inclusion must be \"inclusive\"");
+    }
+    m.check(path);
+    return m;
+}
+
 }  // namespace
 
 Inclusion parse_inclusion(const std::string& word, const std::string& where) {
@@ -79,29 +104,11 @@ void Machine::check(const std::string& where) const {
 }
 
 Machine Machine::load(const std::string& path) {
-    const toml::table root = parse_toml(path);
-    const auto number = [&](const char* key) {
-        return static_cast<unsigned>(need<std::int64_t>(root, path, key));
-    };
-    Machine m;
-    m.name = need<std::string>(root, path, "name");
-    m.processors = number("processors.count");
-    m.threads_per_core = number("processors.threads_per_core");
-    m.clock_hz = static_cast<std::uint64_t>(need<std::int64_t>(root, path, "processors.clock_hz"));
-    m.line_bytes = number("line_bytes");
-    m.l1i = geometry(root, path, "l1i");
-    m.l1d = geometry(root, path, "l1d");
-    m.l2 = geometry(root, path, "l2");
-    m.policy = parse_policy(need<std::string>(root, path, "replacement.policy"), path);
-    m.latency = {number("latency.l2_hit"), number("latency.memory"), number("latency.cache"),
-                 number("latency.upgrade")};
-    m.base_cpi = need<double>(root, path, "clock.base_cpi");
-    m.quantum_cycles = number("clock.quantum_cycles");
-    if (need<std::string>(root, path, "l2.inclusion") != "inclusive") {
-        throw Error(path + ": l2.inclusion must be \"inclusive\"");
-    }
-    m.check(path);
-    return m;
+    return read_machine(parse_toml(path), path);
+}
+
+Machine Machine::parse(const std::string& text, const std::string& where) {
+    return read_machine(parse_toml_text(text, where), where);
 }
 
 }  // namespace s80::model

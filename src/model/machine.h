@@ -45,6 +45,8 @@ struct Machine {
 
     /// Reads the resolved file; throws Error naming file and key.
     static Machine load(const std::string& path);
+    /// The same of a text that is in memory; `where` names it in errors.
+    static Machine parse(const std::string& text, const std::string& where);
     /// Throws Error when a geometry cannot be built; `where` begins the sentence.
     void check(const std::string& where) const;
 };
