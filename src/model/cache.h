@@ -2,6 +2,7 @@
 // A set-associative tag array. It knows lines and ways, not coherence.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "model/machine.h"
@@ -62,6 +63,11 @@ public:
             }
         }
         return &first[replacement_.victim(sets_[set])];
+    }
+
+    /// The blocks among which a line is looked for.
+    std::span<const Block> set(Line line) const {
+        return {&blocks_[static_cast<std::size_t>(line & mask_) * ways_], ways_};
     }
 
     bool drop(Line line) {
