@@ -14,6 +14,9 @@ struct Arguments {
     std::uint64_t low_ram = 0;
     std::string state_in;
     std::string state_out;
+    std::string capture_full;
+    std::string capture_filtered;
+    std::string capture_origin;
     std::uint64_t generation = 0;
     std::uint64_t skip = 0;
     std::uint64_t measure = 0;

@@ -11,8 +11,13 @@ constexpr std::size_t kWindows = 4;
 }  // namespace
 
 Pipeline::Pipeline(model::Player& player, model::Hierarchy& hierarchy, model::SnapshotWriter& snapshots,
-                   std::uint64_t clock_ns)
-    : player_(player), hierarchy_(hierarchy), snapshots_(snapshots), clocks_(kLag + 1, clock_ns) {
+                   Capture& capture, std::uint64_t clock_ns)
+    : player_(player),
+      hierarchy_(hierarchy),
+      snapshots_(snapshots),
+      capture_(capture),
+      clocks_(kLag + 1, clock_ns) {
+    player_.observe(capture_.observer());
     for (std::size_t i = 0; i < kWindows; ++i) {
         auto window = std::make_unique<model::Window>(hierarchy.machine().processors);
         for (model::Stream& stream : window->streams) {
@@ -73,6 +78,7 @@ void Pipeline::run() {
         lock.unlock();
         player_.play(*window);
         snapshots_.write(*window, player_, hierarchy_.stats());
+        capture_.write(*window);
         lock.lock();
         free_.push_back(std::move(window));
         clocks_.push_back(player_.clock_ns());

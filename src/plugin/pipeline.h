@@ -13,13 +13,14 @@
 #include "model/player.h"
 #include "model/snapshot.h"
 #include "model/window.h"
+#include "plugin/capture.h"
 
 namespace s80::plugin {
 
 class Pipeline {
 public:
     Pipeline(model::Player& player, model::Hierarchy& hierarchy, model::SnapshotWriter& snapshots,
-             std::uint64_t clock_ns);
+             Capture& capture, std::uint64_t clock_ns);
     ~Pipeline();
     Pipeline(const Pipeline&) = delete;
     Pipeline& operator=(const Pipeline&) = delete;
@@ -40,6 +41,7 @@ private:
     model::Player& player_;
     model::Hierarchy& hierarchy_;
     model::SnapshotWriter& snapshots_;
+    Capture& capture_;
     std::mutex mutex_;
     std::condition_variable submitted_;
     std::condition_variable played_;

@@ -41,7 +41,9 @@ void Recorder::start_model() {
         restore(model::load_state(arguments_.state_in, *hierarchy_, *player_));
     }
     snapshots_ = std::make_unique<model::SnapshotWriter>(arguments_.out + "/snapshots.jsonl", *hierarchy_);
-    pipeline_ = std::make_unique<Pipeline>(*player_, *hierarchy_, *snapshots_, player_->clock_ns());
+    capture_ = std::make_unique<Capture>(arguments_, machine_, *protocol_, lines);
+    pipeline_ =
+        std::make_unique<Pipeline>(*player_, *hierarchy_, *snapshots_, *capture_, player_->clock_ns());
     begin_window();
     if (schedule_.began()) {
         page_.publish(player_->clock_ns(), static_cast<std::uint64_t>(schedule_.phase()),

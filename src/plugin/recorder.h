@@ -15,6 +15,7 @@
 #include "model/snapshot.h"
 #include "model/state_file.h"
 #include "plugin/arguments.h"
+#include "plugin/capture.h"
 #include "plugin/clock_page.h"
 #include "plugin/guest_ram.h"
 #include "plugin/lane.h"
@@ -86,6 +87,7 @@ private:
     std::unique_ptr<model::Hierarchy> hierarchy_;
     std::unique_ptr<model::Player> player_;
     std::unique_ptr<model::SnapshotWriter> snapshots_;
+    std::unique_ptr<Capture> capture_;
     std::unique_ptr<Pipeline> pipeline_;
     std::unique_ptr<model::Window> window_;
     model::Line lines_ = 0;

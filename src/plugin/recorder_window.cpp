@@ -109,6 +109,7 @@ void Recorder::finish() {
         model::save_state(arguments_.state_out, *hierarchy_, *player_, extra());
     }
     pipeline_.reset();
+    capture_.reset();
     snapshots_.reset();
 }
 

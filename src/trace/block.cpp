@@ -67,8 +67,7 @@ Decompressor::~Decompressor() {
 }
 
 void Decompressor::decompress(std::span<const std::uint8_t> stored, std::span<std::uint8_t> raw) {
-    const std::size_t n =
-        ZSTD_decompressDCtx(context_, raw.data(), raw.size(), stored.data(), stored.size());
+    const std::size_t n = ZSTD_decompressDCtx(context_, raw.data(), raw.size(), stored.data(), stored.size());
     if (ZSTD_isError(n) != 0) {
         throw Malformed(std::string("cannot be decompressed: ") + ZSTD_getErrorName(n));
     }

@@ -11,7 +11,7 @@
 namespace s80::trace {
 
 BlockFile::BlockFile(const std::string& path) : path_(path), file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    struct stat info{};
+    struct stat info {};
     if (file_ < 0 || fstat(file_, &info) != 0) {
         throw model::Error("cannot read the capture " + path + ": " + std::strerror(errno));
     }
@@ -43,8 +43,8 @@ BlockFile::~BlockFile() {
 }
 
 void BlockFile::fail(const std::string& what, std::uint64_t window) const {
-    throw model::Error("the capture " + path_ + ' ' + what + " (byte " + std::to_string(block_at_) + ", window " +
-                       std::to_string(window) + ")");
+    throw model::Error("the capture " + path_ + ' ' + what + " (byte " + std::to_string(block_at_) +
+                       ", window " + std::to_string(window) + ")");
 }
 
 void BlockFile::read_at(std::uint64_t at, void* data, std::size_t n) const {

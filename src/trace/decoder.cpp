@@ -110,7 +110,9 @@ void Decoder::take_stream(unsigned processor, model::Stream& stream, std::uint32
         const Line last = fetch ? lane.fetch : lane.data;
         switch (step.code()) {
             case LineCode::guessed: break;
-            case LineCode::near: guess = last + static_cast<Line>(column(Column::near).take<std::int8_t>()); break;
+            case LineCode::near:
+                guess = last + static_cast<Line>(column(Column::near).take<std::int8_t>());
+                break;
             case LineCode::middle:
                 guess = last + static_cast<Line>(column(Column::middle).take<std::int16_t>());
                 break;

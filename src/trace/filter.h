@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a core's private L1s absorb under every invalidation protocol and behind every L2 need not be captured:
-// the filter keeps those L1s beside the player and lets through misses and requests for permission.
+// What a core's private L1s absorb under every invalidation protocol and behind every L2 need not be
+// captured: the filter keeps those L1s beside the player and lets through misses and requests for permission.
 //
-// In played order, by core: a load, fetch or walk is absorbed when the L1 holds the line, a store when it holds
-// it with write permission, which only a store of the same core gives. Another core's store drops the line;
-// another core's load or fetch drops it too where this core had write permission (whether such a block stays
-// readable or migrates is the protocol's affair), and leaves it where it was readable. Within a core a store
-// drops the instruction copy and a fetch takes the write permission, as in the model.
+// In played order, by core: a load, fetch or walk is absorbed when the L1 holds the line, a store when it
+// holds it with write permission, which only a store of the same core gives. Another core's store drops the
+// line; another core's load or fetch drops it too where this core had write permission (whether such a block
+// stays readable or migrates is the protocol's affair), and leaves it where it was readable. Within a core a
+// store drops the instruction copy and a fetch takes the write permission, as in the model.
 #pragma once
 #include <vector>
 
@@ -35,8 +35,8 @@ private:
 
     static constexpr unsigned kAbsorbed = ~0U;
     unsigned threads_per_core_;
-    FilterCaches fetched_;  ///< L1Is
-    FilterCaches data_;     ///< L1Ds
+    FilterCaches fetched_;               ///< L1Is
+    FilterCaches data_;                  ///< L1Ds
     std::vector<std::uint64_t> passed_;  ///< by processor: instructions since its last event
     model::Window window_;
     bool fresh_ = true;  ///< nothing of the present window has been seen

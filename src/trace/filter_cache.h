@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The L1s of one kind of all cores, laid out set by set: an access by one core looks at its own ways, and what it
-// takes away from the others lies beside them.
+// The L1s of one kind of all cores, laid out set by set: an access by one core looks at its own ways, and
+// what it takes away from the others lies beside them.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -26,9 +26,12 @@ public:
 
     /// The way in which a core holds the line, or kAbsent.
     unsigned find(unsigned core, model::Line line) const { return find_in(at(core, line), line); }
-    void touch(unsigned core, model::Line line, unsigned way) { replacement_[core].touch(order_[at(core, line)], way); }
+    void touch(unsigned core, model::Line line, unsigned way) {
+        replacement_[core].touch(order_[at(core, line)], way);
+    }
 
-    /// Puts the line into an empty way or the policy's victim, without write permission, as the machine's L1 does.
+    /// Puts the line into an empty way or the policy's victim, without write permission, as the machine's L1
+    /// does.
     unsigned fill(unsigned core, model::Line line) {
         const std::size_t set = at(core, line);
         unsigned way = find_in(set, model::kNoLine);

@@ -39,8 +39,8 @@ void Reader::read_header() {
         header_.protocol = in.take_text();
         header_.origin = in.take_text();
         if (file_.header().type != BlockType::header || form > static_cast<std::uint32_t>(Form::filtered) ||
-            header_.processors == 0 || header_.processors > model::kMaxCores || header_.lines > model::kNoLine ||
-            in.left() != 0) {
+            header_.processors == 0 || header_.processors > model::kMaxCores ||
+            header_.lines > model::kNoLine || in.left() != 0) {
             throw Malformed("describes no capture");
         }
     });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads a capture. A truncated or corrupt file is refused with the place; whatever the file holds, the windows
-// that come out of it are safe to play on a machine with its processors and memory.
+// Reads a capture. A truncated or corrupt file is refused with the place; whatever the file holds, the
+// windows that come out of it are safe to play on a machine with its processors and memory.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -16,7 +16,8 @@ namespace s80::trace {
 
 class Reader {
 public:
-    /// Opens a whole capture: header and end record are checked at once. Throws model::Error naming file and place.
+    /// Opens a whole capture: header and end record are checked at once. Throws model::Error naming file and
+    /// place.
     explicit Reader(const std::string& path);
 
     const Header& header() const { return header_; }
@@ -24,8 +25,8 @@ public:
     /// Windows taken so far.
     std::uint64_t taken() const { return taken_; }
 
-    /// The next window, into the storage of the one before; false behind the last. Throws model::Error naming the
-    /// file, the byte at which the block begins, and the window.
+    /// The next window, into the storage of the one before; false behind the last. Throws model::Error naming
+    /// the file, the byte at which the block begins, and the window.
     bool next(model::Window& window);
 
 private:

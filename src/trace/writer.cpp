@@ -10,7 +10,8 @@ namespace s80::trace {
 
 namespace {
 
-/// A block is written when its windows take this much: zstd's tables and the predictor are worth their cost then.
+/// A block is written when its windows take this much: zstd's tables and the predictor are worth their cost
+/// then.
 constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
 
 Bytes head(const Header& header) {
@@ -83,7 +84,8 @@ void Writer::flush() {
 
 void Writer::close() {
     if (encoder_.pending()) {
-        throw model::Error("the last window of the capture " + path_ + " has no mark: its counts would be lost");
+        throw model::Error("the last window of the capture " + path_ +
+                           " has no mark: its counts would be lost");
     }
     flush();
     Bytes out;
@@ -109,8 +111,12 @@ void Writer::put_block(BlockType type, std::uint32_t windows, std::uint64_t firs
     }
     // The end record has a fixed size, so that it is found from the end of the file.
     const auto stored = type == BlockType::end ? raw : compressor_.compress(raw);
-    BlockHeader header{type, windows, first, static_cast<std::uint32_t>(raw.size()),
-                       static_cast<std::uint32_t>(stored.size()), 0};
+    BlockHeader header{type,
+                       windows,
+                       first,
+                       static_cast<std::uint32_t>(raw.size()),
+                       static_cast<std::uint32_t>(stored.size()),
+                       0};
     header.sum = block_sum(header, stored);
     put_raw(&header, sizeof header);
     put_raw(stored.data(), stored.size());

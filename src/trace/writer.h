@@ -22,8 +22,8 @@ public:
     Writer(const Writer&) = delete;
     Writer& operator=(const Writer&) = delete;
 
-    /// Throws model::Error when the window is not of the capture's form, or the file cannot grow. The counters of the
-    /// streams are added up and written with the next window that has a mark.
+    /// Throws model::Error when the window is not of the capture's form, or the file cannot grow. The
+    /// counters of the streams are added up and written with the next window that has a mark.
     void write(const model::Window& window);
 
     /// Ends the file and gives it its name. The last window must have had a mark. Throws model::Error.
@@ -38,7 +38,8 @@ private:
         void operator()(std::FILE* f) const { std::fclose(f); }
     };
     void flush();
-    void put_block(BlockType type, std::uint32_t windows, std::uint64_t first, std::span<const std::uint8_t> raw);
+    void put_block(BlockType type, std::uint32_t windows, std::uint64_t first,
+                   std::span<const std::uint8_t> raw);
     void put_raw(const void* data, std::size_t n);
     [[noreturn]] void fail() const;
 

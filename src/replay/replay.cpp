@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "replay/replay.h"
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string_view>
+#include <tuple>
+
+#include "model/machine.h"
+#include "model/player.h"
+#include "model/protocol.h"
+#include "model/snapshot.h"
+#include "model/state_file.h"
+
+namespace s80::replay {
+
+using model::Error;
+using model::Machine;
+
+namespace {
+
+/// Windows between two looks at the host's clock.
+constexpr std::uint64_t kWindowsALook = 1024;
+constexpr std::chrono::milliseconds kProgressInterval{100};
+
+void same(const char* what, std::uint64_t captured, std::uint64_t wanted) {
+    if (captured != wanted) {
+        throw Error(std::string("the capture was made with ") + what + " = " + std::to_string(captured) +
+                    " and cannot be played on a machine with " + std::to_string(wanted));
+    }
+}
+
+/// A full capture of a run that was restored begins with that run's caches. They fit the same machine and
+/// protocol only; any other begins with cold ones.
+void restore(const trace::Header& header, const std::string& folder, model::Hierarchy& hierarchy,
+             model::Player& player) {
+    const std::string path = folder + "/model.state.partial";
+    std::ofstream(path, std::ios::binary) << header.state;
+    struct Remove {
+        const std::string& path;
+        ~Remove() { std::remove(path.c_str()); }
+    } const remove{path};
+    model::load_state(path, hierarchy, player);
+}
+
+bool same_machine(const Machine& a, const Machine& b) {
+    const auto geometry = [](const Machine& m) {
+        return std::tuple(m.l1i.bytes, m.l1i.ways, m.l1d.bytes, m.l1d.ways, m.l2.bytes, m.l2.ways, m.policy,
+                          m.l2_inclusion, m.threads_per_core);
+    };
+    return geometry(a) == geometry(b);
+}
+
+}  // namespace
+
+Arguments Arguments::parse(int argc, char** argv) {
+    Arguments a;
+    const std::map<std::string_view, std::string*> known{
+        {"capture", &a.capture}, {"machine", &a.machine}, {"protocol", &a.protocol}, {"out", &a.out}};
+    for (int i = 1; i < argc; ++i) {
+        const std::string_view word = argv[i];
+        const auto equals = word.find('=');
+        const auto it = known.find(word.substr(0, equals));
+        if (it == known.end() || equals == std::string_view::npos) {
+            throw Error("unknown argument '" + std::string(word) +
+                        "'; wanted are capture=FILE machine=FILE protocol=FILE out=DIR");
+        }
+        *it->second = word.substr(equals + 1);
+    }
+    for (const auto& [key, value] : known) {
+        if (value->empty()) {
+            throw Error("the argument " + std::string(key) + "= is missing");
+        }
+    }
+    return a;
+}
+
+void check(const trace::Header& header, const Machine& machine) {
+    const Machine captured = Machine::parse(header.machine, "the machine in the capture");
+    same("processors.count", header.processors, machine.processors);
+    same("line_bytes", captured.line_bytes, machine.line_bytes);
+    if (header.form == trace::Form::full) {
+        return;
+    }
+    same("processors.threads_per_core", captured.threads_per_core, machine.threads_per_core);
+    same("l1i.size", captured.l1i.bytes, machine.l1i.bytes);
+    same("l1i.ways", captured.l1i.ways, machine.l1i.ways);
+    same("l1d.size", captured.l1d.bytes, machine.l1d.bytes);
+    same("l1d.ways", captured.l1d.ways, machine.l1d.ways);
+}
+
+Result replay(const Arguments& arguments,
+              const std::function<void(std::uint64_t played, std::uint64_t total)>& progress) {
+    const auto began = std::chrono::steady_clock::now();
+    const Machine machine = Machine::load(arguments.machine);
+    trace::Reader reader(arguments.capture);
+    const trace::Header& header = reader.header();
+    check(header, machine);
+    model::Hierarchy hierarchy(machine, model::Protocol::load(arguments.protocol), header.lines);
+    model::Player player(hierarchy);
+    if (!header.state.empty() && header.protocol == hierarchy.protocol().name() &&
+        same_machine(machine, Machine::parse(header.machine, "the machine in the capture"))) {
+        restore(header, arguments.out, hierarchy, player);
+    }
+    const std::string path = arguments.out + "/snapshots.jsonl";
+    const std::string partial = path + ".partial";
+    const trace::Totals& totals = reader.totals();
+    {
+        model::SnapshotWriter snapshots(partial, hierarchy);
+        model::Window window(machine.processors);
+        auto shown = began;
+        while (reader.next(window)) {
+            player.play(window);
+            snapshots.write(window, player, hierarchy.stats());
+            if (reader.taken() % kWindowsALook == 0) {
+                const auto now = std::chrono::steady_clock::now();
+                if (now - shown >= kProgressInterval) {
+                    progress(window.instructions - (totals.last - totals.instructions), totals.instructions);
+                    shown = now;
+                }
+            }
+        }
+    }
+    std::filesystem::rename(partial, path);
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - began;
+    return {totals.events, totals.accesses, totals.instructions, seconds.count()};
+}
+
+}  // namespace s80::replay

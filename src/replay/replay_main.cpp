@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// s80-replay: progress and the result on stdout, one sentence on stderr when it cannot go on.
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+
+#include "replay/replay.h"
+
+int main(int argc, char** argv) {
+    try {
+        const auto result = s80::replay::replay(
+            s80::replay::Arguments::parse(argc, argv), [](std::uint64_t played, std::uint64_t total) {
+                std::printf("progress %ju %ju\n", static_cast<std::uintmax_t>(played),
+                            static_cast<std::uintmax_t>(total));
+                std::fflush(stdout);
+            });
+        std::printf("{\"events\":%ju,\"accesses\":%ju,\"instructions\":%ju,\"seconds\":%.3f}\n",
+                    static_cast<std::uintmax_t>(result.events), static_cast<std::uintmax_t>(result.accesses),
+                    static_cast<std::uintmax_t>(result.instructions), result.seconds);
+        return 0;
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "s80-replay: %s\n", e.what());
+        return 1;
+    }
+}
