@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The resolved machine file (docs/interfaces.md) as gem5's embedded Python reads it, and what Ruby makes of it.
+
+Runs inside gem5: the standard library only.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+class MachineError(Exception):
+    """One sentence for the user: MOESI_hammer cannot be built to this machine file."""
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """One cache: bytes and ways."""
+
+    size: int
+    ways: int
+
+
+@dataclass(frozen=True)
+class Latency:
+    """Stall cycles beyond the base cycle, by where an access is serviced."""
+
+    l2_hit: int
+    memory: int
+    cache: int
+    upgrade: int
+
+
+@dataclass(frozen=True)
+class MachineFile:
+    """What the memory system needs of a machine."""
+
+    name: str
+    processors: int
+    threads_per_core: int
+    clock_hz: int
+    line_bytes: int
+    l1i: Geometry
+    l1d: Geometry
+    l2: Geometry
+    policy: str
+    latency: Latency
+
+    @property
+    def cores(self) -> int:
+        """Private cache hierarchies: one a core, shared by its hardware threads."""
+        return self.processors // self.threads_per_core
+
+    @classmethod
+    def load(cls, path: str | Path) -> MachineFile:
+        """Reads the file; MachineError where MOESI_hammer cannot be that machine."""
+        try:
+            content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+            machine = cls(
+                name=content["name"],
+                processors=content["processors"]["count"],
+                threads_per_core=content["processors"]["threads_per_core"],
+                clock_hz=content["processors"]["clock_hz"],
+                line_bytes=content["line_bytes"],
+                l1i=_geometry(content["l1i"]),
+                l1d=_geometry(content["l1d"]),
+                l2=_geometry(content["l2"]),
+                policy=content["replacement"]["policy"],
+                latency=Latency(**content["latency"]),
+            )
+            inclusion = content["l2"]["inclusion"]
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise MachineError(f"{path}: cannot be read ({error})") from None
+        except (KeyError, TypeError) as error:
+            raise MachineError(f"{path}: is no resolved machine file ({error})") from None
+        machine._refuse(str(path), inclusion)
+        return machine
+
+    def _refuse(self, path: str, inclusion: str) -> None:
+        if inclusion != "exclusive":
+            raise MachineError(
+                f"{path}: l2.inclusion is {inclusion}, but MOESI_hammer's L2 is exclusive of its L1s; "
+                "set l2.inclusion=exclusive"
+            )
+        for name, cache in (("l1i", self.l1i), ("l1d", self.l1d), ("l2", self.l2)):
+            if cache.size // (cache.ways * self.line_bytes) < 2:
+                raise MachineError(f"{path}: {name} has one set, Ruby's caches need two or more")
+
+    def notes(self) -> list[str]:
+        """What Ruby expresses in another way or not at all, one sentence each; for the run's record."""
+        notes = [
+            "latency.upgrade: MOESI_hammer has no upgrade; a store in S or O is a GETX that takes as long as its acks",
+            "latency.memory, latency.cache, latency.l2_hit: the uncontended paths are set to them; queueing adds to them",
+            "clock.base_cpi, clock.quantum_cycles: processors are not part of the memory system",
+        ]
+        if self.policy == "plru":
+            notes.append("replacement.policy plru: Ruby's tree points at a way that was invalidated, the model's does not")
+        if self.policy == "random":
+            notes.append("replacement.policy random: another random sequence, only means can agree")
+        return notes
+
+
+def _geometry(table: dict[str, Any]) -> Geometry:
+    return Geometry(table["size"], table["ways"])

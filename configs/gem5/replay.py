@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Replays packet traces through Ruby's MOESI_hammer: gem5.fast -d OUT replay.py --machine FILE --traces FOLDER ...
+
+One trace a processor, FOLDER/cpuNN.trc; a processor without one does nothing. Writes OUT/stats.txt and, when every
+access of every trace has been answered, OUT/facts.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import m5
+from _m5 import core as build
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from gem5.components.boards.test_board import TestBoard
+from gem5.components.memory.simple import SingleChannelSimpleMemory
+from gem5.components.processors.abstract_generator import AbstractGenerator
+from gem5.components.processors.abstract_generator_core import AbstractGeneratorCore
+from hammer import PROTOCOL, HammerHierarchy
+from m5.defines import buildEnv
+from m5.objects import PyTrafficGen, Root
+from machine_file import MachineError, MachineFile
+
+# Simulated time without a packet before a generator gives up; far above any spacing of accesses.
+PATIENCE = "1000s"
+# After the last packet was sent its answer, and the write-backs behind it, take less than this.
+DRAIN_TICKS = 1_000_000_000
+
+
+class TraceCore(AbstractGeneratorCore):
+    """A processor that replays a packet trace, or does nothing."""
+
+    def __init__(self, trace: Path, outstanding: int) -> None:
+        super().__init__()
+        self.generator = PyTrafficGen(max_outstanding_reqs=outstanding, progress_check=PATIENCE)
+        self._trace = trace if trace.is_file() else None
+
+    @property
+    def active(self) -> bool:
+        """Has a trace."""
+        return self._trace is not None
+
+    def connect_dcache(self, port: Any) -> None:
+        self.generator.port = port
+
+    def requires_send_evicts(self) -> bool:
+        return False
+
+    def start_traffic(self) -> None:
+        if self._trace is not None:
+            self.generator.start(self._traffic())
+
+    def _traffic(self) -> Iterator[Any]:
+        yield self.generator.createTrace(0, str(self._trace))
+        yield self.generator.createExit(0)
+
+
+class TraceProcessor(AbstractGenerator):
+    """One TraceCore a processor of the machine."""
+
+    def start_traffic(self) -> None:
+        for core in self.get_cores():
+            core.start_traffic()
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--machine", required=True, help="resolved machine file")
+    parser.add_argument("--traces", required=True, type=Path, help="folder of cpuNN.trc")
+    parser.add_argument("--memory", required=True, type=int, help="bytes of guest-physical memory")
+    parser.add_argument("--outstanding", type=int, default=1, help="accesses of a processor under way at once")
+    return parser.parse_args()
+
+
+def main() -> None:
+    options = arguments()
+    machine = MachineFile.load(options.machine)
+    cores = [TraceCore(options.traces / f"cpu{p:02}.trc", options.outstanding) for p in range(machine.processors)]
+    board = TestBoard(
+        clk_freq=f"{machine.clock_hz}Hz",
+        generator=TraceProcessor(cores),
+        # The directory's own latency stands for memory's (machine file); data are not kept.
+        memory=SingleChannelSimpleMemory("1ns", "0ns", "1000GiB/s", f"{options.memory}B"),
+        cache_hierarchy=HammerHierarchy(machine),
+    )
+    board.cache_line_size = machine.line_bytes
+    board.memory.module.null = True
+    for note in machine.notes():
+        print(f"note: {note}")
+
+    board._pre_instantiate()
+    Root(full_system=False, board=board)
+    m5.instantiate()
+    board._post_instantiate()
+    for _ in range(sum(core.active for core in cores)):
+        cause = m5.simulate().getCause()
+        if "exit state" not in cause:
+            raise MachineError(f"the replay ended early: {cause}")
+    m5.simulate(DRAIN_TICKS)
+    m5.stats.dump()
+
+    facts = {
+        "gem5": build.gem5Version,
+        "protocol": PROTOCOL,
+        "bits_per_set": int(buildEnv["NUMBER_BITS_PER_SET"]),
+        "machine": machine.name,
+        "processors": machine.processors,
+        "outstanding": options.outstanding,
+        "ticks": m5.curTick(),
+        "notes": machine.notes(),
+    }
+    partial = Path(m5.options.outdir) / "facts.json.partial"
+    partial.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+    partial.rename(partial.with_suffix(""))
+
+
+try:
+    main()
+except MachineError as error:
+    print(f"replay.py: {error}", file=sys.stderr)
+    sys.exit(1)

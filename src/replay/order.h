@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Order files: the accesses of all processors in the order in which they are played, 16 bytes each,
+// little-endian. What travels between the model and the Python side (exchange formats, gem5);
+// docs/trace-formats.md.
+#pragma once
+#include <bit>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/machine.h"
+#include "model/types.h"
+
+namespace s80::replay {
+
+struct Access {
+    std::uint64_t tick = 0;  ///< picoseconds of the modelled clock
+    model::Line line = 0;
+    std::uint8_t processor = 0;
+    std::uint8_t op = 0;       ///< model::Kind
+    std::uint8_t context = 0;  ///< model::Context
+    std::uint8_t zero = 0;
+
+    model::Kind kind() const { return static_cast<model::Kind>(op); }
+    model::Context who() const {
+        model::Context c;
+        c.value = context;
+        return c;
+    }
+};
+static_assert(sizeof(Access) == 16 && std::endian::native == std::endian::little);
+
+/// Reads a whole order file. Throws model::Error when it is truncated, or an access names an unknown op, a
+/// processor that the machine lacks, or a line at or beyond `lines`.
+std::vector<Access> read_order(const std::string& path, const model::Machine& machine, std::uint64_t lines);
+
+/// Lines that the accesses need: one more than the highest.
+std::uint64_t lines_of(const std::vector<Access>& order);
+
+/// Writes an order file; it has its name only when it is whole.
+class OrderWriter {
+public:
+    /// Throws model::Error when it cannot be made.
+    explicit OrderWriter(const std::string& path);
+    /// Removes what is not whole.
+    ~OrderWriter();
+    OrderWriter(const OrderWriter&) = delete;
+    OrderWriter& operator=(const OrderWriter&) = delete;
+
+    void write(const Access& access);
+    /// Throws model::Error.
+    void close();
+
+private:
+    struct Close {
+        void operator()(std::FILE* f) const { std::fclose(f); }
+    };
+    [[noreturn]] void fail() const;
+    std::string path_;
+    std::string partial_;
+    std::unique_ptr<std::FILE, Close> file_;
+};
+
+}  // namespace s80::replay

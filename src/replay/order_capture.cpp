@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// `export`, `import` and `info`: between order files and captures.
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "model/player.h"
+#include "replay/order.h"
+#include "replay/order_commands.h"
+#include "replay/replay.h"
+#include "trace/reader.h"
+#include "trace/writer.h"
+
+namespace s80::replay {
+
+namespace {
+
+std::string read_text(const std::string& path) {
+    std::ifstream in(path);
+    std::string text{std::istreambuf_iterator<char>(in), {}};
+    if (!in.good() && !in.eof()) {
+        throw model::Error(path + ": cannot be read");
+    }
+    return text;
+}
+
+std::string quoted(const std::string& text) {
+    std::string out = "\"";
+    for (const char c : text) {
+        if (c == '"' || c == '\\') {
+            out += '\\';
+        }
+        if (static_cast<unsigned char>(c) < 0x20) {
+            char escape[8];
+            std::snprintf(escape, sizeof escape, "\\u%04x", c);
+            out += escape;
+        } else {
+            out += c;
+        }
+    }
+    return out + "\"";
+}
+
+/// Writes the accesses numbered [first, first + count) in played order. Ticks never go back from one window
+/// to the next: where processors ran beyond the modelled length of a window, the next one begins when the
+/// last of them ended.
+class Exporter : public model::Observer {
+public:
+    Exporter(OrderWriter& out, const model::Machine& machine, const model::Player& player,
+             std::uint64_t first, std::uint64_t count)
+        : out_(out), player_(player), first_(first), end_(first + count), hz_(machine.clock_hz) {}
+
+    void event(unsigned processor, const model::Event& event, std::int64_t clock) override {
+        if (event.op > model::Op::walk) {
+            return;
+        }
+        if (!begun_) {
+            begin_ = std::max(last_, player_.clock_ns() * 1000);
+            begun_ = true;
+        }
+        const std::uint64_t tick = begin_ + picoseconds(clock);
+        last_ = std::max(last_, tick);
+        if (seen_ >= first_ && seen_ < end_) {
+            out_.write({tick, event.line, static_cast<std::uint8_t>(processor),
+                        static_cast<std::uint8_t>(event.op), event.context.value, 0});
+        }
+        ++seen_;
+    }
+    void end(const model::Window&) override { begun_ = false; }
+
+    bool whole() const { return seen_ >= end_; }
+    std::uint64_t seen() const { return seen_; }
+
+private:
+    std::uint64_t picoseconds(std::int64_t clock) const {
+        return static_cast<std::uint64_t>(static_cast<double>(clock) / 256.0 * 1e12 /
+                                          static_cast<double>(hz_));
+    }
+    OrderWriter& out_;
+    const model::Player& player_;
+    std::uint64_t first_, end_, hz_;
+    std::uint64_t seen_ = 0;
+    std::uint64_t begin_ = 0;  ///< tick at which the window began
+    std::uint64_t last_ = 0;
+    bool begun_ = false;
+};
+
+/// Makes windows of one processor each, so that they are played in the order in which they come. Every access
+/// counts as one instruction.
+class Importer {
+public:
+    Importer(trace::Writer& out, unsigned processors) : out_(out), window_(processors) {}
+
+    void add(const Access& access) {
+        if (!empty_ && (access.processor != current_ || window_.streams[current_].size == kMost)) {
+            flush(model::Mark::none);
+        }
+        current_ = access.processor;
+        empty_ = false;
+        model::Stream& stream = window_.streams[current_];
+        stream.ran = stream.runs_on = true;
+        if (stream.events.size() == stream.size) {
+            stream.events.emplace_back();
+        }
+        model::Event& event = stream.events[stream.size++];
+        event = model::Event{};
+        event.line = access.line;
+        event.delta = 1;
+        event.op = static_cast<model::Op>(access.op);
+        event.context = access.who();
+        ++stream.instructions[access.context];
+        ++stream.accesses[access.context][access.op];
+        ++stream.classes[access.context][static_cast<unsigned>(class_of(access.kind()))];
+        ++instructions_;
+    }
+
+    /// Ends the window; the one that carries `mark` holds no events.
+    void flush(model::Mark mark) {
+        window_.mark = mark;
+        window_.index = index_;
+        window_.instructions = instructions_;
+        index_ += mark == model::Mark::none ? 0 : 1;
+        out_.write(window_);
+        for (model::Stream& stream : window_.streams) {
+            std::vector<model::Event> storage = std::move(stream.events);
+            stream = {};
+            stream.events = std::move(storage);
+        }
+        empty_ = true;
+    }
+
+private:
+    static constexpr std::size_t kMost = 9000;  ///< events of a window
+    static model::InstructionClass class_of(model::Kind kind) {
+        switch (kind) {
+            case model::Kind::load: return model::InstructionClass::load;
+            case model::Kind::store: return model::InstructionClass::store;
+            default: return model::InstructionClass::other;
+        }
+    }
+    trace::Writer& out_;
+    model::Window window_;
+    unsigned current_ = 0;
+    bool empty_ = true;
+    std::uint64_t index_ = 0;
+    std::uint64_t instructions_ = 0;
+};
+
+}  // namespace
+
+void export_order(const Options& options) {
+    trace::Reader reader(options.need("capture"));
+    if (reader.header().form != trace::Form::full) {
+        throw model::Error(
+            options.need("capture") +
+            ": is a filtered capture, without the accesses that an L1 absorbs; take a full one");
+    }
+    const auto machine = model::Machine::load(options.need("machine"));
+    const auto protocol = model::Protocol::load(options.need("protocol"));
+    check(reader.header(), machine);
+    model::Hierarchy hierarchy(machine, protocol, reader.header().lines);
+    model::Player player(hierarchy);
+    OrderWriter out(options.need("out"));
+    const std::uint64_t first = options.number("first", 0);
+    const std::uint64_t count = options.number("count", UINT64_MAX - first);
+    Exporter exporter(out, machine, player, first, count);
+    player.observe(&exporter);
+    model::Window window(machine.processors);
+    while (!exporter.whole() && reader.next(window)) {
+        player.play(window);
+    }
+    if (first >= exporter.seen()) {
+        throw model::Error(options.need("capture") + ": has " + std::to_string(exporter.seen()) +
+                           " accesses, none is number " + std::to_string(first));
+    }
+    out.close();
+}
+
+void import_order(const Options& options) {
+    const std::string machine_file = options.need("machine");
+    const auto machine = model::Machine::load(machine_file);
+    const std::uint64_t limit = options.number("lines", 0);
+    const auto order = read_order(options.need("order"), machine, limit == 0 ? model::kNoLine : limit);
+    trace::Header header;
+    header.form = trace::Form::full;
+    header.processors = machine.processors;
+    header.lines = limit == 0 ? lines_of(order) : limit;
+    header.machine = read_text(machine_file);
+    header.protocol = options.text("protocol", "none");
+    header.origin = options.text("origin", "{}");
+    trace::Writer writer(options.need("out"), header);
+    Importer importer(writer, machine.processors);
+    importer.flush(model::Mark::load_begin);
+    importer.flush(model::Mark::measure_begin);
+    for (const Access& access : order) {
+        importer.add(access);
+    }
+    importer.flush(model::Mark::none);
+    importer.flush(model::Mark::measure_end);
+    writer.close();
+}
+
+void capture_info(const Options& options) {
+    const trace::Reader reader(options.need("capture"));
+    const trace::Header& h = reader.header();
+    const trace::Totals& t = reader.totals();
+    std::ostringstream out;
+    out << "{\"form\":" << (h.form == trace::Form::full ? "\"full\"" : "\"filtered\"")
+        << ",\"processors\":" << h.processors << ",\"lines\":" << h.lines
+        << ",\"machine\":" << quoted(h.machine) << ",\"protocol\":" << quoted(h.protocol)
+        << ",\"origin\":" << quoted(h.origin) << ",\"warm\":" << (h.state.empty() ? "false" : "true")
+        << ",\"windows\":" << t.windows << ",\"events\":" << t.events << ",\"accesses\":" << t.accesses
+        << ",\"instructions\":" << t.instructions << "}";
+    std::puts(out.str().c_str());
+}
+
+}  // namespace s80::replay

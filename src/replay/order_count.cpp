@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "replay/order_count.h"
+
+#include <initializer_list>
+
+namespace s80::replay {
+
+namespace {
+
+std::string key(std::initializer_list<std::string> words) {
+    std::string all;
+    for (const auto& w : words) {
+        all += (all.empty() ? "" : ".") + w;
+    }
+    return all;
+}
+
+void put(std::string& out, const std::string& name, std::uint64_t n) {
+    if (n != 0) {
+        out += (out.size() == 1 ? "\"" : ", \"") + name + "\": " + std::to_string(n);
+    }
+}
+
+}  // namespace
+
+const char* kind_name(model::Kind kind) {
+    constexpr std::array<const char*, model::kKinds> names{"ifetch", "load", "store", "walk"};
+    return names[static_cast<unsigned>(kind)];
+}
+
+const char* bus_name(model::Bus bus) {
+    constexpr std::array<const char*, model::kBusRequests + 1> names{"read", "rfo", "upgrade", "none"};
+    return names[static_cast<unsigned>(bus)];
+}
+
+void Counts::add(const Effect& e) {
+    const Place place = e.missed                                                        ? miss
+                        : (e.kind == model::Kind::ifetch ? e.before.l1i : e.before.l1d) ? l1
+                                                                                        : l2;
+    ++access_[place][static_cast<unsigned>(e.kind)][e.before.state];
+    if (place == l2 && !e.after.l2) {  // exclusive: from the L2 (through it, when the other L1 had the line)
+        move_[l1_l2][e.before.state] += e.before.l2 ? 0 : 1;
+        ++move_[e.kind == model::Kind::ifetch ? l2_l1i : l2_l1d][e.before.state];
+    }
+    const auto bus = static_cast<unsigned>(e.bus);
+    if (e.bus != model::Bus::none) {
+        ++request_[bus][e.before.state][e.supplier ? e.supplied_in : kMemory];
+        for (const Change& c : e.remote) {
+            ++remote_[bus][c.before.state];
+        }
+    }
+    if (e.missed) {
+        ++fill_[bus][e.after.state];
+    }
+    for (const Change& c : e.moved) {
+        evict_[c.before.state] += c.after.any() ? 0 : 1;
+        move_[l1_l2][c.before.state] += !c.before.l2 && !c.after.l1() ? 1 : 0;
+    }
+}
+
+std::string Counts::json() const {
+    std::string out = "{";
+    constexpr std::array<const char*, 3> places{"l1", "l2", "miss"};
+    constexpr std::array<const char*, 3> moves{"l1_l2", "l2_l1i", "l2_l1d"};
+    const auto name = [&](unsigned s) { return protocol_.state(static_cast<model::State>(s)).name; };
+    for (unsigned s = 0; s < protocol_.states(); ++s) {
+        for (unsigned p = 0; p < places.size(); ++p) {
+            for (unsigned k = 0; k < model::kKinds; ++k) {
+                put(out, key({"access", places[p], kind_name(static_cast<model::Kind>(k)), name(s)}),
+                    access_[p][k][s]);
+            }
+        }
+        for (unsigned b = 0; b < kBuses; ++b) {
+            const std::string bus = bus_name(static_cast<model::Bus>(b));
+            for (unsigned from = 0; from <= kMemory; ++from) {
+                if (from < protocol_.states() || from == kMemory) {
+                    put(out, key({"request", bus, name(s), from == kMemory ? "memory" : name(from)}),
+                        request_[b][s][from]);
+                }
+            }
+            put(out, key({"fill", bus, name(s)}), fill_[b][s]);
+            put(out, key({"remote", bus, name(s)}), remote_[b][s]);
+        }
+        for (unsigned m = 0; m < moves.size(); ++m) {
+            put(out, key({"move", moves[m], name(s)}), move_[m][s]);
+        }
+        put(out, key({"evict", name(s)}), evict_[s]);
+    }
+    return out + "}";
+}
+
+}  // namespace s80::replay

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What one access did to all caches, found by looking at them before and after: for teaching and for counting
+// categories finer than the model's statistics. The hot path knows nothing of it.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "model/hierarchy.h"
+#include "replay/order.h"
+
+namespace s80::replay {
+
+/// Where a core has a line, and in which state.
+struct Held {
+    model::State state = 0;
+    bool l1i = false;
+    bool l1d = false;
+    bool l2 = false;
+    bool l1() const { return l1i || l1d; }
+    bool any() const { return l1() || l2; }
+    bool operator==(const Held&) const = default;
+};
+
+/// One line of one core, before and after.
+struct Change {
+    unsigned core = 0;
+    model::Line line = 0;
+    Held before;
+    Held after;
+};
+
+struct Effect {
+    unsigned core = 0;
+    model::Kind kind = model::Kind::load;
+    model::Line line = 0;
+    unsigned stall = 0;
+    /// The line was in nobody's reach: not in this core's caches, or evicted to make room before it was
+    /// found.
+    bool missed = false;
+    Held before;  ///< of the requester, what it found; all false when missed
+    Held after;
+    model::Bus bus = model::Bus::none;
+    /// The core that sent the data; none: memory did, or no data were needed.
+    std::optional<unsigned> supplier;
+    model::State supplied_in = 0;  ///< the supplier's state before
+    std::vector<Change> remote;    ///< the line in every other core that held it
+    /// Other lines of the requester (and the line itself when it was evicted first) that changed place or
+    /// state.
+    std::vector<Change> moved;
+};
+
+class Observed {
+public:
+    explicit Observed(model::Hierarchy& hierarchy) : hierarchy_(hierarchy) {}
+
+    /// Plays one access. The result is valid until the next call.
+    const Effect& access(const Access& access);
+
+    Held held(unsigned core, model::Line line) const;
+
+private:
+    void remember(unsigned core, model::Line line, model::Kind kind);
+    void remember_set(unsigned core, const model::Cache& cache, model::Line line);
+
+    model::Hierarchy& hierarchy_;
+    Effect effect_;
+    std::vector<Change> lines_;  ///< of the requester, that the access may move
+    std::vector<std::uint64_t> interventions_;
+};
+
+}  // namespace s80::replay

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// `step` and `count`: an order played access by access.
+#include <cstdio>
+
+#include "replay/order_commands.h"
+#include "replay/order_count.h"
+#include "replay/order_observe.h"
+
+namespace s80::replay {
+
+namespace {
+
+class Json {
+public:
+    explicit Json(const model::Protocol& protocol) : protocol_(protocol) {}
+
+    std::string held(const Held& h) const {
+        std::string where = h.l1i ? "L1I" : "";
+        for (const auto& [there, name] : {std::pair{h.l1d, "L1D"}, {h.l2, "L2"}}) {
+            where += !there ? "" : where.empty() ? name : std::string("+") + name;
+        }
+        return R"({"state":")" + protocol_.state(h.state).name + R"(","where":")" + where + R"("})";
+    }
+
+    std::string change(const Change& c) const {
+        return R"({"core":)" + std::to_string(c.core) + R"(,"line":)" + std::to_string(c.line) +
+               R"(,"before":)" + held(c.before) + R"(,"after":)" + held(c.after) + "}";
+    }
+
+    std::string changes(const std::vector<Change>& all) const {
+        std::string out;
+        for (const Change& c : all) {
+            out += (out.empty() ? "" : ",") + change(c);
+        }
+        return "[" + out + "]";
+    }
+
+private:
+    const model::Protocol& protocol_;
+};
+
+std::string line_of(std::size_t n, const Access& access, const Effect& e, const model::Protocol& protocol) {
+    const Json json(protocol);
+    std::string out = R"({"n":)" + std::to_string(n) + R"(,"tick":)" + std::to_string(access.tick) +
+                      R"(,"processor":)" + std::to_string(access.processor) + R"(,"core":)" +
+                      std::to_string(e.core) + R"(,"op":")" + kind_name(e.kind) + R"(","line":)" +
+                      std::to_string(e.line) + R"(,"missed":)" + (e.missed ? "true" : "false") +
+                      R"(,"bus":")" + bus_name(e.bus) + R"(","stall":)" + std::to_string(e.stall) +
+                      R"(,"supplier":)";
+    out += e.supplier ? std::to_string(*e.supplier) : "null";
+    return out + R"(,"before":)" + json.held(e.before) + R"(,"after":)" + json.held(e.after) +
+           R"(,"remote":)" + json.changes(e.remote) + R"(,"moved":)" + json.changes(e.moved) + "}";
+}
+
+template <class Fn>
+void play(const Options& options, Fn&& fn) {
+    const auto machine = model::Machine::load(options.need("machine"));
+    const auto protocol = model::Protocol::load(options.need("protocol"));
+    const auto order = read_order(options.need("order"), machine, model::kNoLine);
+    model::Hierarchy hierarchy(machine, protocol, lines_of(order));
+    Observed observed(hierarchy);
+    for (std::size_t n = 0; n < order.size(); ++n) {
+        fn(n, order[n], observed.access(order[n]), hierarchy.protocol());
+    }
+}
+
+}  // namespace
+
+void step_order(const Options& options) {
+    play(options,
+         [](std::size_t n, const Access& access, const Effect& effect, const model::Protocol& protocol) {
+             std::puts(line_of(n, access, effect, protocol).c_str());
+         });
+}
+
+void count_order(const Options& options) {
+    const auto protocol = model::Protocol::load(options.need("protocol"));
+    Counts counts(protocol);
+    play(options, [&](std::size_t, const Access&, const Effect& effect, const model::Protocol&) {
+        counts.add(effect);
+    });
+    std::puts(counts.json().c_str());
+}
+
+}  // namespace s80::replay
