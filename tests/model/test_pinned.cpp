@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The order in which windows are played and everything that is counted, pinned as sums: whoever makes the
+// model faster changes neither.
+#include <gtest/gtest.h>
+
+#include "model/player.h"
+#include "random_windows.h"
+#include "small_machine.h"
+
+namespace s80::model {
+
+namespace {
+
+class Sum : public Observer {
+public:
+    void add(std::uint64_t word) { value_ = (value_ ^ word) * 0x100000001b3U; }
+    void event(unsigned processor, const Event& event, std::int64_t clock) override {
+        add(processor << 4 | static_cast<unsigned>(event.op));
+        add(event.line);
+        add(static_cast<std::uint64_t>(clock));
+    }
+    void end(const Window& window) override { add(window.signals); }
+    std::uint64_t value() const { return value_; }
+
+private:
+    std::uint64_t value_ = 0xcbf29ce484222325U;
+};
+
+Machine middling(Policy policy, unsigned threads, unsigned l1_ways, unsigned l2_ways) {
+    Machine m = small_machine();
+    m.processors = 18;
+    m.threads_per_core = threads;
+    m.l1i = {std::uint64_t{128} * 64 * l1_ways, l1_ways};
+    m.l1d = m.l1i;
+    m.l2 = {std::uint64_t{128} * 128 * l2_ways, l2_ways};
+    m.policy = policy;
+    m.base_cpi = 1.3;
+    m.check("the test's machine");
+    return m;
+}
+
+struct Played {
+    std::uint64_t order;   ///< of the events
+    std::uint64_t counts;  ///< statistics, clock and states at the end
+    bool operator==(const Played&) const = default;
+};
+
+std::ostream& operator<<(std::ostream& out, const Played& p) {
+    return out << std::hex << "0x" << p.order << ", 0x" << p.counts << std::dec;
+}
+
+Played play(const Machine& machine) {
+    Hierarchy h(machine, moesi(), test::kRandomLines);
+    Player player(h);
+    Sum order;
+    player.observe(&order);
+    test::RandomWindows windows(machine.processors, 80);
+    for (unsigned i = 0; i < 40; ++i) {
+        player.play(windows.next(i % 4 == 0 ? 2000 : 20));
+    }
+    Sum counts;
+    for (const std::uint64_t value : h.stats().all()) {
+        counts.add(value);
+    }
+    counts.add(player.clock().cycles);
+    for (unsigned core = 0; core < machine.cores(); ++core) {
+        for (Line line = 0; line < test::kRandomLines; ++line) {
+            counts.add(h.state(core, line) << 2 | (h.in_l1(core, line, true) ? 2U : 0U) |
+                       (h.l1_writable(core, line) ? 1U : 0U));
+        }
+    }
+    return {order.value(), counts.value()};
+}
+
+}  // namespace
+
+TEST(Pinned, Lru) {
+    EXPECT_EQ(play(middling(Policy::lru, 1, 2, 4)), (Played{0xea01137c74df50ed, 0x7bcc7519cf3540de}));
+}
+TEST(Pinned, LruOfSixteenWays) {
+    EXPECT_EQ(play(middling(Policy::lru, 1, 4, 16)), (Played{0x70fbb8e7e63c1b9d, 0xbc872aa55e67e9a7}));
+}
+TEST(Pinned, LruOfThreeWays) {
+    EXPECT_EQ(play(middling(Policy::lru, 1, 1, 3)), (Played{0x2d26b45a2a2b4f6a, 0xa24270500333d903}));
+}
+TEST(Pinned, Plru) {
+    EXPECT_EQ(play(middling(Policy::plru, 1, 2, 8)), (Played{0xb1727d9bc344cc9e, 0xae09fe9d0988c49c}));
+}
+TEST(Pinned, Random) {
+    EXPECT_EQ(play(middling(Policy::random, 1, 2, 4)), (Played{0xc809cfb48ea0e981, 0xfc1e7857815cbb5a}));
+}
+TEST(Pinned, TwoThreadsACore) {
+    EXPECT_EQ(play(middling(Policy::lru, 2, 2, 4)), (Played{0x2e24766f535d488e, 0x83af13c5049aa4b6}));
+}
+
+}  // namespace s80::model
