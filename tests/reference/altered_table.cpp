@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "altered_table.h"
+
+#include <toml++/toml.h>
+#include <fstream>
+#include <sstream>
+
+namespace s80::reference {
+
+namespace {
+
+class Alterations {
+public:
+    Alterations(const std::string& path, const Table& table) : file_(toml::parse_file(path)), table_(table) {
+        std::ifstream in(path);
+        for (std::string line; std::getline(in, line);) {
+            lines_.push_back(line);
+        }
+    }
+
+    std::vector<Alteration> all() {
+        for (const auto& [event, cells] : table_.own) {
+            for (const auto& [state, cell] : cells) {
+                if (cell.met != 0) {
+                    next_states("own", event, state);
+                }
+                if (cell.met != 0 && event == "evict") {
+                    flip("own", event, state, "writeback");
+                    if (sharing_decides()) {
+                        flip("own", event, state, "leaves_shared");
+                    }
+                }
+            }
+        }
+        for (const auto& [request, cells] : table_.remote) {
+            for (const auto& [state, cell] : cells) {
+                if (cell.met != 0) {
+                    next_states("remote", request, state);
+                    flip("remote", request, state, "supply");
+                    flip("remote", request, state, "writeback");
+                }
+            }
+        }
+        return std::move(all_);
+    }
+
+private:
+    /// Whether a read fills in another state when copies remain.
+    bool sharing_decides() const {
+        const OwnCell& load = table_.own.at("load").at(table_.invalid);
+        return load.next_alone != load.next_shared;
+    }
+
+    void next_states(const std::string& side, const std::string& event, const std::string& state) {
+        for (const char* key : {"next", "alone", "shared", "gives"}) {
+            const auto old = file_[side][event][state][key].value<std::string>();
+            for (const std::string& other : table_.states) {
+                if (old && *old != other) {
+                    toml::table cell = *file_[side][event][state].as_table();
+                    cell.insert_or_assign(key, other);
+                    add(side, event, state, cell, std::string(key) + " = " + other + " instead of " + *old);
+                }
+            }
+        }
+    }
+
+    void flip(const std::string& side, const std::string& event, const std::string& state, const char* key) {
+        toml::table cell = *file_[side][event][state].as_table();
+        const bool value = !cell[key].value_or(false);
+        cell.insert_or_assign(key, value);
+        add(side, event, state, cell, std::string(key) + (value ? " = true" : " = false"));
+    }
+
+    void add(const std::string& side, const std::string& event, const std::string& state, toml::table& cell,
+             const std::string& what) {
+        cell.is_inline(true);
+        std::ostringstream value;
+        value << cell;
+        std::vector<std::string> lines = lines_;
+        lines[file_[side][event][state].node()->source().begin.line - 1] = state + " = " + value.str();
+        std::string text;
+        for (const std::string& line : lines) {
+            text += line + '\n';
+        }
+        all_.push_back({side + "." + event + " " + state + ": " + what, text});
+    }
+
+    const toml::table file_;
+    const Table& table_;
+    std::vector<std::string> lines_;
+    std::vector<Alteration> all_;
+};
+
+}  // namespace
+
+std::vector<Alteration> alterations(const std::string& path, const Table& table) {
+    return Alterations(path, table).all();
+}
+
+}  // namespace s80::reference

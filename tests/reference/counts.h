@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The reference's statistics: a map from (name, indices as docs/interfaces.md orders them) to a count.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace s80::reference {
+
+enum class Count {
+    l1_misses,
+    l2_accesses,
+    l2_misses,
+    miss_source,
+    fills,
+    upgrades,
+    stores_found_e,
+    e_to_m,
+    e_downgraded,
+    e_evicted,
+    e_invalidated,
+    e_resident,
+    l2_evictions,
+    l2_writebacks,
+    l2_invalidations,
+    interventions,
+    stall_cycles,
+};
+
+struct CountInfo {
+    Count count;
+    const char* name;               ///< as in snapshots.jsonl
+    std::vector<unsigned> extents;  ///< of the dimensions after the core
+};
+
+inline const std::vector<CountInfo>& all_counts() {
+    static const std::vector<CountInfo> all{
+        {Count::l1_misses, "l1_misses", {2, 3, 4}},
+        {Count::l2_accesses, "l2_accesses", {2, 3, 4}},
+        {Count::l2_misses, "l2_misses", {2, 3, 4}},
+        {Count::miss_source, "miss_source", {2, 3, 4, 5}},
+        {Count::fills, "fills", {4, 4}},
+        {Count::upgrades, "upgrades", {2, 3}},
+        {Count::stores_found_e, "stores_found_e", {2, 3}},
+        {Count::e_to_m, "e_to_m", {}},
+        {Count::e_downgraded, "e_downgraded", {}},
+        {Count::e_evicted, "e_evicted", {}},
+        {Count::e_invalidated, "e_invalidated", {}},
+        {Count::e_resident, "e_resident", {}},
+        {Count::l2_evictions, "l2_evictions", {}},
+        {Count::l2_writebacks, "l2_writebacks", {}},
+        {Count::l2_invalidations, "l2_invalidations", {}},
+        {Count::interventions, "interventions", {}},
+        {Count::stall_cycles, "stall_cycles", {2, 3, 4, 4}},
+    };
+    return all;
+}
+
+/// Indices of the dimensions in the documented order; the unused ones are 0.
+using Place = std::array<unsigned, 5>;
+
+class Counts {
+public:
+    std::uint64_t& at(Count count, const Place& place) { return map_[count][place]; }
+    std::uint64_t value(Count count, const Place& place) const {
+        const auto all = map_.find(count);
+        if (all == map_.end()) {
+            return 0;
+        }
+        const auto one = all->second.find(place);
+        return one == all->second.end() ? 0 : one->second;
+    }
+
+private:
+    std::map<Count, std::map<Place, std::uint64_t>> map_;
+};
+
+}  // namespace s80::reference

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hierarchy.h"
+
+#include "exclusive.h"
+#include "inclusive.h"
+
+namespace s80::reference {
+
+namespace {
+
+/// A page walk is a load.
+const char* own_event(Kind kind) {
+    return kind == Kind::ifetch ? "fetch" : kind == Kind::store ? "store" : "load";
+}
+
+/// Index into `dims.source`: memory M O E S.
+unsigned source_index(const std::string& counts_as) {
+    return 1 + static_cast<unsigned>(std::string("MOES").find(counts_as));
+}
+
+/// Index into `dims.state`: M O E S.
+unsigned state_index(const std::string& counts_as) {
+    return static_cast<unsigned>(std::string("MOES").find(counts_as));
+}
+
+}  // namespace
+
+std::unique_ptr<Hierarchy> Hierarchy::make(const Machine& machine, const Table& table) {
+    if (machine.exclusive) {
+        return std::make_unique<ExclusiveHierarchy>(machine, table);
+    }
+    return std::make_unique<InclusiveHierarchy>(machine, table);
+}
+
+unsigned Hierarchy::access(const Access& access) {
+    const unsigned core = access.processor / machine_.threads_per_core;
+    unsigned stall = 0;
+    if (!l1_serves(core, access)) {
+        count(Count::l1_misses, core, access) += l1_has(core, access) ? 0 : 1;
+        count(Count::l2_accesses, core, access) += 1;
+        const Service service = beyond_l1(core, access);
+        const unsigned cycles[] = {machine_.l2_hit, machine_.memory, machine_.cache, machine_.upgrade};
+        stall = cycles[static_cast<unsigned>(service)];
+        count(Count::stall_cycles, core, access, static_cast<unsigned>(service)) += stall;
+        check_single_writer(access.line);
+    }
+    // A store writes a part of the line: it too needs the rest as it was stored last.
+    std::uint64_t& value = l1_value(core, access);
+    if (value != last_stored_[access.line]) {
+        throw Unsound("core " + std::to_string(core) + " has a value of line " + std::to_string(access.line) +
+                      " that is not the last one stored");
+    }
+    if (access.kind == Kind::store) {
+        value = ++stores_;
+        held(core, access.line)->value = value;
+        last_stored_[access.line] = value;
+    }
+    return stall;
+}
+
+std::string Hierarchy::state(unsigned core, Line line) {
+    const Block* const block = held(core, line);
+    return block == nullptr ? table_.invalid : block->state;
+}
+
+Hierarchy::Service Hierarchy::found(unsigned core, const Access& access, Block& block) {
+    const OwnCell& cell = table_.own_cell(own_event(access.kind), block.state);
+    if (access.kind == Kind::store && counts_as_e(block.state)) {
+        count(Count::stores_found_e, core, access) += 1;
+    }
+    Service service = Service::l2;
+    std::string next = cell.next_alone;
+    if (!cell.bus.empty()) {
+        count(Count::upgrades, core, access) += 1;
+        const Answer answer = ask(core, cell.bus, block.line);
+        if (cell.bus == "rfo" && answer.supplier) {  // it asks for data that it has, and gets them
+            count(Count::interventions, answer.supplier->core) += 1;
+        }
+        next = answer.shared ? cell.next_shared : cell.next_alone;
+        service = Service::upgrade;
+    }
+    if (block.e_since_fill && !counts_as_e(next)) {
+        block.e_since_fill = false;
+        count(Count::e_to_m, core) += 1;
+        count(Count::e_resident, core) -= 1;
+    }
+    block.state = next;
+    return service;
+}
+
+std::pair<Hierarchy::Service, Block> Hierarchy::missed(unsigned core, const Access& access) {
+    const OwnCell& cell = table_.own_cell(own_event(access.kind), table_.invalid);
+    const Answer answer = ask(core, cell.bus, access.line);
+    Block block;
+    block.line = access.line;
+    block.state = answer.shared ? cell.next_shared : cell.next_alone;
+    block.value = memory_[access.line];
+    Service service = Service::memory;
+    unsigned source = 0;
+    if (answer.supplier) {
+        const Supplier& supplier = *answer.supplier;
+        block.state = supplier.gives.empty() ? block.state : supplier.gives;
+        block.value = supplier.value;
+        service = Service::cache;
+        source = source_index(table_.facts.at(supplier.state).counts_as);
+        count(Count::interventions, supplier.core) += 1;
+    }
+    block.e_since_fill = counts_as_e(block.state);
+    count(Count::e_resident, core) += block.e_since_fill ? 1 : 0;
+    count(Count::l2_misses, core, access) += 1;
+    count(Count::miss_source, core, access, source) += 1;
+    const auto state = state_index(table_.facts.at(block.state).counts_as);
+    counts_.at(Count::fills, {core, static_cast<unsigned>(access.kind), state, 0, 0}) += 1;
+    return {service, block};
+}
+
+void Hierarchy::evicted(unsigned core, const Block& block) {
+    count(Count::l2_evictions, core) += 1;
+    const OwnCell& cell = table_.own_cell("evict", block.state);
+    if (cell.leaves_shared) {
+        believed_shared_.insert(block.line);
+    }
+    if (cell.writeback) {
+        count(Count::l2_writebacks, core) += 1;
+        memory_[block.line] = block.value;
+    }
+    if (block.e_since_fill) {
+        count(Count::e_evicted, core) += 1;
+        count(Count::e_resident, core) -= 1;
+    }
+}
+
+/// Every other core that holds the line snoops the request.
+Hierarchy::Answer Hierarchy::ask(unsigned core, const std::string& request, Line line) {
+    Answer answer;
+    for (unsigned other = 0; other < machine_.cores; ++other) {
+        Block* const block = other == core ? nullptr : held(other, line);
+        if (block == nullptr) {
+            continue;
+        }
+        const RemoteCell& cell = table_.remote_cell(request, block->state);
+        // Of several the first state of the file supplies, then the lowest core.
+        if (cell.supply &&
+            (!answer.supplier || table_.rank(block->state) < table_.rank(answer.supplier->state))) {
+            answer.supplier = Supplier{other, block->state, cell.gives, block->value};
+        }
+        if (cell.writeback) {
+            count(Count::l2_writebacks, other) += 1;
+            memory_[line] = block->value;
+        }
+        const bool leaves = cell.next == table_.invalid;
+        if (block->e_since_fill && !counts_as_e(cell.next)) {
+            block->e_since_fill = false;
+            count(leaves ? Count::e_invalidated : Count::e_downgraded, other) += 1;
+            count(Count::e_resident, other) -= 1;
+        }
+        if (leaves) {
+            count(Count::l2_invalidations, other) += 1;
+            drop(other, line);
+        } else {
+            answer.shared = true;
+            block->state = cell.next;
+            state_changed(other, *block);
+        }
+    }
+    if (request == "read") {
+        answer.shared = answer.shared || believed_shared_.contains(line);
+    } else {
+        believed_shared_.erase(line);
+    }
+    return answer;
+}
+
+void Hierarchy::check_single_writer(Line line) {
+    unsigned holders = 0;
+    unsigned writers = 0;
+    for (unsigned core = 0; core < machine_.cores; ++core) {
+        if (const Block* const block = held(core, line)) {
+            holders += 1;
+            writers += writable(block->state) ? 1 : 0;
+        }
+    }
+    if (writers != 0 && holders != 1) {
+        throw Unsound("line " + std::to_string(line) + " is writable in one core while another holds it");
+    }
+}
+
+std::uint64_t& Hierarchy::count(Count which, unsigned core, const Access& access, unsigned last) {
+    switch (which) {
+        case Count::upgrades:
+        case Count::stores_found_e: return counts_.at(which, {core, access.privilege, access.party, 0, 0});
+        default:
+            return counts_.at(
+                which, {core, access.privilege, access.party, static_cast<unsigned>(access.kind), last});
+    }
+}
+
+}  // namespace s80::reference

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A naive model of the whole memory hierarchy, written from the documents and not from src/model, to be
+// compared with it. Every block carries a value: each store writes a new number, and whatever reads the line
+// next must find that number, or the protocol has lost it.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "counts.h"
+#include "recency_sets.h"
+#include "table.h"
+
+namespace s80::reference {
+
+using Line = std::uint32_t;
+
+enum class Kind { ifetch, load, store, walk };  ///< in the order of `dims.kind`
+
+struct Access {
+    unsigned processor = 0;
+    Kind kind = Kind::load;
+    Line line = 0;
+    unsigned privilege = 0;  ///< index into `dims.privilege`
+    unsigned party = 0;      ///< index into `dims.class`
+};
+
+struct Shape {
+    unsigned sets = 1;
+    unsigned ways = 1;
+};
+
+struct Machine {
+    unsigned cores = 1;
+    unsigned threads_per_core = 1;
+    Shape l1i, l1d, l2;
+    bool exclusive = false;
+    unsigned l2_hit = 0, memory = 0, cache = 0, upgrade = 0;  ///< stall cycles
+};
+
+/// A line as the coherence protocol sees it: one for each core that holds the line.
+struct Block {
+    Line line = 0;
+    std::string state;
+    bool e_since_fill = false;  ///< entered in E and never left it
+    std::uint64_t value = 0;
+};
+
+/// What an L1 knows of a line.
+struct L1View {
+    bool present = false;
+    bool writable = false;
+    bool operator==(const L1View&) const = default;
+};
+
+class Hierarchy {
+public:
+    /// The table must live as long.
+    static std::unique_ptr<Hierarchy> make(const Machine& machine, const Table& table);
+    virtual ~Hierarchy() = default;
+
+    /// Returns the stall cycles. Throws Unsound when the protocol loses a value, has two writers or reaches
+    /// an impossible cell.
+    unsigned access(const Access& access);
+
+    /// The state of a line in a core; the invalid one when it is not there.
+    std::string state(unsigned core, Line line);
+    virtual L1View l1i(unsigned core, Line line) = 0;
+    virtual L1View l1d(unsigned core, Line line) = 0;
+    const Counts& counts() const { return counts_; }
+    Machine const& machine() const { return machine_; }
+
+protected:
+    enum class Service { l2, memory, cache, upgrade };  ///< in the order of `dims.service`
+
+    Hierarchy(const Machine& machine, const Table& table) : machine_(machine), table_(table) {}
+
+    /// True when the L1 alone serves the access: it is counted nowhere and stalls nobody.
+    virtual bool l1_serves(unsigned core, const Access& access) = 0;
+    virtual bool l1_has(unsigned core, const Access& access) = 0;
+    /// Everything beyond the L1; at the end the line is in the L1, most recent.
+    virtual Service beyond_l1(unsigned core, const Access& access) = 0;
+    /// The core's block, wherever it is; null when it has none.
+    virtual Block* held(unsigned core, Line line) = 0;
+    /// The core's caches forget the line.
+    virtual void drop(unsigned core, Line line) = 0;
+    /// The block's state has changed at another core's request.
+    virtual void state_changed(unsigned core, const Block& block) = 0;
+    /// The number that the L1 gives to the access that has just been served, and where a store puts its own.
+    virtual std::uint64_t& l1_value(unsigned core, const Access& access) = 0;
+
+    /// The core's own event finds the block in its caches.
+    Service found(unsigned core, const Access& access, Block& block);
+    /// The core's own event finds no block; the new one is to be filled in.
+    std::pair<Service, Block> missed(unsigned core, const Access& access);
+    /// The block leaves the core.
+    void evicted(unsigned core, const Block& block);
+    bool writable(const std::string& state) const { return table_.facts.at(state).writable; }
+
+private:
+    struct Supplier {
+        unsigned core = 0;
+        std::string state;
+        std::string gives;
+        std::uint64_t value = 0;
+    };
+    struct Answer {
+        bool shared = false;
+        std::optional<Supplier> supplier;
+    };
+    Answer ask(unsigned core, const std::string& request, Line line);
+    bool counts_as_e(const std::string& state) const { return table_.facts.at(state).counts_as == "E"; }
+    void check_single_writer(Line line);
+    std::uint64_t& count(Count which, unsigned core) { return counts_.at(which, {core, 0, 0, 0, 0}); }
+    std::uint64_t& count(Count which, unsigned core, const Access& access, unsigned last = 0);
+
+    Machine machine_;
+    const Table& table_;
+    Counts counts_;
+    std::map<Line, std::uint64_t> memory_;
+    std::set<Line> believed_shared_;  ///< memory takes it that copies remain (leaves_shared)
+    std::map<Line, std::uint64_t> last_stored_;
+    std::uint64_t stores_ = 0;
+};
+
+}  // namespace s80::reference

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "pair.h"
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+
+#include "model/player.h"
+
+namespace s80::reference {
+
+namespace {
+
+constexpr unsigned kLineBytes = 64;
+constexpr std::size_t kAllLinesEvery = 64;  ///< accesses between two looks at every line of every core
+
+std::uint64_t g_compared = 0;
+
+const char* kind_name(Kind kind) {
+    static const char* const names[] = {"ifetch", "load", "store", "walk"};
+    return names[static_cast<unsigned>(kind)];
+}
+
+std::string show(const Access& access) {
+    std::ostringstream out;
+    out << access.processor << ' ' << kind_name(access.kind) << ' ' << access.line;
+    return out.str();
+}
+
+model::Context context(const Access& access) {
+    return {static_cast<model::Privilege>(access.privilege), static_cast<model::Party>(access.party)};
+}
+
+/// The model, driven as the machine's threads ask: processors through the player, or a core's accesses
+/// directly.
+class Driven {
+public:
+    Driven(const Machine& machine, const model::Protocol& protocol, std::size_t lines)
+        : hierarchy(model_machine(machine), protocol, lines),
+          player_(hierarchy),
+          window_(machine.cores * machine.threads_per_core),
+          threads_(machine.threads_per_core) {}
+
+    unsigned access(const Access& access) {
+        if (threads_ == 1) {
+            return hierarchy.access(access.processor, access.line, static_cast<model::Kind>(access.kind),
+                                    context(access));
+        }
+        const auto before = hierarchy.stats().sum(model::Stat::stall_cycles);
+        play(access);
+        return static_cast<unsigned>(hierarchy.stats().sum(model::Stat::stall_cycles) - before);
+    }
+
+    model::Hierarchy hierarchy;
+
+private:
+    /// A window in which that processor alone runs, for this access alone.
+    void play(const Access& access) {
+        model::Stream& stream = window_.streams[access.processor];
+        stream.ran = stream.runs_on = true;
+        stream.events.resize(1);
+        stream.size = 1;
+        stream.events[0].line = access.line;
+        stream.events[0].op = static_cast<model::Op>(access.kind);
+        stream.events[0].context = context(access);
+        player_.play(window_);
+        stream.ran = stream.runs_on = false;
+        stream.size = 0;
+    }
+
+    model::Player player_;
+    model::Window window_;
+    unsigned threads_;
+};
+
+class Comparison {
+public:
+    Comparison(const Case& c, const model::Protocol& protocol, const Table& table)
+        : case_(c),
+          protocol_(protocol),
+          reference_(Hierarchy::make(c.machine, table)),
+          model_(c.machine, protocol, 1 + highest()) {}
+
+    std::optional<std::string> run() {
+        for (std::size_t i = 0; i < case_.accesses.size(); ++i) {
+            const Access& access = case_.accesses[i];
+            const unsigned theirs = model_.access(access);
+            const unsigned ours = reference_->access(access);
+            ++g_compared;
+            if (theirs != ours) {
+                return at(i, "stall cycles", std::to_string(theirs), std::to_string(ours));
+            }
+            if (auto found = compare_line(i, access.line)) {
+                return found;
+            }
+            if (i % kAllLinesEvery == 0 || i + 1 == case_.accesses.size()) {
+                for (const Line line : lines_) {
+                    if (auto found = compare_line(i, line)) {
+                        return found;
+                    }
+                }
+            }
+        }
+        return compare_statistics();
+    }
+
+private:
+    Line highest() {
+        for (const Access& access : case_.accesses) {
+            lines_.insert(access.line);
+        }
+        return lines_.empty() ? 0 : *lines_.rbegin();
+    }
+
+    std::string at(std::size_t i, const std::string& what, const std::string& model,
+                   const std::string& reference) {
+        return "after access " + std::to_string(i + 1) + " (" + show(case_.accesses[i]) + "): " + what +
+               ": model " + model + ", reference " + reference;
+    }
+
+    std::optional<std::string> compare_line(std::size_t i, Line line) {
+        for (unsigned core = 0; core < case_.machine.cores; ++core) {
+            const std::string& theirs = protocol_.state(model_.hierarchy.state(core, line)).name;
+            const std::string ours = reference_->state(core, line);
+            if (theirs != ours) {
+                return at(i, "state of line " + std::to_string(line) + " in core " + std::to_string(core),
+                          theirs, ours);
+            }
+            const L1View instruction{model_.hierarchy.in_l1(core, line, true), false};
+            const L1View data{model_.hierarchy.in_l1(core, line, false),
+                              model_.hierarchy.l1_writable(core, line)};
+            if (instruction != reference_->l1i(core, line)) {
+                return l1_differs(i, "L1I", core, line, instruction, reference_->l1i(core, line));
+            }
+            if (data != reference_->l1d(core, line)) {
+                return l1_differs(i, "L1D", core, line, data, reference_->l1d(core, line));
+            }
+        }
+        return std::nullopt;
+    }
+
+    std::string l1_differs(std::size_t i, const char* l1, unsigned core, Line line, L1View theirs,
+                           L1View ours) {
+        const auto words = [](L1View view) {
+            return view.writable ? "writable" : view.present ? "readable" : "absent";
+        };
+        return at(i, std::string(l1) + " of core " + std::to_string(core) + ", line " + std::to_string(line),
+                  words(theirs), words(ours));
+    }
+
+    /// The model's values are flat and row-major, in the order of the dimensions.
+    std::optional<std::string> compare_statistics() {
+        for (const CountInfo& info : all_counts()) {
+            const auto stat = find(info.name);
+            const auto values = model_.hierarchy.stats().values(stat);
+            for (std::size_t flat = 0; flat < values.size(); ++flat) {
+                Place place{};
+                std::size_t rest = flat;
+                for (std::size_t d = info.extents.size(); d > 0; --d) {
+                    place[d] = static_cast<unsigned>(rest % info.extents[d - 1]);
+                    rest /= info.extents[d - 1];
+                }
+                place[0] = static_cast<unsigned>(rest);
+                if (const auto ours = reference_->counts().value(info.count, place); values[flat] != ours) {
+                    return at(case_.accesses.size() - 1,
+                              std::string(info.name) + words(model::info(stat), place),
+                              std::to_string(values[flat]), std::to_string(ours));
+                }
+            }
+        }
+        return std::nullopt;
+    }
+
+    static model::Stat find(const std::string& name) {
+        for (unsigned s = 0; s < model::kStats; ++s) {
+            if (model::info(static_cast<model::Stat>(s)).name == name) {
+                return static_cast<model::Stat>(s);
+            }
+        }
+        throw std::logic_error("the model has no statistic named " + name);
+    }
+
+    static std::string words(const model::StatInfo& info, const Place& place) {
+        std::string text;
+        for (unsigned d = 0; d < info.rank; ++d) {
+            const auto labels = model::labels(info.dim[d]);
+            text +=
+                std::string(" ") + (labels.empty() ? "core " + std::to_string(place[d]) : labels[place[d]]);
+        }
+        return text;
+    }
+
+    const Case& case_;
+    const model::Protocol& protocol_;
+    std::set<Line> lines_;
+    std::unique_ptr<Hierarchy> reference_;
+    Driven model_;
+};
+
+}  // namespace
+
+void showValue(const Case& c, std::ostream& out) {
+    const Machine& m = c.machine;
+    const auto shape = [&](const char* name, const Shape& s) {
+        out << ", " << name << ' ' << s.sets << " sets x " << s.ways << " ways";
+    };
+    out << m.cores << " cores, " << m.threads_per_core << " threads a core";
+    shape("L1I", m.l1i);
+    shape("L1D", m.l1d);
+    shape("L2", m.l2);
+    out << (m.exclusive ? ", exclusive" : ", inclusive") << "; processor, access, line:\n";
+    for (const Access& access : c.accesses) {
+        out << "  " << show(access) << '\n';
+    }
+}
+
+model::Machine model_machine(const Machine& machine) {
+    const auto geometry = [](const Shape& shape) {
+        return model::CacheGeometry{static_cast<std::uint64_t>(shape.sets) * shape.ways * kLineBytes,
+                                    shape.ways};
+    };
+    model::Machine m;
+    m.name = "drawn";
+    m.processors = machine.cores * machine.threads_per_core;
+    m.threads_per_core = machine.threads_per_core;
+    m.clock_hz = 1'000'000'000;
+    m.line_bytes = kLineBytes;
+    m.l1i = geometry(machine.l1i);
+    m.l1d = geometry(machine.l1d);
+    m.l2 = geometry(machine.l2);
+    m.l2_inclusion = machine.exclusive ? model::Inclusion::exclusive : model::Inclusion::inclusive;
+    m.latency = {machine.l2_hit, machine.memory, machine.cache, machine.upgrade};
+    m.check("the drawn machine");
+    return m;
+}
+
+std::optional<std::string> difference(const Case& c, const model::Protocol& protocol, const Table& table) {
+    Comparison comparison(c, protocol, table);
+    try {
+        return comparison.run();
+    } catch (const Unsound& unsound) {
+        return std::string("reference: ") + unsound.what();
+    } catch (const model::Error& error) {
+        return std::string("model: ") + error.what();
+    }
+}
+
+std::uint64_t compared() {
+    return g_compared;
+}
+
+}  // namespace s80::reference
