@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import signal
 import sys
 from collections.abc import Iterator
@@ -15,17 +14,27 @@ from rich.console import Console
 
 from s80lab import checkpoint, paths
 from s80lab.bench import run_bench
+from s80lab.capture_commands import capture, captures_app
+from s80lab.command_parts import (
+    Again,
+    Machine,
+    Protocol,
+    Scale,
+    Settings,
+    add_store_commands,
+    make_plans,
+    run_pipeline,
+)
 from s80lab.config import names, parse_settings
 from s80lab.config_experiment import load_experiment
 from s80lab.database import list_runs
 from s80lab.database import query as query_database
 from s80lab.doctor import examine
 from s80lab.errors import UserError
-from s80lab.experiment import Options, Plan, draft
-from s80lab.experiment_pipeline import Pipeline, Until
+from s80lab.experiment import Options
 from s80lab.image import build_image
-from s80lab.progress import Board
-from s80lab.qemu import find_qemu
+from s80lab.replay_commands import explore_command, filter_error_command, replay_command
+from s80lab.protocol_commands import app as protocol_app
 from s80lab.report import print_experiment, write_experiment_report
 
 app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
@@ -33,15 +42,12 @@ image_app = typer.Typer(help="The guest image: kernel and initramfs.", no_args_i
 checkpoint_app = typer.Typer(help="Ready and warm guests, saved.", no_args_is_help=True)
 app.add_typer(image_app, name="image")
 app.add_typer(checkpoint_app, name="checkpoint")
+app.add_typer(protocol_app, name="protocol")
+app.add_typer(captures_app, name="captures")
 
 Experiments = Annotated[list[str], typer.Argument(help="Names of files in configs/experiments.")]
-Machine = Annotated[str | None, typer.Option(help="Another machine (configs/machines).")]
-Protocol = Annotated[str | None, typer.Option(help="Another protocol (configs/protocols).")]
-Scale = Annotated[str | None, typer.Option(help="Another scale (workloads/scales).")]
 Seeds = Annotated[str | None, typer.Option(help="Seeds, separated by commas.")]
-Settings = Annotated[list[str] | None, typer.Option("--set", help="A value of the machine file, e.g. l2.size=4MiB.")]
 Jobs = Annotated[int, typer.Option(min=0, help="Guests at once; 0: as many as host cores.")]
-Again = Annotated[bool, typer.Option("--again", help="Measure anew what has been measured already.")]
 
 
 @app.command()
@@ -90,36 +96,14 @@ def checkpoint_build(
 ) -> None:
     """Builds the checkpoints of experiments unless they are there."""
     options = Options(machine, protocol, scale, (), parse_settings(settings or []))
-    _pipeline(_plans(experiments, options), jobs, False, stage)
+    run_pipeline(make_plans(experiments, options), jobs, False, stage)
 
 
-@checkpoint_app.command("list")
-def checkpoint_list() -> None:
-    """Every checkpoint with its size on disk."""
-    for one in checkpoint.all_checkpoints():
-        manifest = one.manifest
-        there = f"{one.disk_bytes() / 1e9:.1f} GB" if one.ram.is_file() else "blobs missing"
-        warmth = f", {manifest.warmup.verdict}" if manifest.warmup else ""
-        print(f"{manifest.name}: {there}{warmth}, {manifest.created}")
+def _describe(manifest: checkpoint.Manifest) -> str:
+    return f"{manifest.warmup.verdict}, " if manifest.warmup else ""
 
 
-@checkpoint_app.command("verify")
-def checkpoint_verify() -> None:
-    """Hashes every checkpoint again; exit code 1 where one is damaged or its blobs are missing."""
-    verdicts = [(one.manifest.name, checkpoint.verify(one)) for one in checkpoint.all_checkpoints()]
-    for name, verdict in verdicts:
-        print(f"{name}: {verdict}")
-    if any(verdict != "whole" for _, verdict in verdicts):
-        raise typer.Exit(1)
-
-
-@checkpoint_app.command("prune")
-def checkpoint_prune(
-    keep: Annotated[list[str] | None, typer.Option(help="A checkpoint to keep (may be given several times).")] = None,
-) -> None:
-    """Removes all checkpoints but the ones to keep, and what interrupted builds have left."""
-    for name, freed in checkpoint.prune(set(keep or [])):
-        print(f"{name}: removed, {freed / 1e9:.1f} GB")
+add_store_commands(checkpoint_app, checkpoint.STORE, "checkpoint", _describe)
 
 
 @app.command()
@@ -135,7 +119,7 @@ def run(
 ) -> None:
     """Everything that the experiments still lack, up to their tables."""
     options = Options(machine, protocol, scale, _seeds(seeds), parse_settings(settings or []))
-    folders = _pipeline(_plans(experiments, options), jobs, again, "run")
+    folders = run_pipeline(make_plans(experiments, options), jobs, again, "run")
     _show(folders)
 
 
@@ -144,7 +128,7 @@ def report(experiments: Experiments, scale: Scale = None) -> None:
     """The tables of the latest run of each seed, and a report over all of them."""
     latest: dict[tuple[str, int], Path] = {}
     for row in list_runs(paths.database()):
-        name = row["experiment"]
+        name = row["experiment"] if row["engine"] != "replay" else ""
         folder = paths.results() / row["folder"]
         if name in experiments and row["scale"] == (scale or load_experiment(name, {}).scale) and folder.is_dir():
             latest[name, row["seed"]] = folder
@@ -167,11 +151,17 @@ def bench_command(
     experiment: Annotated[str, typer.Argument(help="Whose load.")] = "imapb", scale: Scale = None
 ) -> None:
     """Speed with the model against the speed of the same guest without it (builds the ready checkpoint if need be)."""
-    plans = _plans([experiment], Options(scale=scale))
-    _pipeline(plans, 1, False, "ready")
+    plans = make_plans([experiment], Options(scale=scale))
+    run_pipeline(plans, 1, False, "ready")
     ready = checkpoint.find(plans[0].ready_name, plans[0].ready_key)
     assert ready is not None
     run_bench(plans[0], ready, print)
+
+
+app.command()(capture)
+app.command("replay")(replay_command)
+app.command("explore")(explore_command)
+app.command("filter-error")(filter_error_command)
 
 
 def main() -> None:
@@ -189,21 +179,6 @@ def main() -> None:
         for message in messages:
             print(f"s80lab: {message}", file=sys.stderr)
         sys.exit(2)
-
-
-def _plans(experiments: list[str], options: Options) -> list[Plan]:
-    drafts = [draft(name, options) for name in dict.fromkeys(experiments)]
-    qemu = find_qemu()
-    return [complete(qemu) for complete in drafts]
-
-
-def _pipeline(plans: list[Plan], jobs: int, again: bool, until: Until) -> list[Path]:
-    try:
-        with Board(Console(stderr=True)) as board:
-            return asyncio.run(Pipeline(board, jobs, again).go(plans, until))
-    except KeyboardInterrupt:
-        print("s80lab: interrupted; nothing partial is kept, run the same command to go on", file=sys.stderr)
-        raise typer.Exit(130) from None
 
 
 def _show(folders: list[Path]) -> None:

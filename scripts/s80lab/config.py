@@ -36,6 +36,12 @@ def parse_size(value: object) -> int:
     return int(match[1]) * UNITS[match[2]]
 
 
+def size_text(size: int) -> str:
+    """`512KiB`: the largest unit that leaves a whole number."""
+    unit = next((name for name, bytes in reversed(UNITS.items()) if size and size % bytes == 0), "")
+    return f"{size // UNITS[unit]}{unit}"
+
+
 Size = Annotated[int, BeforeValidator(parse_size)]
 
 
@@ -77,19 +83,30 @@ def names(folder: Path) -> list[str]:
 def read_toml(path: Path) -> dict[str, Any]:
     """The file's content; UserError where it cannot be read or is no TOML."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{shown(path)}: cannot be read ({error})") from None
+    return parse_toml(text, shown(path))
+
+
+def parse_toml(text: str, where: str) -> dict[str, Any]:
+    """The content of a text that came from `where`; UserError where it is no TOML."""
+    try:
+        return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise UserError(f"{shown(path)}: is no TOML: {error}") from None
+        raise UserError(f"{where}: is no TOML: {error}") from None
 
 
 def load(path: Path, model: type[M], overrides: Mapping[str, object] | None = None) -> M:
     """The file as `model`, with dotted-key overrides (`l2.size` to `4MiB`) put over it."""
-    content = read_toml(path)
+    return resolve(read_toml(path), model, shown(path), overrides)
+
+
+def resolve(content: dict[str, Any], model: type[M], where: str, overrides: Mapping[str, object] | None = None) -> M:
+    """`content`, which came from `where` and is changed, as `model` with overrides over it."""
     for key, value in (overrides or {}).items():
-        _put(content, key, value, path, model)
-    return validate(content, model, shown(path))
+        _put(content, key, value, where, model)
+    return validate(content, model, where)
 
 
 def validate(content: Mapping[str, Any], model: type[M], where: str) -> M:
@@ -136,14 +153,14 @@ def _model_of(annotation: Any) -> type[BaseModel] | None:
     return None
 
 
-def _put(content: dict[str, Any], key: str, value: object, path: Path, model: type[BaseModel]) -> None:
+def _put(content: dict[str, Any], key: str, value: object, where: str, model: type[BaseModel]) -> None:
     """Sets a dotted key; the model judges unknown ones, so only the tables on the way are checked here."""
     *tables, last = key.split(".")
     for depth, name in enumerate(tables):
         inner = content.setdefault(name, {})
         if not isinstance(inner, dict):
             allowed = hint(name, _fields(model, tables[:depth]))
-            raise UserError(f"{shown(path)}: `{name}` of `{key}` is no table: {allowed}")
+            raise UserError(f"{where}: `{name}` of `{key}` is no table: {allowed}")
         content = inner
     content[last] = value
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
 from s80lab import paths
-from s80lab.config import Size, Strict, find_or_file, load, read_toml
+from s80lab.config import Size, Strict, find_or_file, load, parse_toml, read_toml, resolve
 
 GIB = 1 << 30
 
@@ -137,6 +137,11 @@ def with_inclusion(protocol: Path, overrides: Mapping[str, object] | None = None
 def load_machine_file(path: Path, overrides: Mapping[str, object] | None = None) -> Machine:
     """A machine from any file."""
     return load(path, Machine, overrides)
+
+
+def load_machine_text(text: str, where: str, overrides: Mapping[str, object] | None = None) -> Machine:
+    """A resolved machine out of a capture; `where` begins the sentence in which it is refused."""
+    return resolve(parse_toml(text, where), Machine, where, overrides)
 
 
 def low_ram(ram: int) -> int:

@@ -29,6 +29,9 @@ QUIT_LIMIT_S = 120.0
 STDERR = "qemu.stderr"
 PLUGIN_PREFIX = "s80lab-plugin: "
 
+# In front of a command line: that process dies with this one even when it is killed.
+DIES_WITH_US = ("setpriv", "--pdeathsig", "KILL", "--")
+
 T = TypeVar("T")
 
 
@@ -49,11 +52,10 @@ class Guest:
 
     async def __aenter__(self) -> Self:
         command = [*self._qemu.command(), *arguments(self._boot, self.session)]
-        # setpriv: QEMU dies with this process even when it is killed; its own session: a terminal's Ctrl-C is ours.
-        guard = ["setpriv", "--pdeathsig", "KILL", "--"]
+        # Its own session: a terminal's Ctrl-C is ours.
         with (self.session.folder / STDERR).open("wb") as stderr:
             self._process = await asyncio.create_subprocess_exec(
-                *guard,
+                *DIES_WITH_US,
                 *command,
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=stderr,

@@ -55,10 +55,15 @@ def stats(
         "schema": SCHEMA,
         "inputs": dict(inputs),
         "region": _raw(region),
-        "metrics": compute_all(Measurement(region, load)),
+        "metrics": compute(run, load),
         "windows": [window.record() for window in windows],
         "warmup": asdict(judge(windows)),
     }
+
+
+def compute(run: Snapshots, load: Mapping[str, Any] | None) -> dict[str, float | int | None]:
+    """Every metric of the measured region; load: the load generator's result, None of a replay."""
+    return compute_all(Measurement(run.region(), load))
 
 
 def write_stats(

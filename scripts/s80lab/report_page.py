@@ -57,6 +57,26 @@ class Topic:
 
 def page(title: str, groups: Sequence[Group], pictures: Sequence[Picture]) -> str:
     """The whole page as text."""
+    return render(
+        title,
+        _lead(groups),
+        unsettled=[group.label for group in groups if not group.warm],
+        notes=[comparison_note(groups), *replay_notes(groups)],
+        topics=_topics(groups, pictures),
+        origins=[_origins(group, kind) for group in groups for kind in ("inputs", "versions")],
+    )
+
+
+def render(
+    title: str,
+    lead: str,
+    *,
+    unsettled: Sequence[str],
+    notes: Sequence[str],
+    topics: Sequence[Topic],
+    origins: Sequence[Table],
+) -> str:
+    """A page of these parts. unsettled: what was not warm; origins: tables of hashes and versions."""
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -65,12 +85,12 @@ def page(title: str, groups: Sequence[Group], pictures: Sequence[Picture]) -> st
     )
     return environment.get_template("report.html.j2").render(
         title=title,
-        lead=_lead(groups),
+        lead=lead,
         style=(TEMPLATES / "style.css").read_text(encoding="utf-8"),
-        unsettled=[group for group in groups if not group.warm],
-        notes=[comparison_note(groups), *replay_notes(groups)],
-        topics=_topics(groups, pictures),
-        origins=[_origins(group, kind) for group in groups for kind in ("inputs", "versions")],
+        unsettled=unsettled,
+        notes=notes,
+        topics=topics,
+        origins=origins,
         metrics=list(REGISTRY.values()),
     )
 

@@ -20,6 +20,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import PercentFormatter
 
 WIDTH_IN = 8.2
+PNG_DPI = 150
 
 # Stands for the colour of the text around the picture; becomes `currentColor`.
 INK = "#010203"
@@ -94,6 +95,13 @@ def svg(figure: Figure) -> str:
     figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
     picture = text.getvalue().replace(INK, "currentColor")
     return picture[picture.index("<svg") :]
+
+
+def png(figure: Figure) -> bytes:
+    """The figure as PNG on white, for slides and papers."""
+    content = io.BytesIO()
+    figure.savefig(content, format="png", dpi=PNG_DPI, facecolor="white", metadata={"Software": None})
+    return content.getvalue()
 
 
 def standalone(picture: str) -> str:

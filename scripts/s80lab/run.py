@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One measured run: restored from the warm checkpoint, its folder whole or absent, its rows in the database last."""
+"""One measured run: restored from a checkpoint, its folder whole or absent, its rows in the database last."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import asyncio
 import json
 import shutil
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,9 +54,9 @@ async def measure(plan: Plan, warm: Checkpoint, seed: int, slots: asyncio.Semaph
         return folder
     async with slots:
         with staging(folder) as partial:
-            timing = await _run(plan, warm, seed, partial, job)
+            timing = await live(plan, warm, seed, partial, job)
             job.update("report")
-            await asyncio.to_thread(_finish, plan, warm, seed, run_id, inputs, timing, partial)
+            await asyncio.to_thread(finish, plan, warm, seed, run_id, inputs, timing, partial)
         insert_run(paths.database(), folder)
     return folder
 
@@ -69,32 +70,43 @@ def is_whole(folder: Path) -> bool:
     return True
 
 
-async def _run(plan: Plan, warm: Checkpoint, seed: int, folder: Path, job: Job) -> Timing:
+async def live(
+    plan: Plan,
+    start: Checkpoint,
+    seed: int,
+    folder: Path,
+    job: Job,
+    extra: Mapping[str, object] | None = None,
+) -> Timing:
+    """Runs the guest from a checkpoint to the end of the plan's measured region; extra: plugin arguments beside the
+    usual ones. The warm-up, where the checkpoint is not warm, is the plan's `skip`."""
     phases = plan.phases
+    warm = start.manifest.stage == "warm"
     session = Session(
         folder=folder,
-        ram=warm.ram,
+        ram=start.ram,
         shared=False,
         socket=folder,
         job=folder / JOB,
         plugin=plan.plugin,
         plugin_arguments={
             **write_inputs(plan, folder, seed),
-            "ram": warm.ram,
-            "state_in": warm.model_state,
-            "generation": GENERATION,
+            "ram": start.ram,
+            **({"state_in": start.model_state, "generation": GENERATION} if warm else {}),
             "skip": phases.skip,
             "measure": phases.measure,
+            **(extra or {}),
         },
         incoming=True,
     )
-    shutil.copyfile(warm.folder / SNAPSHOTS, folder / WARM_SNAPSHOTS)
+    if warm:
+        shutil.copyfile(start.folder / SNAPSHOTS, folder / WARM_SNAPSHOTS)
     timing = Timing(time.monotonic())
     lines = Follower(folder / SNAPSHOTS)
     with short_socket(session) as session:
         async with Guest(plan.qemu, plan.boot, session, f"run {plan.name}, seed {seed}") as guest:
-            await guest.restore(warm.guest_state)
-            region = Region(phases.measure, phases.window)
+            await guest.restore(start.guest_state)
+            region = Region(phases.measure, phases.window, 0 if warm else phases.skip)
 
             def look() -> float | None:
                 for line in lines.lines():
@@ -112,37 +124,55 @@ async def _run(plan: Plan, warm: Checkpoint, seed: int, folder: Path, job: Job) 
 
 
 class Region:
-    """Progress through the measured region, from the lines of snapshots.jsonl."""
+    """Progress through a warm-up, if there is one, and the measured region, from the lines of snapshots.jsonl."""
 
-    def __init__(self, length: int, window: int) -> None:
+    def __init__(self, length: int, window: int, warm_up: int = 0) -> None:
         self.length = length
         self.window = window
-        self.begin: int | None = None
+        self.warm_up = warm_up
         self.done = 0
+        self._begin = 0
+        self._load_began: float | None = None
         self._then = 0.0
 
     def take(self, line: str, timing: Timing) -> None:
         """One whole line; only the few fields that progress needs."""
         content: dict[str, Any] = json.loads(line)
         mark, at = content.get("mark"), content.get("instructions", 0)
-        if mark == "measure_begin":
-            self.begin, timing.measure_begin = at, time.monotonic()
+        if mark == "load_begin":
+            self._begin, self._load_began = at, time.monotonic()
+        elif mark == "measure_begin":
+            self._begin, timing.measure_begin = at, time.monotonic()
         elif mark == "measure_end":
             timing.measure_end = time.monotonic()
-        if self.begin is not None:
-            self.done, self._then = at - self.begin, time.monotonic()
+        self.done, self._then = at - self._begin, time.monotonic()
 
     def show(self, job: Job, timing: Timing) -> None:
         """The progress line."""
         if timing.measure_end is not None:
             job.update("collecting")
-        elif timing.measure_begin is None:
-            job.update("taking up the seed")
+        elif timing.measure_begin is not None:
+            self._advance(job, "measured", self.length, timing.measure_begin)
+        elif self.warm_up and self._load_began is not None:
+            self._advance(job, "warm-up", self.warm_up, self._load_began)
         else:
-            passed = self._then - timing.measure_begin
-            mips = self.done / passed / 1e6 if self.done and passed else None
-            estimate = min(guess(self.done, self._then, mips, self.window), self.length)
-            job.update(f"measured {self.done / 1e9:.1f} G", estimate, self.length, mips)
+            job.update("taking up the job")
+
+    def _advance(self, job: Job, what: str, length: int, since: float) -> None:
+        passed = self._then - since
+        mips = self.done / passed / 1e6 if self.done and passed else None
+        estimate = min(guess(self.done, self._then, mips, self.window), length)
+        job.update(f"{what} {self.done / 1e9:.1f} G", estimate, length, mips)
+
+
+def versions(plan: Plan) -> dict[str, str]:
+    """Of everything that a live run rests on."""
+    return {
+        "s80lab": __version__,
+        "qemu": plan.qemu.version,
+        "kernel": plan.image_manifest.kernel_version,
+        **plan.image_manifest.packages,
+    }
 
 
 def _check_errors(result: dict[str, Any], name: str) -> None:
@@ -154,7 +184,7 @@ def _check_errors(result: dict[str, Any], name: str) -> None:
         )
 
 
-def _finish(plan: Plan, warm: Checkpoint, seed: int, run_id: str, inputs: Inputs, timing: Timing, folder: Path) -> None:
+def finish(plan: Plan, start: Checkpoint, seed: int, run_id: str, inputs: Inputs, timing: Timing, folder: Path) -> None:
     """Checks, statistics, manifest and report of a run that has ended."""
     region = Snapshots.read(folder / SNAPSHOTS).region()
     assert timing.measure_begin is not None and timing.measure_end is not None
@@ -178,15 +208,10 @@ def _finish(plan: Plan, warm: Checkpoint, seed: int, run_id: str, inputs: Inputs
         "wall_s": round(time.monotonic() - timing.began, 2),
         "mips": round(region.instructions / region_s / 1e6, 2),
         "inputs": inputs,
-        "warm_snapshots": WARM_SNAPSHOTS,
-        "warm_checkpoint": warm.manifest.name,
+        "warm_snapshots": WARM_SNAPSHOTS if (folder / WARM_SNAPSHOTS).is_file() else None,
+        "checkpoint": start.manifest.name,
         "identities": identities,
-        "versions": {
-            "s80lab": __version__,
-            "qemu": plan.qemu.version,
-            "kernel": plan.image_manifest.kernel_version,
-            **plan.image_manifest.packages,
-        },
+        "versions": versions(plan),
     }
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
     write_stats(folder)

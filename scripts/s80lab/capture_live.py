@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Makes a capture: a live run with a recorder beside the model, then its own replay, held against the live run."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from s80lab import paths, resources
+from s80lab.capture import STORE, SUFFIX, Form, Manifest, Totals, header
+from s80lab.checkpoint import SNAPSHOTS, Checkpoint
+from s80lab.checkpoint_warm import MACHINE, PROTOCOL
+from s80lab.config_experiment import Phases
+from s80lab.errors import UserError
+from s80lab.experiment import Inputs, Plan
+from s80lab.folder import read_manifest, read_stats
+from s80lab.hashing import text_hash, value_hash
+from s80lab.metrics import compute
+from s80lab.progress import Job
+from s80lab.replay_error import differences
+from s80lab.replay_process import play
+from s80lab.run import finish, live, versions
+from s80lab.snapshots import Snapshots
+from s80lab.staging import exclusive, staging
+from s80lab.store import now
+
+ORIGIN = "origin.json"
+# Bytes a million instructions, at most, for a look at the disk before the guest starts.
+_ROOM: dict[Form, int] = {"filtered": 50_000, "full": 700_000}
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What is recorded. skip, measure: instructions before and in the measured region."""
+
+    plan: Plan
+    seed: int
+    forms: tuple[Form, ...]
+    start: Checkpoint
+    skip: int
+    measure: int
+
+    @property
+    def inputs(self) -> Inputs:
+        """All that decides what the capture holds."""
+        shape = {"forms": self.forms, "skip": self.skip, "measure": self.measure}
+        return {
+            **self.plan.warm_inputs,
+            "start": self.start.manifest.content,
+            "job": text_hash(self.plan.job(self.seed)),
+            "capture": value_hash(shape),
+        }
+
+    @property
+    def name(self) -> str:
+        forms = "-".join(self.forms)
+        return f"{self.plan.name}-{self.plan.scale_name}-s{self.seed}-{forms}-{value_hash(self.inputs)[:8]}"
+
+    def origin(self) -> str:
+        """What goes into the capture's header, JSON."""
+        job = dict(line.split("=", 1) for line in self.plan.job(self.seed).splitlines())
+        content = {
+            "capture": self.name,
+            "experiment": self.plan.name,
+            "mix": self.plan.experiment.workload,
+            "workload": self.plan.experiment.workload,
+            "scale": self.plan.scale_name,
+            "seed": self.seed,
+            "clients": self.plan.clients,
+            "think_ms": float(job["think_ms"]),
+            "start": self.start.manifest.stage,
+            "skip": self.skip,
+            "measure": self.measure,
+            "inputs": self.inputs,
+            "versions": versions(self.plan),
+        }
+        return json.dumps(content, sort_keys=True)
+
+
+def lengths(
+    phases: Phases, stage: str, forms: Sequence[Form], instructions: int | None, warm_up: int | None
+) -> tuple[int, int]:
+    """(skip, measure) of a capture: what was asked for, else from a ready guest a measured region as long as a run's
+    behind as much warm-up as makes both the run's own least warm-up long, and a fifteenth of a region with a full form
+    or from a warm guest. instructions: of the measured region; both of all processors together."""
+    short = stage == "warm" or "full" in forms
+    measure = instructions or (phases.measure // 15 if short else phases.measure)
+    if warm_up is not None:
+        return warm_up, measure
+    if stage == "warm":
+        return phases.skip // 10, measure
+    return max(phases.warmup_min - (0 if short else phases.measure), 6 * phases.window), measure
+
+
+async def make(recipe: Recipe, slots: asyncio.Semaphore, job: Job, again: bool) -> Manifest:
+    """The capture of the recipe, made unless it is there (or `again`)."""
+    name, key = recipe.name, value_hash(recipe.inputs)
+    async with exclusive(paths.captures() / f".{name}.lock", lambda: job.update("waiting for another process")):
+        found = STORE.find(name, key)
+        if found is not None and not again:
+            return found
+        total = (recipe.skip + recipe.measure) // 1_000_000
+        room = sum(_ROOM[form] * total for form in recipe.forms)
+        resources.require(resources.Need(room, resources.RUN_MEMORY), paths.captures())
+        async with slots:
+            began = time.monotonic()
+            folder = STORE.folder(name)
+            with staging(folder) as partial:
+                await _record(recipe, partial, job)
+                forms = {form: await _verify(recipe, form, partial, job) for form in recipe.forms}
+                job.update("hashing")
+                names = tuple(f"{form}{SUFFIX}" for form in recipe.forms)
+                files = await asyncio.to_thread(STORE.hash_files, partial, names)
+                live_mips = read_manifest(partial)["mips"]
+            manifest = Manifest(
+                name=name,
+                key=key,
+                inputs=recipe.inputs,
+                files=files,
+                wall_s=round(time.monotonic() - began, 1),
+                created=now(),
+                experiment=recipe.plan.name,
+                scale=recipe.plan.scale_name,
+                seed=recipe.seed,
+                start=recipe.start.manifest.stage,
+                skip=recipe.skip,
+                measure=recipe.measure,
+                live_mips=live_mips,
+                forms=forms,
+            )
+            STORE.record(manifest)
+            return manifest
+
+
+async def _record(recipe: Recipe, folder: Path, job: Job) -> None:
+    (folder / ORIGIN).write_text(recipe.origin())
+    phases = recipe.plan.phases.model_copy(update={"skip": recipe.skip, "measure": recipe.measure})
+    plan = replace(recipe.plan, phases=phases)
+    files = {f"capture_{form}": folder / f"{form}{SUFFIX}" for form in recipe.forms}
+    extra = {**files, "capture_origin": folder / ORIGIN}
+    timing = await live(plan, recipe.start, recipe.seed, folder, job, extra)
+    for path in files.values():
+        if not path.is_file():
+            raise UserError(f"recording {recipe.name}: the plugin left no {path.name}")
+    job.update("report")
+    await asyncio.to_thread(finish, plan, recipe.start, recipe.seed, recipe.name, recipe.inputs, timing, folder)
+
+
+async def _verify(recipe: Recipe, form: Form, folder: Path, job: Job) -> Totals:
+    """Replays the capture on its own machine and protocol. A full one must give the live run's bytes."""
+    path, out = folder / f"{form}{SUFFIX}", folder / f"replay-{form}"
+    out.mkdir()
+    played = await play(
+        path, folder / MACHINE, folder / PROTOCOL, out, lambda done, of: job.update(f"replaying {form}", done, of)
+    )
+    snapshots = await asyncio.to_thread(Snapshots.read, out / SNAPSHOTS)
+    identical = (out / SNAPSHOTS).read_bytes() == _up_to_the_end(folder / SNAPSHOTS)
+    if form == "full" and not identical:
+        raise UserError(f"{recipe.name}: the replay of the full capture differs from the live run; it is not kept")
+    content = header(path)
+    (out / SNAPSHOTS).unlink()
+    out.rmdir()
+    return Totals(
+        bytes=path.stat().st_size,
+        events=content["events"],
+        accesses=content["accesses"],
+        instructions=content["instructions"],
+        replay_mips=round(played.mips, 1),
+        identical=identical,
+        differences=differences(read_stats(folder)["metrics"], compute(snapshots, None)),
+    )
+
+
+def _up_to_the_end(path: Path) -> bytes:
+    """The live run's snapshots up to measure_end, where captures end."""
+    lines = path.read_bytes().splitlines(keepends=True)
+    end = next(number for number, line in enumerate(lines) if b'"mark":"measure_end"' in line)
+    return b"".join(lines[: end + 1])

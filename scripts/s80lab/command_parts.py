@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What several commands share: options, plans from the user's words, work under a board of progress."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+from rich.console import Console
+
+from s80lab.errors import UserError
+from s80lab.experiment import Options, Plan, draft
+from s80lab.experiment_pipeline import Pipeline, Until
+from s80lab.progress import Board
+from s80lab.qemu import find_qemu
+from s80lab.store import M, Store
+
+T = TypeVar("T")
+
+Machine = Annotated[str | None, typer.Option(help="Another machine: a name in configs/machines or a .toml file.")]
+Protocol = Annotated[str | None, typer.Option(help="Another protocol: a name in configs/protocols or a .toml file.")]
+Scale = Annotated[str | None, typer.Option(help="Another scale (workloads/scales).")]
+Settings = Annotated[list[str] | None, typer.Option("--set", help="A value of the machine file, e.g. l2.size=4MiB.")]
+Again = Annotated[bool, typer.Option("--again", help="Measure anew what has been measured already.")]
+
+
+def make_plans(experiments: Sequence[str], options: Options) -> list[Plan]:
+    """The experiments, resolved; what is wrong with the words is told before a QEMU is looked for."""
+    drafts = [draft(name, options) for name in dict.fromkeys(experiments)]
+    qemu = find_qemu()
+    return [complete(qemu) for complete in drafts]
+
+
+def run_pipeline(plans: list[Plan], jobs: int, again: bool, until: Until) -> list[Path]:
+    """The experiments up to a stage."""
+    return on_board(lambda board: Pipeline(board, jobs, again).go(plans, until))
+
+
+def on_board(work: Callable[[Board], Awaitable[T]]) -> T:
+    """The work's result, its progress on stderr; Ctrl-C ends it in order."""
+
+    async def whole(board: Board) -> T:
+        return await work(board)
+
+    try:
+        with Board(Console(stderr=True)) as board:
+            return asyncio.run(whole(board))
+    except KeyboardInterrupt:
+        print("s80lab: interrupted; nothing partial is kept, run the same command to go on", file=sys.stderr)
+        raise typer.Exit(130) from None
+
+
+def add_store_commands(app: typer.Typer, store: Store[M], noun: str, describe: Callable[[M], str]) -> None:
+    """list, verify and prune of a store, whose manifests `describe` puts into words."""
+
+    @app.command("list", help=f"Every {noun} with its size on disk.")
+    def list_all() -> None:
+        for manifest in store.all():
+            there = f"{store.disk_bytes(manifest.name) / 1e9:.1f} GB" if store.present(manifest) else "blobs missing"
+            print(f"{manifest.name}: {there}, {describe(manifest)}{manifest.created}")
+
+    @app.command(
+        "verify", help=f"Hashes every {noun} again; exit code 1 where one is damaged or its blobs are missing."
+    )
+    def verify() -> None:
+        verdicts = [(manifest.name, store.verify(manifest)) for manifest in store.all()]
+        for name, verdict in verdicts:
+            print(f"{name}: {verdict}")
+        if any(verdict != "whole" for _, verdict in verdicts):
+            raise typer.Exit(1)
+
+    @app.command("prune", help=f"Removes all {noun}s but the ones to keep, and what interrupted builds have left.")
+    def prune(
+        keep: Annotated[list[str] | None, typer.Option(help="One to keep (may be given several times).")] = None,
+    ) -> None:
+        for name, freed in store.prune(set(keep or [])):
+            print(f"{name}: removed, {freed / 1e9:.1f} GB")
+
+
+def one_seed(seed: int | None, plan: Plan) -> int:
+    """The seed that was asked for, else the experiment's first."""
+    if seed is not None and seed < 1:
+        raise UserError(f"--seed {seed}: seeds are whole numbers from 1 up")
+    return plan.experiment.seeds[0] if seed is None else seed

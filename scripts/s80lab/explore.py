@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A grid of designs, replayed on all host cores; what has been replayed already is taken as it is."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from s80lab import paths, resources
+from s80lab.capture import Capture
+from s80lab.errors import UserError
+from s80lab.progress import Board, Job
+from s80lab.replay import is_done, replay
+from s80lab.replay_design import Design
+from s80lab.staging import sweep
+
+MIB = 1 << 20
+# A replay's private memory: tags of 18 L2s of 16 MiB, a window and the decompressor. Seen: 70 to 120 MiB.
+REPLAY_MEMORY = 256 * MIB
+
+
+async def explore(
+    capture: Capture, designs: Sequence[Design], board: Board, jobs: int = 0, again: bool = False
+) -> list[Path]:
+    """The folders of the replays, in the order of the designs. jobs: processes at once (0: one a host core, as far
+    as the memory goes)."""
+    for partial in sweep(paths.runs()):
+        board.say(f"removed what an interrupted process had left: {partial.name}")
+    missing = [design for design in designs if again or not is_done(capture, design)]
+    at_once = _at_once(jobs)
+    board.say(f"{len(designs)} designs, {len(designs) - len(missing)} of them replayed already; {at_once} at once")
+    whole = Whole(board.job(capture.name), len(missing))
+    slots = asyncio.Semaphore(at_once)
+
+    async def one(design: Design, number: int | None) -> Path:
+        if number is None:
+            return await replay(capture, design, lambda done, total: None)
+        async with slots:
+            folder = await replay(capture, design, lambda done, total: whole.moved(number, done, total), again=again)
+            whole.finished(number)
+            return folder
+
+    numbers = {id(design): number for number, design in enumerate(missing)}
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(one(design, numbers.get(id(design)))) for design in designs]
+    whole.end()
+    return [task.result() for task in tasks]
+
+
+class Whole:
+    """Progress of all replays as one line: points done, share of the instructions, MIPS of all processes, time left."""
+
+    def __init__(self, job: Job, points: int) -> None:
+        self._job = job
+        self._points = points
+        self._began = time.monotonic()
+        self._done: dict[int, int] = {}
+        self._length = 0
+        self._finished = 0
+
+    def moved(self, point: int, done: int, total: int) -> None:
+        """A point has played `done` of `total` instructions."""
+        self._done[point] = done
+        self._length = max(self._length, total)
+        self._show()
+
+    def finished(self, point: int) -> None:
+        """A point is whole."""
+        self._done[point] = self._length
+        self._finished += 1
+        self._show()
+
+    def end(self) -> None:
+        seconds = time.monotonic() - self._began
+        played = sum(self._done.values())
+        speed = f", {played / seconds / 1e6:.0f} MIPS in all" if played else ""
+        self._job.done(f"{self._points} replayed in {seconds:.0f} s{speed}" if self._points else "nothing was missing")
+
+    def _show(self) -> None:
+        played = sum(self._done.values())
+        mips = played / (time.monotonic() - self._began) / 1e6
+        self._job.update(f"replayed {self._finished} of {self._points}", played, self._length * self._points, mips)
+
+
+def _at_once(jobs: int) -> int:
+    """UserError where the memory does not hold a single one."""
+    room = resources.available_memory() // REPLAY_MEMORY
+    if room < 1:
+        raise UserError(f"a replay needs {REPLAY_MEMORY // MIB} MiB of memory; end other programs")
+    return max(1, min(jobs or resources.host_cores(), room))
