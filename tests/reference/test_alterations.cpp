@@ -36,6 +36,13 @@ bool told_apart(const model::Protocol& altered, const Table& table, bool exclusi
     return false;
 }
 
+/// Alterations that change nothing that anybody could see.
+bool without_effect(const std::string& protocol, const Alteration& alteration) {
+    // There is an S only beside an owner or after one, and whatever takes the owner away has memory take it
+    // that copies remain, or is a store, which ends that.
+    return protocol == "hammer" && alteration.what == "own.evict S: leaves_shared = true";
+}
+
 class Alterations : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Alterations, OfEveryCellThatIsMetAreFound) {
@@ -45,19 +52,22 @@ TEST_P(Alterations, OfEveryCellThatIsMetAreFound) {
     ASSERT_FALSE(told_apart(model::Protocol::load(path), table, exclusive));
     EXPECT_EQ(table.unmet(), std::vector<std::string>());
     unsigned refused = 0;
-    unsigned found = 0;
+    unsigned played = 0;
     for (const Alteration& alteration : alterations(path, table)) {
         const auto protocol = loaded(alteration.text);
         if (!protocol) {
             ++refused;
             continue;
         }
-        ++found;
+        ++played;
+        if (without_effect(GetParam(), alteration)) {
+            continue;
+        }
         EXPECT_TRUE(told_apart(*protocol, table, exclusive)) << GetParam() << ": " << alteration.what;
     }
-    std::cout << GetParam() << ": " << found << " alterations played, " << refused
+    std::cout << GetParam() << ": " << played << " alterations played, " << refused
               << " refused by the loader\n";
-    EXPECT_GT(found, 20U);
+    EXPECT_GT(played, 20U);
 }
 
 std::vector<std::string> names() {
