@@ -33,8 +33,8 @@ from s80lab.doctor import examine
 from s80lab.errors import UserError
 from s80lab.experiment import Options
 from s80lab.image import build_image
-from s80lab.replay_commands import explore_command, filter_error_command, replay_command
 from s80lab.protocol_commands import app as protocol_app
+from s80lab.replay_commands import explore_command, filter_error_command, replay_command
 from s80lab.report import print_experiment, write_experiment_report
 
 app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
