@@ -110,12 +110,12 @@ void BlockFile::read_block(std::uint64_t at, std::uint64_t window) {
         return;
     }
     try {
-        raw_.resize(header_.raw);
-        decompressor_.decompress(stored_, raw_);
+        raw_.resize(header_.raw + kPadding);
+        contents_ = {raw_.data(), header_.raw};
+        decompressor_.decompress(stored_, {raw_.data(), header_.raw});
     } catch (const Malformed& e) {
         fail(std::string("is corrupt: a block ") + e.what(), window);
     }
-    contents_ = raw_;
 }
 
 }  // namespace s80::trace

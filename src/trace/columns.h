@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "model/window.h"
 
@@ -10,31 +11,55 @@ namespace s80::trace {
 
 enum class Column : unsigned {
     windows,      ///< what a window and its streams say beside their events, varints
-    steps,        ///< a byte an event: op, context, how its line is written
+    steps,        ///< a byte an event: op, context, width of its line
     deltas,       ///< a byte an event; kLongDelta: see the next column
     long_deltas,  ///< 16 bits
-    near,         ///< lines as difference to the processor's last of the kind, 8 bits
-    middle,       ///< the same, 16 bits
-    far,          ///< lines as they are, 32 bits
-    ways,         ///< a byte an access, in placed windows
+    code,         ///< lines of instruction fetches
+    data,         ///< lines of all other events
+    ways,         ///< a byte an event, in placed windows
 };
-inline constexpr unsigned kColumns = 8;
+inline constexpr unsigned kColumns = 7;
 
 inline constexpr std::uint8_t kLongDelta = 0xff;
 
-/// How an event's line is written: as guessed, or in one of three columns.
-enum class LineCode : std::uint8_t { guessed, near, middle, far };
+/// Lines are differences to the processor's last one in the same column, the sign in the lowest bit, in as
+/// few of 0, 1, 2 or 4 bytes as hold them: reading one takes no branch, and no table that the model's caches
+/// would suffer from.
+class LineDifference {
+public:
+    static constexpr std::array<std::uint8_t, 4> kBytes{0, 1, 2, 4};
+    static constexpr std::array<std::uint32_t, 4> kMask{0, 0xff, 0xffff, 0xffff'ffff};
+
+    constexpr LineDifference(model::Line from, model::Line to)
+        : folded_((to - from) << 1 ^ (0 - ((to - from) >> 31))) {}
+    constexpr std::uint32_t folded() const { return folded_; }
+    constexpr unsigned width() const {
+        return folded_ == 0 ? 0 : folded_ <= kMask[1] ? 1 : folded_ <= kMask[2] ? 2 : 3;
+    }
+    static constexpr model::Line apply(model::Line from, std::uint32_t folded) {
+        return from + (folded >> 1 ^ (0 - (folded & 1)));
+    }
+
+private:
+    std::uint32_t folded_;
+};
 
 /// The byte of the column `steps`.
 struct Step {
-    static constexpr std::uint8_t pack(model::Op op, LineCode code, model::Context context) {
-        return static_cast<std::uint8_t>(static_cast<unsigned>(op) | static_cast<unsigned>(code) << 3 |
-                                         static_cast<unsigned>(context.value) << 5);
-    }
     std::uint8_t byte;
+    static constexpr Step pack(const model::Event& e, unsigned width) {
+        return {static_cast<std::uint8_t>(static_cast<unsigned>(e.op) | width << 3 |
+                                          static_cast<unsigned>(e.context.value) << 5)};
+    }
     constexpr unsigned op() const { return byte & 7; }
-    constexpr LineCode code() const { return static_cast<LineCode>(byte >> 3 & 3); }
+    constexpr unsigned width() const { return byte >> 3 & 3; }
     constexpr std::uint8_t context() const { return static_cast<std::uint8_t>(byte >> 5); }
+};
+
+/// The lines that a processor's stream named last.
+struct Lasts {
+    model::Line code = 0;
+    model::Line data = 0;
 };
 
 /// The first byte of a window in the column `windows`: its mark, and which values follow.
@@ -42,7 +67,8 @@ inline constexpr std::uint8_t kMarkMask = 7;
 inline constexpr std::uint8_t kHasIdle = 8;
 inline constexpr std::uint8_t kHasSignals = 16;
 
-/// No stream is longer; so a clock in 1/256 cycle cannot overflow while a window is played.
+/// No stream has more instructions behind its last event: a clock in 1/256 cycle cannot overflow within a
+/// window.
 inline constexpr std::uint64_t kLongestTail = std::uint64_t{1} << 32;
 
 }  // namespace s80::trace

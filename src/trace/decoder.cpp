@@ -6,11 +6,10 @@
 namespace s80::trace {
 
 using model::Event;
-using model::Line;
 using model::Op;
 
-void Decoder::begin(std::span<const std::uint8_t> raw) {
-    Cursor all(raw);
+void Decoder::begin(std::span<const std::uint8_t> contents) {
+    Cursor all(contents);
     std::array<std::uint32_t, kColumns> sizes{};
     for (std::uint32_t& size : sizes) {
         size = all.take<std::uint32_t>();
@@ -21,7 +20,7 @@ void Decoder::begin(std::span<const std::uint8_t> raw) {
     if (all.left() != 0) {
         throw Malformed("has bytes behind its columns");
     }
-    predictor_ = LinePredictor(processors_);
+    std::fill(lasts_.begin(), lasts_.end(), Lasts{});
     index_ = 0;
     instructions_ = 0;
 }
@@ -38,7 +37,7 @@ void Decoder::take(model::Window& window) {
     if ((flags & kMarkMask) > static_cast<unsigned>(model::Mark::exit) || flags >= kHasSignals * 2) {
         throw Malformed("has an unknown mark");
     }
-    window.streams.resize(processors_);
+    window.streams.resize(lasts_.size());
     window.placed = placed_;
     window.mark = static_cast<model::Mark>(flags & kMarkMask);
     instructions_ += in.take_varint();
@@ -49,27 +48,27 @@ void Decoder::take(model::Window& window) {
     const std::uint64_t signals = (flags & kHasSignals) != 0 ? in.take_varint() : 0;
     const auto ran = in.take<std::uint32_t>();
     const auto runs_on = in.take<std::uint32_t>();
-    if (((ran | runs_on) >> (processors_ - 1)) > 1) {
+    if (((ran | runs_on) >> (lasts_.size() - 1)) > 1) {
         throw Malformed("names a processor that the machine lacks");
     }
     if (signals > column(Column::steps).left()) {
         throw Malformed("has more interrupts than events");
     }
     window.signals = static_cast<std::uint32_t>(signals);
-    for (unsigned p = 0; p < processors_; ++p) {
+    for (std::size_t p = 0; p < lasts_.size(); ++p) {
         model::Stream& stream = window.streams[p];
         stream.size = 0;
         stream.tail = 0;
         stream.ran = (ran >> p & 1) != 0;
         stream.runs_on = (runs_on >> p & 1) != 0;
         if (stream.ran) {
-            take_stream(p, stream, window.signals);
+            take_stream(stream, lasts_[p], window.signals);
         }
     }
     take_counts(window);
 }
 
-void Decoder::take_stream(unsigned processor, model::Stream& stream, std::uint32_t signals) {
+void Decoder::take_stream(model::Stream& stream, Lasts& lasts, std::uint32_t signals) {
     const std::uint64_t size = column(Column::windows).take_varint();
     stream.tail = column(Column::windows).take_varint();
     if (stream.tail > kLongestTail) {
@@ -84,50 +83,49 @@ void Decoder::take_stream(unsigned processor, model::Stream& stream, std::uint32
     stream.size = size;
     const std::uint8_t* const steps = column(Column::steps).take_bytes(size);
     const std::uint8_t* const deltas = column(Column::deltas).take_bytes(size);
-    LinePredictor::Lane lane = predictor_.lane(processor);
+    const std::uint8_t* const ways = placed_ ? column(Column::ways).take_bytes(size) : nullptr;
+    Cursor& code = column(Column::code);
+    Cursor& data = column(Column::data);
+    std::array<const std::uint8_t*, 2> at{data.at(), code.at()};
+    const std::array<const std::uint8_t*, 2> end{data.end(), code.end()};
+    std::array<model::Line, 2> last{lasts.data, lasts.code};
+    // What an event's line must be below, by op; the last op does not exist.
+    const std::array<std::uint64_t, 8> limit{lines_,  lines_,  lines_, lines_, std::uint64_t{1} << 32,
+                                             signals, signals, 0};
+    unsigned bad = 0;
     for (std::size_t i = 0; i < size; ++i) {
         const Step step{steps[i]};
-        Event& event = stream.events[i];
-        if (step.op() > static_cast<unsigned>(Op::wait) || step.context() >= model::kContexts) {
-            throw Malformed("has an event of an unknown kind");
+        const unsigned fetch = step.op() == static_cast<unsigned>(Op::ifetch) ? 1 : 0;
+        if (at[fetch] > end[fetch]) [[unlikely]] {
+            throw Malformed("has fewer lines than events");
         }
-        event.op = static_cast<Op>(step.op());
+        std::uint32_t folded = 0;
+        std::memcpy(&folded, at[fetch], sizeof folded);
+        at[fetch] += LineDifference::kBytes[step.width()];
+        last[fetch] = LineDifference::apply(last[fetch], folded & LineDifference::kMask[step.width()]);
+        std::uint16_t delta = deltas[i];
+        if (delta == kLongDelta) [[unlikely]] {
+            delta = column(Column::long_deltas).take<std::uint16_t>();
+        }
+        Event event{last[fetch], delta, static_cast<Op>(step.op()), 0, {}};
         event.context.value = step.context();
-        event.way = 0;
-        event.delta = deltas[i];
-        if (deltas[i] == kLongDelta) {
-            event.delta = column(Column::long_deltas).take<std::uint16_t>();
-        }
-        if (event.op > Op::walk) {
-            event.line = step.code() == LineCode::far ? column(Column::far).take<std::uint32_t>() : 0;
-            if (event.op != Op::pass && event.line >= signals) {
-                throw Malformed("names an interrupt that the window lacks");
-            }
-            continue;
-        }
-        const bool fetch = event.op == Op::ifetch;
-        Line& guess = predictor_.guess(lane, fetch);
-        const Line last = fetch ? lane.fetch : lane.data;
-        switch (step.code()) {
-            case LineCode::guessed: break;
-            case LineCode::near:
-                guess = last + static_cast<Line>(column(Column::near).take<std::int8_t>());
-                break;
-            case LineCode::middle:
-                guess = last + static_cast<Line>(column(Column::middle).take<std::int16_t>());
-                break;
-            case LineCode::far: guess = column(Column::far).take<std::uint32_t>(); break;
-        }
-        event.line = guess;
-        if (event.line >= lines_) {
-            throw Malformed("names a line outside of the guest's memory");
-        }
-        LinePredictor::seen(lane, fetch, event.line);
         if (placed_) {
-            event.way = column(Column::ways).take<std::uint8_t>() & 15;
+            event.way = ways[i] & 15;
         }
+        stream.events[i] = event;
+        bad |= (event.line >= limit[step.op()] ? 1U : 0U) | (step.context() >= model::kContexts ? 1U : 0U);
     }
-    predictor_.lane(processor) = lane;
+    if (bad != 0) {
+        throw Malformed(
+            "has an event of an unknown kind, or one that names a line outside of the guest's memory or "
+            "an interrupt that the window lacks");
+    }
+    if (at[0] > end[0] || at[1] > end[1]) {
+        throw Malformed("has fewer lines than events");
+    }
+    data.take_bytes(static_cast<std::size_t>(at[0] - data.at()));
+    code.take_bytes(static_cast<std::size_t>(at[1] - code.at()));
+    lasts = {last[1], last[0]};
 }
 
 void Decoder::take_counts(model::Window& window) {

@@ -3,11 +3,11 @@
 #pragma once
 #include <array>
 #include <span>
+#include <vector>
 
 #include "model/window.h"
 #include "trace/bytes.h"
 #include "trace/columns.h"
-#include "trace/predictor.h"
 
 namespace s80::trace {
 
@@ -15,10 +15,13 @@ class Decoder {
 public:
     /// `lines`: every line accessed must be below.
     Decoder(unsigned processors, bool placed, std::uint64_t lines)
-        : processors_(processors), placed_(placed), lines_(lines) {}
+        : placed_(placed), lines_(lines), lasts_(processors) {}
+
+    /// A line is read as four bytes whatever its width: that many must follow the contents of a block.
+    static constexpr std::size_t kPadding = 4;
 
     /// The contents of a block, which must live until its last window is taken. Throws Malformed.
-    void begin(std::span<const std::uint8_t> raw);
+    void begin(std::span<const std::uint8_t> contents);
     /// The block's next window. Throws Malformed.
     void take(model::Window& window);
     /// Throws Malformed when something is left.
@@ -26,14 +29,13 @@ public:
 
 private:
     Cursor& column(Column c) { return columns_[static_cast<unsigned>(c)]; }
-    void take_stream(unsigned processor, model::Stream& stream, std::uint32_t signals);
+    void take_stream(model::Stream& stream, Lasts& lasts, std::uint32_t signals);
     void take_counts(model::Window& window);
 
-    unsigned processors_;
     bool placed_;
     std::uint64_t lines_;
     std::array<Cursor, kColumns> columns_;
-    LinePredictor predictor_{0};
+    std::vector<Lasts> lasts_;  ///< by processor
     std::uint64_t index_ = 0;
     std::uint64_t instructions_ = 0;
 };

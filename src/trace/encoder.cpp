@@ -1,26 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "trace/encoder.h"
 
+#include <algorithm>
 #include <numeric>
-
-#include "trace/block.h"
 
 namespace s80::trace {
 
 using model::Event;
-using model::Line;
 using model::Op;
 
-void Encoder::clear() {
-    for (Bytes& c : columns_) {
-        c.clear();
-    }
-    predictor_ = LinePredictor(processors_);
-    windows_ = 0;
-    index_ = 0;
-    instructions_ = 0;
-    counts_.resize(processors_);
+namespace {
+
+/// Room for n more bytes; the place where they begin.
+std::uint8_t* extend(Bytes& column, std::size_t n) {
+    const std::size_t at = column.size();
+    column.resize(at + n);
+    return column.data() + at;
 }
+
+}  // namespace
 
 std::size_t Encoder::bytes() const {
     return std::accumulate(columns_.begin(), columns_.end(), std::size_t{0},
@@ -33,20 +31,29 @@ Bytes Encoder::finish() {
     for (const Bytes& c : columns_) {
         put(out, static_cast<std::uint32_t>(c.size()));
     }
-    for (const Bytes& c : columns_) {
+    for (Bytes& c : columns_) {
         out.insert(out.end(), c.begin(), c.end());
+        c.clear();
     }
-    clear();
+    std::fill(lasts_.begin(), lasts_.end(), Lasts{});
+    windows_ = 0;
+    index_ = 0;
+    instructions_ = 0;
     return out;
 }
 
-void Encoder::add(const model::Window& window) {
-    if (window.streams.size() != processors_ || window.placed != placed_ ||
-        window.instructions < instructions_ || window.index < index_) {
+void Encoder::check(const model::Window& window) const {
+    if (window.streams.size() != lasts_.size() || window.placed != placed_ ||
+        window.instructions < instructions_ || window.index < index_ ||
+        std::any_of(window.streams.begin(), window.streams.end(),
+                    [](const model::Stream& s) { return s.tail > kLongestTail; })) {
         throw model::Error("a window that is not of this capture was to be written to it");
     }
+}
+
+void Encoder::add(const model::Window& window) {
+    check(window);
     Bytes& out = column(Column::windows);
-    const bool marked = window.mark != model::Mark::none;
     out.push_back(static_cast<std::uint8_t>(static_cast<unsigned>(window.mark) |
                                             (window.idle_before_ns != 0 ? kHasIdle : 0U) |
                                             (window.signals != 0 ? kHasSignals : 0U)));
@@ -62,19 +69,19 @@ void Encoder::add(const model::Window& window) {
     }
     std::uint32_t ran = 0;
     std::uint32_t runs_on = 0;
-    for (unsigned p = 0; p < processors_; ++p) {
+    for (std::size_t p = 0; p < window.streams.size(); ++p) {
         ran |= std::uint32_t{window.streams[p].ran} << p;
         runs_on |= std::uint32_t{window.streams[p].runs_on} << p;
     }
     put(out, ran);
     put(out, runs_on);
-    for (unsigned p = 0; p < processors_; ++p) {
+    for (std::size_t p = 0; p < window.streams.size(); ++p) {
         if (window.streams[p].ran) {
-            add_stream(p, window.streams[p]);
+            add_stream(window.streams[p], lasts_[p]);
         }
     }
     collect(window);
-    if (marked) {
+    if (window.mark != model::Mark::none) {
         for (const auto& outcomes : window.transactions) {
             for (const std::uint64_t n : outcomes) {
                 put_varint(out, n);
@@ -85,60 +92,59 @@ void Encoder::add(const model::Window& window) {
     ++windows_;
 }
 
-void Encoder::add_stream(unsigned processor, const model::Stream& stream) {
-    if (stream.tail > kLongestTail) {
-        throw model::Error("a stream with an impossible tail was to be written to a capture");
-    }
+void Encoder::add_stream(const model::Stream& stream, Lasts& lasts) {
     put_varint(column(Column::windows), stream.size);
     put_varint(column(Column::windows), stream.tail);
-    LinePredictor::Lane& lane = predictor_.lane(processor);
-    for (std::size_t i = 0; i < stream.size; ++i) {
-        const Event& event = stream.events[i];
-        add_line(lane, event);
-        if (event.delta < kLongDelta) {
-            column(Column::deltas).push_back(static_cast<std::uint8_t>(event.delta));
-        } else {
-            column(Column::deltas).push_back(kLongDelta);
-            put(column(Column::long_deltas), event.delta);
-        }
-        if (placed_ && event.op <= Op::walk) {
-            column(Column::ways).push_back(event.way);
+    add_lines(stream, lasts);
+    add_deltas(stream);
+    if (placed_) {
+        std::uint8_t* ways = extend(column(Column::ways), stream.size);
+        for (std::size_t i = 0; i < stream.size; ++i) {
+            ways[i] = stream.events[i].way;
         }
     }
 }
 
-void Encoder::add_line(LinePredictor::Lane& lane, const Event& event) {
-    const bool fetch = event.op == Op::ifetch;
-    LineCode code = LineCode::guessed;
-    if (event.op > Op::walk) {
-        if (event.line != 0) {
-            code = LineCode::far;
-            put(column(Column::far), event.line);
-        }
-    } else {
-        Line& guess = predictor_.guess(lane, fetch);
-        const auto difference = static_cast<std::int32_t>(event.line - (fetch ? lane.fetch : lane.data));
-        if (guess != event.line) {
-            guess = event.line;
-            if (difference == static_cast<std::int8_t>(difference)) {
-                code = LineCode::near;
-                put(column(Column::near), static_cast<std::int8_t>(difference));
-            } else if (difference == static_cast<std::int16_t>(difference)) {
-                code = LineCode::middle;
-                put(column(Column::middle), static_cast<std::int16_t>(difference));
-            } else {
-                code = LineCode::far;
-                put(column(Column::far), event.line);
-            }
-        }
-        LinePredictor::seen(lane, fetch, event.line);
+void Encoder::add_lines(const model::Stream& stream, Lasts& lasts) {
+    constexpr std::size_t kWidest = 4;
+    std::uint8_t* steps = extend(column(Column::steps), stream.size);
+    std::uint8_t* code = extend(column(Column::code), stream.size * kWidest);
+    std::uint8_t* data = extend(column(Column::data), stream.size * kWidest);
+    for (std::size_t i = 0; i < stream.size; ++i) {
+        const Event& event = stream.events[i];
+        const bool fetch = event.op == Op::ifetch;
+        model::Line& last = fetch ? lasts.code : lasts.data;
+        std::uint8_t*& out = fetch ? code : data;
+        const LineDifference difference(last, event.line);
+        const std::uint32_t folded = difference.folded();
+        std::memcpy(out, &folded, sizeof folded);
+        out += LineDifference::kBytes[difference.width()];
+        last = event.line;
+        steps[i] = Step::pack(event, difference.width()).byte;
     }
-    column(Column::steps).push_back(Step::pack(event.op, code, event.context));
+    column(Column::code).resize(static_cast<std::size_t>(code - column(Column::code).data()));
+    column(Column::data).resize(static_cast<std::size_t>(data - column(Column::data).data()));
+}
+
+void Encoder::add_deltas(const model::Stream& stream) {
+    std::uint8_t* deltas = extend(column(Column::deltas), stream.size);
+    for (std::size_t i = 0; i < stream.size; ++i) {
+        const std::uint16_t delta = stream.events[i].delta;
+        if (delta < kLongDelta) {
+            deltas[i] = static_cast<std::uint8_t>(delta);
+        } else {
+            deltas[i] = kLongDelta;
+            put(column(Column::long_deltas), delta);
+        }
+    }
 }
 
 /// Nobody looks at the counts before the next mark: until then they are added up.
 void Encoder::collect(const model::Window& window) {
-    for (unsigned p = 0; p < processors_; ++p) {
+    if (!window.counted) {
+        return;
+    }
+    for (std::size_t p = 0; p < window.streams.size(); ++p) {
         const model::Stream& s = window.streams[p];
         model::Stream& sum = counts_[p];
         for (unsigned c = 0; c < model::kContexts; ++c) {

@@ -7,37 +7,36 @@
 #include "model/window.h"
 #include "trace/bytes.h"
 #include "trace/columns.h"
-#include "trace/predictor.h"
 
 namespace s80::trace {
 
 class Encoder {
 public:
-    Encoder(unsigned processors, bool placed) : processors_(processors), placed_(placed) { clear(); }
+    Encoder(unsigned processors, bool placed) : placed_(placed), lasts_(processors), counts_(processors) {}
 
-    /// Throws Error when the window cannot be written.
+    /// Throws model::Error when the window is not of this capture.
     void add(const model::Window& window);
 
     std::uint32_t windows() const { return windows_; }
     std::size_t bytes() const;
-    /// The contents of a block; the next window begins another.
+    /// The contents of a block; the next window begins another, which can be read without this one.
     Bytes finish();
 
-    /// Counts that wait for a window with a mark.
+    /// Whether counts wait for a window with a mark.
     bool pending() const { return pending_; }
 
 private:
-    void clear();
     Bytes& column(Column c) { return columns_[static_cast<unsigned>(c)]; }
-    void add_stream(unsigned processor, const model::Stream& stream);
-    void add_line(LinePredictor::Lane& lane, const model::Event& event);
+    void check(const model::Window& window) const;
+    void add_stream(const model::Stream& stream, Lasts& lasts);
+    void add_lines(const model::Stream& stream, Lasts& lasts);
+    void add_deltas(const model::Stream& stream);
     void collect(const model::Window& window);
     void put_counts();
 
-    unsigned processors_;
     bool placed_;
     std::array<Bytes, kColumns> columns_;
-    LinePredictor predictor_{0};
+    std::vector<Lasts> lasts_;  ///< by processor
     std::uint32_t windows_ = 0;
     std::uint64_t index_ = 0;
     std::uint64_t instructions_ = 0;

@@ -3,6 +3,8 @@
 
 namespace s80::trace {
 
+static_assert(BlockFile::kPadding >= Decoder::kPadding);
+
 template <class Fn>
 void Reader::parse(Fn&& fn) {
     try {
