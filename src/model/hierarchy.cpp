@@ -12,115 +12,133 @@ namespace {
                 side + " in state " + p.state(s).name + " (line " + std::to_string(line) + ")");
 }
 
+std::size_t core_bytes(const Machine& m) {
+    return Cache::bytes(m.l1i, m.line_bytes) + Cache::bytes(m.l1d, m.line_bytes) +
+           Cache::bytes(m.l2, m.line_bytes);
+}
+
 }  // namespace
 
 Hierarchy::Hierarchy(const Machine& machine, const Protocol& protocol, std::size_t lines)
-    : machine_(machine), protocol_(protocol), holders_(lines), stats_(machine.cores()) {
-    if (protocol.leaves_shared()) {
-        if (machine.cores() > kMemoryRemembers) {
-            throw Error("protocol " + protocol.name() +
-                        " has memory remember sharing, which works with at most " +
-                        std::to_string(kMemoryRemembers) + " cores; the machine has " +
-                        std::to_string(machine.cores()));
-        }
-        remembers_ = 1U << kMemoryRemembers;
+    : machine_(machine),
+      protocol_(protocol),
+      exclusive_(machine.l2_inclusion == Inclusion::exclusive),
+      memory_bit_(protocol.leaves_shared() ? 1U << Holders::kMemory : 0),
+      memory_(core_bytes(machine) * machine.cores(), "the caches' tags"),
+      holders_(lines),
+      stats_(machine.cores()) {
+    if (memory_bit_ != 0 && machine.cores() > Holders::kMemory) {
+        throw Error("protocol " + protocol.name() + " has memory remember sharing (leaves_shared): at most " +
+                    std::to_string(Holders::kMemory) + " cores, the machine " + machine.name + " has " +
+                    std::to_string(machine.cores()));
     }
+    std::byte* at = memory_.data();
+    const auto cache = [&](const CacheGeometry& g) {
+        std::byte* mine = at;
+        at += Cache::bytes(g, machine.line_bytes);
+        return Cache(g, machine.line_bytes, machine.policy, mine);
+    };
     cores_.reserve(machine.cores());
     for (unsigned c = 0; c < machine.cores(); ++c) {
-        cores_.push_back({Cache(machine.l1i, machine.line_bytes, machine.policy),
-                          Cache(machine.l1d, machine.line_bytes, machine.policy),
-                          Cache(machine.l2, machine.line_bytes, machine.policy)});
+        cores_.push_back({cache(machine.l1i), cache(machine.l1d), cache(machine.l2)});
     }
 }
 
-State Hierarchy::state(unsigned core, Line line) {
-    const Block* block = cores_[core].l2.find(line);
-    return block == nullptr ? protocol_.invalid() : block->state;
+State Hierarchy::state(unsigned core, Line line) const {
+    const Held found = held(core, line);
+    return found.slot ? found.cache->block(found.slot).state : protocol_.invalid();
 }
 
-bool Hierarchy::in_l1(unsigned core, Line line, bool instruction) {
-    Core& c = cores_[core];
-    return (instruction ? c.l1i : c.l1d).find(line) != nullptr;
+bool Hierarchy::in_l1(unsigned core, Line line, bool instruction) const {
+    const Core& c = cores_[core];
+    return static_cast<bool>((instruction ? c.l1i : c.l1d).find(line));
 }
 
-bool Hierarchy::l1_writable(unsigned core, Line line) {
-    const Block* block = cores_[core].l1d.find(line);
-    return block != nullptr && block->state != 0;
+bool Hierarchy::in_l2(unsigned core, Line line) const {
+    return static_cast<bool>(cores_[core].l2.find(line));
 }
 
-unsigned Hierarchy::l2_access(unsigned core, Line line, Kind kind, Context context) {
-    ++stats_.kind(Stat::l2_accesses, core, context, kind);
-    if (Block* block = cores_[core].l2.find(line); block != nullptr) {
-        return hit(core, *block, kind, context);
+bool Hierarchy::l1_writable(unsigned core, Line line) const {
+    const Cache& l1d = cores_[core].l1d;
+    const Cache::Slot slot = l1d.find(line);
+    return slot && l1d.block(slot).writable;
+}
+
+/// An L1 miss, or (slot: where the line is) a store that lacks permission.
+unsigned Hierarchy::beyond_l1(const Access& a, Cache::Slot slot) {
+    if (!slot) {
+        ++stats_.kind(Stat::l1_misses, a.core, a.context, a.kind);
     }
-    return miss(core, line, kind, context);
+    ++stats_.kind(Stat::l2_accesses, a.core, a.context, a.kind);
+    return exclusive_ ? exclusive(a, slot) : inclusive(a);
 }
 
-/// The line is in the L2: an L1 miss, or a store that lacks permission.
-unsigned Hierarchy::hit(unsigned core, Block& block, Kind kind, Context context) {
-    Cache& l2 = cores_[core].l2;
-    const OwnCell& cell = protocol_.own(own_event(kind), block.state);
+/// The core holds the line: what its access does to the block. Returns the stall cycles.
+unsigned Hierarchy::hit(const Access& a, Block& block) {
+    const OwnCell& cell = protocol_.own(own_event(a.kind), block.state);
     if (!cell.possible) {
-        impossible(protocol_, "own access", block.state, core, block.line);
+        impossible(protocol_, "own access", block.state, a.core, a.line);
     }
-    unsigned stall = 0;
+    unsigned stall = machine_.latency.l2_hit;
     Service service = Service::l2;
-    Snooped found;
+    bool shared = false;
     if (cell.bus != Bus::none) {
-        found = snoop(core, block.line, cell.bus);
-        ++stats_.context(Stat::upgrades, core, context);
+        shared = snoop(a.core, a.line, cell.bus).shared;
+        ++stats_.context(Stat::upgrades, a.core, a.context);
         service = Service::upgrade;
         stall = machine_.latency.upgrade;
-    } else {
-        stall = machine_.latency.l2_hit;
     }
-    const State next = found.next(cell);
+    const State next = shared ? cell.next_shared : cell.next_alone;
     if (next != block.state) {
-        if (kind == Kind::store && protocol_.state(block.state).counts_as == StateClass::E) {
-            ++stats_.context(Stat::stores_found_e, core, context);
+        if (a.kind == Kind::store && protocol_.state(block.state).counts_as == StateClass::E) {
+            ++stats_.context(Stat::stores_found_e, a.core, a.context);
         }
-        leave_e(core, block, Stat::e_to_m);
-        block.state = next;
+        leave_e(a.core, block, Stat::e_to_m);
+        change(block, next);
     }
-    if (kind == Kind::store) {
-        block.stored = 1;
-    }
-    l2.touch(&block);
-    fill_l1(core, block.line, kind, protocol_.writable(next));
-    stats_.stall(core, context, kind, service) += stall;
+    stats_.stall(a.core, a.context, a.kind, service) += stall;
     return stall;
 }
 
-unsigned Hierarchy::miss(unsigned core, Line line, Kind kind, Context context) {
-    Core& mine = cores_[core];
-    ++stats_.kind(Stat::l2_misses, core, context, kind);
-    const OwnCell& cell = protocol_.own(own_event(kind), protocol_.invalid());
-    if (!cell.possible || cell.bus == Bus::none) {
-        impossible(protocol_, "own miss", protocol_.invalid(), core, line);
+/// The core does not hold the line: asks for it. The caller puts the block into a cache.
+Hierarchy::Filled Hierarchy::miss(const Access& a) {
+    ++stats_.kind(Stat::l2_misses, a.core, a.context, a.kind);
+    const OwnCell& cell = protocol_.own(own_event(a.kind), protocol_.invalid());
+    if (!cell.possible) {
+        impossible(protocol_, "own miss", protocol_.invalid(), a.core, a.line);
     }
-    const Snooped found = snoop(core, line, cell.bus);
-    const State next = found.next(cell);
-
-    Block* block = mine.l2.place(line);
-    if (block->line != kNoLine) {
-        evict(core, *block);
-    }
+    const Snooped found = snoop(a.core, a.line, cell.bus);
+    const State next = found.gives ? found.given : found.shared ? cell.next_shared : cell.next_alone;
     const StateClass entered = protocol_.state(next).counts_as;
-    *block = {line, next, static_cast<std::uint8_t>(entered), static_cast<std::uint8_t>(found.source),
-              static_cast<std::uint8_t>(kind == Kind::store)};
-    mine.l2.touch(block);
-    holders_.add(line, core);
-    ++stats_.source(core, context, kind, found.source);
-    ++stats_.fill(core, kind, entered);
-    if (entered == StateClass::E) {
-        ++stats_.core(Stat::e_resident, core);
-    }
-    fill_l1(core, line, kind, protocol_.writable(next));
+    Block block;
+    change(block, next);
+    block.entered_in_e = entered == StateClass::E;
+    holders_.add(a.line, a.core);
+    ++stats_.source(a.core, a.context, a.kind, found.source);
+    ++stats_.fill(a.core, a.kind, entered);
+    stats_.core(Stat::e_resident, a.core) += block.entered_in_e ? 1U : 0U;
 
     const bool memory = found.source == Source::memory;
     const unsigned stall = memory ? machine_.latency.memory : machine_.latency.cache;
-    stats_.stall(core, context, kind, memory ? Service::memory : Service::cache) += stall;
-    return stall;
+    stats_.stall(a.core, a.context, a.kind, memory ? Service::memory : Service::cache) += stall;
+    return {block, stall};
+}
+
+/// The block leaves the core for want of room. The caller takes it out of the cache.
+void Hierarchy::evict(unsigned core, Line line, Block& block) {
+    const OwnCell& cell = protocol_.own(OwnEvent::evict, block.state);
+    if (!cell.possible) {
+        impossible(protocol_, "own eviction", block.state, core, line);
+    }
+    leave_e(core, block, Stat::e_evicted);
+    ++stats_.core(Stat::l2_evictions, core);
+    if (cell.writeback) {
+        ++stats_.core(Stat::l2_writebacks, core);
+    }
+    holders_.remove(line, core);
+    if (cell.leaves_shared) {
+        holders_.add(line, Holders::kMemory);
+    }
 }
 
 /// Every other holder sees the request. Returns the supplier: of several that would, the state that
@@ -129,19 +147,17 @@ Hierarchy::Snooped Hierarchy::snoop(unsigned core, Line line, Bus bus) {
     Snooped result;
     unsigned best = kMaxStates;
     unsigned supplier = 0;
-    std::uint32_t word = holders_.of(line);
-    if ((word & remembers_) != 0) {
-        if (bus == Bus::read) {
-            result.shared = true;
-        } else {
-            holders_.remove(line, kMemoryRemembers);
+    const std::uint32_t word = holders_.of(line);
+    if ((word & memory_bit_) != 0) {
+        result.shared = bus == Bus::read;
+        if (bus != Bus::read) {
+            holders_.remove(line, Holders::kMemory);
         }
-        word &= ~remembers_;
     }
-    for (std::uint32_t mask = word & ~(1U << core); mask != 0; mask &= mask - 1) {
+    for (std::uint32_t mask = word & ~memory_bit_ & ~(1U << core); mask != 0; mask &= mask - 1) {
         const auto other = static_cast<unsigned>(std::countr_zero(mask));
-        Core& theirs = cores_[other];
-        Block& block = *theirs.l2.find(line);
+        const Held theirs = held(other, line);
+        Block& block = theirs.cache->block(theirs.slot);
         const RemoteCell& cell = protocol_.remote(bus, block.state);
         if (!cell.possible) {
             impossible(protocol_, "remote request", block.state, other, line);
@@ -154,102 +170,94 @@ Hierarchy::Snooped Hierarchy::snoop(unsigned core, Line line, Bus bus) {
             ++stats_.core(Stat::l2_writebacks, other);
         }
         if (cell.next == protocol_.invalid()) {
-            leave_e(other, block, Stat::e_invalidated);
-            ++stats_.core(Stat::l2_invalidations, other);
-            theirs.l1i.drop(line);
-            theirs.l1d.drop(line);
-            block = Block{};
-            holders_.remove(line, other);
+            invalidate(other, line, theirs);
             continue;
         }
         result.shared = true;
         if (cell.next != block.state) {
             leave_e(other, block, Stat::e_downgraded);
-            block.state = cell.next;
-            if (!protocol_.writable(cell.next)) {
-                if (Block* copy = theirs.l1d.find(line); copy != nullptr) {
-                    copy->state = 0;
+            change(block, cell.next);
+            if (!block.writable && !exclusive_) {
+                const Cache& l1d = cores_[other].l1d;
+                if (const Cache::Slot copy = l1d.find(line)) {
+                    l1d.block(copy).writable = false;
                 }
             }
         }
     }
     if (best != kMaxStates) {
+        const RemoteCell& cell = protocol_.remote(bus, static_cast<State>(best));
         ++stats_.core(Stat::interventions, supplier);
         result.source = static_cast<Source>(
             1 + static_cast<unsigned>(protocol_.state(static_cast<State>(best)).counts_as));
-        const RemoteCell& cell = protocol_.remote(bus, static_cast<State>(best));
         result.gives = cell.gives;
         result.given = cell.given;
     }
     return result;
 }
 
+void Hierarchy::invalidate(unsigned core, Line line, Held held) {
+    leave_e(core, held.cache->block(held.slot), Stat::e_invalidated);
+    ++stats_.core(Stat::l2_invalidations, core);
+    held.cache->drop(held.slot);
+    if (!exclusive_) {
+        cores_[core].l1i.drop(line);
+        cores_[core].l1d.drop(line);
+    }
+    holders_.remove(line, core);
+}
+
+/// Where the core keeps the block that has the state: under an inclusive L2 there, otherwise where it is.
+Hierarchy::Held Hierarchy::held(unsigned core, Line line) const {
+    const Core& c = cores_[core];
+    if (exclusive_) {
+        for (const Cache* l1 : {&c.l1d, &c.l1i}) {
+            if (const Cache::Slot slot = l1->find(line)) {
+                return {l1, slot};
+            }
+        }
+    }
+    return {&c.l2, c.l2.find(line)};
+}
+
+void Hierarchy::change(Block& block, State next) const {
+    block.state = next;
+    block.writable = protocol_.writable(next);
+}
+
 /// Called before a block leaves its state: settles what became of a block that entered in E.
 void Hierarchy::leave_e(unsigned core, Block& block, Stat why) {
-    if (block.fill_state != static_cast<std::uint8_t>(StateClass::E) ||
-        protocol_.state(block.state).counts_as != StateClass::E) {
-        return;
+    if (block.entered_in_e) {
+        ++stats_.core(why, core);
+        --stats_.core(Stat::e_resident, core);
+        block.entered_in_e = false;
     }
-    ++stats_.core(why, core);
-    --stats_.core(Stat::e_resident, core);
-    block.fill_state = static_cast<std::uint8_t>(StateClass::none);
 }
 
-void Hierarchy::evict(unsigned core, Block& block) {
-    const OwnCell& cell = protocol_.own(OwnEvent::evict, block.state);
-    if (!cell.possible) {
-        impossible(protocol_, "own eviction", block.state, core, block.line);
-    }
-    Core& mine = cores_[core];
-    leave_e(core, block, Stat::e_evicted);
-    ++stats_.core(Stat::l2_evictions, core);
-    if (cell.writeback) {
-        ++stats_.core(Stat::l2_writebacks, core);
-    }
-    if (cell.leaves_shared) {
-        holders_.add(block.line, kMemoryRemembers);
-    }
-    mine.l1i.drop(block.line);
-    mine.l1d.drop(block.line);
-    holders_.remove(block.line, core);
-}
-
-/// Puts the line into the L1 (or gives it permission). One core's own L1I and L1D stay coherent too: a
-/// store drops the instruction copy, a fetch takes the store permission back, and a load gets it only
-/// when there is no instruction copy.
-void Hierarchy::fill_l1(unsigned core, Line line, Kind kind, bool writable) {
-    Core& mine = cores_[core];
-    if (kind == Kind::store) {
-        mine.l1i.drop(line);
-    } else if (kind == Kind::ifetch) {
-        if (Block* copy = mine.l1d.find(line); copy != nullptr) {
-            copy->state = 0;
+std::vector<Line> Hierarchy::remembered() const {
+    std::vector<Line> lines;
+    for (Line line = 0; memory_bit_ != 0 && line < holders_.lines(); ++line) {
+        if ((holders_.of(line) & memory_bit_) != 0) {
+            lines.push_back(line);
         }
     }
-    Cache& l1 = kind == Kind::ifetch ? mine.l1i : mine.l1d;
-    Block* block = l1.find(line);
-    if (block == nullptr) {
-        block = l1.place(line);
-        *block = Block{};
-        block->line = line;
-        l1.touch(block);
-    }
-    if (writable && (kind == Kind::store || (kind != Kind::ifetch && mine.l1i.find(line) == nullptr))) {
-        block->state = 1;
-    }
+    return lines;
 }
 
-void Hierarchy::rebuild_holders() {
+void Hierarchy::rebuild_holders(const std::vector<Line>& remembered) {
+    const auto add = [&](Line line, unsigned holder) {
+        if (line >= holders_.lines()) {
+            throw Error("a cached line lies outside of the guest's memory");
+        }
+        holders_.add(line, holder);
+    };
     for (unsigned c = 0; c < machine_.cores(); ++c) {
-        for (const Block& block : cores_[c].l2.blocks()) {
-            if (block.line == kNoLine) {
-                continue;
-            }
-            if (block.line >= holders_.lines()) {
-                throw Error("a cached line lies outside of the guest's memory");
-            }
-            holders_.add(block.line, c);
+        for (const Cache* cache : {&cores_[c].l1i, &cores_[c].l1d, &cores_[c].l2}) {
+            cache->each_line([&](Line line) { add(line, c); });
         }
+    }
+    for (const Line line : remembered) {
+        add(line, Holders::kMemory);
     }
 }
 

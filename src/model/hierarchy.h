@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The caches of all cores and the bus between them: one access at a time, exact, by the protocol's table.
+// hierarchy.cpp is the bus, hierarchy_inclusive.cpp and hierarchy_exclusive.cpp are the two organisations of a core.
 #pragma once
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "model/cache.h"
 #include "model/holders.h"
+#include "model/host_memory.h"
 #include "model/machine.h"
 #include "model/protocol.h"
 #include "model/statistics.h"
@@ -16,33 +17,47 @@ namespace s80::model {
 
 class Hierarchy {
 public:
-    /// `lines`: lines of guest-physical address space; a line at or beyond it must not be accessed.
+    /// `lines`: lines of guest-physical address space; a line at or beyond it must not be accessed. Throws Error
+    /// when the protocol cannot run on the machine.
     Hierarchy(const Machine& machine, const Protocol& protocol, std::size_t lines);
 
     /// One access of a core. Returns the stall cycles it costs.
     unsigned access(unsigned core, Line line, Kind kind, Context context) {
-        Cache& l1 = kind == Kind::ifetch ? cores_[core].l1i : cores_[core].l1d;
-        if (Block* block = l1.find(line); block != nullptr) {
-            l1.touch(block);
-            if (kind != Kind::store || block->state != 0) {
+        Cache& l1 = cores_[core].l1(kind);
+        const Cache::Slot slot = l1.find(line);
+        if (slot) {
+            l1.touch(slot);
+            if (kind != Kind::store || l1.block(slot).writable) {
                 return 0;
             }
-        } else {
-            ++stats_.kind(Stat::l1_misses, core, context, kind);
         }
-        return l2_access(core, line, kind, context);
+        return beyond_l1({line, kind, context, core, kAnyWay}, slot);
     }
 
-    /// Has the host fetch what an access that comes soon will look at.
-    void prefetch(unsigned core, Line line, bool instruction) const {
-        const Core& c = cores_[core];
-        (instruction ? c.l1i : c.l1d).prefetch(line);
+    /// One access of a placed window (window.h): it finds or fills that way of its L1 and no other.
+    unsigned access_placed(unsigned core, Line line, Kind kind, Context context, unsigned way) {
+        Cache& l1 = cores_[core].l1(kind);
+        const Cache::Slot slot = l1.at(line, way);
+        const bool held = l1.line(slot) == line;
+        if (held && (kind != Kind::store || l1.block(slot).writable)) {
+            return 0;
+        }
+        return beyond_l1({line, kind, context, core, way}, held ? slot : Cache::Slot{});
     }
 
-    /// The state of a line in a core's L2.
-    State state(unsigned core, Line line);
-    bool in_l1(unsigned core, Line line, bool instruction);
-    bool l1_writable(unsigned core, Line line);
+    /// Has the host fetch what an access that comes soon will look at first, or (deep) also behind the L1.
+    void prefetch(unsigned core, Line line, Kind kind) const { cores_[core].l1(kind).prefetch(line); }
+    void prefetch_deep(unsigned core, Line line, Kind kind) const {
+        cores_[core].l1(kind).prefetch(line);
+        cores_[core].l2.prefetch(line);
+        holders_.prefetch(line);
+    }
+
+    /// The state of a line in a core, in whichever of its caches.
+    State state(unsigned core, Line line) const;
+    bool in_l1(unsigned core, Line line, bool instruction) const;
+    bool in_l2(unsigned core, Line line) const;
+    bool l1_writable(unsigned core, Line line) const;
 
     const Machine& machine() const { return machine_; }
     const Protocol& protocol() const { return protocol_; }
@@ -51,37 +66,66 @@ public:
 
     struct Core {
         Cache l1i, l1d, l2;
+        Cache& l1(Kind kind) { return kind == Kind::ifetch ? l1i : l1d; }
+        const Cache& l1(Kind kind) const { return kind == Kind::ifetch ? l1i : l1d; }
     };
     std::vector<Core>& cores() { return cores_; }
-    /// After the tag arrays were read from a file: the masks follow from them. Throws Error when a
-    /// block lies outside of the address space.
-    void rebuild_holders();
+
+    /// The lines of which memory takes it that copies remain (leaves_shared), to be kept in a file.
+    std::vector<Line> remembered() const;
+    /// After the tag arrays were read from a file: the masks follow from them and from `remembered`. Throws Error
+    /// when a block lies outside of the address space.
+    void rebuild_holders(const std::vector<Line>& remembered);
 
 private:
+    static constexpr unsigned kAnyWay = kMaxWays;  ///< the replacement policy chooses
+
+    struct Access {
+        Line line;
+        Kind kind;
+        Context context;
+        unsigned core;
+        unsigned way;  ///< of the L1, or kAnyWay
+    };
     struct Snooped {
         Source source = Source::memory;
         bool shared = false;  ///< another cache keeps a copy, or memory takes it so
         bool gives = false;   ///< the supplier says which state the requester fills in
         State given = 0;
-        State next(const OwnCell& cell) const {
-            return gives ? given : shared ? cell.next_shared : cell.next_alone;
-        }
     };
-    /// The bit of a holder mask that is memory's own: takes it that copies remain (hammer).
-    static constexpr unsigned kMemoryRemembers = 31;
-    unsigned l2_access(unsigned core, Line line, Kind kind, Context context);
-    unsigned hit(unsigned core, Block& block, Kind kind, Context context);
-    unsigned miss(unsigned core, Line line, Kind kind, Context context);
+    struct Filled {
+        Block block;
+        unsigned stall;
+    };
+    struct Held {
+        const Cache* cache;
+        Cache::Slot slot;
+    };
+
+    unsigned beyond_l1(const Access& a, Cache::Slot slot);
+    // One core's organisation
+    unsigned inclusive(const Access& a);
+    void fill_l1(const Access& a, bool writable);
+    unsigned exclusive(const Access& a, Cache::Slot slot);
+    void move_to_l2(unsigned core, const Cache& from, Cache::Slot slot);
+    // The protocol's own side
+    unsigned hit(const Access& a, Block& block);
+    Filled miss(const Access& a);
+    void evict(unsigned core, Line line, Block& block);
+    // The bus
     Snooped snoop(unsigned core, Line line, Bus bus);
+    void invalidate(unsigned core, Line line, Held held);
+    Held held(unsigned core, Line line) const;
+    void change(Block& block, State next) const;
     void leave_e(unsigned core, Block& block, Stat why);
-    void evict(unsigned core, Block& block);
-    void fill_l1(unsigned core, Line line, Kind kind, bool writable);
 
     Machine machine_;
     Protocol protocol_;
+    bool exclusive_;
+    std::uint32_t memory_bit_;  ///< of a holder mask, if the protocol has memory remember sharing
+    HostMemory memory_;         ///< of all caches
     std::vector<Core> cores_;
     Holders holders_;
-    std::uint32_t remembers_ = 0;  ///< memory's bit, when the protocol uses it
     Statistics stats_;
 };
 

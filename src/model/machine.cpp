@@ -55,9 +55,7 @@ Machine read_machine(const toml::table& root, const std::string& path) {
                  number("latency.upgrade")};
     m.base_cpi = need<double>(root, path, "clock.base_cpi");
     m.quantum_cycles = number("clock.quantum_cycles");
-    if (need<std::string>(root, path, "l2.inclusion") != "inclusive") {
-        throw Error(path + ": l2.inclusion must be \"inclusive\"");
-    }
+    m.l2_inclusion = parse_inclusion(need<std::string>(root, path, "l2.inclusion"), path + ": l2.inclusion");
     m.check(path);
     return m;
 }

@@ -100,7 +100,7 @@ void Player::run(Cursor& cursor, const Stream& stream, std::int64_t until) {
         const Event event = events[at];
         ++at;
         const Event& soon = events[std::min(at + kAhead, stream.size - 1)];
-        hierarchy_.prefetch(core, soon.line, soon.op == Op::ifetch);
+        hierarchy_.prefetch(core, soon.line, static_cast<Kind>(soon.op));
         clock += event.delta * cpi_;
         instructions += event.delta;
         if (observer_ != nullptr) [[unlikely]] {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Replacement policies behind one small interface: 64 bits of state a set.
 #pragma once
+#include <bit>
 #include <cstdint>
 #include <string>
 
@@ -48,13 +49,13 @@ public:
             if ((set & 15) == way) {
                 return;
             }
-            unsigned at = 4;
-            while (((set >> at) & 15) != way) {
-                at += 4;
-            }
-            const std::uint64_t before = set & ((std::uint64_t{1} << at) - 1);
-            const std::uint64_t after = at == 60 ? 0 : set >> (at + 4) << (at + 4);
-            set = after | before << 4 | way;
+            // Where in the list it stands: of `differs` the lowest digit that is zero, found without a loop.
+            constexpr std::uint64_t kOnes = 0x1111'1111'1111'1111U;
+            const std::uint64_t differs = set ^ way * kOnes;
+            const auto at = static_cast<unsigned>(std::countr_zero((differs - kOnes) & ~differs & kOnes << 3)) & ~3U;
+            const std::uint64_t newer = set & ((std::uint64_t{1} << at) - 1);
+            const std::uint64_t older = set & -(std::uint64_t{16} << at);
+            set = older | newer << 4 | way;
         } else if (policy_ == Policy::plru) {
             unsigned node = 1;
             for (unsigned half = ways_ / 2; half != 0; half /= 2) {

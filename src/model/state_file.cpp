@@ -12,7 +12,7 @@ namespace s80::model {
 
 namespace {
 
-constexpr char kMagic[8] = {'S', '8', '0', 'S', 'T', 'A', 'T', '1'};
+constexpr char kMagic[8] = {'S', '8', '0', 'S', 'T', 'A', 'T', '2'};
 
 struct Close {
     void operator()(std::FILE* f) const { std::fclose(f); }
@@ -25,7 +25,8 @@ std::string geometry(const Hierarchy& h) {
     for (const std::uint64_t v :
          {std::uint64_t{m.processors}, std::uint64_t{m.threads_per_core}, std::uint64_t{m.line_bytes},
           m.l1i.bytes, std::uint64_t{m.l1i.ways}, m.l1d.bytes, std::uint64_t{m.l1d.ways}, m.l2.bytes,
-          std::uint64_t{m.l2.ways}, static_cast<std::uint64_t>(m.policy)}) {
+          std::uint64_t{m.l2.ways}, static_cast<std::uint64_t>(m.l2_inclusion),
+          static_cast<std::uint64_t>(m.policy)}) {
         text += ' ' + std::to_string(v);
     }
     return text;
@@ -88,14 +89,25 @@ private:
 class Reader {
 public:
     Reader(std::string path, std::FILE* file) : path_(std::move(path)), file_(file) {}
+    /// An array whose size the file knows.
     template <class List>
-    void list(List& v, bool same_size) {
+    void list(List& v) {
         std::uint64_t count = 0;
         raw(&count, sizeof count);
-        if ((same_size && count != v.size()) || count > (1U << 26)) {
+        if (count > (1U << 26)) {
             fail("holds an array of another size");
         }
         v.resize(count);
+        raw(v.data(), count * sizeof(v[0]));
+    }
+    /// An array whose size the machine gives.
+    template <class List>
+    void fill(List&& v) {
+        std::uint64_t count = 0;
+        raw(&count, sizeof count);
+        if (count != v.size()) {
+            fail("holds an array of another size");
+        }
         raw(v.data(), count * sizeof(v[0]));
     }
     void finish() {
@@ -127,8 +139,7 @@ template <class Fn>
 void each_array(Hierarchy& h, Fn&& item) {
     for (Hierarchy::Core& core : h.cores()) {
         for (Cache* cache : {&core.l1i, &core.l1d, &core.l2}) {
-            item(cache->blocks());
-            item(cache->sets());
+            item(cache->contents());
         }
     }
     item(h.stats().all());
@@ -176,7 +187,8 @@ void save_state(const std::string& path, Hierarchy& hierarchy, const Player& pla
     Writer writer(partial, file.get());
     writer.array(kMagic, sizeof kMagic);
     writer.list(geometry(hierarchy));
-    each_array(hierarchy, [&](auto& v) { writer.list(v); });
+    each_array(hierarchy, [&](auto&& v) { writer.list(v); });
+    writer.list(hierarchy.remembered());
     writer.list(pack(player, hierarchy));
     writer.list(extra);
     writer.finish();
@@ -191,25 +203,27 @@ Extra load_state(const std::string& path, Hierarchy& hierarchy, Player& player) 
     }
     Reader reader(path, file.get());
     std::string magic(sizeof kMagic, '\0');
-    reader.list(magic, true);
+    reader.fill(magic);
     if (std::memcmp(magic.data(), kMagic, sizeof kMagic) != 0) {
         reader.fail("is not a model state of this version");
     }
     const std::string expected = geometry(hierarchy);
     std::string found;
-    reader.list(found, false);
+    reader.list(found);
     if (found != expected) {
         throw Error("the model state " + path + " is of another machine or protocol (" + found + ", wanted " +
                     expected + ")");
     }
-    each_array(hierarchy, [&](auto& v) { reader.list(v, true); });
+    each_array(hierarchy, [&](auto&& v) { reader.fill(v); });
+    std::vector<Line> remembered;
+    reader.list(remembered);
     Extra clock = pack(player, hierarchy);
-    reader.list(clock, true);
+    reader.fill(clock);
     Extra extra;
-    reader.list(extra, false);
+    reader.list(extra);
     reader.finish();
     unpack(clock, player, hierarchy);
-    hierarchy.rebuild_holders();
+    hierarchy.rebuild_holders(remembered);
     return extra;
 }
 
