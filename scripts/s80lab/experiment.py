@@ -16,6 +16,7 @@ from s80lab.errors import UserError
 from s80lab.guest_command import Boot, guest_options
 from s80lab.hashing import file_hash, text_hash, value_hash
 from s80lab.image import ImageManifest, load_image
+from s80lab.protocol_proof import ensure_proven
 from s80lab.qemu import Qemu
 from s80lab.workload import TRANSACTIONS, job_text
 
@@ -161,6 +162,7 @@ def draft(name: str, options: Options) -> Callable[[Qemu], Plan]:
     phases = experiment.phases[experiment.scale]
     scale = load_scale(experiment.scale)
     manifest = load_image(image)
+    ensure_proven(protocol)
     return lambda qemu: Plan(
         name=name,
         experiment=experiment,
