@@ -22,8 +22,8 @@ STYLES = {"M": "red", "O": "yellow", "E": "blue", "S": "green", None: "dim"}
 def print_list(protocols: Iterable[tuple[str, Protocol | UserError, Proof | None]], console: Console) -> None:
     """One line a protocol."""
     table = _table("name", "states", "L2", "proof", "description")
-    for column in table.columns:
-        column.no_wrap, column.overflow = True, "ellipsis"
+    for column in table.columns[:-1]:
+        column.no_wrap = True
     for name, protocol, proof in protocols:
         if isinstance(protocol, UserError):
             table.add_row(name, "", "", "cannot be read", Text(str(protocol)))

@@ -14,6 +14,7 @@ from s80lab.config import find_or_file, size_text
 from s80lab.config_machine import Machine, load_machine, with_inclusion
 from s80lab.errors import UserError
 from s80lab.hashing import file_hash, text_hash
+from s80lab.protocol_proof import ensure_proven
 
 # What a capture has been recorded for. A filtered one has had what these L1s absorb taken out of it.
 _RECORDED = ("line_bytes", "processors.count")
@@ -79,6 +80,7 @@ def resolve_design(
     overrides = {**with_inclusion(table, settings), "protocol": name}
     resolved = capture.machine_with(overrides) if machine is None else load_machine(machine, overrides)
     _refuse(capture, resolved)
+    ensure_proven(table)
     own = capture.machine.design()
     changed = {key: value for key, value in resolved.design().items() if value != own[key]}
     return Design(resolved, table, {key: value_text(key, value) for key, value in changed.items()})
