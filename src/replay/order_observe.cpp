@@ -5,20 +5,14 @@
 
 namespace s80::replay {
 
-using model::Block;
 using model::Cache;
 using model::Hierarchy;
 using model::Line;
 using model::Stat;
 
 Held Observed::held(unsigned core, Line line) const {
-    Hierarchy::Core& c = hierarchy_.cores()[core];
-    Held held;
-    held.l1i = c.l1i.find(line) != nullptr;
-    held.l1d = c.l1d.find(line) != nullptr;
-    held.l2 = c.l2.find(line) != nullptr;
-    held.state = hierarchy_.state(core, line);
-    return held;
+    return {hierarchy_.state(core, line), hierarchy_.in_l1(core, line, true),
+            hierarchy_.in_l1(core, line, false), hierarchy_.in_l2(core, line)};
 }
 
 const Effect& Observed::access(const Access& access) {
@@ -82,7 +76,7 @@ void Observed::remember(unsigned core, Line line, model::Kind kind) {
     lines_.clear();
     remember_set(core, c.l2, line);
     const std::size_t first = lines_.size();
-    remember_set(core, kind == model::Kind::ifetch ? c.l1i : c.l1d, line);
+    remember_set(core, c.l1(kind), line);
     const std::size_t last = lines_.size();
     for (std::size_t i = first; i < last; ++i) {
         remember_set(core, c.l2, lines_[i].line);
@@ -90,12 +84,13 @@ void Observed::remember(unsigned core, Line line, model::Kind kind) {
 }
 
 void Observed::remember_set(unsigned core, const Cache& cache, Line line) {
-    for (const Block& block : cache.set(line)) {
+    for (unsigned way = 0; way < cache.ways(); ++way) {
+        const Line there = cache.line(cache.at(line, way));
         const bool known =
-            std::any_of(lines_.begin(), lines_.end(), [&](const Change& c) { return c.line == block.line; });
-        if (block.line != model::kNoLine && !known) {
-            const Held h = held(core, block.line);
-            lines_.push_back({core, block.line, h, h});
+            std::any_of(lines_.begin(), lines_.end(), [&](const Change& c) { return c.line == there; });
+        if (there != model::kNoLine && !known) {
+            const Held h = held(core, there);
+            lines_.push_back({core, there, h, h});
         }
     }
 }
