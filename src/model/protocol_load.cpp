@@ -2,6 +2,7 @@
 // Reads a protocol table. A duplicate cell is refused by TOML itself, a missing or unknown one here.
 #include <algorithm>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "model/machine.h"
@@ -44,13 +45,16 @@ public:
         load_states();
         for (unsigned e = 0; e < kOwnEvents; ++e) {
             load_row("own", kOwnNames[e], [&](State s, const toml::table& cell, const std::string& at) {
-                p_.own_[e][s] = static_cast<OwnEvent>(e) == OwnEvent::evict ? evict_cell(cell, at)
+                p_.own_[e][s] = static_cast<OwnEvent>(e) == OwnEvent::evict ? evict_cell(cell, at, s)
                                                                             : own_cell(cell, at, s);
             });
         }
         for (unsigned b = 0; b < kBusRequests; ++b) {
             load_row("remote", kBusNames[b], [&](State s, const toml::table& cell, const std::string& at) {
                 p_.remote_[b][s] = remote_cell(cell, at, s);
+                if (static_cast<Bus>(b) == Bus::upgrade && p_.remote_[b][s].supply) {
+                    fail(at + ".supply: an upgrade carries no data, so nobody supplies");
+                }
             });
         }
         only_rows("own", {kOwnNames.begin(), kOwnNames.end()});
@@ -99,17 +103,21 @@ private:
     void load_states() {
         const auto& states = table(root_, "states", "states");
         // The order of the file is the order of supply; toml++ sorts by name, so go by position.
-        std::vector<std::pair<toml::source_index, std::string>> order;
+        std::vector<std::tuple<toml::source_index, toml::source_index, std::string>> order;
         for (const auto& [key, value] : states) {
-            order.emplace_back(value.source().begin.line, std::string(key.str()));
+            const auto& begin = value.source().begin;
+            order.emplace_back(begin.line, begin.column, std::string(key.str()));
         }
         std::sort(order.begin(), order.end());
         if (order.size() > kMaxStates) {
             fail("more than " + std::to_string(kMaxStates) + " states");
         }
         std::optional<State> invalid;
-        for (const auto& [line, name] : order) {
+        for (const auto& [line, column, name] : order) {
             const std::string at = "states." + name;
+            if (!identifier(name)) {
+                fail(at + ": a state's name is letters, digits and _, a letter first");
+            }
             const auto& t = table(states, name, at);
             allow(t, at, {"description", "counts_as", "readable", "writable"});
             StateInfo& info = p_.info_[p_.n_states_];
@@ -137,6 +145,13 @@ private:
             fail("no invalid state: exactly one state must not be readable");
         }
         p_.invalid_ = *invalid;
+    }
+
+    static bool identifier(const std::string& name) {
+        const auto letter = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); };
+        return !name.empty() && letter(name[0]) && std::all_of(name.begin(), name.end(), [&](char c) {
+            return letter(c) || (c >= '0' && c <= '9') || c == '_';
+        });
     }
 
     StateClass counts_as(const std::string& word, const std::string& at) const {
@@ -228,7 +243,7 @@ private:
         return out;
     }
 
-    OwnCell evict_cell(const toml::table& cell, const std::string& at) const {
+    OwnCell evict_cell(const toml::table& cell, const std::string& at, State from) const {
         OwnCell out;
         if (impossible(cell, at)) {
             return out;
@@ -236,6 +251,9 @@ private:
         allow(cell, at, {"next", "writeback", "leaves_shared"});
         out.possible = true;
         out.next_alone = out.next_shared = state(cell, "next", at);
+        if (from == p_.invalid_) {
+            fail(at + ": an absent block cannot be evicted; write impossible = \"why\"");
+        }
         if (out.next_alone != p_.invalid_) {
             fail(at + ".next must be the invalid state " + p_.info_[p_.invalid_].name);
         }
