@@ -18,11 +18,11 @@ from gem5.isas import ISA
 from gem5.utils.override import overrides
 from m5.defines import buildEnv
 from m5.objects import (
+    LRURP,
     Directory_Controller,
     DMA_Controller,
     DMASequencer,
     L1Cache_Controller,
-    LRURP,
     MessageBuffer,
     RandomRP,
     RubyCache,
@@ -150,7 +150,9 @@ class HammerHierarchy(AbstractRubyCacheHierarchy):
         if len(processors) != machine.processors:
             raise MachineError(f"the board has {len(processors)} processors, {machine.name} has {machine.processors}")
         if int(board.get_cache_line_size()) != machine.line_bytes:
-            raise MachineError(f"the board's line is {board.get_cache_line_size()}, {machine.name}'s {machine.line_bytes}")
+            raise MachineError(
+                f"the board's line is {board.get_cache_line_size()}, {machine.name}'s {machine.line_bytes}"
+            )
 
         ruby = self.ruby_system = RubySystem(
             block_size_bytes=machine.line_bytes, number_of_virtual_networks=VIRTUAL_NETWORKS

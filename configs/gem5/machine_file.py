@@ -93,11 +93,13 @@ class MachineFile:
         """What Ruby expresses in another way or not at all, one sentence each; for the run's record."""
         notes = [
             "latency.upgrade: MOESI_hammer has no upgrade; a store in S or O is a GETX that takes as long as its acks",
-            "latency.memory, latency.cache, latency.l2_hit: the uncontended paths are set to them; queueing adds to them",
+            "latency.memory, latency.cache, latency.l2_hit: set for uncontended paths; queueing adds to them",
             "clock.base_cpi, clock.quantum_cycles: processors are not part of the memory system",
         ]
         if self.policy == "plru":
-            notes.append("replacement.policy plru: Ruby's tree points at a way that was invalidated, the model's does not")
+            notes.append(
+                "replacement.policy plru: Ruby's tree points at a way that was invalidated, the model's does not"
+            )
         if self.policy == "random":
             notes.append("replacement.policy random: another random sequence, only means can agree")
         return notes

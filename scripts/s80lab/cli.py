@@ -36,6 +36,7 @@ from s80lab.image import build_image
 from s80lab.protocol_commands import app as protocol_app
 from s80lab.replay_commands import explore_command, filter_error_command, replay_command
 from s80lab.report import print_experiment, write_experiment_report
+from s80lab.trace_commands import agree_command, trace_app
 
 app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 image_app = typer.Typer(help="The guest image: kernel and initramfs.", no_args_is_help=True)
@@ -44,6 +45,7 @@ app.add_typer(image_app, name="image")
 app.add_typer(checkpoint_app, name="checkpoint")
 app.add_typer(protocol_app, name="protocol")
 app.add_typer(captures_app, name="captures")
+app.add_typer(trace_app, name="trace")
 
 Experiments = Annotated[list[str], typer.Argument(help="Names of files in configs/experiments.")]
 Seeds = Annotated[str | None, typer.Option(help="Seeds, separated by commas.")]
@@ -160,6 +162,7 @@ def bench_command(
 
 app.command()(capture)
 app.command("replay")(replay_command)
+app.command("agree")(agree_command)
 app.command("explore")(explore_command)
 app.command("filter-error")(filter_error_command)
 

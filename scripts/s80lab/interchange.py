@@ -52,8 +52,8 @@ def lines_of(
         at = int(np.argmax(beyond))
         limit = (trace_order.LAST_LINE + 1) * line_bytes
         raise UserError(
-            f"{where}: access {at} has the address {int(address[at]):#x}, beyond {limit:#x}, what the model can address "
-            f"with lines of {line_bytes} bytes"
+            f"{where}: access {at} has the address {int(address[at]):#x}, beyond {limit:#x}, what the model can "
+            f"address with lines of {line_bytes} bytes"
         )
     count = (last - first + np.uint64(1)).astype(np.intp)
     owner = np.repeat(np.arange(len(address)), count)

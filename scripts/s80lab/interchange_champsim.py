@@ -43,7 +43,9 @@ def encode(order: Order, line_bytes: int) -> bytes:
 def decode(content: bytes, line_bytes: int, where: str) -> Order:
     """A fetch where the instruction's line differs from the last one's, then its loads, then its stores."""
     if len(content) % RECORD.itemsize:
-        raise UserError(f"{where}: {len(content)} bytes are no whole number of 64-byte records: truncated, or no trace of ChampSim")
+        raise UserError(
+            f"{where}: {len(content)} bytes are no whole number of 64-byte records: truncated, or no trace of ChampSim"
+        )
     records = np.frombuffer(content, RECORD)
     flags = (records["is_branch"] > 1) | (records["branch_taken"] > 1)
     if flags.any():
@@ -68,6 +70,6 @@ CHAMPSIM = Format(
     encode=encode,
     decode=decode,
     timed=False,
-    export_loses="ticks, the order between processors, context, walks (they become loads), a second fetch of a line in a row",
-    import_loses="registers, branches, places within lines; several files are merged instruction by instruction in turn",
+    export_loses="ticks, the order between processors, context, walks (loads), a second fetch of a line in a row",
+    import_loses="registers, branches, places within lines; several files are merged instruction by instruction",
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Dinero's `din` traces: a line an access, `label address`, the label 0 read, 1 write, 2 instruction fetch, hexadecimal."""
+"""Dinero's `din` traces: a line an access, `label address`: 0 read, 1 write, 2 instruction fetch; hexadecimal."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""gem5's packet traces: protocol-buffer messages (src/proto/packet.proto) behind the magic "gem5", each after its length.
+"""gem5's packet traces: protocol-buffer messages (its src/proto/packet.proto), each after its length.
 
 Written and read without a protocol-buffer library: the messages have five numbers.
 """
@@ -32,9 +32,9 @@ _Bytes = npt.NDArray[np.uint8]
 def encode(order: Order, line_bytes: int) -> bytes:
     """One processor's packets: 4 bytes from the beginning of each line, at the accesses' ticks."""
     header = _field(1, b"s80lab") + _varint(3 << 3) + _varint(TICK_FREQUENCY)
-    flags = np.select(
-        [order["op"] == Op.IFETCH, order["op"] == Op.WALK], [INST_FETCH, PAGE_WALK], 0
-    ) | np.where(order["context"] >= KERNEL, PRIVILEGED, 0)
+    flags = np.select([order["op"] == Op.IFETCH, order["op"] == Op.WALK], [INST_FETCH, PAGE_WALK], 0) | np.where(
+        order["context"] >= KERNEL, PRIVILEGED, 0
+    )
     columns = {
         _TICK: order["tick"],
         _CMD: np.where(order["op"] == Op.STORE, WRITE, READ),
@@ -62,7 +62,9 @@ def decode(content: bytes, line_bytes: int, where: str) -> Order:
         if not packet.keys() >= {_TICK, _CMD, _ADDR, _SIZE}:
             raise UserError(f"{where}: packet {number} lacks tick, cmd, addr or size")
         if packet[_CMD] not in (READ, WRITE):
-            raise UserError(f"{where}: packet {number} has the command {packet[_CMD]}; ReadReq (1) and WriteReq (4) are read")
+            raise UserError(
+                f"{where}: packet {number} has the command {packet[_CMD]}; ReadReq (1) and WriteReq (4) are read"
+            )
         rows.append((packet[_TICK], packet[_CMD], packet[_ADDR], packet[_SIZE], packet.get(_FLAGS, 0)))
     table = np.array(rows, np.uint64).reshape(-1, 5)
     line, owner = lines_of(table[:, 2], table[:, 3], line_bytes, where)
@@ -155,6 +157,6 @@ GEM5 = Format(
     encode=encode,
     decode=decode,
     timed=True,
-    export_loses="instructions between accesses, whose work an access was (user or kernel is kept), interrupts and idle gaps",
+    export_loses="instructions between accesses, whose work they are (user or kernel is kept), interrupts, idle gaps",
     import_loses="places within lines, instructions (each access counts as one), packet and program-counter fields",
 )

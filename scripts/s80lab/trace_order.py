@@ -78,7 +78,10 @@ def check(order: Order, where: str, processors: int = MAX_PROCESSORS) -> None:
     for bad, what in (
         (order["op"] > max(Op), "names the unknown op {op}"),
         (order["zero"] != 0, "does not end in a zero byte: no order file"),
-        (order["processor"] >= processors, f"is of processor {{processor}}, but there are {processors} (0 to {processors - 1})"),
+        (
+            order["processor"] >= processors,
+            f"is of processor {{processor}}, but there are {processors} (0 to {processors - 1})",
+        ),
         (order["line"] > LAST_LINE, "is of line {line:#x}, beyond what the model can address"),
     ):
         if bad.any():

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""gem5 as the reference engine: the user's own, found by $GEM5 or on PATH; replays of accesses through its Ruby."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from s80lab import interchange, paths
+from s80lab.config_machine import Machine
+from s80lab.errors import UserError
+from s80lab.interchange_gem5 import GEM5
+from s80lab.trace_order import Order
+
+SCRIPT = paths.ROOT / "configs" / "gem5" / "replay.py"
+NAMES = ("gem5.fast", "gem5.opt", "gem5.debug", "gem5")
+MEMORY_STEP = 1 << 20
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What Ruby said: its statistics as text, and facts about the run."""
+
+    stats: str
+    facts: dict[str, Any]
+
+
+def find_gem5(given: Path | None = None) -> Path:
+    """The user's gem5: the path given, $GEM5, or the first gem5.* on PATH; UserError where there is none."""
+    named = given or (Path(os.environ["GEM5"]) if os.environ.get("GEM5") else None)
+    if named is not None:
+        if not os.access(named, os.X_OK) or named.is_dir():
+            raise UserError(f"{named} is no executable gem5")
+        return named
+    for name in NAMES:
+        if found := shutil.which(name):
+            return Path(found)
+    raise UserError(
+        "no gem5: give --gem5 PATH, set $GEM5, or put gem5.fast on PATH (version 24.0.0.1, built with MOESI_hammer)"
+    )
+
+
+def spacing_ps(machine: Machine) -> int:
+    """Time in which any access, its eviction and its write-back are over: ten times the longest path, 1 us at least."""
+    latency = machine.latency
+    cycles = latency.l2_hit + latency.memory + latency.cache + latency.upgrade
+    return max(10**6, 10 * cycles * 10**12 // machine.processors.clock_hz)
+
+
+def spaced(order: Order, machine: Machine) -> Order:
+    """The same accesses, each alone in the machine."""
+    apart = order.copy()
+    apart["tick"] = (np.arange(len(order), dtype=np.uint64) + np.uint64(1)) * np.uint64(spacing_ps(machine))
+    return apart
+
+
+def replay(order: Order, machine: Machine, gem5: Path, folder: Path, outstanding: int = 1) -> Replay:
+    """Plays the order's accesses at their ticks through MOESI_hammer; leaves everything in `folder`."""
+    traces = folder / "traces"
+    interchange.export(order, GEM5, traces, machine.line_bytes)
+    (folder / "machine.toml").write_text(machine.resolved(), encoding="utf-8")
+    highest = (int(order["line"].max()) + 1) * machine.line_bytes if len(order) else 1
+    memory = -(-highest // MEMORY_STEP) * MEMORY_STEP
+    out = folder / "gem5"
+    command = [str(gem5), "--outdir", str(out), str(SCRIPT), "--machine", str(folder / "machine.toml")]
+    command += ["--traces", str(traces), "--memory", str(memory), "--outstanding", str(outstanding)]
+    log = folder / "gem5.log"
+    with log.open("w") as file:
+        code = subprocess.run(command, stdout=file, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL).returncode
+    if code != 0 or not (out / "facts.json").is_file():
+        lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
+        raise UserError(f"gem5 ended with code {code}: {lines[-1] if lines else 'it said nothing'} (all of it: {log})")
+    facts = json.loads((out / "facts.json").read_text(encoding="utf-8"))
+    return Replay((out / "stats.txt").read_text(encoding="utf-8"), facts)
