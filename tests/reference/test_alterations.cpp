@@ -48,7 +48,7 @@ class Alterations : public ::testing::TestWithParam<std::string> {};
 TEST_P(Alterations, OfEveryCellThatIsMetAreFound) {
     const auto path = std::string(S80_PROTOCOLS) + "/" + GetParam() + ".toml";
     const Table table = Table::read(path);
-    const bool exclusive = false;
+    const bool exclusive = table.l2_inclusion == "exclusive";
     ASSERT_FALSE(told_apart(model::Protocol::load(path), table, exclusive));
     EXPECT_EQ(table.unmet(), std::vector<std::string>());
     unsigned refused = 0;

@@ -17,12 +17,12 @@ constexpr std::size_t kAccessesACase = 2000;
 TEST(Differential, ModelAndReferenceAgreeOnEveryProtocol) {
     const auto tables = shipped_tables();
     ASSERT_FALSE(tables.empty());
-    const auto rounds = tables.size();
+    const auto rounds = 2 * tables.size();
     const auto cases = static_cast<int>(kAccessesInAll / kAccessesACase / rounds + 1);
     for (const auto& path : tables) {
         const auto protocol = model::Protocol::load(path);
         const auto table = Table::read(path);
-        for (const bool exclusive : {false}) {
+        for (const bool exclusive : {false, true}) {
             const auto name = table.name + (exclusive ? ", exclusive L2" : ", inclusive L2");
             const auto found = counterexample(name, {exclusive, kAccessesACase}, cases,
                                               [&](const Case& c) { return difference(c, protocol, table); });
