@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A run and the replay of its capture.
+#include "replay/replay.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <filesystem>
+
+#include "capture_file.h"
+#include "model/player.h"
+#include "model/protocol.h"
+#include "model/snapshot.h"
+#include "model/state_file.h"
+#include "trace/filter.h"
+#include "windows.h"
+
+namespace s80::test {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kLines = 4096;
+
+class Folder {
+public:
+    Folder() : path_(fs::temp_directory_path() / "s80-test-XXXXXX") {
+        std::string name = path_.string();
+        path_ = mkdtemp(name.data());
+    }
+    ~Folder() { fs::remove_all(path_); }
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+    std::string operator/(const char* name) const { return (path_ / name).string(); }
+    std::string path() const { return path_.string(); }
+
+private:
+    fs::path path_;
+};
+
+std::string protocol_file() {
+    return std::string(S80_CONFIGS) + "/protocols/moesi.toml";
+}
+
+/// A run beside which captures are written, as the plugin does it.
+class Live {
+public:
+    Live(const Folder& folder, const model::Machine& machine)
+        : folder_(folder),
+          machine_(machine),
+          hierarchy_(machine, model::Protocol::load(protocol_file()), kLines) {}
+
+    void play(const std::vector<model::Window>& windows, const std::string& state = "") {
+        model::SnapshotWriter snapshots(folder_ / "live.jsonl", hierarchy_);
+        trace::L1Filter filter(machine_);
+        trace::Header header = header_for(false, machine_.processors, kLines);
+        header.state = state;
+        trace::Writer full(folder_ / "full.s80c", header);
+        trace::Writer filtered(folder_ / "filtered.s80c", header_for(true, machine_.processors, kLines));
+        player_.observe(&filter);
+        for (const model::Window& window : windows) {
+            player_.play(window);
+            snapshots.write(window, player_, hierarchy_.stats());
+            full.write(window);
+            filtered.write(filter.window());
+        }
+        full.close();
+        filtered.close();
+    }
+    model::Hierarchy& hierarchy() { return hierarchy_; }
+    model::Player& player() { return player_; }
+
+private:
+    const Folder& folder_;
+    model::Machine machine_;
+    model::Hierarchy hierarchy_;
+    model::Player player_{hierarchy_};
+};
+
+replay::Result replayed(const Folder& folder, const char* capture) {
+    std::ofstream(folder / "machine.toml") << kMachine;
+    return replay::replay({folder / capture, folder / "machine.toml", protocol_file(), folder.path()},
+                          [](std::uint64_t, std::uint64_t) {});
+}
+
+std::string text(const std::string& path) {
+    return TemporaryFile::read_file(path);
+}
+
+/// Not by EXPECT_EQ, which would print both.
+bool same_text(const std::string& a, const std::string& b) {
+    return text(a) == text(b);
+}
+
+}  // namespace
+
+TEST(Replay, OfAFullCaptureWritesTheSameBytes) {
+    EXPECT_TRUE(rc::check([](std::uint32_t seed) {
+        const Folder folder;
+        Live live(folder, model::Machine::parse(kMachine, "the test's machine"));
+        live.play(RandomWindows(seed, {.lines = 512, .windows = 20}).all());
+        const auto result = replayed(folder, "full.s80c");
+        RC_ASSERT(same_text(folder / "snapshots.jsonl", folder / "live.jsonl"));
+        RC_ASSERT(result.accesses == live.hierarchy().stats().sum(model::Stat::accesses));
+        RC_ASSERT(result.instructions == live.hierarchy().stats().sum(model::Stat::instructions));
+    }));
+}
+
+TEST(Replay, OfARestoredRunBeginsWithItsCaches) {
+    const Folder folder;
+    const model::Machine machine = model::Machine::parse(kMachine, "the test's machine");
+    const auto windows = RandomWindows(3, {.lines = 512, .windows = 40}).all();
+    Live before(folder, machine);
+    before.play({windows.begin(), windows.begin() + 20});
+    model::save_state(folder / "state", before.hierarchy(), before.player(), {});
+    Live live(folder, machine);
+    model::load_state(folder / "state", live.hierarchy(), live.player());
+    live.play({windows.begin() + 20, windows.end()}, text(folder / "state"));
+    replayed(folder, "full.s80c");
+    EXPECT_TRUE(same_text(folder / "snapshots.jsonl", folder / "live.jsonl"));
+}
+
+TEST(Replay, LeavesNothingPartial) {
+    const Folder folder;
+    Live live(folder, model::Machine::parse(kMachine, "the test's machine"));
+    live.play(RandomWindows(3, {.lines = 512, .windows = 5}).all());
+    std::string bytes = text(folder / "full.s80c");
+    bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
+    std::ofstream(folder / "full.s80c", std::ios::binary) << bytes;
+    EXPECT_NE(error_of([&] { replayed(folder, "full.s80c"); }).find("full.s80c"), std::string::npos);
+    EXPECT_FALSE(fs::exists(folder / "snapshots.jsonl"));
+}
+
+/// Processors that take turns of a window each: the order of their accesses is that of the windows, whatever
+/// they cost, so a run and a replay have the same.
+std::vector<model::Window> turns(std::uint32_t seed, unsigned processors) {
+    const Shape shape{
+        .processors = processors, .lines = 64, .windows = 60, .events = 120, .interrupts = false};
+    auto windows = RandomWindows(seed, shape).all();
+    for (std::size_t w = 0; w < windows.size(); ++w) {
+        for (std::size_t p = 0; p < processors; ++p) {
+            if (p != w % processors) {
+                windows[w].streams[p] = model::Stream{};
+            }
+        }
+    }
+    return windows;
+}
+
+/// Without evictions from the L2s all that happens there is in the filtered capture. (An L1 of the machine
+/// keeps lines that the filter gives up when another core reads them: hits of the L1 are not the same.)
+void expect_same_in_the_l2s(model::Machine machine, std::uint32_t seed) {
+    using enum model::Stat;
+    machine.l2 = {16384, 4};  // twice the lines that are used
+    const auto windows = turns(seed, machine.processors);
+    const Folder folder;
+    Live live(folder, machine);
+    live.play(windows);
+    model::Hierarchy hierarchy(machine, model::Protocol::load(protocol_file()), kLines);
+    model::Player player(hierarchy);
+    for (const model::Window& window : read_capture(folder / "filtered.s80c")) {
+        player.play(window);
+    }
+    for (const model::Stat stat :
+         {l2_misses, miss_source, fills, upgrades, stores_found_e, e_to_m, e_downgraded, e_evicted,
+          e_invalidated, e_resident, l2_evictions, l2_writebacks, l2_invalidations, interventions, accesses,
+          instructions, transactions}) {
+        const auto a = live.hierarchy().stats().values(stat);
+        const auto b = hierarchy.stats().values(stat);
+        RC_LOG() << model::info(stat).name;
+        RC_ASSERT(std::vector(a.begin(), a.end()) == std::vector(b.begin(), b.end()));
+    }
+}
+
+TEST(Replay, OfAFilteredCaptureIsExactWithoutL2Evictions) {
+    EXPECT_TRUE(rc::check([](std::uint32_t seed) {
+        expect_same_in_the_l2s(model::Machine::parse(kMachine, "the test's machine"), seed);
+    }));
+}
+
+TEST(Replay, OfAFilteredCaptureWithTwoThreadsACore) {
+    EXPECT_TRUE(rc::check([](std::uint32_t seed) {
+        model::Machine machine = model::Machine::parse(kMachine, "the test's machine");
+        machine.processors = 4;
+        machine.threads_per_core = 2;
+        expect_same_in_the_l2s(machine, seed);
+    }));
+}
+
+}  // namespace s80::test

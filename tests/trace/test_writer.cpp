@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A file that cannot be whole does not get its name.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "capture_file.h"
+#include "windows.h"
+
+namespace s80::test {
+
+namespace fs = std::filesystem;
+
+class WriterTest : public ::testing::Test {
+protected:
+    WriterTest() { fs::remove(file.path()); }
+
+    TemporaryFile file;
+    std::string partial = file.path() + ".partial";
+    std::vector<model::Window> windows = RandomWindows(3, {}).all();
+};
+
+TEST_F(WriterTest, TheNameComesWithTheEnd) {
+    trace::Writer writer(file.path(), header_for(false));
+    for (const auto& window : windows) {
+        writer.write(window);
+    }
+    EXPECT_FALSE(fs::exists(file.path()));
+    EXPECT_TRUE(fs::exists(partial));
+    writer.close();
+    EXPECT_TRUE(fs::exists(file.path()));
+    EXPECT_FALSE(fs::exists(partial));
+}
+
+TEST_F(WriterTest, WhatIsNotClosedIsRemoved) {
+    {
+        trace::Writer writer(file.path(), header_for(false));
+        writer.write(windows[0]);
+    }
+    EXPECT_FALSE(fs::exists(file.path()));
+    EXPECT_FALSE(fs::exists(partial));
+}
+
+TEST_F(WriterTest, AnUnwritablePathIsNamed) {
+    EXPECT_NE(error_of([] { trace::Writer("/nowhere/x.s80c", header_for(false)); }).find("/nowhere/x.s80c"),
+              std::string::npos);
+}
+
+TEST_F(WriterTest, AFullDiskIsTold) {
+    // Every write to /dev/full fails; it cannot be renamed, so the link to it stays what it is.
+    fs::create_symlink("/dev/full", partial);
+    const std::string sentence = error_of([&] { write_capture(file.path(), header_for(false), windows); });
+    EXPECT_NE(sentence.find("No space left on device"), std::string::npos) << sentence;
+    EXPECT_FALSE(fs::exists(file.path()));
+}
+
+TEST_F(WriterTest, WindowsOfAnotherCaptureAreRefused) {
+    trace::Writer writer(file.path(), header_for(false));
+    model::Window placed(3);
+    placed.placed = true;
+    EXPECT_NE(error_of([&] { writer.write(placed); }), "");
+    EXPECT_NE(error_of([&] { writer.write(model::Window(4)); }), "");
+}
+
+TEST_F(WriterTest, TheLastWindowNeedsAMark) {
+    trace::Writer writer(file.path(), header_for(false));
+    windows[0].mark = model::Mark::none;
+    writer.write(windows[0]);
+    EXPECT_NE(error_of([&] { writer.close(); }).find("mark"), std::string::npos);
+}
+
+}  // namespace s80::test

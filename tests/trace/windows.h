@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Random windows that a player can play, from a seed.
+#pragma once
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "model/window.h"
+
+namespace s80::test {
+
+struct Shape {
+    unsigned processors = 3;
+    std::uint32_t lines = 64;
+    unsigned windows = 6;
+    unsigned events = 40;     ///< of a stream, at most
+    bool long_deltas = true;  ///< now and then one of up to 65535 instructions
+    bool interrupts =
+        true;  ///< signals and waits; only from lower processors to higher ones, so none waits forever
+    bool placed = false;
+    unsigned ways = 2;  ///< of placed events
+};
+
+class RandomWindows {
+public:
+    RandomWindows(std::uint32_t seed, Shape shape) : random_(seed), shape_(shape) {}
+
+    std::vector<model::Window> all() {
+        std::vector<model::Window> windows;
+        for (unsigned w = 0; w < shape_.windows; ++w) {
+            windows.push_back(next(w + 1 == shape_.windows));
+        }
+        return windows;
+    }
+
+private:
+    std::uint32_t below(std::uint32_t n) {
+        return std::uniform_int_distribution<std::uint32_t>(0, n - 1)(random_);
+    }
+    bool one_in(std::uint32_t n) { return below(n) == 0; }
+
+    model::Window next(bool last) {
+        model::Window window(shape_.processors);
+        window.placed = shape_.placed;
+        window.idle_before_ns = one_in(3) ? below(1'000'000) : 0;
+        window.mark = last ? model::Mark::measure_end : static_cast<model::Mark>(below(4));
+        index_ += window.mark == model::Mark::none ? 0 : 1;
+        window.index = index_;
+        if (window.mark != model::Mark::none) {
+            for (auto& outcomes : window.transactions) {
+                outcomes = {below(1000), below(10)};
+            }
+        }
+        for (unsigned p = 0; p < shape_.processors; ++p) {
+            fill(window, p);
+        }
+        window.instructions = instructions_;
+        return window;
+    }
+
+    void fill(model::Window& window, unsigned processor) {
+        model::Stream& stream = window.streams[processor];
+        stream.runs_on = !one_in(3);
+        stream.ran = !one_in(4);
+        if (!stream.ran) {
+            return;
+        }
+        const std::uint32_t heard = window.signals;
+        std::uint64_t instructions = 0;
+        for (unsigned n = below(shape_.events + 1); n != 0; --n) {
+            model::Event event;
+            event.op = static_cast<model::Op>(below(5));
+            event.context.value = static_cast<std::uint8_t>(below(model::kContexts));
+            event.delta =
+                static_cast<std::uint16_t>(shape_.long_deltas && one_in(8) ? below(65536) : below(300));
+            if (event.op <= model::Op::walk) {
+                event.line = one_in(2) ? below(shape_.lines) : below(4);
+                event.way = static_cast<std::uint8_t>(shape_.placed ? below(shape_.ways) : 0);
+                ++stream.accesses[event.context.value][static_cast<unsigned>(event.op)];
+            } else if (shape_.interrupts && one_in(2)) {
+                event.op = model::Op::signal;
+                event.line = window.signals++;
+            } else if (shape_.interrupts && heard != 0) {
+                event.op = model::Op::wait;
+                event.line = below(heard);
+            }
+            instructions += event.delta;
+            stream.events.push_back(event);
+        }
+        stream.size = stream.events.size();
+        stream.tail = below(2000);
+        instructions += stream.tail;
+        stream.instructions[0] = instructions;
+        stream.classes[0][model::kInstructionClasses - 1] = instructions;
+        instructions_ += instructions;
+    }
+
+    std::mt19937 random_;
+    Shape shape_;
+    std::uint64_t instructions_ = 1000;  // of a run that began earlier
+    std::uint64_t index_ = 0;
+};
+
+}  // namespace s80::test
