@@ -51,7 +51,7 @@ def setup(machine: str, settings: list[str]) -> Setup:
 
 
 def timed(order: Order, machine: Machine, spacing: Spacing) -> Order:
-    """The accesses as both sides take them: spaced, in the order given, or close, at and in the order of their ticks."""
+    """The accesses as both sides take them: spaced, in the order given, or close, in the order of their ticks."""
     if spacing == "spaced":
         return ruby_engine.spaced(order, machine)
     if not order["tick"].any():

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Orders become full captures and come back the same; `s80-order` refuses what is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from s80lab import trace_order, trace_source, trace_tool
+from s80lab.cli import app
+from s80lab.errors import UserError
+from s80lab.trace_order import Op, Order, make
+from s80lab.trace_source import Wanted
+from s80lab.trace_tool import Setup
+
+
+@pytest.fixture
+def setup() -> Setup:
+    return Setup.load("classroom", "mesi", ["processors.count=5"])
+
+
+def test_a_capture_of_an_order_plays_that_order(drawn: Order, setup: Setup, tmp_path: Path) -> None:
+    drawn["line"] %= 1000
+    capture = tmp_path / "drawn.s80c"
+    trace_tool.to_capture(drawn, setup.machine, capture, lines=1000, protocol="none", origin='{"imported": "test"}')
+    back = trace_tool.from_capture(capture, setup)
+    for column in ("line", "processor", "op", "context"):
+        assert (back[column] == drawn[column]).all(), column
+    assert (np.diff(back["tick"].astype(np.int64)) >= 0).all()
+    info = trace_tool.capture_info(capture)
+    assert (info["form"], info["processors"], info["lines"], info["accesses"]) == ("full", 5, 1000, 2000)
+    assert info["origin"] == '{"imported": "test"}'
+
+
+def test_a_part_is_cut_out_by_number(drawn: Order, setup: Setup, tmp_path: Path) -> None:
+    drawn["line"] %= 1000
+    capture = tmp_path / "drawn.s80c"
+    trace_tool.to_capture(drawn, setup.machine, capture, lines=1000, protocol="none", origin="{}")
+    part = trace_tool.from_capture(capture, setup, first=1990, count=100)
+    assert part["line"].tolist() == drawn["line"][1990:].tolist()
+    with pytest.raises(UserError, match="has 2000 accesses, none is number 2000"):
+        trace_tool.from_capture(capture, setup, first=2000)
+
+
+def test_lines_and_processors_beyond_are_refused(setup: Setup, tmp_path: Path) -> None:
+    capture = tmp_path / "x.s80c"
+    with pytest.raises(UserError, match="is of line 1000, beyond the memory of 1000 lines"):
+        trace_tool.to_capture(make(0, Op.LOAD, [1000]), setup.machine, capture, lines=1000, protocol="", origin="{}")
+    with pytest.raises(UserError, match="is of processor 5, but there are 5"):
+        trace_tool.counts(make(5, Op.LOAD, [0]), setup)
+    assert not capture.exists()
+
+
+def test_a_truncated_order_file_is_refused(drawn: Order, tmp_path: Path) -> None:
+    path = tmp_path / "a.order"
+    trace_order.write(path, drawn)
+    assert (trace_order.read(path) == drawn).all()
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(UserError, match="no whole number of 16-byte records"):
+        trace_order.read(path)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "complaint"),
+    [
+        ("op", 4, "the unknown op 4"),
+        ("zero", 1, "no order file"),
+        ("processor", 32, "processor 32"),
+        ("line", 0xFFFF_FFFF, "beyond"),
+    ],
+)
+def test_a_malformed_record_is_refused(drawn: Order, tmp_path: Path, column: str, value: int, complaint: str) -> None:
+    drawn[column][17] = value
+    path = tmp_path / "a.order"
+    trace_order.write(path, drawn)
+    with pytest.raises(UserError, match=f"access 17 .*{complaint}"):
+        trace_order.read(path)
+
+
+def test_the_commands_take_a_trace_out_and_back_in(tmp_path: Path) -> None:
+    runner = CliRunner()
+    trace = tmp_path / "two.trace"
+    trace.write_text("# machine: classroom\n0 store 0x100\n1 load 0x100\n0 load 0x140\n")
+    capture, folder = tmp_path / "two.s80c", tmp_path / "packets"
+    for words in (
+        ["import", str(trace), "--format", "text", "--out", str(capture), "--machine", "classroom"],
+        ["export", str(capture), "--format", "gem5", "--out", str(folder), "--spacing", "spaced"],
+        ["info", str(capture)],
+    ):
+        done = runner.invoke(app, ["trace", *words], catch_exceptions=False)
+        assert done.exit_code == 0, done.output
+    files = sorted(folder.iterdir())
+    assert [file.name for file in files] == ["cpu00.trc", "cpu01.trc"]
+    order = trace_source.import_files(files, "gem5", 64)
+    assert order[["processor", "op", "line"]].tolist() == [(0, Op.STORE, 4), (1, Op.LOAD, 4), (0, Op.LOAD, 5)]
+    assert trace_source.load(capture, Wanted()).setup.machine.name == "classroom"
