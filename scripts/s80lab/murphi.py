@@ -15,6 +15,9 @@ from itertools import combinations_with_replacement
 from s80lab.protocol import ACCESSES, BUS, Access, AccessCell, EvictCell, Protocol, RemoteCell
 from s80lab.protocol_laws import LAST_WRITE, NOT_LOST, ONE_OWNER, ONE_WRITER, cell_faults
 
+# What a store can put into the block.
+VALUES = 3
+
 HEADER = """\
 -- SPDX-License-Identifier: GPL-2.0-or-later
 -- Protocol {name}, generated from its table: change the table, not this file. Check it with rumur.
@@ -80,7 +83,7 @@ def _declarations(protocol: Protocol, caches: int) -> str:
     return f"""\
 const
   CORES: {caches};
-  VALUES: 3;
+  VALUES: {VALUES};
 type
   Core: 0 .. CORES - 1;
   Value: 0 .. VALUES - 1;

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import cast
 
+from s80lab.murphi import VALUES
 from s80lab.murphi_check import Exploration, Step
 from s80lab.protocol import Access, Protocol
 from s80lab.protocol_laws import LAST_WRITE, MEANING, NOT_LOST, ONE_OWNER, ONE_WRITER, Fault, cell_faults
@@ -48,7 +49,7 @@ def counterexample(protocol: Protocol, found: Exploration) -> Counterexample:
     shots = [_snapshot(step) for step in found.steps]
     lines = [_line("nobody holds the block", protocol, shots[0])]
     for step, before, after in zip(found.steps[1:], shots, shots[1:], strict=False):
-        lines.append(_line(_event(protocol, step, before, after), protocol, after))
+        lines.append(_line(_event(protocol, step, before), protocol, after))
     error = found.error or ""
     if error in MEANING:
         return Counterexample(Fault(error, _broken(error, protocol, shots[-1])), lines)
@@ -75,13 +76,14 @@ def _line(event: str, protocol: Protocol, shot: Snapshot) -> Line:
     return Line(event, caches, shot.memory, shot.last_write)
 
 
-def _event(protocol: Protocol, step: Step, before: Snapshot, after: Snapshot) -> str:
+def _event(protocol: Protocol, step: Step, before: Snapshot) -> str:
     _, event, state = step.rule.split(".")
     core = step.parameters["core"]
     if event == "evict":
         cell = protocol.own.evict[state]
         return f"core {core} evicts the block" + (" and writes it back" if cell.writeback else "")
-    stored = f" {after.last_write}" if "change" in step.parameters else ""
+    change = step.parameters.get("change")
+    stored = f" {(int(before.last_write) + int(change)) % VALUES}" if change else ""
     miss = " (a miss)" if state == protocol.invalid else ""
     return f"core {core} {_verb(event)}{stored}{miss}" + _request(protocol, cast(Access, event), state, step, before)
 

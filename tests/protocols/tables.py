@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Shipped tables with a cell edited."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from s80lab.protocol import find_protocol
+from s80lab.protocol_docs import shipped
+
+NAMES = [path.stem for path in shipped()]
+
+
+def edited(folder: Path, base: str, place: str, instead: str) -> Path:
+    """A copy of a shipped table in which one cell (`own.store.S`) is another (`{ next = "M" }`)."""
+    row, _, state = place.rpartition(".")
+    before, header, rest = find_protocol(base).read_text().partition(f"[{row}]\n")
+    body, blank, after = rest.partition("\n\n")
+    lines = body.split("\n")
+    number = next(number for number, line in enumerate(lines) if line.startswith(f"{state} = "))
+    assert lines[number] != f"{state} = {instead}", "this is no edit"
+    lines[number] = f"{state} = {instead}"
+    file = folder / f"{base}-edited.toml"
+    file.write_text(before + header + "\n".join(lines) + blank + after)
+    return file

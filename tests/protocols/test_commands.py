@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`s80lab protocol` as a user meets it, and what a run makes of a table that is not proven."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from tests.lab import Lab
+from tests.protocols.tables import NAMES, edited
+
+from s80lab.errors import UserError
+from s80lab.murphi_check import parse
+from s80lab.protocol import find_protocol
+from s80lab.protocol_proof import ensure_proven, folder, kept_proof, prove
+
+BROKEN = ("moesi", "own.evict.O", '{ next = "I" }')
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Lab:
+    """A laboratory in which nothing has been built or measured."""
+    return Lab(tmp_path / "checkpoints", tmp_path / "results")
+
+
+def test_check_all_proves_every_table(bare: Lab) -> None:
+    said = bare.call("protocol", "check", "--all")
+    for name in NAMES:
+        assert f"configs/protocols/{name}.toml: proven for 3 caches" in said
+    listing = bare.call("protocol", "list").splitlines()
+    assert [line.split()[0] for line in listing if " proven " in line] == NAMES
+
+
+def test_a_broken_table_is_refused_with_the_steps(bare: Lab, tmp_path: Path) -> None:
+    said = bare.call("protocol", "check", str(edited(tmp_path, *BROKEN)), code=1)
+    assert "refused, it breaks the law: memory or an owner holds the last write" in said
+    steps = [line.split()[0] for line in said.splitlines() if line[:1].isdigit()]
+    assert steps == ["0", "1", "2", "3"]
+    assert "Then 1 was stored last, but memory holds 0 and no owner has it." in said
+
+
+def test_a_file_that_is_no_table_is_one_sentence(bare: Lab, tmp_path: Path) -> None:
+    (tmp_path / "no.toml").write_text('name = "no"\n')
+    said = bare.call("protocol", "check", str(tmp_path / "no.toml"), "msi", code=2)
+    assert "msi.toml: proven" in said
+    assert [line for line in said.splitlines() if line.startswith("s80lab: ")] == [
+        f"s80lab: {tmp_path / 'no.toml'}: the key `description` is missing"
+    ]
+
+
+def test_nothing_to_check_is_told(bare: Lab) -> None:
+    assert bare.call("protocol", "check", code=2) == "s80lab: name a protocol or a file to check, or say --all\n"
+
+
+def test_show_names_cells_and_reasons(bare: Lab, tmp_path: Path) -> None:
+    said = bare.call("protocol", "show", "msi", "--svg", str(tmp_path / "msi.svg"))
+    rows = [line.split() for line in said.splitlines()]
+    assert ["S", "S", "S", "upgrade", "→", "I", "S", "I", "I"] in rows
+    assert "—² impossible: an absent block cannot be evicted" in said
+    assert (tmp_path / "msi.svg").read_text().rstrip().endswith("</svg>")
+
+
+def test_new_writes_a_table_that_is_proven_and_refuses_to_overwrite(bare: Lab, tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    bare.call("protocol", "new", str(path))
+    assert "proven for 3 caches" in bare.call("protocol", "check", str(path))
+    written = path.read_text()
+    assert 'name = "mine"' in written
+    assert "@" not in written
+    assert bare.call("protocol", "new", str(path), code=2) == (
+        f"s80lab: {path} is there already; choose another name or remove it first\n"
+    )
+    assert path.read_text() == written
+
+
+def test_new_refuses_what_is_no_name(bare: Lab) -> None:
+    said = bare.call("protocol", "new", "my protocol", code=2)
+    assert said == "s80lab: my protocol: a protocol's name is letters, digits, - and _\n"
+
+
+def test_a_run_refuses_a_broken_table(lab: Lab, tmp_path: Path) -> None:
+    said = lab.run_tiny("imapb", "--protocol", str(edited(tmp_path, *BROKEN)), code=2)
+    assert "the protocol breaks the law `memory or an owner holds the last write`" in said
+    assert "s80lab protocol check" in said
+
+
+def test_a_proof_is_kept_and_made_anew_when_asked(tmp_path: Path) -> None:
+    path = tmp_path / "kept.toml"
+    path.write_text(find_protocol("msi").read_text().replace('name = "msi"', 'name = "kept"'))
+    stages: list[str] = []
+    first = prove(path, stage=stages.append).proof
+    assert first is not None
+    assert stages == ["generating", "compiling", "exploring"]
+    assert kept_proof(first.model) == first
+    assert (folder() / f"{first.model}.m").is_file()
+
+    assert prove(path, stage=stages.append).proof == first
+    assert len(stages) == 3
+    prove(path, again=True, stage=stages.append)
+    assert len(stages) == 6
+
+
+def test_a_damaged_proof_is_made_anew(tmp_path: Path) -> None:
+    path = tmp_path / "damaged.toml"
+    path.write_text(find_protocol("msi").read_text().replace('name = "msi"', 'name = "damaged"'))
+    proof = ensure_proven(path)
+    file = folder() / f"{proof.model}.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"states": "many"}))
+    assert ensure_proven(path).states == proof.states
+
+
+def test_absent_rumur_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("S80LAB_PROOFS", str(tmp_path / "none"))
+    monkeypatch.setenv("PATH", os.devnull)
+    with pytest.raises(UserError) as refusal:
+        ensure_proven(find_protocol("msi"))
+    assert str(refusal.value) == (
+        "rumur, which the proof of a protocol needs, is not on PATH: "
+        "install the Debian package rumur (`make setup` does)"
+    )
+
+
+def test_a_checker_that_dies_is_no_proof() -> None:
+    with pytest.raises(UserError, match="cannot be read"):
+        parse("<?xml version='1.0'?><rumur_run><information/>")
+    with pytest.raises(UserError, match="ended without a summary"):
+        parse("<rumur_run><information/></rumur_run>")

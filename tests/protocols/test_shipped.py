@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The tables that come with the laboratory are proven, here and now, and their pages are what they say."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+from tests.protocols.tables import NAMES
+
+from s80lab.murphi import murphi
+from s80lab.protocol import find_protocol, load_protocol
+from s80lab.protocol_diagram import diagram, draw, mark
+from s80lab.protocol_docs import FOLDER, page
+from s80lab.protocol_proof import Proof, ensure_proven
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def proof_of(name: str) -> Proof:
+    return ensure_proven(find_protocol(name))
+
+
+def test_these_are_shipped() -> None:
+    assert NAMES == ["hammer", "mesi", "mesif", "moesi", "moesi-without-e", "mosi", "msi"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_proven_and_every_cell_is_reached(name: str) -> None:
+    proof = proof_of(name)
+    assert (proof.protocol, proof.caches, proof.unreached) == (name, 3, [])
+    assert proof.rules_fired > proof.states > 20
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_exclusive_state_is_alone(name: str) -> None:
+    protocol, proof = load_protocol(find_protocol(name)), proof_of(name)
+    for one in protocol.present:
+        if protocol.states[one].counts_as in ("M", "E"):
+            assert not any(proof.together(one, other) for other in protocol.present)
+
+
+def test_of_mesif_one_copy_forwards_beside_shared_ones() -> None:
+    proof = proof_of("mesif")
+    assert not proof.together("F", "F")
+    assert proof.together("F", "S")
+
+
+def test_a_model_says_only_what_its_table_says() -> None:
+    """Descriptions and comments may change without a new proof."""
+    protocol = load_protocol(find_protocol("msi"))
+    assert murphi(protocol.model_copy(update={"description": "other words"}), 3) == murphi(protocol, 3)
+    assert murphi(protocol, 4) != murphi(protocol, 3)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_page_is_what_the_table_says(name: str) -> None:
+    protocol = load_protocol(find_protocol(name))
+    assert (FOLDER / f"{name}.md").read_text() == page(protocol, proof_of(name)), "run `s80lab protocol docs`"
+    assert mark(diagram(protocol)) in (FOLDER / f"{name}.svg").read_text(), "run `s80lab protocol docs`"
+
+
+def test_no_page_is_left_of_a_table_that_is_gone() -> None:
+    pages = {f"{name}.{kind}" for name in NAMES for kind in ("md", "svg")}
+    assert {path.name for path in FOLDER.iterdir()} == pages
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_diagram_shows_every_state(name: str) -> None:
+    protocol = load_protocol(find_protocol(name))
+    root = ElementTree.fromstring(draw(protocol))
+    titles = {node.findtext(f"{SVG}title") for node in root.iter(f"{SVG}g") if node.get("class") == "node"}
+    assert titles == set(protocol.states)
+
+
+def test_the_diagram_marks_remote_events_and_permissions() -> None:
+    graph = diagram(load_protocol(find_protocol("moesi")))
+    assert '  E -> M [label=" store\\l", color="#222222"' in graph
+    assert '  I -> E [label=" load, fetch / read, alone\\l"' in graph
+    assert (
+        '  O -> I [label=" rfo / supply\\l upgrade\\l", color="#6a4c93", fontcolor="#6a4c93", style=dashed];' in graph
+    )
+    assert "doublecircle" in next(line for line in graph.splitlines() if line.startswith("  M ["))
+    assert "doublecircle" not in next(line for line in graph.splitlines() if line.startswith("  E ["))
+
+
+def test_absent_graphviz_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(Exception, match="dot, which draws state diagrams, is not on PATH: install the Debian package"):
+        draw(load_protocol(find_protocol("msi")))
