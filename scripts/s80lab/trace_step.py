@@ -30,7 +30,8 @@ class Spot:
 
 @dataclass(frozen=True)
 class Step:
-    """One access. `caches`: the spot of each (core, line) that holds anything, after it."""
+    """One access. `caches`: the spot of each (core, line) that holds anything, after it; `was`: the states before of
+    those that it changed."""
 
     number: int
     core: int
@@ -42,7 +43,7 @@ class Step:
     supplier: int | None
     from_memory: bool
     stall: int
-    changed: set[tuple[int, int]]
+    was: dict[tuple[int, int], str]
     caches: dict[tuple[int, int], Spot]
 
 
@@ -79,6 +80,7 @@ def lesson(source: Source, name: str) -> Lesson:
     done = []
     for step, comment in zip(told, comments, strict=True):
         changes = teller.changes(step)
+        was = {place: caches[place].state if place in caches else teller.invalid for place in changes}
         for place, spot in changes.items():
             if spot.where:
                 caches[place] = spot
@@ -96,7 +98,7 @@ def lesson(source: Source, name: str) -> Lesson:
                 supplier=step["supplier"],
                 from_memory=step["missed"] and step["supplier"] is None,
                 stall=step["stall"],
-                changed=set(changes),
+                was=was,
                 caches=dict(caches),
             )
         )
@@ -226,7 +228,7 @@ def _spot(lesson: Lesson, step: Step, core: int) -> str:
         return f"[bold]{text}[/bold]"
     if core == step.supplier:
         return f"[green]{text} supplies[/green]"
-    return text if (core, step.line) in step.changed else f"[dim]{text}[/dim]"
+    return text if (core, step.line) in step.was else f"[dim]{text}[/dim]"
 
 
 assert set(_DOES) == {op.name.lower() for op in Op}
