@@ -20,8 +20,17 @@ class Lab:
     checkpoints: Path
     results: Path
 
+    @property
+    def captures(self) -> Path:
+        return self.results.parent / "captures"
+
     def environment(self) -> dict[str, str]:
-        return os.environ | {"S80LAB_CHECKPOINTS": str(self.checkpoints), "S80LAB_RESULTS": str(self.results)}
+        """Captures lie beside the results."""
+        return os.environ | {
+            "S80LAB_CHECKPOINTS": str(self.checkpoints),
+            "S80LAB_RESULTS": str(self.results),
+            "S80LAB_CAPTURES": str(self.captures),
+        }
 
     def command(self, *arguments: str) -> list[str]:
         return [sys.executable, "-m", "s80lab.cli", *arguments]
@@ -60,4 +69,5 @@ class Lab:
         return sorted((self.results / "runs").glob("[!.]*"))
 
     def partial(self) -> list[Path]:
-        return sorted([*(self.results / "runs").glob(".partial-*"), *self.checkpoints.glob(".partial-*")])
+        folders = (self.results / "runs", self.checkpoints, self.captures)
+        return sorted(path for folder in folders for path in folder.glob(".partial-*"))

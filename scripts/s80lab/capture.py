@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +16,7 @@ from s80lab.config_machine import Machine, load_machine_text
 from s80lab.errors import UserError
 from s80lab.hashing import file_hash
 from s80lab.store import Store, StoredManifest
+from s80lab.trace_tool import capture_info
 
 Form = Literal["filtered", "full"]
 FORMS: tuple[Form, ...] = get_args(Form)
@@ -66,7 +66,6 @@ class Capture:
     path: Path
     form: Form
     machine: Machine
-    protocol: str
     origin: Mapping[str, Any]
     warm: bool
 
@@ -127,26 +126,16 @@ def _named(name: str) -> Manifest:
 
 
 def _read(path: Path) -> Capture:
-    content = header(path)
+    if not path.is_file():
+        raise UserError(f"there is no capture file {shown(path)}")
+    content = capture_info(path)
     return Capture(
         path=path,
         form="filtered" if content["form"] == "filtered" else "full",
         machine=load_machine_text(content["machine"], f"the machine in the header of {shown(path)}"),
-        protocol=content["protocol"],
         origin=json.loads(content["origin"] or "{}"),
         warm=content["warm"],
     )
-
-
-def header(path: Path) -> dict[str, Any]:
-    """Header and totals of a capture file; UserError where it is none or is not whole."""
-    if not path.is_file():
-        raise UserError(f"there is no capture file {shown(path)}")
-    done = subprocess.run([built(paths.ORDER), "info", f"capture={path}"], capture_output=True, text=True)
-    if done.returncode:
-        raise UserError(said(done.stderr))
-    content: dict[str, Any] = json.loads(done.stdout)
-    return content
 
 
 def built(binary: Path) -> Path:

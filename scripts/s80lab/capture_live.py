@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from s80lab import paths, resources
-from s80lab.capture import STORE, SUFFIX, Form, Manifest, Totals, header
+from s80lab.capture import STORE, SUFFIX, Form, Manifest, Totals
 from s80lab.checkpoint import SNAPSHOTS, Checkpoint
 from s80lab.checkpoint_warm import MACHINE, PROTOCOL
 from s80lab.config_experiment import Phases
@@ -27,6 +27,7 @@ from s80lab.run import finish, live, versions
 from s80lab.snapshots import Snapshots
 from s80lab.staging import exclusive, staging
 from s80lab.store import now
+from s80lab.trace_tool import capture_info
 
 ORIGIN = "origin.json"
 # Bytes a million instructions, at most, for a look at the disk before the guest starts.
@@ -161,7 +162,7 @@ async def _verify(recipe: Recipe, form: Form, folder: Path, job: Job) -> Totals:
     identical = (out / SNAPSHOTS).read_bytes() == _up_to_the_end(folder / SNAPSHOTS)
     if form == "full" and not identical:
         raise UserError(f"{recipe.name}: the replay of the full capture differs from the live run; it is not kept")
-    content = header(path)
+    content = capture_info(path)
     (out / SNAPSHOTS).unlink()
     out.rmdir()
     return Totals(

@@ -40,7 +40,13 @@ def write_page(capture: Capture, axes: Sequence[Axis], points: Sequence[Point], 
 
 def notes(runs: Sequence[Run]) -> list[str]:
     """How to read a replay's numbers."""
+    unmeasured = [run for run in runs if run.manifest["filter_error"] and not run.manifest["filter_error"]["errors"]]
+    warning = (
+        f"What the filtered capture loses has not been measured for {len(unmeasured)} of the {len(runs)} designs: "
+        "compare them with a full capture (s80lab filter-error)."
+    )
     return [
+        *([warning] if unmeasured else []),
         "Every design played the same recorded accesses: differences between designs are the designs', not chance, and "
         "one seed says nothing about how they would vary from run to run. The clients do not feel the timing, so "
         "there are no response times and no throughput.",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from s80lab.explore_grid import Axis, Point
 from s80lab.replay_error import QUANTITIES
-from s80lab.report_data import Run
+from s80lab.report_data import NOT_WARM, Run
 from s80lab.report_interval import Estimate
 from s80lab.report_rows import PERCENT, THREE, Format
 from s80lab.report_tables import ABSENT, Cell, Row, Table, number
@@ -32,20 +32,21 @@ def designs_table(axes: Sequence[Axis], points: Sequence[Point], runs: Sequence[
     """One row a design."""
     table = Table(
         "Every design",
-        tuple(title for _, title, _ in COLUMNS),
+        (*(title for _, title, _ in COLUMNS), "caches"),
         note="MPKI: L2 misses per 1000 instructions; memory, from M, O, E, S: who serviced them; E share: blocks that "
         "entered an L2 in E; E to M: those of them that were stored to there; upgrades and traffic (blocks fetched and "
         "written back, and upgrades) per 1000 instructions.",
     )
     for point, run in zip(points, runs, strict=True):
-        cells = (Cell(number(_value(run, metric), style), warm=run.warm) for metric, _, style in COLUMNS)
+        cells = [Cell(number(_value(run, metric), style)) for metric, _, style in COLUMNS]
+        cells.append(Cell("warm" if run.warm else NOT_WARM))
         table.rows.append(Row(row_label(axes, point), tuple(cells)))
     return table
 
 
 def errors_table(axes: Sequence[Axis], points: Sequence[Point], runs: Sequence[Run]) -> Table | None:
-    """What the filter of the capture loses at each design; None where all of them were full."""
-    if not any(run.manifest["filter_error"] for run in runs):
+    """What the filter of the capture loses at each design; None where that has not been measured or nothing is lost."""
+    if not any((run.manifest["filter_error"] or {}).get("errors") for run in runs):
         return None
     table = Table(
         "What the filtered capture loses",

@@ -13,7 +13,6 @@ SCALES = ROOT / "workloads" / "scales"
 PROFILES = ROOT / "workloads" / "profiles"
 PLUGIN = BUILD / "lib" / "libs80lab.so"
 REPLAY = BUILD / "bin" / "s80-replay"
-ORDER = BUILD / "bin" / "s80-order"
 
 
 def checkpoints() -> Path:

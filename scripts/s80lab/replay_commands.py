@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
@@ -26,6 +27,9 @@ from s80lab.replay_error_table import write_table
 from s80lab.report import print_experiment
 from s80lab.report_data import read_run
 from s80lab.report_terminal import print_table
+
+# Columns of a table that goes to a file or a pipe.
+WIDE = 160
 
 CaptureName = Annotated[
     str, typer.Argument(metavar="CAPTURE", help="A capture's name (its beginning), or a .s80c file.")
@@ -106,7 +110,7 @@ def _explore(capture: Capture, designs: Sequence[Design], jobs: int, again: bool
 def _show(capture: Capture, axes: Sequence[Axis], grid: Sequence[Point], folders: Sequence[Path]) -> Path:
     """The tables on the terminal, and the page."""
     runs = [read_run(folder) for folder in folders]
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else WIDE)
     for table in (designs_table(axes, grid, runs), errors_table(axes, grid, runs)):
         if table is not None:
             print_table(table, console)

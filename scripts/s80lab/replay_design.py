@@ -59,11 +59,6 @@ class Design:
         }
 
 
-def own_design(capture: Capture) -> Design:
-    """What the capture was recorded on."""
-    return Design(capture.machine, _own_protocol(capture), {})
-
-
 def resolve_design(
     capture: Capture,
     machine: str | None = None,
@@ -76,7 +71,7 @@ def resolve_design(
     if chosen is None and machine is not None:
         chosen = load_machine(machine, settings).protocol
     table = _own_protocol(capture) if chosen is None else find_or_file("protocol", paths.PROTOCOLS, str(chosen))
-    name = capture.protocol if chosen is None else table.stem
+    name = capture.machine.protocol if chosen is None else table.stem
     overrides = {**with_inclusion(table, settings), "protocol": name}
     resolved = capture.machine_with(overrides) if machine is None else load_machine(machine, overrides)
     _refuse(capture, resolved)
@@ -96,7 +91,7 @@ def _own_protocol(capture: Capture) -> Path:
     beside = capture.path.parent / "protocol.toml"
     if capture.live is not None and beside.is_file():
         return beside
-    return find_or_file("protocol", paths.PROTOCOLS, capture.protocol)
+    return find_or_file("protocol", paths.PROTOCOLS, capture.machine.protocol)
 
 
 def _refuse(capture: Capture, machine: Machine) -> None:

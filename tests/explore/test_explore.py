@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A grid from the command line: the same bytes however many processes, nothing half after a kill, a page at the end."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+import time
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from tests.explore.conftest import write_capture
+from tests.lab import Lab
+
+GRID = ("--vary", "protocol=msi,moesi,hammer", "--vary", "l2.size=32KiB..64KiB")
+
+
+def products(lab: Lab) -> dict[str, tuple[bytes, bytes]]:
+    """Statistics and snapshots of every run, by its name, which has the hash of all inputs."""
+    return {
+        folder.name: ((folder / "stats.json").read_bytes(), (folder / "snapshots.jsonl").read_bytes())
+        for folder in lab.runs()
+    }
+
+
+@pytest.fixture(scope="module")
+def explored(drawn_file: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Lab, str]:
+    """The grid with two processes at once, and what was said."""
+    root = tmp_path_factory.mktemp("explored")
+    lab = Lab(root / "checkpoints", root / "results")
+    return lab, lab.call("explore", str(drawn_file), *GRID, "--jobs", "2")
+
+
+def test_one_process_gives_the_same_bytes_as_two(explored: tuple[Lab, str], place: Lab, drawn_file: Path) -> None:
+    place.call("explore", str(drawn_file), *GRID, "--jobs", "1")
+    assert len(products(place)) == 6
+    assert products(place) == products(explored[0])
+
+
+def test_every_design_is_in_the_database(explored: tuple[Lab, str]) -> None:
+    with sqlite3.connect(explored[0].results / "s80lab.sqlite") as database:
+        rows = database.execute("SELECT protocol, l2_size, l2_inclusion, l2_mpki, e_share FROM v_design").fetchall()
+    found = {(protocol, size): inclusion for protocol, size, inclusion, _, _ in rows}
+    sizes = (32768, 65536)
+    assert found == {
+        **{(protocol, size): "inclusive" for protocol in ("msi", "moesi") for size in sizes},
+        **{("hammer", size): "exclusive" for size in sizes},
+    }
+    assert {e_share for protocol, *_, e_share in rows if protocol == "msi"} == {0}
+    misses = {(protocol, size): mpki for protocol, size, _, mpki, _ in rows}
+    assert all(misses[protocol, sizes[0]] > misses[protocol, sizes[1]] for protocol in ("msi", "moesi", "hammer"))
+
+
+def test_the_terminal_has_every_design_and_says_what_is_not_known(explored: tuple[Lab, str]) -> None:
+    said = explored[1]
+    for protocol in ("msi", "moesi", "hammer"):
+        for size in ("32KiB", "64KiB"):
+            assert f"{protocol}, l2.size {size}" in said
+    assert "there are no response times and no throughput" in " ".join(said.split())
+    assert re.search(r"6 replayed in \d+ s, \d+ MIPS in all", said)
+
+
+def test_the_page_is_whole(explored: tuple[Lab, str]) -> None:
+    (page,) = (explored[0].results / "reports").glob("explore-drawn-full-*/report.html")
+    text = page.read_text()
+    assert "{{" not in text and "protocol = msi, moesi, hammer; l2.size = 32KiB, 64KiB" in text
+    assert "6 of 6 designs: not warm" in text
+    ElementTree.fromstring((page.parent / "figures" / "curves.svg").read_text())
+    assert (page.parent / "figures" / "curves.png").read_bytes().startswith(b"\x89PNG")
+    assert str(explored[0].results) not in text
+
+
+def test_a_bad_point_is_told_before_any_is_replayed(place: Lab, drawn_file: Path) -> None:
+    said = place.call("explore", str(drawn_file), "--vary", "l2.size=64KiB,96KiB", code=2)
+    assert "the number of sets must be a power of two" in said
+    assert place.runs() == []
+
+
+def test_killed_in_the_middle_it_goes_on_with_what_is_missing(place: Lab, tmp_path: Path) -> None:
+    """More accesses, so that there is a middle."""
+    capture = write_capture(tmp_path / "long.s80c", accesses=1_000_000)
+    grid = ("--vary", "l2.size=16KiB..1MiB", "--jobs", "1")
+    process = place.start("explore", str(capture), *grid)
+    while not place.runs():
+        assert process.poll() is None, process.communicate()[0]
+        time.sleep(0.005)
+    process.kill()
+    process.communicate(timeout=30)
+    done = {folder.name: folder.stat().st_mtime_ns for folder in place.runs()}
+    assert 0 < len(done) < 7
+    for folder in place.runs():
+        assert json.loads((folder / "manifest.json").read_text())["status"] == "whole"
+    said = place.call("explore", str(capture), *grid)
+    assert f"7 designs, {len(done)} of them replayed already" in said
+    assert f"{7 - len(done)} replayed in" in said
+    assert place.partial() == []
+    assert len(place.runs()) == 7
+    assert {folder.name: folder.stat().st_mtime_ns for folder in place.runs() if folder.name in done} == done
+    with sqlite3.connect(place.results / "s80lab.sqlite") as database:
+        assert database.execute("SELECT count(*) FROM run").fetchall() == [(7,)]

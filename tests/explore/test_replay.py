@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One replay from the command line: a whole folder and its rows, or one sentence and nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.lab import Lab
+
+from s80lab.database_query import select
+
+
+def ask(lab: Lab, sql: str) -> list[tuple[Any, ...]]:
+    return [tuple(row) for row in select(lab.results / "s80lab.sqlite", sql)[1]]
+
+
+@pytest.fixture(scope="module")
+def replayed(drawn_file: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Lab, Path, str]:
+    """The drawn capture on another design, and what was said."""
+    root = tmp_path_factory.mktemp("replayed")
+    lab = Lab(root / "checkpoints", root / "results")
+    said = lab.call("replay", str(drawn_file), "--protocol", "mesi", "--set", "l2.size=32KiB")
+    (folder,) = lab.runs()
+    return lab, folder, said
+
+
+def test_the_folder_is_a_whole_run(replayed: tuple[Lab, Path, str]) -> None:
+    _, folder, _ = replayed
+    names = {path.name for path in folder.iterdir()}
+    assert {"manifest.json", "stats.json", "snapshots.jsonl", "report.html", "machine.toml", "protocol.toml"} <= names
+    assert not {"transactions.json", "snapshots.jsonl.partial"} & names
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert (manifest["engine"], manifest["status"], manifest["protocol"]) == ("replay", "whole", "mesi")
+    assert manifest["varied"] == {"protocol": "mesi", "l2.size": "32KiB"}
+    assert manifest["instructions"] == manifest["accesses"] == 100_000
+    assert "sources_sum_to_misses" in manifest["identities"]
+
+
+def test_its_rows_say_what_was_replayed_on_what(replayed: tuple[Lab, Path, str]) -> None:
+    lab, folder, _ = replayed
+    sql = "SELECT id, engine, experiment, seed, capture, form, clients, think_ms FROM run"
+    assert ask(lab, sql) == [(folder.name, "replay", "drawn", 7, "drawn", "full", None, None)]
+    assert ask(lab, "SELECT value FROM design WHERE key = 'l2.size'") == [(32768,)]
+    assert ask(lab, "SELECT protocol, l2_size, l2_inclusion, threads_per_core FROM v_design") == [
+        ("mesi", 32768, "inclusive", 1)
+    ]
+    metrics = json.loads((folder / "stats.json").read_text())["metrics"]
+    ((mpki, traffic),) = ask(lab, "SELECT l2_mpki, traffic_pki FROM v_design")
+    assert (mpki, traffic) == (metrics["l2_mpki.all"], metrics["traffic_pki.all"])
+    ((fills, writebacks, upgrades, pki),) = ask(lab, "SELECT fills, writebacks, upgrades, traffic_pki FROM v_traffic")
+    assert min(fills, writebacks, upgrades) > 0
+    assert pki == pytest.approx((fills + writebacks + upgrades) / 100) == pytest.approx(traffic)
+
+
+def test_what_a_replay_cannot_know_is_said_and_not_shown(replayed: tuple[Lab, Path, str]) -> None:
+    lab, folder, said = replayed
+    metrics = json.loads((folder / "stats.json").read_text())["metrics"]
+    for name in ("throughput", "response_ms", "think_ms", "interactive_law", "utilisation_law", "executed_mix"):
+        assert metrics[name] is None
+    assert ask(lab, "SELECT count(*) FROM latency") == [(0,)]
+    page = " ".join((folder / "report.html").read_text().split())
+    for text in (" ".join(said.split()), page):
+        assert "response times, throughput and the laws of the load are not available" in text
+    assert "Response times" not in page
+    assert not (folder / "figures" / "latency.svg").exists()
+
+
+def test_a_second_call_takes_what_is_there(replayed: tuple[Lab, Path, str], drawn_file: Path) -> None:
+    lab, folder, _ = replayed
+    before = folder.stat().st_mtime_ns
+    assert "1 of them replayed already" in lab.call(
+        "replay", str(drawn_file), "--protocol", "mesi", "--set", "l2.size=32KiB"
+    )
+    assert (folder.stat().st_mtime_ns, lab.runs()) == (before, [folder])
+
+
+def test_a_replay_is_no_run_of_its_experiment(replayed: tuple[Lab, Path, str]) -> None:
+    lab, folder, _ = replayed
+    assert folder.name in lab.call("list")
+    assert "no run of imapb is in" in lab.call("report", "imapb", code=2)
+
+
+def damaged(source: Path, target: Path, cut: int = 0) -> Path:
+    """A copy with a changed byte in its middle, or without its last `cut` bytes."""
+    content = bytearray(source.read_bytes())
+    if cut:
+        del content[-cut:]
+    else:
+        content[len(content) // 2] ^= 1
+    target.write_bytes(content)
+    return target
+
+
+def refused(lab: Lab, *arguments: str) -> str:
+    """The one sentence; nothing is left behind."""
+    said = lab.call("replay", *arguments, code=2)
+    assert "Traceback" not in said
+    assert (lab.runs(), lab.partial()) == ([], [])
+    return " ".join(said.split())
+
+
+def test_a_corrupt_capture_is_refused_with_the_place(place: Lab, drawn_file: Path, tmp_path: Path) -> None:
+    broken = damaged(drawn_file, tmp_path / "broken.s80c")
+    assert "broken.s80c is corrupt: the sum of a block does not match (byte " in refused(place, str(broken))
+
+
+def test_a_truncated_capture_is_refused(place: Lab, drawn_file: Path, tmp_path: Path) -> None:
+    short = damaged(drawn_file, tmp_path / "short.s80c", cut=100)
+    assert "short.s80c is truncated" in refused(place, str(short))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["missing.s80c"], "there is no capture file missing.s80c"),
+        (["imapb"], "there is no capture in "),
+        (["DRAWN", "--protocol", "missing.toml"], "there is no protocol file missing.toml"),
+        (["DRAWN", "--set", "l2.size"], "--set l2.size: write KEY=VALUE"),
+        (["DRAWN", "--set", "l2.ways=3"], "l2.size = 65536 bytes in 3 ways"),
+    ],
+)
+def test_what_cannot_be_replayed_is_refused(place: Lab, drawn_file: Path, arguments: list[str], sentence: str) -> None:
+    assert sentence in refused(place, *(str(drawn_file) if word == "DRAWN" else word for word in arguments))
