@@ -195,8 +195,8 @@ CATEGORIES: tuple[Category, ...] = (*_hits(), *_requests(), *_reads(), *_stores(
 # Events of a processor, and the states in which they are hits, misses, or tried again later.
 _PROCESSOR = ("Load", "Ifetch", "Store")
 _ACCOUNTED = {row for category in CATEGORIES if category.reaches for row in category.ruby}
-# Rows that hold what the sums are checked with, beside the categories' own.
-USED = frozenset(row for category in CATEGORIES for row in category.ruby + category.ruby_less)
+RECORDED = frozenset(row for category in CATEGORIES for row in category.ruby + category.ruby_less)
+"""The rows that the table uses: what is kept of a recorded output."""
 
 
 def ruby_counts(rows: Mapping[str, int], accesses: int, version: str, where: str) -> dict[str, int]:

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Records what Ruby counts: python -m tests.ruby.record GEM5 [CASE ...] plays the cases (all of them) anew.
+
+Needs a gem5 with MOESI_hammer; the tests need only what this has written.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.ruby.cases import Case, cases
+
+from s80lab import agree, ruby_engine, ruby_stats
+from s80lab.agree_categories import RECORDED
+
+
+def record(case: Case, gem5: Path) -> None:
+    """Replays one case and writes its rows and the facts about the run."""
+    made = case.setup()
+    order = agree.timed(case.order(), made.machine, case.spacing)
+    with tempfile.TemporaryDirectory(prefix="s80lab-") as folder:
+        replayed = ruby_engine.replay(order, made.machine, gem5, Path(folder))
+    kept = ruby_stats.trim(replayed.stats, RECORDED)
+    (case.folder / "stats.txt.gz").write_bytes(gzip.compress(kept.encode(), mtime=0))
+    about = case.about | {"facts": replayed.facts, "accesses": len(order)}
+    (case.folder / "case.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+    rows = agree.compare(ruby_stats.parse(kept, case.name), replayed.facts["gem5"], order, made, case.name)
+    for row in rows:
+        if row.difference:
+            print(f"{case.name}: {row.category}: Ruby {row.ruby}, model {row.model} ({100 * row.share:+.3f}%)")
+    print(f"{case.name}: {len(order)} accesses, {sum(row.difference != 0 for row in rows)} categories differ")
+
+
+if __name__ == "__main__":
+    wanted = set(sys.argv[2:])
+    for one in cases():
+        if not wanted or one.name in wanted:
+            record(one, Path(sys.argv[1]))

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is no whole statement of Ruby's is refused: truncated dumps, missing rows, unknown versions and transitions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from s80lab import agree, ruby_engine, ruby_stats
+from s80lab.agree_categories import CATEGORIES, RECORDED, model_counts, ruby_counts
+from s80lab.errors import UserError
+from s80lab.trace_order import Op, make
+
+PREFIX = "board.cache_hierarchy.ruby_system."
+
+
+def dump(*rows: str) -> str:
+    return "\n".join([ruby_stats.BEGIN, *rows, ruby_stats.END]) + "\n"
+
+
+LOAD = f"{PREFIX}L1Cache_Controller.I.Load::total            3"
+GETS = f"{PREFIX}Directory_Controller.E.GETS        3 # a count"
+
+
+def test_rows_are_summed_over_the_controllers() -> None:
+    vector = f"{PREFIX}L1Cache_Controller.I.Load   |   1   33.33%   33.33% |   2   66.67%  100.00%"
+    assert ruby_stats.parse(dump(vector, LOAD, GETS), "x") == {
+        "L1Cache_Controller.I.Load": 3,
+        "Directory_Controller.E.GETS": 3,
+    }
+
+
+def test_the_last_dump_counts() -> None:
+    later = LOAD.replace("3", "5")
+    assert ruby_stats.parse(dump(LOAD, GETS) + dump(later, GETS), "x")["L1Cache_Controller.I.Load"] == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", "no whole dump"),
+        (dump(LOAD, GETS)[:-20], "no whole dump"),
+        (dump(LOAD, GETS) + ruby_stats.BEGIN + "\n" + LOAD, "no whole dump"),
+        (dump(LOAD), "no transition of Directory_Controller"),
+        (dump(GETS), "no transition of L1Cache_Controller"),
+        (dump(LOAD.replace("3", "many"), GETS), "has no count"),
+    ],
+)
+def test_what_is_not_whole_is_refused(text: str, complaint: str) -> None:
+    with pytest.raises(UserError, match=complaint):
+        ruby_stats.parse(text, "x")
+
+
+def test_trimming_keeps_what_is_read() -> None:
+    text = dump("simSeconds 0.1", LOAD, f"{PREFIX}L1Cache_Controller.I.Other_GETS::total 9", GETS)
+    kept = ruby_stats.trim(text, RECORDED)
+    assert "Other_GETS" not in kept and "simSeconds" not in kept
+    assert ruby_stats.parse(kept, "x") == {"L1Cache_Controller.I.Load": 3, "Directory_Controller.E.GETS": 3}
+
+
+def test_missing_accesses_are_refused() -> None:
+    rows = {"L1Cache_Controller.I.Load": 3}
+    assert ruby_counts(rows, 3, "24.0.0.1", "x")["misses: loads"] == 3
+    with pytest.raises(UserError, match="hold 3 accesses of the 4 that were replayed"):
+        ruby_counts(rows, 4, "24.0.0.1", "x")
+
+
+def test_an_unknown_version_is_refused() -> None:
+    with pytest.raises(UserError, match=r"gem5 25\.0\.0\.0; the table of transitions is for 24\.0\.0\.1"):
+        ruby_counts({}, 0, "25.0.0.0", "x")
+
+
+def test_an_unknown_transition_is_refused() -> None:
+    with pytest.raises(UserError, match=r"L1Cache_Controller\.XX\.Load is of no category"):
+        ruby_counts({"L1Cache_Controller.XX.Load": 1}, 1, "24.0.0.1", "x")
+
+
+def test_stalled_tries_are_not_accesses() -> None:
+    rows = {"L1Cache_Controller.I.Load": 1, "L1Cache_Controller.IS.Load": 7, "L1Cache_Controller.SM.Store": 2}
+    assert sum(ruby_counts(rows, 1, "24.0.0.1", "x").values()) == 1
+
+
+def test_another_protocols_counts_are_refused() -> None:
+    with pytest.raises(UserError, match="not `hammer`"):
+        model_counts({"access.l1.load.M": 5}, 5)
+
+
+def test_categories_have_names_of_their_own() -> None:
+    assert len({category.name for category in CATEGORIES}) == len(CATEGORIES)
+
+
+def test_without_gem5_one_sentence_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("GEM5", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(UserError, match=r"no gem5: give --gem5 PATH, set \$GEM5"):
+        ruby_engine.find_gem5()
+    with pytest.raises(UserError, match="is no executable gem5"):
+        ruby_engine.find_gem5(tmp_path)
+    binary = tmp_path / "gem5.opt"
+    binary.write_text("")
+    binary.chmod(0o755)
+    assert ruby_engine.find_gem5() == binary
+
+
+def test_spaced_accesses_are_alone_in_the_machine() -> None:
+    machine = agree.setup("s80", []).machine
+    ticks = agree.timed(make([0, 1, 0], Op.LOAD, [1, 2, 3], [9, 0, 4]), machine, "spaced")["tick"]
+    longest = machine.latency.memory + machine.latency.cache + machine.latency.upgrade
+    assert (ticks[1:] - ticks[:-1]).min() > 5 * longest * 10**12 // machine.processors.clock_hz
+
+
+def test_close_accesses_are_played_in_the_order_of_their_ticks() -> None:
+    machine = agree.setup("s80", []).machine
+    order = make([0, 1, 0, 1], Op.LOAD, [1, 2, 3, 4], [100, 50, 90, 120])
+    close = agree.timed(order, machine, "close")
+    assert close["line"].tolist() == [2, 1, 3, 4]
+    assert close["tick"].tolist() == [0, 50, 50, 70]  # a processor's own ticks do not go back
+    with pytest.raises(UserError, match="no ticks"):
+        agree.timed(make(0, Op.LOAD, [1]), machine, "close")
+
+
+def test_an_inclusive_l2_is_refused() -> None:
+    with pytest.raises(UserError, match="exclusive"):
+        agree.setup("s80", ["l2.inclusion=inclusive"])
