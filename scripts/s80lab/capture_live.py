@@ -30,6 +30,7 @@ from s80lab.store import now
 from s80lab.trace_tool import capture_info
 
 ORIGIN = "origin.json"
+MIN_WINDOW = 10_000_000
 # Bytes a million instructions, at most, for a look at the disk before the guest starts.
 _ROOM: dict[Form, int] = {"filtered": 50_000, "full": 700_000}
 
@@ -46,9 +47,14 @@ class Recipe:
     measure: int
 
     @property
+    def window(self) -> int:
+        """Of the statistics: short enough for six in the warm-up, by which it is judged."""
+        return min(self.plan.phases.window, max(self.skip // 6, MIN_WINDOW))
+
+    @property
     def inputs(self) -> Inputs:
         """All that decides what the capture holds."""
-        shape = {"forms": self.forms, "skip": self.skip, "measure": self.measure}
+        shape = {"forms": self.forms, "skip": self.skip, "measure": self.measure, "window": self.window}
         return {
             **self.plan.warm_inputs,
             "start": self.start.manifest.content,
@@ -58,7 +64,7 @@ class Recipe:
 
     @property
     def name(self) -> str:
-        forms = "-".join(self.forms)
+        forms = "both" if len(self.forms) > 1 else self.forms[0]
         return f"{self.plan.name}-{self.plan.scale_name}-s{self.seed}-{forms}-{value_hash(self.inputs)[:8]}"
 
     def origin(self) -> str:
@@ -85,16 +91,22 @@ class Recipe:
 def lengths(
     phases: Phases, stage: str, forms: Sequence[Form], instructions: int | None, warm_up: int | None
 ) -> tuple[int, int]:
-    """(skip, measure) of a capture: what was asked for, else from a ready guest a measured region as long as a run's
-    behind as much warm-up as makes both the run's own least warm-up long, and a fifteenth of a region with a full form
-    or from a warm guest. instructions: of the measured region; both of all processors together."""
-    short = stage == "warm" or "full" in forms
-    measure = instructions or (phases.measure // 15 if short else phases.measure)
-    if warm_up is not None:
-        return warm_up, measure
+    """(skip, measure) of a capture, in instructions of all processors together, where they are not given.
+
+    From a ready guest the filtered form alone is as long as an experiment's least warm-up, a run's region at its end,
+    and has six windows before that; with the full form beside it, a third of a run's region after two thirds of it.
+    From a warm guest, whose caches are in the capture, it is a fifteenth of a run and of its settling.
+    """
     if stage == "warm":
-        return phases.skip // 10, measure
-    return max(phases.warmup_min - (0 if short else phases.measure), 6 * phases.window), measure
+        measure = instructions or phases.measure // 15
+        usual = phases.skip // 10
+    elif "full" in forms:
+        measure = instructions or phases.measure // 3
+        usual = 2 * phases.measure // 3
+    else:
+        measure = instructions or phases.measure
+        usual = max(phases.warmup_min - measure, 6 * phases.window)
+    return (usual if warm_up is None else warm_up), measure
 
 
 async def make(recipe: Recipe, slots: asyncio.Semaphore, job: Job, again: bool) -> Manifest:
@@ -139,7 +151,8 @@ async def make(recipe: Recipe, slots: asyncio.Semaphore, job: Job, again: bool) 
 
 async def _record(recipe: Recipe, folder: Path, job: Job) -> None:
     (folder / ORIGIN).write_text(recipe.origin())
-    phases = recipe.plan.phases.model_copy(update={"skip": recipe.skip, "measure": recipe.measure})
+    shape = {"skip": recipe.skip, "measure": recipe.measure, "window": recipe.window}
+    phases = recipe.plan.phases.model_copy(update=shape)
     plan = replace(recipe.plan, phases=phases)
     files = {f"capture_{form}": folder / f"{form}{SUFFIX}" for form in recipe.forms}
     extra = {**files, "capture_origin": folder / ORIGIN}

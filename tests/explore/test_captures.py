@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The store of captures: a name that is not one capture's, or files that are not there, are told in a sentence."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.lab import Lab
+
+from s80lab.capture import STORE, Form, Manifest, Totals, open_capture
+from s80lab.capture_live import lengths
+from s80lab.config_experiment import Phases
+from s80lab.errors import UserError
+from s80lab.hashing import value_hash
+from s80lab.store import now
+
+GIGA = 1_000_000_000
+PHASES = Phases(warmup_min=10 * GIGA, warmup_max=16 * GIGA, skip=GIGA // 5, measure=3 * GIGA)
+
+
+def keep(name: str, source: Path, form: Form = "full") -> Manifest:
+    """The file as a capture of the store."""
+    folder = STORE.folder(name)
+    folder.mkdir(parents=True)
+    shutil.copyfile(source, folder / f"{form}.s80c")
+    inputs = {"name": name}
+    manifest = Manifest(
+        name=name,
+        key=value_hash(inputs),
+        inputs=inputs,
+        files=STORE.hash_files(folder, (f"{form}.s80c",)),
+        wall_s=1.0,
+        created=now(),
+        experiment="imapb",
+        scale="tiny",
+        seed=1,
+        start="ready",
+        skip=0,
+        measure=1,
+        live_mips=1.0,
+        forms={
+            form: Totals(
+                bytes=source.stat().st_size,
+                events=1,
+                accesses=1,
+                instructions=1,
+                replay_mips=1.0,
+                identical=True,
+                differences={},
+            )
+        },
+    )
+    STORE.record(manifest)
+    return manifest
+
+
+def test_a_capture_is_opened_by_the_beginning_of_its_name(inside: Lab, drawn_file: Path) -> None:
+    keep("imapb-tiny-a", drawn_file)
+    keep("imape-tiny-b", drawn_file)
+    opened = open_capture("imapb")
+    assert opened.path == inside.captures / "imapb-tiny-a" / "full.s80c"
+    assert opened.sha256 == STORE.all()[0].files["full.s80c"].sha256
+    with pytest.raises(UserError, match="begins the names of several captures: imapb-tiny-a, imape-tiny-b"):
+        open_capture("imap")
+    with pytest.raises(UserError, match=r"there is no capture `imapx` in .*: allowed are imapb-tiny-a, imape-tiny-b"):
+        open_capture("imapx")
+
+
+def test_a_form_that_was_not_recorded_is_refused_with_what_to_do(inside: Lab, drawn_file: Path) -> None:
+    keep("imapb-tiny-a", drawn_file)
+    with pytest.raises(UserError, match="has no filtered form, only full; make one with `s80lab capture imapb --form"):
+        open_capture("imapb", "filtered")
+
+
+def test_a_capture_without_its_file_is_refused(inside: Lab, drawn_file: Path) -> None:
+    keep("imapb-tiny-a", drawn_file)
+    (inside.captures / "imapb-tiny-a" / "full.s80c").unlink()
+    with pytest.raises(
+        UserError, match="are missing or cut short; make it again with `s80lab capture imapb --scale tiny"
+    ):
+        open_capture("imapb")
+
+
+def test_list_verify_and_prune(inside: Lab, drawn_file: Path) -> None:
+    keep("imapb-tiny-a", drawn_file)
+    keep("imapb-tiny-b", drawn_file)
+    assert inside.call("captures", "list").count("full 0 MB") == 2
+    assert inside.call("captures", "verify").splitlines() == ["imapb-tiny-a: whole", "imapb-tiny-b: whole"]
+    with (inside.captures / "imapb-tiny-a" / "full.s80c").open("r+b") as file:
+        file.write(b"x")
+    assert "imapb-tiny-a: damaged" in inside.call("captures", "verify", code=1)
+    assert "imapb-tiny-a: removed" in inside.call("captures", "prune", "--keep", "imapb-tiny-b")
+    assert [one.name for one in STORE.all()] == ["imapb-tiny-b"]
+
+
+@pytest.mark.parametrize(
+    ("stage", "forms", "instructions", "warm_up", "expected"),
+    [
+        ("ready", ["filtered"], None, None, (7 * GIGA, 3 * GIGA)),
+        ("warm", ["full"], None, None, (20_000_000, 200_000_000)),
+        ("ready", ["filtered", "full"], None, None, (2 * GIGA, GIGA)),
+        ("ready", ["filtered"], 5, None, (10 * GIGA - 5, 5)),
+        ("ready", ["filtered"], 5, 6, (6, 5)),
+        ("ready", ["filtered"], 20 * GIGA, None, (6 * GIGA, 20 * GIGA)),
+    ],
+)
+def test_lengths(
+    stage: str, forms: list[Form], instructions: int | None, warm_up: int | None, expected: tuple[int, int]
+) -> None:
+    assert lengths(PHASES, stage, forms, instructions, warm_up) == expected

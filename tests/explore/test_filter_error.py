@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a filtered replay says of itself: the row of the table that was measured, or that there is none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from s80lab.capture import Capture
+from s80lab.errors import UserError
+from s80lab.replay_design import resolve_design
+from s80lab.replay_error import ANY_SHARE, QUANTITIES, TABLE, differences, filter_error
+
+KIB = 1 << 10
+TRUE = {
+    "miss_source.all.memory": 0.5,
+    "miss_source.all.M": 0.5,
+    "fill_state.E": 0.2,
+    "e_share": 0.2,
+    "e_to_m_share": None,
+    "l2_mpki.all": 2.0,
+    "upgrade_pki.made": 0.5,
+}
+OTHER = TRUE | {"miss_source.all.memory": 0.48, "miss_source.all.M": 0.52, "e_share": 0.21, "l2_mpki.all": 1.9}
+
+
+def row(protocol: str, size: int, points: float, inclusion: str = "inclusive") -> dict[str, Any]:
+    errors = dict.fromkeys([*(one.name for one in QUANTITIES), ANY_SHARE], points)
+    return {"protocol": protocol, "l2.size": size, "l2.inclusion": inclusion, "errors": errors}
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "filter-error.json"
+    rows = [row("moesi", 64 * KIB, 0.7), row("moesi", 256 * KIB, 0.1), row("mesi", 64 * KIB, 0.3)]
+    path.write_text(json.dumps({"schema": 1, "rows": rows}))
+    return path
+
+
+def test_differences_are_points_of_shares_and_percent_of_rates() -> None:
+    found = differences(TRUE, OTHER)
+    assert found["memory_share"] == pytest.approx(-2)
+    assert found["e_share"] == pytest.approx(1)
+    assert found["mpki"] == pytest.approx(-5)
+    assert found["upgrades"] == 0
+    assert found["e_to_m_share"] is None
+    assert found[ANY_SHARE] == pytest.approx(2)
+
+
+def test_a_full_capture_loses_nothing(full: Capture, table: Path) -> None:
+    assert filter_error(full, resolve_design(full), table) is None
+
+
+@pytest.mark.parametrize(
+    ("protocol", "size", "points", "words"),
+    [
+        ("moesi", "64KiB", 0.7, "for a 64KiB inclusive L2 under moesi: memory share +0.70 points"),
+        ("moesi", "128KiB", 0.7, "for a 128KiB inclusive L2 under moesi (measured with 64KiB): memory share +0.70"),
+        ("moesi", "1MiB", 0.1, "(measured with 256KiB)"),
+        ("mesi", "64KiB", 0.3, "under mesi: memory share +0.30 points"),
+    ],
+)
+def test_the_next_smaller_l2_that_was_measured_speaks(
+    filtered: Capture, table: Path, protocol: str, size: str, points: float, words: str
+) -> None:
+    found = filter_error(filtered, resolve_design(filtered, None, protocol, {"l2.size": size}), table)
+    assert found is not None
+    assert found["errors"]["mpki"] == points
+    assert words in found["statement"]
+
+
+@pytest.mark.parametrize(
+    ("protocol", "settings", "words"),
+    [
+        ("moesi", {"l2.size": "32KiB"}, "has not been measured, only down to 64KiB"),
+        ("msi", {}, "under msi has not been measured"),
+        ("moesi", {"l2.inclusion": "exclusive"}, "exclusive L2 under moesi has not been measured"),
+    ],
+)
+def test_what_was_not_measured_is_said(
+    filtered: Capture, table: Path, protocol: str, settings: dict[str, object], words: str
+) -> None:
+    found = filter_error(filtered, resolve_design(filtered, None, protocol, settings), table)
+    assert found is not None
+    assert found["errors"] == {}
+    assert words in found["statement"]
+
+
+def test_without_a_table_nothing_was_measured(filtered: Capture, tmp_path: Path) -> None:
+    found = filter_error(filtered, resolve_design(filtered), tmp_path / "missing.json")
+    assert found is not None and "has not been measured" in found["statement"]
+
+
+def test_a_table_of_another_version_is_refused(filtered: Capture, table: Path) -> None:
+    table.write_text(json.dumps({"schema": 2, "rows": []}))
+    with pytest.raises(UserError, match=r"filter-error.json: has schema 2, this version reads 1; measure it again"):
+        filter_error(filtered, resolve_design(filtered), table)
+
+
+@pytest.mark.skipif(not TABLE.is_file(), reason="the table has not been measured yet")
+def test_the_table_that_ships_covers_every_protocol_and_size() -> None:
+    rows = json.loads(TABLE.read_text())["rows"]
+    sizes = {512 * KIB << step for step in range(6)}
+    for protocol in ("msi", "mesi", "mosi", "moesi", "moesi-without-e", "mesif", "hammer"):
+        assert {one["l2.size"] for one in rows if one["protocol"] == protocol} == sizes
