@@ -31,4 +31,4 @@ bench: image
 	@$(S80LAB) bench
 
 clean:
-	rm -rf build checkpoints/*/ checkpoints/*.json results/runs results/s80lab.sqlite*
+	rm -rf build checkpoints/*/ checkpoints/*.json captures/*/ captures/*.json results/runs results/reports results/s80lab.sqlite*

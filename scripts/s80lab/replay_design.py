@@ -41,7 +41,7 @@ class Design:
     @property
     def same_caches(self) -> bool:
         """Whether what the capture's own caches held could be taken up: only latencies and the clock may differ."""
-        return all(key.startswith(("latency.", "clock.")) for key in self.varied)
+        return all(key.startswith(("latency.", "clock.", "processors.clock_hz")) for key in self.varied)
 
     @property
     def label(self) -> str:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How far one measurement is from another, and what a filtered capture loses: the table that the project measured.
 
-A filtered capture is without the accesses that its L1s absorb. An L2 that evicts a line would have emptied the L1 of
-it too (inclusion), and the L2's LRU would have seen other accesses: that is lost, and the more the smaller the L2 is.
+A filtered capture is without the accesses that its L1s absorb. An L2 that evicts a line would have taken it out of the
+L1 too (inclusion), and its next access would have been a miss: that is lost, and the more the smaller the L2 is.
 results/reference/filter-error.json holds what it came to, by protocol and L2 size (docs/exploration.md).
 """
 
