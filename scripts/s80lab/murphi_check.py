@@ -55,11 +55,11 @@ def explore(model: str, stage: Callable[[str], None]) -> Exploration:
         folder = Path(name)
         (folder / "model.m").write_text(model, encoding="utf-8")
         stage("generating")
-        _run([rumur, *GENERATE, "--output", "model.c", "model.m"], folder)
+        run([rumur, *GENERATE, "--output", "model.c", "model.m"], folder)
         stage("compiling")
-        _run([compiler, *COMPILE, *_machine_flags(), "model.c", "-o", "model", *LINK], folder)
+        run([compiler, *COMPILE, *_machine_flags(), "model.c", "-o", "model", *LINK], folder)
         stage("exploring")
-        return parse(_run(["./model"], folder, codes=(0, 1)))
+        return parse(run(["./model"], folder, codes=(0, 1)))
 
 
 def parse(output: str) -> Exploration:
@@ -109,8 +109,13 @@ def _machine_flags() -> list[str]:
     return ["-mcx16"] if platform.machine() == "x86_64" else []
 
 
-def _run(command: list[str], folder: Path, codes: tuple[int, ...] = (0,)) -> str:
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+def run(command: list[str], folder: Path, codes: tuple[int, ...] = (0,)) -> str:
+    """What the command says; UserError where it cannot be started or ends with another code."""
+    try:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    except OSError as error:
+        reason = f"{command[0]} in {folder} cannot be started ({error.strerror})"
+        raise UserError(f"{reason}; set TMPDIR to a folder where programs may run") from None
     if done.returncode not in codes:
         said = (done.stderr or done.stdout).strip().splitlines()
         raise UserError(f"{Path(command[0]).name} failed ({done.returncode}): {said[0] if said else 'it said nothing'}")

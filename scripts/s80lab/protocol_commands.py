@@ -44,7 +44,7 @@ def show(
 ) -> None:
     """The table in readable form: a row a state, a column an event."""
     protocol = load_protocol(find_protocol(name))
-    print_protocol(protocol, proven(protocol), Console())
+    print_protocol(name, protocol, proven(protocol), Console())
     if svg is not None:
         write_svg(protocol, svg)
         print(f"state diagram: {svg}")

@@ -34,7 +34,7 @@ def print_list(protocols: Iterable[tuple[str, Protocol | UserError, Proof | None
     console.print(table)
 
 
-def print_protocol(protocol: Protocol, proof: Proof | None, console: Console) -> None:
+def print_protocol(name: str, protocol: Protocol, proof: Proof | None, console: Console) -> None:
     """States, then the table with one row a state and one column an event."""
     console.print(Text(f"{protocol.name}: {protocol.description}", style="bold"))
     if protocol.source:
@@ -42,13 +42,13 @@ def print_protocol(protocol: Protocol, proof: Proof | None, console: Console) ->
     if protocol.l2_inclusion:
         console.print(f"made for an L2 that is {protocol.l2_inclusion} of the L1s")
     states = _table("state", "meaning", "counts as", "may", "role")
-    for name, state in protocol.states.items():
-        cells = (state.description, state.counts_as or "", permissions(protocol, name), roles(protocol, name))
-        states.add_row(_state(protocol, name), *map(Text, cells))
+    for one, state in protocol.states.items():
+        cells = (state.description, state.counts_as or "", permissions(protocol, one), roles(protocol, one))
+        states.add_row(_state(protocol, one), *map(Text, cells))
     console.print(states)
     print_cells(protocol, console)
     if proof is None:
-        console.print(f"not proven yet: s80lab protocol check {protocol.name}")
+        console.print(f"not proven yet: s80lab protocol check {name}", soft_wrap=True)
     else:
         console.print(f"proven for {proof.caches} caches: {proof.states} states can be reached, all laws hold in each")
 

@@ -12,7 +12,7 @@ from tests.lab import Lab
 from tests.protocols.tables import NAMES, edited
 
 from s80lab.errors import UserError
-from s80lab.murphi_check import parse
+from s80lab.murphi_check import parse, run
 from s80lab.protocol import find_protocol
 from s80lab.protocol_proof import ensure_proven, folder, kept_proof, prove
 
@@ -120,6 +120,11 @@ def test_absent_rumur_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
         "rumur, which the proof of a protocol needs, is not on PATH: "
         "install the Debian package rumur (`make setup` does)"
     )
+
+
+def test_a_checker_that_cannot_be_started_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"cannot be started .*; set TMPDIR to a folder where programs may run"):
+        run([str(tmp_path / "model")], tmp_path)
 
 
 def test_a_checker_that_dies_is_no_proof() -> None:
