@@ -14,14 +14,14 @@ namespace s80::model {
 
 /// What a cache knows of a line beside its tag. A block in an L1 under an inclusive L2 uses `writable` alone.
 struct Block {
-    std::uint8_t state = 0;          ///< the protocol's
-    bool writable : 1 = false;       ///< stores may go ahead
+    std::uint8_t state = 0;         ///< the protocol's
+    bool writable : 1 = false;      ///< stores may go ahead
     bool entered_in_e : 1 = false;  ///< and has stayed in E: its fate is open
 };
 static_assert(sizeof(Block) == 2);
 
-/// All that a look at a set needs lies together, so that it costs one line of the host's cache: the replacement
-/// state (32 bits, or 64 for more than 8 ways), the tags, the blocks; padded to a power of two.
+/// All that a look at a set needs lies together, so that it costs one line of the host's cache: the
+/// replacement state (32 bits, or 64 for more than 8 ways), the tags, the blocks; padded to a power of two.
 class Cache {
 public:
     /// One way of one set. Valid as long as the cache.
@@ -91,7 +91,7 @@ public:
     }
 
     /// Has the host fetch the set of a line that will be looked for soon.
-    void prefetch(Line line) const { __builtin_prefetch(set_of(line), 1); }
+    [[gnu::always_inline]] void prefetch(Line line) const { __builtin_prefetch(set_of(line), 1); }
 
     /// Calls `fn(line)` for every line that is held.
     template <class Fn>
@@ -106,9 +106,7 @@ public:
     }
 
     /// The whole contents, to be kept in a file.
-    std::span<std::byte> contents() const {
-        return {memory_, static_cast<std::size_t>(mask_ + 1) << shift_};
-    }
+    std::span<std::byte> contents() const { return {memory_, static_cast<std::size_t>(mask_ + 1) << shift_}; }
     Replacement& replacement() { return replacement_; }
 
 private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The caches of all cores and the bus between them: one access at a time, exact, by the protocol's table.
-// hierarchy.cpp is the bus, hierarchy_inclusive.cpp and hierarchy_exclusive.cpp are the two organisations of a core.
+// hierarchy.cpp is the bus, hierarchy_inclusive.cpp and hierarchy_exclusive.cpp are the two organisations of
+// a core.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -17,8 +18,8 @@ namespace s80::model {
 
 class Hierarchy {
 public:
-    /// `lines`: lines of guest-physical address space; a line at or beyond it must not be accessed. Throws Error
-    /// when the protocol cannot run on the machine.
+    /// `lines`: lines of guest-physical address space; a line at or beyond it must not be accessed. Throws
+    /// Error when the protocol cannot run on the machine.
     Hierarchy(const Machine& machine, const Protocol& protocol, std::size_t lines);
 
     /// One access of a core. Returns the stall cycles it costs.
@@ -46,8 +47,10 @@ public:
     }
 
     /// Has the host fetch what an access that comes soon will look at first, or (deep) also behind the L1.
-    void prefetch(unsigned core, Line line, Kind kind) const { cores_[core].l1(kind).prefetch(line); }
-    void prefetch_deep(unsigned core, Line line, Kind kind) const {
+    [[gnu::always_inline]] void prefetch(unsigned core, Line line, Kind kind) const {
+        cores_[core].l1(kind).prefetch(line);
+    }
+    [[gnu::always_inline]] void prefetch_deep(unsigned core, Line line, Kind kind) const {
         cores_[core].l1(kind).prefetch(line);
         cores_[core].l2.prefetch(line);
         holders_.prefetch(line);
@@ -73,8 +76,8 @@ public:
 
     /// The lines of which memory takes it that copies remain (leaves_shared), to be kept in a file.
     std::vector<Line> remembered() const;
-    /// After the tag arrays were read from a file: the masks follow from them and from `remembered`. Throws Error
-    /// when a block lies outside of the address space.
+    /// After the tag arrays were read from a file: the masks follow from them and from `remembered`. Throws
+    /// Error when a block lies outside of the address space.
     void rebuild_holders(const std::vector<Line>& remembered);
 
 private:

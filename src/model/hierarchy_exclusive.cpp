@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A core whose L1I, L1D and L2 never hold the same line: the block moves with its state, and what an L1 has no room
-// for goes to the L2. The order of the moves, and with it who is evicted, is that of gem5's MOESI_hammer.
+// A core whose L1I, L1D and L2 never hold the same line: the block moves with its state, and what an L1 has
+// no room for goes to the L2. The order of the moves, and with it who is evicted, is that of gem5's
+// MOESI_hammer.
 #include "model/hierarchy.h"
 
 namespace s80::model {
 
-/// 1. A line in the wrong L1 goes to the L2. 2. The victim of the L1 goes there too. 3. Now there is room: the line
-/// comes from the L2, or from the bus. Each move to the L2 may evict from it, even the line that is asked for.
+/// 1. A line in the wrong L1 goes to the L2. 2. The victim of the L1 goes there too. 3. Now there is room:
+/// the line comes from the L2, or from the bus. Each move to the L2 may evict from it, even the line that is
+/// asked for.
 unsigned Hierarchy::exclusive(const Access& a, Cache::Slot slot) {
     Core& mine = cores_[a.core];
     Cache& l1 = mine.l1(a.kind);

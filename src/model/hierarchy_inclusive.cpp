@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A core whose L2 holds all that its L1s hold: states stand in the L2, an L1 knows whether stores may go ahead.
+// A core whose L2 holds all that its L1s hold: states stand in the L2, an L1 knows whether stores may go
+// ahead.
 #include "model/hierarchy.h"
 
 namespace s80::model {

@@ -17,8 +17,8 @@ public:
     /// Throws Error when there is no address space; `purpose` names what it was for.
     HostMemory(std::size_t bytes, const std::string& purpose)
         : mapped_((bytes + kHugePage - 1) / kHugePage * kHugePage + kHugePage) {
-        void* p =
-            mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        void* p = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                       -1, 0);
         if (p == MAP_FAILED) {
             throw Error("no address space for " + purpose + " (" + std::to_string(bytes) + " bytes)");
         }

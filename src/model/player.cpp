@@ -12,7 +12,18 @@ namespace {
 constexpr std::int64_t kUnit = 256;
 constexpr std::int64_t kNotSent = std::numeric_limits<std::int64_t>::min();
 /// Events between a prefetch and its use.
-constexpr std::size_t kAhead = 8;
+constexpr std::ptrdiff_t kAhead = 8;
+
+/// A processor's turn is its clock with its number in the lowest bits: of equal clocks the lowest number is
+/// first.
+constexpr unsigned kNumberBits = 5;
+static_assert(kMaxCores <= 1U << kNumberBits);
+/// The turn of a processor that is done or waits.
+constexpr std::int64_t kNoTurn = std::numeric_limits<std::int64_t>::max();
+
+constexpr std::int64_t turn_of(unsigned processor, std::int64_t clock) {
+    return clock << kNumberBits | static_cast<std::int64_t>(processor);
+}
 
 }  // namespace
 
@@ -40,28 +51,12 @@ void Player::set_clock(const Clock& clock) {
 
 void Player::play(const Window& window) {
     begin(window);
-    for (;;) {
-        Cursor* first = nullptr;
-        std::int64_t second = std::numeric_limits<std::int64_t>::max() - quantum_;
-        for (Cursor& c : cursors_) {
-            if (c.done || c.blocked) {
-                continue;
-            }
-            if (first == nullptr || c.clock < first->clock) {
-                if (first != nullptr) {
-                    second = std::min(second, first->clock);
-                }
-                first = &c;
-            } else {
-                second = std::min(second, c.clock);
-            }
-        }
-        if (first == nullptr) {
-            break;
-        }
-        run(*first, window.streams[first->processor], second + quantum_);
+    if (window.placed) {
+        merge<true>();
+    } else {
+        merge<false>();
     }
-    if (std::any_of(cursors_.begin(), cursors_.end(), [](const Cursor& c) { return !c.done; })) {
+    if (std::any_of(cursors_.begin(), cursors_.end(), [](const Cursor& c) { return c.blocked; })) {
         throw Error("a processor waits for an interrupt that was never sent: the recorded window is wrong");
     }
     advance(window);
@@ -77,39 +72,77 @@ void Player::begin(const Window& window) {
         std::fill(awake_from_.begin(), awake_from_.end(), 0);
     }
     cursors_.clear();
+    turns_.fill(kNoTurn);
     sent_.assign(window.signals, kNotSent);
     for (unsigned p = 0; p < window.streams.size(); ++p) {
         const Stream& stream = window.streams[p];
+        Cursor cursor;
+        cursor.core = p / threads_per_core_;
         if (stream.ran) {
-            Cursor cursor;
-            cursor.processor = p;
+            cursor.at = stream.events.data();
+            cursor.end = cursor.at + stream.size;
+            cursor.tail = stream.tail;
             cursor.clock = awake_from_[p];
-            cursors_.push_back(cursor);
+            turns_[p] = turn_of(p, cursor.clock);
+            for (const Event* e = cursor.at; window.placed && e < std::min(cursor.at + kAhead, cursor.end);
+                 ++e) {
+                hierarchy_.prefetch_deep(cursor.core, e->line, static_cast<Kind>(e->op));
+            }
         }
+        cursors_.push_back(cursor);
+    }
+}
+
+/// Always goes on with the processor whose clock is lowest, until it is a quantum ahead of the next.
+template <bool kPlaced>
+void Player::merge() {
+    const auto processors = static_cast<unsigned>(cursors_.size());
+    for (;;) {
+        std::int64_t first = kNoTurn;
+        std::int64_t second = kNoTurn;
+        for (unsigned p = 0; p < processors; ++p) {
+            second = std::min(second, std::max(first, turns_[p]));
+            first = std::min(first, turns_[p]);
+        }
+        if (first == kNoTurn) {
+            return;
+        }
+        const auto p = static_cast<unsigned>(first) & ((1U << kNumberBits) - 1);
+        run<kPlaced>(p, (second >> kNumberBits) + quantum_);
+        const Cursor& cursor = cursors_[p];
+        turns_[p] = cursor.done || cursor.blocked ? kNoTurn : turn_of(p, cursor.clock);
     }
 }
 
 /// Plays one processor until its clock passes `until`, it waits, or its stream ends.
-void Player::run(Cursor& cursor, const Stream& stream, std::int64_t until) {
-    const unsigned core = cursor.processor / threads_per_core_;
+template <bool kPlaced>
+void Player::run(unsigned processor, std::int64_t until) {
+    Cursor& cursor = cursors_[processor];
+    const unsigned core = cursor.core;
+    const Event* const end = cursor.end;
+    const Event* at = cursor.at;
     std::int64_t clock = cursor.clock;
     std::uint64_t instructions = 0;
-    std::size_t at = cursor.at;
-    const Event* const events = stream.events.data();
-    while (at < stream.size && clock <= until) {
-        const Event event = events[at];
+    while (at != end && clock <= until) {
+        const Event event = *at;
         ++at;
-        const Event& soon = events[std::min(at + kAhead, stream.size - 1)];
-        hierarchy_.prefetch(core, soon.line, static_cast<Kind>(soon.op));
+        const Event& soon = end - at > kAhead ? at[kAhead] : event;
+        if constexpr (kPlaced) {
+            hierarchy_.prefetch_deep(core, soon.line, static_cast<Kind>(soon.op));
+        } else {
+            hierarchy_.prefetch(core, soon.line, static_cast<Kind>(soon.op));
+        }
         clock += event.delta * cpi_;
         instructions += event.delta;
         if (observer_ != nullptr) [[unlikely]] {
-            observer_->event(cursor.processor, event, clock);
+            observer_->event(processor, event, clock);
         }
         if (event.op <= Op::walk) {
-            clock += static_cast<std::int64_t>(
-                         hierarchy_.access(core, event.line, static_cast<Kind>(event.op), event.context)) *
-                     kUnit;
+            const Kind kind = static_cast<Kind>(event.op);
+            const unsigned stall =
+                kPlaced ? hierarchy_.access_placed(core, event.line, kind, event.context, event.way)
+                        : hierarchy_.access(core, event.line, kind, event.context);
+            clock += static_cast<std::int64_t>(stall) * kUnit;
         } else if (event.op == Op::signal) {
             if (signal(event.line, clock)) {
                 break;  // the one that it woke may be behind now: choose again
@@ -123,9 +156,9 @@ void Player::run(Cursor& cursor, const Stream& stream, std::int64_t until) {
             clock = std::max(clock, sent_[event.line]);
         }
     }
-    if (at == stream.size && !cursor.blocked) {
-        clock += static_cast<std::int64_t>(stream.tail) * cpi_;
-        instructions += stream.tail;
+    if (at == end && !cursor.blocked) {
+        clock += static_cast<std::int64_t>(cursor.tail) * cpi_;
+        instructions += cursor.tail;
         cursor.done = true;
     }
     base_[core] += instructions * static_cast<std::uint64_t>(cpi_);
@@ -137,10 +170,12 @@ void Player::run(Cursor& cursor, const Stream& stream, std::int64_t until) {
 bool Player::signal(std::uint32_t number, std::int64_t when) {
     sent_[number] = when;
     bool woke = false;
-    for (Cursor& c : cursors_) {
+    for (unsigned p = 0; p < cursors_.size(); ++p) {
+        Cursor& c = cursors_[p];
         if (c.blocked && c.waits_for == number) {
             c.blocked = false;
             c.clock = std::max(c.clock, when);
+            turns_[p] = turn_of(p, c.clock);
             woke = true;
         }
     }
@@ -152,18 +187,20 @@ bool Player::signal(std::uint32_t number, std::int64_t when) {
 void Player::advance(const Window& window) {
     std::int64_t sum = 0;
     std::int64_t last = *std::max_element(awake_from_.begin(), awake_from_.end());
-    for (const Cursor& c : cursors_) {
-        sum += window.streams[c.processor].runs_on ? c.clock : 0;
-        last = std::max(last, c.clock);
+    for (unsigned p = 0; p < cursors_.size(); ++p) {
+        if (window.streams[p].ran) {
+            sum += window.streams[p].runs_on ? cursors_[p].clock : 0;
+            last = std::max(last, cursors_[p].clock);
+        }
     }
     const auto run_on = std::count_if(window.streams.begin(), window.streams.end(),
                                       [](const Stream& s) { return s.runs_on; });
     const std::int64_t length = run_on != 0 ? sum / run_on : last;
     cycles_ += static_cast<std::uint64_t>(length);
-    for (const Cursor& c : cursors_) {
-        awake_from_[c.processor] = c.clock;
-    }
     for (unsigned p = 0; p < awake_from_.size(); ++p) {
+        if (window.streams[p].ran) {
+            awake_from_[p] = cursors_[p].clock;
+        }
         const std::int64_t beyond = window.streams[p].runs_on ? 0 : awake_from_[p] - length;
         awake_from_[p] = std::max<std::int64_t>(beyond, 0);
     }

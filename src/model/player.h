@@ -2,6 +2,7 @@
 // The modelled clock: plays the streams of a window through the hierarchy, merged by each
 // processor's own cycle clock (docs/clock.md).
 #pragma once
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -44,16 +45,22 @@ public:
     void set_clock(const Clock& clock);
 
 private:
+    /// Where a processor stands in its stream. One that did not run in the window has no turn.
     struct Cursor {
-        unsigned processor = 0;
-        std::size_t at = 0;
+        const Event* at = nullptr;
+        const Event* end = nullptr;
         std::int64_t clock = 0;
+        std::uint64_t tail = 0;
+        unsigned core = 0;
         std::uint32_t waits_for = 0;
         bool blocked = false;
         bool done = false;
     };
     void begin(const Window& window);
-    void run(Cursor& cursor, const Stream& stream, std::int64_t until);
+    template <bool kPlaced>
+    void merge();
+    template <bool kPlaced>
+    void run(unsigned processor, std::int64_t until);
     bool signal(std::uint32_t number, std::int64_t when);
     void advance(const Window& window);
     void count(const Window& window);
@@ -69,8 +76,10 @@ private:
     /// from the beginning of the next window.
     std::vector<std::int64_t> awake_from_;
     std::vector<std::uint64_t> base_;  ///< base cycles by core, 1/256
-    std::vector<Cursor> cursors_;      ///< of the processors that ran in this window
-    std::vector<std::int64_t> sent_;   ///< when each interrupt was sent; negative: not yet
+    std::vector<Cursor> cursors_;      ///< by processor
+    std::array<std::int64_t, kMaxCores>
+        turns_{};                     ///< by processor, packed: the lowest is looked for all the time
+    std::vector<std::int64_t> sent_;  ///< when each interrupt was sent; negative: not yet
 };
 
 }  // namespace s80::model

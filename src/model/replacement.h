@@ -52,7 +52,8 @@ public:
             // Where in the list it stands: of `differs` the lowest digit that is zero, found without a loop.
             constexpr std::uint64_t kOnes = 0x1111'1111'1111'1111U;
             const std::uint64_t differs = set ^ way * kOnes;
-            const auto at = static_cast<unsigned>(std::countr_zero((differs - kOnes) & ~differs & kOnes << 3)) & ~3U;
+            const auto at =
+                static_cast<unsigned>(std::countr_zero((differs - kOnes) & ~differs & kOnes << 3)) & ~3U;
             const std::uint64_t newer = set & ((std::uint64_t{1} << at) - 1);
             const std::uint64_t older = set & -(std::uint64_t{16} << at);
             set = older | newer << 4 | way;
