@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What gem5's side reads of a resolved machine file; no gem5 needed."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from s80lab import agree, paths
+from s80lab.config_machine import load_machine
+
+
+@pytest.fixture(scope="module")
+def module() -> ModuleType:
+    path = paths.ROOT / "configs" / "gem5" / "machine_file.py"
+    spec = importlib.util.spec_from_file_location("machine_file", path)
+    assert spec is not None and spec.loader is not None
+    loaded = importlib.util.module_from_spec(spec)
+    sys.modules["machine_file"] = loaded  # dataclasses look their module up
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+def resolved(folder: Path, *settings: str) -> Path:
+    path = folder / "machine.toml"
+    path.write_text(agree.setup("s80", list(settings)).machine.resolved())
+    return path
+
+
+def test_the_s80_with_an_exclusive_l2(module: ModuleType, tmp_path: Path) -> None:
+    machine = module.MachineFile.load(resolved(tmp_path, "processors.threads_per_core=2"))
+    assert (machine.processors, machine.cores, machine.line_bytes, machine.clock_hz) == (18, 9, 128, 450_000_000)
+    assert (machine.l1d.size, machine.l1d.ways, machine.l2.size, machine.l2.ways) == (128 << 10, 2, 8 << 20, 4)
+    assert (machine.policy, machine.latency.memory) == ("lru", 110)
+
+
+def test_what_ruby_cannot_be_is_refused(module: ModuleType, tmp_path: Path) -> None:
+    path = tmp_path / "machine.toml"
+    path.write_text(load_machine("s80").resolved())
+    with pytest.raises(module.MachineError, match="exclusive of its L1s"):
+        module.MachineFile.load(path)
+    with pytest.raises(module.MachineError, match="l1i has one set"):
+        module.MachineFile.load(resolved(tmp_path, "l1i.size=256"))
+    path.write_text("name = 'x'\n")
+    with pytest.raises(module.MachineError, match="no resolved machine file"):
+        module.MachineFile.load(path)
+    with pytest.raises(module.MachineError, match="cannot be read"):
+        module.MachineFile.load(tmp_path / "absent.toml")
+
+
+def test_what_ruby_says_otherwise_is_noted(module: ModuleType, tmp_path: Path) -> None:
+    assert any("latency.upgrade" in note for note in module.MachineFile.load(resolved(tmp_path)).notes())
+    plru = module.MachineFile.load(resolved(tmp_path, "replacement.policy=plru")).notes()
+    assert any("plru" in note for note in plru)
