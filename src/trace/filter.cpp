@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "trace/filter.h"
 
+#include <algorithm>
+
 namespace s80::trace {
 
 using model::Event;
@@ -8,78 +10,108 @@ using model::Kind;
 using model::Line;
 using model::Op;
 
+namespace {
+
+constexpr std::size_t kSeen = 512;
+/// Events between a prefetch and its use.
+constexpr std::size_t kAhead = 8;
+
+}  // namespace
+
 L1Filter::L1Filter(const model::Machine& machine)
-    : threads_per_core_(machine.threads_per_core),
-      fetched_(machine.l1i, machine.line_bytes, machine.policy, machine.cores()),
+    : code_(machine.l1i, machine.line_bytes, machine.policy, machine.cores()),
       data_(machine.l1d, machine.line_bytes, machine.policy, machine.cores()),
+      seen_(kSeen + kAhead),
       passed_(machine.processors, 0),
       window_(machine.processors) {
+    for (unsigned p = 0; p < machine.processors; ++p) {
+        core_.push_back(static_cast<std::uint8_t>(p / machine.threads_per_core));
+    }
     window_.placed = true;
 }
 
 void L1Filter::event(unsigned processor, const Event& event, std::int64_t) {
-    passed_[processor] += event.delta;
-    if (event.op > Op::walk) {
-        if (event.op != Op::pass) {
-            emit(processor, event);
+    seen_[waiting_] = {event, static_cast<std::uint8_t>(processor)};
+    if (++waiting_ == kSeen) {
+        drain();
+    }
+}
+
+void L1Filter::drain() {
+    for (std::size_t i = 0; i < waiting_; ++i) {
+        const Seen& soon = seen_[i + kAhead];
+        (soon.event.op == Op::ifetch ? code_ : data_).prefetch(core_[soon.processor], soon.event.line);
+        const Event& event = seen_[i].event;
+        const unsigned processor = seen_[i].processor;
+        passed_[processor] += event.delta;
+        if (event.op > Op::walk) {
+            if (event.op != Op::pass) {
+                emit(processor, event);
+            }
+            continue;
         }
-        return;
+        const unsigned way = access(core_[processor], event.line, static_cast<Kind>(event.op));
+        if (way != kAbsorbed) {
+            Event placed = event;
+            placed.way = static_cast<std::uint8_t>(way & 15);
+            emit(processor, placed);
+        }
     }
-    const unsigned way = access(processor / threads_per_core_, event.line, static_cast<Kind>(event.op));
-    if (way != kAbsorbed) {
-        Event placed = event;
-        placed.way = static_cast<std::uint8_t>(way & 15);
-        emit(processor, placed);
-    }
+    waiting_ = 0;
 }
 
 unsigned L1Filter::access(unsigned core, Line line, Kind kind) {
-    FilterCaches& l1 = kind == Kind::ifetch ? fetched_ : data_;
-    const unsigned way = l1.find(core, line);
+    FilterCaches& l1 = kind == Kind::ifetch ? code_ : data_;
+    const std::size_t set = l1.set(core, line);
+    const unsigned way = l1.find(set, line);
     if (way != FilterCaches::kAbsent) {
-        l1.touch(core, line, way);
-        if (kind != Kind::store || l1.writable(core, line, way)) {
+        l1.touch(core, set, way);
+        if (kind != Kind::store || l1.writable(set, way)) {
             return kAbsorbed;
         }
     }
-    return kind == Kind::store ? store(core, line) : read(core, line, kind == Kind::ifetch);
+    return kind == Kind::store ? store(core, line, way) : read(core, line, kind == Kind::ifetch);
 }
 
-unsigned L1Filter::store(unsigned core, Line line) {
-    fetched_.others(core, line, [&](unsigned other, unsigned way) { fetched_.drop(other, line, way); });
-    data_.others(core, line, [&](unsigned other, unsigned way) { data_.drop(other, line, way); });
-    if (const unsigned copy = fetched_.find(core, line); copy != FilterCaches::kAbsent) {
-        fetched_.drop(core, line, copy);
+/// `way`: where the line is readable in the L1D, or kAbsent.
+unsigned L1Filter::store(unsigned core, Line line, unsigned way) {
+    code_.others(core, line, [&](std::size_t set, unsigned copy) { code_.drop(set, copy); });
+    data_.others(core, line, [&](std::size_t set, unsigned copy) { data_.drop(set, copy); });
+    const std::size_t own_code = code_.set(core, line);
+    if (const unsigned copy = code_.find(own_code, line); copy != FilterCaches::kAbsent) {
+        code_.drop(own_code, copy);
     }
-    unsigned way = data_.find(core, line);
+    const std::size_t set = data_.set(core, line);
     if (way == FilterCaches::kAbsent) {
-        way = data_.fill(core, line);
+        way = data_.fill(core, set, line);
     }
-    data_.allow_writes(core, line, way);
+    data_.allow_writes(set, way);
     return way;
 }
 
 unsigned L1Filter::read(unsigned core, Line line, bool fetch) {
-    data_.others(core, line, [&](unsigned other, unsigned way) {
-        if (data_.writable(other, line, way)) {
-            data_.drop(other, line, way);
+    data_.others(core, line, [&](std::size_t set, unsigned copy) {
+        if (data_.writable(set, copy)) {
+            data_.drop(set, copy);
         }
     });
-    if (fetch) {
-        if (const unsigned copy = data_.find(core, line); copy != FilterCaches::kAbsent) {
-            data_.forbid_writes(core, line, copy);
-        }
+    if (!fetch) {
+        return data_.fill(core, data_.set(core, line), line);
     }
-    return (fetch ? fetched_ : data_).fill(core, line);
+    const std::size_t own_data = data_.set(core, line);
+    if (const unsigned copy = data_.find(own_data, line); copy != FilterCaches::kAbsent) {
+        data_.forbid_writes(own_data, copy);
+    }
+    return code_.fill(core, code_.set(core, line), line);
 }
 
 void L1Filter::emit(unsigned processor, Event event) {
     constexpr std::uint64_t kLongestDelta = 0xffff;
-    if (fresh_) {
+    if (ended_) {
         for (model::Stream& stream : window_.streams) {
             stream.size = 0;
         }
-        fresh_ = false;
+        ended_ = false;
     }
     model::Stream& stream = window_.streams[processor];
     std::uint64_t& delta = passed_[processor];
@@ -96,10 +128,11 @@ void L1Filter::emit(unsigned processor, Event event) {
 }
 
 void L1Filter::end(const model::Window& window) {
+    drain();
     for (std::size_t p = 0; p < window.streams.size(); ++p) {
         const model::Stream& from = window.streams[p];
         model::Stream& to = window_.streams[p];
-        to.size = fresh_ ? 0 : to.size;
+        to.size = ended_ ? 0 : to.size;
         to.tail = passed_[p] + from.tail;
         to.ran = from.ran;
         to.runs_on = from.runs_on;
@@ -108,7 +141,7 @@ void L1Filter::end(const model::Window& window) {
         to.classes = from.classes;
         passed_[p] = 0;
     }
-    fresh_ = true;
+    ended_ = true;
     window_.counted = window.counted;
     window_.signals = window.signals;
     window_.idle_before_ns = window.idle_before_ns;

@@ -27,19 +27,28 @@ public:
     const model::Window& window() const { return window_; }
 
 private:
+    /// What was played is looked at some hundred events later: by then the host has fetched the sets.
+    struct Seen {
+        model::Event event;
+        std::uint8_t processor;
+    };
+    void drain();
     /// The way of the L1 that the access fills or finds, or kAbsorbed.
     unsigned access(unsigned core, model::Line line, model::Kind kind);
-    unsigned store(unsigned core, model::Line line);
+    unsigned store(unsigned core, model::Line line, unsigned way);
     unsigned read(unsigned core, model::Line line, bool fetch);
     void emit(unsigned processor, model::Event event);
 
     static constexpr unsigned kAbsorbed = ~0U;
-    unsigned threads_per_core_;
-    FilterCaches fetched_;               ///< L1Is
-    FilterCaches data_;                  ///< L1Ds
-    std::vector<std::uint64_t> passed_;  ///< by processor: instructions since its last event
+    FilterCaches code_;               ///< L1Is
+    FilterCaches data_;               ///< L1Ds
+    std::vector<std::uint8_t> core_;  ///< by processor
+    std::vector<Seen> seen_;
+    std::size_t waiting_ = 0;  ///< of seen_
+    std::vector<std::uint64_t>
+        passed_;  ///< by processor: instructions since its last event that was let through
     model::Window window_;
-    bool fresh_ = true;  ///< nothing of the present window has been seen
+    bool ended_ = true;  ///< window_ is the one played last
 };
 
 }  // namespace s80::trace

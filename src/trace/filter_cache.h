@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The L1s of one kind of all cores, laid out set by set: an access by one core looks at its own ways, and
-// what it takes away from the others lies beside them.
+// The L1s of one kind of all cores, laid out set by set: what an access takes away from the other cores lies
+// beside the ways that it looks at itself.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -13,91 +13,95 @@ namespace s80::trace {
 
 class FilterCaches {
 public:
+    static constexpr unsigned kAbsent = ~0U;
+
     FilterCaches(const model::CacheGeometry& g, unsigned line_bytes, model::Policy policy, unsigned cores)
         : ways_(g.ways),
           cores_(cores),
           mask_(g.sets(line_bytes) - 1),
           replacement_(cores, model::Replacement(policy, g.ways)),
           lines_(static_cast<std::size_t>(mask_ + 1) * cores * ways_, model::kNoLine),
-          order_(static_cast<std::size_t>(mask_ + 1) * cores, replacement_[0].initial()),
-          writable_(order_.size(), 0) {}
+          sets_(static_cast<std::size_t>(mask_ + 1) * cores, Set{replacement_[0].initial(), 0}) {}
 
-    static constexpr unsigned kAbsent = ~0U;
-
-    /// The way in which a core holds the line, or kAbsent.
-    unsigned find(unsigned core, model::Line line) const { return find_in(at(core, line), line); }
-    void touch(unsigned core, model::Line line, unsigned way) {
-        replacement_[core].touch(order_[at(core, line)], way);
+    /// One core's ways for a line.
+    std::size_t set(unsigned core, model::Line line) const {
+        return static_cast<std::size_t>(line & mask_) * cores_ + core;
     }
+    /// Has the host fetch what is looked at first.
+    void prefetch(unsigned core, model::Line line) const {
+        const std::size_t at = set(core, line);
+        __builtin_prefetch(&lines_[at * ways_]);
+        __builtin_prefetch(&sets_[at]);
+    }
+
+    /// The way of the set that holds the line, or kAbsent. Without a branch: which way it is cannot be
+    /// predicted.
+    unsigned find(std::size_t set, model::Line line) const {
+        const model::Line* const ways = &lines_[set * ways_];
+        unsigned found = kAbsent;
+        for (unsigned w = 0; w < ways_; ++w) {
+            found = ways[w] == line ? w : found;
+        }
+        return found;
+    }
+    void touch(unsigned core, std::size_t set, unsigned way) {
+        replacement_[core].touch(sets_[set].order, way);
+    }
+
+    bool writable(std::size_t set, unsigned way) const { return (sets_[set].writable >> way & 1) != 0; }
+    void allow_writes(std::size_t set, unsigned way) { sets_[set].writable |= 1U << way; }
+    void forbid_writes(std::size_t set, unsigned way) { sets_[set].writable &= ~(1U << way); }
 
     /// Puts the line into an empty way or the policy's victim, without write permission, as the machine's L1
     /// does.
-    unsigned fill(unsigned core, model::Line line) {
-        const std::size_t set = at(core, line);
-        unsigned way = find_in(set, model::kNoLine);
-        if (way == kAbsent) {
-            way = replacement_[core].victim(order_[set]);
+    unsigned fill(unsigned core, std::size_t set, model::Line line) {
+        unsigned way = 0;
+        while (way < ways_ && lines_[set * ways_ + way] != model::kNoLine) {
+            ++way;
+        }
+        if (way == ways_) {
+            way = replacement_[core].victim(sets_[set].order);
         }
         lines_[set * ways_ + way] = line;
-        writable_[set] &= static_cast<std::uint16_t>(~(1U << way));
-        touch(core, line, way);
+        forbid_writes(set, way);
+        touch(core, set, way);
         return way;
     }
-
-    bool writable(unsigned core, model::Line line, unsigned way) const {
-        return (writable_[at(core, line)] >> way & 1) != 0;
-    }
-    void allow_writes(unsigned core, model::Line line, unsigned way) {
-        writable_[at(core, line)] |= static_cast<std::uint16_t>(1U << way);
-    }
-    void forbid_writes(unsigned core, model::Line line, unsigned way) {
-        writable_[at(core, line)] &= static_cast<std::uint16_t>(~(1U << way));
-    }
-    void drop(unsigned core, model::Line line, unsigned way) {
-        lines_[at(core, line) * ways_ + way] = model::kNoLine;
-        forbid_writes(core, line, way);
+    void drop(std::size_t set, unsigned way) {
+        lines_[set * ways_ + way] = model::kNoLine;
+        forbid_writes(set, way);
     }
 
-    /// Calls `held` with core and way of every copy but those of `core`. Nearly always there is none.
+    /// Calls `held(set, way)` for every copy but those of `core`. Nearly always there is none.
     template <class Fn>
     void others(unsigned core, model::Line line, Fn&& held) const {
-        const model::Line* const set = &lines_[at(0, line) * ways_];
-        const unsigned n = cores_ * ways_;
+        const std::size_t first = set(0, line);
+        const model::Line* const all = &lines_[first * ways_];
         unsigned copies = 0;
-        for (unsigned i = 0; i < n; ++i) {  // without a branch, so that it is done with vectors
-            copies += set[i] == line ? 1U : 0U;
+        for (unsigned i = 0; i < cores_ * ways_; ++i) {  // no branch: the compiler compares several at once
+            copies += all[i] == line ? 1U : 0U;
         }
         for (unsigned i = 0; copies != 0; ++i) {
-            if (set[i] == line) {
+            if (all[i] == line) {
                 --copies;
                 if (i / ways_ != core) {
-                    held(i / ways_, i % ways_);
+                    held(first + i / ways_, i % ways_);
                 }
             }
         }
     }
 
 private:
-    unsigned find_in(std::size_t set, model::Line line) const {
-        const model::Line* const ways = &lines_[set * ways_];
-        for (unsigned w = 0; w < ways_; ++w) {
-            if (ways[w] == line) {
-                return w;
-            }
-        }
-        return kAbsent;
-    }
-    std::size_t at(unsigned core, model::Line line) const {
-        return static_cast<std::size_t>(line & mask_) * cores_ + core;
-    }
-
+    struct Set {
+        std::uint64_t order;     ///< the replacement policy's
+        std::uint32_t writable;  ///< a bit a way
+    };
     unsigned ways_;
     unsigned cores_;
     model::Line mask_;
     std::vector<model::Replacement> replacement_;  ///< by core: `random` has a state of its own
     std::vector<model::Line> lines_;               ///< by set, core and way
-    std::vector<std::uint64_t> order_;             ///< by set and core
-    std::vector<std::uint16_t> writable_;          ///< by set and core, a bit a way
+    std::vector<Set> sets_;                        ///< by set and core
 };
 
 }  // namespace s80::trace

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The captures that are benchmarked.
+#pragma once
+#include <string>
+
+#include "model/hierarchy.h"
+#include "model/player.h"
+#include "trace/reader.h"
+
+namespace s80::bench {
+
+/// S80_BENCH_FULL and S80_BENCH_FILTERED name captures; where they do not, a synthetic load is captured into
+/// a temporary folder.
+struct Captures {
+    std::string full;
+    std::string filtered;
+};
+const Captures& captures();
+
+/// A capture that is being played, by the protocol of the live run, on the machine that it was made with.
+class Replay {
+public:
+    explicit Replay(const std::string& path);
+
+    /// Plays some windows; false where the capture ends.
+    bool play(unsigned windows);
+
+    trace::Reader& reader() { return reader_; }
+    model::Hierarchy& hierarchy() { return hierarchy_; }
+    model::Player& player() { return player_; }
+    /// Events and instructions of what was played last.
+    std::uint64_t events() const { return events_; }
+    std::uint64_t instructions() const { return instructions_; }
+
+private:
+    trace::Reader reader_;
+    model::Hierarchy hierarchy_;
+    model::Player player_;
+    model::Window window_;
+    std::uint64_t events_ = 0;
+    std::uint64_t instructions_ = 0;
+    std::uint64_t total_ = 0;
+};
+
+}  // namespace s80::bench
