@@ -64,6 +64,12 @@ bool Hierarchy::l1_writable(unsigned core, Line line) const {
     return slot && l1d.block(slot).writable;
 }
 
+void Hierarchy::no_such_way(unsigned way) const {
+    throw Error("a placed window names way " + std::to_string(way) + " of an L1, but the machine " +
+                machine_.name + " has only " + std::to_string(machine_.l1i.ways) + " (L1I) and " +
+                std::to_string(machine_.l1d.ways) + " (L1D): it is of another machine");
+}
+
 /// An L1 miss, or (slot: where the line is) a store that lacks permission.
 unsigned Hierarchy::beyond_l1(const Access& a, Cache::Slot slot) {
     if (!slot) {

@@ -35,9 +35,13 @@ public:
         return beyond_l1({line, kind, context, core, kAnyWay}, slot);
     }
 
-    /// One access of a placed window (window.h): it finds or fills that way of its L1 and no other.
+    /// One access of a placed window (window.h): it finds or fills that way of its L1 and no other. Throws
+    /// Error when the L1 has no such way.
     unsigned access_placed(unsigned core, Line line, Kind kind, Context context, unsigned way) {
         Cache& l1 = cores_[core].l1(kind);
+        if (way >= l1.ways()) [[unlikely]] {
+            no_such_way(way);
+        }
         const Cache::Slot slot = l1.at(line, way);
         const bool held = l1.line(slot) == line;
         if (held && (kind != Kind::store || l1.block(slot).writable)) {
@@ -105,6 +109,7 @@ private:
         Cache::Slot slot;
     };
 
+    [[noreturn]] void no_such_way(unsigned way) const;
     unsigned beyond_l1(const Access& a, Cache::Slot slot);
     // One core's organisation
     unsigned inclusive(const Access& a);

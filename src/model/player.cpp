@@ -148,12 +148,12 @@ void Player::run(unsigned processor, std::int64_t until) {
                 break;  // the one that it woke may be behind now: choose again
             }
         } else if (event.op == Op::wait) {
-            if (sent_[event.line] == kNotSent) {
+            if (sent(event.line) == kNotSent) {
                 cursor.blocked = true;
                 cursor.waits_for = event.line;
                 break;
             }
-            clock = std::max(clock, sent_[event.line]);
+            clock = std::max(clock, sent(event.line));
         }
     }
     if (at == end && !cursor.blocked) {
@@ -166,9 +166,18 @@ void Player::run(unsigned processor, std::int64_t until) {
     cursor.clock = clock;
 }
 
+/// When that interrupt of the window was sent, or kNotSent.
+std::int64_t& Player::sent(std::uint32_t number) {
+    if (number >= sent_.size()) {
+        throw Error("a window of " + std::to_string(sent_.size()) + " interrupts has an event with number " +
+                    std::to_string(number) + ": the recorded window is wrong");
+    }
+    return sent_[number];
+}
+
 /// Returns whether a processor that waited for it goes on.
 bool Player::signal(std::uint32_t number, std::int64_t when) {
-    sent_[number] = when;
+    sent(number) = when;
     bool woke = false;
     for (unsigned p = 0; p < cursors_.size(); ++p) {
         Cursor& c = cursors_[p];

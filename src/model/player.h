@@ -61,6 +61,7 @@ private:
     void merge();
     template <bool kPlaced>
     void run(unsigned processor, std::int64_t until);
+    std::int64_t& sent(std::uint32_t number);
     bool signal(std::uint32_t number, std::int64_t when);
     void advance(const Window& window);
     void count(const Window& window);

@@ -29,18 +29,24 @@ inline Machine small_machine() {
     return m;
 }
 
+inline Protocol shipped(const std::string& name) {
+    return Protocol::load(std::string(S80_CONFIGS) + "/protocols/" + name + ".toml");
+}
 inline Protocol moesi() {
-    return Protocol::load(std::string(S80_CONFIGS) + "/protocols/moesi.toml");
+    return shipped("moesi");
 }
 
 class SmallMachine : public ::testing::Test {
 protected:
+    explicit SmallMachine(const Machine& machine = small_machine(), const Protocol& protocol = moesi())
+        : h(machine, protocol, 1024) {}
+
     static constexpr Line X = 4;   ///< the line under test
     static constexpr Line Y = 5;   ///< of the other set: pushes X out of an L1 only
     static constexpr Line X2 = 6;  ///< of X's set
     static constexpr Line X3 = 8;  ///< of X's set
 
-    Hierarchy h{small_machine(), moesi(), 1024};
+    Hierarchy h;
     Context user{Privilege::user, Party::server};
 
     unsigned load(unsigned core, Line line) { return h.access(core, line, Kind::load, user); }
