@@ -86,15 +86,27 @@ unsigned L1Filter::store(unsigned core, Line line, unsigned way) {
         way = data_.fill(core, set, line);
     }
     data_.allow_writes(set, way);
+    storer(line) = static_cast<std::uint8_t>(core);
     return way;
 }
 
+std::uint8_t& L1Filter::storer(Line line) {
+    if (line >= storers_.size()) {
+        storers_.resize(std::max<std::size_t>(line + std::size_t{1}, storers_.size() * 2), kNobody);
+    }
+    return storers_[line];
+}
+
 unsigned L1Filter::read(unsigned core, Line line, bool fetch) {
-    data_.others(core, line, [&](std::size_t set, unsigned copy) {
-        if (data_.writable(set, copy)) {
-            data_.drop(set, copy);
+    if (std::uint8_t& by = storer(line); by != kNobody && by != core) {
+        for (FilterCaches* const l1 : {&code_, &data_}) {
+            const std::size_t set = l1->set(by, line);
+            if (const unsigned copy = l1->find(set, line); copy != FilterCaches::kAbsent) {
+                l1->drop(set, copy);
+            }
         }
-    });
+        by = kNobody;
+    }
     if (!fetch) {
         return data_.fill(core, data_.set(core, line), line);
     }

@@ -4,9 +4,11 @@
 //
 // In played order, by core: a load, fetch or walk is absorbed when the L1 holds the line, a store when it
 // holds it with write permission, which only a store of the same core gives. Another core's store drops the
-// line; another core's load or fetch drops it too where this core had write permission (whether such a block
-// stays readable or migrates is the protocol's affair), and leaves it where it was readable. Within a core a
-// store drops the instruction copy and a fetch takes the write permission, as in the model.
+// line; the first load or fetch of another core after this core's store drops it too, from both L1s (whether
+// such a block stays readable or migrates is the protocol's affair), and leaves it where this core has not
+// stored to it. Who stored is kept beside the L1s: the block is modified also after an own fetch took the
+// write permission, or after the line left the L1D and was loaded again. Within a core a store drops the
+// instruction copy and a fetch takes the write permission, as in the model.
 #pragma once
 #include <vector>
 
@@ -39,10 +41,15 @@ private:
     unsigned read(unsigned core, model::Line line, bool fetch);
     void emit(unsigned processor, model::Event event);
 
+    /// The core that stored to the line since another one accessed it, or kNobody.
+    std::uint8_t& storer(model::Line line);
+
     static constexpr unsigned kAbsorbed = ~0U;
-    FilterCaches code_;               ///< L1Is
-    FilterCaches data_;               ///< L1Ds
-    std::vector<std::uint8_t> core_;  ///< by processor
+    static constexpr std::uint8_t kNobody = 0xff;
+    FilterCaches code_;                  ///< L1Is
+    FilterCaches data_;                  ///< L1Ds
+    std::vector<std::uint8_t> storers_;  ///< by line, up to the highest one asked for
+    std::vector<std::uint8_t> core_;     ///< by processor
     std::vector<Seen> seen_;
     std::size_t waiting_ = 0;  ///< of seen_
     std::vector<std::uint64_t>

@@ -84,6 +84,25 @@ TEST_F(FilterTest, AnothersFetchDropsAWritableLine) {
     EXPECT_TRUE(load(0, X));
 }
 
+TEST_F(FilterTest, AnothersLoadDropsAModifiedLineAfterAnOwnFetch) {
+    store(0, X);
+    fetch(0, X);
+    EXPECT_TRUE(load(1, X));
+    EXPECT_TRUE(load(0, X)) << "the block may have gone to the other core";
+    EXPECT_TRUE(fetch(0, X));
+}
+
+TEST_F(FilterTest, AnothersLoadDropsAModifiedLineThatWasEvictedAndLoadedAgain) {
+    store(0, X);
+    load(0, Y);
+    load(0, Z);
+    EXPECT_TRUE(load(0, X));
+    EXPECT_TRUE(load(1, X));
+    EXPECT_TRUE(load(0, X)) << "the block may have gone to the other core";
+    EXPECT_FALSE(load(1, X)) << "nobody has stored since: both keep it";
+    EXPECT_FALSE(load(0, X));
+}
+
 TEST_F(FilterTest, AnothersLoadLeavesAReadableLine) {
     load(0, X);
     EXPECT_TRUE(load(1, X));
