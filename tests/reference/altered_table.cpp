@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "altered_table.h"
 
-#include <toml++/toml.h>
 #include <fstream>
 #include <sstream>
+#include "model/toml.h"
 
 namespace s80::reference {
 
@@ -11,7 +11,7 @@ namespace {
 
 class Alterations {
 public:
-    Alterations(const std::string& path, const Table& table) : file_(toml::parse_file(path)), table_(table) {
+    Alterations(const std::string& path, const Table& table) : file_(model::parse_toml(path)), table_(table) {
         std::ifstream in(path);
         for (std::string line; std::getline(in, line);) {
             lines_.push_back(line);

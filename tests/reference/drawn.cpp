@@ -13,6 +13,7 @@ constexpr std::uint64_t kDefaultSeed = 80;
 constexpr Line kLineRange = 4096;
 constexpr unsigned kMaxProcessors = 32;  ///< the model's limit (types.h)
 constexpr unsigned kMaxCores = 18;
+constexpr unsigned kMostWays = 16;
 
 class Dice {
 public:
@@ -27,10 +28,10 @@ private:
     rc::Random random_;
 };
 
-Machine draw_machine(Dice& dice, bool exclusive) {
+Machine draw_machine(Dice& dice, const Wanted& wanted) {
     const auto shape = [&] { return Shape{dice.one_of({1, 2, 4}), 1 + dice.below(4)}; };
     Machine m;
-    m.exclusive = exclusive;
+    m.exclusive = wanted.exclusive;
     m.threads_per_core = 1 + dice.below(2);
     const unsigned most = std::min(kMaxCores, kMaxProcessors / m.threads_per_core);
     m.cores = dice.percent(60) ? 1 + dice.below(4) : dice.percent(30) ? most : 1 + dice.below(most);
@@ -57,7 +58,7 @@ std::vector<Line> draw_lines(Dice& dice, const Machine& machine) {
 Case draw(const rc::Random& random, const Wanted& wanted) {
     Dice dice(random);
     Case c;
-    c.machine = draw_machine(dice, wanted.exclusive);
+    c.machine = draw_machine(dice, wanted);
     const std::vector<Line> lines = draw_lines(dice, c.machine);
     const auto count = static_cast<unsigned>(lines.size());
     const unsigned processors = c.machine.cores * c.machine.threads_per_core;
@@ -79,6 +80,9 @@ Case draw(const rc::Random& random, const Wanted& wanted) {
         access.privilege = dice.below(2);
         access.party = dice.below(3);
         c.accesses.push_back(access);
+    }
+    if (wanted.roomy_l2) {
+        c.machine.l2 = {kLineRange / kMostWays, kMostWays};  // as many blocks as there are lines
     }
     return c;
 }

@@ -15,6 +15,7 @@ namespace s80::reference {
 struct Wanted {
     bool exclusive = false;
     std::size_t accesses = 1000;
+    bool roomy_l2 = false;  ///< nothing is ever evicted from the L2
 };
 
 /// A case shrinks by leaving accesses out.

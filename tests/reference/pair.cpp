@@ -60,9 +60,7 @@ private:
         stream.ran = stream.runs_on = true;
         stream.events.resize(1);
         stream.size = 1;
-        stream.events[0].line = access.line;
-        stream.events[0].op = static_cast<model::Op>(access.kind);
-        stream.events[0].context = context(access);
+        stream.events[0] = event(access);
         player_.play(window_);
         stream.ran = stream.runs_on = false;
         stream.size = 0;
@@ -79,7 +77,11 @@ public:
         : case_(c),
           protocol_(protocol),
           reference_(Hierarchy::make(c.machine, table)),
-          model_(c.machine, protocol, 1 + highest()) {}
+          model_(c.machine, protocol, lines(c)) {
+        for (const Access& access : c.accesses) {
+            lines_.insert(access.line);
+        }
+    }
 
     std::optional<std::string> run() {
         for (std::size_t i = 0; i < case_.accesses.size(); ++i) {
@@ -105,13 +107,6 @@ public:
     }
 
 private:
-    Line highest() {
-        for (const Access& access : case_.accesses) {
-            lines_.insert(access.line);
-        }
-        return lines_.empty() ? 0 : *lines_.rbegin();
-    }
-
     std::string at(std::size_t i, const std::string& what, const std::string& model,
                    const std::string& reference) {
         return "after access " + std::to_string(i + 1) + " (" + show(case_.accesses[i]) + "): " + what +
@@ -151,7 +146,7 @@ private:
     /// The model's values are flat and row-major, in the order of the dimensions.
     std::optional<std::string> compare_statistics() {
         for (const CountInfo& info : all_counts()) {
-            const auto stat = find(info.name);
+            const auto stat = statistic(info.name);
             const auto values = model_.hierarchy.stats().values(stat);
             for (std::size_t flat = 0; flat < values.size(); ++flat) {
                 Place place{};
@@ -169,15 +164,6 @@ private:
             }
         }
         return std::nullopt;
-    }
-
-    static model::Stat find(const std::string& name) {
-        for (unsigned s = 0; s < model::kStats; ++s) {
-            if (model::info(static_cast<model::Stat>(s)).name == name) {
-                return static_cast<model::Stat>(s);
-            }
-        }
-        throw std::logic_error("the model has no statistic named " + name);
     }
 
     static std::string words(const model::StatInfo& info, const Place& place) {
@@ -232,6 +218,31 @@ model::Machine model_machine(const Machine& machine) {
     m.latency = {machine.l2_hit, machine.memory, machine.cache, machine.upgrade};
     m.check("the drawn machine");
     return m;
+}
+
+model::Event event(const Access& access) {
+    model::Event e;
+    e.line = access.line;
+    e.op = static_cast<model::Op>(access.kind);
+    e.context = context(access);
+    return e;
+}
+
+model::Stat statistic(const std::string& name) {
+    for (unsigned s = 0; s < model::kStats; ++s) {
+        if (model::info(static_cast<model::Stat>(s)).name == name) {
+            return static_cast<model::Stat>(s);
+        }
+    }
+    throw std::logic_error("the model has no statistic named " + name);
+}
+
+std::size_t lines(const Case& c) {
+    Line highest = 0;
+    for (const Access& access : c.accesses) {
+        highest = std::max(highest, access.line);
+    }
+    return highest + std::size_t{1};
 }
 
 std::optional<std::string> difference(const Case& c, const model::Protocol& protocol, const Table& table) {

@@ -8,6 +8,7 @@
 #include "hierarchy.h"
 #include "model/hierarchy.h"
 #include "model/protocol.h"
+#include "model/window.h"
 
 namespace s80::reference {
 
@@ -22,6 +23,12 @@ void showValue(const Case& c, std::ostream& out);
 
 /// The model's machine of that shape.
 model::Machine model_machine(const Machine& machine);
+/// The access as the model's recorder would write it.
+model::Event event(const Access& access);
+/// The model's name of a statistic to the statistic.
+model::Stat statistic(const std::string& name);
+/// One past the highest line.
+std::size_t lines(const Case& c);
 
 /// Plays a case through both. Stalls and the state of the accessed line in every core are compared after each
 /// access, every line of every core now and then, and every statistic at the end. Returns the first

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "table.h"
 
-#include <toml++/toml.h>
 #include <algorithm>
+#include "model/toml.h"
 
 namespace s80::reference {
 
@@ -58,7 +58,7 @@ const Cell& possible(const std::map<std::string, std::map<std::string, Cell>>& c
 }  // namespace
 
 Table Table::read(const std::string& path) {
-    const toml::table file = toml::parse_file(path);
+    const toml::table file = model::parse_toml(path);
     Table table;
     table.name = file["name"].value_or(std::string());
     table.l2_inclusion = file["l2_inclusion"].value_or(std::string());

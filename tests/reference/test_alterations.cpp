@@ -70,6 +70,14 @@ TEST_P(Alterations, OfEveryCellThatIsMetAreFound) {
     EXPECT_GT(played, 20U);
 }
 
+TEST(TableReader, RefusesACharacterThatTomlDoesNotKnowBetweenTokens) {
+    for (const char* stray : {"\u03a7", "\u00e9", "\u0499", "\u2603"}) {
+        EXPECT_FALSE(loaded(std::string(stray) + " = 1\n")) << stray;
+        const test::TemporaryFile file(std::string("[own") + stray + "]\n");
+        EXPECT_THROW(model::Protocol::load(file.path()), model::Error) << stray;
+    }
+}
+
 std::vector<std::string> names() {
     std::vector<std::string> all;
     for (const auto& path : shipped_tables()) {

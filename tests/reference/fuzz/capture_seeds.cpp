@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Writes small captures from which the fuzzer of the capture reader starts: fuzz-capture-seeds FOLDER
+#include <iostream>
+
+#include "trace/writer.h"
+
+namespace {
+
+using namespace s80;
+
+constexpr unsigned kProcessors = 2;
+
+/// Two processors with every kind of event; the second sleeps until the first wakes it.
+model::Window window(bool placed, bool last) {
+    model::Window w(kProcessors);
+    w.placed = placed;
+    w.signals = 1;
+    w.idle_before_ns = last ? 1000 : 0;
+    w.mark = last ? model::Mark::measure_end : model::Mark::none;
+    w.index = last ? 1 : 0;
+    w.instructions = last ? 2400 : 1200;
+    const auto add = [&](unsigned processor, model::Op op, model::Line line, std::uint16_t delta,
+                         unsigned way) {
+        model::Event event{line, delta, op, static_cast<std::uint8_t>(placed ? way : 0), {}};
+        event.context = model::Context(model::Privilege::kernel, model::Party::server);
+        w.streams[processor].events.push_back(event);
+        w.streams[processor].size += 1;
+    };
+    add(0, model::Op::ifetch, 100, 3, 0);
+    add(0, model::Op::load, 7, 2, 1);
+    add(0, model::Op::store, 40'000, 300, 0);
+    add(0, model::Op::signal, 0, 1, 0);
+    add(0, model::Op::pass, 0, 60'000, 0);
+    add(1, model::Op::wait, 0, 4, 0);
+    add(1, model::Op::walk, 8, 1, 2);
+    add(1, model::Op::store, 7, 1, 1);
+    for (model::Stream& stream : w.streams) {
+        stream.ran = stream.runs_on = true;
+        stream.tail = 5;
+        stream.instructions[3] = 600;
+        stream.accesses[3] = {1, 1, 1, 1};
+        stream.classes[3][0] = 600;
+    }
+    return w;
+}
+
+void write(const std::string& path, trace::Form form, const std::string& state) {
+    trace::Header header;
+    header.form = form;
+    header.processors = kProcessors;
+    header.lines = 1 << 16;
+    header.machine = "name = \"seed\"\n";
+    header.protocol = "moesi";
+    header.origin = "{}";
+    header.state = state;
+    trace::Writer writer(path, header);
+    writer.write(window(form == trace::Form::filtered, false));
+    writer.write(window(form == trace::Form::filtered, true));
+    writer.close();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc != 2) {
+        std::cerr << "usage: fuzz-capture-seeds FOLDER\n";
+        return 2;
+    }
+    try {
+        const std::string folder = argv[1];
+        write(folder + "/full.s80c", trace::Form::full, "");
+        write(folder + "/full-with-state.s80c", trace::Form::full, "state");
+        write(folder + "/filtered.s80c", trace::Form::filtered, "");
+        return 0;
+    } catch (const std::exception& error) {
+        std::cerr << "fuzz-capture-seeds: " << error.what() << '\n';
+        return 1;
+    }
+}

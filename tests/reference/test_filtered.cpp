@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Filtered captures lose nothing that reaches the bus: while the L2s are so large that inclusion never
+// empties an L1, and the accesses so far apart that stalls do not reorder them, the placed windows that the
+// filter makes play to the same counts as all accesses, whatever the protocol.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "drawn.h"
+#include "model/player.h"
+#include "shipped.h"
+#include "trace/filter.h"
+
+namespace s80::reference {
+namespace {
+
+constexpr int kCases = 40;
+constexpr std::size_t kAccesses = 2000;
+/// Accesses that only an L1 sees differ: the filter's L1s hold less than those of a protocol may.
+const std::set<std::string> kOfTheL1 = {"l1_misses", "l2_accesses", "stall_cycles"};
+
+struct Replayed {
+    Replayed(const Case& c, const model::Protocol& protocol)
+        : hierarchy(model_machine(c.machine), protocol, lines(c)), player(hierarchy) {}
+    model::Hierarchy hierarchy;
+    model::Player player;
+};
+
+/// A window in which one processor does a few accesses: consecutive ones of the case.
+std::size_t next_window(const Case& c, std::size_t from, model::Window& window) {
+    const unsigned processor = c.accesses[from].processor;
+    for (model::Stream& stream : window.streams) {
+        stream.ran = stream.runs_on = false;
+        stream.size = 0;
+    }
+    model::Stream& stream = window.streams[processor];
+    stream.ran = stream.runs_on = true;
+    stream.events.clear();
+    std::size_t at = from;
+    for (; at < c.accesses.size() && c.accesses[at].processor == processor; ++at) {
+        stream.events.push_back(event(c.accesses[at]));
+    }
+    stream.size = stream.events.size();
+    return at;
+}
+
+std::optional<std::string> compare(const Case& c, Replayed& full, Replayed& filtered) {
+    for (const CountInfo& info : all_counts()) {
+        const auto stat = statistic(info.name);
+        const auto one = full.hierarchy.stats().values(stat);
+        const auto other = filtered.hierarchy.stats().values(stat);
+        if (!kOfTheL1.contains(info.name) && !std::equal(one.begin(), one.end(), other.begin())) {
+            return std::string(info.name) + ": full " + std::to_string(full.hierarchy.stats().sum(stat)) +
+                   ", filtered " + std::to_string(filtered.hierarchy.stats().sum(stat));
+        }
+    }
+    for (const Access& access : c.accesses) {
+        for (unsigned core = 0; core < c.machine.cores; ++core) {
+            if (full.hierarchy.state(core, access.line) != filtered.hierarchy.state(core, access.line)) {
+                return "state of line " + std::to_string(access.line) + " in core " + std::to_string(core);
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> loss(const Case& c, const model::Protocol& protocol) {
+    Replayed full(c, protocol);
+    Replayed filtered(c, protocol);
+    trace::L1Filter filter(model_machine(c.machine));
+    full.player.observe(&filter);
+    model::Window window(c.machine.cores * c.machine.threads_per_core);
+    for (std::size_t at = 0; at < c.accesses.size();) {
+        at = next_window(c, at, window);
+        full.player.play(window);
+        filtered.player.play(filter.window());
+    }
+    return compare(c, full, filtered);
+}
+
+TEST(Filtered, PlaysToTheSameCountsBehindTheL1s) {
+    for (const auto& path : shipped_tables()) {
+        const auto protocol = model::Protocol::load(path);
+        for (const bool exclusive : {false, true}) {
+            const auto name = protocol.name() + (exclusive ? ", exclusive L2" : ", inclusive L2");
+            const auto found = counterexample(name, {exclusive, kAccesses, true}, kCases,
+                                              [&](const Case& c) { return loss(c, protocol); });
+            EXPECT_FALSE(found) << name << ": " << *found;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace s80::reference
