@@ -28,6 +28,8 @@ lint:
 	@scripts/lint
 
 bench: image
+	@scripts/setup test
+	@scripts/build bench_replay
 	@$(S80LAB) bench
 
 fuzz:

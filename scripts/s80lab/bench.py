@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the model costs: the same load from the same ready checkpoint, with the plugin and without it."""
+"""What the model and its captures cost: the same load from the same ready checkpoint, with and without them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import asyncio
 import shutil
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from s80lab import paths
+from s80lab.bench_replay import bench_replay
 from s80lab.checkpoint import SNAPSHOTS, Checkpoint
 from s80lab.checkpoint_warm import STALL_S, WarmupFollower, write_inputs
 from s80lab.experiment import WARMUP_SEED, Plan
@@ -22,6 +23,8 @@ from s80lab.guest_command import JOB, Session
 # to jump over: the bare guest's clock counts instructions.
 LENGTH = 3_000_000_000
 WINDOW = 500_000_000
+# A full capture is thirty times as large as a filtered one.
+FULL_LENGTH = 500_000_000
 
 
 @dataclass(frozen=True)
@@ -36,19 +39,41 @@ class Rate:
         return self.instructions / self.seconds / 1e6
 
 
-async def bench(plan: Plan, ready: Checkpoint, say: Callable[[str], None]) -> tuple[Rate, Rate]:
-    """(without the plugin, with it), one after the other on an otherwise idle machine."""
+@dataclass(frozen=True)
+class Rates:
+    """The same load without the plugin, with it, and with the plugin writing captures."""
+
+    bare: Rate
+    modelled: Rate
+    filtered: Rate
+    full: Rate
+
+
+async def bench(plan: Plan, ready: Checkpoint, captures: Path, say: Callable[[str], None]) -> Rates:
+    """One after the other on an otherwise idle machine; the captures stay in the folder."""
     busy = replace(plan, phases=plan.phases.model_copy(update={"think_ms": 0, "window": WINDOW}))
-    rates: list[Rate] = []
-    for name, measure in (("bare", _bare), ("with the plugin", _modelled)):
+
+    async def captured(form: str, length: int) -> Rate:
+        # A capture ends with the measured region.
+        region = {"skip": 1, "measure": length, f"capture_{form}": captures / f"{form}.s80c"}
+        name = f"writing a {form} capture"
+        return await in_folder(name, lambda folder: _modelled(busy, ready, folder, length, region))
+
+    async def in_folder(name: str, measure: Callable[[Path], Awaitable[Rate]]) -> Rate:
         folder = Path(tempfile.mkdtemp(prefix="bench-", dir=paths.BUILD))
         try:
-            rate = await measure(busy, ready, folder)
+            rate = await measure(folder)
         finally:
             shutil.rmtree(folder)
         say(f"{name}: {rate.mips:.0f} MIPS ({rate.instructions / 1e9:.2f} G instructions in {rate.seconds:.1f} s)")
-        rates.append(rate)
-    return rates[0], rates[1]
+        return rate
+
+    return Rates(
+        bare=await in_folder("bare", lambda folder: _bare(busy, ready, folder)),
+        modelled=await in_folder("with the plugin", lambda folder: _modelled(busy, ready, folder, LENGTH, {})),
+        filtered=await captured("filtered", LENGTH),
+        full=await captured("full", FULL_LENGTH),
+    )
 
 
 async def _bare(plan: Plan, ready: Checkpoint, folder: Path) -> Rate:
@@ -63,8 +88,8 @@ async def _bare(plan: Plan, ready: Checkpoint, folder: Path) -> Rate:
             return Rate(result["region"]["end_ns"] - begin["clock_ns"], time.monotonic() - began)
 
 
-async def _modelled(plan: Plan, ready: Checkpoint, folder: Path) -> Rate:
-    values = {**write_inputs(plan, folder, WARMUP_SEED), "ram": ready.ram}
+async def _modelled(plan: Plan, ready: Checkpoint, folder: Path, length: int, arguments: Mapping[str, object]) -> Rate:
+    values = {**write_inputs(plan, folder, WARMUP_SEED), "ram": ready.ram, **arguments}
     session = Session(
         folder,
         ready.ram,
@@ -86,16 +111,21 @@ async def _modelled(plan: Plan, ready: Checkpoint, folder: Path) -> Rate:
                 if follower.read():
                     guest.moved()
                     began = began or time.monotonic()
-                if began is None or follower.instructions < LENGTH:
+                if began is None or follower.instructions < length:
                     return None
                 return Rate(follower.instructions, time.monotonic() - began)
 
             return await guest.wait("the load's next window", look, STALL_S)
 
 
-def run_bench(plan: Plan, ready: Checkpoint, say: Callable[[str], None]) -> float:
-    """The plugin's share of the bare speed."""
-    bare, modelled = asyncio.run(bench(plan, ready, say))
-    share = modelled.mips / bare.mips
-    say(f"the model keeps {share:.2f} of the bare speed")
-    return share
+def run_bench(plan: Plan, ready: Checkpoint, say: Callable[[str], None]) -> None:
+    """Says what each costs, then how fast the captures replay."""
+    captures = Path(tempfile.mkdtemp(prefix="bench-captures-", dir=paths.BUILD))
+    try:
+        rates = asyncio.run(bench(plan, ready, captures, say))
+        say(f"the model keeps {rates.modelled.mips / rates.bare.mips:.2f} of the bare speed")
+        slower = rates.modelled.mips / rates.filtered.mips - 1
+        say(f"a filtered capture slows the run by {slower:.0%}")
+        bench_replay(captures / "full.s80c", captures / "filtered.s80c", say)
+    finally:
+        shutil.rmtree(captures)
