@@ -12,13 +12,14 @@ from s80lab import paths, resources
 from s80lab.capture import Capture
 from s80lab.errors import UserError
 from s80lab.progress import Board, Job
-from s80lab.replay import is_done, replay
+from s80lab.replay import replay, run_folder
 from s80lab.replay_design import Design
+from s80lab.run import is_whole
 from s80lab.staging import sweep
 
 MIB = 1 << 20
-# A replay's private memory: tags of 18 L2s of 16 MiB, a window and the decompressor. Seen: 70 to 120 MiB.
-REPLAY_MEMORY = 256 * MIB
+# A replay's memory: four bytes for each line of the guest's memory, the tags of all caches, a window, the decompressor.
+REPLAY_MEMORY = 512 * MIB
 
 
 async def explore(
@@ -28,25 +29,27 @@ async def explore(
     as the memory goes)."""
     for partial in sweep(paths.runs()):
         board.say(f"removed what an interrupted process had left: {partial.name}")
-    missing = [design for design in designs if again or not is_done(capture, design)]
+    folders = [run_folder(capture, design) for design in designs]
+    unique = dict(zip(folders, designs, strict=True))
+    missing = [folder for folder in unique if again or not is_whole(folder)]
     at_once = _at_once(jobs)
-    board.say(f"{len(designs)} designs, {len(designs) - len(missing)} of them replayed already; {at_once} at once")
+    board.say(f"{len(designs)} designs, {len(unique) - len(missing)} of them replayed already; {at_once} at once")
     whole = Whole(board.job(capture.name), len(missing))
     slots = asyncio.Semaphore(at_once)
 
-    async def one(design: Design, number: int | None) -> Path:
-        if number is None:
-            return await replay(capture, design, lambda done, total: None)
+    async def one(folder: Path, design: Design) -> None:
+        if folder not in missing:
+            await replay(capture, design, lambda done, total: None)
+            return
         async with slots:
-            folder = await replay(capture, design, lambda done, total: whole.moved(number, done, total), again=again)
-            whole.finished(number)
-            return folder
+            await replay(capture, design, lambda done, total: whole.moved(folder, done, total), again=again)
+            whole.finished(folder)
 
-    numbers = {id(design): number for number, design in enumerate(missing)}
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(one(design, numbers.get(id(design)))) for design in designs]
+        for folder, design in unique.items():
+            group.create_task(one(folder, design))
     whole.end()
-    return [task.result() for task in tasks]
+    return folders
 
 
 class Whole:
@@ -56,17 +59,17 @@ class Whole:
         self._job = job
         self._points = points
         self._began = time.monotonic()
-        self._done: dict[int, int] = {}
+        self._done: dict[Path, int] = {}
         self._length = 0
         self._finished = 0
 
-    def moved(self, point: int, done: int, total: int) -> None:
+    def moved(self, point: Path, done: int, total: int) -> None:
         """A point has played `done` of `total` instructions."""
         self._done[point] = done
         self._length = max(self._length, total)
         self._show()
 
-    def finished(self, point: int) -> None:
+    def finished(self, point: Path) -> None:
         """A point is whole."""
         self._done[point] = self._length
         self._finished += 1

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import shutil
 import time
 from pathlib import Path
@@ -14,9 +13,10 @@ from s80lab.capture import Capture, built
 from s80lab.checkpoint import SNAPSHOTS
 from s80lab.checkpoint_warm import MACHINE, PROTOCOL
 from s80lab.database import insert_run
+from s80lab.folder import read_manifest
 from s80lab.hashing import value_hash
 from s80lab.identities import check_snapshots
-from s80lab.metrics import write_stats
+from s80lab.metrics import render, write_stats
 from s80lab.replay_design import Design
 from s80lab.replay_error import filter_error
 from s80lab.replay_process import Played, Progress, play
@@ -24,17 +24,15 @@ from s80lab.report import write_run_report
 from s80lab.run import WARM_SNAPSHOTS, is_whole
 from s80lab.snapshots import Snapshots
 from s80lab.staging import staging
+from s80lab.trace_files import write
+
+MANIFEST, REPORT = "manifest.json", "report.html"
 
 
 def run_folder(capture: Capture, design: Design) -> Path:
     """Where the replay lies or will lie: its name has the hash of all that decides its numbers."""
     key = value_hash(design.inputs(capture, built(paths.REPLAY)))[:8]
     return paths.runs() / f"replay-{capture.name}-{capture.form}-{design.protocol_name}-{key}"
-
-
-def is_done(capture: Capture, design: Design) -> bool:
-    """Whether it has been replayed, whole."""
-    return is_whole(run_folder(capture, design))
 
 
 async def replay(capture: Capture, design: Design, progress: Progress, *, again: bool = False) -> Path:
@@ -47,13 +45,15 @@ async def replay(capture: Capture, design: Design, progress: Progress, *, again:
             shutil.copyfile(design.protocol, partial / PROTOCOL)
             played = await play(capture.path, partial / MACHINE, partial / PROTOCOL, partial, progress)
             await asyncio.to_thread(_finish, capture, design, folder.name, played, began, partial)
+    else:
+        _restate(capture, design, folder)
     await asyncio.to_thread(insert_run, paths.database(), folder)
     return folder
 
 
 def draw_report(folder: Path) -> Path:
     """The report of a replay, drawn where it is not there yet."""
-    page = folder / "report.html"
+    page = folder / REPORT
     return page if page.is_file() else write_run_report(folder)
 
 
@@ -95,8 +95,17 @@ def _finish(capture: Capture, design: Design, run_id: str, played: Played, began
         "identities": identities,
         "versions": {**origin.get("versions", {}), "s80lab": __version__},
     }
-    (folder / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
+    write(folder / MANIFEST, render(manifest).encode())
     write_stats(folder)
+
+
+def _restate(capture: Capture, design: Design, folder: Path) -> None:
+    """What filtering loses may have been measured since the replay: it is no input of its numbers."""
+    manifest = read_manifest(folder)
+    stated = filter_error(capture, design)
+    if manifest["filter_error"] != stated:
+        write(folder / MANIFEST, render({**manifest, "filter_error": stated}).encode())
+        (folder / REPORT).unlink(missing_ok=True)
 
 
 def _warm_snapshots(capture: Capture, design: Design, folder: Path) -> str | None:

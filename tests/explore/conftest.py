@@ -51,6 +51,17 @@ def write_capture(path: Path, seed: int = 1, accesses: int = 100_000) -> Path:
     return path
 
 
+def damaged(source: Path, target: Path, cut: int = 0) -> Path:
+    """A copy with a changed byte in its middle, or without its last `cut` bytes."""
+    content = bytearray(source.read_bytes())
+    if cut:
+        del content[-cut:]
+    else:
+        content[len(content) // 2] ^= 1
+    target.write_bytes(content)
+    return target
+
+
 @pytest.fixture(scope="session")
 def drawn_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Not to be written to."""

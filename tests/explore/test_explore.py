@@ -11,7 +11,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from tests.explore.conftest import write_capture
+from tests.explore.conftest import damaged, write_capture
 from tests.lab import Lab
 
 GRID = ("--vary", "protocol=msi,moesi,hammer", "--vary", "l2.size=32KiB..64KiB")
@@ -76,6 +76,22 @@ def test_a_bad_point_is_told_before_any_is_replayed(place: Lab, drawn_file: Path
     said = place.call("explore", str(drawn_file), "--vary", "l2.size=64KiB,96KiB", code=2)
     assert "the number of sets must be a power of two" in said
     assert place.runs() == []
+
+
+def test_a_design_that_is_named_twice_is_replayed_once(place: Lab, drawn_file: Path) -> None:
+    said = place.call("explore", str(drawn_file), "--vary", "l2.size=64KiB,65536")
+    assert "2 designs, 0 of them replayed already" in said and "1 replayed in" in said
+    assert len(place.runs()) == 1
+
+
+def test_a_corrupt_capture_ends_it_with_one_sentence_and_nothing_half(
+    place: Lab, drawn_file: Path, tmp_path: Path
+) -> None:
+    broken = damaged(drawn_file, tmp_path / "broken.s80c")
+    said = place.call("explore", str(broken), *GRID, code=2)
+    assert said.count("s80lab: the capture") == said.count("is corrupt") == 1
+    assert "Traceback" not in said
+    assert (place.runs(), place.partial()) == ([], [])
 
 
 def test_killed_in_the_middle_it_goes_on_with_what_is_missing(place: Lab, tmp_path: Path) -> None:

@@ -3,14 +3,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.lab import Lab
 
+from s80lab import replay
 from s80lab.capture import Capture
+from s80lab.database_query import select
 from s80lab.errors import UserError
+from s80lab.folder import read_manifest
 from s80lab.replay_design import resolve_design
 from s80lab.replay_error import ANY_SHARE, QUANTITIES, TABLE, differences, filter_error
 
@@ -92,6 +98,23 @@ def test_what_was_not_measured_is_said(
 def test_without_a_table_nothing_was_measured(filtered: Capture, tmp_path: Path) -> None:
     found = filter_error(filtered, resolve_design(filtered), tmp_path / "missing.json")
     assert found is not None and "has not been measured" in found["statement"]
+
+
+def test_a_replay_that_is_there_says_what_has_been_measured_since(
+    inside: Lab, filtered: Capture, table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The numbers are the full capture's here: what is stated is what matters."""
+    design = resolve_design(filtered, None, "mesi", {})
+
+    def stated() -> str:
+        folder = asyncio.run(replay.replay(filtered, design, lambda done, total: None))
+        return str(read_manifest(folder)["filter_error"]["statement"])
+
+    assert "has not been measured" in stated()
+    monkeypatch.setattr(replay, "filter_error", partial(filter_error, table=table))
+    assert "memory share +0.30 points" in stated()
+    rows = select(inside.results / "s80lab.sqlite", "SELECT error FROM filter_error WHERE quantity = 'e_share'")[1]
+    assert [tuple(row) for row in rows] == [(0.3,)]
 
 
 def test_a_table_of_another_version_is_refused(filtered: Capture, table: Path) -> None:

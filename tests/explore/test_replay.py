@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.explore.conftest import damaged
 from tests.lab import Lab
 
 from s80lab.database_query import select
@@ -81,17 +82,6 @@ def test_a_replay_is_no_run_of_its_experiment(replayed: tuple[Lab, Path, str]) -
     lab, folder, _ = replayed
     assert folder.name in lab.call("list")
     assert "no run of imapb is in" in lab.call("report", "imapb", code=2)
-
-
-def damaged(source: Path, target: Path, cut: int = 0) -> Path:
-    """A copy with a changed byte in its middle, or without its last `cut` bytes."""
-    content = bytearray(source.read_bytes())
-    if cut:
-        del content[-cut:]
-    else:
-        content[len(content) // 2] ^= 1
-    target.write_bytes(content)
-    return target
 
 
 def refused(lab: Lab, *arguments: str) -> str:
