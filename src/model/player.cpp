@@ -84,8 +84,8 @@ void Player::begin(const Window& window) {
             cursor.tail = stream.tail;
             cursor.clock = awake_from_[p];
             turns_[p] = turn_of(p, cursor.clock);
-            for (const Event* e = cursor.at; window.placed && e < std::min(cursor.at + kAhead, cursor.end);
-                 ++e) {
+            const Event* const soon = cursor.at + std::min(kAhead, cursor.end - cursor.at);
+            for (const Event* e = cursor.at; window.placed && e != soon; ++e) {
                 hierarchy_.prefetch_deep(cursor.core, e->line, static_cast<Kind>(e->op));
             }
         }

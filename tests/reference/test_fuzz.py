@@ -39,4 +39,4 @@ def test_any_bytes_are_a_capture_or_an_error(tmp_path: Path) -> None:
     seeds = tmp_path / "seeds"
     seeds.mkdir()
     subprocess.run([BIN / "fuzz-capture-seeds", seeds], check=True)
-    fuzz("fuzz-capture", 20_000, tmp_path, seeds)
+    fuzz("fuzz-capture", 20_000, tmp_path, seeds, FOUND / "capture")

@@ -16,14 +16,13 @@ using namespace s80;
 
 constexpr std::uint64_t kMostLines = 1 << 20;  ///< the model takes four bytes a line
 
-/// The L1s have as many ways as an event of a placed window can name.
 model::Machine machine(unsigned processors) {
     model::Machine m;
     m.name = "fuzz";
     m.processors = processors;
     m.clock_hz = 1'000'000'000;
     m.line_bytes = 64;
-    m.l1i = m.l1d = {2048, 16};
+    m.l1i = m.l1d = {256, 2};  // a placed window may name others
     m.l2 = {4096, 4};
     m.check("the fuzzer");
     return m;
