@@ -23,7 +23,7 @@ using model::Machine;
 namespace {
 
 /// Windows between two looks at the host's clock.
-constexpr std::uint64_t kWindowsALook = 1024;
+constexpr std::uint64_t kWindowsALook = 64;
 constexpr std::chrono::milliseconds kProgressInterval{100};
 
 void same(const char* what, std::uint64_t captured, std::uint64_t wanted) {
@@ -52,6 +52,30 @@ bool same_machine(const Machine& a, const Machine& b) {
                           m.l2_inclusion, m.threads_per_core);
     };
     return geometry(a) == geometry(b);
+}
+
+void play(trace::Reader& reader, model::Player& player, model::Hierarchy& hierarchy, const std::string& path,
+          const Progress& progress) {
+    const trace::Totals& totals = reader.totals();
+    model::SnapshotWriter snapshots(path, hierarchy);
+    model::Window window(reader.header().processors);
+    auto shown = std::chrono::steady_clock::now();
+    while (reader.next(window)) {
+        try {
+            player.play(window);
+        } catch (const Error& e) {
+            throw Error("window " + std::to_string(reader.taken() - 1) +
+                        " of the capture cannot be played: " + e.what());
+        }
+        snapshots.write(window, player, hierarchy.stats());
+        if (reader.taken() % kWindowsALook != 0) {
+            continue;
+        }
+        if (const auto now = std::chrono::steady_clock::now(); now - shown >= kProgressInterval) {
+            progress(window.instructions - (totals.last - totals.instructions), totals.instructions);
+            shown = now;
+        }
+    }
 }
 
 }  // namespace
@@ -92,8 +116,7 @@ void check(const trace::Header& header, const Machine& machine) {
     same("l1d.ways", captured.l1d.ways, machine.l1d.ways);
 }
 
-Result replay(const Arguments& arguments,
-              const std::function<void(std::uint64_t played, std::uint64_t total)>& progress) {
+Result replay(const Arguments& arguments, const Progress& progress) {
     const auto began = std::chrono::steady_clock::now();
     const Machine machine = Machine::load(arguments.machine);
     trace::Reader reader(arguments.capture);
@@ -107,24 +130,14 @@ Result replay(const Arguments& arguments,
     }
     const std::string path = arguments.out + "/snapshots.jsonl";
     const std::string partial = path + ".partial";
-    const trace::Totals& totals = reader.totals();
-    {
-        model::SnapshotWriter snapshots(partial, hierarchy);
-        model::Window window(machine.processors);
-        auto shown = began;
-        while (reader.next(window)) {
-            player.play(window);
-            snapshots.write(window, player, hierarchy.stats());
-            if (reader.taken() % kWindowsALook == 0) {
-                const auto now = std::chrono::steady_clock::now();
-                if (now - shown >= kProgressInterval) {
-                    progress(window.instructions - (totals.last - totals.instructions), totals.instructions);
-                    shown = now;
-                }
-            }
-        }
+    try {
+        play(reader, player, hierarchy, partial, progress);
+    } catch (...) {
+        std::remove(partial.c_str());
+        throw;
     }
     std::filesystem::rename(partial, path);
+    const trace::Totals& totals = reader.totals();
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - began;
     return {totals.events, totals.accesses, totals.instructions, seconds.count()};
 }

@@ -33,9 +33,10 @@ struct Result {
     double seconds = 0;
 };
 
-/// Writes DIR/snapshots.jsonl (under another name until it is whole). `progress` is called about ten times a
-/// second with the instructions played. Throws model::Error.
-Result replay(const Arguments& arguments,
-              const std::function<void(std::uint64_t played, std::uint64_t total)>& progress);
+/// Told of the instructions played, about ten times a second.
+using Progress = std::function<void(std::uint64_t played, std::uint64_t total)>;
+
+/// Writes DIR/snapshots.jsonl (under another name until it is whole). Throws model::Error.
+Result replay(const Arguments& arguments, const Progress& progress);
 
 }  // namespace s80::replay

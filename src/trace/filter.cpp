@@ -38,7 +38,8 @@ void L1Filter::event(unsigned processor, const Event& event, std::int64_t) {
 }
 
 void L1Filter::drain() {
-    for (std::size_t i = 0; i < waiting_; ++i) {
+    const std::size_t waiting = waiting_;
+    for (std::size_t i = 0; i < waiting; ++i) {
         const Seen& soon = seen_[i + kAhead];
         (soon.event.op == Op::ifetch ? code_ : data_).prefetch(core_[soon.processor], soon.event.line);
         const Event& event = seen_[i].event;
