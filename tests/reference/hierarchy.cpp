@@ -51,6 +51,10 @@ unsigned Hierarchy::access(const Access& access) {
                       " that is not the last one stored");
     }
     if (access.kind == Kind::store) {
+        if (!writable(state(core, access.line))) {
+            throw Unsound("core " + std::to_string(core) + " stored to line " + std::to_string(access.line) +
+                          " in a state that is not writable");
+        }
         value = ++stores_;
         held(core, access.line)->value = value;
         last_stored_[access.line] = value;

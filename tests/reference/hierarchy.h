@@ -63,8 +63,8 @@ public:
     static std::unique_ptr<Hierarchy> make(const Machine& machine, const Table& table);
     virtual ~Hierarchy() = default;
 
-    /// Returns the stall cycles. Throws Unsound when the protocol loses a value, has two writers or reaches
-    /// an impossible cell.
+    /// Returns the stall cycles. Throws Unsound when the protocol loses a value, has two writers or a store
+    /// without permission, or reaches an impossible cell.
     unsigned access(const Access& access);
 
     /// The state of a line in a core; the invalid one when it is not there.
