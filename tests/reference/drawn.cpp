@@ -98,7 +98,7 @@ rc::Seq<Case> shorter(const Case& c) {
 
 rc::Gen<Case> cases(const Wanted& wanted) {
     return [wanted](const rc::Random& random, int) {
-        return rc::shrinkable::shrinkRecur(draw(random, wanted), shorter);
+        return rc::shrinkable::shrinkRecur(draw(random, wanted), [](const Case& c) { return shorter(c); });
     };
 }
 

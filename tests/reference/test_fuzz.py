@@ -24,7 +24,13 @@ def fuzz(name: str, runs: int, folder: Path, *corpora: Path) -> None:
     """So many inputs made from those of the corpora; all of these are tried first."""
     learnt = folder / "learnt"
     learnt.mkdir()
-    command = [BIN / name, f"-runs={runs}", f"-seed={SEED}", "-max_len=16384", f"-artifact_prefix={folder}/"]
+    command: list[str | Path] = [
+        BIN / name,
+        f"-runs={runs}",
+        f"-seed={SEED}",
+        "-max_len=16384",
+        f"-artifact_prefix={folder}/",
+    ]
     done = subprocess.run([*command, learnt, *corpora], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert f"Done {runs} runs" in done.stderr
