@@ -42,11 +42,6 @@ class TraceCore(AbstractGeneratorCore):
         self.generator = PyTrafficGen(max_outstanding_reqs=outstanding, progress_check=PATIENCE)
         self._trace = trace if trace.is_file() else None
 
-    @property
-    def active(self) -> bool:
-        """Has a trace."""
-        return self._trace is not None
-
     def connect_dcache(self, port: Any) -> None:
         self.generator.port = port
 
@@ -99,7 +94,7 @@ def main() -> None:
     Root(full_system=False, board=board)
     m5.instantiate()
     board._post_instantiate()
-    for _ in range(sum(core.active for core in cores)):
+    for _ in range(sum(core._trace is not None for core in cores)):
         cause = m5.simulate().getCause()
         if "exit state" not in cause:
             raise MachineError(f"the replay ended early: {cause}")

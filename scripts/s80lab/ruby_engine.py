@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from s80lab.trace_order import Order
 SCRIPT = paths.ROOT / "configs" / "gem5" / "replay.py"
 NAMES = ("gem5.fast", "gem5.opt", "gem5.debug", "gem5")
 MEMORY_STEP = 1 << 20
+_COMPLAINT = re.compile(r"(?:replay\.py: (?P<ours>.*)|.*?(?P<its>(?:fatal|panic): .*)|(?P<python>\w+Error: .*))")
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,17 @@ def replay(order: Order, machine: Machine, gem5: Path, folder: Path, outstanding
     with log.open("w") as file:
         code = subprocess.run(command, stdout=file, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL).returncode
     if code != 0 or not (out / "facts.json").is_file():
-        lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
-        raise UserError(f"gem5 ended with code {code}: {lines[-1] if lines else 'it said nothing'} (all of it: {log})")
+        raise UserError(
+            f"gem5 ended with code {code}: {_complaint(log.read_text(errors='replace'))} (all of it: {log})"
+        )
     facts = json.loads((out / "facts.json").read_text(encoding="utf-8"))
     return Replay((out / "stats.txt").read_text(encoding="utf-8"), facts)
+
+
+def _complaint(log: str) -> str:
+    """The line of gem5's log that says what was wrong: the script's own, gem5's, or that of a Python exception."""
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    for line in lines:
+        if match := _COMPLAINT.match(line):
+            return str(match[match.lastgroup or 0])
+    return lines[-1] if lines else "it said nothing"

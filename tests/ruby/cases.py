@@ -49,7 +49,9 @@ class Case:
             return trace_text.read(paths.ROOT / self.about["trace"]).order(made.line_bytes)
         if "random" in self.about:
             return random_order(**self.about["random"])
-        return unpack(lzma.decompress((self.folder / "order.xz").read_bytes()))
+        order = unpack(lzma.decompress((DATA / self.about["order"]).read_bytes()))
+        order["tick"] *= np.uint64(self.about["cycle_ps"])
+        return order
 
     def stats(self) -> str:
         return trace_files.read(self.folder / "stats.txt.gz").decode()
@@ -77,7 +79,7 @@ def random_order(seed: int, accesses: int, processors: int, lines: int, stores: 
 
 
 def pack(order: Order) -> bytes:
-    """An order by columns, each processor's lines and ticks as differences: what compresses well."""
+    """An order by columns, each processor's lines and ticks as differences: what compresses well. Ticks: cycles."""
     parts = [np.array([len(order)], "<u8").tobytes()]
     parts += [order[name].tobytes() for name in ("processor", "op", "context")]
     for name in ("line", "tick"):

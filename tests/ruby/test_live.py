@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The user's own gem5, where there is one: the recorded outputs are what it says today."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.ruby.cases import Case, cases
+
+from s80lab import agree, ruby_engine
+from s80lab.errors import UserError
+
+SMALL = [case for case in cases() if "trace" in case.about]
+
+
+@pytest.fixture(scope="session")
+def gem5() -> Path:
+    try:
+        return ruby_engine.find_gem5()
+    except UserError as absent:
+        pytest.skip(str(absent))
+
+
+@pytest.mark.parametrize("case", SMALL, ids=lambda case: case.name)
+def test_ruby_and_the_model_agree(case: Case, gem5: Path, tmp_path: Path) -> None:
+    rows, record = agree.run(case.order(), case.setup(), case.spacing, gem5, tmp_path)
+    assert [row for row in rows if row.difference] == []
+    assert record["facts"]["protocol"] == "MOESI_hammer"
+
+
+def test_what_gem5_refuses_is_one_sentence(gem5: Path, tmp_path: Path) -> None:
+    case = SMALL[0]
+    one_set = agree.setup("classroom", ["l2.size=128"])
+    with pytest.raises(UserError, match="l2 has one set, Ruby's caches need two or more"):
+        agree.run(case.order(), one_set, "spaced", gem5, tmp_path)
