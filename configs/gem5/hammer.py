@@ -36,9 +36,9 @@ from machine_file import Geometry, MachineError, MachineFile
 
 PROTOCOL = "MOESI_hammer"
 VIRTUAL_NETWORKS = 6
-# Cycles of an uncontended transaction beside the part that the machine file's latency sets: link and router
-# traversals of SimplePt2Pt and the fixed latencies of the controllers.
-DIRECTORY_PATH = 22
+# Cycles of an uncontended transaction beside the part that the machine file's latency sets (measured: links and
+# routers of SimplePt2Pt, fixed latencies of the controllers), so that a load stalls as long as the file says.
+DIRECTORY_PATH = 13
 FORWARD_PATH = 22
 # A request may wait behind many others when traces are replayed without their processors.
 DEADLOCK_CYCLES = 50_000_000

@@ -65,12 +65,13 @@ def spaced(order: Order, machine: Machine) -> Order:
 
 def replay(order: Order, machine: Machine, gem5: Path, folder: Path, outstanding: int = 1) -> Replay:
     """Plays the order's accesses at their ticks through MOESI_hammer; leaves everything in `folder`."""
-    traces = folder / "traces"
+    traces, out = folder / "traces", folder / "gem5"
+    for old in (traces, out):
+        shutil.rmtree(old, ignore_errors=True)
     interchange.export(order, GEM5, traces, machine.line_bytes)
     (folder / "machine.toml").write_text(machine.resolved(), encoding="utf-8")
     highest = (int(order["line"].max()) + 1) * machine.line_bytes if len(order) else 1
     memory = -(-highest // MEMORY_STEP) * MEMORY_STEP
-    out = folder / "gem5"
     command = [str(gem5), "--outdir", str(out), str(SCRIPT), "--machine", str(folder / "machine.toml")]
     command += ["--traces", str(traces), "--memory", str(memory), "--outstanding", str(outstanding)]
     log = folder / "gem5.log"
