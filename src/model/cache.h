@@ -17,6 +17,10 @@ struct Block {
     std::uint8_t state = 0;         ///< the protocol's
     bool writable : 1 = false;      ///< stores may go ahead
     bool entered_in_e : 1 = false;  ///< and has stayed in E: its fate is open
+    /// In an inclusive L2: an L1I, an L1D has held it since it entered; where none has, none need be
+    /// searched.
+    bool was_in_l1i : 1 = false;
+    bool was_in_l1d : 1 = false;
 };
 static_assert(sizeof(Block) == 2);
 
@@ -70,6 +74,12 @@ public:
         return {set, empty != kAbsent ? empty : replacement_.victim(order(set))};
     }
 
+    /// The line that `place` would have to push out, as far as that is known before; or kNoLine.
+    Line next_victim(Line line) const {
+        const std::byte* set = set_of(line);
+        return replacement_.foreseeable() ? tags(set)[replacement_.next_victim(order(set))] : kNoLine;
+    }
+
     Line& line(Slot slot) const { return tags(slot.set)[slot.way]; }
     Block& block(Slot slot) const { return reinterpret_cast<Block*>(slot.set + blocks_at_)[slot.way]; }
 
@@ -121,6 +131,7 @@ private:
         return memory_ + (static_cast<std::size_t>(line & mask_) << shift_);
     }
     Line* tags(std::byte* set) const { return reinterpret_cast<Line*>(set + tags_at_); }
+    const Line* tags(const std::byte* set) const { return reinterpret_cast<const Line*>(set + tags_at_); }
 
     std::uint64_t order(const std::byte* set) const {
         return ways_ <= 8 ? *reinterpret_cast<const std::uint32_t*>(set)

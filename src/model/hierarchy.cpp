@@ -64,6 +64,21 @@ bool Hierarchy::l1_writable(unsigned core, Line line) const {
     return slot && l1d.block(slot).writable;
 }
 
+/// Sets of those that will snoop, and the holder mask of who will be pushed out.
+void Hierarchy::prefetch_others(unsigned core, Line line, std::uint32_t others) const {
+    for (; others != 0; others &= others - 1) {
+        const Core& theirs = cores_[static_cast<unsigned>(std::countr_zero(others))];
+        theirs.l2.prefetch(line);
+        if (exclusive_) {
+            theirs.l1d.prefetch(line);
+            theirs.l1i.prefetch(line);
+        }
+    }
+    if (const Line victim = cores_[core].l2.next_victim(line); victim != kNoLine) {
+        holders_.prefetch(victim);
+    }
+}
+
 void Hierarchy::no_such_way(unsigned way) const {
     throw Error("a placed window names way " + std::to_string(way) + " of an L1, but the machine " +
                 machine_.name + " has only " + std::to_string(machine_.l1i.ways) + " (L1I) and " +
@@ -71,7 +86,7 @@ void Hierarchy::no_such_way(unsigned way) const {
 }
 
 /// An L1 miss, or (slot: where the line is) a store that lacks permission.
-unsigned Hierarchy::beyond_l1(const Access& a, Cache::Slot slot) {
+unsigned Hierarchy::beyond_l1(Access a, Cache::Slot slot) {
     if (!slot) {
         ++stats_.kind(Stat::l1_misses, a.core, a.context, a.kind);
     }
@@ -80,7 +95,7 @@ unsigned Hierarchy::beyond_l1(const Access& a, Cache::Slot slot) {
 }
 
 /// The core holds the line: what its access does to the block. Returns the stall cycles.
-unsigned Hierarchy::hit(const Access& a, Block& block) {
+unsigned Hierarchy::hit(Access a, Block& block) {
     const OwnCell& cell = protocol_.own(own_event(a.kind), block.state);
     if (!cell.possible) {
         impossible(protocol_, "own access", block.state, a.core, a.line);
@@ -107,7 +122,7 @@ unsigned Hierarchy::hit(const Access& a, Block& block) {
 }
 
 /// The core does not hold the line: asks for it. The caller puts the block into a cache.
-Hierarchy::Filled Hierarchy::miss(const Access& a) {
+Hierarchy::Filled Hierarchy::miss(Access a) {
     ++stats_.kind(Stat::l2_misses, a.core, a.context, a.kind);
     const OwnCell& cell = protocol_.own(own_event(a.kind), protocol_.invalid());
     if (!cell.possible) {
@@ -183,7 +198,7 @@ Hierarchy::Snooped Hierarchy::snoop(unsigned core, Line line, Bus bus) {
         if (cell.next != block.state) {
             leave_e(other, block, Stat::e_downgraded);
             change(block, cell.next);
-            if (!block.writable && !exclusive_) {
+            if (!block.writable && !exclusive_ && block.was_in_l1d) {
                 const Cache& l1d = cores_[other].l1d;
                 if (const Cache::Slot copy = l1d.find(line)) {
                     l1d.block(copy).writable = false;
@@ -203,13 +218,13 @@ Hierarchy::Snooped Hierarchy::snoop(unsigned core, Line line, Bus bus) {
 }
 
 void Hierarchy::invalidate(unsigned core, Line line, Held held) {
-    leave_e(core, held.cache->block(held.slot), Stat::e_invalidated);
+    Block& block = held.cache->block(held.slot);
+    leave_e(core, block, Stat::e_invalidated);
     ++stats_.core(Stat::l2_invalidations, core);
-    held.cache->drop(held.slot);
     if (!exclusive_) {
-        cores_[core].l1i.drop(line);
-        cores_[core].l1d.drop(line);
+        drop_from_l1s(core, line, block);
     }
+    held.cache->drop(held.slot);
     holders_.remove(line, core);
 }
 

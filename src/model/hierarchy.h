@@ -32,7 +32,7 @@ public:
                 return 0;
             }
         }
-        return beyond_l1({line, kind, context, core, kAnyWay}, slot);
+        return beyond_l1({line, kind, context, static_cast<std::uint8_t>(core), kAnyWay}, slot);
     }
 
     /// One access of a placed window (window.h): it finds or fills that way of its L1 and no other. Throws
@@ -47,17 +47,28 @@ public:
         if (held && (kind != Kind::store || l1.block(slot).writable)) {
             return 0;
         }
-        return beyond_l1({line, kind, context, core, way}, held ? slot : Cache::Slot{});
+        return beyond_l1(
+            {line, kind, context, static_cast<std::uint8_t>(core), static_cast<std::uint8_t>(way)},
+            held ? slot : Cache::Slot{});
     }
 
-    /// Has the host fetch what an access that comes soon will look at first, or (deep) also behind the L1.
+    /// Has the host fetch what an access that comes soon will look at first.
     [[gnu::always_inline]] void prefetch(unsigned core, Line line, Kind kind) const {
         cores_[core].l1(kind).prefetch(line);
     }
-    [[gnu::always_inline]] void prefetch_deep(unsigned core, Line line, Kind kind) const {
-        cores_[core].l1(kind).prefetch(line);
+    /// The same for an access that the L1 will hardly satisfy.
+    [[gnu::always_inline]] void prefetch_beyond_l1(unsigned core, Line line, Kind kind) const {
+        prefetch(core, line, kind);
         cores_[core].l2.prefetch(line);
         holders_.prefetch(line);
+    }
+    /// Some time after that: what the access will look at when it goes to the bus.
+    [[gnu::always_inline]] void prefetch_bus(unsigned core, Line line, Kind kind) const {
+        const std::uint32_t mine = 1U << core;
+        const std::uint32_t word = holders_.of(line);
+        if ((word & mine) == 0 || (kind == Kind::store && word != mine)) {
+            prefetch_others(core, line, word & ~mine & ~memory_bit_);
+        }
     }
 
     /// The state of a line in a core, in whichever of its caches.
@@ -87,12 +98,13 @@ public:
 private:
     static constexpr unsigned kAnyWay = kMaxWays;  ///< the replacement policy chooses
 
+    /// Small enough to be handed on in one register.
     struct Access {
         Line line;
         Kind kind;
         Context context;
-        unsigned core;
-        unsigned way;  ///< of the L1, or kAnyWay
+        std::uint8_t core;
+        std::uint8_t way;  ///< of the L1, or kAnyWay
     };
     struct Snooped {
         Source source = Source::memory;
@@ -109,16 +121,18 @@ private:
         Cache::Slot slot;
     };
 
+    void prefetch_others(unsigned core, Line line, std::uint32_t others) const;
     [[noreturn]] void no_such_way(unsigned way) const;
-    unsigned beyond_l1(const Access& a, Cache::Slot slot);
+    unsigned beyond_l1(Access a, Cache::Slot slot);
     // One core's organisation
-    unsigned inclusive(const Access& a);
-    void fill_l1(const Access& a, bool writable);
-    unsigned exclusive(const Access& a, Cache::Slot slot);
+    unsigned inclusive(Access a);
+    void fill_l1(Access a, Block& block);
+    void drop_from_l1s(unsigned core, Line line, Block block);
+    unsigned exclusive(Access a, Cache::Slot slot);
     void move_to_l2(unsigned core, const Cache& from, Cache::Slot slot);
     // The protocol's own side
-    unsigned hit(const Access& a, Block& block);
-    Filled miss(const Access& a);
+    unsigned hit(Access a, Block& block);
+    Filled miss(Access a);
     void evict(unsigned core, Line line, Block& block);
     // The bus
     Snooped snoop(unsigned core, Line line, Bus bus);

@@ -9,7 +9,7 @@ namespace s80::model {
 /// 1. A line in the wrong L1 goes to the L2. 2. The victim of the L1 goes there too. 3. Now there is room:
 /// the line comes from the L2, or from the bus. Each move to the L2 may evict from it, even the line that is
 /// asked for.
-unsigned Hierarchy::exclusive(const Access& a, Cache::Slot slot) {
+unsigned Hierarchy::exclusive(Access a, Cache::Slot slot) {
     Core& mine = cores_[a.core];
     Cache& l1 = mine.l1(a.kind);
     if (slot) {
@@ -21,6 +21,7 @@ unsigned Hierarchy::exclusive(const Access& a, Cache::Slot slot) {
     }
     if (a.way == kAnyWay) {
         slot = l1.place(a.line);
+        l1.touch(slot);
     } else {
         if (const Cache::Slot elsewhere = l1.find(a.line)) {
             move_to_l2(a.core, l1, elsewhere);
@@ -32,13 +33,11 @@ unsigned Hierarchy::exclusive(const Access& a, Cache::Slot slot) {
     }
     if (const Cache::Slot found = mine.l2.find(a.line)) {
         l1.put(slot, a.line, mine.l2.block(found));
-        l1.touch(slot);
         mine.l2.drop(found);
         return hit(a, l1.block(slot));
     }
     const Filled filled = miss(a);
     l1.put(slot, a.line, filled.block);
-    l1.touch(slot);
     return filled.stall;
 }
 

@@ -5,42 +5,43 @@
 
 namespace s80::model {
 
-unsigned Hierarchy::inclusive(const Access& a) {
+unsigned Hierarchy::inclusive(Access a) {
     Core& mine = cores_[a.core];
     if (const Cache::Slot slot = mine.l2.find(a.line)) {
         Block& block = mine.l2.block(slot);
         const unsigned stall = hit(a, block);
         mine.l2.touch(slot);
-        fill_l1(a, block.writable);
+        fill_l1(a, block);
         return stall;
     }
     const Filled filled = miss(a);
     const Cache::Slot slot = mine.l2.place(a.line);
+    Block& block = mine.l2.block(slot);
     if (const Line victim = mine.l2.line(slot); victim != kNoLine) {
-        evict(a.core, victim, mine.l2.block(slot));
-        mine.l1i.drop(victim);
-        mine.l1d.drop(victim);
+        evict(a.core, victim, block);
+        drop_from_l1s(a.core, victim, block);
     }
     mine.l2.put(slot, a.line, filled.block);
     mine.l2.touch(slot);
-    fill_l1(a, filled.block.writable);
+    fill_l1(a, block);
     return filled.stall;
 }
 
 /// Puts the line into the L1 (or gives it permission). One core's own L1I and L1D stay coherent too: a
 /// store drops the instruction copy, a fetch takes the store permission back, and a load gets it only
 /// when there is no instruction copy.
-void Hierarchy::fill_l1(const Access& a, bool writable) {
+void Hierarchy::fill_l1(Access a, Block& block) {
     Core& mine = cores_[a.core];
-    if (a.kind == Kind::store) {
-        mine.l1i.drop(a.line);
-    } else if (a.kind == Kind::ifetch) {
-        if (const Cache::Slot copy = mine.l1d.find(a.line)) {
-            mine.l1d.block(copy).writable = false;
-        }
+    const bool fetch = a.kind == Kind::ifetch;
+    const Cache::Slot other = fetch ? (block.was_in_l1d ? mine.l1d.find(a.line) : Cache::Slot{})
+                                    : (block.was_in_l1i ? mine.l1i.find(a.line) : Cache::Slot{});
+    if (other && fetch) {
+        mine.l1d.block(other).writable = false;
+    } else if (other && a.kind == Kind::store) {
+        mine.l1i.drop(other);
     }
     Cache& l1 = mine.l1(a.kind);
-    Cache::Slot slot = l1.find(a.line);
+    Cache::Slot slot = (fetch ? block.was_in_l1i : block.was_in_l1d) ? l1.find(a.line) : Cache::Slot{};
     if (slot && a.way != kAnyWay && slot.way != a.way) {
         l1.drop(slot);
         slot = {};
@@ -48,10 +49,27 @@ void Hierarchy::fill_l1(const Access& a, bool writable) {
     if (!slot) {
         slot = a.way == kAnyWay ? l1.place(a.line) : l1.at(a.line, a.way);
         l1.put(slot, a.line, Block{});
-        l1.touch(slot);
+        if (a.way == kAnyWay) {
+            l1.touch(slot);
+        }
     }
-    if (writable && (a.kind == Kind::store || (a.kind != Kind::ifetch && !mine.l1i.find(a.line)))) {
+    if (fetch) {
+        block.was_in_l1i = true;
+    } else {
+        block.was_in_l1d = true;
+    }
+    if (block.writable && (a.kind == Kind::store || (!fetch && !other))) {
         l1.block(slot).writable = true;
+    }
+}
+
+/// The block leaves the L2, and so the core.
+void Hierarchy::drop_from_l1s(unsigned core, Line line, Block block) {
+    if (block.was_in_l1i) {
+        cores_[core].l1i.drop(line);
+    }
+    if (block.was_in_l1d) {
+        cores_[core].l1d.drop(line);
     }
 }
 

@@ -11,8 +11,10 @@ namespace {
 
 constexpr std::int64_t kUnit = 256;
 constexpr std::int64_t kNotSent = std::numeric_limits<std::int64_t>::min();
-/// Events between a prefetch and its use.
+/// Events of a stream between a prefetch and its use; of the bus's side; of the events themselves.
 constexpr std::ptrdiff_t kAhead = 8;
+constexpr std::ptrdiff_t kBusAhead = 4;
+constexpr std::ptrdiff_t kEventsAhead = 32;
 
 /// A processor's turn is its clock with its number in the lowest bits: of equal clocks the lowest number is
 /// first.
@@ -86,7 +88,7 @@ void Player::begin(const Window& window) {
             turns_[p] = turn_of(p, cursor.clock);
             const Event* const soon = cursor.at + std::min(kAhead, cursor.end - cursor.at);
             for (const Event* e = cursor.at; window.placed && e != soon; ++e) {
-                hierarchy_.prefetch_deep(cursor.core, e->line, static_cast<Kind>(e->op));
+                hierarchy_.prefetch_beyond_l1(cursor.core, e->line, static_cast<Kind>(e->op));
             }
         }
         cursors_.push_back(cursor);
@@ -114,6 +116,24 @@ void Player::merge() {
     }
 }
 
+/// Has the host fetch what the events after `at` will need. In a placed window nearly every event leaves the
+/// L1.
+template <bool kPlaced>
+inline void Player::look_ahead(unsigned core, const Event* at, const Event* end) const {
+    __builtin_prefetch(at + kEventsAhead);
+    if (end - at > kAhead) {
+        const Event& soon = at[kAhead];
+        const auto kind = static_cast<Kind>(soon.op);
+        kPlaced ? hierarchy_.prefetch_beyond_l1(core, soon.line, kind)
+                : hierarchy_.prefetch(core, soon.line, kind);
+    }
+    if (kPlaced && end - at > kBusAhead) {
+        if (const Event& sooner = at[kBusAhead]; sooner.op <= Op::walk) {
+            hierarchy_.prefetch_bus(core, sooner.line, static_cast<Kind>(sooner.op));
+        }
+    }
+}
+
 /// Plays one processor until its clock passes `until`, it waits, or its stream ends.
 template <bool kPlaced>
 void Player::run(unsigned processor, std::int64_t until) {
@@ -126,12 +146,7 @@ void Player::run(unsigned processor, std::int64_t until) {
     while (at != end && clock <= until) {
         const Event event = *at;
         ++at;
-        const Event& soon = end - at > kAhead ? at[kAhead] : event;
-        if constexpr (kPlaced) {
-            hierarchy_.prefetch_deep(core, soon.line, static_cast<Kind>(soon.op));
-        } else {
-            hierarchy_.prefetch(core, soon.line, static_cast<Kind>(soon.op));
-        }
+        look_ahead<kPlaced>(core, at, end);
         clock += event.delta * cpi_;
         instructions += event.delta;
         if (observer_ != nullptr) [[unlikely]] {

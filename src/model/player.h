@@ -60,6 +60,8 @@ private:
     template <bool kPlaced>
     void merge();
     template <bool kPlaced>
+    [[gnu::always_inline]] inline void look_ahead(unsigned core, const Event* at, const Event* end) const;
+    template <bool kPlaced>
     void run(unsigned processor, std::int64_t until);
     std::int64_t& sent(std::uint32_t number);
     bool signal(std::uint32_t number, std::int64_t when);

@@ -69,23 +69,29 @@ public:
 
     /// The way to evict from a set whose ways are all in use.
     unsigned victim(std::uint64_t set) {
-        if (policy_ == Policy::lru) {
-            return static_cast<unsigned>(set >> (4 * (ways_ - 1))) & 15;
-        }
-        if (policy_ == Policy::plru) {
-            unsigned node = 1;
-            unsigned way = 0;
-            for (unsigned half = ways_ / 2; half != 0; half /= 2) {
-                const bool right = (set >> node & 1) != 0;
-                way |= right ? half : 0;
-                node = node * 2 + (right ? 1 : 0);
-            }
-            return way;
+        if (foreseeable()) {
+            return next_victim(set);
         }
         random_ ^= random_ << 13;
         random_ ^= random_ >> 7;
         random_ ^= random_ << 17;
         return static_cast<unsigned>(random_ % ways_);
+    }
+
+    /// Whether the state of a set says who is evicted next.
+    bool foreseeable() const { return policy_ != Policy::random; }
+    unsigned next_victim(std::uint64_t set) const {
+        if (policy_ == Policy::lru) {
+            return static_cast<unsigned>(set >> (4 * (ways_ - 1))) & 15;
+        }
+        unsigned node = 1;
+        unsigned way = 0;
+        for (unsigned half = ways_ / 2; half != 0; half /= 2) {
+            const bool right = (set >> node & 1) != 0;
+            way |= right ? half : 0;
+            node = node * 2 + (right ? 1 : 0);
+        }
+        return way;
     }
 
     std::uint64_t random_state() const { return random_; }
