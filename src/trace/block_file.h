@@ -28,7 +28,7 @@ public:
     const BlockHeader& header() const { return header_; }
     /// kPadding bytes more may be read.
     std::span<const std::uint8_t> contents() const { return contents_; }
-    static constexpr std::size_t kPadding = 8;
+    static constexpr std::size_t kPadding = 256;
 
     /// Throws model::Error: "the capture FILE WHAT (byte ..., window ...)".
     [[noreturn]] void fail(const std::string& what, std::uint64_t window) const;

@@ -36,9 +36,8 @@ public:
     constexpr unsigned width() const {
         return folded_ == 0 ? 0 : folded_ <= kMask[1] ? 1 : folded_ <= kMask[2] ? 2 : 3;
     }
-    static constexpr model::Line apply(model::Line from, std::uint32_t folded) {
-        return from + (folded >> 1 ^ (0 - (folded & 1)));
-    }
+    /// What is to be added to the line before.
+    static constexpr model::Line unfold(std::uint32_t folded) { return folded >> 1 ^ (0 - (folded & 1)); }
 
 private:
     std::uint32_t folded_;

@@ -2,11 +2,57 @@
 #include "trace/decoder.h"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace s80::trace {
 
 using model::Event;
 using model::Op;
+
+namespace {
+
+/// Events between two looks at whether the columns of lines have ended.
+constexpr std::size_t kChunk = 64;
+static_assert(kChunk * sizeof(std::uint32_t) <= Decoder::kPadding);
+
+/// What a byte of the column `steps` means.
+struct StepInfo {
+    std::uint32_t mask;   ///< of the line's difference
+    std::uint16_t event;  ///< last two bytes of an Event without its way
+    std::uint8_t bytes;   ///< of the line's difference
+    std::uint8_t column;  ///< its line is in the column 0 `data`, 1 `code`
+    bool access;          ///< a valid one
+};
+
+constexpr std::array<StepInfo, 256> kSteps = [] {
+    std::array<StepInfo, 256> all{};
+    for (unsigned i = 0; i < all.size(); ++i) {
+        const Step step{static_cast<std::uint8_t>(i)};
+        all[i] = {LineDifference::kMask[step.width()],
+                  static_cast<std::uint16_t>(step.op() | step.context() << 8),
+                  LineDifference::kBytes[step.width()],
+                  static_cast<std::uint8_t>(step.op() == static_cast<unsigned>(Op::ifetch) ? 1 : 0),
+                  step.op() <= static_cast<unsigned>(Op::walk) && step.context() < model::kContexts};
+    }
+    return all;
+}();
+
+// An event is put together in a register.
+static_assert(offsetof(Event, line) == 0 && offsetof(Event, delta) == 4 && offsetof(Event, context) == 7);
+
+/// An event that is no access, or none at all.
+void check_other(std::uint8_t byte, model::Line line, std::uint32_t signals) {
+    const Step step{byte};
+    const auto op = static_cast<Op>(step.op());
+    if (op > Op::wait || step.context() >= model::kContexts) {
+        throw Malformed("has an event of an unknown kind");
+    }
+    if (op != Op::pass && line >= signals) {
+        throw Malformed("names an interrupt that the window lacks");
+    }
+}
+
+}  // namespace
 
 void Decoder::begin(std::span<const std::uint8_t> contents) {
     Cursor all(contents);
@@ -83,49 +129,50 @@ void Decoder::take_stream(model::Stream& stream, Lasts& lasts, std::uint32_t sig
     stream.size = size;
     const std::uint8_t* const steps = column(Column::steps).take_bytes(size);
     const std::uint8_t* const deltas = column(Column::deltas).take_bytes(size);
-    const std::uint8_t* const ways = placed_ ? column(Column::ways).take_bytes(size) : nullptr;
     Cursor& code = column(Column::code);
     Cursor& data = column(Column::data);
+    // An event moves on in one of two columns. Which one cannot be predicted, so it is an index and no
+    // branch.
     std::array<const std::uint8_t*, 2> at{data.at(), code.at()};
-    const std::array<const std::uint8_t*, 2> end{data.end(), code.end()};
     std::array<model::Line, 2> last{lasts.data, lasts.code};
-    // What an event's line must be below, by op; the last op does not exist.
-    const std::array<std::uint64_t, 8> limit{lines_,  lines_,  lines_, lines_, std::uint64_t{1} << 32,
-                                             signals, signals, 0};
-    unsigned bad = 0;
-    for (std::size_t i = 0; i < size; ++i) {
-        const Step step{steps[i]};
-        const unsigned fetch = step.op() == static_cast<unsigned>(Op::ifetch) ? 1 : 0;
-        if (at[fetch] > end[fetch]) [[unlikely]] {
+    model::Line highest = 0;
+    for (std::size_t done = 0; done < size;) {
+        const std::size_t until = std::min<std::size_t>(size, done + kChunk);
+        for (; done < until; ++done) {
+            const StepInfo& step = kSteps[steps[done]];
+            std::uint32_t folded = 0;
+            std::memcpy(&folded, at[step.column], sizeof folded);
+            at[step.column] += step.bytes;
+            const model::Line line = last[step.column] + LineDifference::unfold(folded & step.mask);
+            last[step.column] = line;
+            std::uint64_t delta = deltas[done];
+            if (delta == kLongDelta) [[unlikely]] {
+                delta = column(Column::long_deltas).take<std::uint16_t>();
+            }
+            if (step.access) [[likely]] {
+                highest = std::max(highest, line);
+            } else {
+                check_other(steps[done], line, signals);
+            }
+            const std::uint64_t event = line | delta << 32 | static_cast<std::uint64_t>(step.event) << 48;
+            std::memcpy(static_cast<void*>(&stream.events[done]), &event, sizeof event);
+        }
+        if (at[1] > code.end() || at[0] > data.end()) {
             throw Malformed("has fewer lines than events");
         }
-        std::uint32_t folded = 0;
-        std::memcpy(&folded, at[fetch], sizeof folded);
-        at[fetch] += LineDifference::kBytes[step.width()];
-        last[fetch] = LineDifference::apply(last[fetch], folded & LineDifference::kMask[step.width()]);
-        std::uint16_t delta = deltas[i];
-        if (delta == kLongDelta) [[unlikely]] {
-            delta = column(Column::long_deltas).take<std::uint16_t>();
-        }
-        Event event{last[fetch], delta, static_cast<Op>(step.op()), 0, {}};
-        event.context.value = step.context();
-        if (placed_) {
-            event.way = ways[i] & 15;
-        }
-        stream.events[i] = event;
-        bad |= (event.line >= limit[step.op()] ? 1U : 0U) | (step.context() >= model::kContexts ? 1U : 0U);
     }
-    if (bad != 0) {
-        throw Malformed(
-            "has an event of an unknown kind, or one that names a line outside of the guest's memory or "
-            "an interrupt that the window lacks");
-    }
-    if (at[0] > end[0] || at[1] > end[1]) {
-        throw Malformed("has fewer lines than events");
-    }
-    data.take_bytes(static_cast<std::size_t>(at[0] - data.at()));
-    code.take_bytes(static_cast<std::size_t>(at[1] - code.at()));
     lasts = {last[1], last[0]};
+    if (size != 0 && highest >= lines_) {
+        throw Malformed("names a line outside of the guest's memory");
+    }
+    code.take_bytes(static_cast<std::size_t>(at[1] - code.at()));
+    data.take_bytes(static_cast<std::size_t>(at[0] - data.at()));
+    if (placed_) {
+        const std::uint8_t* const ways = column(Column::ways).take_bytes(size);
+        for (std::size_t i = 0; i < size; ++i) {
+            stream.events[i].way = ways[i] & 15;
+        }
+    }
 }
 
 void Decoder::take_counts(model::Window& window) {

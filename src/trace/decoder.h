@@ -17,8 +17,9 @@ public:
     Decoder(unsigned processors, bool placed, std::uint64_t lines)
         : placed_(placed), lines_(lines), lasts_(processors) {}
 
-    /// A line is read as four bytes whatever its width: that many must follow the contents of a block.
-    static constexpr std::size_t kPadding = 4;
+    /// Whether the columns of lines have ended is not asked at every event: that many bytes behind the
+    /// contents of a block may be read.
+    static constexpr std::size_t kPadding = 256;
 
     /// The contents of a block, which must live until its last window is taken. Throws Malformed.
     void begin(std::span<const std::uint8_t> contents);

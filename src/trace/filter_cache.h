@@ -38,11 +38,11 @@ public:
     /// predicted.
     unsigned find(std::size_t set, model::Line line) const {
         const model::Line* const ways = &lines_[set * ways_];
-        unsigned found = kAbsent;
         if (ways_ == 2) {  // as usual
-            found = ways[1] == line ? 1 : found;
-            return ways[0] == line ? 0 : found;
+            const auto second = static_cast<unsigned>(ways[1] == line);
+            return second - static_cast<unsigned>((ways[0] != line) & (second == 0));
         }
+        unsigned found = kAbsent;
         for (unsigned w = 0; w < ways_; ++w) {
             found = ways[w] == line ? w : found;
         }
