@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 #include "model/machine.h"
@@ -46,8 +47,8 @@ public:
           mask_(g.sets(line_bytes) - 1),
           shift_(static_cast<unsigned>(std::countr_zero(stride(g.ways)))),
           ways_(g.ways),
-          tags_at_(order_bytes(g.ways)),
-          blocks_at_(tags_at_ + g.ways * static_cast<unsigned>(sizeof(Line))),
+          order_at_(g.ways * static_cast<unsigned>(sizeof(Line))),
+          blocks_at_(order_at_ + order_bytes(g.ways)),
           replacement_(policy, g.ways) {
         for (Line set = 0; set <= mask_; ++set) {
             set_order(set_of(set), replacement_.initial());
@@ -62,21 +63,22 @@ public:
     /// The slot that holds the line, or none. Does not touch the replacement state.
     Slot find(Line line) const {
         std::byte* set = set_of(line);
-        const unsigned way = find_in(tags(set), line);
-        return {way == kAbsent ? nullptr : set, way};
+        const unsigned found = matches(tags(set), line);
+        return found == 0 ? Slot{} : Slot{set, static_cast<unsigned>(std::countr_zero(found))};
     }
     /// A way of the line's set, whatever is in it.
     Slot at(Line line, unsigned way) const { return {set_of(line), way}; }
     /// Where `line` is to be put: an empty way, or the policy's victim (still filled).
     Slot place(Line line) {
         std::byte* set = set_of(line);
-        const unsigned empty = find_in(tags(set), kNoLine);
-        return {set, empty != kAbsent ? empty : replacement_.victim(order(set))};
+        const unsigned empty = matches(tags(set), kNoLine);
+        return {set, empty != 0 ? static_cast<unsigned>(std::countr_zero(empty))
+                                : replacement_.victim(order(set))};
     }
 
     /// The line that `place` would have to push out, as far as that is known before; or kNoLine.
     Line next_victim(Line line) const {
-        const std::byte* set = set_of(line);
+        std::byte* set = set_of(line);
         return replacement_.foreseeable() ? tags(set)[replacement_.next_victim(order(set))] : kNoLine;
     }
 
@@ -120,8 +122,6 @@ public:
     Replacement& replacement() { return replacement_; }
 
 private:
-    static constexpr unsigned kAbsent = ~0U;
-
     static unsigned order_bytes(unsigned ways) { return ways <= 8 ? 4 : 8; }
     static std::size_t stride(unsigned ways) {
         return std::bit_ceil(order_bytes(ways) + ways * (sizeof(Line) + sizeof(Block)));
@@ -130,42 +130,45 @@ private:
     std::byte* set_of(Line line) const {
         return memory_ + (static_cast<std::size_t>(line & mask_) << shift_);
     }
-    Line* tags(std::byte* set) const { return reinterpret_cast<Line*>(set + tags_at_); }
-    const Line* tags(const std::byte* set) const { return reinterpret_cast<const Line*>(set + tags_at_); }
+    static Line* tags(std::byte* set) { return reinterpret_cast<Line*>(set); }
 
     std::uint64_t order(const std::byte* set) const {
-        return ways_ <= 8 ? *reinterpret_cast<const std::uint32_t*>(set)
-                          : *reinterpret_cast<const std::uint64_t*>(set);
+        std::uint64_t order = 0;
+        if (ways_ <= 8) {
+            std::memcpy(&order, set + order_at_, 4);  // little-endian, as x86 is
+        } else {
+            std::memcpy(&order, set + order_at_, 8);
+        }
+        return order;
     }
     void set_order(std::byte* set, std::uint64_t order) const {
         if (ways_ <= 8) {
-            *reinterpret_cast<std::uint32_t*>(set) = static_cast<std::uint32_t>(order);
+            std::memcpy(set + order_at_, &order, 4);
         } else {
-            *reinterpret_cast<std::uint64_t*>(set) = order;
+            std::memcpy(set + order_at_, &order, 8);
         }
     }
 
-    /// The first way with that tag. The usual numbers of ways are searched without a branch: which way it is
-    /// cannot be predicted.
-    unsigned find_in(const Line* tags, Line line) const {
+    /// The ways with that tag, a bit each. Which one it is cannot be predicted, so the usual numbers of ways
+    /// are searched without a branch.
+    unsigned matches(const Line* tags, Line line) const {
         switch (ways_) {
-            case 2: return find_among<2>(tags, line);
-            case 4: return find_among<4>(tags, line);
-            case 8: return find_among<8>(tags, line);
+            case 2: return matches_of<2>(tags, line);
+            case 4: return matches_of<4>(tags, line);
+            case 8: return matches_of<8>(tags, line);
             default: break;
         }
+        unsigned found = 0;
         for (unsigned way = 0; way < ways_; ++way) {
-            if (tags[way] == line) {
-                return way;
-            }
+            found |= (tags[way] == line ? 1U : 0U) << way;
         }
-        return kAbsent;
+        return found;
     }
     template <unsigned kWays>
-    static unsigned find_among(const Line* tags, Line line) {
-        unsigned found = kAbsent;
-        for (unsigned way = kWays; way-- != 0;) {
-            found = tags[way] == line ? way : found;
+    static unsigned matches_of(const Line* tags, Line line) {
+        unsigned found = 0;
+        for (unsigned way = 0; way < kWays; ++way) {
+            found |= static_cast<unsigned>(tags[way] == line) << way;
         }
         return found;
     }
@@ -174,7 +177,7 @@ private:
     Line mask_;
     unsigned shift_;  ///< of a set's number to its place
     unsigned ways_;
-    unsigned tags_at_;
+    unsigned order_at_;  ///< in a set, bytes
     unsigned blocks_at_;
     Replacement replacement_;
 };

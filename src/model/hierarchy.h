@@ -26,7 +26,7 @@ public:
     unsigned access(unsigned core, Line line, Kind kind, Context context) {
         Cache& l1 = cores_[core].l1(kind);
         const Cache::Slot slot = l1.find(line);
-        if (slot) {
+        if (slot) [[likely]] {
             l1.touch(slot);
             if (kind != Kind::store || l1.block(slot).writable) {
                 return 0;
@@ -52,13 +52,16 @@ public:
             held ? slot : Cache::Slot{});
     }
 
-    /// Has the host fetch what an access that comes soon will look at first.
+    /// Has the host fetch what an access that comes soon will look at: behind the L1 if that lacks the line.
     [[gnu::always_inline]] void prefetch(unsigned core, Line line, Kind kind) const {
-        cores_[core].l1(kind).prefetch(line);
+        if (!cores_[core].l1(kind).find(line)) [[unlikely]] {
+            cores_[core].l2.prefetch(line);
+            holders_.prefetch(line);
+        }
     }
-    /// The same for an access that the L1 will hardly satisfy.
-    [[gnu::always_inline]] void prefetch_beyond_l1(unsigned core, Line line, Kind kind) const {
-        prefetch(core, line, kind);
+    /// The same for an access of a placed window, which the L1 hardly ever satisfies.
+    [[gnu::always_inline]] void prefetch_placed(unsigned core, Line line, Kind kind) const {
+        cores_[core].l1(kind).prefetch(line);
         cores_[core].l2.prefetch(line);
         holders_.prefetch(line);
     }

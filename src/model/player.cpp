@@ -88,7 +88,7 @@ void Player::begin(const Window& window) {
             turns_[p] = turn_of(p, cursor.clock);
             const Event* const soon = cursor.at + std::min(kAhead, cursor.end - cursor.at);
             for (const Event* e = cursor.at; window.placed && e != soon; ++e) {
-                hierarchy_.prefetch_beyond_l1(cursor.core, e->line, static_cast<Kind>(e->op));
+                hierarchy_.prefetch_placed(cursor.core, e->line, static_cast<Kind>(e->op));
             }
         }
         cursors_.push_back(cursor);
@@ -124,7 +124,7 @@ inline void Player::look_ahead(unsigned core, const Event* at, const Event* end)
     if (end - at > kAhead) {
         const Event& soon = at[kAhead];
         const auto kind = static_cast<Kind>(soon.op);
-        kPlaced ? hierarchy_.prefetch_beyond_l1(core, soon.line, kind)
+        kPlaced ? hierarchy_.prefetch_placed(core, soon.line, kind)
                 : hierarchy_.prefetch(core, soon.line, kind);
     }
     if (kPlaced && end - at > kBusAhead) {
@@ -144,7 +144,7 @@ void Player::run(unsigned processor, std::int64_t until) {
     std::int64_t clock = cursor.clock;
     std::uint64_t instructions = 0;
     while (at != end && clock <= until) {
-        const Event event = *at;
+        const Event& event = *at;
         ++at;
         look_ahead<kPlaced>(core, at, end);
         clock += event.delta * cpi_;
