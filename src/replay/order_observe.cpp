@@ -27,7 +27,10 @@ const Effect& Observed::access(const Access& access) {
     effect_.core = core;
     effect_.kind = kind;
     effect_.line = line;
-    remember(core, line, kind);
+    lines_.clear();
+    if (!hierarchy_.in_l1(core, line, kind == model::Kind::ifetch)) {  // else nothing makes room for it
+        remember(core, line, kind);
+    }
     interventions_.resize(machine.cores());
     for (unsigned c = 0; c < machine.cores(); ++c) {
         interventions_[c] = stats.core(Stat::interventions, c);
@@ -73,7 +76,6 @@ const Effect& Observed::access(const Access& access) {
 /// push out of the L2, and the line's own set of the L2.
 void Observed::remember(unsigned core, Line line, model::Kind kind) {
     Hierarchy::Core& c = hierarchy_.cores()[core];
-    lines_.clear();
     remember_set(core, c.l2, line);
     const std::size_t first = lines_.size();
     remember_set(core, c.l1(kind), line);
