@@ -112,7 +112,7 @@ void Player::merge() {
         const auto p = static_cast<unsigned>(first) & ((1U << kNumberBits) - 1);
         run<kPlaced>(p, (second >> kNumberBits) + quantum_);
         const Cursor& cursor = cursors_[p];
-        turns_[p] = cursor.done || cursor.blocked ? kNoTurn : turn_of(p, cursor.clock);
+        turns_[p] = cursor.done || cursor.blocked ? kNoTurn : turn_of(p, std::max(cursor.turn, cursor.clock));
     }
 }
 
@@ -134,7 +134,9 @@ inline void Player::look_ahead(unsigned core, const Event* at, const Event* end)
     }
 }
 
-/// Plays one processor until its clock passes `until`, it waits, or its stream ends.
+/// Plays one processor up to `until`, or until it waits, or its stream ends. The turn ends at that moment,
+/// whether or not there is an event: so the order in which processors play does not depend on events that an
+/// L1 absorbs, and a filtered capture replays in the order of its run.
 template <bool kPlaced>
 void Player::run(unsigned processor, std::int64_t until) {
     Cursor& cursor = cursors_[processor];
@@ -143,11 +145,16 @@ void Player::run(unsigned processor, std::int64_t until) {
     const Event* at = cursor.at;
     std::int64_t clock = cursor.clock;
     std::uint64_t instructions = 0;
-    while (at != end && clock <= until) {
+    cursor.turn = until;
+    while (at != end) {
         const Event& event = *at;
+        const std::int64_t when = clock + event.delta * cpi_;
+        if (when > until) {
+            break;
+        }
         ++at;
         look_ahead<kPlaced>(core, at, end);
-        clock += event.delta * cpi_;
+        clock = when;
         instructions += event.delta;
         if (observer_ != nullptr) [[unlikely]] {
             observer_->event(processor, event, clock);
@@ -160,6 +167,7 @@ void Player::run(unsigned processor, std::int64_t until) {
             clock += static_cast<std::int64_t>(stall) * kUnit;
         } else if (event.op == Op::signal) {
             if (signal(event.line, clock)) {
+                cursor.turn = clock;
                 break;  // the one that it woke may be behind now: choose again
             }
         } else if (event.op == Op::wait) {
@@ -171,8 +179,9 @@ void Player::run(unsigned processor, std::int64_t until) {
             clock = std::max(clock, sent(event.line));
         }
     }
-    if (at == end && !cursor.blocked) {
-        clock += static_cast<std::int64_t>(cursor.tail) * cpi_;
+    const auto tail = static_cast<std::int64_t>(cursor.tail) * cpi_;
+    if (at == end && !cursor.blocked && clock + tail <= until) {
+        clock += tail;
         instructions += cursor.tail;
         cursor.done = true;
     }

@@ -49,7 +49,8 @@ private:
     struct Cursor {
         const Event* at = nullptr;
         const Event* end = nullptr;
-        std::int64_t clock = 0;
+        std::int64_t clock = 0;  ///< at its last event
+        std::int64_t turn = 0;   ///< it has played everything up to this moment
         std::uint64_t tail = 0;
         unsigned core = 0;
         std::uint32_t waits_for = 0;

@@ -67,14 +67,15 @@ unsigned L1Filter::access(unsigned core, Line line, Kind kind) {
     const unsigned way = l1.find(set, line);
     if (way != FilterCaches::kAbsent) {
         l1.touch(core, set, way);
-        if (kind != Kind::store || l1.writable(set, way)) {
+        if (kind == Kind::store ? l1.writable(set, way) : !l1.doubtful(set, way)) {
             return kAbsorbed;
         }
     }
-    return kind == Kind::store ? store(core, line, way) : read(core, line, kind == Kind::ifetch);
+    return kind == Kind::store ? store(core, line, way) : read(core, line, kind == Kind::ifetch, way);
 }
 
-/// `way`: where the line is readable in the L1D, or kAbsent.
+// Of the two below: `way` is where the line is in the L1, but must be asked for; or kAbsent.
+
 unsigned L1Filter::store(unsigned core, Line line, unsigned way) {
     code_.others(core, line, [&](std::size_t set, unsigned copy) { code_.drop(set, copy); });
     data_.others(core, line, [&](std::size_t set, unsigned copy) { data_.drop(set, copy); });
@@ -86,6 +87,7 @@ unsigned L1Filter::store(unsigned core, Line line, unsigned way) {
     if (way == FilterCaches::kAbsent) {
         way = data_.fill(core, set, line);
     }
+    data_.trust(set, way);
     data_.allow_writes(set, way);
     storer(line) = static_cast<std::uint8_t>(core);
     return way;
@@ -98,24 +100,29 @@ std::uint8_t& L1Filter::storer(Line line) {
     return storers_[line];
 }
 
-unsigned L1Filter::read(unsigned core, Line line, bool fetch) {
+unsigned L1Filter::read(unsigned core, Line line, bool fetch, unsigned way) {
     if (std::uint8_t& by = storer(line); by != kNobody && by != core) {
         for (FilterCaches* const l1 : {&code_, &data_}) {
             const std::size_t set = l1->set(by, line);
             if (const unsigned copy = l1->find(set, line); copy != FilterCaches::kAbsent) {
-                l1->drop(set, copy);
+                l1->doubt(set, copy);
             }
         }
         by = kNobody;
     }
-    if (!fetch) {
-        return data_.fill(core, data_.set(core, line), line);
+    if (fetch) {
+        const std::size_t own_data = data_.set(core, line);
+        if (const unsigned copy = data_.find(own_data, line); copy != FilterCaches::kAbsent) {
+            data_.forbid_writes(own_data, copy);
+        }
     }
-    const std::size_t own_data = data_.set(core, line);
-    if (const unsigned copy = data_.find(own_data, line); copy != FilterCaches::kAbsent) {
-        data_.forbid_writes(own_data, copy);
+    FilterCaches& l1 = fetch ? code_ : data_;
+    const std::size_t set = l1.set(core, line);
+    if (way == FilterCaches::kAbsent) {
+        return l1.fill(core, set, line);
     }
-    return code_.fill(core, code_.set(core, line), line);
+    l1.trust(set, way);
+    return way;
 }
 
 void L1Filter::emit(unsigned processor, Event event) {

@@ -4,11 +4,12 @@
 //
 // In played order, by core: a load, fetch or walk is absorbed when the L1 holds the line, a store when it
 // holds it with write permission, which only a store of the same core gives. Another core's store drops the
-// line; the first load or fetch of another core after this core's store drops it too, from both L1s (whether
-// such a block stays readable or migrates is the protocol's affair), and leaves it where this core has not
-// stored to it. Who stored is kept beside the L1s: the block is modified also after an own fetch took the
-// write permission, or after the line left the L1D and was loaded again. Within a core a store drops the
-// instruction copy and a fetch takes the write permission, as in the model.
+// line. The first load or fetch of another core after this core's store leaves it in doubt, in both L1s:
+// whether such a block stays readable or migrates is the protocol's affair, so this core's next access to it
+// is let through. The line keeps its way meanwhile, as under the protocols that leave it there, so that what
+// the L1s replace is what the machine's do. Who stored is kept beside the L1s: the block is modified also
+// after an own fetch took the write permission, or after the line left the L1D and was loaded again. Within a
+// core a store drops the instruction copy and a fetch takes the write permission, as in the model.
 #pragma once
 #include <vector>
 
@@ -38,7 +39,7 @@ private:
     /// The way of the L1 that the access fills or finds, or kAbsorbed.
     unsigned access(unsigned core, model::Line line, model::Kind kind);
     unsigned store(unsigned core, model::Line line, unsigned way);
-    unsigned read(unsigned core, model::Line line, bool fetch);
+    unsigned read(unsigned core, model::Line line, bool fetch, unsigned way);
     void emit(unsigned processor, model::Event event);
 
     /// The core that stored to the line since another one accessed it, or kNobody.

@@ -21,7 +21,7 @@ public:
           mask_(g.sets(line_bytes) - 1),
           replacement_(cores, model::Replacement(policy, g.ways)),
           lines_(static_cast<std::size_t>(mask_ + 1) * cores * ways_, model::kNoLine),
-          sets_(static_cast<std::size_t>(mask_ + 1) * cores, Set{replacement_[0].initial(), 0}) {}
+          sets_(static_cast<std::size_t>(mask_ + 1) * cores, Set{replacement_[0].initial(), 0, 0}) {}
 
     /// One core's ways for a line.
     std::size_t set(unsigned core, model::Line line) const {
@@ -56,6 +56,14 @@ public:
     void allow_writes(std::size_t set, unsigned way) { sets_[set].writable |= 1U << way; }
     void forbid_writes(std::size_t set, unsigned way) { sets_[set].writable &= ~(1U << way); }
 
+    /// Whether the next access to the line is to be let through, although it is there.
+    bool doubtful(std::size_t set, unsigned way) const { return (sets_[set].doubtful >> way & 1) != 0; }
+    void doubt(std::size_t set, unsigned way) {
+        sets_[set].doubtful |= 1U << way;
+        forbid_writes(set, way);
+    }
+    void trust(std::size_t set, unsigned way) { sets_[set].doubtful &= ~(1U << way); }
+
     /// Puts the line into an empty way or the policy's victim, without write permission, as the machine's L1
     /// does.
     unsigned fill(unsigned core, std::size_t set, model::Line line) {
@@ -68,6 +76,7 @@ public:
         }
         lines_[set * ways_ + way] = line;
         forbid_writes(set, way);
+        trust(set, way);
         touch(core, set, way);
         return way;
     }
@@ -99,6 +108,7 @@ private:
     struct Set {
         std::uint64_t order;     ///< the replacement policy's
         std::uint32_t writable;  ///< a bit a way
+        std::uint32_t doubtful;  ///< a bit a way
     };
     unsigned ways_;
     unsigned cores_;

@@ -158,4 +158,45 @@ TEST_F(PlayerTest, DoubledLatenciesLengthenTheTime) {
     EXPECT_EQ(later.clock_ns() - player.clock_ns(), kMemory);
 }
 
+/// Who accessed Y, in played order.
+class OrderOfY : public Observer {
+public:
+    explicit OrderOfY(Line y) : y_(y) {}
+    void event(unsigned processor, const Event& event, std::int64_t) override {
+        if (event.op == Op::load && event.line == y_) {
+            order.push_back(processor);
+        }
+    }
+    void end(const Window&) override {}
+    std::vector<unsigned> order;
+
+private:
+    Line y_;
+};
+
+TEST_F(PlayerTest, HitsOfAnL1DoNotChangeTheOrder) {
+    std::vector<std::vector<unsigned>> orders;
+    for (const bool hits : {true, false}) {  // false: as a filtered capture has it
+        window = Window{3};
+        event(0, Op::store, X, 0);
+        for (unsigned i = 1; hits && i < 150; ++i) {
+            event(0, Op::load, X, 10);
+        }
+        event(0, Op::load, Y, hits ? 10 : 1500);
+        tail(0, 0);
+        for (unsigned i = 0; i < 8; ++i) {
+            event(1, Op::load, Y, 100);
+        }
+        tail(1, 1000);
+        Hierarchy hierarchy{small_machine(), moesi(), 1024};
+        Player one(hierarchy);
+        OrderOfY order(Y);
+        one.observe(&order);
+        one.play(window);
+        orders.push_back(order.order);
+    }
+    EXPECT_EQ(orders[0], orders[1]);
+    EXPECT_EQ(orders[1].back(), 0U) << "the other's accesses were all earlier";
+}
+
 }  // namespace s80::model

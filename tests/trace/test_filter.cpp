@@ -103,6 +103,23 @@ TEST_F(FilterTest, AnothersLoadDropsAModifiedLineThatWasEvictedAndLoadedAgain) {
     EXPECT_FALSE(load(0, X));
 }
 
+TEST_F(FilterTest, ALineInDoubtKeepsItsWay) {
+    store(0, X);
+    load(1, X);
+    EXPECT_EQ(left(0, Op::load, Y).at(0).way, 1);
+    EXPECT_EQ(left(0, Op::load, X).at(0).way, 0) << "asked for once more";
+    EXPECT_FALSE(load(0, X));
+    EXPECT_EQ(left(0, Op::load, Z).at(0).way, 1) << "the access in doubt was a use of X";
+}
+
+TEST_F(FilterTest, AStoreEndsTheDoubt) {
+    store(0, X);
+    load(1, X);
+    EXPECT_TRUE(store(0, X));
+    EXPECT_FALSE(load(0, X));
+    EXPECT_FALSE(store(0, X));
+}
+
 TEST_F(FilterTest, AnothersLoadLeavesAReadableLine) {
     load(0, X);
     EXPECT_TRUE(load(1, X));
