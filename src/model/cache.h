@@ -7,6 +7,7 @@
 #include <cstring>
 #include <span>
 
+#include "model/host_memory.h"
 #include "model/machine.h"
 #include "model/replacement.h"
 #include "model/types.h"
@@ -49,6 +50,7 @@ public:
           ways_(g.ways),
           order_at_(g.ways * static_cast<unsigned>(sizeof(Line))),
           blocks_at_(order_at_ + order_bytes(g.ways)),
+          two_orders_(policy == Policy::lru && g.ways == 2),
           replacement_(policy, g.ways) {
         for (Line set = 0; set <= mask_; ++set) {
             set_order(set_of(set), replacement_.initial());
@@ -90,6 +92,11 @@ public:
         this->block(slot) = block;
     }
     void touch(Slot slot) const {
+        if (two_orders_) {  // which one it was cannot be predicted, and need not be known
+            const std::uint32_t order = slot.way == 0 ? 0x10 : 0x01;
+            std::memcpy(slot.set + order_at_, &order, sizeof order);
+            return;
+        }
         std::uint64_t state = order(slot.set);
         replacement_.touch(state, slot.way);
         set_order(slot.set, state);
@@ -103,7 +110,7 @@ public:
     }
 
     /// Has the host fetch the set of a line that will be looked for soon.
-    [[gnu::always_inline]] void prefetch(Line line) const { __builtin_prefetch(set_of(line), 1); }
+    void prefetch(Line line) const { model::prefetch(set_of(line)); }
 
     /// Calls `fn(line)` for every line that is held.
     template <class Fn>
@@ -152,11 +159,14 @@ private:
     /// The ways with that tag, a bit each. Which one it is cannot be predicted, so the usual numbers of ways
     /// are searched without a branch.
     unsigned matches(const Line* tags, Line line) const {
-        switch (ways_) {
-            case 2: return matches_of<2>(tags, line);
-            case 4: return matches_of<4>(tags, line);
-            case 8: return matches_of<8>(tags, line);
-            default: break;
+        if (ways_ == 2) {
+            return matches_of<2>(tags, line);
+        }
+        if (ways_ == 4) {
+            return matches_of<4>(tags, line);
+        }
+        if (ways_ == 8) {
+            return matches_of<8>(tags, line);
         }
         unsigned found = 0;
         for (unsigned way = 0; way < ways_; ++way) {
@@ -179,6 +189,7 @@ private:
     unsigned ways_;
     unsigned order_at_;  ///< in a set, bytes
     unsigned blocks_at_;
+    bool two_orders_;  ///< of a set: two ways, the least recently used one leaves
     Replacement replacement_;
 };
 

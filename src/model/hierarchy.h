@@ -24,16 +24,30 @@ public:
 
     /// One access of a core. Returns the stall cycles it costs.
     unsigned access(unsigned core, Line line, Kind kind, Context context) {
-        Cache& l1 = cores_[core].l1(kind);
-        const Cache::Slot slot = l1.find(line);
-        if (slot) [[likely]] {
-            l1.touch(slot);
-            if (kind != Kind::store || l1.block(slot).writable) {
-                return 0;
-            }
+        const Cache::Slot slot = cores_[core].l1(kind).find(line);
+        if (satisfies(cores_[core].l1(kind), slot, kind)) {
+            return 0;
         }
         return beyond_l1({line, kind, context, static_cast<std::uint8_t>(core), kAnyWay}, slot);
     }
+
+    /// The L1s of one core, in the hands of who accesses them again and again.
+    class L1s {
+    public:
+        /// Whether the L1 satisfies the access, which then is done; otherwise it is still to be made.
+        bool satisfy(Line line, Kind kind) const {
+            const Cache& l1 = of(kind);
+            return satisfies(l1, l1.find(line), kind);
+        }
+        bool hold(Line line, Kind kind) const { return static_cast<bool>(of(kind).find(line)); }
+
+    private:
+        friend class Hierarchy;
+        L1s(const Cache& l1i, const Cache& l1d) : l1_{l1i, l1d} {}
+        const Cache& of(Kind kind) const { return l1_[kind == Kind::ifetch ? 0 : 1]; }
+        Cache l1_[2];
+    };
+    L1s l1s(unsigned core) const { return {cores_[core].l1i, cores_[core].l1d}; }
 
     /// One access of a placed window (window.h): it finds or fills that way of its L1 and no other. Throws
     /// Error when the L1 has no such way.
@@ -52,21 +66,14 @@ public:
             held ? slot : Cache::Slot{});
     }
 
-    /// Has the host fetch what an access that comes soon will look at: behind the L1 if that lacks the line.
-    [[gnu::always_inline]] void prefetch(unsigned core, Line line, Kind kind) const {
-        if (!cores_[core].l1(kind).find(line)) [[unlikely]] {
-            cores_[core].l2.prefetch(line);
-            holders_.prefetch(line);
-        }
-    }
-    /// The same for an access of a placed window, which the L1 hardly ever satisfies.
-    [[gnu::always_inline]] void prefetch_placed(unsigned core, Line line, Kind kind) const {
-        cores_[core].l1(kind).prefetch(line);
+    /// Has the host fetch what an access that the L1 will not satisfy will look at.
+    void prefetch_beyond_l1(unsigned core, Line line) const {
         cores_[core].l2.prefetch(line);
         holders_.prefetch(line);
     }
+    void prefetch_l1(unsigned core, Line line, Kind kind) const { cores_[core].l1(kind).prefetch(line); }
     /// Some time after that: what the access will look at when it goes to the bus.
-    [[gnu::always_inline]] void prefetch_bus(unsigned core, Line line, Kind kind) const {
+    void prefetch_bus(unsigned core, Line line, Kind kind) const {
         const std::uint32_t mine = 1U << core;
         const std::uint32_t word = holders_.of(line);
         if ((word & mine) == 0 || (kind == Kind::store && word != mine)) {
@@ -124,6 +131,13 @@ private:
         Cache::Slot slot;
     };
 
+    static bool satisfies(const Cache& l1, Cache::Slot slot, Kind kind) {
+        if (!slot) [[unlikely]] {
+            return false;
+        }
+        l1.touch(slot);
+        return kind != Kind::store || l1.block(slot).writable;
+    }
     void prefetch_others(unsigned core, Line line, std::uint32_t others) const;
     [[noreturn]] void no_such_way(unsigned way) const;
     unsigned beyond_l1(Access a, Cache::Slot slot);

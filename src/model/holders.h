@@ -25,7 +25,7 @@ public:
     std::uint32_t of(Line line) const { return mask_[line]; }
     void add(Line line, unsigned holder) { mask_[line] |= 1U << holder; }
     void remove(Line line, unsigned holder) { mask_[line] &= ~(1U << holder); }
-    [[gnu::always_inline]] void prefetch(Line line) const { __builtin_prefetch(&mask_[line], 1); }
+    void prefetch(Line line) const { model::prefetch(&mask_[line]); }
 
 private:
     std::size_t lines_;

@@ -11,21 +11,12 @@ namespace {
 
 constexpr std::int64_t kUnit = 256;
 constexpr std::int64_t kNotSent = std::numeric_limits<std::int64_t>::min();
-/// Events of a stream between a prefetch and its use; of the bus's side; of the events themselves.
-constexpr std::ptrdiff_t kAhead = 8;
+/// Events of a stream between a prefetch and its use: where most hit an L1; where hardly any does, and there
+/// of the bus's side; of the events themselves.
+constexpr std::ptrdiff_t kAhead = 16;
+constexpr std::ptrdiff_t kPlacedAhead = 8;
 constexpr std::ptrdiff_t kBusAhead = 4;
 constexpr std::ptrdiff_t kEventsAhead = 32;
-
-/// A processor's turn is its clock with its number in the lowest bits: of equal clocks the lowest number is
-/// first.
-constexpr unsigned kNumberBits = 5;
-static_assert(kMaxCores <= 1U << kNumberBits);
-/// The turn of a processor that is done or waits.
-constexpr std::int64_t kNoTurn = std::numeric_limits<std::int64_t>::max();
-
-constexpr std::int64_t turn_of(unsigned processor, std::int64_t clock) {
-    return clock << kNumberBits | static_cast<std::int64_t>(processor);
-}
 
 }  // namespace
 
@@ -53,10 +44,10 @@ void Player::set_clock(const Clock& clock) {
 
 void Player::play(const Window& window) {
     begin(window);
-    if (window.placed) {
-        merge<true>();
+    if (observer_ != nullptr) {
+        window.placed ? merge<true, true>() : merge<false, true>();
     } else {
-        merge<false>();
+        window.placed ? merge<true, false>() : merge<false, false>();
     }
     if (std::any_of(cursors_.begin(), cursors_.end(), [](const Cursor& c) { return c.blocked; })) {
         throw Error("a processor waits for an interrupt that was never sent: the recorded window is wrong");
@@ -74,7 +65,7 @@ void Player::begin(const Window& window) {
         std::fill(awake_from_.begin(), awake_from_.end(), 0);
     }
     cursors_.clear();
-    turns_.fill(kNoTurn);
+    turns_.clear();
     sent_.assign(window.signals, kNotSent);
     for (unsigned p = 0; p < window.streams.size(); ++p) {
         const Stream& stream = window.streams[p];
@@ -83,12 +74,14 @@ void Player::begin(const Window& window) {
         if (stream.ran) {
             cursor.at = stream.events.data();
             cursor.end = cursor.at + stream.size;
+            cursor.missing = cursor.at;
             cursor.tail = stream.tail;
             cursor.clock = awake_from_[p];
-            turns_[p] = turn_of(p, cursor.clock);
-            const Event* const soon = cursor.at + std::min(kAhead, cursor.end - cursor.at);
+            turns_.add(p, cursor.clock);
+            const Event* const soon = cursor.at + std::min(kPlacedAhead, cursor.end - cursor.at);
             for (const Event* e = cursor.at; window.placed && e != soon; ++e) {
-                hierarchy_.prefetch_placed(cursor.core, e->line, static_cast<Kind>(e->op));
+                hierarchy_.prefetch_l1(cursor.core, e->line, static_cast<Kind>(e->op));
+                hierarchy_.prefetch_beyond_l1(cursor.core, e->line);
             }
         }
         cursors_.push_back(cursor);
@@ -96,51 +89,55 @@ void Player::begin(const Window& window) {
 }
 
 /// Always goes on with the processor whose clock is lowest, until it is a quantum ahead of the next.
-template <bool kPlaced>
+template <bool kPlaced, bool kObserved>
 void Player::merge() {
-    const auto processors = static_cast<unsigned>(cursors_.size());
-    for (;;) {
-        std::int64_t first = kNoTurn;
-        std::int64_t second = kNoTurn;
-        for (unsigned p = 0; p < processors; ++p) {
-            second = std::min(second, std::max(first, turns_[p]));
-            first = std::min(first, turns_[p]);
-        }
-        if (first == kNoTurn) {
-            return;
-        }
-        const auto p = static_cast<unsigned>(first) & ((1U << kNumberBits) - 1);
-        run<kPlaced>(p, (second >> kNumberBits) + quantum_);
+    while (!turns_.empty()) {
+        const unsigned p = turns_.take();
+        run<kPlaced, kObserved>(p, turns_.next() + quantum_);
         const Cursor& cursor = cursors_[p];
-        turns_[p] = cursor.done || cursor.blocked ? kNoTurn : turn_of(p, std::max(cursor.turn, cursor.clock));
+        if (!cursor.done && !cursor.blocked) {
+            turns_.add(p, std::max(cursor.turn, cursor.clock));
+        }
     }
 }
 
-/// Has the host fetch what the events after `at` will need. In a placed window nearly every event leaves the
-/// L1.
+/// Has the host fetch what the events after `at` will need: all of them when hardly any hits an L1 (a placed
+/// window), otherwise those that the L1 does not hold, and then the bus's side of the one before.
 template <bool kPlaced>
-inline void Player::look_ahead(unsigned core, const Event* at, const Event* end) const {
-    __builtin_prefetch(at + kEventsAhead);
-    if (end - at > kAhead) {
-        const Event& soon = at[kAhead];
-        const auto kind = static_cast<Kind>(soon.op);
-        kPlaced ? hierarchy_.prefetch_placed(core, soon.line, kind)
-                : hierarchy_.prefetch(core, soon.line, kind);
-    }
-    if (kPlaced && end - at > kBusAhead) {
-        if (const Event& sooner = at[kBusAhead]; sooner.op <= Op::walk) {
-            hierarchy_.prefetch_bus(core, sooner.line, static_cast<Kind>(sooner.op));
+inline void Player::look_ahead(Cursor& cursor, const Hierarchy::L1s& l1s, const Event* at) const {
+    const std::ptrdiff_t left = cursor.end - at;
+    prefetch(at + kEventsAhead);
+    if constexpr (kPlaced) {
+        if (left > kPlacedAhead) {
+            const Event& soon = at[kPlacedAhead];
+            hierarchy_.prefetch_beyond_l1(cursor.core, soon.line);
+            hierarchy_.prefetch_l1(cursor.core, soon.line, static_cast<Kind>(soon.op));
         }
+        if (left > kBusAhead) {
+            prefetch_bus(cursor.core, at[kBusAhead]);
+        }
+    } else if (left > kAhead && !l1s.hold(at[kAhead].line, static_cast<Kind>(at[kAhead].op))) {
+        hierarchy_.prefetch_beyond_l1(cursor.core, at[kAhead].line);
+        prefetch_bus(cursor.core, *cursor.missing);
+        cursor.missing = at + kAhead;
+    }
+}
+
+inline void Player::prefetch_bus(unsigned core, const Event& event) const {
+    if (event.op <= Op::walk) {
+        hierarchy_.prefetch_bus(core, event.line, static_cast<Kind>(event.op));
     }
 }
 
 /// Plays one processor up to `until`, or until it waits, or its stream ends. The turn ends at that moment,
 /// whether or not there is an event: so the order in which processors play does not depend on events that an
 /// L1 absorbs, and a filtered capture replays in the order of its run.
-template <bool kPlaced>
+template <bool kPlaced, bool kObserved>
 void Player::run(unsigned processor, std::int64_t until) {
     Cursor& cursor = cursors_[processor];
     const unsigned core = cursor.core;
+    const Hierarchy::L1s l1s = hierarchy_.l1s(core);  // a copy: no store can change it
+    const std::int64_t cpi = cpi_;
     const Event* const end = cursor.end;
     const Event* at = cursor.at;
     std::int64_t clock = cursor.clock;
@@ -148,23 +145,24 @@ void Player::run(unsigned processor, std::int64_t until) {
     cursor.turn = until;
     while (at != end) {
         const Event& event = *at;
-        const std::int64_t when = clock + event.delta * cpi_;
+        const std::int64_t when = clock + event.delta * cpi;
         if (when > until) {
             break;
         }
         ++at;
-        look_ahead<kPlaced>(core, at, end);
+        look_ahead<kPlaced>(cursor, l1s, at);
         clock = when;
         instructions += event.delta;
-        if (observer_ != nullptr) [[unlikely]] {
+        if constexpr (kObserved) {
             observer_->event(processor, event, clock);
         }
         if (event.op <= Op::walk) {
             const Kind kind = static_cast<Kind>(event.op);
-            const unsigned stall =
-                kPlaced ? hierarchy_.access_placed(core, event.line, kind, event.context, event.way)
-                        : hierarchy_.access(core, event.line, kind, event.context);
-            clock += static_cast<std::int64_t>(stall) * kUnit;
+            if constexpr (kPlaced) {
+                clock += kUnit * hierarchy_.access_placed(core, event.line, kind, event.context, event.way);
+            } else if (!l1s.satisfy(event.line, kind)) {
+                clock += kUnit * hierarchy_.access(core, event.line, kind, event.context);
+            }
         } else if (event.op == Op::signal) {
             if (signal(event.line, clock)) {
                 cursor.turn = clock;
@@ -179,7 +177,7 @@ void Player::run(unsigned processor, std::int64_t until) {
             clock = std::max(clock, sent(event.line));
         }
     }
-    const auto tail = static_cast<std::int64_t>(cursor.tail) * cpi_;
+    const auto tail = static_cast<std::int64_t>(cursor.tail) * cpi;
     if (at == end && !cursor.blocked && clock + tail <= until) {
         clock += tail;
         instructions += cursor.tail;
@@ -208,7 +206,7 @@ bool Player::signal(std::uint32_t number, std::int64_t when) {
         if (c.blocked && c.waits_for == number) {
             c.blocked = false;
             c.clock = std::max(c.clock, when);
-            turns_[p] = turn_of(p, c.clock);
+            turns_.add(p, c.clock);
             woke = true;
         }
     }

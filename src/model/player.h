@@ -2,11 +2,11 @@
 // The modelled clock: plays the streams of a window through the hierarchy, merged by each
 // processor's own cycle clock (docs/clock.md).
 #pragma once
-#include <array>
 #include <cstdint>
 #include <vector>
 
 #include "model/hierarchy.h"
+#include "model/turns.h"
 #include "model/window.h"
 
 namespace s80::model {
@@ -49,8 +49,9 @@ private:
     struct Cursor {
         const Event* at = nullptr;
         const Event* end = nullptr;
-        std::int64_t clock = 0;  ///< at its last event
-        std::int64_t turn = 0;   ///< it has played everything up to this moment
+        const Event* missing = nullptr;  ///< the last that was seen to miss the L1 soon
+        std::int64_t clock = 0;          ///< at its last event
+        std::int64_t turn = 0;           ///< it has played everything up to this moment
         std::uint64_t tail = 0;
         unsigned core = 0;
         std::uint32_t waits_for = 0;
@@ -58,11 +59,12 @@ private:
         bool done = false;
     };
     void begin(const Window& window);
-    template <bool kPlaced>
+    template <bool kPlaced, bool kObserved>
     void merge();
     template <bool kPlaced>
-    [[gnu::always_inline]] inline void look_ahead(unsigned core, const Event* at, const Event* end) const;
-    template <bool kPlaced>
+    void look_ahead(Cursor& cursor, const Hierarchy::L1s& l1s, const Event* at) const;
+    void prefetch_bus(unsigned core, const Event& event) const;
+    template <bool kPlaced, bool kObserved>
     void run(unsigned processor, std::int64_t until);
     std::int64_t& sent(std::uint32_t number);
     bool signal(std::uint32_t number, std::int64_t when);
@@ -81,8 +83,7 @@ private:
     std::vector<std::int64_t> awake_from_;
     std::vector<std::uint64_t> base_;  ///< base cycles by core, 1/256
     std::vector<Cursor> cursors_;      ///< by processor
-    std::array<std::int64_t, kMaxCores>
-        turns_{};                     ///< by processor, packed: the lowest is looked for all the time
+    Turns turns_;
     std::vector<std::int64_t> sent_;  ///< when each interrupt was sent; negative: not yet
 };
 

@@ -46,10 +46,6 @@ public:
 
     void touch(std::uint64_t& set, unsigned way) const {
         if (policy_ == Policy::lru) {
-            if (ways_ == 2) {  // there are two orders, and which one it was cannot be predicted
-                set = way == 0 ? 0x10 : 0x01;
-                return;
-            }
             if ((set & 15) == way) {
                 return;
             }
