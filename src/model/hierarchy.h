@@ -39,7 +39,6 @@ public:
             const Cache& l1 = of(kind);
             return satisfies(l1, l1.find(line), kind);
         }
-        bool hold(Line line, Kind kind) const { return static_cast<bool>(of(kind).find(line)); }
 
     private:
         friend class Hierarchy;
@@ -66,12 +65,13 @@ public:
             held ? slot : Cache::Slot{});
     }
 
-    /// Has the host fetch what an access that the L1 will not satisfy will look at.
-    void prefetch_beyond_l1(unsigned core, Line line) const {
-        cores_[core].l2.prefetch(line);
+    /// Has the host fetch what an access that comes soon and leaves the L1 will look at.
+    void prefetch(unsigned core, Line line, Kind kind) const {
+        const Core& mine = cores_[core];
+        mine.l1(kind).prefetch(line);
+        mine.l2.prefetch(line);
         holders_.prefetch(line);
     }
-    void prefetch_l1(unsigned core, Line line, Kind kind) const { cores_[core].l1(kind).prefetch(line); }
     /// Some time after that: what the access will look at when it goes to the bus.
     void prefetch_bus(unsigned core, Line line, Kind kind) const {
         const std::uint32_t mine = 1U << core;

@@ -11,10 +11,9 @@ namespace {
 
 constexpr std::int64_t kUnit = 256;
 constexpr std::int64_t kNotSent = std::numeric_limits<std::int64_t>::min();
-/// Events of a stream between a prefetch and its use: where most hit an L1; where hardly any does, and there
-/// of the bus's side; of the events themselves.
-constexpr std::ptrdiff_t kAhead = 16;
-constexpr std::ptrdiff_t kPlacedAhead = 8;
+/// Events of a stream between a prefetch and its use in a placed window; there of the bus's side; and of the
+/// events themselves.
+constexpr std::ptrdiff_t kAhead = 8;
 constexpr std::ptrdiff_t kBusAhead = 4;
 constexpr std::ptrdiff_t kEventsAhead = 32;
 
@@ -74,14 +73,12 @@ void Player::begin(const Window& window) {
         if (stream.ran) {
             cursor.at = stream.events.data();
             cursor.end = cursor.at + stream.size;
-            cursor.missing = cursor.at;
             cursor.tail = stream.tail;
             cursor.clock = awake_from_[p];
             turns_.add(p, cursor.clock);
-            const Event* const soon = cursor.at + std::min(kPlacedAhead, cursor.end - cursor.at);
+            const Event* const soon = cursor.at + std::min(kAhead, cursor.end - cursor.at);
             for (const Event* e = cursor.at; window.placed && e != soon; ++e) {
-                hierarchy_.prefetch_l1(cursor.core, e->line, static_cast<Kind>(e->op));
-                hierarchy_.prefetch_beyond_l1(cursor.core, e->line);
+                hierarchy_.prefetch(cursor.core, e->line, static_cast<Kind>(e->op));
             }
         }
         cursors_.push_back(cursor);
@@ -101,31 +98,17 @@ void Player::merge() {
     }
 }
 
-/// Has the host fetch what the events after `at` will need: all of them when hardly any hits an L1 (a placed
-/// window), otherwise those that the L1 does not hold, and then the bus's side of the one before.
+/// Has the host fetch what the events after `at` will need. Only in a placed window, where nearly every one
+/// leaves the L1: where most hit, to look ahead costs as much as it saves.
 template <bool kPlaced>
-inline void Player::look_ahead(Cursor& cursor, const Hierarchy::L1s& l1s, const Event* at) const {
-    const std::ptrdiff_t left = cursor.end - at;
+inline void Player::look_ahead(const Cursor& cursor, const Event* at) const {
     prefetch(at + kEventsAhead);
-    if constexpr (kPlaced) {
-        if (left > kPlacedAhead) {
-            const Event& soon = at[kPlacedAhead];
-            hierarchy_.prefetch_beyond_l1(cursor.core, soon.line);
-            hierarchy_.prefetch_l1(cursor.core, soon.line, static_cast<Kind>(soon.op));
-        }
-        if (left > kBusAhead) {
-            prefetch_bus(cursor.core, at[kBusAhead]);
-        }
-    } else if (left > kAhead && !l1s.hold(at[kAhead].line, static_cast<Kind>(at[kAhead].op))) {
-        hierarchy_.prefetch_beyond_l1(cursor.core, at[kAhead].line);
-        prefetch_bus(cursor.core, *cursor.missing);
-        cursor.missing = at + kAhead;
+    const std::ptrdiff_t left = cursor.end - at;
+    if (kPlaced && left > kAhead) {
+        hierarchy_.prefetch(cursor.core, at[kAhead].line, static_cast<Kind>(at[kAhead].op));
     }
-}
-
-inline void Player::prefetch_bus(unsigned core, const Event& event) const {
-    if (event.op <= Op::walk) {
-        hierarchy_.prefetch_bus(core, event.line, static_cast<Kind>(event.op));
+    if (kPlaced && left > kBusAhead && at[kBusAhead].op <= Op::walk) {
+        hierarchy_.prefetch_bus(cursor.core, at[kBusAhead].line, static_cast<Kind>(at[kBusAhead].op));
     }
 }
 
@@ -150,7 +133,7 @@ void Player::run(unsigned processor, std::int64_t until) {
             break;
         }
         ++at;
-        look_ahead<kPlaced>(cursor, l1s, at);
+        look_ahead<kPlaced>(cursor, at);
         clock = when;
         instructions += event.delta;
         if constexpr (kObserved) {

@@ -49,9 +49,8 @@ private:
     struct Cursor {
         const Event* at = nullptr;
         const Event* end = nullptr;
-        const Event* missing = nullptr;  ///< the last that was seen to miss the L1 soon
-        std::int64_t clock = 0;          ///< at its last event
-        std::int64_t turn = 0;           ///< it has played everything up to this moment
+        std::int64_t clock = 0;  ///< at its last event
+        std::int64_t turn = 0;   ///< it has played everything up to this moment
         std::uint64_t tail = 0;
         unsigned core = 0;
         std::uint32_t waits_for = 0;
@@ -62,8 +61,7 @@ private:
     template <bool kPlaced, bool kObserved>
     void merge();
     template <bool kPlaced>
-    void look_ahead(Cursor& cursor, const Hierarchy::L1s& l1s, const Event* at) const;
-    void prefetch_bus(unsigned core, const Event& event) const;
+    void look_ahead(const Cursor& cursor, const Event* at) const;
     template <bool kPlaced, bool kObserved>
     void run(unsigned processor, std::int64_t until);
     std::int64_t& sent(std::uint32_t number);

@@ -198,6 +198,15 @@ TEST_F(Exclusive, AnEvictedExclusiveBlockIsNotRemembered) {
     EXPECT_EQ(state(1), "E");
 }
 
+TEST(Remembering, NeedsABitBesideTheCores) {
+    Machine machine = exclusive_machine();
+    machine.processors = 31;
+    EXPECT_NO_THROW(Hierarchy(machine, shipped("hammer"), 16));
+    machine.processors = 32;
+    EXPECT_THROW(Hierarchy(machine, shipped("hammer"), 16), Error);
+    EXPECT_NO_THROW(Hierarchy(machine, shipped("moesi"), 16));
+}
+
 class ExclusivePolicies : public ::testing::TestWithParam<Policy> {};
 
 TEST_P(ExclusivePolicies, NoLineIsHeldTwiceAndTheIdentitiesClose) {

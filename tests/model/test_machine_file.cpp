@@ -78,4 +78,10 @@ TEST(MachineFile, ThreadsThatDoNotDivide) {
               ": processors.count must be a multiple of processors.threads_per_core");
 }
 
+TEST(MachineFile, OrganisationOfTheL2) {
+    EXPECT_EQ(refusal("\"inclusive\"", "\"exclusive\""), "accepted");
+    EXPECT_EQ(refusal("\"inclusive\"", "\"loose\""),
+              ": l2.inclusion is 'loose'; allowed: inclusive, exclusive");
+}
+
 }  // namespace s80::model

@@ -47,6 +47,41 @@ TEST_F(StateFile, RestoresCachesClockAndCounters) {
     EXPECT_EQ(other.stats().source(2, user, Kind::load, Source::O), 1U);
 }
 
+TEST_F(StateFile, RestoresBlocksOfExclusiveL1sAndWhatMemoryRemembers) {
+    Machine machine = small_machine();
+    machine.l2_inclusion = Inclusion::exclusive;
+    Hierarchy before(machine, shipped("hammer"), 1024);
+    Player clock(before);
+    before.access(0, X, Kind::store, user);
+    before.access(1, X, Kind::load, user);
+    before.access(2, X, Kind::load, user);
+    for (const Line line : {6U, 8U, 10U}) {  // of X's set: core 1, the owner, gives X up
+        before.access(1, line, Kind::load, user);
+    }
+    before.access(0, Y, Kind::store, user);
+    ASSERT_EQ(before.remembered(), std::vector<Line>{X});
+    save_state(file.path(), before, clock, {});
+
+    Hierarchy after(machine, shipped("hammer"), 1024);
+    Player fresh(after);
+    load_state(file.path(), after, fresh);
+    EXPECT_EQ(after.remembered(), std::vector<Line>{X});
+    EXPECT_EQ(after.state(0, Y), after.protocol().find("MM"));
+    EXPECT_TRUE(after.in_l1(0, Y, false));
+    EXPECT_EQ(after.access(0, Y, Kind::store, user), 0U);
+    after.access(1, Y, Kind::load, user);
+    EXPECT_EQ(after.state(1, Y), after.protocol().find("D"));  // found in the L1 that held it
+}
+
+TEST_F(StateFile, AnotherOrganisationIsRefused) {
+    Machine machine = small_machine();
+    machine.l2_inclusion = Inclusion::exclusive;
+    Hierarchy other(machine, moesi(), 1024);
+    Player fresh(other);
+    save_state(file.path(), other, fresh, {});
+    EXPECT_NE(refusal().find("is of another machine or protocol"), std::string::npos) << refusal();
+}
+
 TEST_F(StateFile, TruncatedIsRefused) {
     fill();
     save_state(file.path(), h, player, {});
