@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import shutil
 import tempfile
 import time
@@ -14,8 +15,9 @@ from pathlib import Path
 from s80lab import paths
 from s80lab.bench_replay import bench_replay
 from s80lab.checkpoint import SNAPSHOTS, Checkpoint
-from s80lab.checkpoint_warm import STALL_S, WarmupFollower, write_inputs
+from s80lab.checkpoint_warm import STALL_S, write_inputs
 from s80lab.experiment import WARMUP_SEED, Plan
+from s80lab.follow import Follower
 from s80lab.guest import Guest, short_socket
 from s80lab.guest_command import JOB, Session
 
@@ -100,22 +102,27 @@ async def _modelled(plan: Plan, ready: Checkpoint, folder: Path, length: int, ar
         plugin_arguments=values,
         incoming=True,
     )
-    follower = WarmupFollower(folder / SNAPSHOTS, plan.phases)
+    lines = Follower(folder / SNAPSHOTS)
     with short_socket(session) as session:
         async with Guest(plan.qemu, plan.boot, session, "bench with the plugin") as guest:
             await guest.restore(ready.guest_state)
-            began: float | None = None
+            began: tuple[int, float] | None = None
 
             def look() -> Rate | None:
                 nonlocal began
-                if follower.read():
+                for line in lines.lines():
                     guest.moved()
-                    began = began or time.monotonic()
-                if began is None or follower.instructions < length:
-                    return None
-                return Rate(follower.instructions, time.monotonic() - began)
+                    snapshot = json.loads(line)
+                    at, now = snapshot.get("instructions", 0), time.monotonic()
+                    if snapshot.get("mark") == "load_begin":
+                        began = at, now
+                    elif began is not None and at - began[0] >= length:
+                        return Rate(at - began[0], now - began[1])
+                return None
 
-            return await guest.wait("the load's next window", look, STALL_S)
+            rate = await guest.wait("the load's next window", look, STALL_S)
+            await guest.quit()
+            return rate
 
 
 def run_bench(plan: Plan, ready: Checkpoint, say: Callable[[str], None]) -> None:

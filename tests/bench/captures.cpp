@@ -77,7 +77,7 @@ Captures synthetic() {
     std::string name = (std::filesystem::temp_directory_path() / "s80-bench-XXXXXX").string();
     static const std::filesystem::path folder = mkdtemp(name.data());
     std::atexit([] { std::filesystem::remove_all(folder); });
-    const Captures result{folder / "full.s80c", folder / "filtered.s80c"};
+    Captures result{folder / "full.s80c", folder / "filtered.s80c"};
 
     const auto machine = model::Machine::parse(kMachine, "the benchmark's machine");
     trace::Header header;

@@ -62,6 +62,7 @@ TEST(ReplayArguments, NamesWhatIsWrong) {
         words.insert(words.begin(), "s80-replay");
         return error_of([&] {
             std::vector<char*> argv;
+            argv.reserve(words.size());
             for (std::string& word : words) {
                 argv.push_back(word.data());
             }
