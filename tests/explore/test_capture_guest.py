@@ -37,7 +37,8 @@ def both(lab: Lab) -> Manifest:
 
 def test_the_full_one_replays_to_the_live_runs_bytes(both: Manifest) -> None:
     assert both.forms["full"].identical
-    assert both.forms["full"].differences[ANY_SHARE] == 0
+    # The live run's stats.json holds rounded numbers, so equal bytes come out as nearly nothing.
+    assert both.forms["full"].differences[ANY_SHARE] == pytest.approx(0, abs=1e-6)
 
 
 def test_the_filtered_one_is_small_and_near_the_live_run(both: Manifest) -> None:
