@@ -6,41 +6,13 @@
 #include <random>
 
 #include "model/protocol.h"
+#include "resolved_machine.h"
 #include "trace/filter.h"
 #include "trace/writer.h"
 
 namespace s80::bench {
 
 namespace {
-
-constexpr const char* kMachine = R"(
-name = "s80"
-line_bytes = 128
-[processors]
-count = 18
-threads_per_core = 1
-clock_hz = 450000000
-[l1i]
-size = 131072
-ways = 2
-[l1d]
-size = 131072
-ways = 2
-[l2]
-size = 8388608
-ways = 4
-inclusion = "inclusive"
-[replacement]
-policy = "lru"
-[latency]
-l2_hit = 8
-memory = 110
-cache = 120
-upgrade = 60
-[clock]
-base_cpi = 1.0
-quantum_cycles = 200
-)";
 
 constexpr std::uint64_t kLines = 1U << 24;
 constexpr unsigned kWindows = 400;
@@ -79,11 +51,11 @@ Captures synthetic() {
     std::atexit([] { std::filesystem::remove_all(folder); });
     Captures result{folder / "full.s80c", folder / "filtered.s80c"};
 
-    const auto machine = model::Machine::parse(kMachine, "the benchmark's machine");
+    const auto machine = model::Machine::parse(test::kResolvedS80, "the benchmark's machine");
     trace::Header header;
     header.processors = machine.processors;
     header.lines = kLines;
-    header.machine = kMachine;
+    header.machine = test::kResolvedS80;
     header.protocol = "moesi";
     trace::Writer full(result.full, header);
     header.form = trace::Form::filtered;

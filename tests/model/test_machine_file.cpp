@@ -2,43 +2,15 @@
 #include <gtest/gtest.h>
 
 #include "model/machine.h"
+#include "resolved_machine.h"
 #include "temporary_file.h"
 
 namespace s80::model {
 
 namespace {
 
-const std::string kResolved = R"(
-name = "t"
-line_bytes = 128
-[processors]
-count = 18
-threads_per_core = 1
-clock_hz = 450000000
-[l1i]
-size = 131072
-ways = 2
-[l1d]
-size = 131072
-ways = 2
-[l2]
-size = 8388608
-ways = 4
-inclusion = "inclusive"
-[replacement]
-policy = "lru"
-[latency]
-l2_hit = 8
-memory = 110
-cache = 120
-upgrade = 60
-[clock]
-base_cpi = 1.0
-quantum_cycles = 200
-)";
-
 std::string refusal(const std::string& what, const std::string& with) {
-    const test::TemporaryFile file(test::replaced(kResolved, what, with));
+    const test::TemporaryFile file(test::replaced(test::kResolvedS80, what, with));
     try {
         Machine::load(file.path());
     } catch (const Error& e) {
@@ -50,7 +22,7 @@ std::string refusal(const std::string& what, const std::string& with) {
 }  // namespace
 
 TEST(MachineFile, Loads) {
-    const test::TemporaryFile file(kResolved);
+    const test::TemporaryFile file(test::kResolvedS80);
     const Machine m = Machine::load(file.path());
     EXPECT_EQ(m.cores(), 18U);
     EXPECT_EQ(m.l2.sets(m.line_bytes), 16384U);
