@@ -18,8 +18,10 @@ __all__ = ["Checkpoint", "Manifest", "all_checkpoints", "find", "hash_files", "n
 GUEST_STATE = "guest.state"
 MODEL_STATE = "model.state"
 SNAPSHOTS = "snapshots.jsonl"
-# The files that a restored guest is made of; the others are a record of how it came to be.
-STATE_FILES = (RAM_FILE, GUEST_STATE, MODEL_STATE)
+GEM5_STATE = "m5.cpt"
+GEM5_RAM = "board.physmem.store0.pmem"
+# The files that a restored guest is made of; the others are a record of how it came to be. The last two are gem5's.
+STATE_FILES = (RAM_FILE, GUEST_STATE, MODEL_STATE, GEM5_STATE, GEM5_RAM)
 
 Stage = Literal["ready", "warm"]
 
@@ -34,9 +36,13 @@ class WarmupRecord(Strict):
 
 
 class Manifest(StoredManifest):
+    """engine: whose guest it is. gem5's are without caches, so nothing of them can be warm."""
+
     schema_version: Literal[1] = 1
     stage: Stage
-    qemu_version: str
+    engine: Literal["qemu", "gem5"] = "qemu"
+    qemu_version: str = ""
+    gem5_version: str = ""
     warmup: WarmupRecord | None = None
 
 

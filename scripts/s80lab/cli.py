@@ -17,12 +17,15 @@ from s80lab.bench import run_bench
 from s80lab.capture_commands import capture, captures_app
 from s80lab.command_parts import (
     Again,
+    Engine,
+    Gem5,
     Machine,
     Protocol,
     Scale,
     Settings,
     add_store_commands,
     make_plans,
+    run_gem5,
     run_pipeline,
 )
 from s80lab.config import names, parse_settings
@@ -95,14 +98,20 @@ def checkpoint_build(
     scale: Scale = None,
     settings: Settings = None,
     jobs: Jobs = 0,
+    engine: Engine = "qemu",
+    gem5: Gem5 = None,
 ) -> None:
     """Builds the checkpoints of experiments unless they are there."""
     options = Options(machine, protocol, scale, (), parse_settings(settings or []))
-    run_pipeline(make_plans(experiments, options), jobs, False, stage)
+    if engine == "gem5":
+        run_gem5(experiments, options, gem5, jobs, False, stage)
+    else:
+        run_pipeline(make_plans(experiments, options), jobs, False, stage)
 
 
 def _describe(manifest: checkpoint.Manifest) -> str:
-    return f"{manifest.warmup.verdict}, " if manifest.warmup else ""
+    engine = "gem5, " if manifest.engine == "gem5" else ""
+    return engine + (f"{manifest.warmup.verdict}, " if manifest.warmup else "")
 
 
 add_store_commands(checkpoint_app, checkpoint.STORE, "checkpoint", _describe)
@@ -118,10 +127,15 @@ def run(
     settings: Settings = None,
     jobs: Jobs = 0,
     again: Again = False,
+    engine: Engine = "qemu",
+    gem5: Gem5 = None,
 ) -> None:
     """Everything that the experiments still lack, up to their tables."""
     options = Options(machine, protocol, scale, _seeds(seeds), parse_settings(settings or []))
-    folders = run_pipeline(make_plans(experiments, options), jobs, again, "run")
+    if engine == "gem5":
+        folders = run_gem5(experiments, options, gem5, jobs, again, "run")
+    else:
+        folders = run_pipeline(make_plans(experiments, options), jobs, again, "run")
     _show(folders)
 
 
@@ -130,7 +144,7 @@ def report(experiments: Experiments, scale: Scale = None) -> None:
     """The tables of the latest run of each seed, and a report over all of them."""
     latest: dict[tuple[str, int], Path] = {}
     for row in list_runs(paths.database()):
-        name = row["experiment"] if row["engine"] != "replay" else ""
+        name = row["experiment"] if row["engine"] == "qemu" else ""
         folder = paths.results() / row["folder"]
         if name in experiments and row["scale"] == (scale or load_experiment(name, {}).scale) and folder.is_dir():
             latest[name, row["seed"]] = folder

@@ -7,7 +7,7 @@ import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 import typer
 from rich.console import Console
@@ -15,6 +15,8 @@ from rich.console import Console
 from s80lab.errors import UserError
 from s80lab.experiment import Options, Plan, draft
 from s80lab.experiment_pipeline import Pipeline, Until
+from s80lab.gem5_pipeline import Gem5Pipeline
+from s80lab.gem5_plan import gem5_plans
 from s80lab.progress import Board
 from s80lab.qemu import find_qemu
 from s80lab.store import M, Store
@@ -25,6 +27,8 @@ Machine = Annotated[str | None, typer.Option(help="Another machine: a name in co
 Protocol = Annotated[str | None, typer.Option(help="Another protocol: a name in configs/protocols or a .toml file.")]
 Scale = Annotated[str | None, typer.Option(help="Another scale (workloads/scales).")]
 Settings = Annotated[list[str] | None, typer.Option("--set", help="A value of the machine file, e.g. l2.size=4MiB.")]
+Engine = Annotated[Literal["qemu", "gem5"], typer.Option(help="Who simulates: gem5 is your own (docs/gem5.md).")]
+Gem5 = Annotated[Path | None, typer.Option("--gem5", help="The gem5 binary; else $GEM5, else gem5.fast on PATH.")]
 Again = Annotated[bool, typer.Option("--again", help="Measure anew what has been measured already.")]
 
 
@@ -38,6 +42,15 @@ def make_plans(experiments: Sequence[str], options: Options) -> list[Plan]:
 def run_pipeline(plans: list[Plan], jobs: int, again: bool, until: Until) -> list[Path]:
     """The experiments up to a stage."""
     return on_board(lambda board: Pipeline(board, jobs, again).go(plans, until))
+
+
+def run_gem5(
+    experiments: Sequence[str], options: Options, gem5: Path | None, jobs: int, again: bool, until: Until
+) -> list[Path]:
+    """The same in gem5."""
+    drafts = [gem5_plans(name, options) for name in dict.fromkeys(experiments)]
+    plans = [plan for complete in drafts for plan in complete(gem5)]
+    return on_board(lambda board: Gem5Pipeline(board, jobs, again).go(plans, until))
 
 
 def on_board(work: Callable[[Board], Awaitable[T]]) -> T:

@@ -61,6 +61,28 @@ class Phases(Strict):
         return self
 
 
+class Gem5Phases(Strict):
+    """Lengths in instructions of all processors together.
+
+    warmup: under Ruby, from empty caches, before the measured region. measure: the measured region. window: a
+    statistics window.
+    """
+
+    warmup: NonNegativeInt = 0
+    measure: PositiveInt
+    window: PositiveInt
+
+
+class Gem5Part(Strict):
+    """The experiment at gem5's speed. settle: instructions of the mix without caches, before the checkpoint that every
+    machine is measured from. phases: by machine."""
+
+    scale: str
+    settle: PositiveInt
+    think_ms: NonNegativeInt | None = None
+    phases: dict[str, Gem5Phases]
+
+
 class Experiment(Strict):
     """machine x protocol x image x workload x phases x seeds. Phases are given for each scale."""
 
@@ -73,6 +95,7 @@ class Experiment(Strict):
     seeds: Annotated[list[PositiveInt], Field(min_length=1)]
     clients: PositiveInt | None = None
     phases: dict[str, Phases]
+    gem5: Gem5Part | None = None
 
 
 def load_scale(name: str) -> Scale:

@@ -29,6 +29,8 @@ MANIFEST_KEYS = (
     "versions",
 )
 TRANSACTIONS_KEYS = ("mix", "seed", "clients", "think_ms", "region", "transactions", "totals", "errors")
+# Engines whose runs have no result of the load generator.
+UNLOADED = ("replay", "gem5")
 STATS_KEYS = ("inputs", "region", "metrics", "windows", "warmup")
 
 
@@ -47,8 +49,9 @@ def read_transactions(path: Path) -> dict[str, Any]:
 
 
 def read_load(run_dir: Path, manifest: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The load generator's result of a run; None for a replay, whose clients do not feel its timing."""
-    return None if manifest["engine"] == "replay" else read_transactions(run_dir / "transactions.json")
+    """The load generator's result; None for a replay, whose clients do not feel its timing, and for gem5, whose
+    region ends before the load generator would say it."""
+    return None if manifest["engine"] in UNLOADED else read_transactions(run_dir / "transactions.json")
 
 
 def read_stats(run_dir: Path) -> dict[str, Any]:

@@ -123,7 +123,7 @@ def run_table(groups: Sequence[Group]) -> Table:
         (
             "speed of the host",
             "Million instructions a second of wall time",
-            lambda g: f"{sum(run.manifest['mips'] for run in g.runs) / len(g.runs):,.0f} MIPS",
+            lambda g: f"{sum(run.manifest['mips'] for run in g.runs) / len(g.runs):,.3g} MIPS",
         ),
     ]
     table = Table("Runs", tuple(group.label for group in groups))
@@ -135,7 +135,13 @@ def run_table(groups: Sequence[Group]) -> Table:
 def replay_notes(groups: Sequence[Group]) -> list[str]:
     """What must be said of groups that were replayed: what they lack, and what their captures had lost."""
     notes = []
-    if any(group.replayed for group in groups):
+    engines = {run.manifest["engine"] for group in groups for run in group.runs}
+    if "gem5" in engines:
+        notes.append(
+            "gem5 simulates too little for response times; it tells neither privileges nor server and clients apart, "
+            "and E means Ruby's M: alone and not stored to here, be it clean or handed over dirty (docs/gem5.md)."
+        )
+    if "replay" in engines:
         notes.append(
             "A replay plays the recorded accesses on another design: the clients do not feel its timing, so response "
             "times, throughput and the laws of the load are not available."

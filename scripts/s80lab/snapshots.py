@@ -68,7 +68,8 @@ class Statistic:
 @dataclass(frozen=True)
 class Header:
     """First line of the file. clock_hz is the modelled core clock in hertz, base_cpi its cycles per
-    instruction without stalls (1 where the file does not say)."""
+    instruction without stalls (1 where the file does not say). engine: who counted, "model" or "gem5".
+    in_flight: accesses of a core that a snapshot may find begun and not ended (the model's are atomic)."""
 
     cores: int
     line_bytes: int
@@ -76,6 +77,8 @@ class Header:
     base_cpi: float
     labels: Mapping[str, tuple[str, ...]]
     statistics: Mapping[str, Statistic]
+    engine: str = "model"
+    in_flight: int = 0
 
     def shape(self, name: str) -> tuple[int, ...]:
         """Extents of a statistic's dimensions."""
@@ -215,6 +218,7 @@ def _header(where: str, line: Mapping[str, Any]) -> Header:
     if schema != SCHEMA:
         raise UserError(f"{where}: has schema {schema}, this version reads schema {SCHEMA}; build the plugin again")
     cores, line_bytes, clock_hz, dims, stats = _need(where, line, ["cores", "line_bytes", "clock_hz", "dims", "stats"])
+    engine = str(line.get("engine", "model"))
     labels = {str(dim): tuple(map(str, names)) for dim, names in dims.items()}
     labels["core"] = tuple(str(core) for core in range(cores))
     declared: dict[str, Statistic] = {}
@@ -227,13 +231,15 @@ def _header(where: str, line: Mapping[str, Any]) -> Header:
     for name, needed in REQUIRED.items():
         if name not in declared:
             raise UserError(f"{where}: does not declare the statistic `{name}`; build the plugin again")
-        if declared[name].dims != needed:
+        # gem5 does not say by core who answered a miss and how long it took.
+        if declared[name].dims != needed and not (engine == "gem5" and declared[name].dims == needed[1:]):
             raise UserError(
                 f"{where}: statistic `{name}` has the dimensions {', '.join(declared[name].dims)}, "
                 f"needed are {', '.join(needed)}; build the plugin again"
             )
     base_cpi = float(line.get("base_cpi", 1.0))
-    return Header(int(cores), int(line_bytes), int(clock_hz), base_cpi, labels, declared)
+    in_flight = int(line.get("in_flight", 0))
+    return Header(int(cores), int(line_bytes), int(clock_hz), base_cpi, labels, declared, engine, in_flight)
 
 
 def _snapshot(where: str, line: Mapping[str, Any], header: Header) -> Snapshot:

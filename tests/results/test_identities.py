@@ -50,7 +50,7 @@ def count_instruction(line: Line) -> None:
 
 def test_a_consistent_run_passes_them_all(run_dir: Path) -> None:
     assert check_run(run_dir) == CHECKED
-    assert {identity.name for identity in IDENTITIES} < set(CHECKED)
+    assert {identity.name for identity in IDENTITIES if identity.engine != "gem5"} < set(CHECKED)
 
 
 # One number each, the smallest possible difference.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// s80-loadgen: emulates the users of a mail server. In the guest it takes its job from fw_cfg; on a
-// host it takes it from a file and runs against any IMAP and SMTP server.
+// s80-loadgen: emulates the users of a mail server. In the guest it takes its job from fw_cfg, in a guest of
+// gem5 from gem5's readfile; on a host it takes it from a file and runs against any IMAP and SMTP server.
 #include <unistd.h>
 
 #include <csignal>
@@ -15,6 +15,7 @@
 #include "failure.hpp"
 #include "fwcfg.hpp"
 #include "load.hpp"
+#include "m5ops.hpp"
 #include "markers.hpp"
 #include "output.hpp"
 
@@ -23,7 +24,7 @@ using namespace s80::loadgen;
 namespace {
 
 constexpr const char* usage =
-    "usage: s80-loadgen --guest\n"
+    "usage: s80-loadgen --guest [--gem5]\n"
     "       s80-loadgen --job FILE --imap IPV4:PORT --smtp IPV4:PORT [--insecure] [--trace]\n";
 
 constexpr const char* job_file = "opt/s80lab/job";
@@ -31,6 +32,7 @@ constexpr useconds_t poll_us = 20'000;
 
 struct Options {
     bool guest = false;
+    bool gem5 = false;
     bool insecure = false;
     bool trace = false;
     std::string job;
@@ -50,6 +52,8 @@ std::optional<Options> parse_options(int argc, char** argv) {
             *value = argv[++i];
         } else if (option == "--guest") {
             options.guest = options.insecure = true;  // the guest made its certificate itself
+        } else if (option == "--gem5") {
+            options.gem5 = true;
         } else if (option == "--insecure") {
             options.insecure = true;
         } else if (option == "--trace") {
@@ -58,7 +62,7 @@ std::optional<Options> parse_options(int argc, char** argv) {
             return std::nullopt;
         }
     }
-    if (options.guest != options.job.empty()) return std::nullopt;
+    if (options.guest != options.job.empty() || (options.gem5 && !options.guest)) return std::nullopt;
     return options;
 }
 
@@ -68,19 +72,28 @@ std::string read_file(const std::string& path) {
     return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
+/// What the simulator offers its guest now: the job's text, if there is one.
+using Offer = std::function<std::optional<std::string>()>;
+
+Offer offer_of(const Options& options) {
+    if (options.gem5) return m5::read_file;
+    return [fw_cfg = FwCfg()]() mutable { return fw_cfg.read(job_file); };
+}
+
 /// Waits until the host offers a job.
-Job await_job(FwCfg& fw_cfg) {
+Job await_job(const Offer& offer) {
     for (;;) {
-        if (const auto text = fw_cfg.read(job_file)) return parse_job(*text);
+        if (const auto text = offer()) return parse_job(*text);
         usleep(poll_us);
     }
 }
 
 /// Waits, with the clients logged in, until the host of a restored guest offers a job that does not
 /// hold.
-Job await_go(FwCfg& fw_cfg) {
+Job await_go(const Offer& offer) {
+    if (marker::in_gem5()) m5::checkpoint();
     for (;;) {
-        Job job = await_job(fw_cfg);
+        Job job = await_job(offer);
         if (!job.hold) return job;
         usleep(poll_us);
     }
@@ -89,10 +102,9 @@ Job await_go(FwCfg& fw_cfg) {
 /// Whether the load ran to its end without a single error.
 bool generate(const Options& options) {
     const Servers servers = {parse_endpoint(options.imap), parse_endpoint(options.smtp)};
-    std::optional<FwCfg> fw_cfg;
-    if (options.guest) fw_cfg.emplace();
+    const Offer offer = options.guest ? offer_of(options) : Offer();
     const auto read_job = [&] {
-        return options.guest ? await_job(*fw_cfg) : parse_job(read_file(options.job));
+        return options.guest ? await_job(offer) : parse_job(read_file(options.job));
     };
     const Job job = read_job();
     if (!options.guest) {
@@ -107,7 +119,7 @@ bool generate(const Options& options) {
     Load load(world, read_job);
     load.log_in();
     if (world.fatal.empty()) output::ready();
-    if (job.hold && world.fatal.empty()) load.take(await_go(*fw_cfg));
+    if (job.hold && world.fatal.empty()) load.take(await_go(offer));
     if (options.guest) {
         // Only now: the plugin that answers belongs to the QEMU that brought the job.
         marker::bind_cores();
@@ -128,6 +140,7 @@ int main(int argc, char** argv) {
         return 2;
     }
     std::signal(SIGPIPE, SIG_IGN);
+    if (options->gem5) marker::use_gem5();
     try {
         const bool good = generate(*options);
         while (options->guest) pause();  // the host ends the guest when it has the result

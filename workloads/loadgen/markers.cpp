@@ -5,6 +5,20 @@
 
 namespace s80::loadgen::marker {
 
+namespace {
+
+bool gem5 = false;
+
+}  // namespace
+
+void use_gem5() {
+    gem5 = true;
+}
+
+bool in_gem5() {
+    return gem5;
+}
+
 void bind_cores() {
     cpu_set_t all;
     CPU_ZERO(&all);

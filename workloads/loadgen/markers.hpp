@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Marker instructions: no-operations that the measuring plugin recognises when the guest executes
-// them (docs/interfaces.md, section 1). They do nothing on any other x86 machine.
+// them (docs/interfaces.md, section 1). They do nothing on any other x86 machine. In gem5, which has no
+// plugin, those of the load are gem5's own operations.
 #pragma once
 
 #include <cstdint>
+
+#include "m5ops.hpp"
 
 namespace s80::loadgen::marker {
 
 inline constexpr std::uint32_t base = 0x53380000;
 
 enum class Class : std::uint64_t { load_generator = 1, other = 2 };
+
+/// From now on the markers are gem5's.
+void use_gem5();
+bool in_gem5();
 
 template <std::uint32_t op>
 inline void mark(std::uint64_t rdi = 0, std::uint64_t rsi = 0, std::uint64_t rdx = 0) {
@@ -31,12 +38,25 @@ inline void clock_page(void* page) {
 }
 
 inline void account_to(Class who) { mark<3>(static_cast<std::uint64_t>(who)); }
-inline void load_begin() { mark<4>(); }
-inline void transaction_begin(std::uint64_t type, std::uint64_t client) { mark<5>(type, client); }
-inline void transaction_end(std::uint64_t type, std::uint64_t client, bool failed) {
-    mark<6>(type, client, failed ? 1 : 0);
+inline void load_begin() { in_gem5() ? m5::exit() : mark<4>(); }
+
+// gem5's work items have no outcome: that of a failed transaction is a type of its own.
+inline constexpr std::uint64_t gem5_failed = 16;
+
+inline void transaction_begin(std::uint64_t type, std::uint64_t client) {
+    in_gem5() ? m5::work_begin(type, client) : mark<5>(type, client);
 }
-inline void fail() { mark<7>(); }
+inline void transaction_end(std::uint64_t type, std::uint64_t client, bool failed) {
+    if (!in_gem5()) {
+        mark<6>(type, client, failed ? 1 : 0);
+    } else if (failed) {
+        m5::work_begin(gem5_failed + type, client);
+        m5::work_end(gem5_failed + type, client);
+    } else {
+        m5::work_end(type, client);
+    }
+}
+inline void fail() { in_gem5() ? m5::fail(1) : mark<7>(); }
 
 /// Executes CORE once on every CPU that is online, then lets the caller run on all of them again.
 void bind_cores();

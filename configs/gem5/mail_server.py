@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The mail server in gem5, a stage a process: gem5.fast -d OUT mail_server.py STAGE --machine FILE --job FILE ...
+
+    boot     AtomicSimpleCPU, no caches, from the kernel to clients that are logged in; saves a checkpoint
+    warm     the same, from that checkpoint through --instructions of the mix; saves a checkpoint
+    measure  TimingSimpleCPU and Ruby's MOESI_hammer, from a checkpoint: caches are empty at first; dumps and resets
+             the statistics after every --window instructions, --windows times
+
+A checkpoint of the first two fits every cache geometry. `scripts/s80lab` writes the files that are named here and reads
+OUT/progress.jsonl, OUT/board.pc.com_1.device (the console), OUT/stats.txt and, when the stage is whole, OUT/facts.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import m5
+from _m5 import core as build
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from bare import Bare
+from board import MailServerBoard
+from gem5.components.memory.simple import SingleChannelSimpleMemory
+from gem5.components.processors.cpu_types import CPUTypes
+from gem5.components.processors.simple_processor import SimpleProcessor
+from gem5.isas import ISA
+from hammer import PROTOCOL, HammerHierarchy, require_protocol
+from m5.defines import buildEnv
+from m5.objects import Root
+from machine_file import MachineError, MachineFile
+
+TICKS_PER_S = 10**12
+# Simulated time between two looks at the instructions: coarse where nothing ends by them, fine where windows do.
+BOOT_STEP = TICKS_PER_S // 100
+WARM_STEP = TICKS_PER_S // 1000
+MEASURE_STEP = TICKS_PER_S // 200_000
+PROGRESS_S = 1.0
+
+LIMIT = "simulate() limit reached"
+CHECKPOINT = "checkpoint"
+EXIT = "m5_exit instruction encountered"
+FAIL = "m5_fail instruction encountered"
+
+
+class Progress:
+    """A line a second: simulated instructions and time."""
+
+    def __init__(self, processor: SimpleProcessor) -> None:
+        self._cores = [core.get_simobject() for core in processor.get_cores()]
+        self._file = (Path(m5.options.outdir) / "progress.jsonl").open("w", encoding="utf-8")
+        self._then = 0.0
+
+    def instructions(self) -> int:
+        """Of all processors since this process began."""
+        return sum(core.totalInsts() for core in self._cores)
+
+    def show(self, done: int) -> None:
+        now = time.monotonic()
+        if now - self._then >= PROGRESS_S:
+            self._then = now
+            self.line({"instructions": done, "ticks": m5.curTick()})
+
+    def line(self, content: dict[str, Any]) -> None:
+        self._file.write(json.dumps(content) + "\n")
+        self._file.flush()
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("stage", choices=("boot", "warm", "measure"))
+    parser.add_argument("--machine", required=True, type=Path, help="resolved machine file")
+    parser.add_argument("--job", required=True, type=Path, help="what the guest reads as its job")
+    parser.add_argument("--memory", required=True, type=int, help="bytes of the guest's memory")
+    parser.add_argument("--kernel", required=True, type=Path, help="ELF file")
+    parser.add_argument("--initramfs", required=True, type=Path, help="cpio archive, not compressed")
+    parser.add_argument("--command-line", required=True, help="the kernel's")
+    parser.add_argument("--restore", type=Path, help="checkpoint to begin with (warm, measure)")
+    parser.add_argument("--save", type=Path, help="where the checkpoint goes (boot, warm)")
+    parser.add_argument("--instructions", type=int, default=0, help="of the mix before the checkpoint (warm)")
+    parser.add_argument("--window", type=int, default=0, help="instructions between two dumps (measure)")
+    parser.add_argument("--windows", type=int, default=0, help="number of dumps (measure)")
+    return parser.parse_args()
+
+
+def build_board(options: argparse.Namespace, machine: MachineFile) -> MailServerBoard:
+    timing = options.stage == "measure"
+    require_protocol()
+    board = MailServerBoard(
+        machine.clock_hz,
+        SimpleProcessor(CPUTypes.TIMING if timing else CPUTypes.ATOMIC, machine.processors, ISA.X86),
+        # The directory's own latency stands for memory's (machine file).
+        SingleChannelSimpleMemory("1ns", "0ns", "1000GiB/s", f"{options.memory}B"),
+        HammerHierarchy(machine) if timing else Bare(),
+    )
+    board.cache_line_size = machine.line_bytes
+    board.readfile = str(options.job)
+    board.boot_linux(options.kernel, options.initramfs, options.command_line, Path(m5.options.outdir))
+    return board
+
+
+def until(expected: str, step: int, progress: Progress, what: str) -> None:
+    """Simulates until the guest does what is expected."""
+    while True:
+        event = m5.simulate(step)
+        progress.show(progress.instructions())
+        if event.getCause() == expected:
+            return
+        proceed(event, what)
+
+
+def proceed(event: Any, what: str) -> None:
+    """MachineError unless the simulation may simply go on."""
+    cause = event.getCause()
+    if cause == FAIL:
+        raise MachineError(f"the load generator gave up while {what}; it says why on the console")
+    if cause != LIMIT:
+        raise MachineError(f"the simulation ended while {what}: {cause}")
+
+
+def run_instructions(count: int, step: int, progress: Progress, what: str, begin: int, before: int = 0) -> int:
+    """Simulates until that many instructions after `begin`; their number now. before: done earlier (progress)."""
+    while True:
+        done = progress.instructions() - begin
+        progress.show(before + done)
+        if done >= count:
+            return done
+        proceed(m5.simulate(step), what)
+
+
+def measure(options: argparse.Namespace, progress: Progress) -> list[dict[str, int]]:
+    """A dump a window, each of that window alone. Windows end at the first look after their last instruction."""
+    windows: list[dict[str, int]] = []
+    m5.stats.reset()
+    for _ in range(options.windows):
+        begin, tick = progress.instructions(), m5.curTick()
+        before = sum(window["instructions"] for window in windows)
+        done = run_instructions(options.window, MEASURE_STEP, progress, "a window was measured", begin, before)
+        m5.stats.dump()
+        m5.stats.reset()
+        windows.append({"instructions": done, "ticks": m5.curTick() - tick})
+        progress.line({"window": len(windows), "instructions": before + done, "ticks": m5.curTick()})
+    return windows
+
+
+def main() -> None:
+    options = arguments()
+    machine = MachineFile.load(options.machine)
+    board = build_board(options, machine)
+    for note in machine.notes():
+        print(f"note: {note}", flush=True)
+    board._pre_instantiate()
+    Root(full_system=True, board=board)
+    m5.instantiate(str(options.restore) if options.restore else None)
+    board._post_instantiate()
+    began = time.monotonic()
+    progress = Progress(board.get_processor())
+
+    windows: list[dict[str, int]] = []
+    if options.stage == "boot":
+        until(CHECKPOINT, BOOT_STEP, progress, "it booted")
+    elif options.stage == "warm":
+        until(EXIT, WARM_STEP, progress, "it took up the mix")
+        run_instructions(options.instructions, WARM_STEP, progress, "the mix warmed up", progress.instructions())
+    else:
+        windows = measure(options, progress)
+    if options.save:
+        m5.checkpoint(str(options.save))
+
+    facts = {
+        "gem5": build.gem5Version,
+        "protocol": PROTOCOL,
+        "bits_per_set": int(buildEnv["NUMBER_BITS_PER_SET"]),
+        "stage": options.stage,
+        "machine": machine.name,
+        "processors": machine.processors,
+        "instructions": progress.instructions(),
+        "ticks": m5.curTick(),
+        "seconds": round(time.monotonic() - began, 1),
+        "windows": windows,
+        "notes": machine.notes(),
+    }
+    partial = Path(m5.options.outdir) / "facts.json.partial"
+    partial.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+    partial.rename(partial.with_suffix(""))
+
+
+try:
+    main()
+except (MachineError, ValueError) as error:
+    print(f"mail_server.py: {error}", file=sys.stderr)
+    sys.exit(1)

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""An experiment for gem5, resolved: every file found and read, every input hashed, the keys of what depends on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from s80lab import paths
+from s80lab.config import hint
+from s80lab.config_experiment import Experiment, Gem5Phases, Scale, load_experiment, load_scale
+from s80lab.config_machine import Machine, load_machine
+from s80lab.errors import UserError
+from s80lab.experiment import Inputs, Options
+from s80lab.hashing import file_hash, text_hash, value_hash
+from s80lab.image import ImageManifest, load_image
+from s80lab.ruby_engine import find_gem5
+from s80lab.workload import TRANSACTIONS, job_text
+
+CONFIGS = paths.ROOT / "configs" / "gem5"
+# What decides the state of a guest without caches; the caches are not among it.
+BOOT_SCRIPTS = ("board.py", "bare.py", "mail_server.py")
+PROTOCOL = "hammer"
+TIMER_HZ = 250
+"""Debian's CONFIG_HZ."""
+ENDLESS_S = 1_000_000
+"""The simulation's script ends the region, not the load generator."""
+LARGEST = 3 << 30
+
+
+@dataclass(frozen=True)
+class Gem5Plan:
+    """One experiment on one machine with one seed, with all that it names."""
+
+    name: str
+    seed: int
+    experiment: Experiment
+    phases: Gem5Phases
+    settle: int
+    think_ms: int | None
+    scale_name: str
+    scale: Scale
+    machine: Machine
+    image: Path
+    image_manifest: ImageManifest
+    gem5: Path
+
+    @property
+    def clients(self) -> int:
+        return self.experiment.clients or self.scale.users
+
+    @property
+    def design(self) -> dict[str, object]:
+        """What is modelled, by dotted keys."""
+        return self.machine.design() | {"protocol": PROTOCOL}
+
+    def command_line(self) -> str:
+        """The kernel's. One processor boots and the others come up in init: with all of them up from the beginning,
+        each waits in a busy loop for the one that works. A known loop count spares every one its calibration."""
+        jiffy = self.machine.processors.clock_hz // TIMER_HZ
+        return (
+            f"{self.machine.guest.kernel_args} maxcpus=1 lpj={jiffy} random.trust_bootloader=on s80.engine=gem5 "
+            f"{self.scale.boot_line()}"
+        )
+
+    def login_job(self) -> str:
+        """The job of the ready guest: it logs the clients in, of whatever mix they will be, and waits."""
+        weights = " ".join("1" for _ in TRANSACTIONS)
+        return f"hold=1\nclients={self.clients}\nusers={self.scale.users}\ndriver=independent\nmix_percent={weights}\n"
+
+    def job(self) -> str:
+        """What the clients do from the ready checkpoint on."""
+        return job_text(
+            self.experiment.workload,
+            clients=self.clients,
+            users=self.scale.users,
+            seed=self.seed,
+            think_ms=self.think_ms,
+            warmup_s=0,
+            measure_s=ENDLESS_S,
+        )
+
+    @cached_property
+    def version_inputs(self) -> Inputs:
+        return {"gem5": file_hash(self.gem5)}
+
+    @cached_property
+    def ready_inputs(self) -> Inputs:
+        """All that decides what the ready guest's memory holds."""
+        scripts = {f"configs/gem5/{name}": file_hash(CONFIGS / name) for name in BOOT_SCRIPTS}
+        processors = {"count": self.machine.processors.count, "clock_hz": self.machine.processors.clock_hz}
+        return {
+            "kernel": self.image_manifest.vmlinuz_sha256,
+            "initramfs": self.image_manifest.initramfs_sha256,
+            **self.version_inputs,
+            **scripts,
+            "guest": value_hash({"command_line": self.command_line(), "ram": self.scale.ram, **processors}),
+            "login_job": text_hash(self.login_job()),
+        }
+
+    @cached_property
+    def ready_key(self) -> str:
+        return value_hash(self.ready_inputs)
+
+    @cached_property
+    def warm_inputs(self) -> Inputs:
+        """The same for the guest in the middle of the mix."""
+        return {
+            **self.ready_inputs,
+            "ready": self.ready_key,
+            "warmup_job": text_hash(self.job()),
+            "settle": value_hash(self.settle),
+        }
+
+    @cached_property
+    def warm_key(self) -> str:
+        return value_hash(self.warm_inputs)
+
+    def run_inputs(self, warm_content: str) -> Inputs:
+        """All that decides a run's numbers; warm_content is the hash of the warm checkpoint's files."""
+        return {
+            **self.warm_inputs,
+            "warm": warm_content,
+            "machine": text_hash(self.machine.resolved()),
+            "configs/gem5/hammer.py": file_hash(CONFIGS / "hammer.py"),
+            "configs/gem5/machine_file.py": file_hash(CONFIGS / "machine_file.py"),
+            "run_lengths": value_hash(self.phases.model_dump()),
+        }
+
+    @property
+    def ready_name(self) -> str:
+        return f"gem5-ready-{self.scale_name}-{self.ready_key[:8]}"
+
+    @property
+    def warm_name(self) -> str:
+        return f"gem5-warm-{self.name}-{self.scale_name}-s{self.seed}-{self.warm_key[:8]}"
+
+
+def gem5_plans(name: str, options: Options) -> Callable[[Path | None], list[Gem5Plan]]:
+    """The plans, one a seed, but for their gem5: what is wrong with the user's words is told first. The seeds are those
+    of the options, else the experiment's first. UserError names the first thing that is missing or wrong."""
+    experiment = load_experiment(name, options.overrides() | ({"scale": "small"} if options.scale else {}))
+    if experiment.gem5 is None:
+        raise UserError(f"experiment {name} has no part [gem5]: it was not made for gem5's speed")
+    part = experiment.gem5
+    if options.protocol not in (None, PROTOCOL):
+        raise UserError(f"--protocol {options.protocol}: gem5 runs MOESI_hammer, which is `{PROTOCOL}` here")
+    scale_name = options.scale or part.scale
+    machine = load_machine(experiment.machine, {**(options.settings or {}), "l2.inclusion": "exclusive"})
+    machine = machine.model_copy(update={"protocol": PROTOCOL})
+    if machine.name not in part.phases:
+        raise UserError(
+            f"experiment {name} has no lengths for gem5 on the machine {machine.name} ([gem5.phases.{machine.name}]): "
+            f"{hint(machine.name, part.phases)}"
+        )
+    scale = load_scale(scale_name)
+    if scale.ram > LARGEST:
+        raise UserError(f"scale {scale_name}: {scale.ram >> 30} GiB of memory, gem5's PC has room for 3 GiB")
+    image = paths.BUILD / "image" / experiment.image
+    manifest = load_image(image)
+    seeds = list(options.seeds) or experiment.seeds[:1]
+
+    def complete(given: Path | None) -> list[Gem5Plan]:
+        gem5 = find_gem5(given)
+        return [
+            Gem5Plan(
+                name=name,
+                seed=seed,
+                experiment=experiment,
+                phases=part.phases[machine.name],
+                settle=part.settle,
+                think_ms=part.think_ms,
+                scale_name=scale_name,
+                scale=scale,
+                machine=machine,
+                image=image,
+                image_manifest=manifest,
+                gem5=gem5,
+            )
+            for seed in seeds
+        ]
+
+    return complete

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One simulation by the user's gem5: started, watched, and what goes wrong made one clear sentence."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import signal
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Literal
+
+from s80lab import paths
+from s80lab.errors import UserError
+from s80lab.follow import Follower, tail
+from s80lab.guest import DIES_WITH_US
+from s80lab.progress import Job
+
+SCRIPT = paths.ROOT / "configs" / "gem5" / "mail_server.py"
+CONSOLE = "board.pc.com_1.device"
+LOG = "gem5.log"
+POLL_S = 0.5
+# gem5 says a line a second; loading a checkpoint of gigabytes comes before the first.
+STALL_S = 900.0
+_COMPLAINT = re.compile(
+    r"(?:\w+\.py: (?P<ours>.*)|.*?(?P<its>(?:fatal|panic): .*)|(?P<python>\w*(?:Error|Exception): .*))"
+)
+
+Stage = Literal["boot", "warm", "measure"]
+
+
+async def simulate(
+    gem5: Path, stage: Stage, arguments: Mapping[str, object], out: Path, job: Job, instructions: int = 0
+) -> dict[str, Any]:
+    """Runs mail_server.py; its facts. instructions: how many it will take, for the progress (0: unknown)."""
+    command = [str(gem5), "--outdir", str(out), str(SCRIPT), stage]
+    for name, value in arguments.items():
+        command += [f"--{name}", str(value)]
+    out.mkdir(parents=True, exist_ok=True)
+    with (out / LOG).open("wb") as log:
+        process = await asyncio.create_subprocess_exec(
+            *DIES_WITH_US,
+            *command,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    try:
+        await _Watch(stage, out, job, instructions).until(process)
+    finally:
+        if process.returncode is None:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            await process.wait()
+    facts: dict[str, Any] = json.loads((out / "facts.json").read_text(encoding="utf-8"))
+    return facts
+
+
+class _Watch:
+    """Follows the console and the script's own progress."""
+
+    def __init__(self, stage: Stage, out: Path, job: Job, instructions: int) -> None:
+        self._stage = stage
+        self._out = out
+        self._job = job
+        self._total = instructions
+        self._console = Follower(out / CONSOLE)
+        self._progress = Follower(out / "progress.jsonl")
+        self._said = "starting"
+        self._done = 0
+        self._first: tuple[float, int] | None = None
+
+    async def until(self, process: asyncio.subprocess.Process) -> None:
+        """Until gem5 has ended well; UserError otherwise."""
+        moved = time.monotonic()
+        while True:
+            ended = process.returncode is not None
+            if self._read():
+                moved = time.monotonic()
+            if ended:
+                break
+            if time.monotonic() - moved > STALL_S:
+                raise self._failure(f"gem5 has shown no sign of life for {STALL_S:.0f} s")
+            with suppress(TimeoutError):
+                await asyncio.wait_for(process.wait(), POLL_S)
+        if process.returncode or not (self._out / "facts.json").is_file():
+            raise self._failure(self._why(process.returncode))
+
+    def _read(self) -> bool:
+        console, progress = self._console.lines(), self._progress.lines()
+        for line in console:
+            if "Kernel panic" in line:
+                raise self._failure(f"the guest's kernel panicked: {line[line.index('Kernel panic') :].strip()}")
+            _, marker, text = line.partition("s80lab: ")
+            if marker and text.startswith("FAILED"):
+                raise self._failure(f"the guest gave up: {text.removeprefix('FAILED').strip()}")
+            if marker:
+                self._said = text.strip()
+        for line in progress:
+            self._done = json.loads(line)["instructions"]
+            self._first = self._first or (time.monotonic(), self._done)
+        self._show()
+        return bool(console or progress)
+
+    def _show(self) -> None:
+        mips = None
+        if self._first is not None and time.monotonic() > self._first[0]:
+            mips = (self._done - self._first[1]) / (time.monotonic() - self._first[0]) / 1e6
+        what = f"boot: {self._said}" if self._stage == "boot" else self._stage
+        speed = f", {mips:.2f} MIPS" if mips else ""
+        self._job.update(f"{what} {self._done / 1e6:.0f} M{speed}", min(self._done, self._total), self._total)
+
+    def _why(self, code: int | None) -> str:
+        if code is not None and code < 0:
+            return f"gem5 was ended by signal {signal.Signals(-code).name}"
+        log = (self._out / LOG).read_text(errors="replace").splitlines()
+        for line in log:
+            if match := _COMPLAINT.match(line.strip()):
+                return f"gem5 ended with code {code}: {match[match.lastgroup or 0]}"
+        return f"gem5 ended with code {code}: {log[-1].strip() if log else 'it said nothing'}"
+
+    def _failure(self, reason: str) -> UserError:
+        return UserError(f"{self._stage} in gem5: {reason}; the console's last lines:{tail(self._out / CONSOLE)}")

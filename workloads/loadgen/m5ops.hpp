@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// gem5's pseudo instructions, as far as the load generator needs them: 0F 04 and a 16-bit function, arguments
+// in rdi, rsi, rdx, answer in rax (gem5 v24.0, include/gem5/asm/generic/m5ops.h). Illegal anywhere but in
+// gem5.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace s80::loadgen::m5 {
+
+template <std::uint16_t function>
+inline std::uint64_t call(std::uint64_t rdi = 0, std::uint64_t rsi = 0, std::uint64_t rdx = 0) {
+    std::uint64_t answer = 0;
+    asm volatile(".byte 0x0f, 0x04\n\t.word %c1"
+                 : "=a"(answer)
+                 : "i"(function), "D"(rdi), "S"(rsi), "d"(rdx)
+                 : "memory");
+    return answer;
+}
+
+/// Hands control to the simulation's script, which goes on when it pleases.
+inline void exit() { call<0x21>(); }
+inline void fail(std::uint64_t code) { call<0x22>(0, code); }
+/// Asks the script for a checkpoint; returns, too, in whoever is restored from it.
+inline void checkpoint() { call<0x43>(); }
+inline void work_begin(std::uint64_t type, std::uint64_t client) { call<0x5a>(type, client); }
+inline void work_end(std::uint64_t type, std::uint64_t client) { call<0x5b>(type, client); }
+
+/// The file that the script names as `readfile`; nothing where it is empty.
+std::optional<std::string> read_file();
+
+}  // namespace s80::loadgen::m5
