@@ -28,6 +28,7 @@ from s80lab.command_parts import (
     run_gem5,
     run_pipeline,
 )
+from s80lab.compare_commands import compare_command
 from s80lab.config import names, parse_settings
 from s80lab.config_experiment import load_experiment
 from s80lab.database import list_runs
@@ -177,6 +178,7 @@ def bench_command(
 app.command()(capture)
 app.command("replay")(replay_command)
 app.command("agree")(agree_command)
+app.command("compare")(compare_command)
 app.command("explore")(explore_command)
 app.command("filter-error")(filter_error_command)
 

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""gem5 and the model side by side: the same mix on the same machine at the same warm-up, window by window.
+
+Both sides run the mix for the same number of instructions without what is compared, then begin with empty caches: gem5
+restored under Ruby; the model as a replay of a full capture. Windows of a number are compared, never others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from s80lab import paths
+from s80lab.checkpoint import SNAPSHOTS
+from s80lab.config_experiment import Experiment, Gem5Phases
+from s80lab.database import list_runs
+from s80lab.errors import UserError
+from s80lab.folder import read_manifest
+from s80lab.metrics_registry import Measurement, compute_all
+from s80lab.report_interval import Estimate, estimate
+from s80lab.snapshots import Delta, Snapshots
+
+# Windows of the two sides may end this far apart (gem5's end at the first look after their last instruction).
+WINDOW_TOLERANCE = 0.05
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """metric: of the registry, flattened. points: a share, whose differences are in points; else in percent."""
+
+    metric: str
+    title: str
+    points: bool = True
+
+
+QUANTITIES = (
+    Quantity("miss_source.all.memory", "misses serviced by memory"),
+    Quantity("miss_source.all.M", "by a cache in M"),
+    Quantity("miss_source.all.O", "by a cache in O"),
+    Quantity("miss_source.all.E", "by a cache in E (gem5: M)"),
+    Quantity("miss_source.store.memory", "store misses serviced by memory"),
+    Quantity("e_share", "E share of the fills"),
+    Quantity("e_to_m_share", "E to M"),
+    Quantity("upgrades_saved_share", "upgrades saved by E"),
+    Quantity("miss_kind.ifetch", "misses that are fetches"),
+    Quantity("miss_kind.store", "misses that are stores"),
+    Quantity("l1_miss_rate.ifetch", "L1I miss rate"),
+    Quantity("l1_miss_rate.load", "L1D miss rate, loads"),
+    Quantity("l1_miss_rate.store", "L1D miss rate, stores"),
+    Quantity("l2_miss_rate.all", "L2 miss rate"),
+    Quantity("l2_mpki.all", "L2 misses per 1000 instructions", points=False),
+    Quantity("upgrade_pki.made", "upgrades per 1000 instructions", points=False),
+    Quantity("cpi.memory", "CPI, stalls on memory", points=False),
+    Quantity("cpi.cache", "CPI, stalls on caches", points=False),
+)
+
+
+@dataclass(frozen=True)
+class Side:
+    """One engine's runs of one design: windows by run, since empty caches."""
+
+    label: str
+    windows: tuple[tuple[Delta, ...], ...]
+
+    def values(self, quantity: Quantity) -> list[list[float | None]]:
+        """By run and window."""
+        return [[_value(window, quantity) for window in run] for run in self.windows]
+
+    def cut(self, first: int, count: int) -> Side:
+        return replace(self, windows=tuple(run[first : first + count] for run in self.windows))
+
+
+@dataclass(frozen=True)
+class Row:
+    """One quantity: the mean of the windows on both sides, and of the differences (gem5 minus the model) between
+    windows of the same warm-up; points, or percent of the model's mean."""
+
+    quantity: Quantity
+    gem5: Estimate | None
+    model: Estimate | None
+    difference: Estimate | None
+    control: Estimate | None
+
+
+def gem5_runs(experiment: str, machine: str) -> list[Path]:
+    """Folders of the latest gem5 run of each seed; UserError where there is none."""
+    latest: dict[int, Path] = {}
+    for row in list_runs(paths.database()):
+        folder = paths.results() / row["folder"]
+        if (row["engine"], row["experiment"], row["machine"]) == ("gem5", experiment, machine) and folder.is_dir():
+            latest[row["seed"]] = folder
+    if not latest:
+        raise UserError(
+            f"no run of {experiment} on {machine} in gem5 is in {paths.runs()}; "
+            f"run `s80lab run {experiment} --engine gem5 --machine {machine}` first"
+        )
+    return [latest[seed] for seed in sorted(latest)]
+
+
+def lengths(experiment: Experiment, machine: str, runs: Sequence[Path]) -> Gem5Phases:
+    """What gem5 ran; UserError where the model's side would begin with another warm-up."""
+    part = experiment.gem5
+    if part is None or machine not in part.phases:
+        raise UserError(f"the experiment has no lengths for gem5 on {machine} ([gem5.phases.{machine}])")
+    phases = experiment.phases.get(part.scale)
+    if phases is None or (phases.warmup_min, phases.warmup_max) != (part.settle, part.settle):
+        raise UserError(
+            f"unlike warm-up: gem5 runs {part.settle} instructions of the mix before its caches begin (settle), the "
+            f"model's [phases.{part.scale}] must have the same warmup_min and warmup_max"
+        )
+    for run in runs:
+        if (scale := read_manifest(run)["scale"]) != part.scale:
+            raise UserError(f"{run}: is of the scale {scale}, the comparison's is {part.scale}; run it again")
+    return part.phases[machine]
+
+
+def gem5_side(runs: Sequence[Path]) -> Side:
+    return Side("gem5", tuple(tuple(Snapshots.read(run / SNAPSHOTS).windows()) for run in runs))
+
+
+def model_side(label: str, runs: Sequence[Path]) -> Side:
+    """Replays that began with empty caches; UserError for one that did not."""
+    return Side(label, tuple(_from_cold(run) for run in runs))
+
+
+def compare(gem5: Side, model: Side, control: Side, first: int) -> list[Row]:
+    """All quantities over the windows that all sides have, from number `first` on; UserError where windows are of
+    unlike warm-up."""
+    count = min(len(run) for side in (gem5, model, control) for run in side.windows)
+    for index in range(count):
+        _check_ends(gem5, model, index)
+    measured = [side.cut(first, count - first) for side in (gem5, model, control)]
+    return [_row(quantity, *measured) for quantity in QUANTITIES]
+
+
+def _row(quantity: Quantity, gem5: Side, model: Side, control: Side) -> Row:
+    ours = _means(model.values(quantity))
+    theirs = _means(gem5.values(quantity))
+    differences = [None if a is None or b is None else a - b for a, b in zip(theirs, ours, strict=True)]
+    return Row(
+        quantity,
+        estimate(theirs),
+        estimate(ours),
+        estimate(differences),
+        estimate(_means(control.values(quantity))),
+    )
+
+
+def _means(by_run: Sequence[Sequence[float | None]]) -> list[float | None]:
+    """By window, over the runs."""
+    means: list[float | None] = []
+    for column in zip(*by_run, strict=True):
+        known = [value for value in column if value is not None]
+        means.append(sum(known) / len(known) if len(known) == len(column) else None)
+    return means
+
+
+def _value(window: Delta, quantity: Quantity) -> float | None:
+    value = compute_all(Measurement(window, None)).get(quantity.metric)
+    return None if value is None else float(value)
+
+
+def _from_cold(run: Path) -> tuple[Delta, ...]:
+    snapshots = Snapshots.read(run / SNAPSHOTS)
+    first = snapshots.lines[0]
+    counted = int(first.values["instructions"].sum())
+    if read_manifest(run)["warm_snapshots"] is not None or counted > first.instructions:
+        raise UserError(f"{run}: did not begin with empty caches: a comparison of unlike warm-up is refused")
+    zero = replace(
+        first,
+        instructions=first.instructions - counted,
+        values={name: np.zeros_like(values) for name, values in first.values.items()},
+    )
+    whole = replace(snapshots, lines=(zero, *snapshots.lines))
+    return tuple(whole.windows())
+
+
+def _check_ends(gem5: Side, model: Side, index: int) -> None:
+    for one in gem5.windows:
+        for other in model.windows:
+            a = sum(window.instructions for window in one[: index + 1])
+            b = sum(window.instructions for window in other[: index + 1])
+            if abs(a - b) > WINDOW_TOLERANCE * other[index].instructions * (index + 1):
+                raise UserError(
+                    f"window {index + 1} ends {a} instructions after empty caches in gem5 and {b} in the model: a "
+                    "comparison of unlike warm-up is refused; run both again"
+                )
+
+
+def record(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """For JSON."""
+
+    def numbers(value: Estimate | None) -> dict[str, float | None] | None:
+        return None if value is None else {"mean": value.mean, "half_width": value.half_width, "windows": value.n}
+
+    return [
+        {
+            "metric": row.quantity.metric,
+            "gem5": numbers(row.gem5),
+            "model": numbers(row.model),
+            "difference": numbers(row.difference),
+            "control": numbers(row.control),
+        }
+        for row in rows
+    ]

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`s80lab compare`: gem5's runs beside the model's replays of the same mix, at the same warm-up."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from s80lab import checkpoint, paths
+from s80lab.capture import Capture, open_capture
+from s80lab.capture_live import Recipe, make
+from s80lab.command_parts import make_plans, on_board, run_pipeline
+from s80lab.compare import Side, compare, gem5_runs, gem5_side, lengths, model_side
+from s80lab.compare_page import table, write_files
+from s80lab.config_experiment import load_experiment
+from s80lab.experiment import Options, Plan
+from s80lab.folder import read_stats
+from s80lab.progress import Board
+from s80lab.replay import replay
+from s80lab.replay_design import resolve_design
+from s80lab.report_terminal import print_table
+from s80lab.trace_files import write
+
+HAMMER = paths.PROTOCOLS / "hammer.toml"
+AS_RUBY = "hammer-as-ruby"
+CONTROL = "moesi"
+Seeds = Annotated[str, typer.Option(help="Of the model's side, separated by commas.")]
+MachineName = Annotated[str, typer.Option("--machine", help="What both sides modelled.")]
+
+
+def compare_command(
+    experiment: Annotated[str, typer.Argument(help="A file in configs/experiments that was run in gem5.")],
+    machine: MachineName = "s80-sixteenth",
+    seeds: Seeds = "1,2,3",
+) -> None:
+    """The same mix in gem5 and in the model, window by window since empty caches; needs gem5's runs, not gem5."""
+    runs = gem5_runs(experiment, machine)
+    phases = lengths(load_experiment(experiment, {}), machine, runs)
+    scale = load_experiment(experiment, {}).gem5
+    assert scale is not None
+    (plan,) = make_plans([experiment], Options(machine=machine, protocol="hammer", scale=scale.scale))
+    run_pipeline([plan], 0, False, "warm")
+    table_of_ruby = as_ruby(paths.BUILD / "protocols" / f"{AS_RUBY}.toml")
+
+    async def work(board: Board) -> tuple[Side, Side]:
+        captures = [await _capture(plan, int(seed), phases.warmup, phases.measure, board) for seed in seeds.split(",")]
+        model = [await _replay(capture, machine, str(table_of_ruby), board) for capture in captures]
+        control = [await _replay(capture, machine, CONTROL, board) for capture in captures]
+        return model_side("model, hammer", model), model_side(f"model, {CONTROL}", control)
+
+    model, control = on_board(work)
+    gem5 = gem5_side(runs)
+    first = phases.warmup // phases.window
+    rows = compare(gem5, model, control, first)
+    cold = any(read_stats(run)["warmup"]["verdict"] != "warm" for run in runs)
+    made = table(f"{experiment} on {machine}: gem5 and the model", rows, CONTROL, cold)
+    print_table(made, Console())
+    folder = paths.results() / "reports" / f"compare-{experiment}-{machine}"
+    write_files(folder, made, rows, (gem5, model, control))
+    print(f"files: {folder}")
+
+
+def as_ruby(target: Path) -> Path:
+    """The hammer table with the names of Ruby's statistics: what a migratory M handed over, dirty and not stored to,
+    counts as E, because Ruby's M is both."""
+    text = HAMMER.read_text(encoding="utf-8").replace('name = "hammer"', f'name = "{AS_RUBY}"', 1)
+    text, changed = re.subn(r'(\[states\.D\][^\[]*counts_as = )"M"', r'\1"E"', text)
+    assert changed == 1
+    write(target, text.encode())
+    return target
+
+
+async def _capture(plan: Plan, seed: int, skip: int, measure: int, board: Board) -> Capture:
+    warm = checkpoint.find(plan.warm_name, plan.warm_key)
+    assert warm is not None  # built a moment ago
+    recipe = Recipe(plan, seed, ("full",), warm, skip, measure)
+    job = board.job(recipe.name)
+    made = await make(recipe, asyncio.Semaphore(1), job, False)
+    job.done("captured")
+    return open_capture(made.name, "full")
+
+
+async def _replay(capture: Capture, machine: str, protocol: str, board: Board) -> Path:
+    design = resolve_design(capture, machine, protocol)
+    job = board.job(f"{capture.name} on {design.label}")
+    folder = await replay(capture, design, lambda done, of: job.update("replaying", done, of))
+    job.done("replayed")
+    return folder
