@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What an experiment becomes for gem5, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.lab import Lab
+
+from s80lab.config_experiment import load_experiment
+from s80lab.errors import UserError
+from s80lab.experiment import Options
+from s80lab.gem5_plan import Gem5Plan, gem5_plans
+
+# configs/gem5/board.py: what fits between gem5's command line and its boot parameters.
+LONGEST_COMMAND_LINE = 511
+
+
+def plans(tmp_path: Path, options: Options, name: str = "imapb") -> list[Gem5Plan]:
+    gem5 = tmp_path / "gem5.fast"
+    gem5.write_text("#!/bin/sh\n")
+    gem5.chmod(0o755)
+    return gem5_plans(name, options)(gem5)
+
+
+@pytest.mark.parametrize("name", ["imapb", "imape"])
+@pytest.mark.parametrize("machine", ["s80", "s80-sixteenth"])
+def test_shipped_experiments_run_in_gem5(lab: Lab, tmp_path: Path, name: str, machine: str) -> None:
+    (plan,) = plans(tmp_path, Options(machine=machine), name)
+    assert len(plan.command_line()) <= LONGEST_COMMAND_LINE
+    assert plan.machine.l2.inclusion == "exclusive" and plan.machine.protocol == "hammer"
+    assert plan.phases.warmup % plan.phases.window == 0
+    # s80lab compare holds the two engines against each other at this warm-up.
+    part = load_experiment(name, {}).gem5
+    assert part is not None
+    model = plan.experiment.phases[part.scale]
+    assert (model.warmup_min, model.warmup_max) == (part.settle, part.settle)
+
+
+def test_one_checkpoint_serves_every_cache(lab: Lab, tmp_path: Path) -> None:
+    (large,) = plans(tmp_path, Options(machine="s80"))
+    (small,) = plans(tmp_path, Options(machine="s80-sixteenth", settings={"l2.size": "1MiB"}))
+    assert large.warm_key == small.warm_key
+    assert large.run_inputs("x") != small.run_inputs("x")
+
+
+def test_seeds_have_checkpoints_of_their_own(lab: Lab, tmp_path: Path) -> None:
+    one, two = plans(tmp_path, Options(seeds=[1, 2]))
+    assert one.ready_key == two.ready_key and one.warm_key != two.warm_key
+
+
+@pytest.mark.parametrize(
+    ("options", "refusal"),
+    [
+        (Options(machine="classroom"), r"no lengths for gem5 on the machine classroom \(\[gem5.phases.classroom\]\)"),
+        (Options(protocol="mesi"), "gem5 runs MOESI_hammer, which is `hammer` here"),
+        (Options(scale="paper"), "8 GiB of memory, gem5's PC has room for 3 GiB"),
+    ],
+)
+def test_what_gem5_cannot_be_is_refused(lab: Lab, tmp_path: Path, options: Options, refusal: str) -> None:
+    with pytest.raises(UserError, match=refusal):
+        plans(tmp_path, options)
+
+
+def test_without_gem5_one_sentence_says_what_to_do(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GEM5", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(UserError, match=r"no gem5: give --gem5 PATH, set \$GEM5, or put gem5.fast on PATH"):
+        gem5_plans("imapb", Options())(None)

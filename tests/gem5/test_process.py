@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A simulation that goes wrong becomes one sentence. The processes are stand-ins: how a gem5 fails is its own affair,
+what is made of it is ours."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from s80lab import gem5_process
+from s80lab.errors import UserError
+from s80lab.gem5_process import CONSOLE, simulate
+from s80lab.progress import Board
+
+
+def run(tmp_path: Path, script: str) -> dict[str, object]:
+    """A process that gets gem5's arguments and does as the script says; OUT is its --outdir."""
+    gem5 = tmp_path / "gem5.fast"
+    gem5.write_text(f"#!/bin/sh\nOUT=$2\n{script}\n")
+    gem5.chmod(0o755)
+
+    async def whole() -> dict[str, object]:
+        with Board(Console(quiet=True)) as board:
+            return await simulate(gem5, "measure", {"window": 5}, tmp_path / "out", board.job("x"), 100)
+
+    return asyncio.run(whole())
+
+
+def test_facts_of_a_whole_one(tmp_path: Path) -> None:
+    assert run(tmp_path, """echo '{"gem5": "24"}' > $OUT/facts.json""") == {"gem5": "24"}
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("echo 'mail_server.py: the L2 is too small' >&2; exit 1", "ended with code 1: the L2 is too small"),
+        ("echo 'src/x.cc:5: fatal: no such port' >&2; exit 1", "fatal: no such port"),
+        ("echo 'AttributeError: no parameter foo' >&2; exit 1", "AttributeError: no parameter foo"),
+        ("exit 0", "ended with code 0: it said nothing"),
+        ("kill -SEGV $$", "ended by signal SIGSEGV"),
+        (f"echo 's80lab: FAILED no servers' > $OUT/{CONSOLE}; sleep 60", "the guest gave up: no servers"),
+        (f"echo '[1.0] Kernel panic - not syncing: x' > $OUT/{CONSOLE}; sleep 60", "panicked: Kernel panic - not sync"),
+    ],
+)
+def test_one_that_fails(tmp_path: Path, script: str, said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        run(tmp_path, script)
+
+
+def test_one_that_stands_still_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gem5_process, "STALL_S", 1.0)
+    with pytest.raises(UserError, match="no sign of life for 1 s") as failure:
+        run(tmp_path, f"echo 'login:' > $OUT/{CONSOLE}; sleep 600")
+    assert "login:" in str(failure.value)
