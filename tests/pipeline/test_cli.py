@@ -21,7 +21,10 @@ def empty(tmp_path: Path) -> Lab:
         (["run", "imapc"], "there is no experiment `imapc` in configs/experiments: allowed are imapb, imape"),
         (["run", "imapb", "--machine", "s70"], "there is no machine `s70` in configs/machines: allowed are"),
         (["run", "imapb", "--protocol", "mosey"], "there is no protocol `mosey` in configs/protocols: allowed are"),
-        (["run", "imapb", "--scale", "giant"], "no phases for scale `giant`: allowed are paper, sixteenth, small, tiny"),
+        (
+            ["run", "imapb", "--scale", "giant"],
+            "no phases for scale `giant`: allowed are paper, sixteenth, small, tiny",
+        ),
         (["run", "imapb", "--set", "l2.size=3MiB"], "makes 6144 sets; the number of sets must be a power of two"),
         (["run", "imapb", "--set", "l2.waves=4"], "configs/machines/s80.toml: unknown key `l2.waves`: allowed are"),
         (["run", "imapb", "--seeds", "one"], "--seeds one: write whole numbers separated by commas"),

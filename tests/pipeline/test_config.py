@@ -111,7 +111,9 @@ def test_unknown_key_of_a_phase_is_refused(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_scale_without_phases_is_refused() -> None:
-    with pytest.raises(UserError, match=r"imapb.toml: no phases for scale `huge`: allowed are paper, sixteenth, small, tiny"):
+    with pytest.raises(
+        UserError, match=r"imapb.toml: no phases for scale `huge`: allowed are paper, sixteenth, small, tiny"
+    ):
         load_experiment("imapb", {"scale": "huge"})
 
 
