@@ -28,6 +28,7 @@ static_assert(sizeof(Block) == 2);
 
 /// All that a look at a set needs lies together, so that it costs one line of the host's cache: the
 /// replacement state (32 bits, or 64 for more than 8 ways), the tags, the blocks; padded to a power of two.
+/// What every access does is inlined by force: where an access leaves the L1, g++ would call it.
 class Cache {
 public:
     /// One way of one set. Valid as long as the cache.
@@ -63,7 +64,7 @@ public:
     unsigned ways() const { return ways_; }
 
     /// The slot that holds the line, or none. Does not touch the replacement state.
-    Slot find(Line line) const {
+    [[gnu::always_inline]] Slot find(Line line) const {
         std::byte* set = set_of(line);
         const unsigned found = matches(tags(set), line);
         return found == 0 ? Slot{} : Slot{set, static_cast<unsigned>(std::countr_zero(found))};
@@ -91,7 +92,7 @@ public:
         this->line(slot) = line;
         this->block(slot) = block;
     }
-    void touch(Slot slot) const {
+    [[gnu::always_inline]] void touch(Slot slot) const {
         if (two_orders_) {  // which one it was cannot be predicted, and need not be known
             const std::uint32_t order = slot.way == 0 ? 0x10 : 0x01;
             std::memcpy(slot.set + order_at_, &order, sizeof order);
@@ -158,7 +159,7 @@ private:
 
     /// The ways with that tag, a bit each. Which one it is cannot be predicted, so the usual numbers of ways
     /// are searched without a branch.
-    unsigned matches(const Line* tags, Line line) const {
+    [[gnu::always_inline]] unsigned matches(const Line* tags, Line line) const {
         if (ways_ == 2) {
             return matches_of<2>(tags, line);
         }

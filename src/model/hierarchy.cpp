@@ -32,6 +32,17 @@ Hierarchy::Hierarchy(const Machine& machine, const Protocol& protocol, std::size
                     std::to_string(Holders::kMemory) + " cores, the machine " + machine.name + " has " +
                     std::to_string(machine.cores()));
     }
+    static_assert(kKinds * kMaxStates <= 32, "quiet_ is too small");
+    for (unsigned k = 0; k < kKinds; ++k) {
+        const auto kind = static_cast<Kind>(k);
+        for (unsigned i = 0; i < protocol.states(); ++i) {
+            const auto s = static_cast<State>(i);
+            const OwnCell& cell = protocol.own(own_event(kind), s);
+            if (cell.possible && cell.bus == Bus::none && cell.next_alone == s) {
+                quiet_ |= 1U << quiet_bit(kind, s);
+            }
+        }
+    }
     std::byte* at = memory_.data();
     const auto cache = [&](const CacheGeometry& g) {
         std::byte* mine = at;
@@ -94,8 +105,7 @@ unsigned Hierarchy::beyond_l1(Access a, Cache::Slot slot) {
     return exclusive_ ? exclusive(a, slot) : inclusive(a);
 }
 
-/// The core holds the line: what its access does to the block. Returns the stall cycles.
-unsigned Hierarchy::hit(Access a, Block& block) {
+unsigned Hierarchy::hit_with_effect(Access a, Block& block) {
     const OwnCell& cell = protocol_.own(own_event(a.kind), block.state);
     if (!cell.possible) {
         impossible(protocol_, "own access", block.state, a.core, a.line);

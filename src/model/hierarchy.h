@@ -143,12 +143,24 @@ private:
     unsigned beyond_l1(Access a, Cache::Slot slot);
     // One core's organisation
     unsigned inclusive(Access a);
+    Cache::Slot make_room(unsigned core, Line line);
     void fill_l1(Access a, Block& block);
     void drop_from_l1s(unsigned core, Line line, Block block);
     unsigned exclusive(Access a, Cache::Slot slot);
     void move_to_l2(unsigned core, const Cache& from, Cache::Slot slot);
     // The protocol's own side
-    unsigned hit(Access a, Block& block);
+    static constexpr unsigned quiet_bit(Kind kind, State state) {
+        return static_cast<unsigned>(kind) * kMaxStates + state;
+    }
+    /// The core holds the line: what its access does to the block. Returns the stall cycles.
+    unsigned hit(Access a, Block& block) {
+        if ((quiet_ >> quiet_bit(a.kind, block.state) & 1) != 0) [[likely]] {
+            stats_.stall(a.core, a.context, a.kind, Service::l2) += machine_.latency.l2_hit;
+            return machine_.latency.l2_hit;
+        }
+        return hit_with_effect(a, block);
+    }
+    unsigned hit_with_effect(Access a, Block& block);
     Filled miss(Access a);
     void evict(unsigned core, Line line, Block& block);
     // The bus
@@ -161,6 +173,7 @@ private:
     Machine machine_;
     Protocol protocol_;
     bool exclusive_;
+    std::uint32_t quiet_ = 0;   ///< accesses that leave a block as it is: a bit a kind and state
     std::uint32_t memory_bit_;  ///< of a holder mask, if the protocol has memory remember sharing
     HostMemory memory_;         ///< of all caches
     std::vector<Core> cores_;

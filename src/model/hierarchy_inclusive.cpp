@@ -6,25 +6,32 @@
 namespace s80::model {
 
 unsigned Hierarchy::inclusive(Access a) {
-    Core& mine = cores_[a.core];
-    if (const Cache::Slot slot = mine.l2.find(a.line)) {
-        Block& block = mine.l2.block(slot);
-        const unsigned stall = hit(a, block);
-        mine.l2.touch(slot);
-        fill_l1(a, block);
-        return stall;
+    Cache& l2 = cores_[a.core].l2;
+    Cache::Slot slot = l2.find(a.line);
+    unsigned stall = 0;
+    if (slot) [[likely]] {
+        stall = hit(a, l2.block(slot));
+    } else {
+        const Filled filled = miss(a);
+        slot = make_room(a.core, a.line);
+        l2.put(slot, a.line, filled.block);
+        stall = filled.stall;
     }
-    const Filled filled = miss(a);
-    const Cache::Slot slot = mine.l2.place(a.line);
-    Block& block = mine.l2.block(slot);
-    if (const Line victim = mine.l2.line(slot); victim != kNoLine) {
-        evict(a.core, victim, block);
-        drop_from_l1s(a.core, victim, block);
+    l2.touch(slot);
+    fill_l1(a, l2.block(slot));
+    return stall;
+}
+
+/// The slot of the L2 where the line is to be put, its old block gone.
+Cache::Slot Hierarchy::make_room(unsigned core, Line line) {
+    Cache& l2 = cores_[core].l2;
+    const Cache::Slot slot = l2.place(line);
+    if (const Line victim = l2.line(slot); victim != kNoLine) {
+        Block& block = l2.block(slot);
+        evict(core, victim, block);
+        drop_from_l1s(core, victim, block);
     }
-    mine.l2.put(slot, a.line, filled.block);
-    mine.l2.touch(slot);
-    fill_l1(a, block);
-    return filled.stall;
+    return slot;
 }
 
 /// Puts the line into the L1 (or gives it permission). One core's own L1I and L1D stay coherent too: a
