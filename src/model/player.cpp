@@ -13,9 +13,9 @@ constexpr std::int64_t kUnit = 256;
 constexpr std::int64_t kNotSent = std::numeric_limits<std::int64_t>::min();
 /// Events of a stream between a prefetch and its use in a placed window; there of the bus's side; and of the
 /// events themselves.
-constexpr std::ptrdiff_t kAhead = 8;
-constexpr std::ptrdiff_t kBusAhead = 4;
-constexpr std::ptrdiff_t kEventsAhead = 32;
+constexpr std::ptrdiff_t kAhead = 4;
+constexpr std::ptrdiff_t kBusAhead = 1;
+constexpr std::ptrdiff_t kEventsAhead = 16;
 
 }  // namespace
 
