@@ -15,7 +15,7 @@ constexpr std::int64_t kNotSent = std::numeric_limits<std::int64_t>::min();
 /// events themselves.
 constexpr std::ptrdiff_t kAhead = 4;
 constexpr std::ptrdiff_t kBusAhead = 1;
-constexpr std::ptrdiff_t kEventsAhead = 16;
+constexpr std::ptrdiff_t kEventsAhead = 32;
 
 }  // namespace
 
