@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "failure.hpp"
 #include "fwcfg.hpp"
@@ -80,11 +81,15 @@ Offer offer_of(const Options& options) {
     return [fw_cfg = FwCfg()]() mutable { return fw_cfg.read(job_file); };
 }
 
-/// Waits until the host offers a job.
+/// Waits until the host offers a job. It is read until two readings agree: a guest that was saved in the middle
+/// of one and restored with another job has read a mixture of both.
 Job await_job(const Offer& offer) {
+    std::optional<std::string> last;
     for (;;) {
-        if (const auto text = offer()) return parse_job(*text);
-        usleep(poll_us);
+        auto text = offer();
+        if (text && text == last) return parse_job(*text);
+        last = std::move(text);
+        if (!last) usleep(poll_us);
     }
 }
 
