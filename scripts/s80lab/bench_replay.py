@@ -31,12 +31,17 @@ def bench_replay(full: Path, filtered: Path, say: Callable[[str], None]) -> None
     def millions(name: str, counter: str) -> float:
         return float(results[name][counter]) / 1e6
 
-    replayed = millions("replay_full", "events")
-    say(f"replay of the filtered capture: {millions('replay_filtered', 'instructions'):.0f} M instructions/s")
-    say(
-        f"replay of the full capture: {replayed:.1f} M recorded accesses/s, "
-        f"{replayed / millions('tag_walk', 'events'):.2f} of a walk of the same tags"
-    )
+    floor = millions("tag_walk", "events")
+    for suffix, how in (("", "on one host core"), ("_read_ahead", "read ahead on a second core")):
+        filtered_rate, full_rate = (
+            millions(f"replay_filtered{suffix}", "instructions"),
+            millions(f"replay_full{suffix}", "events"),
+        )
+        say(f"replay of the filtered capture, {how}: {filtered_rate:.0f} M instructions/s")
+        say(
+            f"replay of the full capture, {how}: {full_rate:.1f} M recorded accesses/s, "
+            f"{full_rate / floor:.2f} of a walk of the same tags"
+        )
     say(
         f"reading: {millions('read_full', 'events'):.0f} M events/s, writing: {millions('write_full', 'events'):.0f}, "
         f"filter: {millions('filter', 'events'):.0f}"

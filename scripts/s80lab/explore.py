@@ -42,7 +42,13 @@ async def explore(
             await replay(capture, design, lambda done, total: None)
             return
         async with slots:
-            await replay(capture, design, lambda done, total: whole.moved(folder, done, total), again=again)
+            await replay(
+                capture,
+                design,
+                lambda done, total: whole.moved(folder, done, total),
+                again=again,
+                alone=len(missing) == 1,
+            )
             whole.finished(folder)
 
     async with asyncio.TaskGroup() as group:

@@ -35,15 +35,18 @@ def run_folder(capture: Capture, design: Design) -> Path:
     return paths.runs() / f"replay-{capture.name}-{capture.form}-{design.protocol_name}-{key}"
 
 
-async def replay(capture: Capture, design: Design, progress: Progress, *, again: bool = False) -> Path:
-    """The folder of the replay; a whole one of the same inputs is taken as it is unless `again`."""
+async def replay(
+    capture: Capture, design: Design, progress: Progress, *, again: bool = False, alone: bool = True
+) -> Path:
+    """The folder of the replay; a whole one of the same inputs is taken as it is unless `again`. alone: no other runs
+    beside it."""
     folder = run_folder(capture, design)
     if again or not is_whole(folder):
         with staging(folder) as partial:
             began = time.monotonic()
             (partial / MACHINE).write_text(design.machine.resolved())
             shutil.copyfile(design.protocol, partial / PROTOCOL)
-            played = await play(capture.path, partial / MACHINE, partial / PROTOCOL, partial, progress)
+            played = await play(capture.path, partial / MACHINE, partial / PROTOCOL, partial, progress, alone=alone)
             await asyncio.to_thread(_finish, capture, design, folder.name, played, began, partial)
     else:
         _restate(capture, design, folder)

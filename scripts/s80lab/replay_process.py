@@ -15,6 +15,7 @@ from s80lab import paths
 from s80lab.capture import built, said
 from s80lab.errors import UserError
 from s80lab.guest import DIES_WITH_US
+from s80lab.resources import host_cores
 
 Progress = Callable[[int, int], None]
 
@@ -33,9 +34,13 @@ class Played:
         return self.instructions / self.seconds / 1e6 if self.seconds else 0.0
 
 
-async def play(capture: Path, machine: Path, protocol: Path, out: Path, progress: Progress) -> Played:
-    """Replays the capture into `out`/snapshots.jsonl. progress(instructions, of so many); the process ends with us."""
-    arguments = {"capture": capture, "machine": machine, "protocol": protocol, "out": out}
+async def play(
+    capture: Path, machine: Path, protocol: Path, out: Path, progress: Progress, *, alone: bool = True
+) -> Played:
+    """Replays the capture into `out`/snapshots.jsonl. progress(instructions, of so many); the process ends with us.
+    alone: no other replay runs beside it, so the capture may be read on a second core."""
+    read_ahead = "yes" if alone and host_cores() > 1 else "no"
+    arguments = {"capture": capture, "machine": machine, "protocol": protocol, "out": out, "read_ahead": read_ahead}
     process = await asyncio.create_subprocess_exec(
         *DIES_WITH_US,
         str(built(paths.REPLAY)),

@@ -14,6 +14,7 @@
 #include "model/protocol.h"
 #include "model/snapshot.h"
 #include "model/state_file.h"
+#include "trace/read_ahead.h"
 
 namespace s80::replay {
 
@@ -54,21 +55,21 @@ bool same_machine(const Machine& a, const Machine& b) {
     return geometry(a) == geometry(b);
 }
 
-void play(trace::Reader& reader, model::Player& player, model::Hierarchy& hierarchy, const std::string& path,
-          const Progress& progress) {
-    const trace::Totals& totals = reader.totals();
+/// Source: a Reader, or one that is read ahead.
+template <class Source>
+void play(Source& source, const trace::Totals& totals, model::Player& player, model::Hierarchy& hierarchy,
+          const std::string& path, const Progress& progress) {
     model::SnapshotWriter snapshots(path, hierarchy);
-    model::Window window(reader.header().processors);
+    model::Window window(hierarchy.machine().processors);
     auto shown = std::chrono::steady_clock::now();
-    while (reader.next(window)) {
+    for (std::uint64_t played = 0; source.next(window);) {
         try {
             player.play(window);
         } catch (const Error& e) {
-            throw Error("window " + std::to_string(reader.taken() - 1) +
-                        " of the capture cannot be played: " + e.what());
+            throw Error("window " + std::to_string(played) + " of the capture cannot be played: " + e.what());
         }
         snapshots.write(window, player, hierarchy.stats());
-        if (reader.taken() % kWindowsALook != 0) {
+        if (++played % kWindowsALook != 0) {
             continue;
         }
         if (const auto now = std::chrono::steady_clock::now(); now - shown >= kProgressInterval) {
@@ -83,14 +84,16 @@ void play(trace::Reader& reader, model::Player& player, model::Hierarchy& hierar
 Arguments Arguments::parse(int argc, char** argv) {
     Arguments a;
     const std::map<std::string_view, std::string*> known{
-        {"capture", &a.capture}, {"machine", &a.machine}, {"protocol", &a.protocol}, {"out", &a.out}};
+        {"capture", &a.capture}, {"machine", &a.machine},       {"protocol", &a.protocol},
+        {"out", &a.out},         {"read_ahead", &a.read_ahead},
+    };
     for (int i = 1; i < argc; ++i) {
         const std::string_view word = argv[i];
         const auto equals = word.find('=');
         const auto it = known.find(word.substr(0, equals));
         if (it == known.end() || equals == std::string_view::npos) {
             throw Error("unknown argument '" + std::string(word) +
-                        "'; wanted are capture=FILE machine=FILE protocol=FILE out=DIR");
+                        "'; wanted are capture=FILE machine=FILE protocol=FILE out=DIR [read_ahead=yes]");
         }
         *it->second = word.substr(equals + 1);
     }
@@ -98,6 +101,9 @@ Arguments Arguments::parse(int argc, char** argv) {
         if (value->empty()) {
             throw Error("the argument " + std::string(key) + "= is missing");
         }
+    }
+    if (a.read_ahead != "yes" && a.read_ahead != "no") {
+        throw Error("read_ahead=" + a.read_ahead + ": must be yes or no");
     }
     return a;
 }
@@ -131,7 +137,12 @@ Result replay(const Arguments& arguments, const Progress& progress) {
     const std::string path = arguments.out + "/snapshots.jsonl";
     const std::string partial = path + ".partial";
     try {
-        play(reader, player, hierarchy, partial, progress);
+        if (arguments.read_ahead == "yes") {
+            trace::ReadAhead ahead(reader);
+            play(ahead, reader.totals(), player, hierarchy, partial, progress);
+        } else {
+            play(reader, reader.totals(), player, hierarchy, partial, progress);
+        }
     } catch (...) {
         std::remove(partial.c_str());
         throw;

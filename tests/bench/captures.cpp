@@ -93,20 +93,24 @@ const Captures& captures() {
     return all;
 }
 
-Replay::Replay(const std::string& path)
+Replay::Replay(const std::string& path, bool read_ahead)
     : reader_(path),
       hierarchy_(model::Machine::parse(reader_.header().machine, path),
                  model::Protocol::load(S80_CONFIGS "/protocols/" + reader_.header().protocol + ".toml"),
                  reader_.header().lines),
       player_(hierarchy_),
       window_(reader_.header().processors),
-      total_(reader_.totals().last - reader_.totals().instructions) {}
+      total_(reader_.totals().last - reader_.totals().instructions) {
+    if (read_ahead) {
+        ahead_.emplace(reader_);
+    }
+}
 
 bool Replay::play(unsigned windows) {
     events_ = 0;
     const std::uint64_t before = total_;
     bool more = true;
-    while (windows-- != 0 && (more = reader_.next(window_))) {
+    while (windows-- != 0 && (more = ahead_ ? ahead_->next(window_) : reader_.next(window_))) {
         player_.play(window_);
         for (const model::Stream& stream : window_.streams) {
             events_ += stream.size;

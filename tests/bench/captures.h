@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The captures that are benchmarked.
 #pragma once
+#include <optional>
 #include <string>
 
 #include "model/hierarchy.h"
 #include "model/player.h"
+#include "trace/read_ahead.h"
 #include "trace/reader.h"
 
 namespace s80::bench {
@@ -20,12 +22,13 @@ const Captures& captures();
 /// A capture that is being played, by the protocol of the live run, on the machine that it was made with.
 class Replay {
 public:
-    explicit Replay(const std::string& path);
+    /// read_ahead: on a thread of its own.
+    explicit Replay(const std::string& path, bool read_ahead = false);
 
     /// Plays some windows; false where the capture ends.
     bool play(unsigned windows);
 
-    trace::Reader& reader() { return reader_; }
+    const trace::Reader& reader() const { return reader_; }
     model::Hierarchy& hierarchy() { return hierarchy_; }
     model::Player& player() { return player_; }
     /// Events and instructions of what was played last.
@@ -40,6 +43,7 @@ private:
     std::uint64_t events_ = 0;
     std::uint64_t instructions_ = 0;
     std::uint64_t total_ = 0;
+    std::optional<trace::ReadAhead> ahead_;
 };
 
 }  // namespace s80::bench

@@ -13,6 +13,7 @@
 #include "model/snapshot.h"
 #include "model/state_file.h"
 #include "trace/filter.h"
+#include "trace/read_ahead.h"
 #include "windows.h"
 
 namespace s80::test {
@@ -78,10 +79,11 @@ private:
     model::Player player_{hierarchy_};
 };
 
-replay::Result replayed(const Folder& folder, const char* capture) {
+replay::Result replayed(const Folder& folder, const char* capture, const char* read_ahead = "no") {
     std::ofstream(folder / "machine.toml") << kMachine;
-    return replay::replay({folder / capture, folder / "machine.toml", protocol_file(), folder.path()},
-                          [](std::uint64_t, std::uint64_t) {});
+    return replay::replay(
+        {folder / capture, folder / "machine.toml", protocol_file(), folder.path(), read_ahead},
+        [](std::uint64_t, std::uint64_t) {});
 }
 
 std::string text(const std::string& path) {
@@ -104,6 +106,8 @@ TEST(Replay, OfAFullCaptureWritesTheSameBytes) {
         RC_ASSERT(same_text(folder / "snapshots.jsonl", folder / "live.jsonl"));
         RC_ASSERT(result.accesses == live.hierarchy().stats().sum(model::Stat::accesses));
         RC_ASSERT(result.instructions == live.hierarchy().stats().sum(model::Stat::instructions));
+        replayed(folder, "full.s80c", "yes");
+        RC_ASSERT(same_text(folder / "snapshots.jsonl", folder / "live.jsonl"));
     }));
 }
 
@@ -128,8 +132,20 @@ TEST(Replay, LeavesNothingPartial) {
     std::string bytes = text(folder / "full.s80c");
     bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
     std::ofstream(folder / "full.s80c", std::ios::binary) << bytes;
-    EXPECT_NE(error_of([&] { replayed(folder, "full.s80c"); }).find("full.s80c"), std::string::npos);
+    const std::string sentence = error_of([&] { replayed(folder, "full.s80c"); });
+    EXPECT_NE(sentence.find("full.s80c"), std::string::npos);
+    EXPECT_EQ(error_of([&] { replayed(folder, "full.s80c", "yes"); }), sentence);
     EXPECT_FALSE(fs::exists(folder / "snapshots.jsonl"));
+}
+
+TEST(Replay, EndsTheReaderWithThePlayer) {
+    const Folder folder;
+    write_capture(folder / "full.s80c", header_for(false, 3, kLines),
+                  RandomWindows(3, {.lines = 512, .windows = 100}).all());
+    trace::Reader reader(folder / "full.s80c");
+    model::Window window(3);
+    trace::ReadAhead ahead(reader);
+    EXPECT_TRUE(ahead.next(window));  // the reader waits with a full ring when the scope ends
 }
 
 /// Processors that take turns of a window each: the order of their accesses is that of the windows, whatever

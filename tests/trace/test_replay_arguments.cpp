@@ -70,6 +70,9 @@ TEST(ReplayArguments, NamesWhatIsWrong) {
         });
     };
     EXPECT_EQ(parse({"capture=a", "machine=b", "protocol=c", "out=d"}), "");
+    EXPECT_EQ(parse({"capture=a", "machine=b", "protocol=c", "out=d", "read_ahead=yes"}), "");
+    EXPECT_NE(parse({"capture=a", "machine=b", "protocol=c", "out=d", "read_ahead=maybe"}).find("yes or no"),
+              std::string::npos);
     EXPECT_NE(parse({"capture=a", "machine=b", "protocol=c"}).find("out="), std::string::npos);
     EXPECT_NE(parse({"caputre=a"}).find("'caputre=a'"), std::string::npos);
     EXPECT_NE(parse({"capture"}).find("'capture'"), std::string::npos);
