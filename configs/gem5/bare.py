@@ -7,7 +7,8 @@ from __future__ import annotations
 from typing import Any
 
 from gem5.components.cachehierarchies.classic.no_cache import NoCache
-from m5.objects import NULL, BadAddr, SystemXBar
+from m5.objects import BadAddr, SystemXBar
+from m5.params import NULL
 
 
 class Bare(NoCache):

@@ -36,6 +36,8 @@ from m5.objects import Root
 from machine_file import MachineError, MachineFile
 
 TICKS_PER_S = 10**12
+# Instructions a cycle of a processor without caches: fewer events, and fewer ticks of the kernel an instruction.
+ATOMIC_WIDTH = 8
 # Simulated time between two looks at the instructions: coarse where nothing ends by them, fine where windows do.
 BOOT_STEP = TICKS_PER_S // 100
 WARM_STEP = TICKS_PER_S // 1000
@@ -91,9 +93,13 @@ def arguments() -> argparse.Namespace:
 def build_board(options: argparse.Namespace, machine: MachineFile) -> MailServerBoard:
     timing = options.stage == "measure"
     require_protocol()
+    processor = SimpleProcessor(CPUTypes.TIMING if timing else CPUTypes.ATOMIC, machine.processors, ISA.X86)
+    if not timing:
+        for core in processor.get_cores():
+            core.get_simobject().width = ATOMIC_WIDTH
     board = MailServerBoard(
         machine.clock_hz,
-        SimpleProcessor(CPUTypes.TIMING if timing else CPUTypes.ATOMIC, machine.processors, ISA.X86),
+        processor,
         # The directory's own latency stands for memory's (machine file).
         SingleChannelSimpleMemory("1ns", "0ns", "1000GiB/s", f"{options.memory}B"),
         HammerHierarchy(machine) if timing else Bare(),
