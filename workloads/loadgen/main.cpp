@@ -81,8 +81,8 @@ Offer offer_of(const Options& options) {
     return [fw_cfg = FwCfg()]() mutable { return fw_cfg.read(job_file); };
 }
 
-/// Waits until the host offers a job. It is read until two readings agree: a guest that was saved in the middle
-/// of one and restored with another job has read a mixture of both.
+/// Waits until the host offers a job. It is read until two readings agree: a guest that was saved in the
+/// middle of one and restored with another job has read a mixture of both.
 Job await_job(const Offer& offer) {
     std::optional<std::string> last;
     for (;;) {
