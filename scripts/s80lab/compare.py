@@ -2,13 +2,14 @@
 """gem5 and the model side by side: the same mix on the same machine at the same warm-up, window by window.
 
 Both sides run the mix for the same number of instructions without what is compared, then begin with empty caches: gem5
-restored under Ruby; the model as a replay of a full capture. Windows of a number are compared, never others.
+restored under Ruby; the model as a replay of a full capture, cut where gem5's windows end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,12 @@ from s80lab.config_experiment import Experiment, Gem5Phases
 from s80lab.database import list_runs
 from s80lab.errors import UserError
 from s80lab.folder import read_manifest
-from s80lab.metrics_registry import Measurement, compute_all
+from s80lab.metrics import of
+from s80lab.metrics_registry import Measurement, flatten
 from s80lab.report_interval import Estimate, estimate
-from s80lab.snapshots import Delta, Snapshots
+from s80lab.snapshots import Delta, Snapshot, Snapshots
 
-# Windows of the two sides may end this far apart (gem5's end at the first look after their last instruction).
+# The runs of gem5 may end their windows this far apart, of a window (at the first look after their last instruction).
 WINDOW_TOLERANCE = 0.05
 
 
@@ -122,17 +124,28 @@ def gem5_side(runs: Sequence[Path]) -> Side:
     return Side("gem5", tuple(tuple(Snapshots.read(run / SNAPSHOTS).windows()) for run in runs))
 
 
-def model_side(label: str, runs: Sequence[Path]) -> Side:
-    """Replays that began with empty caches; UserError for one that did not."""
-    return Side(label, tuple(_from_cold(run) for run in runs))
+def ends(gem5: Side) -> list[int]:
+    """Instructions since empty caches at the end of each window; UserError where the runs' are not the same."""
+    by_run = [list(accumulate(window.instructions for window in run)) for run in gem5.windows]
+    for number, (first, *others) in enumerate(zip(*by_run, strict=False)):
+        for other in others:
+            if abs(other - first) > WINDOW_TOLERANCE * gem5.windows[0][number].instructions:
+                raise UserError(
+                    f"window {number + 1} of one run of gem5 ends after {first} instructions, of another after "
+                    f"{other}: a comparison of unlike warm-up is refused; run them again with the same lengths"
+                )
+    return by_run[0][: min(len(run) for run in by_run)]
+
+
+def model_side(label: str, runs: Sequence[Path], at: Sequence[int]) -> Side:
+    """Replays that began with empty caches, cut at these numbers of instructions (counts between two snapshots are
+    interpolated); UserError for one that did not begin so, or ended earlier."""
+    return Side(label, tuple(_cut(run, at) for run in runs))
 
 
 def compare(gem5: Side, model: Side, control: Side, first: int) -> list[Row]:
-    """All quantities over the windows that all sides have, from number `first` on; UserError where windows are of
-    unlike warm-up."""
+    """All quantities over the windows from number `first` on."""
     count = min(len(run) for side in (gem5, model, control) for run in side.windows)
-    for index in range(count):
-        _check_ends(gem5, model, index)
     measured = [side.cut(first, count - first) for side in (gem5, model, control)]
     return [_row(quantity, *measured) for quantity in QUANTITIES]
 
@@ -160,35 +173,39 @@ def _means(by_run: Sequence[Sequence[float | None]]) -> list[float | None]:
 
 
 def _value(window: Delta, quantity: Quantity) -> float | None:
-    value = compute_all(Measurement(window, None)).get(quantity.metric)
+    declared = of(quantity.metric)
+    value = flatten(declared.name, declared.compute(Measurement(window, None))).get(quantity.metric)
     return None if value is None else float(value)
 
 
-def _from_cold(run: Path) -> tuple[Delta, ...]:
+def _cut(run: Path, at: Sequence[int]) -> tuple[Delta, ...]:
     snapshots = Snapshots.read(run / SNAPSHOTS)
-    first = snapshots.lines[0]
+    first, last = snapshots.lines[0], snapshots.lines[-1]
     counted = int(first.values["instructions"].sum())
     if read_manifest(run)["warm_snapshots"] is not None or counted > first.instructions:
         raise UserError(f"{run}: did not begin with empty caches: a comparison of unlike warm-up is refused")
-    zero = replace(
-        first,
-        instructions=first.instructions - counted,
-        values={name: np.zeros_like(values) for name, values in first.values.items()},
-    )
-    whole = replace(snapshots, lines=(zero, *snapshots.lines))
-    return tuple(whole.windows())
+    begin = first.instructions - counted
+    if last.instructions - begin < at[-1]:
+        raise UserError(
+            f"{run}: is {last.instructions - begin} instructions long, gem5's windows end after {at[-1]}; record longer"
+        )
+    empty = {name: np.zeros_like(values) for name, values in first.values.items()}
+    lines = [replace(first, instructions=begin, clock_ns=0, idle_ns=0, values=empty), *snapshots.lines]
+    cuts = [lines[0], *(_between(lines, begin + instructions) for instructions in at)]
+    return tuple(Delta(snapshots.header, a, b) for a, b in pairwise(cuts))
 
 
-def _check_ends(gem5: Side, model: Side, index: int) -> None:
-    for one in gem5.windows:
-        for other in model.windows:
-            a = sum(window.instructions for window in one[: index + 1])
-            b = sum(window.instructions for window in other[: index + 1])
-            if abs(a - b) > WINDOW_TOLERANCE * other[index].instructions * (index + 1):
-                raise UserError(
-                    f"window {index + 1} ends {a} instructions after empty caches in gem5 and {b} in the model: a "
-                    "comparison of unlike warm-up is refused; run both again"
-                )
+def _between(lines: Sequence[Snapshot], instructions: int) -> Snapshot:
+    """What a snapshot at that moment would have held, between the two around it."""
+    after = next(number for number, line in enumerate(lines) if line.instructions >= instructions)
+    a, b = lines[after - 1], lines[after]
+    part = (instructions - a.instructions) / (b.instructions - a.instructions)
+    values = {
+        name: np.asarray(np.rint(a.values[name] + part * (b.values[name] - a.values[name])), dtype=np.int64)
+        for name in b.values
+    }
+    clock_ns = round(a.clock_ns + part * (b.clock_ns - a.clock_ns))
+    return replace(b, instructions=instructions, clock_ns=clock_ns, values=values)
 
 
 def record(rows: Sequence[Row]) -> list[dict[str, Any]]:

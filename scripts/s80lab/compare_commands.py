@@ -15,11 +15,11 @@ from s80lab import checkpoint, paths
 from s80lab.capture import Capture, open_capture
 from s80lab.capture_live import Recipe, make
 from s80lab.command_parts import make_plans, on_board, run_pipeline
-from s80lab.compare import Side, compare, gem5_runs, gem5_side, lengths, model_side
+from s80lab.compare import Side, compare, ends, gem5_runs, gem5_side, lengths, model_side
 from s80lab.compare_page import table, write_files
 from s80lab.config_experiment import load_experiment
 from s80lab.experiment import Options, Plan
-from s80lab.folder import read_stats
+from s80lab.folder import read_manifest, read_stats
 from s80lab.progress import Board
 from s80lab.replay import replay
 from s80lab.replay_design import resolve_design
@@ -41,20 +41,23 @@ def compare_command(
     """The same mix in gem5 and in the model, window by window since empty caches; needs gem5's runs, not gem5."""
     runs = gem5_runs(experiment, machine)
     phases = lengths(load_experiment(experiment, {}), machine, runs)
-    scale = load_experiment(experiment, {}).gem5
-    assert scale is not None
-    (plan,) = make_plans([experiment], Options(machine=machine, protocol="hammer", scale=scale.scale))
+    scale = read_manifest(runs[0])["scale"]
+    (plan,) = make_plans([experiment], Options(machine=machine, protocol="hammer", scale=scale))
     run_pipeline([plan], 0, False, "warm")
     table_of_ruby = as_ruby(paths.BUILD / "protocols" / f"{AS_RUBY}.toml")
 
+    gem5 = gem5_side(runs)
+    at = ends(gem5)
+    # gem5's windows end a little after their last instruction.
+    measure = phases.measure + 2 * phases.window
+
     async def work(board: Board) -> tuple[Side, Side]:
-        captures = [await _capture(plan, int(seed), phases.warmup, phases.measure, board) for seed in seeds.split(",")]
+        captures = [await _capture(plan, int(seed), phases.warmup, measure, board) for seed in seeds.split(",")]
         model = [await _replay(capture, machine, str(table_of_ruby), board) for capture in captures]
         control = [await _replay(capture, machine, CONTROL, board) for capture in captures]
-        return model_side("model, hammer", model), model_side(f"model, {CONTROL}", control)
+        return model_side("model, hammer", model, at), model_side(f"model, {CONTROL}", control, at)
 
     model, control = on_board(work)
-    gem5 = gem5_side(runs)
     first = phases.warmup // phases.window
     rows = compare(gem5, model, control, first)
     cold = any(read_stats(run)["warmup"]["verdict"] != "warm" for run in runs)
