@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Windows of the same warm-up, and the refusal of others. The runs are those of the random machine of tests/results."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.results.simulation import write_run
+
+from s80lab import paths
+from s80lab.compare import Side, compare, ends, model_side
+from s80lab.compare_commands import as_ruby
+from s80lab.compare_page import table, write_files
+from s80lab.errors import UserError
+from s80lab.protocol_proof import ensure_proven
+from s80lab.snapshots import Snapshots
+
+WINDOW = 3000
+
+
+@pytest.fixture
+def cold(tmp_path: Path) -> Path:
+    """A run that began with empty caches: the warm-up is part of it, and its counts begin with it."""
+    run = write_run(tmp_path / "run", 7)
+    warming, measured = tmp_path / "warm-run.jsonl", run / "snapshots.jsonl"
+    header, _load_begin, *before = warming.read_text().splitlines()
+    _, _measure_begin, *after = measured.read_text().splitlines()
+    measured.write_text("".join(f"{line}\n" for line in (header, *before, *after)))
+    manifest = json.loads((run / "manifest.json").read_text())
+    (run / "manifest.json").write_text(json.dumps(manifest | {"warm_snapshots": None}))
+    return run
+
+
+def whole(run: Path) -> Side:
+    return model_side("x", [run], [WINDOW * number for number in range(1, 14)])
+
+
+def test_cuts_at_its_own_windows_are_its_windows(cold: Path) -> None:
+    snapshots = Snapshots.read(cold / "snapshots.jsonl")
+    (windows,) = whole(cold).windows
+    assert ends(whole(cold)) == [WINDOW * number for number in range(1, 14)]
+    for window, own in zip(windows[1:], snapshots.windows(), strict=False):
+        assert np.array_equal(window["l2_misses"], own["l2_misses"])
+
+
+def test_what_is_cut_in_the_middle_of_windows_sums_to_the_same(cold: Path) -> None:
+    (windows,) = whole(cold).windows
+    (halves,) = model_side("x", [cold], [WINDOW // 2 * number for number in range(1, 27)]).windows
+    assert sum(half.total("fills") for half in halves) == sum(window.total("fills") for window in windows)
+    assert {half.instructions for half in halves} == {WINDOW // 2}
+
+
+def test_a_side_compared_with_itself_does_not_differ(cold: Path, tmp_path: Path) -> None:
+    side = whole(cold)
+    rows = compare(side, side, side, 3)
+    differences = [row.difference for row in rows if row.difference is not None]
+    assert differences and all(difference.mean == 0 and difference.n == 10 for difference in differences)
+    made = table("x", rows, "moesi", cold=True)
+    write_files(tmp_path / "out", made, rows, [side, side, side])
+    text = (tmp_path / "out" / "compare.md").read_text()
+    assert "not warm" in text and "+0.00 ± 0.00" in text and " !" not in text.partition("| |")[2]
+    assert len(json.loads((tmp_path / "out" / "compare.json").read_text())["rows"]) == len(rows)
+
+
+def test_a_large_difference_is_marked(cold: Path) -> None:
+    side = whole(cold)
+    (windows,) = side.windows
+    values = [
+        replace(window, end=replace(window.end, values={**window.end.values, "e_to_m": window.begin.values["e_to_m"]}))
+        for window in windows
+    ]
+    rows = compare(replace(side, windows=(tuple(values),)), side, side, 0)
+    (marked,) = [row for row in table("x", rows, "moesi", cold=False).rows if row.label == "E to M"]
+    assert marked.cells[2].text.startswith("-") and marked.cells[2].text.endswith("!")
+
+
+@pytest.mark.parametrize(
+    ("at", "warm_snapshots", "refusal"),
+    [
+        ([WINDOW, 100 * WINDOW], None, "is 39000 instructions long, gem5's windows end after 300000; record longer"),
+        ([WINDOW], "warmup.jsonl", "did not begin with empty caches: a comparison of unlike warm-up is refused"),
+    ],
+)
+def test_unlike_warm_up_is_refused(cold: Path, at: list[int], warm_snapshots: str | None, refusal: str) -> None:
+    manifest = json.loads((cold / "manifest.json").read_text())
+    (cold / "manifest.json").write_text(json.dumps(manifest | {"warm_snapshots": warm_snapshots}))
+    with pytest.raises(UserError, match=refusal):
+        model_side("x", [cold], at)
+
+
+def test_runs_of_other_windows_are_refused(cold: Path) -> None:
+    side, other = whole(cold), model_side("x", [cold], [2 * WINDOW, 4 * WINDOW])
+    with pytest.raises(
+        UserError, match="window 1 of one run of gem5 ends after 3000 instructions, of another after 6000"
+    ):
+        ends(Side("gem5", side.windows + other.windows))
+
+
+def test_the_table_with_rubys_names_is_proven(tmp_path: Path) -> None:
+    table_of_ruby = as_ruby(tmp_path / "hammer-as-ruby.toml")
+    own = (paths.PROTOCOLS / "hammer.toml").read_text().splitlines()
+    changed = [pair for pair in zip(own, table_of_ruby.read_text().splitlines(), strict=True) if pair[0] != pair[1]]
+    assert changed == [('name = "hammer"', 'name = "hammer-as-ruby"'), ('counts_as = "M"', 'counts_as = "E"')]
+    ensure_proven(table_of_ruby)
