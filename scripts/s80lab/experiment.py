@@ -18,7 +18,7 @@ from s80lab.hashing import file_hash, text_hash, value_hash
 from s80lab.image import ImageManifest, load_image
 from s80lab.protocol_proof import ensure_proven
 from s80lab.qemu import Qemu
-from s80lab.workload import TRANSACTIONS, job_text
+from s80lab.workload import job_text, login_job_text
 
 # The warm-up's clients draw from a seed of their own; a run's clients take up the run's.
 WARMUP_SEED = 1_000_000
@@ -78,9 +78,7 @@ class Plan:
         return self.experiment.clients or self.scale.users
 
     def login_job(self) -> str:
-        """The job of the ready guest: it logs the clients in, of whatever mix they will be, and waits."""
-        weights = " ".join("1" for _ in TRANSACTIONS)
-        return f"hold=1\nclients={self.clients}\nusers={self.scale.users}\ndriver=independent\nmix_percent={weights}\n"
+        return login_job_text(self.clients, self.scale.users)
 
     def job(self, seed: int) -> str:
         """The text that the guest's load generator reads."""

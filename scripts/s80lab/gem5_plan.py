@@ -17,7 +17,7 @@ from s80lab.experiment import Inputs, Options
 from s80lab.hashing import file_hash, text_hash, value_hash
 from s80lab.image import ImageManifest, load_image
 from s80lab.ruby_engine import find_gem5
-from s80lab.workload import TRANSACTIONS, job_text
+from s80lab.workload import job_text, login_job_text
 
 CONFIGS = paths.ROOT / "configs" / "gem5"
 # What decides the state of a guest without caches; the caches are not among it.
@@ -66,9 +66,7 @@ class Gem5Plan:
         )
 
     def login_job(self) -> str:
-        """The job of the ready guest: it logs the clients in, of whatever mix they will be, and waits."""
-        weights = " ".join("1" for _ in TRANSACTIONS)
-        return f"hold=1\nclients={self.clients}\nusers={self.scale.users}\ndriver=independent\nmix_percent={weights}\n"
+        return login_job_text(self.clients, self.scale.users)
 
     def job(self) -> str:
         """What the clients do from the ready checkpoint on."""

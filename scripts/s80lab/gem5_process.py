@@ -18,6 +18,7 @@ from s80lab import paths
 from s80lab.errors import UserError
 from s80lab.follow import Follower, tail
 from s80lab.guest import DIES_WITH_US
+from s80lab.guest_console import word
 from s80lab.progress import Job
 
 SCRIPT = paths.ROOT / "configs" / "gem5" / "mail_server.py"
@@ -94,13 +95,10 @@ class _Watch:
     def _read(self) -> bool:
         console, progress = self._console.lines(), self._progress.lines()
         for line in console:
-            if "Kernel panic" in line:
-                raise self._failure(f"the guest's kernel panicked: {line[line.index('Kernel panic') :].strip()}")
-            _, marker, text = line.partition("s80lab: ")
-            if marker and text.startswith("FAILED"):
-                raise self._failure(f"the guest gave up: {text.removeprefix('FAILED').strip()}")
-            if marker:
-                self._said = text.strip()
+            if said := word(line):
+                if said.failure:
+                    raise self._failure(said.failure)
+                self._said = said.stage
         for line in progress:
             self._done = json.loads(line)["instructions"]
             self._first = self._first or (time.monotonic(), self._done)

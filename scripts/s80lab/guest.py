@@ -20,6 +20,7 @@ from typing import Any, Self, TypeVar
 from s80lab.errors import UserError
 from s80lab.follow import Follower, tail
 from s80lab.guest_command import CONSOLE, OUTPUT, Boot, Session, arguments
+from s80lab.guest_console import word
 from s80lab.guest_monitor import Monitor
 from s80lab.qemu import Qemu
 
@@ -126,13 +127,10 @@ class Guest:
         ended = self._process.returncode is not None
         for line in self._console.lines():
             self.moved()
-            if "Kernel panic" in line:
-                raise self._failure(f"the guest's kernel panicked: {line[line.index('Kernel panic') :].strip()}")
-            _, marker, text = line.partition("s80lab: ")
-            if marker and text.startswith("FAILED"):
-                raise self._failure(f"the guest gave up: {text.removeprefix('FAILED').strip()}")
-            if marker:
-                self.stage = text.strip()
+            if said := word(line):
+                if said.failure:
+                    raise self._failure(said.failure)
+                self.stage = said.stage
         for line in self._output.lines():
             self.moved()
             event = _event(line)

@@ -105,6 +105,12 @@ def expected_mix(workload: Workload) -> dict[str, float]:
     return {name: float(value) for name, value in zip(TRANSACTIONS, share / share.sum(), strict=True)}
 
 
+def login_job_text(clients: int, users: int) -> str:
+    """The job of a ready guest: it logs the clients in, of whatever mix they will be, and waits."""
+    weights = " ".join("1" for _ in TRANSACTIONS)
+    return f"hold=1\nclients={clients}\nusers={users}\ndriver=independent\nmix_percent={weights}\n"
+
+
 def job_text(
     workload: Workload | str,
     *,
