@@ -68,6 +68,11 @@ class MailServerBoard(AbstractSystemBoard):
         """kernel: an ELF file; initramfs: an archive that is not compressed; scratch: for two small files."""
         if len(command_line) > COMMAND_LINE_LIMIT:
             raise ValueError(f"the kernel's command line has {len(command_line)} characters, {COMMAND_LINE_LIMIT} fit")
+        ram, end = self.get_memory().get_size(), INITRAMFS + initramfs.stat().st_size
+        if end > ram:
+            raise ValueError(
+                f"the initramfs ends at {end / 2**20:.0f} MiB, the guest has {ram / 2**20:.0f} MiB of memory"
+            )
         # type_of_loader, loadflags, setup_move_size, code32_start, ramdisk_image, ramdisk_size
         loader = struct.pack("<BBHIII", UNDEFINED_LOADER, 0, 0, 0, INITRAMFS, initramfs.stat().st_size)
         # struct setup_data: next, type, length. A bootloader's seed, always the same: the kernel need not gather

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from s80lab import gem5_table as table
 from s80lab.config_machine import Machine
 from s80lab.errors import UserError
-from s80lab.gem5_stats import Dump, read_dumps
+from s80lab.gem5_stats import Dump, Row, read_dumps
 from s80lab.snapshots import REQUIRED
 
 ANY = "any"
@@ -170,13 +170,19 @@ def _window(dump: Dump, machine: Machine) -> tuple[int, int, Values]:
     def by_core(rows: Sequence[str]) -> NDArray[np.int64]:
         return np.asarray(np.sum([dump.vector(row, cores) for row in rows], axis=0), dtype=np.int64)
 
-    def by_processor(pattern: str) -> NDArray[np.int64]:
+    ticks = dump.scalar(table.TICKS)
+    # A processor that did nothing has no row of instructions, but one of operations.
+    idle: dict[str, Row] = dict.fromkeys(dump.matching(table.OPERATIONS), (0.0,))
+
+    def by_processor(pattern: str, scale: float = 1.0) -> NDArray[np.int64]:
         found = dump.matching(pattern)
+        if pattern == table.INSTRUCTIONS:
+            found = idle | found
         if len(found) != machine.processors.count:
             raise UserError(
                 f"{dump.where}: has rows `{pattern}` of {len(found)} processors instead of {machine.processors.count}"
             )
-        counts = np.array([found[key][0] for key in sorted(found, key=int)], dtype=np.int64)
+        counts = np.rint([found[key][0] * scale for key in sorted(found, key=int)]).astype(np.int64)
         return np.asarray(counts.reshape(cores, threads).sum(axis=1), dtype=np.int64)
 
     check_events(dump, cores)
@@ -200,7 +206,8 @@ def _window(dump: Dump, machine: Machine) -> tuple[int, int, Values]:
 
     instructions = by_processor(table.INSTRUCTIONS)
     put("instructions", instructions)
-    put("busy_cycles", by_processor(table.BUSY))
+    cycles = ticks / table.TICKS_PER_S * machine.processors.clock_hz
+    put("busy_cycles", by_processor(table.BUSY_FRACTION, cycles))
     operations = by_processor(table.OPERATIONS)
     values["operations"] += operations
     classes = {
@@ -213,7 +220,7 @@ def _window(dump: Dump, machine: Machine) -> tuple[int, int, Values]:
         for outcome, item in (("good", number), ("failed", table.FAILED + number)):
             ended = int(dump.number(table.WORK_ITEM.format(type=item)))
             put("transactions", ended, transaction=name, outcome=outcome)
-    return int(instructions.sum()), round(dump.scalar(table.TICKS) / table.TICKS_PER_NS), values
+    return int(instructions.sum()), round(ticks / table.TICKS_PER_NS), values
 
 
 def check_events(dump: Dump, cores: int) -> None:

@@ -125,7 +125,9 @@ def latency_row(request: str, histogram: str, part: str) -> str:
 PROCESSOR = r"board\.processor\.cores(\d+)\.core\."
 INSTRUCTIONS = PROCESSOR + r"commitStats0\.numInsts"
 OPERATIONS = PROCESSOR + r"commitStats0\.numOps"
-BUSY = PROCESSOR + r"exec_context\.thread_0\.numBusyCycles"
+# Of the ticks, those in which it did not wait for an interrupt. `numBusyCycles` is no measure: gem5 adds the cycles of
+# a whole wait, and after a restore all those before the checkpoint, when the processor goes on.
+BUSY_FRACTION = PROCESSOR + r"exec_context\.thread_0\.notIdleFraction"
 # By micro-operation. Floating-point and vector accesses to memory are types of their own.
 OPERATION_TYPE = PROCESSOR + r"commitStats0\.committedInstType::{name}"
 CONTROL = PROCESSOR + r"commitStats0\.committedControl::{name}"
@@ -134,6 +136,7 @@ BRANCHES: dict[str, str] = {"branch_conditional": "IsCondControl", "branch_uncon
 
 TICKS = "simTicks"
 TICKS_PER_NS = 1000
+TICKS_PER_S = 10**12
 # Transactions are work items: of a type, or of this number more where they failed (markers.hpp of the load generator).
 WORK_ITEM = "board.work_item_type{type}::samples"
 FAILED = 16
