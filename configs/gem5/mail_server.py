@@ -20,23 +20,23 @@ from pathlib import Path
 from typing import Any
 
 import m5
-from _m5 import core as build
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from bare import Bare
 from board import MailServerBoard
+from facts import write_facts
+from gem5.components.boards.mem_mode import MemMode
 from gem5.components.memory.simple import SingleChannelSimpleMemory
 from gem5.components.processors.cpu_types import CPUTypes
 from gem5.components.processors.simple_processor import SimpleProcessor
 from gem5.isas import ISA
-from hammer import PROTOCOL, HammerHierarchy, require_protocol
-from m5.defines import buildEnv
+from hammer import HammerHierarchy, require_protocol
 from m5.objects import Root
 from machine_file import MachineError, MachineFile
 
 TICKS_PER_S = 10**12
-# Instructions a cycle of a processor without caches: fewer events, and fewer ticks of the kernel an instruction.
+# Micro-operations a cycle of a processor without caches: fewer events, and fewer of the kernel's ticks an instruction.
 ATOMIC_WIDTH = 8
 # Simulated time between two looks at the instructions: coarse where nothing ends by them, fine where windows do.
 BOOT_STEP = TICKS_PER_S // 100
@@ -161,6 +161,9 @@ def main() -> None:
     for note in machine.notes():
         print(f"note: {note}", flush=True)
     board._pre_instantiate()
+    if options.stage != "measure":
+        # Nobody has caches, so no access need be shown to the other processors.
+        board.set_mem_mode(MemMode.ATOMIC_NONCACHING)
     Root(full_system=True, board=board)
     m5.instantiate(str(options.restore) if options.restore else None)
     board._post_instantiate()
@@ -178,22 +181,13 @@ def main() -> None:
     if options.save:
         m5.checkpoint(str(options.save))
 
-    facts = {
-        "gem5": build.gem5Version,
-        "protocol": PROTOCOL,
-        "bits_per_set": int(buildEnv["NUMBER_BITS_PER_SET"]),
-        "stage": options.stage,
-        "machine": machine.name,
-        "processors": machine.processors,
-        "instructions": progress.instructions(),
-        "ticks": m5.curTick(),
-        "seconds": round(time.monotonic() - began, 1),
-        "windows": windows,
-        "notes": machine.notes(),
-    }
-    partial = Path(m5.options.outdir) / "facts.json.partial"
-    partial.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
-    partial.rename(partial.with_suffix(""))
+    write_facts(
+        machine,
+        stage=options.stage,
+        instructions=progress.instructions(),
+        seconds=round(time.monotonic() - began, 1),
+        windows=windows,
+    )
 
 
 try:

@@ -8,23 +8,21 @@ access of every trace has been answered, OUT/facts.json.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import m5
-from _m5 import core as build
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+from facts import write_facts
 from gem5.components.boards.test_board import TestBoard
 from gem5.components.memory.simple import SingleChannelSimpleMemory
 from gem5.components.processors.abstract_generator import AbstractGenerator
 from gem5.components.processors.abstract_generator_core import AbstractGeneratorCore
-from hammer import PROTOCOL, HammerHierarchy
-from m5.defines import buildEnv
+from hammer import HammerHierarchy
 from m5.objects import PyTrafficGen, Root
 from machine_file import MachineError, MachineFile
 
@@ -101,19 +99,7 @@ def main() -> None:
     m5.simulate(DRAIN_TICKS)
     m5.stats.dump()
 
-    facts = {
-        "gem5": build.gem5Version,
-        "protocol": PROTOCOL,
-        "bits_per_set": int(buildEnv["NUMBER_BITS_PER_SET"]),
-        "machine": machine.name,
-        "processors": machine.processors,
-        "outstanding": options.outstanding,
-        "ticks": m5.curTick(),
-        "notes": machine.notes(),
-    }
-    partial = Path(m5.options.outdir) / "facts.json.partial"
-    partial.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
-    partial.rename(partial.with_suffix(""))
+    write_facts(machine, outstanding=options.outstanding)
 
 
 try:

@@ -206,8 +206,8 @@ def _window(dump: Dump, machine: Machine) -> tuple[int, int, Values]:
 
     instructions = by_processor(table.INSTRUCTIONS)
     put("instructions", instructions)
-    cycles = ticks / table.TICKS_PER_S * machine.processors.clock_hz
-    put("busy_cycles", by_processor(table.BUSY_FRACTION, cycles))
+    available = ticks / table.TICKS_PER_S * machine.processors.clock_hz
+    put("busy_cycles", by_processor(table.BUSY_FRACTION, available))
     operations = by_processor(table.OPERATIONS)
     values["operations"] += operations
     classes = {

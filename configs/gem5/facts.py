@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""OUT/facts.json: what a simulation was, written last, so that its presence says that it is whole."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import m5
+from _m5 import core as build
+from hammer import PROTOCOL
+from m5.defines import buildEnv
+from machine_file import MachineFile
+
+
+def write_facts(machine: MachineFile, **more: Any) -> None:
+    """more: what this kind of simulation has to say beside."""
+    facts = {
+        "gem5": build.gem5Version,
+        "protocol": PROTOCOL,
+        "bits_per_set": int(buildEnv["NUMBER_BITS_PER_SET"]),
+        "machine": machine.name,
+        "processors": machine.processors,
+        "ticks": m5.curTick(),
+        **more,
+        "notes": machine.notes(),
+    }
+    partial = Path(m5.options.outdir) / "facts.json.partial"
+    partial.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+    partial.rename(partial.with_suffix(""))
