@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The mail server in gem5, a stage a process: gem5.fast -d OUT mail_server.py STAGE --machine FILE --job FILE ...
 
-    boot     AtomicSimpleCPU, no caches, from the kernel to clients that are logged in; saves a checkpoint
+    boot     atomic processors, no caches, from the kernel to clients that are logged in; saves a checkpoint
     warm     the same, from that checkpoint through --instructions of the mix; saves a checkpoint
     measure  TimingSimpleCPU and Ruby's MOESI_hammer, from a checkpoint: caches are empty at first; dumps and resets
              the statistics after every --window instructions, --windows times
@@ -26,13 +26,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from bare import Bare
 from board import MailServerBoard
 from facts import write_facts
-from gem5.components.boards.mem_mode import MemMode
 from gem5.components.memory.simple import SingleChannelSimpleMemory
+from gem5.components.processors.base_cpu_core import BaseCPUCore
+from gem5.components.processors.base_cpu_processor import BaseCPUProcessor
 from gem5.components.processors.cpu_types import CPUTypes
 from gem5.components.processors.simple_processor import SimpleProcessor
 from gem5.isas import ISA
 from hammer import HammerHierarchy, require_protocol
-from m5.objects import Root
+from m5.objects import Root, X86NonCachingSimpleCPU
 from machine_file import MachineError, MachineFile
 
 TICKS_PER_S = 10**12
@@ -93,10 +94,7 @@ def arguments() -> argparse.Namespace:
 def build_board(options: argparse.Namespace, machine: MachineFile) -> MailServerBoard:
     timing = options.stage == "measure"
     require_protocol()
-    processor = SimpleProcessor(CPUTypes.TIMING if timing else CPUTypes.ATOMIC, machine.processors, ISA.X86)
-    if not timing:
-        for core in processor.get_cores():
-            core.get_simobject().width = ATOMIC_WIDTH
+    processor = SimpleProcessor(CPUTypes.TIMING, machine.processors, ISA.X86) if timing else _without_caches(machine)
     board = MailServerBoard(
         machine.clock_hz,
         processor,
@@ -108,6 +106,16 @@ def build_board(options: argparse.Namespace, machine: MachineFile) -> MailServer
     board.readfile = str(options.job)
     board.boot_linux(options.kernel, options.initramfs, options.command_line, Path(m5.options.outdir))
     return board
+
+
+def _without_caches(machine: MachineFile) -> BaseCPUProcessor:
+    """Processors that reach memory without the bus where they can: nobody has caches, so no access need be shown to the
+    others. A descendant of AtomicSimpleCPU; its checkpoints fit TimingSimpleCPU."""
+    cores = [
+        BaseCPUCore(X86NonCachingSimpleCPU(cpu_id=number, width=ATOMIC_WIDTH), ISA.X86)
+        for number in range(machine.processors)
+    ]
+    return BaseCPUProcessor(cores)
 
 
 def until(expected: str, step: int, progress: Progress, what: str) -> None:
@@ -161,9 +169,6 @@ def main() -> None:
     for note in machine.notes():
         print(f"note: {note}", flush=True)
     board._pre_instantiate()
-    if options.stage != "measure":
-        # Nobody has caches, so no access need be shown to the other processors.
-        board.set_mem_mode(MemMode.ATOMIC_NONCACHING)
     Root(full_system=True, board=board)
     m5.instantiate(str(options.restore) if options.restore else None)
     board._post_instantiate()

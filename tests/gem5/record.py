@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Keeps what gem5 said as test data: python -m tests.gem5.record RUN_FOLDER/gem5 NAME
+
+Of the statistics it keeps the rows that gem5_table.py can use, of every dump, packed.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from pathlib import Path
+
+from s80lab import gem5_table as table
+from s80lab.gem5_stats import BEGIN, END
+from s80lab.trace_files import write
+
+DATA = Path(__file__).resolve().parent / "data"
+_PREFIXES = (
+    table.CACHE,
+    table.DIRECTORY,
+    f"{table.SYSTEM}RequestTypeMachineType.",
+    "board.work_item_type",
+    "sim",
+    "host",
+)
+_PARTS = ("::samples", "::mean")
+_PROCESSOR = re.compile(
+    table.PROCESSOR + r"(commitStats0\.(numInsts|numOps|committedInstType::\w+|committedControl::\w+)"
+    r"|exec_context\.thread_0\.notIdleFraction)"
+)
+
+
+def keep(line: str) -> bool:
+    """Whether the row may be used."""
+    if line.startswith((BEGIN, END)):
+        return True
+    name = line.split(maxsplit=1)[0] if line.strip() else ""
+    if "hist" in name:
+        return name.startswith(_PREFIXES) and name.endswith(_PARTS)
+    if name.startswith((table.CACHE, table.DIRECTORY)) and "::" in name:
+        return False  # the elements of a vector, which stand in its row too
+    return name.startswith(_PREFIXES) or _PROCESSOR.fullmatch(name) is not None
+
+
+def _short(line: str) -> str:
+    """The row without its description and without the spaces that align it."""
+    return " ".join(line.split("#")[0].split())
+
+
+def record(out: Path, name: str) -> None:
+    """Trims one run's output into DATA/NAME."""
+    target = DATA / name
+    target.mkdir(parents=True, exist_ok=True)
+    with (out / "stats.txt").open(encoding="utf-8") as file:
+        rows = [line.rstrip() if line.startswith("-") else _short(line) for line in file if keep(line)]
+    write(target / "stats.txt.gz", ("\n".join(rows) + "\n").encode())
+    shutil.copyfile(out / "facts.json", target / "facts.json")
+
+
+if __name__ == "__main__":
+    record(Path(sys.argv[1]), sys.argv[2])
