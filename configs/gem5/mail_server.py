@@ -37,8 +37,6 @@ from m5.objects import Root, X86NonCachingSimpleCPU
 from machine_file import MachineError, MachineFile
 
 TICKS_PER_S = 10**12
-# Micro-operations a cycle of a processor without caches: fewer events, and fewer of the kernel's ticks an instruction.
-ATOMIC_WIDTH = 8
 # Simulated time between two looks at the instructions: coarse where nothing ends by them, fine where windows do.
 BOOT_STEP = TICKS_PER_S // 100
 WARM_STEP = TICKS_PER_S // 1000
@@ -111,11 +109,8 @@ def build_board(options: argparse.Namespace, machine: MachineFile) -> MailServer
 def _without_caches(machine: MachineFile) -> BaseCPUProcessor:
     """Processors that reach memory without the bus where they can: nobody has caches, so no access need be shown to the
     others. A descendant of AtomicSimpleCPU; its checkpoints fit TimingSimpleCPU."""
-    cores = [
-        BaseCPUCore(X86NonCachingSimpleCPU(cpu_id=number, width=ATOMIC_WIDTH), ISA.X86)
-        for number in range(machine.processors)
-    ]
-    return BaseCPUProcessor(cores)
+    numbers = range(machine.processors)
+    return BaseCPUProcessor([BaseCPUCore(X86NonCachingSimpleCPU(cpu_id=number), ISA.X86) for number in numbers])
 
 
 def until(expected: str, step: int, progress: Progress, what: str) -> None:
