@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""gem5's own statistics in the laboratory's schema: recorded output (record.py) of gem5 24.0.0.1.
+
+boot-one-processor: the first six million instructions of the kernel under Timing and Ruby on s80-sixteenth, from empty
+caches, one of 18 processors up; three windows.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from s80lab.config_machine import load_machine
+from s80lab.errors import UserError
+from s80lab.gem5_snapshots import write_snapshots
+from s80lab.identities import check_snapshots
+from s80lab.snapshots import Snapshots
+
+DATA = Path(__file__).resolve().parent / "data"
+MACHINE = load_machine("s80-sixteenth", {"l2.inclusion": "exclusive"})
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    """gem5's output folder, as a run leaves it."""
+    recorded = DATA / "boot-one-processor"
+    (tmp_path / "stats.txt").write_bytes(gzip.decompress((recorded / "stats.txt.gz").read_bytes()))
+    shutil.copyfile(recorded / "facts.json", tmp_path / "facts.json")
+    return tmp_path
+
+
+def extracted(out: Path, warm_up: int = 0) -> Snapshots:
+    write_snapshots(out, MACHINE, warm_up, out / "snapshots.jsonl")
+    return Snapshots.read(out / "snapshots.jsonl")
+
+
+def test_the_numbers(out: Path) -> None:
+    snapshots = extracted(out)
+    first, second, third = snapshots.windows()
+    assert [window.instructions for window in (first, second, third)] == [2000064, 2000429, 2000381]
+    assert first.clock_ns == 52095000
+    assert {name: first.total(name) for name in ("l1_misses", "l2_misses", "l2_writebacks", "e_to_m")} == {
+        "l1_misses": 51751,
+        "l2_misses": 46761,
+        "l2_writebacks": 42578,
+        "e_to_m": 790,
+    }
+    assert first.total("miss_source", source="memory") == 46761
+    assert first.by("l2_misses", "core").tolist() == [46761] + [0] * 17
+    assert (second.total("l1_misses"), second.total("l2_misses")) == (4479, 0)
+    # An L2 hit takes 8 cycles longer than one in the L1, as the machine file says.
+    assert second.total("stall_cycles", service="l2") == 8 * 4479 == second.total("stall_cycles")
+    assert snapshots.header.engine == "gem5"
+
+
+def test_identities_hold(out: Path) -> None:
+    names = check_snapshots(extracted(out))
+    assert {"sources_sum_to_misses", "fills_sum_to_misses", "classes_sum_to_operations", "stalls_within_busy"} < set(
+        names
+    )
+
+
+def test_the_warm_up_is_not_measured(out: Path) -> None:
+    assert extracted(out, warm_up=2_000_000).region().instructions == 2000429 + 2000381
+    with pytest.raises(UserError, match="ended after 6000874 instructions, within its warm-up of 10000000"):
+        extracted(out, warm_up=10_000_000)
+
+
+def without(row: str) -> Callable[[str], str]:
+    """The same text without a row that must be there."""
+
+    def change(text: str) -> str:
+        assert f"{row} " in text
+        return "\n".join(line for line in text.splitlines() if not line.startswith(f"{row} ")) + "\n"
+
+    return change
+
+
+CACHES = "board.cache_hierarchy.ruby_system.L1Cache_Controller"
+
+
+@pytest.mark.parametrize(
+    ("change", "refusal"),
+    [
+        (
+            lambda text: text[: len(text) // 2],
+            r"stats.txt, dump 2: has no end line; gem5 ended early, or the file is cut",
+        ),
+        (lambda text: "", "holds no dump of statistics"),
+        (
+            lambda text: text[: text.index("---------- End")] + "---------- End Simulation Statistics   ----------\n",
+            "holds 1 dumps of the 3 windows that were run",
+        ),
+        (without(f"{CACHES}.I.Load"), r"the rows STATE.Load do not sum to `.*Load`: one of them is missing"),
+        (without(f"{CACHES}.Store"), r"the row `.*L1Cache_Controller.Store` is missing"),
+        (without("simTicks"), "the row `simTicks` is missing"),
+        (without("board.processor.cores7.core.commitStats0.numOps"), "of 17 processors instead of 18"),
+        (
+            lambda text: text.replace(f"{CACHES}.I.Load ", f"{CACHES}.X.Load "),
+            "of a state that gem5_table.py does not know",
+        ),
+        (lambda text: text.replace("simTicks 5", "simTicks x5", 1), "holds no numbers"),
+    ],
+)
+def test_what_is_wrong_is_said(out: Path, change: Callable[[str], str], refusal: str) -> None:
+    stats = out / "stats.txt"
+    stats.write_text(change(stats.read_text()))
+    with pytest.raises(UserError, match=refusal):
+        extracted(out)
+    assert not (out / "snapshots.jsonl").exists()
+
+
+@pytest.mark.parametrize(("key", "value"), [("gem5", "19.0"), ("protocol", "MESI_Two_Level")])
+def test_another_gem5_is_refused(out: Path, key: str, value: str) -> None:
+    facts = json.loads((out / "facts.json").read_text())
+    (out / "facts.json").write_text(json.dumps(facts | {key: value}))
+    with pytest.raises(UserError, match=f"{value}.*the table of names .* is for 24.0.0.1 with MOESI_hammer"):
+        extracted(out)
