@@ -93,7 +93,8 @@ COUNTS: dict[str, Names] = {
 SOURCES: dict[tuple[str, str], Names] = {
     ("read", "memory"): directory(("E", "O"), ("GETS",)),
     ("read", "M"): cache(("MM", "MI"), _GETS),
-    ("read", "O"): cache(("O", "OM", "OI"), _GETS),
+    # A read that joins merged ones (NO_B_S) is answered together with them, mostly by an owner in O.
+    ("read", "O"): cache(("O", "OM", "OI"), _GETS) + directory(("NO_B_S",), ("GETS",)),
     ("read", "E"): cache(("M",), _GETS),
     ("store", "memory"): directory(("E", "O"), ("GETX",)),
     ("store", "M"): cache(("MM", "MI"), ("Other_GETX",)),

@@ -65,6 +65,20 @@ def test_identities_hold(out: Path) -> None:
     )
 
 
+def test_the_mail_server_restored_on_18_processors(tmp_path: Path) -> None:
+    """The mix under way, restored under Timing and Ruby: four clients, three million instructions from empty caches."""
+    recorded = DATA / "mail-restored"
+    (tmp_path / "stats.txt").write_bytes(gzip.decompress((recorded / "stats.txt.gz").read_bytes()))
+    shutil.copyfile(recorded / "facts.json", tmp_path / "facts.json")
+    snapshots = extracted(tmp_path, warm_up=1_000_000)
+    check_snapshots(snapshots)
+    whole = snapshots.whole()
+    reads = whole.by("miss_source", "kind", "source")[whole.header.labels["kind"].index("read")]
+    assert reads.tolist() == [18587 + 5078, 1003 + 19, 12959 + 147 + 1 + 41, 5670 + 15, 0]
+    assert whole.total("l2_misses") - whole.total("l2_misses", kind="store") == reads.sum() == 43520
+    assert min(whole.by("instructions", "core")) >= 0 and whole.instructions == 3001087
+
+
 def test_the_warm_up_is_not_measured(out: Path) -> None:
     assert extracted(out, warm_up=2_000_000).region().instructions == 2000429 + 2000381
     with pytest.raises(UserError, match="ended after 6000874 instructions, within its warm-up of 10000000"):
