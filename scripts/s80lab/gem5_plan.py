@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -83,10 +83,6 @@ class Gem5Plan:
         )
 
     @cached_property
-    def version_inputs(self) -> Inputs:
-        return {"gem5": file_hash(self.gem5)}
-
-    @cached_property
     def ready_inputs(self) -> Inputs:
         """All that decides what the ready guest's memory holds."""
         scripts = {f"configs/gem5/{name}": file_hash(CONFIGS / name) for name in BOOT_SCRIPTS}
@@ -94,7 +90,7 @@ class Gem5Plan:
         return {
             "kernel": self.image_manifest.vmlinuz_sha256,
             "initramfs": self.image_manifest.initramfs_sha256,
-            **self.version_inputs,
+            "gem5": file_hash(self.gem5),
             **scripts,
             "guest": value_hash({"command_line": self.command_line(), "ram": self.scale.ram, **processors}),
             "login_job": text_hash(self.login_job()),
@@ -141,7 +137,7 @@ class Gem5Plan:
 def gem5_plans(name: str, options: Options) -> Callable[[Path | None], list[Gem5Plan]]:
     """The plans, one a seed, but for their gem5: what is wrong with the user's words is told first. The seeds are those
     of the options, else the experiment's first. UserError names the first thing that is missing or wrong."""
-    experiment = load_experiment(name, options.overrides() | ({"scale": "small"} if options.scale else {}))
+    experiment = load_experiment(name, replace(options, scale=None).overrides())
     if experiment.gem5 is None:
         raise UserError(f"experiment {name} has no part [gem5]: it was not made for gem5's speed")
     part = experiment.gem5

@@ -7,13 +7,11 @@ import re
 from collections.abc import Iterable
 
 from s80lab.errors import UserError
+from s80lab.gem5_stats import BEGIN, END
 
-BEGIN = "---------- Begin Simulation Statistics ----------"
-END = "---------- End Simulation Statistics   ----------"
 CONTROLLERS = ("L1Cache_Controller", "Directory_Controller")
 # A vector over controllers prints STATE.EVENT once by controller behind it (| columns) or in rows with ::total.
 _ROW = re.compile(rf"^\S*?({'|'.join(CONTROLLERS)})\.(\w+)\.(\w+)(?:::(\w+))?\s+(.*)$")
-_EVENT = re.compile(rf"^\S*?({'|'.join(CONTROLLERS)})\.(\w+)(?:::(\w+))?\s+(.*)$")
 
 
 def parse(text: str, where: str) -> dict[str, int]:

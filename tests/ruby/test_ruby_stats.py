@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from s80lab import agree, ruby_engine, ruby_stats
+from s80lab import agree, gem5_stats, ruby_engine, ruby_stats
 from s80lab.agree_categories import CATEGORIES, RECORDED, model_counts, ruby_counts
 from s80lab.errors import UserError
 from s80lab.trace_order import Op, make
@@ -16,7 +16,7 @@ PREFIX = "board.cache_hierarchy.ruby_system."
 
 
 def dump(*rows: str) -> str:
-    return "\n".join([ruby_stats.BEGIN, *rows, ruby_stats.END]) + "\n"
+    return "\n".join([gem5_stats.BEGIN, *rows, gem5_stats.END]) + "\n"
 
 
 LOAD = f"{PREFIX}L1Cache_Controller.I.Load::total            3"
@@ -41,7 +41,7 @@ def test_the_last_dump_counts() -> None:
     [
         ("", "no whole dump"),
         (dump(LOAD, GETS)[:-20], "no whole dump"),
-        (dump(LOAD, GETS) + ruby_stats.BEGIN + "\n" + LOAD, "no whole dump"),
+        (dump(LOAD, GETS) + gem5_stats.BEGIN + "\n" + LOAD, "no whole dump"),
         (dump(LOAD), "no transition of Directory_Controller"),
         (dump(GETS), "no transition of L1Cache_Controller"),
         (dump(LOAD.replace("3", "many"), GETS), "has no count"),
