@@ -40,6 +40,8 @@ VIRTUAL_NETWORKS = 6
 # routers of SimplePt2Pt, fixed latencies of the controllers), so that a load stalls as long as the file says.
 DIRECTORY_PATH = 13
 FORWARD_PATH = 22
+# As in gem5's own configuration of the protocol.
+PROBE_FILTER_WAYS = 4
 # A request may wait behind many others when traces are replayed without their processors.
 DEADLOCK_CYCLES = 50_000_000
 
@@ -93,7 +95,7 @@ class CoreController(L1Cache_Controller):
 
 
 class MemoryController(Directory_Controller):
-    """The directory in front of one range of memory. It probes every cache: there is no probe filter."""
+    """The directory in front of one range of memory. Without a probe filter it probes every cache."""
 
     def __init__(self, version: int, machine: MachineFile, ruby: RubySystem, memory_range: Any, port: Any) -> None:
         super().__init__(
@@ -102,8 +104,12 @@ class MemoryController(Directory_Controller):
             addr_ranges=[memory_range],
             directory=RubyDirectoryMemory(),
             # The protocol names a probe filter even where it is off.
-            probeFilter=RubyCache(size="1KiB", assoc=1, start_index_bit=machine.line_bytes.bit_length() - 1),
-            probe_filter_enabled=False,
+            probeFilter=RubyCache(
+                size=f"{machine.probe_filter or PROBE_FILTER_WAYS * 1024}B",
+                assoc=PROBE_FILTER_WAYS,
+                start_index_bit=machine.line_bytes.bit_length() - 1,
+            ),
+            probe_filter_enabled=machine.probe_filter > 0,
             full_bit_dir_enabled=False,
             to_memory_controller_latency=max(1, machine.latency.memory - DIRECTORY_PATH),
         )

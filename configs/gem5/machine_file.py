@@ -48,6 +48,7 @@ class MachineFile:
     l2: Geometry
     policy: str
     latency: Latency
+    probe_filter: int
 
     @property
     def cores(self) -> int:
@@ -70,6 +71,7 @@ class MachineFile:
                 l2=_geometry(content["l2"]),
                 policy=content["replacement"]["policy"],
                 latency=Latency(**content["latency"]),
+                probe_filter=content.get("ruby", {}).get("probe_filter", 0),
             )
             inclusion = content["l2"]["inclusion"]
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -91,7 +93,13 @@ class MachineFile:
 
     def notes(self) -> list[str]:
         """What Ruby expresses in another way or not at all, one sentence each; for the run's record."""
+        probed = (
+            f"a probe filter for {self.probe_filter} bytes of memory: a block whose entry leaves it leaves every cache"
+            if self.probe_filter
+            else "no probe filter: every miss probes every cache"
+        )
         notes = [
+            probed,
             "latency.upgrade: MOESI_hammer has no upgrade; a store in S or O is a GETX that takes as long as its acks",
             "latency.memory, latency.cache, latency.l2_hit: set for uncontended paths; queueing adds to them",
             "clock.base_cpi, clock.quantum_cycles: processors are not part of the memory system",

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import itertools
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -36,10 +37,13 @@ from s80lab.database import query as query_database
 from s80lab.doctor import examine
 from s80lab.errors import UserError
 from s80lab.experiment import Options
+from s80lab.gem5_plan import Gem5Plan
+from s80lab.gem5_sweep import sweep_table, write_sweep
 from s80lab.image import build_image
 from s80lab.protocol_commands import app as protocol_app
 from s80lab.replay_commands import explore_command, filter_error_command, replay_command
 from s80lab.report import print_experiment, write_experiment_report
+from s80lab.report_terminal import print_table
 from s80lab.trace_commands import agree_command, trace_app
 
 app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
@@ -134,10 +138,9 @@ def run(
     """Everything that the experiments still lack, up to their tables."""
     options = Options(machine, protocol, scale, _seeds(seeds), parse_settings(settings or []))
     if engine == "gem5":
-        folders = run_gem5(experiments, options, gem5, jobs, again, "run")
+        _show_gem5(run_gem5(experiments, options, gem5, jobs, again, "run"))
     else:
-        folders = run_pipeline(make_plans(experiments, options), jobs, again, "run")
-    _show(folders)
+        _show(run_pipeline(make_plans(experiments, options), jobs, again, "run"))
 
 
 @app.command()
@@ -204,6 +207,19 @@ def _show(folders: list[Path]) -> None:
     print_experiment(folders, Console())
     name = "-".join(dict.fromkeys(folder.name.rsplit("-s", 1)[0] for folder in folders))
     print(f"report: {write_experiment_report(name, folders, paths.results() / 'reports' / name)}")
+
+
+def _show_gem5(runs: Mapping[Path, Gem5Plan]) -> None:
+    """Sweeps a row a design; the others as those of qemu."""
+    for _, plans in itertools.groupby(runs.items(), lambda item: item[1].name):
+        one = dict(plans)
+        if any(plan.varied for plan in one.values()):
+            table = sweep_table(one)
+            print_table(table, Console())
+            print(f"table: {write_sweep(table, list(one.values()))}")
+    plain = [folder for folder, plan in runs.items() if not plan.varied]
+    if plain:
+        _show(plain)
 
 
 def _seeds(text: str | None) -> list[int]:

@@ -16,7 +16,7 @@ from s80lab.errors import UserError
 from s80lab.experiment import Options, Plan, draft
 from s80lab.experiment_pipeline import Pipeline, Until
 from s80lab.gem5_pipeline import Gem5Pipeline
-from s80lab.gem5_plan import gem5_plans
+from s80lab.gem5_plan import Gem5Plan, gem5_plans
 from s80lab.progress import Board
 from s80lab.qemu import find_qemu
 from s80lab.store import M, Store
@@ -46,11 +46,12 @@ def run_pipeline(plans: list[Plan], jobs: int, again: bool, until: Until) -> lis
 
 def run_gem5(
     experiments: Sequence[str], options: Options, gem5: Path | None, jobs: int, again: bool, until: Until
-) -> list[Path]:
-    """The same in gem5."""
+) -> dict[Path, Gem5Plan]:
+    """The same in gem5: the folder of each measured run."""
     drafts = [gem5_plans(name, options) for name in dict.fromkeys(experiments)]
     plans = [plan for complete in drafts for plan in complete(gem5)]
-    return on_board(lambda board: Gem5Pipeline(board, jobs, again).go(plans, until))
+    folders = on_board(lambda board: Gem5Pipeline(board, jobs, again).go(plans, until))
+    return dict(zip(folders, plans, strict=until == "run"))
 
 
 def on_board(work: Callable[[Board], Awaitable[T]]) -> T:

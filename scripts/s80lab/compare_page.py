@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from s80lab.compare import QUANTITIES, Row, Side, record
 from s80lab.metrics import render
 from s80lab.report_interval import Estimate
+from s80lab.report_markdown import markdown
 from s80lab.report_style import GROUP_COLOURS, panels, percent_axis, png, style
 from s80lab.report_tables import ABSENT, Cell, Table
 from s80lab.report_tables import Row as TableRow
@@ -85,15 +86,7 @@ def figure(sides: Sequence[Side]) -> Figure:
 
 def write_files(folder: Path, made: Table, rows: Sequence[Row], sides: Sequence[Side]) -> None:
     """compare.md, compare.json, windows.png."""
-    lines = [
-        f"# {made.title}",
-        made.note,
-        "",
-        f"| | {' | '.join(made.columns)} |",
-        "| --- |" + " --- |" * len(made.columns),
-    ]
-    lines += [f"| {row.label} | {' | '.join(cell.text for cell in row.cells)} |" for row in made.rows]
-    write(folder / "compare.md", ("\n".join(lines) + "\n").encode())
+    write(folder / "compare.md", markdown(made).encode())
     write(folder / "compare.json", render({"schema": 1, "title": made.title, "rows": record(rows)}).encode())
     with style():
         write(folder / "windows.png", png(figure(sides)))

@@ -73,14 +73,24 @@ class Gem5Phases(Strict):
     window: PositiveInt
 
 
+class RubyPart(Strict):
+    """What only Ruby has. probe_filter: bytes of memory whose owners the directory can name; 0 without a filter, and
+    every cache is probed."""
+
+    probe_filter: Size = 0
+
+
 class Gem5Part(Strict):
     """The experiment at gem5's speed. settle: instructions of the mix without caches, before the checkpoint that every
-    machine is measured from. phases: by machine."""
+    machine is measured from. phases: by machine. sweep: keys of the machine file, or of `ruby` as `ruby.KEY`, with
+    their values; every combination is a run."""
 
     scale: str
     settle: PositiveInt
     think_ms: NonNegativeInt | None = None
     phases: dict[str, Gem5Phases]
+    ruby: RubyPart = RubyPart()
+    sweep: dict[str, Annotated[list[str | int | float], Field(min_length=1)]] = Field(default_factory=dict)
 
 
 class Experiment(Strict):

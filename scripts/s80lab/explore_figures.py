@@ -84,7 +84,7 @@ def _curves(axes: Sequence[Axis], points: Sequence[Point], runs: Sequence[Run], 
     found: dict[str, list[tuple[int, Run]]] = {}
     for point, run in zip(points, runs, strict=True):
         rest = point.values[:place] + point.values[place + 1 :]
-        label = row_label(others, Point(point.design, rest))
+        label = row_label(others, rest)
         found.setdefault(label, []).append((across.values.index(point.values[place]), run))
     curves = []
     for label, pairs in found.items():

@@ -10,7 +10,7 @@ from s80lab import paths
 from s80lab.capture import Capture
 from s80lab.explore_figures import curves_figure
 from s80lab.explore_grid import Axis, Point
-from s80lab.explore_table import designs_table, errors_table
+from s80lab.explore_table import designs_table, errors_table, labels
 from s80lab.hashing import value_hash
 from s80lab.report_data import Run
 from s80lab.report_figures import Picture
@@ -60,7 +60,7 @@ def _page(
     unsettled = [f"{cold} of {len(runs)} designs"] if cold else []
     topics = [
         Topic("Curves", [picture], []),
-        Topic("Every design", [], [designs_table(axes, points, runs)]),
+        Topic("Every design", [], [designs_table(labels(axes, points), runs)]),
     ]
     errors = errors_table(axes, points, runs)
     if errors is not None:

@@ -28,7 +28,7 @@ COLUMNS: tuple[tuple[str, str, Format], ...] = (
 )
 
 
-def designs_table(axes: Sequence[Axis], points: Sequence[Point], runs: Sequence[Run]) -> Table:
+def designs_table(labels: Sequence[str], runs: Sequence[Run]) -> Table:
     """One row a design."""
     table = Table(
         "Every design",
@@ -37,11 +37,16 @@ def designs_table(axes: Sequence[Axis], points: Sequence[Point], runs: Sequence[
         "entered an L2 in E; E to M: those of them that were stored to there; upgrades and traffic (blocks fetched and "
         "written back, and upgrades) per 1000 instructions.",
     )
-    for point, run in zip(points, runs, strict=True):
+    for label, run in zip(labels, runs, strict=True):
         cells = [Cell(number(_value(run, metric), style)) for metric, _, style in COLUMNS]
         cells.append(Cell("warm" if run.warm else NOT_WARM))
-        table.rows.append(Row(row_label(axes, point), tuple(cells)))
+        table.rows.append(Row(label, tuple(cells)))
     return table
+
+
+def labels(axes: Sequence[Axis], points: Sequence[Point]) -> list[str]:
+    """The name of each row."""
+    return [row_label(axes, point.values) for point in points]
 
 
 def errors_table(axes: Sequence[Axis], points: Sequence[Point], runs: Sequence[Run]) -> Table | None:
@@ -57,15 +62,14 @@ def errors_table(axes: Sequence[Axis], points: Sequence[Point], runs: Sequence[R
     for point, run in zip(points, runs, strict=True):
         errors = run.manifest["filter_error"]["errors"]
         cells = (ABSENT if errors.get(one.name) is None else f"{errors[one.name]:+.2f}" for one in QUANTITIES)
-        table.rows.append(Row(row_label(axes, point), tuple(map(Cell, cells))))
+        table.rows.append(Row(row_label(axes, point.values), tuple(map(Cell, cells))))
     return table
 
 
-def row_label(axes: Sequence[Axis], point: Point) -> str:
+def row_label(axes: Sequence[Axis], values: Sequence[str]) -> str:
     """`moesi, l2.size 1MiB`: protocols speak for themselves."""
     words = (
-        value if axis.key == "protocol" else f"{axis.key} {value}"
-        for axis, value in zip(axes, point.values, strict=True)
+        value if axis.key == "protocol" else f"{axis.key} {value}" for axis, value in zip(axes, values, strict=True)
     )
     return ", ".join(words)
 

@@ -93,7 +93,7 @@ class Gem5Pipeline:
         folder = paths.checkpoints() / name
         with staging(folder) as partial:
             out = partial / OUT
-            arguments = _arguments(plan, partial, plan.login_job() if ready is None else plan.job())
+            arguments = stage_arguments(plan, partial, plan.login_job() if ready is None else plan.job())
             arguments["save"] = partial / "saved"
             if ready is None:
                 facts = await simulate(plan.gem5, "boot", arguments, out, job)
@@ -125,7 +125,8 @@ class Gem5Pipeline:
         inputs = plan.run_inputs(warm.manifest.content)
         run_id = f"gem5-{plan.name}-{plan.machine.name}-s{plan.seed}-{value_hash(inputs)[:8]}"
         folder = paths.runs() / run_id
-        job = self._board.job(f"{plan.name} on {plan.machine.name} in gem5, seed {plan.seed}")
+        label = f", {plan.label}" if plan.label else ""
+        job = self._board.job(f"{plan.name} on {plan.machine.name} in gem5{label}, seed {plan.seed}")
         if self._again or not is_whole(folder):
             async with self._slots:
                 with staging(folder) as partial:
@@ -140,7 +141,7 @@ class Gem5Pipeline:
         began = time.monotonic()
         out = folder / OUT
         total = plan.phases.warmup + plan.phases.measure
-        arguments = _arguments(plan, folder, plan.job())
+        arguments = stage_arguments(plan, folder, plan.job())
         arguments |= {
             "restore": warm.folder,
             "window": plan.phases.window,
@@ -155,9 +156,9 @@ class Gem5Pipeline:
         await asyncio.to_thread(finish, plan, warm, run_id, inputs, facts, folder, wall_s)
 
 
-def _arguments(plan: Gem5Plan, folder: Path, job_text: str) -> dict[str, object]:
+def stage_arguments(plan: Gem5Plan, folder: Path, job_text: str) -> dict[str, object]:
     """Puts machine, job and kernel into the folder; the arguments of mail_server.py that name them."""
-    (folder / MACHINE).write_text(plan.machine.resolved())
+    (folder / MACHINE).write_text(plan.machine_text())
     (folder / JOB).write_text(job_text)
     unpack_kernel(plan.image / "vmlinuz", folder / KERNEL)
     return {

@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 from s80lab import paths
-from s80lab.config import hint
-from s80lab.config_experiment import Experiment, Gem5Phases, Scale, load_experiment, load_scale
+from s80lab.config import hint, resolve
+from s80lab.config_experiment import Experiment, Gem5Part, Gem5Phases, RubyPart, Scale, load_experiment, load_scale
 from s80lab.config_machine import Machine, load_machine
 from s80lab.errors import UserError
 from s80lab.experiment import Inputs, Options
@@ -22,17 +23,22 @@ from s80lab.workload import job_text, login_job_text
 CONFIGS = paths.ROOT / "configs" / "gem5"
 # What decides the state of a guest without caches; the caches are not among it.
 BOOT_SCRIPTS = ("board.py", "bare.py", "mail_server.py")
+RUN_SCRIPTS = ("hammer.py", "machine_file.py", "facts.py")
 PROTOCOL = "hammer"
 TIMER_HZ = 250
 """Debian's CONFIG_HZ."""
 ENDLESS_S = 1_000_000
 """The simulation's script ends the region, not the load generator."""
 LARGEST = 3 << 30
+PROBE_FILTER_WAYS = 4
+"""As in gem5's own configuration of the protocol (configs/ruby/MOESI_hammer.py); hammer.py has it too."""
+RUBY = "ruby."
 
 
 @dataclass(frozen=True)
 class Gem5Plan:
-    """One experiment on one machine with one seed, with all that it names."""
+    """One experiment on one machine with one seed, with all that it names. varied: the values of the experiment's sweep
+    that this plan has, by key, as written."""
 
     name: str
     seed: int
@@ -43,6 +49,8 @@ class Gem5Plan:
     scale_name: str
     scale: Scale
     machine: Machine
+    ruby: RubyPart
+    varied: Mapping[str, str]
     image: Path
     image_manifest: ImageManifest
     gem5: Path
@@ -54,7 +62,18 @@ class Gem5Plan:
     @property
     def design(self) -> dict[str, object]:
         """What is modelled, by dotted keys."""
-        return self.machine.design() | {"protocol": PROTOCOL}
+        ruby = {f"{RUBY}{key}": value for key, value in self.ruby.model_dump().items()}
+        return self.machine.design() | ruby | {"protocol": PROTOCOL}
+
+    @property
+    def label(self) -> str:
+        """`l2.size 1MiB, ruby.probe_filter 0`: a row of the sweep."""
+        return ", ".join(f"{key} {value}" for key, value in self.varied.items())
+
+    def machine_text(self) -> str:
+        """The machine file as gem5's scripts read it, what only Ruby has behind it."""
+        ruby = "".join(f"{key} = {value}\n" for key, value in self.ruby.model_dump().items())
+        return f"{self.machine.resolved()}\n[ruby]\n{ruby}"
 
     def command_line(self) -> str:
         """The kernel's. One processor boots and the others come up in init: with all of them up from the beginning,
@@ -119,9 +138,8 @@ class Gem5Plan:
         return {
             **self.warm_inputs,
             "warm": warm_content,
-            "machine": text_hash(self.machine.resolved()),
-            "configs/gem5/hammer.py": file_hash(CONFIGS / "hammer.py"),
-            "configs/gem5/machine_file.py": file_hash(CONFIGS / "machine_file.py"),
+            "machine": text_hash(self.machine_text()),
+            **{f"configs/gem5/{name}": file_hash(CONFIGS / name) for name in RUN_SCRIPTS},
             "run_lengths": value_hash(self.phases.model_dump()),
         }
 
@@ -131,12 +149,13 @@ class Gem5Plan:
 
     @property
     def warm_name(self) -> str:
-        return f"gem5-warm-{self.name}-{self.scale_name}-s{self.seed}-{self.warm_key[:8]}"
+        return f"gem5-warm-{self.experiment.workload}-{self.scale_name}-s{self.seed}-{self.warm_key[:8]}"
 
 
 def gem5_plans(name: str, options: Options) -> Callable[[Path | None], list[Gem5Plan]]:
-    """The plans, one a seed, but for their gem5: what is wrong with the user's words is told first. The seeds are those
-    of the options, else the experiment's first. UserError names the first thing that is missing or wrong."""
+    """The plans, one a seed and point of the sweep, but for their gem5: what is wrong with the user's words is told
+    first. The seeds are those of the options, else the experiment's first. UserError names the first thing that is
+    missing or wrong."""
     experiment = load_experiment(name, replace(options, scale=None).overrides())
     if experiment.gem5 is None:
         raise UserError(f"experiment {name} has no part [gem5]: it was not made for gem5's speed")
@@ -144,8 +163,11 @@ def gem5_plans(name: str, options: Options) -> Callable[[Path | None], list[Gem5
     if options.protocol not in (None, PROTOCOL):
         raise UserError(f"--protocol {options.protocol}: gem5 runs MOESI_hammer, which is `{PROTOCOL}` here")
     scale_name = options.scale or part.scale
-    machine = load_machine(experiment.machine, {**(options.settings or {}), "l2.inclusion": "exclusive"})
-    machine = machine.model_copy(update={"protocol": PROTOCOL})
+    designs = [
+        (varied, *_design(name, experiment.machine, part, {**(options.settings or {}), **varied}))
+        for varied in _points(part)
+    ]
+    machine = designs[0][1]
     if machine.name not in part.phases:
         raise UserError(
             f"experiment {name} has no lengths for gem5 on the machine {machine.name} ([gem5.phases.{machine.name}]): "
@@ -171,11 +193,35 @@ def gem5_plans(name: str, options: Options) -> Callable[[Path | None], list[Gem5
                 scale_name=scale_name,
                 scale=scale,
                 machine=machine,
+                ruby=ruby,
+                varied=varied,
                 image=image,
                 image_manifest=manifest,
                 gem5=gem5,
             )
+            for varied, machine, ruby in designs
             for seed in seeds
         ]
 
     return complete
+
+
+def _points(part: Gem5Part) -> Iterator[dict[str, str]]:
+    """Every combination of the sweep's values; one without any where nothing is swept."""
+    for values in itertools.product(*part.sweep.values()):
+        yield dict(zip(part.sweep, map(str, values), strict=True))
+
+
+def _design(name: str, machine_name: str, part: Gem5Part, settings: Mapping[str, object]) -> tuple[Machine, RubyPart]:
+    """The machine, and what only Ruby has, with settings over them."""
+    of_ruby = {key.removeprefix(RUBY): value for key, value in settings.items() if key.startswith(RUBY)}
+    of_machine = {key: value for key, value in settings.items() if not key.startswith(RUBY)}
+    machine = load_machine(machine_name, {**of_machine, "l2.inclusion": "exclusive"})
+    ruby = resolve(part.ruby.model_dump(), RubyPart, f"experiment {name}: [gem5.ruby]", of_ruby)
+    least = 2 * PROBE_FILTER_WAYS * machine.line_bytes
+    if ruby.probe_filter and (ruby.probe_filter < least or ruby.probe_filter & (ruby.probe_filter - 1)):
+        raise UserError(
+            f"experiment {name}: ruby.probe_filter = {ruby.probe_filter} bytes is no power of two of at least {least} "
+            f"(two sets of {PROBE_FILTER_WAYS} ways of {machine.line_bytes} bytes)"
+        )
+    return machine.model_copy(update={"protocol": PROTOCOL}), ruby

@@ -18,7 +18,7 @@ from s80lab.config import names, parse_settings
 from s80lab.explore import explore
 from s80lab.explore_grid import Axis, Point, parse_axes, points
 from s80lab.explore_page import notes, write_page
-from s80lab.explore_table import designs_table, errors_table
+from s80lab.explore_table import designs_table, errors_table, labels
 from s80lab.progress import Board
 from s80lab.replay import draw_report
 from s80lab.replay_design import Design, resolve_design
@@ -111,7 +111,7 @@ def _show(capture: Capture, axes: Sequence[Axis], grid: Sequence[Point], folders
     """The tables on the terminal, and the page."""
     runs = [read_run(folder) for folder in folders]
     console = Console(width=None if sys.stdout.isatty() else WIDE)
-    for table in (designs_table(axes, grid, runs), errors_table(axes, grid, runs)):
+    for table in (designs_table(labels(axes, grid), runs), errors_table(axes, grid, runs)):
         if table is not None:
             print_table(table, console)
     for note in notes(runs):

@@ -12,6 +12,7 @@ from s80lab.config import size_text
 from s80lab.metrics import render
 from s80lab.replay_error import ANY_SHARE, QUANTITIES, SCHEMA, differences
 from s80lab.report_data import Run
+from s80lab.report_markdown import markdown
 from s80lab.report_tables import ABSENT, Cell, Row, Table
 from s80lab.trace_files import write
 
@@ -33,7 +34,7 @@ def write_table(out: Path, filtered: Capture, of_full: Sequence[Run], of_filtere
     }
     table = _table(filtered, rows)
     write(out, render(content).encode())
-    write(out.with_suffix(".md"), _markdown(table).encode())
+    write(out.with_suffix(".md"), markdown(table, "design").encode())
     return table
 
 
@@ -67,10 +68,3 @@ def _table(capture: Capture, rows: Sequence[Mapping[str, Any]]) -> Table:
 
 def _cell(value: float | None) -> Cell:
     return Cell(ABSENT if value is None else f"{value:+.2f}")
-
-
-def _markdown(table: Table) -> str:
-    lines = [f"# {table.title}", table.note, "", f"| design | {' | '.join(table.columns)} |"]
-    lines.append("| --- |" + " --- |" * len(table.columns))
-    lines += [f"| {row.label} | {' | '.join(cell.text for cell in row.cells)} |" for row in table.rows]
-    return "\n".join(lines) + "\n"

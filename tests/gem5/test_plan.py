@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.lab import Lab
 
+from s80lab import paths
 from s80lab.config_experiment import load_experiment
 from s80lab.errors import UserError
 from s80lab.experiment import Options
@@ -61,6 +62,61 @@ def test_seeds_have_checkpoints_of_their_own(lab: Lab, tmp_path: Path) -> None:
 def test_what_gem5_cannot_be_is_refused(lab: Lab, tmp_path: Path, options: Options, refusal: str) -> None:
     with pytest.raises(UserError, match=refusal):
         plans(tmp_path, options)
+
+
+SWEEP = """
+[gem5.sweep]
+"l2.size" = ["512KiB", "1MiB"]
+"ruby.probe_filter" = [0, "2MiB"]
+"""
+
+
+@pytest.fixture
+def swept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """The shipped experiment with a sweep in its file, as the only one there is."""
+    file = tmp_path / "swept.toml"
+    file.write_text((paths.EXPERIMENTS / "imapb.toml").read_text() + SWEEP)
+    monkeypatch.setattr(paths, "EXPERIMENTS", tmp_path)
+    return file
+
+
+def test_a_sweep_is_every_combination_from_one_checkpoint(lab: Lab, swept: Path, tmp_path: Path) -> None:
+    found = plans(tmp_path, Options(machine="s80-sixteenth"), "swept")
+    assert [plan.label for plan in found] == [
+        "l2.size 512KiB, ruby.probe_filter 0",
+        "l2.size 512KiB, ruby.probe_filter 2MiB",
+        "l2.size 1MiB, ruby.probe_filter 0",
+        "l2.size 1MiB, ruby.probe_filter 2MiB",
+    ]
+    assert [(plan.design["l2.size"], plan.design["ruby.probe_filter"]) for plan in found] == [
+        (512 << 10, 0),
+        (512 << 10, 2 << 20),
+        (1 << 20, 0),
+        (1 << 20, 2 << 20),
+    ]
+    assert len({plan.warm_key for plan in found}) == 1 and len({str(plan.run_inputs("x")) for plan in found}) == 4
+    # An experiment of another name that runs the same mix takes the same checkpoint.
+    (shipped,) = plans(tmp_path, Options(settings={"ruby.probe_filter": "2MiB"}), "swept")[:1]
+    assert shipped.warm_name.startswith("gem5-warm-imapb-sixteenth-s1-")
+    assert "[ruby]\nprobe_filter = 2097152\n" in found[1].machine_text()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "refusal"),
+    [
+        ('"l2.sise" = [1]', r"unknown key `l2.sise`.*did you mean"),
+        ('"ruby.probefilter" = [0]', r"\[gem5.ruby\]: unknown key `probefilter`.*probe_filter"),
+        ('"ruby.probe_filter" = ["3MiB"]', "ruby.probe_filter = 3145728 bytes is no power of two of at least 1024"),
+        ('"ruby.probe_filter" = []', "gem5.sweep.ruby.probe_filter"),
+    ],
+)
+def test_a_sweep_of_what_is_not_there_is_refused(
+    lab: Lab, swept: Path, tmp_path: Path, wrong: str, refusal: str
+) -> None:
+    text = swept.read_text()
+    swept.write_text(text[: text.index('"l2.size"')] + wrong + "\n")
+    with pytest.raises(UserError, match=refusal):
+        plans(tmp_path, Options(), "swept")
 
 
 def test_without_gem5_one_sentence_says_what_to_do(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

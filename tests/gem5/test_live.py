@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The user's own gem5, where there is one: the first instructions of the kernel under Timing and Ruby, in windows."""
+
+from __future__ import annotations
+
+import asyncio
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from tests.lab import Lab
+
+from s80lab import ruby_engine
+from s80lab.errors import UserError
+from s80lab.experiment import Options
+from s80lab.gem5_pipeline import stage_arguments
+from s80lab.gem5_plan import gem5_plans
+from s80lab.gem5_process import simulate
+from s80lab.gem5_snapshots import write_snapshots
+from s80lab.gem5_stats import read_dumps
+from s80lab.gem5_table import CACHE
+from s80lab.identities import check_snapshots
+from s80lab.progress import Board
+from s80lab.snapshots import Snapshots
+
+WINDOW, WINDOWS = 200_000, 2
+
+
+@pytest.fixture(scope="module")
+def gem5() -> Path:
+    try:
+        return ruby_engine.find_gem5()
+    except UserError as absent:
+        pytest.skip(str(absent))
+
+
+def boot(gem5: Path, folder: Path, **settings: object) -> tuple[Snapshots, int]:
+    """The windows of a boot on s80-sixteenth with settings over it, and the blocks that the directory took back."""
+    named = {key.replace("_", ".", 1): value for key, value in settings.items()}
+    (plan,) = gem5_plans("imapb", Options(machine="s80-sixteenth", settings=named))(gem5)
+    arguments = stage_arguments(plan, folder, plan.login_job()) | {"window": WINDOW, "windows": WINDOWS}
+    out = folder / "gem5"
+
+    async def measure() -> None:
+        with Board(Console(file=StringIO())) as board:
+            await simulate(gem5, "measure", arguments, out, board.job("boot"), WINDOW * WINDOWS)
+
+    asyncio.run(measure())
+    write_snapshots(out, plan.machine, WINDOW, folder / "snapshots.jsonl")
+    taken = sum(
+        int(row[0])
+        for dump in read_dumps(out / "stats.txt")
+        for row in dump.matching(f"({CACHE.replace('.', '[.]')}Invalidate)").values()
+    )
+    return Snapshots.read(folder / "snapshots.jsonl"), taken
+
+
+def test_a_boot_in_windows(lab: Lab, gem5: Path, tmp_path: Path) -> None:
+    snapshots, taken = boot(gem5, tmp_path)
+    assert {"sources_sum_to_misses", "fills_sum_to_misses"} < set(check_snapshots(snapshots))
+    assert [window.instructions >= WINDOW for window in snapshots.windows()] == [True] * WINDOWS
+    assert snapshots.whole().total("l2_misses") > 0 and taken == 0
+
+
+def test_a_probe_filter_takes_blocks_back(lab: Lab, gem5: Path, tmp_path: Path) -> None:
+    """A filter for a quarter of what one L2 holds: blocks whose entries leave it leave the caches."""
+    plain, _ = boot(gem5, _made(tmp_path / "plain"))
+    filtered, taken = boot(gem5, _made(tmp_path / "filtered"), ruby_probe_filter="128KiB")
+    check_snapshots(filtered)
+    assert taken > 0
+    assert filtered.whole().total("l2_invalidations") > plain.whole().total("l2_invalidations")
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
