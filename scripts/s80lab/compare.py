@@ -7,7 +7,7 @@ restored under Ruby; the model as a replay of a full capture, cut where gem5's w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -88,12 +88,14 @@ class Row:
     control: Estimate | None
 
 
-def gem5_runs(experiment: str, machine: str) -> list[Path]:
-    """Folders of the latest gem5 run of each seed; UserError where there is none."""
+def gem5_runs(experiment: str, machine: str, design: Mapping[str, object]) -> list[Path]:
+    """Folders of the latest gem5 run of each seed on this design of the machine; UserError where there is none."""
     latest: dict[int, Path] = {}
     for row in list_runs(paths.database()):
         folder = paths.results() / row["folder"]
-        if (row["engine"], row["experiment"], row["machine"]) == ("gem5", experiment, machine) and folder.is_dir():
+        if (row["engine"], row["experiment"], row["machine"]) != ("gem5", experiment, machine) or not folder.is_dir():
+            continue
+        if read_manifest(folder)["design"] == design:
             latest[row["seed"]] = folder
     if not latest:
         raise UserError(

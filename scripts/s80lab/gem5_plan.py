@@ -62,8 +62,7 @@ class Gem5Plan:
     @property
     def design(self) -> dict[str, object]:
         """What is modelled, by dotted keys."""
-        ruby = {f"{RUBY}{key}": value for key, value in self.ruby.model_dump().items()}
-        return self.machine.design() | ruby | {"protocol": PROTOCOL}
+        return flat_design(self.machine, self.ruby)
 
     @property
     def label(self) -> str:
@@ -164,7 +163,7 @@ def gem5_plans(name: str, options: Options) -> Callable[[Path | None], list[Gem5
         raise UserError(f"--protocol {options.protocol}: gem5 runs MOESI_hammer, which is `{PROTOCOL}` here")
     scale_name = options.scale or part.scale
     designs = [
-        (varied, *_design(name, experiment.machine, part, {**(options.settings or {}), **varied}))
+        (varied, *gem5_design(name, experiment.machine, part, {**(options.settings or {}), **varied}))
         for varied in _points(part)
     ]
     machine = designs[0][1]
@@ -212,7 +211,14 @@ def _points(part: Gem5Part) -> Iterator[dict[str, str]]:
         yield dict(zip(part.sweep, map(str, values), strict=True))
 
 
-def _design(name: str, machine_name: str, part: Gem5Part, settings: Mapping[str, object]) -> tuple[Machine, RubyPart]:
+def flat_design(machine: Machine, ruby: RubyPart) -> dict[str, object]:
+    """What is modelled, by dotted keys."""
+    return machine.design() | {f"{RUBY}{key}": value for key, value in ruby.model_dump().items()}
+
+
+def gem5_design(
+    name: str, machine_name: str, part: Gem5Part, settings: Mapping[str, object]
+) -> tuple[Machine, RubyPart]:
     """The machine, and what only Ruby has, with settings over them."""
     of_ruby = {key.removeprefix(RUBY): value for key, value in settings.items() if key.startswith(RUBY)}
     of_machine = {key: value for key, value in settings.items() if not key.startswith(RUBY)}

@@ -12,10 +12,12 @@ import pytest
 from tests.results.simulation import write_run
 
 from s80lab import paths
-from s80lab.compare import Side, compare, ends, model_side
+from s80lab.compare import Side, compare, ends, gem5_runs, model_side
 from s80lab.compare_commands import as_ruby
 from s80lab.compare_page import table, write_files
+from s80lab.database import insert_run
 from s80lab.errors import UserError
+from s80lab.metrics import write_stats
 from s80lab.protocol_proof import ensure_proven
 from s80lab.snapshots import Snapshots
 
@@ -106,3 +108,19 @@ def test_the_table_with_rubys_names_is_proven(tmp_path: Path) -> None:
     changed = [pair for pair in zip(own, table_of_ruby.read_text().splitlines(), strict=True) if pair[0] != pair[1]]
     assert changed == [('name = "hammer"', 'name = "hammer-as-ruby"'), ('counts_as = "M"', 'counts_as = "E"')]
     ensure_proven(table_of_ruby)
+
+
+def test_only_runs_of_the_shipped_design_are_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs with --set over the machine are of other designs."""
+    monkeypatch.setenv("S80LAB_RESULTS", str(tmp_path))
+    about = {"engine": "gem5", "experiment": "e", "machine": "m"}
+    for number, size in enumerate((512, 1024, 2048), start=1):
+        folder = write_run(tmp_path / "runs" / str(number), number)
+        manifest = json.loads((folder / "manifest.json").read_text()) | about
+        manifest |= {"run": str(number), "seed": 1, "design": {"l2.size": size}}
+        (folder / "manifest.json").write_text(json.dumps(manifest))
+        write_stats(folder)
+        insert_run(paths.database(), folder)
+    assert gem5_runs("e", "m", {"l2.size": 1024}) == [tmp_path / "runs/2"]
+    with pytest.raises(UserError, match="no run of e on m in gem5 is in"):
+        gem5_runs("e", "m", {"l2.size": 4096})
