@@ -38,6 +38,7 @@ from s80lab.doctor import examine
 from s80lab.errors import UserError
 from s80lab.experiment import Options
 from s80lab.gem5_plan import Gem5Plan
+from s80lab.gem5_runs import shipped_runs
 from s80lab.gem5_sweep import sweep_table, write_sweep
 from s80lab.image import build_image
 from s80lab.protocol_commands import app as protocol_app
@@ -144,8 +145,11 @@ def run(
 
 
 @app.command()
-def report(experiments: Experiments, scale: Scale = None) -> None:
-    """The tables of the latest run of each seed, and a report over all of them."""
+def report(experiments: Experiments, scale: Scale = None, engine: Engine = "qemu", machine: Machine = None) -> None:
+    """The tables of the latest run of each seed, and a report over all of them. --machine: of gem5's runs."""
+    if engine == "gem5":
+        _show([folder for name in experiments for folder in shipped_runs(name, machine)])
+        return
     latest: dict[tuple[str, int], Path] = {}
     for row in list_runs(paths.database()):
         name = row["experiment"] if row["engine"] == "qemu" else ""

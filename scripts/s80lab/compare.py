@@ -7,7 +7,7 @@ restored under Ruby; the model as a replay of a full capture, cut where gem5's w
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -15,10 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from s80lab import paths
 from s80lab.checkpoint import SNAPSHOTS
 from s80lab.config_experiment import Experiment, Gem5Phases
-from s80lab.database import list_runs
 from s80lab.errors import UserError
 from s80lab.folder import read_manifest
 from s80lab.metrics import of
@@ -86,23 +84,6 @@ class Row:
     model: Estimate | None
     difference: Estimate | None
     control: Estimate | None
-
-
-def gem5_runs(experiment: str, machine: str, design: Mapping[str, object]) -> list[Path]:
-    """Folders of the latest gem5 run of each seed on this design of the machine; UserError where there is none."""
-    latest: dict[int, Path] = {}
-    for row in list_runs(paths.database()):
-        folder = paths.results() / row["folder"]
-        if (row["engine"], row["experiment"], row["machine"]) != ("gem5", experiment, machine) or not folder.is_dir():
-            continue
-        if read_manifest(folder)["design"] == design:
-            latest[row["seed"]] = folder
-    if not latest:
-        raise UserError(
-            f"no run of {experiment} on {machine} in gem5 is in {paths.runs()}; "
-            f"run `s80lab run {experiment} --engine gem5 --machine {machine}` first"
-        )
-    return [latest[seed] for seed in sorted(latest)]
 
 
 def lengths(experiment: Experiment, machine: str, runs: Sequence[Path]) -> Gem5Phases:

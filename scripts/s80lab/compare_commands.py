@@ -15,13 +15,12 @@ from s80lab import checkpoint, paths
 from s80lab.capture import Capture, open_capture
 from s80lab.capture_live import Recipe, make
 from s80lab.command_parts import make_plans, on_board, run_pipeline
-from s80lab.compare import Side, compare, ends, gem5_runs, gem5_side, lengths, model_side
+from s80lab.compare import Side, compare, ends, gem5_side, lengths, model_side
 from s80lab.compare_page import table, write_files
 from s80lab.config_experiment import load_experiment
-from s80lab.errors import UserError
 from s80lab.experiment import Options, Plan
 from s80lab.folder import read_manifest, read_stats
-from s80lab.gem5_plan import flat_design, gem5_design
+from s80lab.gem5_runs import shipped_runs
 from s80lab.progress import Board
 from s80lab.replay import replay
 from s80lab.replay_design import resolve_design
@@ -42,9 +41,7 @@ def compare_command(
 ) -> None:
     """The same mix in gem5 and in the model, window by window since empty caches; needs gem5's runs, not gem5."""
     loaded = load_experiment(experiment, {})
-    if loaded.gem5 is None:
-        raise UserError(f"experiment {experiment} has no part [gem5]: it was not made for gem5's speed")
-    runs = gem5_runs(experiment, machine, flat_design(*gem5_design(experiment, machine, loaded.gem5, {})))
+    runs = shipped_runs(experiment, machine)
     phases = lengths(loaded, machine, runs)
     scale = read_manifest(runs[0])["scale"]
     (plan,) = make_plans([experiment], Options(machine=machine, protocol="hammer", scale=scale))

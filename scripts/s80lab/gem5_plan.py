@@ -156,9 +156,7 @@ def gem5_plans(name: str, options: Options) -> Callable[[Path | None], list[Gem5
     first. The seeds are those of the options, else the experiment's first. UserError names the first thing that is
     missing or wrong."""
     experiment = load_experiment(name, replace(options, scale=None).overrides())
-    if experiment.gem5 is None:
-        raise UserError(f"experiment {name} has no part [gem5]: it was not made for gem5's speed")
-    part = experiment.gem5
+    part = gem5_part(name, experiment)
     if options.protocol not in (None, PROTOCOL):
         raise UserError(f"--protocol {options.protocol}: gem5 runs MOESI_hammer, which is `{PROTOCOL}` here")
     scale_name = options.scale or part.scale
@@ -203,6 +201,13 @@ def gem5_plans(name: str, options: Options) -> Callable[[Path | None], list[Gem5
         ]
 
     return complete
+
+
+def gem5_part(name: str, experiment: Experiment) -> Gem5Part:
+    """UserError where there is none."""
+    if experiment.gem5 is None:
+        raise UserError(f"experiment {name} has no part [gem5]: it was not made for gem5's speed")
+    return experiment.gem5
 
 
 def _points(part: Gem5Part) -> Iterator[dict[str, str]]:

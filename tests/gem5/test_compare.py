@@ -12,11 +12,12 @@ import pytest
 from tests.results.simulation import write_run
 
 from s80lab import paths
-from s80lab.compare import Side, compare, ends, gem5_runs, model_side
+from s80lab.compare import Side, compare, ends, model_side
 from s80lab.compare_commands import as_ruby
 from s80lab.compare_page import table, write_files
 from s80lab.database import insert_run
 from s80lab.errors import UserError
+from s80lab.gem5_runs import gem5_runs
 from s80lab.metrics import write_stats
 from s80lab.protocol_proof import ensure_proven
 from s80lab.snapshots import Snapshots
