@@ -70,6 +70,11 @@ def _cycles(region: Delta, **where: str) -> float:
     return region.total("instructions", **where) * region.header.base_cpi + region.total("stall_cycles", **where)
 
 
+def _told(region: Delta, dim: str) -> bool:
+    """Whether the engine tells this dimension's labels apart; gem5 has a label `any` where it does not."""
+    return "any" not in region.header.labels[dim] or not region.total("instructions", **{dim: "any"})
+
+
 @metric(
     "kernel_share",
     "share",
@@ -78,6 +83,8 @@ def _cycles(region: Delta, **where: str) -> float:
 )
 def _kernel_share(m: Measurement) -> Value:
     kernel = {"privilege": "kernel"}
+    if not _told(m.region, "privilege"):
+        return dict.fromkeys(("instructions", "cycles"))
     return {
         "instructions": ratio(m.region.total("instructions", **kernel), m.region.total("instructions")),
         "cycles": ratio(_cycles(m.region, **kernel), m.region.total("busy_cycles")),
@@ -92,6 +99,8 @@ def _kernel_share(m: Measurement) -> Value:
 )
 def _loadgen_share(m: Measurement) -> Value:
     loadgen = {"class": "loadgen"}
+    if not _told(m.region, "class"):
+        return dict.fromkeys(("instructions", "cycles", "machine"))
     return {
         "instructions": ratio(m.region.total("instructions", **loadgen), m.region.total("instructions")),
         "cycles": ratio(_cycles(m.region, **loadgen), m.region.total("busy_cycles")),
@@ -116,11 +125,11 @@ def _instruction_mix(m: Measurement) -> Value:
     "instruction_group",
     "share",
     "instructions that load, store or do both (counted once), and all branches, as the paper groups them",
-    "(load + store + load_store) / instructions; (conditional + unconditional branches) / instructions",
+    "(load + store + load_store) / instruction_class; (conditional + unconditional branches) / instruction_class",
     of_caches=False,
 )
 def _instruction_group(m: Measurement) -> Value:
-    total = m.region.total("instructions")
+    total = m.region.total("instruction_class")
     groups = {
         "loads_and_stores": ("load", "store", "load_store"),
         "branches": ("branch_conditional", "branch_unconditional"),

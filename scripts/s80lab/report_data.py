@@ -66,6 +66,10 @@ class Group:
     def estimate(self, metric: str) -> Estimate | None:
         return estimate([run.metrics.get(metric) for run in self.runs])
 
+    def has(self, metric: str) -> bool:
+        """Whether the engine has such a metric at all; it may still be undefined."""
+        return any(metric in run.metrics for run in self.runs)
+
     def mean(self, metric: str) -> float:
         """The mean over the seeds, 0 where a run has no such value: for pictures."""
         found = self.estimate(metric)

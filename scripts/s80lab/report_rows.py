@@ -64,7 +64,12 @@ def _each(prefix: str, labels: dict[str, str], style: Format, head: str = "") ->
 
 
 _PRIVILEGES = {"user": "user", "kernel": "kernel", "all": "all"}
-_DATA_AND_CODE = {kind: text for kind, text in _KINDS.items() if kind != "walk"}
+# gem5 says what answered loads and fetches together; other engines have no such rows.
+_ANSWERED = {
+    **{kind: text for kind, text in _KINDS.items() if kind not in ("walk", "all")},
+    "read": "load or instruction fetch",
+    "all": "all",
+}
 
 SECTIONS: tuple[Section, ...] = (
     Section(
@@ -76,7 +81,7 @@ SECTIONS: tuple[Section, ...] = (
         "Who serviced the L2 misses",
         tuple(
             entry
-            for kind, text in _DATA_AND_CODE.items()
+            for kind, text in _ANSWERED.items()
             for entry in _each(f"miss_source.{kind}", _SOURCES, PERCENT, head=text)
         ),
         "Share of the L2 misses of the same kind; all includes page walks where they are modelled.",

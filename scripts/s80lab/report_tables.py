@@ -46,10 +46,11 @@ def measured_tables(groups: Sequence[Group]) -> list[Table]:
     """One table a section of metrics: a column for each group, the paper's number last."""
     tables = []
     for section in SECTIONS:
-        stated = [paper_says(entry.metric, groups) for entry in section.entries]
+        entries = [entry for entry in section.entries if any(group.has(entry.metric) for group in groups)]
+        stated = [paper_says(entry.metric, groups) for entry in entries]
         columns = tuple(group.label for group in groups) + (("paper",) if any(stated) else ())
         table = Table(section.title, columns, note=section.note)
-        for entry, says in zip(section.entries, stated, strict=True):
+        for entry, says in zip(entries, stated, strict=True):
             if entry.head:
                 table.rows.append(Row(entry.head, (), head=True))
             cells = _cells(entry, groups)

@@ -19,6 +19,7 @@ from s80lab.config_machine import load_machine
 from s80lab.errors import UserError
 from s80lab.gem5_snapshots import write_snapshots
 from s80lab.identities import check_snapshots
+from s80lab.metrics import compute
 from s80lab.snapshots import Snapshots
 
 DATA = Path(__file__).resolve().parent / "data"
@@ -135,3 +136,13 @@ def test_another_gem5_is_refused(out: Path, key: str, value: str) -> None:
     (out / "facts.json").write_text(json.dumps(facts | {key: value}))
     with pytest.raises(UserError, match=f"{value}.*the table of names .* is for 24.0.0.1 with MOESI_hammer"):
         extracted(out)
+
+
+def test_what_gem5_does_not_tell_is_absent(out: Path) -> None:
+    """Shares of the kernel and of the load generator are unknown, not zero; classes are of the micro-operations."""
+    metrics = compute(extracted(out), None)
+    assert metrics["kernel_share.instructions"] is None and metrics["loadgen_share.machine"] is None
+    assert metrics["l2_mpki.user"] is None and metrics["miss_source.load.memory"] is None
+    memory = sum(metrics[f"instruction_mix.{name}"] or 0 for name in ("load", "store", "load_store"))
+    assert metrics["instruction_group.loads_and_stores"] == pytest.approx(memory) and 0 < memory < 1
+    assert metrics["throughput"] == 0 and metrics["response_ms"] is None
