@@ -34,7 +34,7 @@ _PICTURES: tuple[tuple[str, str, str, bool, Draw], ...] = (
     (
         "miss_source",
         "Who serviced the L2 misses",
-        "Share of the L2 misses of each kind, by user and kernel code; percent in the bars.",
+        "Share of the L2 misses of each kind, by user and kernel code where they are told apart; percent in the bars.",
         True,
         miss_source,
     ),

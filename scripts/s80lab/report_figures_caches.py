@@ -28,19 +28,26 @@ def panel_title(group: Group, *, of_caches: bool = True) -> str:
 
 def miss_source(groups: Sequence[Group]) -> Figure:
     figure, axes = panels(1, len(groups), 3.0)
-    kinds = {"ifetch": "fetch", "load": "load", "store": "store", "all": "all"}
     for axis, group in zip(axes, groups, strict=True):
-        rows = []
-        for privilege in ("user", "kernel"):
-            for kind, word in kinds.items():
-                shares = [group.mean(f"miss_source_at.{privilege}.{kind}.{source}") for source in SOURCES]
-                rows.append((f"{privilege} {word}", shares))
-        rows.append(("all", [group.mean(f"miss_source.all.{source}") for source in SOURCES]))
+        bars = [*_bars(group), ("all", "miss_source.all")]
+        rows = [(word, [group.mean(f"{metric}.{source}") for source in SOURCES]) for word, metric in bars]
         stacked(axis, rows, SOURCES, 100)
         percent_axis(axis, "L2 misses")
         axis.set_title(panel_title(group))
     key(figure, [("memory", "memory"), *((state, f"a cache, in {state}") for state in "MOES")])
     return figure
+
+
+def _bars(group: Group) -> list[tuple[str, str]]:
+    """Name and metric of the parts, by what the engine tells: gem5 neither privileges nor loads from fetches."""
+    if group.has("miss_source.read.memory"):
+        return [("load or fetch", "miss_source.read"), ("store", "miss_source.store")]
+    kinds = {"ifetch": "fetch", "load": "load", "store": "store", "all": "all"}
+    return [
+        (f"{privilege} {word}", f"miss_source_at.{privilege}.{kind}")
+        for privilege in ("user", "kernel")
+        for kind, word in kinds.items()
+    ]
 
 
 def e_state(groups: Sequence[Group]) -> Figure:
@@ -61,13 +68,11 @@ def cpi(groups: Sequence[Group]) -> Figure:
     figure, axes = panels(1, len(groups), 1.9)
     words = {"base": "base", "l2": "L2 hit", "memory": "memory", "cache": "another cache", "upgrade": "upgrade"}
     for axis, group in zip(axes, groups, strict=True):
-        rows = [
-            ("user", [group.mean(f"cpi_at.user.{part}") for part in SERVICES]),
-            ("kernel", [group.mean(f"cpi_at.kernel.{part}") for part in SERVICES]),
-            ("all", [group.mean(f"cpi.{part}") for part in SERVICES]),
-        ]
+        told = [name for name in ("user", "kernel") if group.estimate(f"cpi_at.{name}.all") is not None]
+        bars = [*((name, f"cpi_at.{name}") for name in told), ("all", "cpi")]
+        rows = [(name, [group.mean(f"{metric}.{part}") for part in SERVICES]) for name, metric in bars]
         stacked(axis, rows, SERVICES, 1)
-        for place, (_, parts) in zip((2, 1, 0), rows, strict=True):
+        for place, (_, parts) in enumerate(reversed(rows)):
             axis.text(sum(parts), place, f" {sum(parts):.2f}", va="center", color=INK, fontsize=8.5)
         axis.set_xlabel("cycles per instruction")
         axis.set_title(panel_title(group))
