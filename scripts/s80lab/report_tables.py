@@ -140,8 +140,9 @@ def replay_notes(groups: Sequence[Group]) -> list[str]:
     if "gem5" in engines:
         notes.append(
             "gem5 simulates too little for response times; it tells neither privileges nor server and clients apart, "
-            "and E means Ruby's M: alone and not stored to here, be it clean or handed over dirty. Its instruction mix is "
-            "of micro-operations; its base CPI has a cycle for each of them and for each access that hits (docs/gem5.md)."
+            "and E means Ruby's M: alone and not stored to here, be it clean or handed over dirty. Its instruction mix "
+            "is of micro-operations, and its base CPI has a cycle for each of them and each access that hits "
+            "(docs/gem5.md)."
         )
     if "replay" in engines:
         notes.append(
