@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -17,10 +18,12 @@ from s80lab.capture_live import Recipe, make
 from s80lab.command_parts import make_plans, on_board, run_pipeline
 from s80lab.compare import Side, compare, ends, gem5_side, lengths, model_side
 from s80lab.compare_page import table, write_files
+from s80lab.config import parse_settings
 from s80lab.config_experiment import load_experiment
 from s80lab.experiment import Options, Plan
 from s80lab.folder import read_manifest, read_stats
 from s80lab.gem5_runs import shipped_runs
+from s80lab.hashing import value_hash
 from s80lab.progress import Board
 from s80lab.replay import replay
 from s80lab.replay_design import resolve_design
@@ -31,6 +34,12 @@ HAMMER = paths.PROTOCOLS / "hammer.toml"
 AS_RUBY = "hammer-as-ruby"
 CONTROL = "moesi"
 Seeds = Annotated[str, typer.Option(help="Of the model's side, separated by commas.")]
+ModelSettings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", help="A value of the machine file on the model's side alone, to try a cause of a difference."
+    ),
+]
 MachineName = Annotated[str, typer.Option("--machine", help="What both sides modelled.")]
 
 
@@ -38,13 +47,15 @@ def compare_command(
     experiment: Annotated[str, typer.Argument(help="A file in configs/experiments that was run in gem5.")],
     machine: MachineName = "s80-sixteenth",
     seeds: Seeds = "1,2,3",
+    settings: ModelSettings = None,
 ) -> None:
     """The same mix in gem5 and in the model, window by window since empty caches; needs gem5's runs, not gem5."""
     loaded = load_experiment(experiment, {})
     runs = shipped_runs(experiment, machine)
     phases = lengths(loaded, machine, runs)
     scale = read_manifest(runs[0])["scale"]
-    (plan,) = make_plans([experiment], Options(machine=machine, protocol="hammer", scale=scale))
+    chosen = parse_settings(settings or [])
+    (plan,) = make_plans([experiment], Options(machine=machine, protocol="hammer", scale=scale, settings=chosen))
     run_pipeline([plan], 0, False, "warm")
     table_of_ruby = as_ruby(paths.BUILD / "protocols" / f"{AS_RUBY}.toml")
 
@@ -55,17 +66,19 @@ def compare_command(
 
     async def work(board: Board) -> tuple[Side, Side]:
         captures = [await _capture(plan, int(seed), phases.warmup, measure, board) for seed in seeds.split(",")]
-        model = [await _replay(capture, machine, str(table_of_ruby), board) for capture in captures]
-        control = [await _replay(capture, machine, CONTROL, board) for capture in captures]
+        model = [await _replay(capture, machine, str(table_of_ruby), chosen, board) for capture in captures]
+        control = [await _replay(capture, machine, CONTROL, chosen, board) for capture in captures]
         return model_side("model, hammer", model, at), model_side(f"model, {CONTROL}", control, at)
 
     model, control = on_board(work)
     first = phases.warmup // phases.window
     rows = compare(gem5, model, control, first)
     cold = any(read_stats(run)["warmup"]["verdict"] != "warm" for run in runs)
-    made = table(f"{experiment} on {machine}: gem5 and the model", rows, CONTROL, cold)
+    tried = f" with {', '.join(settings)}" if settings else ""
+    made = table(f"{experiment} on {machine}: gem5 and the model{tried}", rows, CONTROL, cold)
     print_table(made, Console())
-    folder = paths.results() / "reports" / f"compare-{experiment}-{machine}"
+    suffix = f"-{value_hash(chosen)[:8]}" if chosen else ""
+    folder = paths.results() / "reports" / f"compare-{experiment}-{machine}{suffix}"
     write_files(folder, made, rows, (gem5, model, control))
     print(f"files: {folder}")
 
@@ -90,8 +103,8 @@ async def _capture(plan: Plan, seed: int, skip: int, measure: int, board: Board)
     return open_capture(made.name, "full")
 
 
-async def _replay(capture: Capture, machine: str, protocol: str, board: Board) -> Path:
-    design = resolve_design(capture, machine, protocol)
+async def _replay(capture: Capture, machine: str, protocol: str, settings: Mapping[str, object], board: Board) -> Path:
+    design = resolve_design(capture, machine, protocol, settings)
     job = board.job(f"{capture.name} on {design.label}")
     folder = await replay(capture, design, lambda done, of: job.update("replaying", done, of))
     job.done("replayed")
