@@ -16,7 +16,7 @@ from s80lab.checkpoint_warm import build_warm
 from s80lab.experiment import Plan
 from s80lab.progress import Board
 from s80lab.run import measure
-from s80lab.staging import sweep
+from s80lab.staging import tidy
 
 Until = Literal["ready", "warm", "run"]
 
@@ -33,9 +33,7 @@ class Pipeline:
 
     async def go(self, plans: Sequence[Plan], until: Until = "run") -> list[Path]:
         """Runs the experiments up to a stage; the folders of all measured runs (none before the last stage)."""
-        for folder in (paths.checkpoints(), paths.runs()):
-            for partial in sweep(folder):
-                self._board.say(f"removed what an interrupted process had left: {partial.name}")
+        tidy(self._board.say, paths.checkpoints(), paths.runs())
         self._check_needs(plans, until)
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(self._experiment(plan, until, group)) for plan in plans]

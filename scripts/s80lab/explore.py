@@ -15,7 +15,7 @@ from s80lab.progress import Board, Job
 from s80lab.replay import replay, run_folder
 from s80lab.replay_design import Design
 from s80lab.run import is_whole
-from s80lab.staging import sweep
+from s80lab.staging import tidy
 
 MIB = 1 << 20
 # A replay's memory: four bytes for each line of the guest's memory, the tags of all caches, a window, the decompressor.
@@ -27,8 +27,7 @@ async def explore(
 ) -> list[Path]:
     """The folders of the replays, in the order of the designs. jobs: processes at once (0: one a host core, as far
     as the memory goes)."""
-    for partial in sweep(paths.runs()):
-        board.say(f"removed what an interrupted process had left: {partial.name}")
+    tidy(board.say, paths.runs())
     folders = [run_folder(capture, design) for design in designs]
     unique = dict(zip(folders, designs, strict=True))
     missing = [folder for folder in unique if again or not is_whole(folder)]

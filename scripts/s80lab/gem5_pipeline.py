@@ -28,7 +28,7 @@ from s80lab.progress import Board, Job
 from s80lab.report import write_run_report
 from s80lab.run import is_whole
 from s80lab.snapshots import Snapshots
-from s80lab.staging import exclusive, staging, sweep
+from s80lab.staging import exclusive, staging, tidy
 
 JOB, MACHINE, KERNEL = "job.txt", "machine.toml", "vmlinux"
 OUT = "gem5"
@@ -47,9 +47,7 @@ class Gem5Pipeline:
 
     async def go(self, plans: Sequence[Gem5Plan], until: Until = "run") -> list[Path]:
         """Runs the experiments up to a stage; the folders of all measured runs (none before the last stage)."""
-        for folder in (paths.checkpoints(), paths.runs()):
-            for partial in sweep(folder):
-                self._board.say(f"removed what an interrupted process had left: {partial.name}")
+        tidy(self._board.say, paths.checkpoints(), paths.runs())
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(self._experiment(plan, until, group)) for plan in plans]
         return [folder for task in tasks for folder in task.result()]

@@ -59,6 +59,13 @@ def sweep(folder: Path) -> list[Path]:
     return removed
 
 
+def tidy(say: Callable[[str], None], *folders: Path) -> None:
+    """Sweeps the folders and says what was there."""
+    for folder in folders:
+        for partial in sweep(folder):
+            say(f"removed what an interrupted process had left: {partial.name}")
+
+
 @asynccontextmanager
 async def exclusive(path: Path, waiting: Callable[[], None]) -> AsyncIterator[None]:
     """Holds the lock file `path`; calls `waiting` once when another process has it."""
