@@ -36,6 +36,18 @@ def _l2_mpki(m: Measurement) -> Value:
     return {label: None if rate is None else 1000 * rate for label, rate in rates.items()}
 
 
+@metric(
+    "l1_mpki",
+    "misses per 1000 instructions",
+    "L1 misses by kind of access per 1000 instructions, whatever the engine counts as one access",
+    "1000 x l1_misses / instructions",
+)
+def _l1_mpki(m: Measurement) -> Value:
+    labels, counts = m.region.header.labels["kind"], m.region.by("l1_misses", "kind").tolist()
+    instructions = m.region.total("instructions")
+    return {label: ratio(1000 * count, instructions) for label, count in zip(labels, counts, strict=True)}
+
+
 @metric("l1_miss_rate", "share", "L1 misses as a share of the line accesses", "l1_misses / accesses")
 def _l1_miss_rate(m: Measurement) -> Value:
     return _split(m.region, "l1_misses", "accesses", "kind")

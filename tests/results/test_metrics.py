@@ -28,6 +28,7 @@ GOLDEN = {
     "l2_mpki.user": 358.424934,
     "l2_mpki.kernel": 354.109211,
     "l2_mpki.all": 357.555556,
+    "l1_mpki.store": 144.444444,
     "l1_miss_rate.store": 0.924608819,
     "l2_miss_rate.all": 0.586370262,
     "miss_source.ifetch.S": 0.315638451,
