@@ -17,6 +17,7 @@ from typing import Any, Literal
 from s80lab import paths
 from s80lab.errors import UserError
 from s80lab.follow import Follower, tail
+from s80lab.gem5_table import TICKS_PER_S
 from s80lab.guest import DIES_WITH_US
 from s80lab.guest_console import word
 from s80lab.progress import Job
@@ -27,6 +28,8 @@ LOG = "gem5.log"
 POLL_S = 0.5
 # gem5 says a line a second; loading a checkpoint of gigabytes comes before the first.
 STALL_S = 900.0
+# Modelled time without a word from the guest: many times what any stage needs, for a guest that idles for ever.
+SILENCE_S = 60.0
 _COMPLAINT = re.compile(
     r"(?:\w+\.py: (?P<ours>.*)|.*?(?P<its>(?:fatal|panic): .*)|(?P<python>\w*(?:Error|Exception): .*))"
 )
@@ -75,6 +78,7 @@ class _Watch:
         self._said = "starting"
         self._done = 0
         self._first: tuple[float, int] | None = None
+        self._spoke: int | None = None
 
     async def until(self, process: asyncio.subprocess.Process) -> None:
         """Until gem5 has ended well; UserError otherwise."""
@@ -100,8 +104,13 @@ class _Watch:
                     raise self._failure(said.failure)
                 self._said = said.stage
         for line in progress:
-            self._done = json.loads(line)["instructions"]
+            shown = json.loads(line)
+            self._done = shown["instructions"]
             self._first = self._first or (time.monotonic(), self._done)
+            if console or self._spoke is None:
+                self._spoke = shown["ticks"]
+            elif shown["ticks"] - self._spoke > SILENCE_S * TICKS_PER_S:
+                raise self._failure(f"the guest has said nothing for {SILENCE_S:.0f} modelled seconds: it hangs")
         self._show()
         return bool(console or progress)
 

@@ -55,3 +55,21 @@ def test_one_that_stands_still_is_ended(tmp_path: Path, monkeypatch: pytest.Monk
     with pytest.raises(UserError, match="no sign of life for 1 s") as failure:
         run(tmp_path, f"echo 'login:' > $OUT/{CONSOLE}; sleep 600")
     assert "login:" in str(failure.value)
+
+
+def test_a_guest_that_idles_for_ever_is_ended(tmp_path: Path) -> None:
+    """It runs on, but says nothing: modelled time, of which a restored simulation begins with some."""
+    shown = """'{"instructions": 5, "ticks": %d000000000000}' >> $OUT/progress.jsonl"""
+    script = f"echo {shown % 300}; echo 'waiting' > $OUT/{CONSOLE}; sleep 2; echo {shown % 361}; sleep 600"
+    with pytest.raises(UserError, match="said nothing for 60 modelled seconds: it hangs") as failure:
+        run(tmp_path, script)
+    assert "waiting" in str(failure.value)
+
+
+def test_a_word_of_the_guest_is_a_sign_of_life(tmp_path: Path) -> None:
+    shown = """'{"instructions": 5, "ticks": %d000000000000}' >> $OUT/progress.jsonl"""
+    script = (
+        f"echo {shown % 300}; sleep 2; echo 'working' > $OUT/{CONSOLE}; echo {shown % 340}; sleep 2; "
+        f"echo {shown % 390}; sleep 1; echo '{{}}' > $OUT/facts.json"
+    )
+    assert run(tmp_path, script) == {}
