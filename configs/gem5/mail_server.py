@@ -4,7 +4,7 @@
     boot     atomic processors, no caches, from the kernel to clients that are logged in; saves a checkpoint
     warm     the same, from that checkpoint through --instructions of the mix; saves a checkpoint
     measure  TimingSimpleCPU and Ruby's MOESI_hammer, from a checkpoint: caches are empty at first; dumps and resets
-             the statistics after every --window instructions, --windows times
+             the statistics after every --window instructions (region.py)
 
 A checkpoint of the first two fits every cache geometry. `scripts/s80lab` writes the files that are named here and reads
 OUT/progress.jsonl, OUT/board.pc.com_1.device (the console), OUT/stats.txt and, when the stage is whole, OUT/facts.json.
@@ -13,7 +13,6 @@ OUT/progress.jsonl, OUT/board.pc.com_1.device (the console), OUT/stats.txt and, 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from pathlib import Path
@@ -35,41 +34,16 @@ from gem5.isas import ISA
 from hammer import HammerHierarchy, require_protocol
 from m5.objects import Root, X86NonCachingSimpleCPU
 from machine_file import MachineError, MachineFile
+from region import Region
+from steps import Progress, proceed
 
 TICKS_PER_S = 10**12
-# Simulated time between two looks at the instructions: coarse where nothing ends by them, fine where windows do.
+# Simulated time between two looks at the instructions: coarse where nothing ends by them.
 BOOT_STEP = TICKS_PER_S // 100
 WARM_STEP = TICKS_PER_S // 1000
-MEASURE_STEP = TICKS_PER_S // 200_000
-PROGRESS_S = 1.0
 
-LIMIT = "simulate() limit reached"
 CHECKPOINT = "checkpoint"
 EXIT = "m5_exit instruction encountered"
-FAIL = "m5_fail instruction encountered"
-
-
-class Progress:
-    """A line a second: simulated instructions and time."""
-
-    def __init__(self, processor: SimpleProcessor) -> None:
-        self._cores = [core.get_simobject() for core in processor.get_cores()]
-        self._file = (Path(m5.options.outdir) / "progress.jsonl").open("w", encoding="utf-8")
-        self._then = 0.0
-
-    def instructions(self) -> int:
-        """Of all processors since this process began."""
-        return sum(core.totalInsts() for core in self._cores)
-
-    def show(self, done: int) -> None:
-        now = time.monotonic()
-        if now - self._then >= PROGRESS_S:
-            self._then = now
-            self.line({"instructions": done, "ticks": m5.curTick()})
-
-    def line(self, content: dict[str, Any]) -> None:
-        self._file.write(json.dumps(content) + "\n")
-        self._file.flush()
 
 
 def arguments() -> argparse.Namespace:
@@ -85,7 +59,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--save", type=Path, help="where the checkpoint goes (boot, warm)")
     parser.add_argument("--instructions", type=int, default=0, help="of the mix before the checkpoint (warm)")
     parser.add_argument("--window", type=int, default=0, help="instructions between two dumps (measure)")
-    parser.add_argument("--windows", type=int, default=0, help="number of dumps (measure)")
+    parser.add_argument("--windows", type=int, default=0, help="number of dumps at most (measure)")
+    parser.add_argument("--warm-windows", type=int, default=0, help="windows before the measured ones (measure)")
+    parser.add_argument("--transactions", type=int, default=0, help="so many in measured windows end it (measure)")
     return parser.parse_args()
 
 
@@ -100,6 +76,7 @@ def build_board(options: argparse.Namespace, machine: MachineFile) -> MailServer
         SingleChannelSimpleMemory("1ns", "0ns", "1000GiB/s", f"{options.memory}B"),
         HammerHierarchy(machine) if timing else Bare(),
     )
+    board.exit_on_work_items = timing
     board.cache_line_size = machine.line_bytes
     board.readfile = str(options.job)
     board.boot_linux(options.kernel, options.initramfs, options.command_line, Path(m5.options.outdir))
@@ -123,38 +100,12 @@ def until(expected: str, step: int, progress: Progress, what: str) -> None:
         proceed(event, what)
 
 
-def proceed(event: Any, what: str) -> None:
-    """MachineError unless the simulation may simply go on."""
-    cause = event.getCause()
-    if cause == FAIL:
-        raise MachineError(f"the load generator gave up while {what}; it says why on the console")
-    if cause != LIMIT:
-        raise MachineError(f"the simulation ended while {what}: {cause}")
-
-
-def run_instructions(count: int, step: int, progress: Progress, what: str, begin: int, before: int = 0) -> int:
-    """Simulates until that many instructions after `begin`; their number now. before: done earlier (progress)."""
-    while True:
-        done = progress.instructions() - begin
-        progress.show(before + done)
-        if done >= count:
-            return done
+def run_instructions(count: int, step: int, progress: Progress, what: str) -> None:
+    """Simulates that many instructions."""
+    begin = progress.instructions()
+    while (done := progress.instructions() - begin) < count:
+        progress.show(done)
         proceed(m5.simulate(step), what)
-
-
-def measure(options: argparse.Namespace, progress: Progress) -> list[dict[str, int]]:
-    """A dump a window, each of that window alone. Windows end at the first look after their last instruction."""
-    windows: list[dict[str, int]] = []
-    m5.stats.reset()
-    for _ in range(options.windows):
-        begin, tick = progress.instructions(), m5.curTick()
-        before = sum(window["instructions"] for window in windows)
-        done = run_instructions(options.window, MEASURE_STEP, progress, "a window was measured", begin, before)
-        m5.stats.dump()
-        m5.stats.reset()
-        windows.append({"instructions": done, "ticks": m5.curTick() - tick})
-        progress.line({"window": len(windows), "instructions": before + done, "ticks": m5.curTick()})
-    return windows
 
 
 def main() -> None:
@@ -170,14 +121,15 @@ def main() -> None:
     began = time.monotonic()
     progress = Progress(board.get_processor())
 
-    windows: list[dict[str, int]] = []
+    windows: list[dict[str, Any]] = []
     if options.stage == "boot":
         until(CHECKPOINT, BOOT_STEP, progress, "it booted")
     elif options.stage == "warm":
         until(EXIT, WARM_STEP, progress, "it took up the mix")
-        run_instructions(options.instructions, WARM_STEP, progress, "the mix warmed up", progress.instructions())
+        run_instructions(options.instructions, WARM_STEP, progress, "the mix warmed up")
     else:
-        windows = measure(options, progress)
+        region = Region(options.window, options.windows, options.warm_windows, options.transactions)
+        windows = region.measure(progress)
     if options.save:
         m5.checkpoint(str(options.save))
 

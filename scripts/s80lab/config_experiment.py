@@ -65,12 +65,13 @@ class Gem5Phases(Strict):
     """Lengths in instructions of all processors together.
 
     warmup: under Ruby, from empty caches, before the measured region. measure: the measured region. window: a
-    statistics window.
+    statistics window. transactions: the region ends with so many, not later than after `measure` (0: at `measure`).
     """
 
     warmup: NonNegativeInt = 0
     measure: PositiveInt
     window: PositiveInt
+    transactions: NonNegativeInt = 0
 
 
 class RubyPart(Strict):

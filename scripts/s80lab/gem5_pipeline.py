@@ -13,6 +13,7 @@ from typing import Any
 
 from s80lab import __version__, checkpoint, paths, resources
 from s80lab.checkpoint import GEM5_RAM, GEM5_STATE, SNAPSHOTS, Checkpoint, Manifest
+from s80lab.config_experiment import Gem5Phases
 from s80lab.database import insert_run
 from s80lab.errors import UserError
 from s80lab.experiment import Inputs
@@ -27,7 +28,7 @@ from s80lab.metrics import write_stats
 from s80lab.progress import Board, Job
 from s80lab.report import write_run_report
 from s80lab.run import is_whole
-from s80lab.snapshots import Snapshots
+from s80lab.snapshots import Delta, Snapshots
 from s80lab.staging import exclusive, staging, tidy
 
 JOB, MACHINE, KERNEL = "job.txt", "machine.toml", "vmlinux"
@@ -144,6 +145,8 @@ class Gem5Pipeline:
             "restore": warm.folder,
             "window": plan.phases.window,
             "windows": -(-total // plan.phases.window),
+            "warm-windows": -(-plan.phases.warmup // plan.phases.window),
+            "transactions": plan.phases.transactions,
         }
         facts = await simulate(plan.gem5, "measure", arguments, out, job, total)
         (folder / KERNEL).unlink()
@@ -169,6 +172,18 @@ def stage_arguments(plan: Gem5Plan, folder: Path, job_text: str) -> dict[str, ob
     }
 
 
+def _refuse_short(run_id: str, phases: Gem5Phases, region: Delta) -> None:
+    """UserError where the region has not what its lengths ask for."""
+    ended = region.total("transactions")
+    if ended < phases.transactions:
+        raise UserError(
+            f"{run_id}: {ended} transactions of {phases.transactions} ended within {region.instructions} instructions; "
+            "ask for fewer, or raise `measure`"
+        )
+    if not phases.transactions and region.instructions < phases.measure:
+        raise UserError(f"{run_id}: {region.instructions} instructions were measured of {phases.measure}")
+
+
 def finish(
     plan: Gem5Plan,
     warm: Checkpoint,
@@ -183,8 +198,7 @@ def finish(
     snapshots = Snapshots.read(folder / SNAPSHOTS)
     identities = check_snapshots(snapshots)
     region = snapshots.region()
-    if region.instructions < plan.phases.measure:
-        raise UserError(f"{run_id}: {region.instructions} instructions were measured of {plan.phases.measure}")
+    _refuse_short(run_id, plan.phases, region)
     simulated = snapshots.whole().instructions
     manifest = {
         "schema": 1,

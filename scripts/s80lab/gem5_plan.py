@@ -22,8 +22,8 @@ from s80lab.workload import job_text, login_job_text
 
 CONFIGS = paths.ROOT / "configs" / "gem5"
 # What decides the state of a guest without caches; the caches are not among it.
-BOOT_SCRIPTS = ("board.py", "bare.py", "mail_server.py")
-RUN_SCRIPTS = ("hammer.py", "machine_file.py", "facts.py")
+BOOT_SCRIPTS = ("board.py", "bare.py", "mail_server.py", "steps.py")
+RUN_SCRIPTS = ("hammer.py", "machine_file.py", "region.py", "facts.py")
 PROTOCOL = "hammer"
 TIMER_HZ = 250
 """Debian's CONFIG_HZ."""

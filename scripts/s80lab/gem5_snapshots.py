@@ -50,7 +50,7 @@ class Facts:
     gem5: str
     protocol: str
     processors: int
-    windows: Sequence[Mapping[str, int]]
+    windows: Sequence[Mapping[str, Any]]
 
     @classmethod
     def read(cls, path: Path) -> Facts:
@@ -75,7 +75,10 @@ def write_snapshots(out: Path, machine: Machine, warm_up: int, target: Path) -> 
         raise UserError(
             f"{out / 'stats.txt'}: holds {len(dumps)} dumps of the {len(facts.windows)} windows that were run"
         )
-    windows = [_window(dump, machine) for dump in dumps]
+    windows = [
+        _window(dump, machine, window.get("transactions", {}))
+        for dump, window in zip(dumps, facts.windows, strict=True)
+    ]
     lines = list(_lines(windows, warm_up))
     base_cpi = _base_cpi(lines[-1]["values"])
     partial = target.with_name(target.name + ".partial")
@@ -158,8 +161,8 @@ def _base_cpi(values: Values) -> float:
     return float(values["busy_cycles"].sum() - values["stall_cycles"].sum()) / max(1, instructions)
 
 
-def _window(dump: Dump, machine: Machine) -> tuple[int, int, Values]:
-    """Instructions, modelled nanoseconds and all statistics of one dump."""
+def _window(dump: Dump, machine: Machine, ended: Mapping[str, int]) -> tuple[int, int, Values]:
+    """Instructions, modelled nanoseconds and all statistics of one dump. ended: transactions by work item."""
     cores = machine.processors.count // machine.processors.threads_per_core
     threads = machine.processors.threads_per_core
     values: Values = {name: _zeros(name, cores) for name in (*REQUIRED, "operations")}
@@ -218,8 +221,7 @@ def _window(dump: Dump, machine: Machine) -> tuple[int, int, Values]:
         put("instruction_class", count, instruction=name)
     for number, name in enumerate(DIMS["transaction"]):
         for outcome, item in (("good", number), ("failed", table.FAILED + number)):
-            ended = int(dump.number(table.WORK_ITEM.format(type=item)))
-            put("transactions", ended, transaction=name, outcome=outcome)
+            put("transactions", int(ended.get(str(item), 0)), transaction=name, outcome=outcome)
     return int(instructions.sum()), round(ticks / table.TICKS_PER_NS), values
 
 

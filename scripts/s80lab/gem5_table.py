@@ -138,6 +138,7 @@ BRANCHES: dict[str, str] = {"branch_conditional": "IsCondControl", "branch_uncon
 TICKS = "simTicks"
 TICKS_PER_NS = 1000
 TICKS_PER_S = 10**12
-# Transactions are work items: of a type, or of this number more where they failed (markers.hpp of the load generator).
-WORK_ITEM = "board.work_item_type{type}::samples"
+# Transactions are work items, which the simulation's script counts as they end (facts.json; gem5's own statistics lack
+# those that began before the restore): of a type, or of this number more where they failed (markers.hpp of the load
+# generator).
 FAILED = 16

@@ -59,6 +59,18 @@ def test_the_numbers(out: Path) -> None:
     assert snapshots.header.engine == "gem5"
 
 
+def test_transactions_are_those_that_the_script_saw_end(out: Path) -> None:
+    """By work item; one of 16 more than its type failed."""
+    facts = json.loads((out / "facts.json").read_text())
+    for window, ended in zip(facts["windows"], ({"7": 2}, {"7": 1, "8": 3}, {"23": 1}), strict=True):
+        window["transactions"] = ended
+    (out / "facts.json").write_text(json.dumps(facts))
+    whole = extracted(out).whole()
+    assert whole.total("transactions", transaction="VIEW", outcome="good") == 3
+    assert whole.total("transactions", transaction="VIEW", outcome="failed") == 1
+    assert whole.total("transactions", transaction="SEND") == 3 and whole.total("transactions") == 7
+
+
 def test_identities_hold(out: Path) -> None:
     names = check_snapshots(extracted(out))
     assert {"sources_sum_to_misses", "fills_sum_to_misses", "classes_sum_to_operations", "stalls_within_busy"} < set(

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The measured region in windows: after each, the statistics are dumped and reset."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import m5
+from steps import Progress, proceed
+
+# Simulated time between two looks at the instructions: windows end at the first look after their last instruction.
+STEP = 10**12 // 200_000
+# The board leaves the simulation where the load generator says that a transaction begins or ends (markers.hpp).
+BEGINS, ENDS = "workbegin", "workend"
+
+
+@dataclass(frozen=True)
+class Region:
+    """window: instructions. windows: how many at most; the first `warm` of them fill the caches. transactions: so many
+    ends in the windows behind those end the region (0: all windows are run)."""
+
+    window: int
+    windows: int
+    warm: int
+    transactions: int
+
+    def measure(self, progress: Progress) -> list[dict[str, Any]]:
+        """What each window was: instructions, ticks, transactions that ended, by work item."""
+        measured: list[dict[str, Any]] = []
+        before = ended = 0
+        m5.stats.reset()
+        for number in range(self.windows):
+            counted = self.transactions and number >= self.warm
+            left = self.transactions - ended if counted else 0
+            begin = m5.curTick()
+            instructions, items = self._window(progress, before, left)
+            m5.stats.dump()
+            m5.stats.reset()
+            before += instructions
+            ended += items.total() if counted else 0
+            measured.append({"instructions": instructions, "ticks": m5.curTick() - begin, "transactions": dict(items)})
+            progress.line({"window": len(measured), "instructions": before, "ticks": m5.curTick()})
+            if counted and ended >= self.transactions:
+                break
+        return measured
+
+    def _window(self, progress: Progress, before: int, left: int) -> tuple[int, Counter[int]]:
+        """Instructions and the transactions that ended; a window ends early with the last of those that are left."""
+        begin = progress.instructions()
+        items: Counter[int] = Counter()
+        while True:
+            done = progress.instructions() - begin
+            progress.show(before + done)
+            if done >= self.window or (left and items.total() >= left):
+                return done, items
+            event = m5.simulate(STEP)
+            if event.getCause() == ENDS:
+                items[event.getCode()] += 1
+            elif event.getCause() != BEGINS:
+                proceed(event, "a window was measured")
