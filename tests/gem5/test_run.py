@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What becomes of a simulation that has ended: run folder, database, report. The simulation is a recorded one."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from tests.gem5.test_plan import plans
+from tests.lab import Lab
+
+from s80lab.checkpoint import Checkpoint
+from s80lab.database import insert_run
+from s80lab.errors import UserError
+from s80lab.experiment import Options
+from s80lab.gem5_pipeline import OUT, finish
+from s80lab.gem5_plan import Gem5Plan
+
+RECORDED = Path(__file__).resolve().parent / "data" / "mail-restored"
+LENGTHS = {"warmup": 1_000_000, "measure": 2_000_000, "window": 1_000_000}
+
+
+def ended(plan: Gem5Plan, folder: Path, items: dict[str, int] | None = None, **lengths: int) -> None:
+    """The recorded simulation, as if it had been one of this plan with these lengths."""
+    (folder / OUT).mkdir(parents=True)
+    (folder / OUT / "stats.txt").write_bytes(gzip.decompress((RECORDED / "stats.txt.gz").read_bytes()))
+    facts: dict[str, Any] = json.loads((RECORDED / "facts.json").read_text())
+    facts["windows"][-1]["transactions"] = items or {}
+    (folder / OUT / "facts.json").write_text(json.dumps(facts))
+    plan = replace(plan, phases=plan.phases.model_copy(update={**LENGTHS, **lengths}))
+    warm = cast(Checkpoint, SimpleNamespace(manifest=SimpleNamespace(name="gem5-warm-x")))
+    finish(plan, warm, folder.name, plan.run_inputs("x"), {"seconds": 20.0, **facts}, folder, 25.0)
+
+
+@pytest.fixture
+def plan(lab: Lab, tmp_path: Path) -> Gem5Plan:
+    return plans(tmp_path, Options(machine="s80-sixteenth"))[0]
+
+
+def test_a_run_is_in_the_database_and_has_a_report(plan: Gem5Plan, tmp_path: Path) -> None:
+    own = Lab(tmp_path / "checkpoints", tmp_path / "results")
+    folder = own.results / "runs" / "gem5-imapb-s80-sixteenth-s1-x"
+    ended(plan, folder, {"7": 3, "20": 1})
+    insert_run(own.results / "s80lab.sqlite", folder)
+    sources = "SELECT source, sum(misses) AS misses FROM v_miss_source WHERE kind = 'read' GROUP BY source"
+    read = {row["source"]: row["misses"] for row in json.loads(own.call("query", "--format", "json", sources))}
+    assert read["memory"] > read["O"] > read["E"] > read["M"] > read["S"] == 0
+    (state,) = json.loads(own.call("query", "--format", "json", "SELECT e_share, e_to_m_share FROM v_e_state"))
+    assert 0.2 < state["e_share"] < 0.5 and 0.1 < state["e_to_m_share"] < 0.3
+    said = own.call("report", "imapb", "--engine", "gem5", "--machine", "s80-sixteenth")
+    for words in ("load or instruction fetch", "not warm", "E means Ruby's M", "report: "):
+        assert words in said
+    page = (folder / "report.html").read_text()
+    assert "engine gem5, scale sixteenth" in page and "not warm" in page
+
+
+@pytest.mark.parametrize(
+    ("items", "lengths", "refusal"),
+    [
+        ({}, {"measure": 3_000_000}, r"\d+ instructions were measured of 3000000"),
+        ({"7": 3}, {"transactions": 4}, r"3 transactions of 4 ended within \d+ instructions; ask for fewer, or raise"),
+    ],
+)
+def test_a_region_that_is_too_short_is_refused(
+    plan: Gem5Plan, tmp_path: Path, items: dict[str, int], lengths: dict[str, int], refusal: str
+) -> None:
+    with pytest.raises(UserError, match=refusal):
+        ended(plan, tmp_path / "run", items, **lengths)
+    assert not (tmp_path / "run" / "manifest.json").exists()
+
+
+def test_a_region_by_transactions_may_be_shorter(plan: Gem5Plan, tmp_path: Path) -> None:
+    ended(plan, tmp_path / "run", {"7": 4}, transactions=4, measure=900_000_000)
+    assert json.loads((tmp_path / "run" / "manifest.json").read_text())["status"] == "whole"
