@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
@@ -12,14 +13,15 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from s80lab import checkpoint, paths
+from s80lab import agree, checkpoint, paths, trace_source
 from s80lab.capture import Capture, open_capture
 from s80lab.capture_live import Recipe, make
-from s80lab.command_parts import make_plans, on_board, run_pipeline
+from s80lab.command_parts import Gem5, make_plans, on_board, run_pipeline
 from s80lab.compare import Side, compare, ends, gem5_side, lengths, model_side
 from s80lab.compare_page import table, write_files
 from s80lab.config import parse_settings
 from s80lab.config_experiment import load_experiment
+from s80lab.errors import UserError
 from s80lab.experiment import Options, Plan
 from s80lab.folder import read_manifest, read_stats
 from s80lab.gem5_runs import shipped_runs
@@ -28,7 +30,9 @@ from s80lab.progress import Board
 from s80lab.replay import replay
 from s80lab.replay_design import resolve_design
 from s80lab.report_terminal import print_table
+from s80lab.ruby_engine import find_gem5
 from s80lab.trace_files import write
+from s80lab.trace_source import Wanted
 
 HAMMER = paths.PROTOCOLS / "hammer.toml"
 AS_RUBY = "hammer-as-ruby"
@@ -40,6 +44,10 @@ ModelSettings = Annotated[
         "--set", help="A value of the machine file on the model's side alone, to try a cause of a difference."
     ),
 ]
+Through = Annotated[
+    int,
+    typer.Option("--replay", min=0, help="Accesses of the model's side to play through Ruby too, where gem5 is found."),
+]
 MachineName = Annotated[str, typer.Option("--machine", help="What both sides modelled.")]
 
 
@@ -48,8 +56,11 @@ def compare_command(
     machine: MachineName = "s80-sixteenth",
     seeds: Seeds = "1,2,3",
     settings: ModelSettings = None,
+    through: Through = 1_000_000,
+    gem5: Gem5 = None,
 ) -> None:
-    """The same mix in gem5 and in the model, window by window since empty caches; needs gem5's runs, not gem5."""
+    """The same mix in gem5 and in the model, window by window since empty caches; needs gem5's runs, not gem5. What the
+    mix does otherwise in gem5 is told from what Ruby does otherwise by playing the same accesses through both."""
     loaded = load_experiment(experiment, {})
     runs = shipped_runs(experiment, machine)
     phases = lengths(loaded, machine, runs)
@@ -59,28 +70,57 @@ def compare_command(
     run_pipeline([plan], 0, False, "warm")
     table_of_ruby = as_ruby(paths.BUILD / "protocols" / f"{AS_RUBY}.toml")
 
-    gem5 = gem5_side(runs)
-    at = ends(gem5)
+    theirs = gem5_side(runs)
+    at = ends(theirs)
     # gem5's windows end a little after their last instruction.
     measure = phases.measure + 2 * phases.window
 
-    async def work(board: Board) -> tuple[Side, Side]:
+    tried = f" with {', '.join(settings)}" if settings else ""
+    suffix = f"-{value_hash(chosen)[:8]}" if chosen else ""
+    folder = paths.results() / "reports" / f"compare-{experiment}-{machine}{suffix}"
+    binary = _gem5_for_replay(gem5) if through else None
+
+    async def work(board: Board) -> tuple[Side, Side, list[agree.Row]]:
         captures = [await _capture(plan, int(seed), phases.warmup, measure, board) for seed in seeds.split(",")]
         model = [await _replay(capture, machine, str(table_of_ruby), chosen, board) for capture in captures]
         control = [await _replay(capture, machine, CONTROL, chosen, board) for capture in captures]
-        return model_side("model, hammer", model, at), model_side(f"model, {CONTROL}", control, at)
+        played = await _through_ruby(captures[0], machine, through, binary, folder / "replay", board) if binary else []
+        return model_side("model, hammer", model, at), model_side(f"model, {CONTROL}", control, at), played
 
-    model, control = on_board(work)
+    model, control, played = on_board(work)
     first = phases.warmup // phases.window
-    rows = compare(gem5, model, control, first)
+    rows = compare(theirs, model, control, first)
     cold = any(read_stats(run)["warmup"]["verdict"] != "warm" for run in runs)
-    tried = f" with {', '.join(settings)}" if settings else ""
     made = table(f"{experiment} on {machine}: gem5 and the model{tried}", rows, CONTROL, cold)
     print_table(made, Console())
-    suffix = f"-{value_hash(chosen)[:8]}" if chosen else ""
-    folder = paths.results() / "reports" / f"compare-{experiment}-{machine}{suffix}"
-    write_files(folder, made, rows, (gem5, model, control))
+    if played:
+        agree.show(played, Console())
+    write_files(folder, made, rows, (theirs, model, control))
     print(f"files: {folder}")
+
+
+def _gem5_for_replay(given: Path | None) -> Path | None:
+    """The user's, where there is one; the rest of the comparison does without."""
+    try:
+        return find_gem5(given)
+    except UserError as absent:
+        if given:
+            raise
+        print(f"no replay through Ruby: {absent}")
+        return None
+
+
+async def _through_ruby(
+    capture: Capture, machine: str, count: int, binary: Path, folder: Path, board: Board
+) -> list[agree.Row]:
+    """The first accesses of the capture through Ruby and through the model, each alone in the machine."""
+    job = board.job(f"{capture.name} through Ruby")
+    job.update(f"playing {count:,} accesses")
+    source = trace_source.load(capture.path, Wanted(machine, agree.PROTOCOL, (), 0, count))
+    rows, _ = await asyncio.to_thread(agree.run, source.order, source.setup, "spaced", binary, folder)
+    shutil.rmtree(folder / "traces", ignore_errors=True)
+    job.done("played")
+    return rows
 
 
 def as_ruby(target: Path) -> Path:
