@@ -39,7 +39,7 @@ from steps import Progress, proceed
 
 TICKS_PER_S = 10**12
 # Simulated time between two looks at the instructions: coarse where nothing ends by them.
-BOOT_STEP = TICKS_PER_S // 100
+BOOT_STEP = TICKS_PER_S // 500
 WARM_STEP = TICKS_PER_S // 1000
 
 CHECKPOINT = "checkpoint"

@@ -85,6 +85,9 @@ void Connection::receive() {
         std::memcpy(scratch.data(), partial_.data(), kept);
         const std::string_view bytes(scratch.data(), kept + got);
         partial_.assign(bytes.substr(consume(bytes)));
+        // What comes behind a reply can wait: often it is the end of the connection, and to throw is
+        // expensive.
+        if (complete_) return;
     }
 }
 
