@@ -194,7 +194,10 @@ def _window(dump: Dump, machine: Machine, ended: Mapping[str, int]) -> tuple[int
             put(name, by_core(rows), kind=kind)
     for (kind, state), rows in table.FILLS.items():
         put("fills", by_core(rows), kind=kind, state=state)
-    put("upgrades", by_core(table.UPGRADES))
+    lost = by_core(table.UPGRADES_LOST)
+    put("upgrades", by_core(table.UPGRADES) - lost)
+    put("l2_misses", lost, kind="store")
+    put("fills", lost, kind="store", state="M")
     for name, rows in table.COUNTS.items():
         put(name, by_core(rows))
     values["stores_found_e"][_at("stores_found_e")] = values["e_to_m"]
@@ -243,17 +246,21 @@ def check_events(dump: Dump, cores: int) -> None:
 
 
 def _sources(dump: Dump, cores: int) -> dict[tuple[str, str], int]:
-    """Who answered the misses. Of the stores, those that held a copy in S are no misses: they are taken off memory and
-    the owners in O in proportion, since who answered them is not recorded."""
+    """Who answered the misses. Of the stores, those that held a copy in S are no misses, and who sent them data is not
+    recorded: it was memory with copies about, or an owner in O, of which they are taken off in proportion."""
     counts: dict[tuple[str, str], int] = {}
     for place, rows in table.SOURCES.items():
         columns = [1 if row.startswith(table.DIRECTORY) else cores for row in rows]
         counts[place] = sum(int(sum(dump.vector(row, n))) for row, n in zip(rows, columns, strict=True))
-    upgrades = sum(int(sum(dump.vector(row, cores))) for row in table.UPGRADES_FROM_S)
-    memory, owners = counts["store", "memory"], counts["store", "O"]
+
+    def total(rows: table.Names, columns: int) -> int:
+        return sum(int(sum(dump.vector(row, columns))) for row in rows)
+
+    upgrades = total(table.UPGRADES_FROM_S, cores) - total(table.UPGRADES_LOST_IN_S, cores)
+    memory, owners = total(table.STORES_WITH_COPIES, 1), counts["store", "O"]
     from_memory = round(upgrades * memory / (memory + owners)) if memory + owners else 0
-    counts["store", "memory"] = max(0, memory - from_memory)
-    counts["store", "O"] = max(0, owners - (upgrades - from_memory))
+    counts["store", "memory"] -= min(memory, from_memory)
+    counts["store", "O"] -= min(owners, upgrades - from_memory)
     return counts
 
 

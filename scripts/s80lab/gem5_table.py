@@ -63,6 +63,10 @@ ACCESSES: dict[str, dict[str, Names]] = {
     "l2_misses": {kind: cache(_MISS, (event,)) for kind, event in EVENTS.items()},
 }
 
+# Stores that asked with a copy and lost it on the way: they get the block as misses do.
+UPGRADES_LOST_IN_S = cache(("SM",), ("Other_GETX", "Invalidate"))
+UPGRADES_LOST = UPGRADES_LOST_IN_S + cache(("OM",), ("Other_GETX", "Invalidate"))
+
 # Blocks that came, by who asked and the state they came in.
 FILLS: dict[tuple[str, str], Names] = {
     ("read", "E"): cache(("IS",), ("Exclusive_Data",)),
@@ -71,8 +75,9 @@ FILLS: dict[tuple[str, str], Names] = {
 }
 
 UPGRADES = cache(_UPGRADE + _UPGRADE_FROM_L2, ("Store",))
-# Of these the supplier's state is known (below); from S it is memory or an owner elsewhere.
+# With a copy in S it is an owner in O, or memory where the directory has no owner but knows of copies, that sends data.
 UPGRADES_FROM_S = cache(("S", "SR"), ("Store",))
+STORES_WITH_COPIES = directory(("O",), ("GETX",))
 
 # By core.
 COUNTS: dict[str, Names] = {
