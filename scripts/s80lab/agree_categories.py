@@ -12,9 +12,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from s80lab.errors import UserError
-
-VERSIONS = ("24.0.0.1",)
-"""Versions of gem5 whose MOESI_hammer was read for this table."""
+from s80lab.gem5_binary import VERSIONS
 
 # The model's states that are one state of Ruby's.
 _MODEL = {"I": ("I",), "S": ("S",), "O": ("O", "OC"), "M": ("E", "D"), "MM": ("MM",)}

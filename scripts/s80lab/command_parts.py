@@ -15,6 +15,7 @@ from rich.console import Console
 from s80lab.errors import UserError
 from s80lab.experiment import Options, Plan, draft
 from s80lab.experiment_pipeline import Pipeline, Until
+from s80lab.gem5_binary import require
 from s80lab.gem5_pipeline import Gem5Pipeline
 from s80lab.gem5_plan import Gem5Plan, gem5_plans
 from s80lab.progress import Board
@@ -50,6 +51,7 @@ def run_gem5(
     """The same in gem5: the folder of each measured run."""
     drafts = [gem5_plans(name, options) for name in dict.fromkeys(experiments)]
     plans = [plan for complete in drafts for plan in complete(gem5)]
+    require(plans[0].gem5, x86=True)
     folders = on_board(lambda board: Gem5Pipeline(board, jobs, again).go(plans, until))
     return dict(zip(folders, plans, strict=until == "run"))
 

@@ -24,13 +24,13 @@ from s80lab.config_experiment import load_experiment
 from s80lab.errors import UserError
 from s80lab.experiment import Options, Plan
 from s80lab.folder import read_manifest, read_stats
+from s80lab.gem5_binary import find_gem5, require
 from s80lab.gem5_runs import shipped_runs
 from s80lab.hashing import value_hash
 from s80lab.progress import Board
 from s80lab.replay import replay
 from s80lab.replay_design import resolve_design
 from s80lab.report_terminal import print_table
-from s80lab.ruby_engine import find_gem5
 from s80lab.trace_files import write
 from s80lab.trace_source import Wanted
 
@@ -102,7 +102,9 @@ def compare_command(
 def _gem5_for_replay(given: Path | None) -> Path | None:
     """The user's, where there is one; the rest of the comparison does without."""
     try:
-        return find_gem5(given)
+        found = find_gem5(given)
+        require(found, x86=False)
+        return found
     except UserError as absent:
         if given:
             raise

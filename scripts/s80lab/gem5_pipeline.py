@@ -29,7 +29,7 @@ from s80lab.progress import Board, Job
 from s80lab.report import write_run_report
 from s80lab.run import is_whole
 from s80lab.snapshots import Delta, Snapshots
-from s80lab.staging import exclusive, staging, tidy
+from s80lab.staging import PARTIAL, exclusive, staging, tidy
 
 JOB, MACHINE, KERNEL = "job.txt", "machine.toml", "vmlinux"
 OUT = "gem5"
@@ -154,7 +154,10 @@ class Gem5Pipeline:
             if path.name not in KEPT:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
         wall_s = time.monotonic() - began
-        await asyncio.to_thread(finish, plan, warm, run_id, inputs, facts, folder, wall_s)
+        try:
+            await asyncio.to_thread(finish, plan, warm, run_id, inputs, facts, folder, wall_s)
+        except UserError as error:
+            raise UserError(f"{error} (what gem5 said is kept: {_keep(folder)})") from None
 
 
 def stage_arguments(plan: Gem5Plan, folder: Path, job_text: str) -> dict[str, object]:
@@ -170,6 +173,14 @@ def stage_arguments(plan: Gem5Plan, folder: Path, job_text: str) -> dict[str, ob
         "initramfs": plan.image / "initramfs.cpio",
         "command-line": plan.command_line(),
     }
+
+
+def _keep(folder: Path) -> Path:
+    """Moves the run's folder, which is no result, to where nothing removes it: hours of simulation may be in it."""
+    kept = paths.results() / "refused" / folder.name.removeprefix(PARTIAL)
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copytree(folder, kept)
+    return kept
 
 
 def _refuse_short(run_id: str, phases: Gem5Phases, region: Delta) -> None:

@@ -15,9 +15,9 @@ from s80lab.config_experiment import Experiment, Gem5Part, Gem5Phases, RubyPart,
 from s80lab.config_machine import Machine, load_machine
 from s80lab.errors import UserError
 from s80lab.experiment import Inputs, Options
+from s80lab.gem5_binary import find_gem5
 from s80lab.hashing import file_hash, text_hash, value_hash
 from s80lab.image import ImageManifest, load_image
-from s80lab.ruby_engine import find_gem5
 from s80lab.workload import job_text, login_job_text
 
 CONFIGS = paths.ROOT / "configs" / "gem5"

@@ -6,7 +6,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import re
 import signal
 import time
 from collections.abc import Mapping
@@ -17,6 +16,7 @@ from typing import Any, Literal
 from s80lab import paths
 from s80lab.errors import UserError
 from s80lab.follow import Follower, tail
+from s80lab.gem5_binary import complaint
 from s80lab.gem5_table import TICKS_PER_S
 from s80lab.guest import DIES_WITH_US
 from s80lab.guest_console import word
@@ -30,10 +30,6 @@ POLL_S = 0.5
 STALL_S = 900.0
 # Modelled time without a word from the guest: many times what any stage needs, for a guest that idles for ever.
 SILENCE_S = 60.0
-_COMPLAINT = re.compile(
-    r"(?:\w+\.py: (?P<ours>.*)|.*?(?P<its>(?:fatal|panic): .*)|(?P<python>\w*(?:Error|Exception): .*))"
-)
-
 Stage = Literal["boot", "warm", "measure"]
 
 
@@ -78,6 +74,8 @@ class _Watch:
         self._said = "starting"
         self._done = 0
         self._first: tuple[float, int] | None = None
+        # Whether the guest has spoken since the last look at the modelled time, and when it was that it spoke last.
+        self._heard = False
         self._spoke: int | None = None
 
     async def until(self, process: asyncio.subprocess.Process) -> None:
@@ -98,6 +96,7 @@ class _Watch:
 
     def _read(self) -> bool:
         console, progress = self._console.lines(), self._progress.lines()
+        self._heard |= bool(console)
         for line in console:
             if said := word(line):
                 if said.failure:
@@ -107,8 +106,8 @@ class _Watch:
             shown = json.loads(line)
             self._done = shown["instructions"]
             self._first = self._first or (time.monotonic(), self._done)
-            if console or self._spoke is None:
-                self._spoke = shown["ticks"]
+            if self._heard or self._spoke is None:
+                self._heard, self._spoke = False, shown["ticks"]
             elif shown["ticks"] - self._spoke > SILENCE_S * TICKS_PER_S:
                 raise self._failure(f"the guest has said nothing for {SILENCE_S:.0f} modelled seconds: it hangs")
         self._show()
@@ -125,11 +124,7 @@ class _Watch:
     def _why(self, code: int | None) -> str:
         if code is not None and code < 0:
             return f"gem5 was ended by signal {signal.Signals(-code).name}"
-        log = (self._out / LOG).read_text(errors="replace").splitlines()
-        for line in log:
-            if match := _COMPLAINT.match(line.strip()):
-                return f"gem5 ended with code {code}: {match[match.lastgroup or 0]}"
-        return f"gem5 ended with code {code}: {log[-1].strip() if log else 'it said nothing'}"
+        return f"gem5 ended with code {code}: {complaint((self._out / LOG).read_text(errors='replace'))}"
 
     def _failure(self, reason: str) -> UserError:
         return UserError(f"{self._stage} in gem5: {reason}; the console's last lines:{tail(self._out / CONSOLE)}")

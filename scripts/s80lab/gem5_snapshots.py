@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from s80lab import gem5_table as table
 from s80lab.config_machine import Machine
 from s80lab.errors import UserError
+from s80lab.gem5_binary import PROTOCOL, VERSIONS
 from s80lab.gem5_stats import Dump, Row, read_dumps
 from s80lab.snapshots import REQUIRED
 
@@ -59,10 +60,10 @@ class Facts:
             facts = cls(**{key: content[key] for key in ("gem5", "protocol", "processors", "windows")})
         except (OSError, ValueError, KeyError) as error:
             raise UserError(f"{path}: is no record of a whole run of gem5 ({error!r}); run it again") from None
-        if facts.gem5 not in table.VERSIONS or facts.protocol != "MOESI_hammer":
+        if facts.gem5 not in VERSIONS or facts.protocol != PROTOCOL:
             raise UserError(
                 f"{path}: is of gem5 {facts.gem5} with {facts.protocol}; the table of names (gem5_table.py) is for "
-                f"{', '.join(table.VERSIONS)} with MOESI_hammer"
+                f"{', '.join(VERSIONS)} with {PROTOCOL}"
             )
         return facts
 
@@ -185,7 +186,8 @@ def _window(dump: Dump, machine: Machine, ended: Mapping[str, int]) -> tuple[int
             raise UserError(
                 f"{dump.where}: has rows `{pattern}` of {len(found)} processors instead of {machine.processors.count}"
             )
-        counts = np.rint([found[key][0] * scale for key in sorted(found, key=int)]).astype(np.int64)
+        in_order = sorted(found, key=lambda number: int(number or 0))
+        counts = np.rint([found[key][0] * scale for key in in_order]).astype(np.int64)
         return np.asarray(counts.reshape(cores, threads).sum(axis=1), dtype=np.int64)
 
     check_events(dump, cores)

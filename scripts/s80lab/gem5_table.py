@@ -12,9 +12,6 @@ from __future__ import annotations
 
 from itertools import product
 
-VERSIONS = ("24.0.0.1",)
-"""Versions of gem5 whose MOESI_hammer was read for this table."""
-
 SYSTEM = "board.cache_hierarchy.ruby_system."
 CACHE = SYSTEM + "L1Cache_Controller."
 DIRECTORY = SYSTEM + "Directory_Controller."
@@ -127,8 +124,8 @@ def latency_row(request: str, histogram: str, part: str) -> str:
     return f"{SYSTEM}RequestTypeMachineType.{request}.{histogram}::{part}"
 
 
-# The processors' counters; NN: a processor's number.
-PROCESSOR = r"board\.processor\.cores(\d+)\.core\."
+# The processors' counters. One alone has no number.
+PROCESSOR = r"board\.processor\.cores(\d*)\.core\."
 INSTRUCTIONS = PROCESSOR + r"commitStats0\.numInsts"
 OPERATIONS = PROCESSOR + r"commitStats0\.numOps"
 # Of the ticks, those in which it did not wait for an interrupt. `numBusyCycles` is no measure: gem5 adds the cycles of

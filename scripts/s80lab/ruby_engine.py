@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""gem5 as the reference engine: the user's own, found by $GEM5 or on PATH; replays of accesses through its Ruby."""
+"""gem5 as the reference engine: replays of accesses through its Ruby."""
 
 from __future__ import annotations
 
 import json
-import os
-import re
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -17,13 +15,12 @@ import numpy as np
 from s80lab import interchange, paths
 from s80lab.config_machine import Machine
 from s80lab.errors import UserError
+from s80lab.gem5_binary import complaint
 from s80lab.interchange_gem5 import GEM5
 from s80lab.trace_order import Order
 
 SCRIPT = paths.ROOT / "configs" / "gem5" / "replay.py"
-NAMES = ("gem5.fast", "gem5.opt", "gem5.debug", "gem5")
 MEMORY_STEP = 1 << 20
-_COMPLAINT = re.compile(r"(?:replay\.py: (?P<ours>.*)|.*?(?P<its>(?:fatal|panic): .*)|(?P<python>\w+Error: .*))")
 
 
 @dataclass(frozen=True)
@@ -32,21 +29,6 @@ class Replay:
 
     stats: str
     facts: dict[str, Any]
-
-
-def find_gem5(given: Path | None = None) -> Path:
-    """The user's gem5: the path given, $GEM5, or the first gem5.* on PATH; UserError where there is none."""
-    named = given or (Path(os.environ["GEM5"]) if os.environ.get("GEM5") else None)
-    if named is not None:
-        if not os.access(named, os.X_OK) or named.is_dir():
-            raise UserError(f"{named} is no executable gem5")
-        return named
-    for name in NAMES:
-        if found := shutil.which(name):
-            return Path(found)
-    raise UserError(
-        "no gem5: give --gem5 PATH, set $GEM5, or put gem5.fast on PATH (version 24.0.0.1, built with MOESI_hammer)"
-    )
 
 
 def spacing_ps(machine: Machine) -> int:
@@ -78,17 +60,6 @@ def replay(order: Order, machine: Machine, gem5: Path, folder: Path, outstanding
     with log.open("w") as file:
         code = subprocess.run(command, stdout=file, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL).returncode
     if code != 0 or not (out / "facts.json").is_file():
-        raise UserError(
-            f"gem5 ended with code {code}: {_complaint(log.read_text(errors='replace'))} (all of it: {log})"
-        )
+        raise UserError(f"gem5 ended with code {code}: {complaint(log.read_text(errors='replace'))} (all of it: {log})")
     facts = json.loads((out / "facts.json").read_text(encoding="utf-8"))
     return Replay((out / "stats.txt").read_text(encoding="utf-8"), facts)
-
-
-def _complaint(log: str) -> str:
-    """The line of gem5's log that says what was wrong: the script's own, gem5's, or that of a Python exception."""
-    lines = [line.strip() for line in log.splitlines() if line.strip()]
-    for line in lines:
-        if match := _COMPLAINT.match(line):
-            return str(match[match.lastgroup or 0])
-    return lines[-1] if lines else "it said nothing"

@@ -13,6 +13,7 @@ from rich.console import Console
 
 from s80lab import (
     agree,
+    gem5_binary,
     ruby_engine,
     trace_files,
     trace_order,
@@ -139,7 +140,8 @@ def agree_command(
     out: Annotated[Path | None, typer.Option(help="Folder for everything the comparison makes.")] = None,
 ) -> None:
     """Plays accesses through gem5's Ruby and through the model's hammer, and sets their counts side by side."""
-    binary = ruby_engine.find_gem5(gem5)
+    binary = gem5_binary.find_gem5(gem5)
+    gem5_binary.require(binary, x86=False)
     source = trace_source.load(file, Wanted(machine, agree.PROTOCOL, tuple(settings or ()), first, count))
     folder = out or agree.default_folder(f"{file.stem}-{spacing}")
     rows, _ = agree.run(source.order, source.setup, spacing, binary, folder)

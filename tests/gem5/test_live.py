@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 from tests.lab import Lab
 
-from s80lab import ruby_engine
+from s80lab import gem5_binary
 from s80lab.errors import UserError
 from s80lab.experiment import Options
 from s80lab.gem5_pipeline import stage_arguments
@@ -30,7 +30,7 @@ WINDOW, WINDOWS = 200_000, 2
 @pytest.fixture(scope="module")
 def gem5() -> Path:
     try:
-        return ruby_engine.find_gem5()
+        return gem5_binary.find_gem5()
     except UserError as absent:
         pytest.skip(str(absent))
 
@@ -54,6 +54,10 @@ def boot(gem5: Path, folder: Path, **settings: object) -> tuple[Snapshots, int]:
         for row in dump.matching(f"({CACHE.replace('.', '[.]')}Invalidate)").values()
     )
     return Snapshots.read(folder / "snapshots.jsonl"), taken
+
+
+def test_it_can_do_the_job(gem5: Path) -> None:
+    gem5_binary.require(gem5, x86=True)
 
 
 def test_a_boot_in_windows(lab: Lab, gem5: Path, tmp_path: Path) -> None:

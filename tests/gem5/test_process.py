@@ -66,10 +66,11 @@ def test_a_guest_that_idles_for_ever_is_ended(tmp_path: Path) -> None:
     assert "waiting" in str(failure.value)
 
 
-def test_a_word_of_the_guest_is_a_sign_of_life(tmp_path: Path) -> None:
+@pytest.mark.parametrize("apart", [0, 0.8], ids=["with the progress", "between two lines of progress"])
+def test_a_word_of_the_guest_is_a_sign_of_life(tmp_path: Path, apart: float) -> None:
     shown = """'{"instructions": 5, "ticks": %d000000000000}' >> $OUT/progress.jsonl"""
     script = (
-        f"echo {shown % 300}; sleep 2; echo 'working' > $OUT/{CONSOLE}; echo {shown % 340}; sleep 2; "
+        f"echo {shown % 300}; sleep 2; echo 'working' > $OUT/{CONSOLE}; sleep {apart}; echo {shown % 340}; sleep 2; "
         f"echo {shown % 390}; sleep 1; echo '{{}}' > $OUT/facts.json"
     )
     assert run(tmp_path, script) == {}

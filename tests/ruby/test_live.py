@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.ruby.cases import Case, cases
 
-from s80lab import agree, ruby_engine
+from s80lab import agree, gem5_binary
 from s80lab.errors import UserError
 
 SMALL = [case for case in cases() if "trace" in case.about]
@@ -17,7 +17,7 @@ SMALL = [case for case in cases() if "trace" in case.about]
 @pytest.fixture(scope="session")
 def gem5() -> Path:
     try:
-        return ruby_engine.find_gem5()
+        return gem5_binary.find_gem5()
     except UserError as absent:
         pytest.skip(str(absent))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from s80lab import agree, gem5_stats, ruby_engine, ruby_stats
+from s80lab import agree, gem5_binary, gem5_stats, ruby_stats
 from s80lab.agree_categories import CATEGORIES, RECORDED, model_counts, ruby_counts
 from s80lab.errors import UserError
 from s80lab.trace_order import Op, make
@@ -67,7 +67,7 @@ def test_missing_accesses_are_refused() -> None:
 
 
 def test_an_unknown_version_is_refused() -> None:
-    with pytest.raises(UserError, match=r"gem5 25\.0\.0\.0; the table of transitions is for 24\.0\.0\.1"):
+    with pytest.raises(UserError, match=r"gem5 25\.0\.0\.0; the table of transitions is for 24\.0\.0\.0, 24\.0\.0\.1"):
         ruby_counts({}, 0, "25.0.0.0", "x")
 
 
@@ -94,13 +94,13 @@ def test_without_gem5_one_sentence_says_what_to_do(monkeypatch: pytest.MonkeyPat
     monkeypatch.delenv("GEM5", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(UserError, match=r"no gem5: give --gem5 PATH, set \$GEM5"):
-        ruby_engine.find_gem5()
+        gem5_binary.find_gem5()
     with pytest.raises(UserError, match="is no executable gem5"):
-        ruby_engine.find_gem5(tmp_path)
+        gem5_binary.find_gem5(tmp_path)
     binary = tmp_path / "gem5.opt"
     binary.write_text("")
     binary.chmod(0o755)
-    assert ruby_engine.find_gem5() == binary
+    assert gem5_binary.find_gem5() == binary
 
 
 def test_spaced_accesses_are_alone_in_the_machine() -> None:

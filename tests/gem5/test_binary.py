@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A gem5 that cannot do the job is refused before it has worked for hours. The answers are those of about.py;
+tests/gem5/test_live.py asks a real one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from s80lab.errors import UserError
+from s80lab.gem5_binary import require
+
+GOOD = {"gem5": "24.0.0.1", "protocol": "MOESI_hammer", "isa": ["X86"], "bits_per_set": 128}
+
+
+def answering(folder: Path, answer: str, code: int = 0) -> Path:
+    gem5 = folder / "gem5.fast"
+    gem5.write_text(f"#!/bin/sh\necho 'gem5 Simulator System.'\necho '{answer}'\nexit {code}\n")
+    gem5.chmod(0o755)
+    return gem5
+
+
+def test_one_that_can(tmp_path: Path) -> None:
+    require(answering(tmp_path, json.dumps(GOOD)), x86=True)
+
+
+def test_a_replay_needs_no_guest(tmp_path: Path) -> None:
+    require(answering(tmp_path, json.dumps(GOOD | {"isa": []})), x86=False)
+
+
+@pytest.mark.parametrize(
+    ("answer", "refusal"),
+    [
+        (json.dumps(GOOD | {"gem5": "25.1.0.0"}), "is version 25.1.0.0; the tables of its names are for 24.0.0.0, 24"),
+        (json.dumps(GOOD | {"protocol": "MESI_Two_Level"}), "protocol MESI_Two_Level; build it with MOESI_hammer"),
+        (json.dumps(GOOD | {"isa": ["ARM"]}), "was built without X86, which the guest needs"),
+        ("usage: gem5 [options]", "does not say which gem5 it is"),
+        ("[]", "does not say which gem5 it is"),
+    ],
+)
+def test_one_that_cannot(tmp_path: Path, answer: str, refusal: str) -> None:
+    with pytest.raises(UserError, match=refusal):
+        require(answering(tmp_path, answer), x86=True)
