@@ -26,6 +26,7 @@ from s80lab.command_parts import (
     Settings,
     add_store_commands,
     make_plans,
+    parse_seeds,
     run_gem5,
     run_pipeline,
 )
@@ -137,7 +138,7 @@ def run(
     gem5: Gem5 = None,
 ) -> None:
     """Everything that the experiments still lack, up to their tables."""
-    options = Options(machine, protocol, scale, _seeds(seeds), parse_settings(settings or []))
+    options = Options(machine, protocol, scale, parse_seeds(seeds), parse_settings(settings or []))
     if engine == "gem5":
         _show_gem5(run_gem5(experiments, options, gem5, jobs, again, "run"))
     else:
@@ -224,15 +225,6 @@ def _show_gem5(runs: Mapping[Path, Gem5Plan]) -> None:
     plain = [folder for folder, plan in runs.items() if not plan.varied]
     if plain:
         _show(plain)
-
-
-def _seeds(text: str | None) -> list[int]:
-    if text is None:
-        return []
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError:
-        raise UserError(f"--seeds {text}: write whole numbers separated by commas, for example 1,2,3") from None
 
 
 def _leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:

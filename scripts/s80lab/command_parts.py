@@ -102,3 +102,13 @@ def one_seed(seed: int | None, plan: Plan) -> int:
     if seed is not None and seed < 1:
         raise UserError(f"--seed {seed}: seeds are whole numbers from 1 up")
     return plan.experiment.seeds[0] if seed is None else seed
+
+
+def parse_seeds(text: str | None) -> list[int]:
+    """The --seeds option; none where it is absent."""
+    if text is None:
+        return []
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise UserError(f"--seeds {text}: write whole numbers separated by commas, for example 1,2,3") from None

@@ -26,37 +26,51 @@ from s80lab.snapshots import Delta, Snapshot, Snapshots
 
 # The runs of gem5 may end their windows this far apart, of a window (at the first look after their last instruction).
 WINDOW_TOLERANCE = 0.05
+# The region is cut into so many blocks for the intervals.
+BLOCKS = 6
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """metric: of the registry, flattened. points: a share, whose differences are in points; else in percent."""
+    """The sum of metrics of the registry, flattened; those that an engine does not have are not in its sum. points: a
+    share, whose differences are in points; else in percent."""
 
-    metric: str
+    metrics: tuple[str, ...]
     title: str
     points: bool = True
 
+    def of(self, span: Delta) -> float | None:
+        """Its value over a stretch; None where nothing is known."""
+        found = [flatten(name, of(name).compute(Measurement(span, None))) for name in self.metrics]
+        known = [values.get(name) for name, values in zip(self.metrics, found, strict=True)]
+        parts = [float(value) for value in known if value is not None]
+        return sum(parts) if parts else None
+
 
 QUANTITIES = (
-    Quantity("miss_source.all.memory", "misses serviced by memory"),
-    Quantity("miss_source.all.M", "by a cache in M"),
-    Quantity("miss_source.all.O", "by a cache in O"),
-    Quantity("miss_source.all.E", "by a cache in E (gem5: M)"),
-    Quantity("miss_source.store.memory", "store misses serviced by memory"),
-    Quantity("e_share", "E share of the fills"),
-    Quantity("e_to_m_share", "E to M"),
-    Quantity("upgrades_saved_share", "upgrades saved by E"),
-    Quantity("miss_kind.ifetch", "misses that are fetches"),
-    Quantity("miss_kind.store", "misses that are stores"),
-    Quantity("l2_miss_rate.all", "L2 miss rate"),
+    Quantity(("miss_source.all.memory",), "misses serviced by memory"),
+    Quantity(("miss_source.all.M",), "by a cache in M"),
+    Quantity(("miss_source.all.O",), "by a cache in O"),
+    Quantity(("miss_source.all.E",), "by a cache in E (gem5: M)"),
+    Quantity(("miss_source.store.memory",), "store misses serviced by memory"),
+    Quantity(("e_share",), "E share of the fills"),
+    Quantity(("e_to_m_share",), "E to M"),
+    Quantity(("upgrades_saved_share",), "upgrades saved by E"),
+    Quantity(("miss_kind.ifetch",), "misses that are fetches"),
+    Quantity(("miss_kind.store",), "misses that are stores"),
+    Quantity(("l2_miss_rate.all",), "L2 miss rate"),
     # Not the rates: gem5 fetches for every instruction, the model once a line.
-    Quantity("l1_mpki.ifetch", "L1I misses per 1000 instructions", points=False),
-    Quantity("l1_mpki.load", "L1D misses of loads per 1000 instructions", points=False),
-    Quantity("l1_mpki.store", "L1D misses of stores per 1000 instructions", points=False),
-    Quantity("l2_mpki.all", "L2 misses per 1000 instructions", points=False),
-    Quantity("upgrade_pki.made", "upgrades per 1000 instructions", points=False),
-    Quantity("cpi.memory", "CPI, stalls on memory", points=False),
-    Quantity("cpi.cache", "CPI, stalls on caches", points=False),
+    Quantity(("l1_mpki.ifetch",), "L1I misses per 1000 instructions", points=False),
+    # gem5 does not tell the page walker's loads from the others.
+    Quantity(
+        ("l1_mpki.load", "l1_mpki.walk"), "L1D misses of loads and page walks per 1000 instructions", points=False
+    ),
+    Quantity(("l1_mpki.store",), "L1D misses of stores per 1000 instructions", points=False),
+    Quantity(("l2_mpki.all",), "L2 misses per 1000 instructions", points=False),
+    Quantity(("upgrade_pki.made",), "upgrades per 1000 instructions", points=False),
+    Quantity(("cpi.memory",), "CPI, stalls on memory", points=False),
+    # gem5's upgrades are GETX, which end with another cache's last answer.
+    Quantity(("cpi.cache", "cpi.upgrade"), "CPI, stalls on caches and upgrades", points=False),
 )
 
 
@@ -69,16 +83,19 @@ class Side:
 
     def values(self, quantity: Quantity) -> list[list[float | None]]:
         """By run and window."""
-        return [[_value(window, quantity) for window in run] for run in self.windows]
+        return [[quantity.of(window) for window in run] for run in self.windows]
 
-    def cut(self, first: int, count: int) -> Side:
-        return replace(self, windows=tuple(run[first : first + count] for run in self.windows))
+    def over(self, quantity: Quantity, first: int, count: int) -> float | None:
+        """Over all of these windows together; the mean of the runs."""
+        spans = [Delta(run[first].header, run[first].begin, run[first + count - 1].end) for run in self.windows]
+        known = [value for value in map(quantity.of, spans) if value is not None]
+        return sum(known) / len(known) if len(known) == len(spans) else None
 
 
 @dataclass(frozen=True)
 class Row:
-    """One quantity: the mean of the windows on both sides, and of the differences (gem5 minus the model) between
-    windows of the same warm-up; points, or percent of the model's mean."""
+    """One quantity over the whole region, and the difference (gem5 minus the model): points, or percent of the model's.
+    Intervals are those of blocks of consecutive windows: neighbouring windows are too alike to count as samples."""
 
     quantity: Quantity
     gem5: Estimate | None
@@ -87,7 +104,7 @@ class Row:
     control: Estimate | None
 
 
-def lengths(experiment: Experiment, machine: str, runs: Sequence[Path]) -> Gem5Phases:
+def lengths(experiment: Experiment, machine: str) -> Gem5Phases:
     """What gem5 ran; UserError where the model's side would begin with another warm-up."""
     part = experiment.gem5
     if part is None or machine not in part.phases:
@@ -98,9 +115,10 @@ def lengths(experiment: Experiment, machine: str, runs: Sequence[Path]) -> Gem5P
             f"unlike warm-up: gem5 runs {part.settle} instructions of the mix before its caches begin (settle), the "
             f"model's [phases.{part.scale}] must have the same warmup_min and warmup_max"
         )
-    for run in runs:
-        if (scale := read_manifest(run)["scale"]) != part.scale:
-            raise UserError(f"{run}: is of the scale {scale}, the comparison's is {part.scale}; run it again")
+    if phases.think_ms != part.think_ms:
+        raise UserError(
+            f"unlike load: think_ms is {part.think_ms} in [gem5] and {phases.think_ms} in [phases.{part.scale}]"
+        )
     return part.phases[machine]
 
 
@@ -129,37 +147,24 @@ def model_side(label: str, runs: Sequence[Path], at: Sequence[int]) -> Side:
 
 def compare(gem5: Side, model: Side, control: Side, first: int) -> list[Row]:
     """All quantities over the windows from number `first` on."""
-    count = min(len(run) for side in (gem5, model, control) for run in side.windows)
-    measured = [side.cut(first, count - first) for side in (gem5, model, control)]
-    return [_row(quantity, *measured) for quantity in QUANTITIES]
+    count = min(len(run) for side in (gem5, model, control) for run in side.windows) - first
+    return [_row(quantity, (gem5, model, control), first, count) for quantity in QUANTITIES]
 
 
-def _row(quantity: Quantity, gem5: Side, model: Side, control: Side) -> Row:
-    ours = _means(model.values(quantity))
-    theirs = _means(gem5.values(quantity))
-    differences = [None if a is None or b is None else a - b for a, b in zip(theirs, ours, strict=True)]
-    return Row(
-        quantity,
-        estimate(theirs),
-        estimate(ours),
-        estimate(differences),
-        estimate(_means(control.values(quantity))),
-    )
+def _row(quantity: Quantity, sides: tuple[Side, Side, Side], first: int, count: int) -> Row:
+    blocks = [(first + int(block[0]), len(block)) for block in np.array_split(np.arange(count), min(BLOCKS, count))]
+    whole = [side.over(quantity, first, count) for side in sides]
+    parts = [[side.over(quantity, *block) for block in blocks] for side in sides]
+    theirs, ours, control = (_estimate(*pair) for pair in zip(whole, parts, strict=True))
+    differences = [None if a is None or b is None else a - b for a, b in zip(parts[0], parts[1], strict=True)]
+    difference = None if whole[0] is None or whole[1] is None else whole[0] - whole[1]
+    return Row(quantity, theirs, ours, _estimate(difference, differences), control)
 
 
-def _means(by_run: Sequence[Sequence[float | None]]) -> list[float | None]:
-    """By window, over the runs."""
-    means: list[float | None] = []
-    for column in zip(*by_run, strict=True):
-        known = [value for value in column if value is not None]
-        means.append(sum(known) / len(known) if len(known) == len(column) else None)
-    return means
-
-
-def _value(window: Delta, quantity: Quantity) -> float | None:
-    declared = of(quantity.metric)
-    value = flatten(declared.name, declared.compute(Measurement(window, None))).get(quantity.metric)
-    return None if value is None else float(value)
+def _estimate(whole: float | None, blocks: Sequence[float | None]) -> Estimate | None:
+    """The value over everything with the interval of the blocks' mean."""
+    spread = estimate(blocks)
+    return None if whole is None or spread is None else Estimate(whole, spread.half_width, spread.n)
 
 
 def _cut(run: Path, at: Sequence[int]) -> tuple[Delta, ...]:
@@ -196,11 +201,11 @@ def record(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """For JSON."""
 
     def numbers(value: Estimate | None) -> dict[str, float | None] | None:
-        return None if value is None else {"mean": value.mean, "half_width": value.half_width, "windows": value.n}
+        return None if value is None else {"mean": value.mean, "half_width": value.half_width, "blocks": value.n}
 
     return [
         {
-            "metric": row.quantity.metric,
+            "metric": " + ".join(row.quantity.metrics),
             "gem5": numbers(row.gem5),
             "model": numbers(row.model),
             "difference": numbers(row.difference),

@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +16,7 @@ from rich.console import Console
 from s80lab import agree, checkpoint, paths, trace_source
 from s80lab.capture import Capture, open_capture
 from s80lab.capture_live import Recipe, make
-from s80lab.command_parts import Gem5, make_plans, on_board, run_pipeline
+from s80lab.command_parts import Gem5, make_plans, on_board, parse_seeds, run_pipeline
 from s80lab.compare import Side, compare, ends, gem5_side, lengths, model_side
 from s80lab.compare_page import table, write_files
 from s80lab.config import parse_settings
@@ -37,6 +37,8 @@ from s80lab.trace_source import Wanted
 HAMMER = paths.PROTOCOLS / "hammer.toml"
 AS_RUBY = "hammer-as-ruby"
 CONTROL = "moesi"
+# Settings that the guest itself feels, so that it must run anew; the others are tried on the same accesses.
+MOVING = ("guest.", "clock.", "processors.")
 Seeds = Annotated[str, typer.Option(help="Of the model's side, separated by commas.")]
 ModelSettings = Annotated[
     list[str] | None,
@@ -63,10 +65,12 @@ def compare_command(
     mix does otherwise in gem5 is told from what Ruby does otherwise by playing the same accesses through both."""
     loaded = load_experiment(experiment, {})
     runs = shipped_runs(experiment, machine)
-    phases = lengths(loaded, machine, runs)
+    phases = lengths(loaded, machine)
     scale = read_manifest(runs[0])["scale"]
     chosen = parse_settings(settings or [])
-    (plan,) = make_plans([experiment], Options(machine=machine, protocol="hammer", scale=scale, settings=chosen))
+    ours = parse_seeds(seeds)
+    moving = {key: value for key, value in chosen.items() if key.startswith(MOVING)}
+    (plan,) = make_plans([experiment], Options(machine=machine, protocol="hammer", scale=scale, settings=moving))
     run_pipeline([plan], 0, False, "warm")
     table_of_ruby = as_ruby(paths.BUILD / "protocols" / f"{AS_RUBY}.toml")
 
@@ -80,15 +84,21 @@ def compare_command(
     folder = paths.results() / "reports" / f"compare-{experiment}-{machine}{suffix}"
     binary = _gem5_for_replay(gem5) if through else None
 
+    same_l2 = chosen | {"l2.inclusion": "exclusive"}
+
     async def work(board: Board) -> tuple[Side, Side, list[agree.Row]]:
-        captures = [await _capture(plan, int(seed), phases.warmup, measure, board) for seed in seeds.split(",")]
+        captures = [await _capture(plan, seed, phases.warmup, measure, board) for seed in ours]
         model = [await _replay(capture, machine, str(table_of_ruby), chosen, board) for capture in captures]
-        control = [await _replay(capture, machine, CONTROL, chosen, board) for capture in captures]
-        played = await _through_ruby(captures[0], machine, through, binary, folder / "replay", board) if binary else []
+        control = [await _replay(capture, machine, CONTROL, same_l2, board) for capture in captures]
+        played = []
+        if binary:
+            played = await _through_ruby(
+                captures[0], machine, settings or [], through, binary, folder / "replay", board
+            )
         return model_side("model, hammer", model, at), model_side(f"model, {CONTROL}", control, at), played
 
     model, control, played = on_board(work)
-    first = phases.warmup // phases.window
+    first = -(-phases.warmup // phases.window)
     rows = compare(theirs, model, control, first)
     cold = any(read_stats(run)["warmup"]["verdict"] != "warm" for run in runs)
     made = table(f"{experiment} on {machine}: gem5 and the model{tried}", rows, CONTROL, cold)
@@ -113,13 +123,17 @@ def _gem5_for_replay(given: Path | None) -> Path | None:
 
 
 async def _through_ruby(
-    capture: Capture, machine: str, count: int, binary: Path, folder: Path, board: Board
+    capture: Capture, machine: str, settings: Sequence[str], count: int, binary: Path, folder: Path, board: Board
 ) -> list[agree.Row]:
     """The first accesses of the capture through Ruby and through the model, each alone in the machine."""
     job = board.job(f"{capture.name} through Ruby")
     job.update(f"playing {count:,} accesses")
-    source = trace_source.load(capture.path, Wanted(machine, agree.PROTOCOL, (), 0, count))
-    rows, _ = await asyncio.to_thread(agree.run, source.order, source.setup, "spaced", binary, folder)
+    source = trace_source.load(capture.path, Wanted(machine, agree.PROTOCOL, tuple(settings), 0, count))
+    try:
+        rows, _ = await asyncio.to_thread(agree.run, source.order, source.setup, "spaced", binary, folder)
+    except UserError as error:
+        job.done(f"not played: {error}")
+        return []
     shutil.rmtree(folder / "traces", ignore_errors=True)
     job.done("played")
     return rows

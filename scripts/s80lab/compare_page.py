@@ -34,8 +34,9 @@ def table(title: str, rows: Sequence[Row], control: str, cold: bool) -> Table:
     """All quantities; a difference above 5 points is marked, numbers of caches that had not settled say so."""
     made = Table(title, ("gem5", "model", "gem5 - model", f"model, {control}"))
     made.note = (
-        "Means over the windows with 95% intervals, each window against the one of the same warm-up: points of shares "
-        "and rates, percent of the rest. ! marks more than 5 points." + (" The caches are not warm." if cold else "")
+        "Over the whole region, each window against the one of the same warm-up; 95% intervals from blocks of "
+        "consecutive windows. Points of shares and rates, percent of the rest; ! marks more than 5 points."
+        + (" The caches are not warm." if cold else "")
     )
     for row in rows:
         scale = 100.0 if row.quantity.points else 1.0
@@ -48,7 +49,7 @@ def table(title: str, rows: Sequence[Row], control: str, cold: bool) -> Table:
                     Cell(_difference(row)),
                     Cell(_number(row.control, scale)),
                 ),
-                title=row.quantity.metric,
+                title=" + ".join(row.quantity.metrics),
             )
         )
     return made
@@ -57,7 +58,7 @@ def table(title: str, rows: Sequence[Row], control: str, cold: bool) -> Table:
 def figure(sides: Sequence[Side]) -> Figure:
     """Each quantity over the instructions since empty caches; one line a run."""
     drawn, panes = panels(4, 2, 9.0)
-    chosen = [quantity for name in _PANELS for quantity in QUANTITIES if quantity.metric == name]
+    chosen = [quantity for name in _PANELS for quantity in QUANTITIES if quantity.metrics[0] == name]
     for pane, quantity in zip(panes, chosen, strict=True):
         for number, side in enumerate(sides):
             for index, (windows, values) in enumerate(zip(side.windows, side.values(quantity), strict=True)):

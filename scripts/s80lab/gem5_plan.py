@@ -165,12 +165,7 @@ def gem5_plans(name: str, options: Options) -> Callable[[Path | None], list[Gem5
         (varied, *gem5_design(name, experiment.machine, part, {**(options.settings or {}), **varied}))
         for varied in _points(part)
     ]
-    machine = designs[0][1]
-    if machine.name not in part.phases:
-        raise UserError(
-            f"experiment {name} has no lengths for gem5 on the machine {machine.name} ([gem5.phases.{machine.name}]): "
-            f"{hint(machine.name, part.phases)}"
-        )
+    phases = gem5_phases(name, part, designs[0][1].name)
     scale = load_scale(scale_name)
     if scale.ram > LARGEST:
         raise UserError(f"scale {scale_name}: {scale.ram >> 30} GiB of memory, gem5's PC has room for 3 GiB")
@@ -185,7 +180,7 @@ def gem5_plans(name: str, options: Options) -> Callable[[Path | None], list[Gem5
                 name=name,
                 seed=seed,
                 experiment=experiment,
-                phases=part.phases[machine.name],
+                phases=phases,
                 settle=part.settle,
                 think_ms=part.think_ms,
                 scale_name=scale_name,
@@ -209,6 +204,16 @@ def gem5_part(name: str, experiment: Experiment) -> Gem5Part:
     if experiment.gem5 is None:
         raise UserError(f"experiment {name} has no part [gem5]: it was not made for gem5's speed")
     return experiment.gem5
+
+
+def gem5_phases(name: str, part: Gem5Part, machine: str) -> Gem5Phases:
+    """UserError where the experiment has none for the machine."""
+    if machine not in part.phases:
+        raise UserError(
+            f"experiment {name} has no lengths for gem5 on the machine {machine} ([gem5.phases.{machine}]): "
+            f"{hint(machine, part.phases)}"
+        )
+    return part.phases[machine]
 
 
 def _points(part: Gem5Part) -> Iterator[dict[str, str]]:

@@ -11,28 +11,41 @@ from s80lab.config_experiment import load_experiment
 from s80lab.database import list_runs
 from s80lab.errors import UserError
 from s80lab.folder import read_manifest
-from s80lab.gem5_plan import flat_design, gem5_design, gem5_part
+from s80lab.gem5_plan import flat_design, gem5_design, gem5_part, gem5_phases
+from s80lab.hashing import value_hash
 
 
 def shipped_runs(name: str, machine: str | None) -> list[Path]:
-    """Folders of the latest run of each seed on a machine as its file has it (None: the experiment's)."""
+    """Folders of the latest run of each seed on a machine as its file has it (None: the experiment's), with the scale
+    and the lengths that the experiment has now; UserError where there is none."""
     experiment = load_experiment(name, {})
+    part = gem5_part(name, experiment)
     machine = machine or experiment.machine
-    return gem5_runs(name, machine, flat_design(*gem5_design(name, machine, gem5_part(name, experiment), {})))
+    phases = gem5_phases(name, part, machine)
+    wanted = {"settle": value_hash(part.settle), "run_lengths": value_hash(phases.model_dump())}
+    return gem5_runs(name, machine, flat_design(*gem5_design(name, machine, part, {})), part.scale, wanted)
 
 
-def gem5_runs(experiment: str, machine: str, design: Mapping[str, object]) -> list[Path]:
-    """Folders of the latest gem5 run of each seed on this design of the machine; UserError where there is none."""
+def gem5_runs(
+    experiment: str, machine: str, design: Mapping[str, object], scale: str, inputs: Mapping[str, str]
+) -> list[Path]:
+    """Folders of the latest run of each seed on this design of the machine, with this scale and these of its inputs;
+    UserError where there is none."""
     latest: dict[int, Path] = {}
+    others = 0
     for row in list_runs(paths.database()):
         folder = paths.results() / row["folder"]
         if (row["engine"], row["experiment"], row["machine"]) != ("gem5", experiment, machine) or not folder.is_dir():
             continue
-        if read_manifest(folder)["design"] == design:
+        manifest = read_manifest(folder)
+        if (manifest["design"], manifest["scale"]) == (design, scale) and inputs.items() <= manifest["inputs"].items():
             latest[row["seed"]] = folder
+        else:
+            others += 1
     if not latest:
+        unlike = f" ({others} of other designs, scales or lengths are)" if others else ""
         raise UserError(
-            f"no run of {experiment} on {machine} in gem5 is in {paths.runs()}; "
+            f"no run of {experiment} on {machine} in gem5 is in {paths.runs()}{unlike}; "
             f"run `s80lab run {experiment} --engine gem5 --machine {machine}` first"
         )
     return [latest[seed] for seed in sorted(latest)]

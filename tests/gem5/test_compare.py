@@ -12,9 +12,10 @@ import pytest
 from tests.results.simulation import write_run
 
 from s80lab import paths
-from s80lab.compare import Side, compare, ends, model_side
+from s80lab.compare import Side, compare, ends, lengths, model_side
 from s80lab.compare_commands import as_ruby
 from s80lab.compare_page import table, write_files
+from s80lab.config_experiment import load_experiment
 from s80lab.database import insert_run
 from s80lab.errors import UserError
 from s80lab.gem5_runs import gem5_runs
@@ -61,20 +62,23 @@ def test_a_side_compared_with_itself_does_not_differ(cold: Path, tmp_path: Path)
     side = whole(cold)
     rows = compare(side, side, side, 3)
     differences = [row.difference for row in rows if row.difference is not None]
-    assert differences and all(difference.mean == 0 and difference.n == 10 for difference in differences)
+    assert differences and all(difference.mean == 0 and difference.n == 6 for difference in differences)
     made = table("x", rows, "moesi", cold=True)
     write_files(tmp_path / "out", made, rows, [side, side, side])
     text = (tmp_path / "out" / "compare.md").read_text()
-    assert "not warm" in text and "+0.00 ± 0.00" in text and " !" not in text.partition("| |")[2]
+    assert "not warm" in text and "+0.00 ± 0.00" in text and " ! |" not in text
     assert len(json.loads((tmp_path / "out" / "compare.json").read_text())["rows"]) == len(rows)
 
 
 def test_a_large_difference_is_marked(cold: Path) -> None:
     side = whole(cold)
-    (windows,) = side.windows
     values = [
-        replace(window, end=replace(window.end, values={**window.end.values, "e_to_m": window.begin.values["e_to_m"]}))
-        for window in windows
+        replace(
+            window,
+            begin=replace(window.begin, values={**window.begin.values, "e_to_m": 0 * window.begin.values["e_to_m"]}),
+            end=replace(window.end, values={**window.end.values, "e_to_m": 0 * window.end.values["e_to_m"]}),
+        )
+        for window in side.windows[0]
     ]
     rows = compare(replace(side, windows=(tuple(values),)), side, side, 0)
     (marked,) = [row for row in table("x", rows, "moesi", cold=False).rows if row.label == "E to M"]
@@ -118,10 +122,31 @@ def test_only_runs_of_the_shipped_design_are_compared(tmp_path: Path, monkeypatc
     for number, size in enumerate((512, 1024, 2048), start=1):
         folder = write_run(tmp_path / "runs" / str(number), number)
         manifest = json.loads((folder / "manifest.json").read_text()) | about
-        manifest |= {"run": str(number), "seed": 1, "design": {"l2.size": size}}
+        manifest |= {"run": str(number), "seed": 1, "scale": "s", "design": {"l2.size": size}}
+        manifest["inputs"] = {"settle": "5", "run_lengths": "7", "other": "9"}
         (folder / "manifest.json").write_text(json.dumps(manifest))
         write_stats(folder)
         insert_run(paths.database(), folder)
-    assert gem5_runs("e", "m", {"l2.size": 1024}) == [tmp_path / "runs/2"]
-    with pytest.raises(UserError, match="no run of e on m in gem5 is in"):
-        gem5_runs("e", "m", {"l2.size": 4096})
+    lengths = {"settle": "5", "run_lengths": "7"}
+    assert gem5_runs("e", "m", {"l2.size": 1024}, "s", lengths) == [tmp_path / "runs/2"]
+    unlike = r"no run of e on m in gem5 is in .* \(3 of other designs, scales or lengths are\); run"
+    for design, scale, wanted in (
+        ({"l2.size": 4096}, "s", lengths),
+        ({"l2.size": 1024}, "tiny", lengths),
+        ({"l2.size": 1024}, "s", lengths | {"settle": "6"}),
+    ):
+        with pytest.raises(UserError, match=unlike):
+            gem5_runs("e", "m", design, scale, wanted)
+
+
+def test_an_experiment_that_warms_its_sides_up_unlike_is_refused() -> None:
+    shipped = load_experiment("imapb", {})
+    assert lengths(shipped, "s80-sixteenth").measure == 300_000_000
+    for key, value, refusal in (
+        ("gem5.settle", 200_000_000, "unlike warm-up: gem5 runs 200000000 instructions"),
+        ("gem5.think_ms", 5, "unlike load: think_ms is 5 in \\[gem5\\] and 0 in"),
+    ):
+        with pytest.raises(UserError, match=refusal):
+            lengths(load_experiment("imapb", {key: value}), "s80-sixteenth")
+    with pytest.raises(UserError, match="no lengths for gem5 on classroom"):
+        lengths(shipped, "classroom")

@@ -74,7 +74,7 @@ def test_transactions_are_those_that_the_script_saw_end(out: Path) -> None:
 
 def test_identities_hold(out: Path) -> None:
     names = check_snapshots(extracted(out))
-    assert {"sources_sum_to_misses", "fills_sum_to_misses", "classes_sum_to_operations", "stalls_within_busy"} < set(
+    assert {"sources_sum_to_misses", "fills_sum_to_misses", "e_left_after_it_entered", "stalls_within_busy"} < set(
         names
     )
 

@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from rich.console import Console
 from tests.gem5.test_plan import plans
 from tests.lab import Lab
 
@@ -18,8 +21,10 @@ from s80lab.checkpoint import Checkpoint
 from s80lab.database import insert_run
 from s80lab.errors import UserError
 from s80lab.experiment import Options
-from s80lab.gem5_pipeline import OUT, finish
+from s80lab.gem5_pipeline import OUT, Gem5Pipeline, finish
 from s80lab.gem5_plan import Gem5Plan
+from s80lab.progress import Board
+from s80lab.report import print_experiment
 
 RECORDED = Path(__file__).resolve().parent / "data" / "mail-restored"
 LENGTHS = {"warmup": 1_000_000, "measure": 2_000_000, "window": 1_000_000}
@@ -52,9 +57,13 @@ def test_a_run_is_in_the_database_and_has_a_report(plan: Gem5Plan, tmp_path: Pat
     assert read["memory"] > read["O"] > read["E"] > read["M"] > read["S"] == 0
     (state,) = json.loads(own.call("query", "--format", "json", "SELECT e_share, e_to_m_share FROM v_e_state"))
     assert 0.2 < state["e_share"] < 0.5 and 0.1 < state["e_to_m_share"] < 0.3
-    said = own.call("report", "imapb", "--engine", "gem5", "--machine", "s80-sixteenth")
-    for words in ("load or instruction fetch", "not warm", "E means Ruby's M", "report: "):
-        assert words in said
+    said = StringIO()
+    print_experiment([folder], Console(file=said, width=120))
+    for words in ("load or instruction fetch", "not warm", "E means Ruby's M"):
+        assert words in said.getvalue()
+    # Its lengths are not those of the experiment's file: it is not to be mixed with runs that have them.
+    refusal = own.call("report", "imapb", "--engine", "gem5", "--machine", "s80-sixteenth", code=2)
+    assert "(1 of other designs, scales or lengths are)" in refusal
     page = (folder / "report.html").read_text()
     assert "engine gem5, scale sixteenth" in page and "not warm" in page
 
@@ -77,3 +86,27 @@ def test_a_region_that_is_too_short_is_refused(
 def test_a_region_by_transactions_may_be_shorter(plan: Gem5Plan, tmp_path: Path) -> None:
     ended(plan, tmp_path / "run", {"7": 4}, transactions=4, measure=900_000_000)
     assert json.loads((tmp_path / "run" / "manifest.json").read_text())["status"] == "whole"
+
+
+def test_what_a_refused_run_said_is_kept(plan: Gem5Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process is a stand-in that leaves the recorded files; hours of a real one are not thrown away."""
+    monkeypatch.setenv("S80LAB_RESULTS", str(tmp_path / "results"))
+    gem5 = tmp_path / "recorded.fast"
+    gem5.write_text(
+        f"#!/bin/sh\nzcat {RECORDED}/stats.txt.gz > $2/stats.txt\ncp {RECORDED}/facts.json $2/\n"
+        "touch $2/config.ini $2/more.txt\n"
+    )
+    gem5.chmod(0o755)
+    asked = replace(plan, gem5=gem5, phases=plan.phases.model_copy(update=LENGTHS | {"measure": 9_000_000}))
+
+    async def measure() -> Path:
+        with Board(Console(quiet=True)) as board:
+            warm = SimpleNamespace(folder=tmp_path, manifest=SimpleNamespace(name="gem5-warm-x", content="x"))
+            return await Gem5Pipeline(board)._measure(asked, cast(Checkpoint, warm))
+
+    with pytest.raises(UserError, match=r"were measured of 9000000 \(what gem5 said is kept: (.*)\)") as refusal:
+        asyncio.run(measure())
+    (kept,) = (tmp_path / "results" / "refused").iterdir()
+    assert str(kept) in str(refusal.value)
+    assert (kept / OUT / "stats.txt").stat().st_size > 100_000
+    assert list((tmp_path / "results" / "runs").glob("*gem5*")) == []
