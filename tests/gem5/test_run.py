@@ -58,7 +58,7 @@ def test_a_run_is_in_the_database_and_has_a_report(plan: Gem5Plan, tmp_path: Pat
     (state,) = json.loads(own.call("query", "--format", "json", "SELECT e_share, e_to_m_share FROM v_e_state"))
     assert 0.2 < state["e_share"] < 0.5 and 0.1 < state["e_to_m_share"] < 0.3
     said = StringIO()
-    print_experiment([folder], Console(file=said, width=120))
+    print_experiment([folder], Console(file=said, width=400))
     for words in ("load or instruction fetch", "not warm", "E means Ruby's M"):
         assert words in said.getvalue()
     # Its lengths are not those of the experiment's file: it is not to be mixed with runs that have them.
