@@ -42,16 +42,29 @@ class Gem5Pipeline:
 
     def __init__(self, board: Board, jobs: int = 0, again: bool = False) -> None:
         self._board = board
-        self._slots = asyncio.Semaphore(jobs or resources.host_cores())
+        self._jobs = jobs or resources.host_cores()
+        self._slots = asyncio.Semaphore(self._jobs)
         self._again = again
         self._ready: dict[str, asyncio.Task[Checkpoint]] = {}
 
     async def go(self, plans: Sequence[Gem5Plan], until: Until = "run") -> list[Path]:
         """Runs the experiments up to a stage; the folders of all measured runs (none before the last stage)."""
         tidy(self._board.say, paths.checkpoints(), paths.runs())
+        self._check_needs(plans, until)
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(self._experiment(plan, until, group)) for plan in plans]
         return [folder for task in tasks for folder in task.result()]
+
+    def _check_needs(self, plans: Sequence[Gem5Plan], until: Until) -> None:
+        missing = {plan.ready_name: plan for plan in plans if not checkpoint.find(plan.ready_name, plan.ready_key)}
+        if until != "ready":
+            missing |= {plan.warm_name: plan for plan in plans if not checkpoint.find(plan.warm_name, plan.warm_key)}
+        at_once = min(self._jobs, len(plans))
+        disk = sum(resources.checkpoint_bytes(plan.scale) for plan in missing.values())
+        memory = at_once * (max(plan.scale.ram for plan in plans) + resources.GEM5_MEMORY)
+        needed = resources.Need(disk, memory)
+        self._board.say(f"needs {needed} ({len(missing)} checkpoints to build, {at_once} simulations at once)")
+        resources.require(needed, paths.checkpoints())
 
     async def _experiment(self, plan: Gem5Plan, until: Until, group: asyncio.TaskGroup) -> list[Path]:
         if plan.ready_key not in self._ready:
