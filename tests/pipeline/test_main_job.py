@@ -13,6 +13,7 @@ import pytest
 from tests.lab import Lab
 
 from s80lab.database import list_runs
+from s80lab.snapshots import Snapshots
 
 pytestmark = pytest.mark.guest
 
@@ -35,6 +36,23 @@ def test_a_run_folder_is_whole_and_free_of_errors(whole: Lab, experiment: str) -
     manifest = json.loads((folder / "manifest.json").read_text())
     assert manifest["status"] == "whole"
     assert manifest["instructions"] >= 200_000_000
+
+
+@pytest.mark.parametrize("experiment", ["imapb", "imape"])
+def test_the_load_generator_never_holds_the_clients_up(whole: Lab, experiment: str) -> None:
+    """It is one thread: what it computes for itself, all clients wait for. A first exception, for example, once sorted
+    the unwinder's tables in the middle of the mix."""
+    folder = run_of(whole, experiment, 1)
+    windows = [
+        window
+        for part in ("warmup.jsonl", "snapshots.jsonl")
+        for window in Snapshots.read(folder / part).windows()
+        if window.instructions > 10_000_000
+    ]
+    own = {"class": "loadgen"}
+    # In the last one it writes its result.
+    shares = [window.total("instructions", **own) / window.instructions for window in windows[:-1]]
+    assert len(shares) > 10 and max(shares) < 0.1
 
 
 def test_both_runs_are_in_the_database(whole: Lab) -> None:
