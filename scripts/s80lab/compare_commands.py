@@ -7,7 +7,9 @@ import asyncio
 import re
 import shutil
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Annotated
 
 import typer
@@ -17,7 +19,7 @@ from s80lab import agree, checkpoint, paths, trace_source
 from s80lab.capture import Capture, open_capture
 from s80lab.capture_live import Recipe, make
 from s80lab.command_parts import Gem5, make_plans, on_board, parse_seeds, run_pipeline
-from s80lab.compare import Side, compare, ends, gem5_side, lengths, model_side
+from s80lab.compare import compare, ends, gem5_side, lengths, model_side
 from s80lab.compare_page import table, write_files
 from s80lab.config import parse_settings
 from s80lab.config_experiment import load_experiment
@@ -86,27 +88,51 @@ def compare_command(
 
     same_l2 = chosen | {"l2.inclusion": "exclusive"}
 
-    async def work(board: Board) -> tuple[Side, Side, list[agree.Row]]:
+    async def work(board: Board) -> _Made:
         captures = [await _capture(plan, seed, phases.warmup, measure, board) for seed in ours]
         model = [await _replay(capture, machine, str(table_of_ruby), chosen, board) for capture in captures]
         control = [await _replay(capture, machine, CONTROL, same_l2, board) for capture in captures]
-        played = []
+        played: list[agree.Row] = []
         if binary:
             played = await _through_ruby(
                 captures[0], machine, settings or [], through, binary, folder / "replay", board
             )
-        return model_side("model, hammer", model, at), model_side(f"model, {CONTROL}", control, at), played
+        return _Made(captures, model, control, played)
 
-    model, control, played = on_board(work)
-    first = -(-phases.warmup // phases.window)
-    rows = compare(theirs, model, control, first)
+    made = on_board(work)
+    sides = (theirs, model_side("model, hammer", made.model, at), model_side(f"model, {CONTROL}", made.control, at))
+    rows = compare(*sides, -(-phases.warmup // phases.window))
     cold = any(read_stats(run)["warmup"]["verdict"] != "warm" for run in runs)
-    made = table(f"{experiment} on {machine}: gem5 and the model{tried}", rows, CONTROL, cold)
-    print_table(made, Console())
-    if played:
-        agree.show(played, Console())
-    write_files(folder, made, rows, (theirs, model, control))
+    shown = table(f"{experiment} on {machine}: gem5 and the model{tried}", rows, CONTROL, cold)
+    shown.note += f" {_speeds(runs, made)}"
+    print_table(shown, Console())
+    if made.played:
+        agree.show(made.played, Console())
+    write_files(folder, shown, rows, sides)
     print(f"files: {folder}")
+
+
+@dataclass(frozen=True)
+class _Made:
+    """What the model's side was made from, by seed: captures, and the folders of their replays."""
+
+    captures: list[Capture]
+    model: list[Path]
+    control: list[Path]
+    played: list[agree.Row]
+
+
+def _speeds(gem5: Sequence[Path], made: _Made) -> str:
+    """The engines' speeds, as each run measured its own."""
+
+    def mean(runs: Sequence[Path]) -> float:
+        return fmean(float(read_manifest(run)["mips"]) for run in runs)
+
+    slow, live = mean(gem5), mean([capture.path.parent for capture in made.captures])
+    return (
+        f"Million instructions a second of this host: gem5 {slow:.2f}, the live guest with the model and recording "
+        f"{live:.0f} ({live / slow:.0f} times as fast), replays {mean(made.model):.0f}."
+    )
 
 
 def _gem5_for_replay(given: Path | None) -> Path | None:
