@@ -41,8 +41,8 @@ class Quantity:
 
     def of(self, span: Delta) -> float | None:
         """Its value over a stretch; None where nothing is known."""
-        found = [flatten(name, of(name).compute(Measurement(span, None))) for name in self.metrics]
-        known = [values.get(name) for name, values in zip(self.metrics, found, strict=True)]
+        declared = [(name, of(name)) for name in self.metrics]
+        known = [flatten(one.name, one.compute(Measurement(span, None))).get(name) for name, one in declared]
         parts = [float(value) for value in known if value is not None]
         return sum(parts) if parts else None
 
