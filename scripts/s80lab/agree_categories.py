@@ -13,6 +13,7 @@ from itertools import product
 
 from s80lab.errors import UserError
 from s80lab.gem5_binary import VERSIONS
+from s80lab.gem5_table import STALLED, STALLED_STORES
 
 # The model's states that are one state of Ruby's.
 _MODEL = {"I": ("I",), "S": ("S",), "O": ("O", "OC"), "M": ("E", "D"), "MM": ("MM",)}
@@ -20,8 +21,7 @@ _MODEL = {"I": ("I",), "S": ("S",), "O": ("O", "OC"), "M": ("E", "D"), "MM": ("M
 # just moved from the L2 to the L1.
 _HIT = {"S": ("S", "SM", "ISM"), "O": ("O", "OM", "SS"), "M": ("M", "M_W"), "MM": ("MM", "MM_W")}
 _FROM_L2 = {"S": ("SR",), "O": ("OR",), "M": ("MR",), "MM": ("MMR",)}
-# Transitions that stall: they are counted again when they are tried again.
-_STALLED = {"IM", "IS", "OI", "MI", "II", "ST", "OT", "MT", "MMT"} | {"SM", "ISM", "OM", "SS"}
+_STALLED = {*STALLED, *STALLED_STORES}
 _WALKS = ("load", "walk")
 
 Terms = tuple[str, ...]
