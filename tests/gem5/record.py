@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Keeps what gem5 said as test data: python -m tests.gem5.record RUN_FOLDER/gem5 NAME
+"""Keeps what gem5 said: python -m tests.gem5.record RUN_FOLDER/gem5 FOLDER
 
-Of the statistics it keeps the rows that gem5_table.py can use, of every dump, packed.
+In FOLDER (of tests/gem5/data or results/reference/gem5): of the statistics the rows that gem5_table.py can use, of
+every dump, packed; the facts; config.ini with one of each kind of component and without paths.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from s80lab import gem5_table as table
 from s80lab.gem5_stats import BEGIN, END
 from s80lab.trace_files import write
 
-DATA = Path(__file__).resolve().parent / "data"
 _PREFIXES = (
     table.CACHE,
     table.DIRECTORY,
@@ -48,15 +48,27 @@ def _short(line: str) -> str:
     return " ".join(line.split("#")[0].split())
 
 
-def record(out: Path, name: str) -> None:
-    """Trims one run's output into DATA/NAME."""
-    target = DATA / name
+def first_of_its_kind(section: str) -> bool:
+    """Components that differ from another in their number alone say nothing new; nor do the network's buffers."""
+    numbers = [int(number) for number in re.findall(r"[a-z_](\d+)(?=[.\]])", section)]
+    return not any(numbers) and ".network." not in section
+
+
+def trimmed_config(text: str) -> str:
+    """The sections of the first components, without paths of the machine that it ran on."""
+    sections = [part for part in re.split(r"(?m)^(?=\[)", text) if first_of_its_kind(part.partition("\n")[0])]
+    return re.sub(r"/\S*/", "", "".join(sections))
+
+
+def record(out: Path, target: Path) -> None:
+    """Trims one run's output into a folder."""
     target.mkdir(parents=True, exist_ok=True)
     with (out / "stats.txt").open(encoding="utf-8") as file:
         rows = [line.rstrip() if line.startswith("-") else _short(line) for line in file if keep(line)]
     write(target / "stats.txt.gz", ("\n".join(rows) + "\n").encode())
     shutil.copyfile(out / "facts.json", target / "facts.json")
+    write(target / "config.ini", trimmed_config((out / "config.ini").read_text(encoding="utf-8")).encode())
 
 
 if __name__ == "__main__":
-    record(Path(sys.argv[1]), sys.argv[2])
+    record(Path(sys.argv[1]), Path(sys.argv[2]))
