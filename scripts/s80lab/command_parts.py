@@ -23,6 +23,8 @@ from s80lab.qemu import find_qemu
 from s80lab.store import M, Store
 
 T = TypeVar("T")
+# Characters a line where the output is no terminal.
+WIDE = 160
 
 Machine = Annotated[str | None, typer.Option(help="Another machine: a name in configs/machines or a .toml file.")]
 Protocol = Annotated[str | None, typer.Option(help="Another protocol: a name in configs/protocols or a .toml file.")]
@@ -112,3 +114,8 @@ def parse_seeds(text: str | None) -> list[int]:
         return [int(part) for part in text.split(",")]
     except ValueError:
         raise UserError(f"--seeds {text}: write whole numbers separated by commas, for example 1,2,3") from None
+
+
+def wide_console() -> Console:
+    """For tables of many columns."""
+    return Console(width=None if sys.stdout.isatty() else WIDE)

@@ -85,23 +85,30 @@ class Side:
         """By run and window."""
         return [[quantity.of(window) for window in run] for run in self.windows]
 
-    def over(self, quantity: Quantity, first: int, count: int) -> float | None:
-        """Over all of these windows together; the mean of the runs."""
+    def by_run(self, quantity: Quantity, first: int, count: int) -> list[float | None]:
+        """Over all of these windows together."""
         spans = [Delta(run[first].header, run[first].begin, run[first + count - 1].end) for run in self.windows]
-        known = [value for value in map(quantity.of, spans) if value is not None]
-        return sum(known) / len(known) if len(known) == len(spans) else None
+        return [quantity.of(span) for span in spans]
+
+    def over(self, quantity: Quantity, first: int, count: int) -> float | None:
+        """The mean of the runs."""
+        values = self.by_run(quantity, first, count)
+        known = [value for value in values if value is not None]
+        return sum(known) / len(known) if len(known) == len(values) else None
 
 
 @dataclass(frozen=True)
 class Row:
     """One quantity over the whole region, and the difference (gem5 minus the model): points, or percent of the model's.
-    Intervals are those of blocks of consecutive windows: neighbouring windows are too alike to count as samples."""
+    Intervals are those of blocks of consecutive windows: neighbouring windows are too alike to count as samples.
+    seeds: the model's value of each seed, to see what chance does from region to region."""
 
     quantity: Quantity
     gem5: Estimate | None
     model: Estimate | None
     difference: Estimate | None
     control: Estimate | None
+    seeds: tuple[float, ...]
 
 
 def lengths(experiment: Experiment, machine: str) -> Gem5Phases:
@@ -158,7 +165,8 @@ def _row(quantity: Quantity, sides: tuple[Side, Side, Side], first: int, count: 
     theirs, ours, control = (_estimate(*pair) for pair in zip(whole, parts, strict=True))
     differences = [None if a is None or b is None else a - b for a, b in zip(parts[0], parts[1], strict=True)]
     difference = None if whole[0] is None or whole[1] is None else whole[0] - whole[1]
-    return Row(quantity, theirs, ours, _estimate(difference, differences), control)
+    seeds = tuple(value for value in sides[1].by_run(quantity, first, count) if value is not None)
+    return Row(quantity, theirs, ours, _estimate(difference, differences), control, seeds)
 
 
 def _estimate(whole: float | None, blocks: Sequence[float | None]) -> Estimate | None:
@@ -210,6 +218,7 @@ def record(rows: Sequence[Row]) -> list[dict[str, Any]]:
             "model": numbers(row.model),
             "difference": numbers(row.difference),
             "control": numbers(row.control),
+            "seeds": list(row.seeds),
         }
         for row in rows
     ]

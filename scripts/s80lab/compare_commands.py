@@ -13,12 +13,11 @@ from statistics import fmean
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from s80lab import agree, checkpoint, paths, trace_source
 from s80lab.capture import Capture, open_capture
 from s80lab.capture_live import Recipe, make
-from s80lab.command_parts import Gem5, make_plans, on_board, parse_seeds, run_pipeline
+from s80lab.command_parts import Gem5, make_plans, on_board, parse_seeds, run_pipeline, wide_console
 from s80lab.compare import compare, ends, gem5_side, lengths, model_side
 from s80lab.compare_page import table, write_files
 from s80lab.config import parse_settings
@@ -105,9 +104,10 @@ def compare_command(
     cold = any(read_stats(run)["warmup"]["verdict"] != "warm" for run in runs)
     shown = table(f"{experiment} on {machine}: gem5 and the model{tried}", rows, CONTROL, cold)
     shown.note += f" {_speeds(runs, made)}"
-    print_table(shown, Console())
+    console = wide_console()
+    print_table(shown, console)
     if made.played:
-        agree.show(made.played, Console())
+        agree.show(made.played, console)
     write_files(folder, shown, rows, sides)
     print(f"files: {folder}")
 

@@ -32,10 +32,11 @@ _PANELS = (
 
 def table(title: str, rows: Sequence[Row], control: str, cold: bool) -> Table:
     """All quantities; a difference above 5 points is marked, numbers of caches that had not settled say so."""
-    made = Table(title, ("gem5", "model", "gem5 - model", f"model, {control}"))
+    made = Table(title, ("gem5", "model", "its seeds", "gem5 - model", f"model, {control}"))
     made.note = (
         "Over the whole region, each window against the one of the same warm-up; 95% intervals from blocks of "
-        "consecutive windows. Points of shares and rates, percent of the rest; ! marks more than 5 points."
+        "consecutive windows. Its seeds: the least and the most of the model's, which is what chance alone does. Points of "
+        "shares and rates, percent of the rest; ! marks more than 5 points."
         + (" The caches are not warm." if cold else "")
     )
     for row in rows:
@@ -46,6 +47,7 @@ def table(title: str, rows: Sequence[Row], control: str, cold: bool) -> Table:
                 row.quantity.title,
                 (
                     *(Cell(text, warm=not cold) for text in cells),
+                    Cell(_range(row.seeds, scale), warm=not cold),
                     Cell(_difference(row)),
                     Cell(_number(row.control, scale)),
                 ),
@@ -99,6 +101,12 @@ def _number(value: Estimate | None, scale: float) -> str:
     unit = "%" if scale == 100.0 else ""
     half = "" if value.half_width is None else f" ± {scale * value.half_width:.2f}"
     return f"{scale * value.mean:.2f}{half}{unit}"
+
+
+def _range(values: Sequence[float], scale: float) -> str:
+    if len(values) < 2:
+        return ABSENT
+    return f"{scale * min(values):.2f} to {scale * max(values):.2f}{'%' if scale == 100.0 else ''}"
 
 
 def _difference(row: Row) -> str:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
@@ -13,7 +12,7 @@ from rich.console import Console
 
 from s80lab import paths
 from s80lab.capture import Capture, open_capture
-from s80lab.command_parts import Again, Machine, Protocol, Settings, on_board
+from s80lab.command_parts import Again, Machine, Protocol, Settings, on_board, wide_console
 from s80lab.config import names, parse_settings
 from s80lab.explore import explore
 from s80lab.explore_grid import Axis, Point, parse_axes, points
@@ -27,9 +26,6 @@ from s80lab.replay_error_table import write_table
 from s80lab.report import print_experiment
 from s80lab.report_data import read_run
 from s80lab.report_terminal import print_table
-
-# Columns of a table that goes to a file or a pipe.
-WIDE = 160
 
 CaptureName = Annotated[
     str, typer.Argument(metavar="CAPTURE", help="A capture's name (its beginning), or a .s80c file.")
@@ -110,7 +106,7 @@ def _explore(capture: Capture, designs: Sequence[Design], jobs: int, again: bool
 def _show(capture: Capture, axes: Sequence[Axis], grid: Sequence[Point], folders: Sequence[Path]) -> Path:
     """The tables on the terminal, and the page."""
     runs = [read_run(folder) for folder in folders]
-    console = Console(width=None if sys.stdout.isatty() else WIDE)
+    console = wide_console()
     for table in (designs_table(labels(axes, grid), runs), errors_table(axes, grid, runs)):
         if table is not None:
             print_table(table, console)

@@ -83,7 +83,7 @@ def test_a_large_difference_is_marked(cold: Path) -> None:
     ]
     rows = compare(replace(side, windows=(tuple(values),)), side, side, 0)
     (marked,) = [row for row in table("x", rows, "moesi", cold=False).rows if row.label == "E to M"]
-    assert marked.cells[2].text.startswith("-") and marked.cells[2].text.endswith("!")
+    assert marked.cells[3].text.startswith("-") and marked.cells[3].text.endswith("!")
 
 
 @pytest.mark.parametrize(
