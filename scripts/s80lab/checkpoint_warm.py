@@ -18,7 +18,7 @@ from s80lab.checkpoint import GUEST_STATE, MODEL_STATE, SNAPSHOTS, Checkpoint, M
 from s80lab.config_experiment import Phases
 from s80lab.config_machine import low_ram
 from s80lab.errors import UserError
-from s80lab.experiment import WARMUP_SEED, Plan
+from s80lab.experiment import Plan
 from s80lab.guest import Guest, short_socket
 from s80lab.guest_command import JOB, RAM_FILE, Session
 from s80lab.metrics_windows import WarmUp, curve, judge
@@ -85,7 +85,7 @@ async def _warm_up(plan: Plan, ready: Checkpoint, folder: Path, job: Job) -> War
         job=folder / JOB,
         plugin=plan.plugin,
         plugin_arguments={
-            **write_inputs(plan, folder, WARMUP_SEED),
+            **write_inputs(plan, folder, plan.warmup_seed),
             "ram": folder / RAM_FILE,
             "state_out": folder / MODEL_STATE,
         },

@@ -7,7 +7,7 @@ import asyncio
 import re
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Annotated
@@ -71,8 +71,10 @@ def compare_command(
     chosen = parse_settings(settings or [])
     ours = parse_seeds(seeds)
     moving = {key: value for key, value in chosen.items() if key.startswith(MOVING)}
-    (plan,) = make_plans([experiment], Options(machine=machine, protocol="hammer", scale=scale, settings=moving))
-    run_pipeline([plan], 0, False, "warm")
+    (drawn,) = make_plans([experiment], Options(machine=machine, protocol="hammer", scale=scale, settings=moving))
+    # Each seed's clients draw from it from the mix's first transaction on, as gem5's do: regions of other transactions.
+    plans = [replace(drawn, warmup_seed=seed) for seed in ours]
+    run_pipeline(plans, 0, False, "warm")
     table_of_ruby = as_ruby(paths.BUILD / "protocols" / f"{AS_RUBY}.toml")
 
     theirs = gem5_side(runs)
@@ -88,7 +90,7 @@ def compare_command(
     same_l2 = chosen | {"l2.inclusion": "exclusive"}
 
     async def work(board: Board) -> _Made:
-        captures = [await _capture(plan, seed, phases.warmup, measure, board) for seed in ours]
+        captures = [await _capture(plan, phases.warmup, measure, board) for plan in plans]
         model = [await _replay(capture, machine, str(table_of_ruby), chosen, board) for capture in captures]
         control = [await _replay(capture, machine, CONTROL, same_l2, board) for capture in captures]
         played: list[agree.Row] = []
@@ -175,10 +177,10 @@ def as_ruby(target: Path) -> Path:
     return target
 
 
-async def _capture(plan: Plan, seed: int, skip: int, measure: int, board: Board) -> Capture:
+async def _capture(plan: Plan, skip: int, measure: int, board: Board) -> Capture:
     warm = checkpoint.find(plan.warm_name, plan.warm_key)
     assert warm is not None  # built a moment ago
-    recipe = Recipe(plan, seed, ("full",), warm, skip, measure)
+    recipe = Recipe(plan, plan.warmup_seed, ("full",), warm, skip, measure)
     job = board.job(recipe.name)
     made = await make(recipe, asyncio.Semaphore(1), job, False)
     job.done("captured")

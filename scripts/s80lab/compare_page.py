@@ -35,8 +35,8 @@ def table(title: str, rows: Sequence[Row], control: str, cold: bool) -> Table:
     made = Table(title, ("gem5", "model", "its seeds", "gem5 - model", f"model, {control}"))
     made.note = (
         "Over the whole region, each window against the one of the same warm-up; 95% intervals from blocks of "
-        "consecutive windows. Its seeds: the least and the most of the model's, which is what chance alone does. Points of "
-        "shares and rates, percent of the rest; ! marks more than 5 points."
+        "consecutive windows. Its seeds: the least and the most of the model's, which is what chance does. Points "
+        "of shares and rates, percent of the rest; ! marks more than 5 points."
         + (" The caches are not warm." if cold else "")
     )
     for row in rows:

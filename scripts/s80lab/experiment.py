@@ -43,7 +43,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Plan:
-    """One experiment with all that it names."""
+    """One experiment with all that it names. warmup_seed: what the clients draw from until the warm checkpoint."""
 
     name: str
     experiment: Experiment
@@ -55,6 +55,7 @@ class Plan:
     image_manifest: ImageManifest
     qemu: Qemu
     plugin: Path
+    warmup_seed: int = WARMUP_SEED
 
     @property
     def scale_name(self) -> str:
@@ -115,7 +116,7 @@ class Plan:
             "plugin": file_hash(self.plugin),
             "machine": text_hash(self.machine.resolved()),
             "protocol": file_hash(self.protocol),
-            "warmup_job": text_hash(self.job(WARMUP_SEED)),
+            "warmup_job": text_hash(self.job(self.warmup_seed)),
             "warmup_lengths": value_hash(lengths),
         }
 
