@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What it changes that gem5 asks for a block as a store when an instruction reads, modifies and writes it:
+
+    python -m tests.gem5.read_modify_write CAPTURE/full.s80c MACHINE
+
+Plays a full capture through the model as it is, and without the loads that their processor's next data access, a store
+to the same line, follows at once (within the time of a miss): nearly all are of such an instruction. That is what
+Ruby's sequencer makes of them on x86 (RMW_Read, Locked_RMW_Read). docs/gem5.md has the answer.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from s80lab import agree, trace_source, trace_tool
+from s80lab.agree_categories import model_counts
+from s80lab.config_machine import Machine
+from s80lab.trace_order import Op, Order
+from s80lab.trace_source import Wanted
+
+
+def merged(order: Order, machine: Machine) -> Order:
+    """The accesses without the loads of instructions that store to what they have loaded."""
+    latency = machine.latency
+    cycles = latency.l2_hit + max(latency.memory, latency.cache) + latency.upgrade
+    at_once = cycles * 10**12 // machine.processors.clock_hz
+    keep = np.ones(len(order), dtype=bool)
+    for processor in np.unique(order["processor"]):
+        data: NDArray[np.intp] = np.flatnonzero((order["processor"] == processor) & (order["op"] != Op.IFETCH))
+        first, second = order[data[:-1]], order[data[1:]]
+        together = (first["op"] == Op.LOAD) & (second["op"] == Op.STORE) & (first["line"] == second["line"])
+        keep[data[:-1][together & (second["tick"] - first["tick"] <= at_once)]] = False
+    return order[keep]
+
+
+def shares(counts: dict[str, int]) -> dict[str, float]:
+    """Of Ruby's names: what the comparison of the engines shows."""
+    stores, exclusive = counts["misses: stores"], counts["fills: E or D (Ruby's M)"]
+    misses = stores + counts["misses: loads"] + counts["misses: fetches"]
+    memory = sum(count for name, count in counts.items() if name.startswith("reads: from memory"))
+    silent = sum(count for name, count in counts.items() if "silent E to M" in name)
+    return {
+        "misses serviced by memory": (memory + counts["stores: data from memory"]) / misses,
+        "store misses serviced by memory": counts["stores: data from memory"] / stores,
+        "misses that are stores": stores / misses,
+        "E share of the fills": exclusive / (exclusive + counts["fills: S"] + counts["fills: MM"]),
+        "E to M": silent / exclusive,
+    }
+
+
+def main(capture: Path, machine: str) -> None:
+    source = trace_source.load(capture, Wanted(machine, agree.PROTOCOL))
+    changed = merged(source.order, source.setup.machine)
+    before, after = (
+        shares(model_counts(trace_tool.counts(order, source.setup), len(order))) for order in (source.order, changed)
+    )
+    print(f"{len(source.order) - len(changed)} of {len(source.order)} accesses left out")
+    for name, value in before.items():
+        print(f"{name}: {100 * value:.2f}% as recorded, {100 * after[name]:.2f}% with read-modify-write as stores")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2])
