@@ -2,15 +2,19 @@
 """What it changes that gem5 asks for a block as a store when an instruction reads, modifies and writes it:
 
     python -m tests.gem5.read_modify_write CAPTURE/full.s80c MACHINE
+    python -m tests.gem5.read_modify_write RUN/gem5/stats.txt
 
-Plays a full capture through the model as it is, and without the loads that their processor's next data access, a store
+The first plays a full capture through the model as it is, and without the loads that their processor's next data access, a store
 to the same line, follows at once (within the time of a miss): nearly all are of such an instruction. That is what
-Ruby's sequencer makes of them on x86 (RMW_Read, Locked_RMW_Read). docs/gem5.md has the answer.
+Ruby's sequencer makes of them on x86 (RMW_Read, Locked_RMW_Read). The second shows how many of gem5's own misses they
+are, and who answered them. docs/gem5.md has the answer.
 """
 
 from __future__ import annotations
 
+import re
 import sys
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -19,8 +23,12 @@ from numpy.typing import NDArray
 from s80lab import agree, trace_source, trace_tool
 from s80lab.agree_categories import model_counts
 from s80lab.config_machine import Machine
+from s80lab.gem5_stats import read_dumps
+from s80lab.gem5_table import SYSTEM
 from s80lab.trace_order import Op, Order
 from s80lab.trace_source import Wanted
+
+HISTOGRAM = "miss_type_mach_latency_hist_seqr::samples"
 
 
 def merged(order: Order, machine: Machine) -> Order:
@@ -52,7 +60,7 @@ def shares(counts: dict[str, int]) -> dict[str, float]:
     }
 
 
-def main(capture: Path, machine: str) -> None:
+def model_with_and_without(capture: Path, machine: str) -> None:
     source = trace_source.load(capture, Wanted(machine, agree.PROTOCOL))
     changed = merged(source.order, source.setup.machine)
     before, after = (
@@ -63,5 +71,23 @@ def main(capture: Path, machine: str) -> None:
         print(f"{name}: {100 * value:.2f}% as recorded, {100 * after[name]:.2f}% with read-modify-write as stores")
 
 
+def requests_of_gem5(stats: Path) -> None:
+    misses: Counter[tuple[str, str]] = Counter()
+    row = re.compile(rf"{re.escape(SYSTEM)}RequestTypeMachineType[.](\w+)[.](\w+)[.]{HISTOGRAM}")
+    for dump in read_dumps(stats):
+        for name, values in dump.rows.items():
+            if match := row.fullmatch(name):
+                misses[match[1], match[2]] += int(values[0])
+    for request in sorted({request for request, _ in misses}):
+        own = sum(count for (kind, _), count in misses.items() if kind == request)
+        memory = misses[request, "Directory"]
+        print(
+            f"{request}: {100 * own / misses.total():.2f}% of the misses, {100 * memory / own:.1f}% of them by memory"
+        )
+
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2])
+    if len(sys.argv) == 2:
+        requests_of_gem5(Path(sys.argv[1]))
+    else:
+        model_with_and_without(Path(sys.argv[1]), sys.argv[2])
