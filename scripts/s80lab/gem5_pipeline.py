@@ -61,8 +61,10 @@ class Gem5Pipeline:
             missing |= {plan.warm_name: plan for plan in plans if not checkpoint.find(plan.warm_name, plan.warm_key)}
         at_once = min(self._jobs, len(plans))
         disk = sum(resources.checkpoint_bytes(plan.scale) for plan in missing.values())
-        memory = at_once * (max(plan.scale.ram for plan in plans) + resources.GEM5_MEMORY)
-        needed = resources.Need(disk, memory)
+        ram = max(plan.scale.ram for plan in plans)
+        boots = sum(name in missing for name in {plan.ready_name for plan in plans})
+        booting = min(self._jobs, boots) * (ram + resources.GEM5_BOOT_MEMORY)
+        needed = resources.Need(disk, max(booting, at_once * (ram + resources.GEM5_MEMORY)))
         self._board.say(f"needs {needed} ({len(missing)} checkpoints to build, {at_once} simulations at once)")
         resources.require(needed, paths.checkpoints())
 
