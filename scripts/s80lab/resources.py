@@ -16,7 +16,7 @@ GIB = 1 << 30
 GUEST_BASE = 5 * GIB // 4
 # Private pages of a measured run, with QEMU's translated code and the model's caches.
 RUN_MEMORY = 2 * GIB
-# What gem5 takes beside the guest's RAM: decoded instructions of 18 processors, Ruby's caches and directory. A boot runs
+# What gem5 takes beside the guest's RAM: decoded instructions of 18 processors, Ruby's caches, directory. A boot runs
 # every program of the guest once, and gem5 forgets nothing that it has decoded (14 GB were seen in all).
 GEM5_MEMORY, GEM5_BOOT_MEMORY = 4 * GIB, 12 * GIB
 
