@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import gzip
 import json
+import lzma
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from s80lab import paths
+from s80lab.config_experiment import load_experiment
 from s80lab.config_machine import load_machine
 from s80lab.errors import UserError
 from s80lab.gem5_snapshots import write_snapshots
@@ -143,6 +146,25 @@ def test_a_store_that_lost_its_copy_while_it_asked_is_a_miss(mail: Path) -> None
     lost = after.total("l2_misses") - before.total("l2_misses")
     assert lost == before.total("upgrades") - after.total("upgrades") == 240
     assert after.total("fills", state="M") == before.total("fills", state="M") + lost
+
+
+@pytest.mark.parametrize("name", ["imapb-s80", "imape-s80", "imapb-s80-sixteenth", "imape-s80-sixteenth"])
+def test_the_kept_runs_have_the_kept_numbers(name: str, tmp_path: Path) -> None:
+    """18 busy processors, up to 36 dumps: what the extraction makes of them is what stands beside them."""
+    kept = paths.ROOT / "results" / "reference" / "gem5" / name
+    (tmp_path / "stats.txt").write_bytes(lzma.decompress((kept / "stats.txt.xz").read_bytes()))
+    shutil.copyfile(kept / "facts.json", tmp_path / "facts.json")
+    mix, _, machine = name.partition("-")
+    part = load_experiment(mix, {}).gem5
+    assert part is not None
+    design = load_machine(machine, {"l2.inclusion": "exclusive"})
+    write_snapshots(tmp_path, design, part.phases[machine].warmup, tmp_path / "snapshots.jsonl")
+    snapshots = Snapshots.read(tmp_path / "snapshots.jsonl")
+    check_snapshots(snapshots)
+    assert snapshots.region().instructions >= part.phases[machine].measure
+    metrics = json.loads((kept / "stats.json").read_text())["metrics"]
+    known = {key: value for key, value in compute(snapshots, None).items() if value is not None}
+    assert known == pytest.approx({key: value for key, value in metrics.items() if value is not None}, rel=1e-8)
 
 
 def test_the_warm_up_is_not_measured(out: Path) -> None:
