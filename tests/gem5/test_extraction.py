@@ -21,6 +21,7 @@ from s80lab.config_experiment import load_experiment
 from s80lab.config_machine import load_machine
 from s80lab.errors import UserError
 from s80lab.gem5_snapshots import write_snapshots
+from s80lab.gem5_stats import read_dumps
 from s80lab.identities import check_snapshots
 from s80lab.metrics import compute
 from s80lab.snapshots import Snapshots
@@ -97,6 +98,24 @@ def test_a_machine_of_one_processor(tmp_path: Path) -> None:
     whole = snapshots.whole()
     assert whole.total("miss_source", source="memory") == whole.total("l2_misses") > 20000
     assert whole.total("fills", state="S") == whole.total("upgrades") == 0
+
+
+def test_a_probe_filter_among_18_processors(tmp_path: Path) -> None:
+    """Six million instructions of the mix from empty caches with a filter for 1 MiB, a ninth of what the L2s hold."""
+    recorded = DATA / "probe-filter"
+    (tmp_path / "stats.txt").write_bytes(gzip.decompress((recorded / "stats.txt.gz").read_bytes()))
+    shutil.copyfile(recorded / "facts.json", tmp_path / "facts.json")
+    snapshots = extracted(tmp_path, warm_up=2_000_000)
+    check_snapshots(snapshots)
+    whole = snapshots.whole()
+    taken = sum(
+        sum(values)
+        for dump in read_dumps(tmp_path / "stats.txt")
+        for values in dump.matching(f"({CACHES.replace('.', '[.]')}[.](?:S|O|M|MM)[.]Invalidate)").values()
+    )
+    assert whole.total("l2_invalidations") >= taken > 0.5 * whole.total("fills")
+    # A block whose entry goes leaves the caches, so more of the misses come from memory than without.
+    assert whole.total("miss_source", source="memory") > 0.5 * whole.total("l2_misses")
 
 
 @pytest.fixture
