@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 
 import pytest
 from tests.lab import Lab
 
 from s80lab import paths
+from s80lab.errors import UserError
+from s80lab.gem5_binary import find_gem5
 
 
 @pytest.fixture(scope="session")
@@ -26,3 +29,12 @@ def whole(lab: Lab) -> Lab:
     """The laboratory after `s80lab run` of both mixes at tiny scale, one seed each."""
     lab.run_tiny("imapb", "imape", "--seeds", "1")
     return lab
+
+
+@pytest.fixture(scope="session")
+def gem5() -> Path:
+    """The user's own gem5; tests that need it are skipped where there is none."""
+    try:
+        return find_gem5()
+    except UserError as absent:
+        pytest.skip(str(absent))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Says what this gem5 is, as a line of JSON: gem5.fast -q about.py"""
+"""Says what this gem5 is, as a line of JSON: gem5.fast -d OUT about.py"""
 
 import json
 

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol, TypeVar
 
 from s80lab import paths
 from s80lab.config import Strict
@@ -13,7 +14,18 @@ from s80lab.guest_command import RAM_FILE
 from s80lab.hashing import file_hash, sparse_hash
 from s80lab.store import FileRecord, Store, StoredManifest, Verdict, now
 
-__all__ = ["Checkpoint", "Manifest", "all_checkpoints", "find", "hash_files", "now", "prune", "record", "verify"]
+__all__ = [
+    "Checkpoint",
+    "Manifest",
+    "all_checkpoints",
+    "find",
+    "hash_files",
+    "missing",
+    "now",
+    "prune",
+    "record",
+    "verify",
+]
 
 GUEST_STATE = "guest.state"
 MODEL_STATE = "model.state"
@@ -24,6 +36,22 @@ GEM5_RAM = "board.physmem.store0.pmem"
 STATE_FILES = (RAM_FILE, GUEST_STATE, MODEL_STATE, GEM5_STATE, GEM5_RAM)
 
 Stage = Literal["ready", "warm"]
+
+
+class Planned(Protocol):
+    """What names a plan's checkpoints, whatever the engine."""
+
+    @property
+    def ready_name(self) -> str: ...
+    @property
+    def ready_key(self) -> str: ...
+    @property
+    def warm_name(self) -> str: ...
+    @property
+    def warm_key(self) -> str: ...
+
+
+P = TypeVar("P", bound=Planned)
 
 
 class WarmupRecord(Strict):
@@ -72,6 +100,14 @@ def find(name: str, key: str) -> Checkpoint | None:
     """The checkpoint, if it is there, whole and of exactly these inputs."""
     manifest = STORE.find(name, key)
     return None if manifest is None else _checkpoint(manifest)
+
+
+def missing(plans: Sequence[P], *, ready_only: bool) -> dict[str, P]:
+    """The checkpoints that plans need and that are not there, by name, each with a plan that needs it."""
+    absent = {plan.ready_name: plan for plan in plans if not find(plan.ready_name, plan.ready_key)}
+    if not ready_only:
+        absent |= {plan.warm_name: plan for plan in plans if not find(plan.warm_name, plan.warm_key)}
+    return absent
 
 
 def record(folder: Path, manifest: Manifest) -> Checkpoint:

@@ -40,9 +40,7 @@ class Pipeline:
         return [folder for task in tasks for folder in task.result()]
 
     def _check_needs(self, plans: Sequence[Plan], until: Until) -> None:
-        missing = {plan.ready_name: plan for plan in plans if not checkpoint.find(plan.ready_name, plan.ready_key)}
-        if until != "ready":
-            missing |= {plan.warm_name: plan for plan in plans if not checkpoint.find(plan.warm_name, plan.warm_key)}
+        missing = checkpoint.missing(plans, ready_only=until == "ready")
         guests = sum(len(plan.experiment.seeds) for plan in plans)
         at_once = max(1, min(self._jobs, guests))
         disk = sum(resources.checkpoint_bytes(plan.scale) for plan in missing.values())

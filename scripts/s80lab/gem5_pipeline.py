@@ -56,9 +56,7 @@ class Gem5Pipeline:
         return [folder for task in tasks for folder in task.result()]
 
     def _check_needs(self, plans: Sequence[Gem5Plan], until: Until) -> None:
-        missing = {plan.ready_name: plan for plan in plans if not checkpoint.find(plan.ready_name, plan.ready_key)}
-        if until != "ready":
-            missing |= {plan.warm_name: plan for plan in plans if not checkpoint.find(plan.warm_name, plan.warm_key)}
+        missing = checkpoint.missing(plans, ready_only=until == "ready")
         at_once = min(self._jobs, len(plans))
         disk = sum(resources.checkpoint_bytes(plan.scale) for plan in missing.values())
         ram = max(plan.scale.ram for plan in plans)
@@ -194,7 +192,7 @@ def _keep(folder: Path) -> Path:
     """Moves the run's folder, which is no result, to where nothing removes it: hours of simulation may be in it."""
     kept = paths.results() / "refused" / folder.name.removeprefix(PARTIAL)
     kept.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copytree(folder, kept)
+    shutil.move(folder, kept)
     return kept
 
 

@@ -250,16 +250,13 @@ def check_events(dump: Dump, cores: int) -> None:
 def _sources(dump: Dump, cores: int) -> dict[tuple[str, str], int]:
     """Who answered the misses. Of the stores, those that held a copy in S are no misses, and who sent them data is not
     recorded: it was memory with copies about, or an owner in O, of which they are taken off in proportion."""
-    counts: dict[tuple[str, str], int] = {}
-    for place, rows in table.SOURCES.items():
-        columns = [1 if row.startswith(table.DIRECTORY) else cores for row in rows]
-        counts[place] = sum(int(sum(dump.vector(row, n))) for row, n in zip(rows, columns, strict=True))
 
-    def total(rows: table.Names, columns: int) -> int:
-        return sum(int(sum(dump.vector(row, columns))) for row in rows)
+    def total(rows: table.Names) -> int:
+        return sum(int(sum(dump.vector(row, 1 if row.startswith(table.DIRECTORY) else cores))) for row in rows)
 
-    upgrades = total(table.UPGRADES_FROM_S, cores) - total(table.UPGRADES_LOST_IN_S, cores)
-    memory, owners = total(table.STORES_WITH_COPIES, 1), counts["store", "O"]
+    counts = {place: total(rows) for place, rows in table.SOURCES.items()}
+    upgrades = total(table.UPGRADES_FROM_S) - total(table.UPGRADES_LOST_IN_S)
+    memory, owners = total(table.STORES_WITH_COPIES), counts["store", "O"]
     from_memory = round(upgrades * memory / (memory + owners)) if memory + owners else 0
     counts["store", "memory"] -= min(memory, from_memory)
     counts["store", "O"] -= min(owners, upgrades - from_memory)

@@ -31,13 +31,17 @@ CACHES = "board.cache_hierarchy.ruby_system.L1Cache_Controller"
 MACHINE = load_machine("s80-sixteenth", {"l2.inclusion": "exclusive"})
 
 
+def recorded(name: str, folder: Path) -> Path:
+    """The folder with a recorded run's statistics and facts in it."""
+    (folder / "stats.txt").write_bytes(gzip.decompress((DATA / name / "stats.txt.gz").read_bytes()))
+    shutil.copyfile(DATA / name / "facts.json", folder / "facts.json")
+    return folder
+
+
 @pytest.fixture
 def out(tmp_path: Path) -> Path:
     """gem5's output folder, as a run leaves it."""
-    recorded = DATA / "boot-one-processor"
-    (tmp_path / "stats.txt").write_bytes(gzip.decompress((recorded / "stats.txt.gz").read_bytes()))
-    shutil.copyfile(recorded / "facts.json", tmp_path / "facts.json")
-    return tmp_path
+    return recorded("boot-one-processor", tmp_path)
 
 
 def extracted(out: Path, warm_up: int = 0) -> Snapshots:
@@ -85,9 +89,7 @@ def test_identities_hold(out: Path) -> None:
 
 def test_a_machine_of_one_processor(tmp_path: Path) -> None:
     """gem5 gives the only one no number, and its counts no columns."""
-    recorded = DATA / "boot-single-core"
-    (tmp_path / "stats.txt").write_bytes(gzip.decompress((recorded / "stats.txt.gz").read_bytes()))
-    shutil.copyfile(recorded / "facts.json", tmp_path / "facts.json")
+    recorded("boot-single-core", tmp_path)
     machine = load_machine("s80-sixteenth", {"l2.inclusion": "exclusive", "processors.count": 1})
     write_snapshots(tmp_path, machine, 0, tmp_path / "snapshots.jsonl")
     snapshots = Snapshots.read(tmp_path / "snapshots.jsonl")
@@ -102,9 +104,7 @@ def test_a_machine_of_one_processor(tmp_path: Path) -> None:
 
 def test_a_probe_filter_among_18_processors(tmp_path: Path) -> None:
     """Six million instructions of the mix from empty caches with a filter for 1 MiB, a ninth of what the L2s hold."""
-    recorded = DATA / "probe-filter"
-    (tmp_path / "stats.txt").write_bytes(gzip.decompress((recorded / "stats.txt.gz").read_bytes()))
-    shutil.copyfile(recorded / "facts.json", tmp_path / "facts.json")
+    recorded("probe-filter", tmp_path)
     snapshots = extracted(tmp_path, warm_up=2_000_000)
     check_snapshots(snapshots)
     whole = snapshots.whole()
@@ -121,10 +121,7 @@ def test_a_probe_filter_among_18_processors(tmp_path: Path) -> None:
 @pytest.fixture
 def mail(tmp_path: Path) -> Path:
     """The mix under way, restored under Timing and Ruby: four clients, three million instructions from empty caches."""
-    recorded = DATA / "mail-restored"
-    (tmp_path / "stats.txt").write_bytes(gzip.decompress((recorded / "stats.txt.gz").read_bytes()))
-    shutil.copyfile(recorded / "facts.json", tmp_path / "facts.json")
-    return tmp_path
+    return recorded("mail-restored", tmp_path)
 
 
 def test_the_mail_server_restored_on_18_processors(mail: Path) -> None:

@@ -7,12 +7,10 @@ import asyncio
 from io import StringIO
 from pathlib import Path
 
-import pytest
 from rich.console import Console
 from tests.lab import Lab
 
 from s80lab import gem5_binary
-from s80lab.errors import UserError
 from s80lab.experiment import Options
 from s80lab.gem5_pipeline import stage_arguments
 from s80lab.gem5_plan import gem5_plans
@@ -25,14 +23,6 @@ from s80lab.progress import Board
 from s80lab.snapshots import Snapshots
 
 WINDOW, WINDOWS = 200_000, 2
-
-
-@pytest.fixture(scope="module")
-def gem5() -> Path:
-    try:
-        return gem5_binary.find_gem5()
-    except UserError as absent:
-        pytest.skip(str(absent))
 
 
 def boot(gem5: Path, folder: Path, **settings: object) -> tuple[Snapshots, int]:

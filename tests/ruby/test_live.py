@@ -8,18 +8,10 @@ from pathlib import Path
 import pytest
 from tests.ruby.cases import Case, cases
 
-from s80lab import agree, gem5_binary
+from s80lab import agree
 from s80lab.errors import UserError
 
 SMALL = [case for case in cases() if "trace" in case.about]
-
-
-@pytest.fixture(scope="session")
-def gem5() -> Path:
-    try:
-        return gem5_binary.find_gem5()
-    except UserError as absent:
-        pytest.skip(str(absent))
 
 
 @pytest.mark.parametrize("case", SMALL, ids=lambda case: case.name)
