@@ -18,12 +18,12 @@ from s80lab.database import insert_run
 from s80lab.errors import UserError
 from s80lab.experiment import Inputs
 from s80lab.experiment_pipeline import Until
-from s80lab.gem5_kernel import unpack_kernel
 from s80lab.gem5_plan import PROTOCOL, Gem5Plan
 from s80lab.gem5_process import CONSOLE, simulate
 from s80lab.gem5_snapshots import write_snapshots
 from s80lab.hashing import value_hash
 from s80lab.identities import check_snapshots
+from s80lab.kernel_unpack import unpack_kernel
 from s80lab.metrics import write_stats
 from s80lab.progress import Board, Job
 from s80lab.report import write_run_report

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The kernel as gem5 boots it: the ELF file that is packed into a vmlinuz."""
+"""The kernel as gem5 boots it and as its symbols are read from: the ELF file that is packed into a vmlinuz."""
 
 from __future__ import annotations
 

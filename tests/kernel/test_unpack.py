@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The kernel as gem5 boots it, out of Debian's vmlinuz."""
+"""The ELF file of the kernel, out of Debian's vmlinuz."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.lab import Lab
 
 from s80lab import paths
 from s80lab.errors import UserError
-from s80lab.gem5_kernel import unpack_kernel
+from s80lab.kernel_unpack import unpack_kernel
 
 
 def test_debians_kernel_unpacks_to_elf(lab: Lab, tmp_path: Path) -> None:

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Symbols and layouts of the image's own kernel, against what its ELF file says elsewhere."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import pytest
+from tests.lab import Lab
+
+from s80lab import paths
+from s80lab.errors import UserError
+from s80lab.kernel import Kernel, load_kernel
+from s80lab.kernel_elf import Elf
+from s80lab.kernel_symbols import from_text, read_symbols
+from s80lab.kernel_unpack import unpack_kernel
+
+IMAGE = paths.BUILD / "image" / "debian"
+
+
+@pytest.fixture(scope="module")
+def kernel(lab: Lab) -> Kernel:
+    del lab  # it has built the image
+    return load_kernel(IMAGE)
+
+
+@pytest.fixture(scope="module")
+def elf(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Elf:
+    del lab
+    target = tmp_path_factory.mktemp("kernel") / "vmlinux"
+    unpack_kernel(IMAGE / "vmlinuz", target)
+    return Elf(target)
+
+
+def test_the_symbols_are_those_that_the_kernel_exports(kernel: Kernel, elf: Elf) -> None:
+    """__ksymtab has, apart from kallsyms, (value, name, name space) of each exported symbol, relative to itself."""
+    names, exported = elf.sections["__ksymtab_strings"], 0
+    strings = elf.section("__ksymtab_strings")
+    for section in ("__ksymtab", "__ksymtab_gpl"):
+        begin = elf.sections[section].address
+        for i, (value, name, _) in enumerate(struct.iter_unpack("<iii", elf.section(section))):
+            here = begin + 12 * i
+            at = here + 4 + name - names.address
+            text = strings[at : strings.index(b"\0", at)].decode()
+            address = here + value
+            # Per-CPU symbols are exported by their offset, in 32 bits.
+            assert kernel.symbols.address(text) & 0xFFFF_FFFF == address & 0xFFFF_FFFF, text
+            exported += 1
+    assert exported > 5000
+
+
+def test_entry_points_hold_the_instructions_that_they_must(kernel: Kernel, elf: Elf) -> None:
+    text = elf.sections[".text"]
+    entry = kernel.symbols.address("entry_SYSCALL_64") - text.address
+    assert b"\x0f\x01\xf8" in elf.section(".text")[entry : entry + 8]  # swapgs
+    # __switch_to stores the per-CPU current_task: mov %reg, %gs:offset.
+    switch = kernel.symbols.address("__switch_to") - text.address
+    store = struct.pack("<I", kernel.symbols.address("current_task"))
+    assert store in elf.section(".text")[switch : switch + 0x400]
+
+
+def test_layouts_are_those_of_the_kernels_own_first_task(kernel: Kernel, elf: Elf) -> None:
+    """init_task lies in .data, and its fields have values that everybody knows."""
+    types, data = kernel.types, elf.sections[".data"]
+    begin = kernel.symbols.address("init_task") - data.address
+    task = elf.section(".data")[begin : begin + types.size("task_struct")]
+    comm = types.field("task_struct.comm")
+    assert comm.size == comm.count == 16
+    assert task[comm.offset : comm.offset + 16].rstrip(b"\0") == b"swapper"
+    assert struct.unpack_from("<I", task, types.offset("task_struct.flags"))[0] & 0x0020_0000  # PF_KTHREAD
+    (stack,) = struct.unpack_from("<Q", task, types.offset("task_struct.stack"))
+    assert stack == kernel.symbols.address("init_stack")
+    assert types.target(types.field("task_struct.mm")) == "mm_struct"
+
+
+def test_types_tell_arrays_nameless_parts_and_enumerators(kernel: Kernel) -> None:
+    types = kernel.types
+    events = types.field("vm_event_state.event")
+    assert events.count == types.enumerators("vm_event_item")["NR_VM_EVENT_ITEMS"] and events.stride == 8
+    assert types.size("page") == 64
+    assert "mapping" in types.members("page")  # in a union without a name
+    assert types.variable("runqueues.nr_switches") == types.field("rq.nr_switches")
+    assert types.enumerator("TIMER_SOFTIRQ") == 1
+    for wrong in ("task_struct.no_such", "no_such.comm"):
+        with pytest.raises(UserError, match="no_such"):
+            types.field(wrong)
+
+
+def test_an_address_is_named_by_the_symbol_before_it(kernel: Kernel) -> None:
+    symbols = kernel.symbols
+    assert (found := symbols.at(symbols.address("do_idle") + 5)) is not None
+    assert (found[0].name, found[1]) == ("do_idle", 5)
+    assert (found := symbols.per_cpu_at(symbols.address("irq_stat") + 8)) is not None
+    assert (found[0].name, found[1]) == ("irq_stat", 8)
+    assert symbols.at(0) is None
+    again = from_text(symbols.text().splitlines())
+    assert again.all == symbols.all
+
+
+def test_the_plugins_file_has_one_value_a_line(kernel: Kernel) -> None:
+    lines = [line.split(" ") for line in kernel.plugin_file.read_text().splitlines()]
+    assert all(len(line) == 2 for line in lines)
+    values = dict(lines)
+    assert len(values) == len(lines)
+    assert values["kernel_version"] == kernel.version
+    assert int(values["per_cpu.current_task"], 16) == kernel.symbols.address("current_task")
+    assert int(values["task_struct.comm"]) == kernel.types.offset("task_struct.comm")
+    for name in (
+        "entry_SYSCALL_64",
+        "asm_exc_page_fault",
+        "asm_sysvec_apic_timer_interrupt",
+        "__do_softirq",
+        "do_idle",
+    ):
+        assert int(values[f"symbol.{name}"], 16) == kernel.symbols.address(name)
+
+
+def test_a_kernel_without_the_table_is_refused(elf: Elf) -> None:
+    """The base of the offsets, which stands before the names, is where the search begins."""
+    text = struct.pack("<Q", 0xFFFF_FFFF_8100_0000)
+    other = Elf(Path("other"), elf.content.replace(text, bytes(8)))
+    with pytest.raises(UserError, match=r"other: its table of symbols \(kallsyms\) was not found"):
+        read_symbols(other)
+
+
+def test_another_file_is_no_elf_file() -> None:
+    with pytest.raises(UserError, match="is no 64-bit little-endian ELF file"):
+        Elf(Path("other"), b"#!/bin/sh\n")
+    with pytest.raises(UserError, match="cut short"):
+        Elf(Path("other"), b"\x7fELF\x02\x01".ljust(64, b"\xff"))
