@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "model/types.h"
 #include "model/window.h"
@@ -63,7 +65,33 @@ struct alignas(64) Lane {
     std::array<Translation, kTlbEntries> tlb{};
 
     bool bound() const { return (attention & kUnbound) == 0; }
+
+    /// Adds what was counted since the last call to the stream's counts of the present context.
+    void settle() {
+        const std::uint64_t ran = instructions - counted;
+        counted = instructions;
+        stream->instructions[context.value] += ran;
+        auto& by_class = stream->classes[context.value];
+        std::uint64_t named = 0;
+        for (unsigned i = 0; i + 1 < model::kInstructionClasses; ++i) {
+            by_class[i] += classes[i];
+            named += classes[i];
+        }
+        by_class.back() += ran - named;
+        classes = {};
+        for (unsigned k = 0; k < model::kKinds; ++k) {
+            stream->accesses[context.value][k] += accesses[k];
+        }
+        accesses = {};
+    }
+    void set_context(std::uint8_t value) {
+        settle();
+        context.value = value;
+    }
 };
+
+/// By processor.
+using Lanes = std::vector<std::unique_ptr<Lane>>;
 
 /// The lane and the TCG state pointer of the vCPU that runs: one thread runs them all.
 extern Lane* current_lane;

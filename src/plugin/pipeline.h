@@ -14,23 +14,21 @@
 #include "model/snapshot.h"
 #include "model/window.h"
 #include "plugin/capture.h"
+#include "plugin/windows.h"
 
 namespace s80::plugin {
 
-class Pipeline {
+class Pipeline final : public WindowSink {
 public:
     Pipeline(model::Player& player, model::Hierarchy& hierarchy, model::SnapshotWriter& snapshots,
              Capture& capture, std::uint64_t clock_ns);
-    ~Pipeline();
+    ~Pipeline() override;
     Pipeline(const Pipeline&) = delete;
     Pipeline& operator=(const Pipeline&) = delete;
 
-    /// A window to record into.
-    std::unique_ptr<model::Window> take();
-    /// Hands a window over to be played.
-    void submit(std::unique_ptr<model::Window> window);
-    /// The modelled clock two windows before the last one handed over, nanoseconds.
-    std::uint64_t clock_ns();
+    std::unique_ptr<model::Window> take() override;
+    void submit(std::unique_ptr<model::Window> window) override;
+    std::uint64_t clock_ns() override;
     /// Waits until every window is played.
     void drain();
 

@@ -23,7 +23,6 @@ Recorder::Recorder(const Arguments& arguments, const model::Machine& machine, co
       slice_(
           std::max<std::uint64_t>(1, static_cast<std::uint64_t>(machine.quantum_cycles / machine.base_cpi))),
       ram_(arguments.ram, arguments.low_ram),
-      schedule_(arguments.skip, arguments.measure, arguments.window),
       protocol_(std::make_unique<model::Protocol>(protocol)) {
     for (unsigned p = 0; p < machine.processors; ++p) {
         lanes_.push_back(std::make_unique<Lane>());
@@ -37,18 +36,17 @@ void Recorder::start_model() {
     lines_ = static_cast<model::Line>(lines);
     hierarchy_ = std::make_unique<model::Hierarchy>(machine_, *protocol_, lines);
     player_ = std::make_unique<model::Player>(*hierarchy_);
+    Windows::State state;
     if (!arguments_.state_in.empty()) {
-        restore(model::load_state(arguments_.state_in, *hierarchy_, *player_));
+        state = restore(model::load_state(arguments_.state_in, *hierarchy_, *player_));
     }
     snapshots_ = std::make_unique<model::SnapshotWriter>(arguments_.out + "/snapshots.jsonl", *hierarchy_);
     capture_ = std::make_unique<Capture>(arguments_, machine_, *protocol_, lines);
     pipeline_ =
         std::make_unique<Pipeline>(*player_, *hierarchy_, *snapshots_, *capture_, player_->clock_ns());
-    begin_window();
-    if (schedule_.began()) {
-        page_.publish(player_->clock_ns(), static_cast<std::uint64_t>(schedule_.phase()),
-                      arguments_.generation);
-    }
+    windows_ = std::make_unique<Windows>(lanes_, *pipeline_, page_,
+                                         Schedule(arguments_.skip, arguments_.measure, arguments_.window),
+                                         arguments_.generation, state);
 }
 
 Lane* Recorder::find_lane(void* vcpu_state) {
@@ -75,10 +73,7 @@ void Recorder::enter(void* vcpu_state) {
     }
     Lane* next = find_lane(vcpu_state);
     if (next->bound()) {
-        close_round(*next);
-        if (next->instructions == next->window_start) {
-            ++lanes_in_window_;
-        }
+        windows_->begin_turn(current_lane, *next);
     }
     current_vcpu = vcpu_state;
     current_lane = next;
@@ -114,7 +109,8 @@ bool Recorder::attend(Lane& lane) {
         read_tsc(lane);
     }
     if ((lane.attention & kHalted) != 0) {
-        wake(lane);
+        windows_->wake(lane);
+        new_slice(lane);  // what others stored meanwhile must be seen
     }
     if ((lane.attention & kAddressSpace) != 0) {
         lane.page_table = read_register(Register::cr3) & ~kPageMask;
@@ -125,26 +121,6 @@ bool Recorder::attend(Lane& lane) {
     return true;
 }
 
-void Recorder::set_context(Lane& lane, std::uint8_t context) {
-    const unsigned old = lane.context.value;
-    const std::uint64_t instructions = lane.instructions - lane.counted;
-    lane.counted = lane.instructions;
-    lane.stream->instructions[old] += instructions;
-    auto& classes = lane.stream->classes[old];
-    std::uint64_t named = 0;
-    for (unsigned i = 0; i + 1 < model::kInstructionClasses; ++i) {
-        classes[i] += lane.classes[i];
-        named += lane.classes[i];
-    }
-    classes.back() += instructions - named;
-    lane.classes = {};
-    for (unsigned k = 0; k < model::kKinds; ++k) {
-        lane.stream->accesses[old][k] += lane.accesses[k];
-    }
-    lane.accesses = {};
-    lane.context.value = context;
-}
-
 void Recorder::set_party(std::uint8_t party) {
     parties_[read_register(Register::cr3) & ~kPageMask] = party;
     for (const auto& each : lanes_) {  // others may have borrowed this address space
@@ -152,6 +128,31 @@ void Recorder::set_party(std::uint8_t party) {
             each->attention |= kAddressSpace;
         }
     }
+}
+
+void Recorder::load_begin() {
+    if (vcpus_.size() != lanes_.size()) {
+        throw model::Error(
+            "the load began but only " + std::to_string(vcpus_.size()) + " of " +
+            std::to_string(lanes_.size()) +
+            " processors were named; is the guest's processor count that of the machine file?");
+    }
+    windows_->begin_load();
+}
+
+void Recorder::finish() {
+    if (!hierarchy_ || finished_) {
+        return;
+    }
+    finished_ = true;
+    windows_->finish();
+    pipeline_->drain();
+    if (!arguments_.state_out.empty()) {
+        model::save_state(arguments_.state_out, *hierarchy_, *player_, extra());
+    }
+    pipeline_.reset();
+    capture_.reset();
+    snapshots_.reset();
 }
 
 }  // namespace s80::plugin

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The recording side: turns callbacks into streams of events, and streams into windows.
+// The recording side: turns callbacks into the events of a processor.
 #pragma once
-#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -20,7 +19,7 @@
 #include "plugin/guest_ram.h"
 #include "plugin/lane.h"
 #include "plugin/pipeline.h"
-#include "plugin/schedule.h"
+#include "plugin/windows.h"
 
 namespace s80::plugin {
 
@@ -31,7 +30,6 @@ public:
     // --- callbacks; the lane is that of the processor that runs ---
     void enter(void* vcpu_state);  ///< another vCPU's turn began
     bool attend(Lane& lane);       ///< what `Lane::attention` asks for; false: record nothing
-    void set_context(Lane& lane, std::uint8_t context);
     void new_slice(Lane& lane);
     void fetch(Lane& lane, model::Line line);
     void load_or_store(Lane& lane, std::uint32_t info, std::uint64_t address, model::Kind kind,
@@ -45,7 +43,7 @@ public:
     void expect_page(Lane& lane, std::uint64_t address);
     void set_party(std::uint8_t party);
     void load_begin();
-    void transaction_end(std::uint64_t type, bool failed);
+    void transaction_end(std::uint64_t type, bool failed) { windows_->transaction_end(type, failed); }
 
     /// Plays what is recorded and saves the model, when QEMU exits.
     void finish();
@@ -55,22 +53,16 @@ public:
 
 private:
     void start_model();
-    void restore(const model::Extra& extra);
+    /// Returns what the windows have to know.
+    Windows::State restore(const model::Extra& extra);
     model::Extra extra() const;
     Lane* find_lane(void* vcpu_state);
-    void wake(Lane& lane);
     void read_tsc(Lane& lane);
     void apic_store(Lane& lane, std::uint32_t info, std::uint64_t offset);
-    void emit(Lane& lane, model::Line line, model::Op op);
     std::optional<std::uint64_t> translate(Lane& lane, std::uint32_t info, std::uint64_t address,
                                            model::Kind kind);
     void walk(Lane& lane, std::uint64_t address);
     void access_line(Lane& lane, std::uint32_t info, std::uint64_t address, model::Kind kind);
-    void close_window(model::Mark mark);
-    void begin_window();
-    void publish();
-    void close_round(const Lane& next);
-    std::uint64_t total_instructions() const;
 
     const Arguments arguments_;
     const model::Machine machine_;
@@ -81,7 +73,6 @@ private:
     const std::uint64_t slice_;
     GuestRam ram_;
     ClockPage page_;
-    Schedule schedule_;
 
     std::unique_ptr<model::Protocol> protocol_;
     std::unique_ptr<model::Hierarchy> hierarchy_;
@@ -89,27 +80,18 @@ private:
     std::unique_ptr<model::SnapshotWriter> snapshots_;
     std::unique_ptr<Capture> capture_;
     std::unique_ptr<Pipeline> pipeline_;
-    std::unique_ptr<model::Window> window_;
+    std::unique_ptr<Windows> windows_;
     model::Line lines_ = 0;
 
-    std::vector<std::unique_ptr<Lane>> lanes_;        ///< by processor
+    Lanes lanes_;
     Lane unbound_;                                    ///< vCPUs that no marker has named yet
     std::vector<std::pair<void*, Lane*>> vcpus_;      ///< by TCG's state pointer
     std::map<std::uint64_t, unsigned> per_cpu_base_;  ///< kernel GS base -> processor
     std::map<std::uint64_t, std::uint8_t> parties_;   ///< CR3 -> party
 
-    std::uint64_t base_instructions_ = 0;  ///< of the runs before this one
-    std::uint64_t window_began_ = 0;       ///< total when the window began
-    unsigned lanes_in_window_ = 0;
-    bool alone_before_ = false;  ///< the window before had one processor only
-    std::uint32_t halted_ = 0;   ///< mask of processors that sleep
-    std::array<std::uint64_t, 2>
-        idle_in_flight_{};       ///< idle gaps before the last two windows handed over, ns
-    bool gap_pending_ = false;   ///< all slept; the length shows at the next RDTSC
     std::int64_t tsc_bias_ = 0;  ///< guest time minus instructions
     bool tsc_known_ = false;
     std::uint64_t tsc_read_at_ = 0;
-    std::array<std::array<std::uint64_t, model::kOutcomes>, model::kTransactionTypes> transactions_{};
     bool finished_ = false;
 };
 

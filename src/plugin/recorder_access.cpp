@@ -7,16 +7,10 @@
 
 namespace s80::plugin {
 
-using model::Event;
 using model::Kind;
 using model::Op;
 
 namespace {
-
-/// A turn is cut here, so that the modelled clock moves while one processor runs: soon when it runs
-/// alone (nobody could interleave with it), late otherwise.
-constexpr std::uint64_t kLongestAlone = 50'000;
-constexpr std::uint64_t kLongestTurn = 1'000'000;
 
 constexpr std::uint64_t kPageNumberMask = (std::uint64_t{1} << 36) - 1;
 constexpr std::uint64_t kGenerationStep = std::uint64_t{1} << 36;
@@ -44,39 +38,11 @@ void Recorder::new_slice(Lane& lane) {
         lane.fetches.fill(0);
         lane.epoch = std::uint64_t{1} << 41;
     }
-    const std::uint64_t longest = alone_before_ && lanes_in_window_ <= 1 ? kLongestAlone : kLongestTurn;
-    if (lane.instructions - lane.window_start > longest) {
-        close_window(schedule_.due(total_instructions()));
-        lanes_in_window_ = 1;
-    }
-}
-
-void Recorder::emit(Lane& lane, model::Line line, Op op) {
-    constexpr std::uint64_t kLongestDelta = 0xffff;
-    std::uint64_t delta = lane.instructions - lane.emitted_at;
-    lane.emitted_at = lane.instructions;
-    do {
-        if (lane.out == lane.out_end) {
-            // The window is full: it ends here, wherever the round is.
-            const std::uint64_t here = lane.emitted_at;
-            lane.emitted_at = here - delta;
-            close_window(schedule_.due(total_instructions()));
-            lanes_in_window_ = 1;
-            delta = lane.instructions - lane.emitted_at;
-            lane.emitted_at = here;
-        }
-        const bool fits = delta <= kLongestDelta;
-        *lane.out++ = Event{fits ? line : 0, static_cast<std::uint16_t>(fits ? delta : kLongestDelta),
-                            fits ? op : Op::pass, 0, lane.context};
-        if (fits) {
-            return;
-        }
-        delta -= kLongestDelta;
-    } while (true);
+    windows_->limit_turn(lane);
 }
 
 void Recorder::fetch(Lane& lane, model::Line line) {
-    emit(lane, line, Op::ifetch);
+    windows_->add(lane, line, Op::ifetch);
     lane.fetches[line % kFilterEntries] = line | lane.epoch;
 }
 
@@ -119,7 +85,7 @@ void Recorder::walk(Lane& lane, std::uint64_t address) {
             return;
         }
         ++lane.accesses[static_cast<unsigned>(Kind::walk)];
-        emit(lane, static_cast<model::Line>(entry_at >> line_shift_), Op::walk);
+        windows_->add(lane, static_cast<model::Line>(entry_at >> line_shift_), Op::walk);
         std::uint64_t entry = 0;
         std::memcpy(&entry, host, sizeof entry);
         if ((entry & kPresent) == 0 || ((entry & kLargePage) != 0 && shift != 39)) {
@@ -138,13 +104,7 @@ void Recorder::apic_store(Lane& lane, std::uint32_t info, std::uint64_t offset) 
     if (offset == kCommandHigh) {
         lane.icr_high = value >> 24;
     } else if (offset == kCommandLow && (value & kShorthand) == 0 && lane.icr_high < lanes_.size()) {
-        Lane& target = *lanes_[lane.icr_high];
-        if ((target.attention & kHalted) != 0 && target.wake_signal < 0) {
-            emit(lane, window_->signals, Op::signal);
-            // After emit: it may have begun a new window.
-            lane.out[-1].line = window_->signals;
-            target.wake_signal = window_->signals++;
-        }
+        windows_->interrupt(lane, *lanes_[lane.icr_high]);
     }
 }
 
@@ -164,7 +124,7 @@ void Recorder::access_line(Lane& lane, std::uint32_t info, std::uint64_t address
     if (line >= lines_) {
         return;  // firmware
     }
-    emit(lane, static_cast<model::Line>(line), static_cast<Op>(kind));
+    windows_->add(lane, static_cast<model::Line>(line), static_cast<Op>(kind));
     lane.loads[entry] = key;
     if (kind == Kind::store) {
         lane.stores[entry] = key;
@@ -180,7 +140,7 @@ void Recorder::load_or_store(Lane& lane, std::uint32_t info, std::uint64_t addre
         lane.page_store = 0;
         if (const auto physical = translate(lane, info, address, kind)) {
             page_.accept(ram_, *physical & ~kPageMask);
-            publish();
+            windows_->publish();
         }
     }
     access_line(lane, info, address, kind);

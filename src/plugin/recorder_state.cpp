@@ -7,12 +7,12 @@
 namespace s80::plugin {
 
 model::Extra Recorder::extra() const {
-    model::Extra words{halted_,
+    model::Extra words{windows_->state().sleeping,
                        page_.physical(),
                        static_cast<std::uint64_t>(tsc_bias_),
                        std::uint64_t{tsc_known_},
-                       std::uint64_t{gap_pending_},
-                       std::uint64_t{schedule_.began()},
+                       std::uint64_t{windows_->state().gap_pending},
+                       std::uint64_t{windows_->state().began},
                        per_cpu_base_.size(),
                        parties_.size()};
     for (const auto& [base, processor] : per_cpu_base_) {
@@ -24,14 +24,15 @@ model::Extra Recorder::extra() const {
     return words;
 }
 
-void Recorder::restore(const model::Extra& extra) {
+Windows::State Recorder::restore(const model::Extra& extra) {
+    Windows::State state;
     auto at = extra.begin();
-    halted_ = static_cast<std::uint32_t>(*at++);
+    state.sleeping = static_cast<std::uint32_t>(*at++);
     page_.restore(ram_, *at++);
     tsc_bias_ = static_cast<std::int64_t>(*at++);
     tsc_known_ = *at++ != 0;
-    gap_pending_ = *at++ != 0;
-    const bool began = *at++ != 0;
+    state.gap_pending = *at++ != 0;
+    state.began = *at++ != 0;
     const std::uint64_t bases = *at++;
     const std::uint64_t parties = *at++;
     for (std::uint64_t i = 0; i < bases; ++i) {
@@ -45,20 +46,16 @@ void Recorder::restore(const model::Extra& extra) {
     for (const auto& [base, processor] : per_cpu_base_) {
         Lane& lane = *lanes_[processor];
         lane.attention = kAddressSpace;
-        if ((halted_ >> processor & 1) != 0) {
-            lane.attention |= kHalted;
-        }
         lane.epoch = std::uint64_t{1} << 41;
     }
     const model::Statistics& stats = hierarchy_->stats();
-    base_instructions_ = stats.sum(model::Stat::instructions);
+    state.instructions = stats.sum(model::Stat::instructions);
     const auto transactions = stats.values(model::Stat::transactions);
     for (unsigned t = 0; t < model::kTransactionTypes; ++t) {
-        std::copy_n(transactions.begin() + t * model::kOutcomes, model::kOutcomes, transactions_[t].begin());
+        std::copy_n(transactions.begin() + t * model::kOutcomes, model::kOutcomes,
+                    state.transactions[t].begin());
     }
-    if (began) {
-        schedule_.begin(base_instructions_);
-    }
+    return state;
 }
 
 }  // namespace s80::plugin

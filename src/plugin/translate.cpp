@@ -144,7 +144,7 @@ inline Lane* begin_block(void* vcpu_state, unsigned privilege, std::uint64_t ins
     }
     const auto context = static_cast<std::uint8_t>(privilege * model::kParties + lane.party);
     if (context != lane.context.value) [[unlikely]] {
-        recorder().set_context(lane, context);
+        lane.set_context(context);
     }
     lane.instructions += instructions;
     if (lane.instructions >= lane.slice_end) [[unlikely]] {

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plugin/windows.h"
+
+namespace s80::plugin {
+
+using model::Mark;
+using model::Op;
+
+namespace {
+
+/// Windows of fewer instructions are joined with the next round.
+constexpr std::uint64_t kShortestWindow = 9'000;
+/// A turn is cut here, so that the modelled clock moves while one processor runs: soon when it runs
+/// alone (nobody could interleave with it), late otherwise.
+constexpr std::uint64_t kLongestAlone = 50'000;
+constexpr std::uint64_t kLongestTurn = 1'000'000;
+
+}  // namespace
+
+Windows::Windows(const Lanes& lanes, WindowSink& sink, ClockPage& page, const Schedule& schedule,
+                 std::uint64_t generation, const State& state)
+    : lanes_(lanes), sink_(sink), page_(page), schedule_(schedule), generation_(generation), state_(state) {
+    for (const auto& lane : lanes_) {
+        if ((state_.sleeping >> lane->processor & 1) != 0) {
+            lane->attention |= kHalted;
+        }
+    }
+    open();
+    if (state_.began) {
+        schedule_.begin(state_.instructions);
+        publish();
+    }
+}
+
+std::uint64_t Windows::total_instructions() const {
+    std::uint64_t total = state_.instructions;
+    for (const auto& lane : lanes_) {
+        total += lane->instructions;
+    }
+    return total;
+}
+
+void Windows::interrupt(Lane& lane, Lane& target) {
+    if ((target.attention & kHalted) == 0 || target.wake_signal >= 0) {
+        return;
+    }
+    reserve(lane);
+    target.wake_signal = window_->signals;
+    put(lane, window_->signals++, Op::signal);
+}
+
+void Windows::sleep(Lane& lane) {
+    lane.attention |= kHalted;
+    state_.sleeping |= 1U << lane.processor;
+    const std::uint32_t everyone = ~std::uint32_t{0} >> (model::kMaxCores - lanes_.size());
+    if (state_.sleeping == everyone) {
+        close(schedule_.due(total_instructions()));
+        state_.gap_pending = true;
+    }
+}
+
+void Windows::wake(Lane& lane) {
+    state_.sleeping &= ~(1U << lane.processor);
+    lane.attention &= ~static_cast<std::uint32_t>(kHalted);
+    reserve(lane);
+    if (lane.wake_signal >= 0) {
+        put(lane, static_cast<model::Line>(lane.wake_signal), Op::wait);
+        lane.wake_signal = -1;
+    }
+}
+
+void Windows::begin_turn(const Lane* before, const Lane& next) {
+    if (before != nullptr && before->bound() && next.processor <= before->processor) {
+        const std::uint64_t total = total_instructions();
+        if (total - began_ >= kShortestWindow) {
+            close(schedule_.due(total));
+        }
+    }
+    if (next.instructions == next.window_start) {
+        ++turns_;
+    }
+}
+
+void Windows::limit_turn(const Lane& lane) {
+    const std::uint64_t longest = alone_before_ && turns_ <= 1 ? kLongestAlone : kLongestTurn;
+    if (lane.instructions - lane.window_start > longest) {
+        cut();
+    }
+}
+
+/// Ends the window in the middle of a turn, wherever the round is.
+void Windows::cut() {
+    close(schedule_.due(total_instructions()));
+    turns_ = 1;
+}
+
+void Windows::begin_load() {
+    state_.began = true;
+    schedule_.begin(total_instructions());
+    close(Mark::load_begin);
+}
+
+void Windows::end_gap(std::uint64_t ns) {
+    state_.gap_pending = false;
+    if (ns != 0) {
+        window_->idle_before_ns += ns;
+        publish();
+    }
+}
+
+void Windows::transaction_end(std::uint64_t type, bool failed) {
+    if (type < model::kTransactionTypes) {
+        ++state_.transactions[type][failed ? 1 : 0];
+    }
+}
+
+/// The guest sees the clock of two windows ago and every idle gap since: their lengths are known at once.
+void Windows::publish() {
+    const std::uint64_t idle = idle_in_flight_[0] + idle_in_flight_[1] + window_->idle_before_ns;
+    page_.publish(sink_.clock_ns() + idle, static_cast<std::uint64_t>(schedule_.phase()), generation_);
+}
+
+void Windows::close(Mark mark) {
+    for (const auto& lane : lanes_) {
+        lane->settle();
+        model::Stream& s = *lane->stream;
+        s.size = static_cast<std::size_t>(lane->out - s.events.data());
+        s.tail = lane->instructions - lane->emitted_at;
+        s.ran = lane->instructions != lane->window_start || s.size != 0;
+        s.runs_on = lane->bound() && (lane->attention & kHalted) == 0;
+        lane->emitted_at = lane->instructions;
+    }
+    alone_before_ = turns_ <= 1;
+    window_->mark = mark;
+    window_->index = schedule_.index();
+    window_->instructions = total_instructions();
+    if (mark != Mark::none) {
+        window_->transactions = state_.transactions;
+    }
+    idle_in_flight_ = {idle_in_flight_[1], window_->idle_before_ns};
+    sink_.submit(std::move(window_));
+    open();
+    publish();
+}
+
+void Windows::open() {
+    window_ = sink_.take();
+    window_->signals = 0;
+    window_->idle_before_ns = 0;
+    began_ = total_instructions();
+    turns_ = 0;
+    for (const auto& lane : lanes_) {
+        model::Stream& s = window_->streams[lane->processor];
+        s.instructions = {};
+        s.accesses = {};
+        s.classes = {};
+        lane->stream = &s;
+        lane->out = s.events.data();
+        lane->out_end = lane->out + s.events.size();
+        lane->window_start = lane->instructions;
+        lane->wake_signal = -1;
+    }
+}
+
+}  // namespace s80::plugin

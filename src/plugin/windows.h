@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The one owner of windows: opens and closes them, and alone writes into the processors' streams
+// (docs/clock.md, "From turns to windows").
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "model/window.h"
+#include "plugin/clock_page.h"
+#include "plugin/lane.h"
+#include "plugin/schedule.h"
+
+namespace s80::plugin {
+
+/// Where windows come from and go to.
+class WindowSink {
+public:
+    virtual ~WindowSink() = default;
+    /// An empty window with room in its streams.
+    virtual std::unique_ptr<model::Window> take() = 0;
+    /// Hands a window over to be played.
+    virtual void submit(std::unique_ptr<model::Window> window) = 0;
+    /// The modelled clock two windows before the last one handed over, nanoseconds.
+    virtual std::uint64_t clock_ns() = 0;
+};
+
+/// Room is made before an event is written, so a window never ends between the two; what an event says of its
+/// window (the number of an interrupt) is looked up after that.
+class Windows {
+public:
+    /// What travels with a checkpoint.
+    struct State {
+        std::uint32_t sleeping = 0;      ///< mask of processors
+        bool gap_pending = false;        ///< all sleep; how long is not known yet
+        bool began = false;              ///< the load
+        std::uint64_t instructions = 0;  ///< of the runs before this one
+        std::array<std::array<std::uint64_t, model::kOutcomes>, model::kTransactionTypes> transactions{};
+    };
+
+    /// The first window begins at once. All but `schedule` must outlive this.
+    Windows(const Lanes& lanes, WindowSink& sink, ClockPage& page, const Schedule& schedule,
+            std::uint64_t generation, const State& state);
+
+    // --- events of a processor, at its present instruction ---
+    void add(Lane& lane, model::Line line, model::Op op) {
+        reserve(lane);
+        put(lane, line, op);
+    }
+    /// `lane` sent an interrupt to `target`, and wakes it if it sleeps.
+    void interrupt(Lane& lane, Lane& target);
+    /// `lane` sleeps. When all do, the window ends.
+    void sleep(Lane& lane);
+    /// It goes on, not before the interrupt was sent that woke it, if one of this window did.
+    void wake(Lane& lane);
+
+    // --- where windows end ---
+    /// The turn of `next` begins, after that of `before` (null: unknown). A window ends with its round,
+    /// unless it is too short.
+    void begin_turn(const Lane* before, const Lane& next);
+    /// Ends the window when the turn of `lane` has become too long.
+    void limit_turn(const Lane& lane);
+    void begin_load();
+    /// The last window of the run ends.
+    void finish() { close(model::Mark::exit); }
+
+    // --- idle time ---
+    /// Every processor slept, and the length of that is not known yet.
+    bool gap_pending() const { return state_.gap_pending; }
+    void end_gap(std::uint64_t ns);
+
+    void transaction_end(std::uint64_t type, bool failed);
+    /// Shows the guest the clock.
+    void publish();
+
+    std::uint64_t total_instructions() const;
+    const State& state() const { return state_; }
+
+private:
+    static constexpr std::uint64_t kLongestDelta = 0xffff;
+
+    /// Makes room for an event and the passes that carry a long delta.
+    void reserve(const Lane& lane) {
+        const std::uint64_t delta = lane.instructions - lane.emitted_at;
+        const auto room = static_cast<std::uint64_t>(lane.out_end - lane.out);
+        if (room <= delta / kLongestDelta) [[unlikely]] {
+            cut();
+        }
+    }
+    void put(Lane& lane, model::Line line, model::Op op) {
+        std::uint64_t delta = lane.instructions - lane.emitted_at;
+        lane.emitted_at = lane.instructions;
+        for (; delta > kLongestDelta; delta -= kLongestDelta) {
+            *lane.out++ =
+                model::Event{0, static_cast<std::uint16_t>(kLongestDelta), model::Op::pass, 0, lane.context};
+        }
+        *lane.out++ = model::Event{line, static_cast<std::uint16_t>(delta), op, 0, lane.context};
+    }
+    void cut();
+    void open();
+    void close(model::Mark mark);
+
+    const Lanes& lanes_;
+    WindowSink& sink_;
+    ClockPage& page_;
+    Schedule schedule_;
+    const std::uint64_t generation_;
+    State state_;
+
+    std::unique_ptr<model::Window> window_;
+    std::uint64_t began_ = 0;    ///< total of instructions when the window began
+    unsigned turns_ = 0;         ///< of different processors in the window
+    bool alone_before_ = false;  ///< the window before had one processor only
+    std::array<std::uint64_t, 2>
+        idle_in_flight_{};  ///< idle gaps before the last two windows handed over, ns
+};
+
+}  // namespace s80::plugin

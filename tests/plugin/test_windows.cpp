@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Where windows end and what goes into them, over a guest that is played by hand.
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "plugin/windows.h"
+
+namespace s80::plugin {
+
+using model::Mark;
+using model::Op;
+
+namespace {
+
+constexpr unsigned kProcessors = 3;
+constexpr std::size_t kRoom = 4;  ///< events of a processor in one window
+
+/// Keeps what is handed over. Its clock is 1000 ns after each window.
+class Sink final : public WindowSink {
+public:
+    std::unique_ptr<model::Window> take() override {
+        auto window = std::make_unique<model::Window>(kProcessors);
+        for (model::Stream& s : window->streams) {
+            s.events.resize(kRoom);
+        }
+        return window;
+    }
+    void submit(std::unique_ptr<model::Window> window) override { closed.push_back(std::move(window)); }
+    std::uint64_t clock_ns() override { return 1000 * closed.size(); }
+
+    std::vector<std::unique_ptr<model::Window>> closed;
+};
+
+Lanes bound_lanes() {
+    Lanes lanes;
+    for (unsigned p = 0; p < kProcessors; ++p) {
+        lanes.push_back(std::make_unique<Lane>());
+        lanes.back()->processor = p;
+        lanes.back()->attention = 0;
+    }
+    return lanes;
+}
+
+std::uint64_t instructions(const model::Stream& s) {
+    return std::accumulate(s.events.begin(), s.events.begin() + static_cast<std::ptrdiff_t>(s.size), s.tail,
+                           [](std::uint64_t n, const model::Event& e) { return n + e.delta; });
+}
+
+}  // namespace
+
+/// Runs processors as QEMU does: one turn after the other.
+class WindowsTest : public testing::Test {
+protected:
+    Lane& lane(unsigned processor) { return *lanes_[processor]; }
+    void turn(unsigned processor, std::uint64_t instructions) {
+        windows_.begin_turn(running_, lane(processor));
+        running_ = &lane(processor);
+        lane(processor).instructions += instructions;
+    }
+    /// A round of all processors.
+    void round(std::uint64_t instructions) {
+        for (unsigned p = 0; p < kProcessors; ++p) {
+            turn(p, instructions);
+        }
+    }
+    const model::Window& closed(std::size_t i) const { return *sink_.closed.at(i); }
+    const model::Event& event(std::size_t window, unsigned processor, std::size_t i) const {
+        const model::Stream& s = closed(window).streams[processor];
+        EXPECT_LT(i, s.size);
+        return s.events[i];
+    }
+
+    Lanes lanes_ = bound_lanes();
+    Sink sink_;
+    ClockPage page_;
+    Windows windows_{lanes_, sink_, page_, Schedule(0, 100'000, 50'000), 1, {}};
+    const Lane* running_ = nullptr;
+};
+
+TEST_F(WindowsTest, AWindowIsARound) {
+    round(3'000);
+    EXPECT_TRUE(sink_.closed.empty());
+    turn(0, 5);  // the round has ended: 9,000 instructions
+    ASSERT_EQ(sink_.closed.size(), 1U);
+    EXPECT_EQ(closed(0).instructions, 9'000U);
+    for (const model::Stream& s : closed(0).streams) {
+        EXPECT_TRUE(s.ran);
+        EXPECT_TRUE(s.runs_on);
+        EXPECT_EQ(instructions(s), 3'000U);
+    }
+    windows_.finish();
+    EXPECT_EQ(instructions(closed(1).streams[0]), 5U);
+    EXPECT_FALSE(closed(1).streams[1].ran);
+    EXPECT_EQ(closed(1).mark, Mark::exit);
+}
+
+TEST_F(WindowsTest, ShortRoundsAreJoined) {
+    round(2'999);
+    round(2'999);
+    EXPECT_TRUE(sink_.closed.empty());
+    turn(0, 1);
+    EXPECT_EQ(sink_.closed.size(), 1U);
+}
+
+TEST_F(WindowsTest, AFullStreamEndsTheWindowBeforeTheEventThatDoesNotFit) {
+    turn(1, 0);
+    for (unsigned i = 0; i < kRoom; ++i) {
+        lane(1).instructions += 10;
+        windows_.add(lane(1), i, Op::load);
+    }
+    EXPECT_TRUE(sink_.closed.empty());
+    lane(1).instructions += 10;
+    windows_.add(lane(1), 99, Op::store);
+    ASSERT_EQ(sink_.closed.size(), 1U);
+    EXPECT_EQ(closed(0).streams[1].size, kRoom);
+    EXPECT_EQ(closed(0).streams[1].tail, 10U);  // the instructions before the event are this window's
+    windows_.finish();
+    EXPECT_EQ(closed(1).streams[1].size, 1U);
+    EXPECT_EQ(event(1, 1, 0).line, 99U);
+    EXPECT_EQ(event(1, 1, 0).delta, 0U);
+    EXPECT_EQ(event(1, 1, 0).op, Op::store);
+}
+
+TEST_F(WindowsTest, ALongDeltaIsCarriedByPasses) {
+    turn(0, 150'000);
+    windows_.add(lane(0), 7, Op::ifetch);
+    windows_.finish();
+    ASSERT_EQ(closed(0).streams[0].size, 3U);
+    EXPECT_EQ(event(0, 0, 0).op, Op::pass);
+    EXPECT_EQ(event(0, 0, 1).op, Op::pass);
+    EXPECT_EQ(event(0, 0, 2).op, Op::ifetch);
+    EXPECT_EQ(event(0, 0, 2).line, 7U);
+    EXPECT_EQ(instructions(closed(0).streams[0]), 150'000U);
+}
+
+TEST_F(WindowsTest, TheLongestDeltaIsOneEvent) {
+    turn(0, 65'535);
+    windows_.add(lane(0), 7, Op::ifetch);
+    windows_.finish();
+    EXPECT_EQ(closed(0).streams[0].size, 1U);
+}
+
+TEST_F(WindowsTest, ALongDeltaThatDoesNotFitIsTheTailOfTheWindow) {
+    turn(0, 0);
+    windows_.add(lane(0), 1, Op::load);
+    windows_.add(lane(0), 2, Op::load);
+    lane(0).instructions += 200'000;
+    windows_.add(lane(0), 3, Op::load);
+    ASSERT_EQ(sink_.closed.size(), 1U);
+    EXPECT_EQ(closed(0).streams[0].size, 2U);
+    EXPECT_EQ(closed(0).streams[0].tail, 200'000U);
+    windows_.finish();
+    EXPECT_EQ(event(1, 0, 0).line, 3U);
+}
+
+TEST_F(WindowsTest, AnInterruptOfTheSameWindowIsWaitedFor) {
+    turn(1, 10);
+    windows_.sleep(lane(1));
+    turn(2, 10);
+    windows_.interrupt(lane(2), lane(1));
+    turn(1, 0);
+    windows_.wake(lane(1));
+    windows_.finish();
+    EXPECT_EQ(closed(0).signals, 1U);
+    EXPECT_EQ(event(0, 2, 0).op, Op::signal);
+    EXPECT_EQ(event(0, 2, 0).line, 0U);
+    EXPECT_EQ(event(0, 1, 0).op, Op::wait);
+    EXPECT_EQ(event(0, 1, 0).line, 0U);
+}
+
+TEST_F(WindowsTest, AnInterruptOfAnEarlierWindowIsNotWaitedFor) {
+    turn(1, 10);
+    windows_.sleep(lane(1));
+    turn(2, 10'000);
+    windows_.interrupt(lane(2), lane(1));
+    turn(1, 0);
+    ASSERT_EQ(sink_.closed.size(), 1U);
+    windows_.wake(lane(1));
+    windows_.finish();
+    EXPECT_EQ(closed(0).signals, 1U);
+    EXPECT_FALSE(closed(0).streams[1].runs_on);
+    EXPECT_EQ(closed(1).streams[1].size, 0U);
+}
+
+TEST_F(WindowsTest, AnInterruptThatEndsAFullWindowIsNumberedInTheNextOne) {
+    turn(0, 1);
+    windows_.sleep(lane(0));
+    turn(1, 1);
+    windows_.sleep(lane(1));
+    turn(2, 1);
+    windows_.interrupt(lane(2), lane(0));
+    for (unsigned i = 1; i < kRoom; ++i) {
+        windows_.add(lane(2), i, Op::load);
+    }
+    windows_.interrupt(lane(2), lane(1));
+    turn(1, 0);
+    windows_.wake(lane(1));
+    windows_.finish();
+    ASSERT_EQ(sink_.closed.size(), 2U);
+    EXPECT_EQ(closed(0).signals, 1U);
+    EXPECT_EQ(closed(1).signals, 1U);
+    EXPECT_EQ(event(1, 2, 0).line, 0U);
+    EXPECT_EQ(event(1, 1, 0).op, Op::wait);
+    EXPECT_EQ(event(1, 1, 0).line, 0U);
+}
+
+TEST_F(WindowsTest, AWakeningThatEndsAFullWindowWaitsForNothing) {
+    turn(0, 1);
+    for (unsigned i = 0; i < kRoom; ++i) {
+        windows_.add(lane(0), i, Op::load);
+    }
+    windows_.sleep(lane(0));
+    turn(1, 1);
+    windows_.interrupt(lane(1), lane(0));
+    turn(0, 0);
+    windows_.wake(lane(0));
+    ASSERT_EQ(sink_.closed.size(), 1U);
+    windows_.finish();
+    EXPECT_EQ(closed(1).streams[0].size, 0U);
+}
+
+TEST_F(WindowsTest, OneInterruptWakesAndTheNextSaysNothing) {
+    turn(0, 1);
+    windows_.sleep(lane(0));
+    turn(1, 1);
+    windows_.interrupt(lane(1), lane(0));
+    windows_.interrupt(lane(1), lane(0));  // it is on its way already
+    windows_.interrupt(lane(1), lane(2));  // it is awake
+    windows_.finish();
+    EXPECT_EQ(closed(0).signals, 1U);
+    EXPECT_EQ(closed(0).streams[1].size, 1U);
+}
+
+TEST_F(WindowsTest, WhenAllSleepTheWindowEndsAndTheGapIsTheNextOnes) {
+    for (unsigned p = 0; p < kProcessors; ++p) {
+        EXPECT_FALSE(windows_.gap_pending());
+        turn(p, 10);
+        windows_.sleep(lane(p));
+    }
+    ASSERT_EQ(sink_.closed.size(), 1U);
+    EXPECT_TRUE(windows_.gap_pending());
+    for (const model::Stream& s : closed(0).streams) {
+        EXPECT_FALSE(s.runs_on);
+    }
+    turn(1, 0);
+    windows_.wake(lane(1));
+    windows_.end_gap(5'000);
+    EXPECT_FALSE(windows_.gap_pending());
+    windows_.finish();
+    EXPECT_EQ(closed(0).idle_before_ns, 0U);
+    EXPECT_EQ(closed(1).idle_before_ns, 5'000U);
+    EXPECT_TRUE(closed(1).streams[1].runs_on);
+    EXPECT_FALSE(closed(1).streams[0].runs_on);
+}
+
+TEST_F(WindowsTest, ATurnIsCutSoonOnlyWhereTheProcessorIsAlone) {
+    turn(0, 50'001);
+    windows_.limit_turn(lane(0));
+    EXPECT_EQ(sink_.closed.size(), 0U);  // whether it is alone shows in the window before only
+    turn(0, 0);
+    ASSERT_EQ(sink_.closed.size(), 1U);
+    lane(0).instructions += 50'000;
+    windows_.limit_turn(lane(0));
+    EXPECT_EQ(sink_.closed.size(), 1U);
+    lane(0).instructions += 1;
+    windows_.limit_turn(lane(0));
+    EXPECT_EQ(sink_.closed.size(), 2U);
+}
+
+TEST_F(WindowsTest, ATurnBesideOthersIsCutLate) {
+    turn(0, 1'000);
+    turn(1, 1'000'000);
+    windows_.limit_turn(lane(1));
+    EXPECT_TRUE(sink_.closed.empty());
+    lane(1).instructions += 1;
+    windows_.limit_turn(lane(1));
+    EXPECT_EQ(sink_.closed.size(), 1U);
+}
+
+TEST_F(WindowsTest, AMarkComesWithTheFirstWindowThatEndsAfterItIsDue) {
+    turn(0, 1'000);
+    windows_.transaction_end(2, false);
+    windows_.begin_load();
+    EXPECT_EQ(closed(0).mark, Mark::load_begin);
+    EXPECT_EQ(closed(0).transactions[2][0], 1U);
+    round(10'000);
+    turn(0, 1);
+    EXPECT_EQ(closed(1).mark, Mark::measure_begin);
+    round(10'000);
+    turn(0, 1);
+    EXPECT_EQ(closed(2).mark, Mark::none);
+    round(10'000);
+    turn(0, 1);
+    EXPECT_EQ(closed(3).mark, Mark::window);
+    EXPECT_EQ(closed(3).index, 2U);
+}
+
+TEST_F(WindowsTest, CountsAreTheWindowsInWhichTheyWereMade) {
+    turn(0, 4);
+    lane(0).accesses[1] = 3;
+    lane(0).set_context(2);
+    lane(0).instructions += 6;
+    windows_.begin_load();
+    lane(0).instructions += 5;
+    windows_.finish();
+    EXPECT_EQ(closed(0).streams[0].instructions[0], 4U);
+    EXPECT_EQ(closed(0).streams[0].accesses[0][1], 3U);
+    EXPECT_EQ(closed(0).streams[0].instructions[2], 6U);
+    EXPECT_EQ(closed(1).streams[0].instructions[2], 5U);
+    EXPECT_EQ(closed(1).streams[0].accesses[0][1], 0U);
+}
+
+TEST_F(WindowsTest, ARestoredGuestSleepsOnAndItsLoadHasBegun) {
+    Windows::State state;
+    state.sleeping = 0b101;
+    state.began = true;
+    state.instructions = 1'000'000;
+    Lanes lanes = bound_lanes();
+    Windows restored(lanes, sink_, page_, Schedule(0, 0, 50'000), 1, state);
+    EXPECT_NE(lanes[0]->attention & kHalted, 0U);
+    EXPECT_EQ(lanes[1]->attention & kHalted, 0U);
+    EXPECT_NE(lanes[2]->attention & kHalted, 0U);
+    lanes[1]->instructions += 50'000;
+    restored.sleep(*lanes[1]);
+    ASSERT_EQ(sink_.closed.size(), 1U);
+    EXPECT_EQ(closed(0).mark, Mark::window);
+    EXPECT_EQ(closed(0).instructions, 1'050'000U);
+}
+
+}  // namespace s80::plugin
