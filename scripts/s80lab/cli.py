@@ -16,6 +16,7 @@ from rich.console import Console
 from s80lab import checkpoint, paths
 from s80lab.bench import run_bench
 from s80lab.capture_commands import capture, captures_app
+from s80lab.claims_commands import claims_command
 from s80lab.command_parts import (
     Again,
     Engine,
@@ -25,6 +26,7 @@ from s80lab.command_parts import (
     Scale,
     Settings,
     add_store_commands,
+    latest_runs,
     make_plans,
     parse_seeds,
     run_gem5,
@@ -32,7 +34,6 @@ from s80lab.command_parts import (
 )
 from s80lab.compare_commands import compare_command
 from s80lab.config import names, parse_settings
-from s80lab.config_experiment import load_experiment
 from s80lab.database import list_runs
 from s80lab.database import query as query_database
 from s80lab.doctor import examine
@@ -151,15 +152,7 @@ def report(experiments: Experiments, scale: Scale = None, engine: Engine = "qemu
     if engine == "gem5":
         _show([folder for name in experiments for folder in shipped_runs(name, machine)])
         return
-    latest: dict[tuple[str, int], Path] = {}
-    for row in list_runs(paths.database()):
-        name = row["experiment"] if row["engine"] == "qemu" else ""
-        folder = paths.results() / row["folder"]
-        if name in experiments and row["scale"] == (scale or load_experiment(name, {}).scale) and folder.is_dir():
-            latest[name, row["seed"]] = folder
-    if not latest:
-        raise UserError(f"no run of {', '.join(experiments)} is in {paths.runs()}; run `s80lab run` first")
-    _show([latest[key] for key in sorted(latest)])
+    _show(latest_runs(experiments, scale))
 
 
 @app.command()
@@ -186,6 +179,7 @@ def bench_command(
 app.command()(capture)
 app.command("replay")(replay_command)
 app.command("agree")(agree_command)
+app.command("claims")(claims_command)
 app.command("compare")(compare_command)
 app.command("explore")(explore_command)
 app.command("filter-error")(filter_error_command)

@@ -12,6 +12,9 @@ from typing import Annotated, Literal, TypeVar
 import typer
 from rich.console import Console
 
+from s80lab import paths
+from s80lab.config_experiment import load_experiment
+from s80lab.database import list_runs
 from s80lab.errors import UserError
 from s80lab.experiment import Options, Plan, draft
 from s80lab.experiment_pipeline import Pipeline, Until
@@ -70,6 +73,19 @@ def on_board(work: Callable[[Board], Awaitable[T]]) -> T:
     except KeyboardInterrupt:
         print("s80lab: interrupted; nothing partial is kept, run the same command to go on", file=sys.stderr)
         raise typer.Exit(130) from None
+
+
+def latest_runs(experiments: Sequence[str], scale: str | None) -> list[Path]:
+    """Folders of the latest live run of each seed, at the scale or the experiment's own; UserError if there is none."""
+    latest: dict[tuple[str, int], Path] = {}
+    for row in list_runs(paths.database()):
+        name = row["experiment"] if row["engine"] == "qemu" else ""
+        folder = paths.results() / row["folder"]
+        if name in experiments and row["scale"] == (scale or load_experiment(name, {}).scale) and folder.is_dir():
+            latest[name, row["seed"]] = folder
+    if not latest:
+        raise UserError(f"no run of {', '.join(experiments)} is in {paths.runs()}; run `s80lab run` first")
+    return [latest[key] for key in sorted(latest)]
 
 
 def add_store_commands(app: typer.Typer, store: Store[M], noun: str, describe: Callable[[M], str]) -> None:

@@ -92,6 +92,16 @@ def _miss_source_at(m: Measurement) -> Value:
     return {label: _sources(m.region, table) for label, table in zip(labels, tables, strict=True)}
 
 
+@metric(
+    "store_from_m_share",
+    "share",
+    "stores that missed the L2 and were serviced by a cache in M, of all L2 misses",
+    "miss_source of stores from M / l2_misses",
+)
+def _store_from_m_share(m: Measurement) -> Value:
+    return ratio(m.region.total("miss_source", kind="store", source="M"), m.region.total("miss_source"))
+
+
 @metric("fill_state", "share", "blocks that entered an L2, by their state at fill", "fills in the state / fills")
 def _fill_state(m: Measurement) -> Value:
     return _shares(m.region.header.labels["state"], m.region.by("fills", "state").tolist())

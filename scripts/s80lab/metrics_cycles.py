@@ -8,6 +8,8 @@ from s80lab.snapshots import Delta
 
 # Stalls of accesses that missed in the L2, as the paper's "L2 stall cycles".
 L2_MISS_SERVICES = ("memory", "cache")
+# Accesses of a walk for a page of 4 KB (larger pages need fewer).
+WALK_LEVELS = 4
 
 
 def _cpi_parts(region: Delta, stalls: list[int], instructions: int) -> Value:
@@ -57,6 +59,20 @@ def _l2_stall(m: Measurement) -> Value:
 
 
 @metric(
+    "walk_stall_from_memory",
+    "share",
+    "what the walks' share in l2_stall would be if each TLB miss cost one access to memory, as one PTEG may",
+    "accesses by walks / 4 x stall_cycles of a miss serviced by memory, of that and the other kinds' L2 miss stalls",
+)
+def _walk_stall_from_memory(m: Measurement) -> Value:
+    stall = ratio(m.region.total("stall_cycles", service="memory"), m.region.total("miss_source", source="memory"))
+    if stall is None or not m.region.total("accesses", kind="walk"):
+        return None
+    walks = m.region.total("accesses", kind="walk") / WALK_LEVELS * stall
+    return ratio(walks, walks + sum(_l2_miss_stalls(m.region, kind) for kind in ("ifetch", "load", "store")))
+
+
+@metric(
     "store_to_load_stall",
     "ratio",
     "stall cycles of store misses for each stall cycle of load misses",
@@ -64,6 +80,17 @@ def _l2_stall(m: Measurement) -> Value:
 )
 def _store_to_load_stall(m: Measurement) -> Value:
     return ratio(_l2_miss_stalls(m.region, "store"), _l2_miss_stalls(m.region, "load"))
+
+
+@metric(
+    "store_to_load_stall_with_upgrades",
+    "ratio",
+    "the same with the upgrades of stores that hit counted among the stalls of stores",
+    "(L2 miss stall_cycles of stores + stall_cycles of upgrades) / L2 miss stall_cycles of loads",
+)
+def _store_to_load_stall_with_upgrades(m: Measurement) -> Value:
+    stores = _l2_miss_stalls(m.region, "store") + m.region.total("stall_cycles", kind="store", service="upgrade")
+    return ratio(stores, _l2_miss_stalls(m.region, "load"))
 
 
 def _cycles(region: Delta, **where: str) -> float:

@@ -22,7 +22,7 @@ ALL_WORKLOADS = "all"
 @dataclass(frozen=True)
 class Claim:
     """One statement. low and high bound its number, in `unit`; both are None for an order ("a exceeds
-    b"). metric is our answer's name, empty where we have none."""
+    b"), which `words` puts short. metric is our answer's name, empty where no single one answers."""
 
     id: str
     workloads: tuple[str, ...]
@@ -31,6 +31,7 @@ class Claim:
     low: float | None
     high: float | None
     unit: str
+    words: str
     metric: str
 
     def about(self, mix: str) -> bool:
@@ -59,6 +60,7 @@ def claims() -> tuple[Claim, ...]:
             low=float(row["low"]) if row["low"] else None,
             high=float(row["high"]) if row["high"] else None,
             unit=row["unit"],
+            words=row["words"],
             metric=row["metric"],
         )
         for row in _read("claims.tsv")

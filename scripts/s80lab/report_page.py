@@ -10,6 +10,8 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from s80lab.metrics import REGISTRY
+from s80lab.report_claims import TITLE as CLAIMS
+from s80lab.report_claims import claims_table
 from s80lab.report_data import Group
 from s80lab.report_figures import Picture
 from s80lab.report_tables import (
@@ -17,7 +19,6 @@ from s80lab.report_tables import (
     Cell,
     Row,
     Table,
-    claims_table,
     comparison_note,
     measured_tables,
     replay_notes,
@@ -29,7 +30,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 # Topics of the page: title, the figures and the tables (by their titles) under it.
 _TOPICS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
-    ("Beside the paper", (), ("Beside the paper",)),
+    (CLAIMS, (), (CLAIMS,)),
     (
         "Who serviced the L2 misses",
         ("miss_source",),

@@ -79,10 +79,13 @@ SECTIONS: tuple[Section, ...] = (
     ),
     Section(
         "Who serviced the L2 misses",
-        tuple(
-            entry
-            for kind, text in _ANSWERED.items()
-            for entry in _each(f"miss_source.{kind}", _SOURCES, PERCENT, head=text)
+        (
+            *(
+                entry
+                for kind, text in _ANSWERED.items()
+                for entry in _each(f"miss_source.{kind}", _SOURCES, PERCENT, head=text)
+            ),
+            Entry("stores from a cache in M, of all misses", "store_from_m_share", PERCENT),
         ),
         "Share of the L2 misses of the same kind; all includes page walks where they are modelled.",
     ),
@@ -149,6 +152,7 @@ SECTIONS: tuple[Section, ...] = (
                 head="stall cycles of L2 misses, by kind",
             ),
             Entry("store stalls for each load stall", "store_to_load_stall", TWO),
+            Entry("with upgrades among the store stalls", "store_to_load_stall_with_upgrades", TWO),
         ),
         "Stall cycles follow from the machine file's latencies, which are assumed where the paper states none.",
     ),

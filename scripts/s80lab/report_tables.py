@@ -30,6 +30,7 @@ class Row:
     cells: tuple[Cell, ...]
     head: bool = False  # a line that names the rows below it
     title: str = ""  # what the row measures, in a sentence
+    detail: str = ""  # what must be said of it, in sentences
 
 
 @dataclass
@@ -106,7 +107,7 @@ def run_table(groups: Sequence[Group]) -> Table:
         ("experiment", "", lambda g: str(g.runs[0].manifest["experiment"])),
         ("machine, protocol", "", lambda g: "{machine}, {protocol}".format(**g.runs[0].manifest)),
         ("engine, scale", "", lambda g: "{engine}, {scale}".format(**g.runs[0].manifest)),
-        ("clients, think time", "", _clients),
+        ("clients, think time", "", clients_and_think),
         ("seeds", "", lambda g: ", ".join(str(run.manifest["seed"]) for run in g.runs)),
         ("caches", "Drift of E share and memory share under 2 points", _verdict),
         ("warm-up, instructions", "", lambda g: f"{g.runs[0].stats['warmup']['instructions'] / 1e6:,.0f} M"),
@@ -158,7 +159,8 @@ def replay_notes(groups: Sequence[Group]) -> list[str]:
     return notes + [f"{label}: {statement}" if len(groups) > 1 else statement for label, statement in sorted(said)]
 
 
-def _clients(group: Group) -> str:
+def clients_and_think(group: Group) -> str:
+    """ "200, 850 ms"; a dash for runs without a load generator's side."""
     return ABSENT if group.replayed else "{clients}, {think_ms:g} ms".format(**group.runs[0].load)
 
 
@@ -171,38 +173,3 @@ def _drift(group: Group, share: str) -> str:
     drifts = [run.stats["warmup"]["drift_points"][share] for run in group.runs]
     known = [drift for drift in drifts if drift is not None]
     return f"{max(known, key=abs):+.1f} points" if len(known) == len(drifts) else "too few windows"
-
-
-def claims_table(groups: Sequence[Group]) -> Table:
-    """Every claim of the paper about these mixes that a metric answers, and the orders it states."""
-    table = Table("Beside the paper", (*(group.label for group in groups), "paper"))
-    styles = {entry.metric: entry.style for section in SECTIONS for entry in section.entries}
-    for claim in paper.claims():
-        if not any(claim.about(group.mix) for group in groups):
-            continue
-        if claim.metric:
-            entry = Entry(claim.quantity, claim.metric, styles[claim.metric])
-            cells = _cells(entry, groups)
-        elif claim.id == "C28":
-            cells = tuple(Cell(_extremes(group), warm=group.warm) for group in groups)
-        else:
-            continue
-        says = claim.stated or ("more than 1" if claim.metric == "store_to_load_stall" else "so stated")
-        table.rows.append(Row(f"{claim.quantity} ({claim.section})", (*cells, Cell(says))))
-    return table
-
-
-def _extremes(group: Group) -> str:
-    """Slowest and fastest type by mean response time over the seeds."""
-    if group.replayed:
-        return ABSENT
-    means: dict[str, float] = {}
-    for name in group.runs[0].load["transactions"]:
-        entries = [run.load["transactions"][name] for run in group.runs]
-        count = sum(entry["count"] for entry in entries)
-        if count:
-            means[name] = sum(entry["count"] * entry["latency_ns"]["mean"] for entry in entries) / count
-    if not means:
-        return ABSENT
-    slowest, fastest = (pick(means, key=lambda name: means[name]) for pick in (max, min))
-    return f"slowest {slowest}, fastest {fastest}"

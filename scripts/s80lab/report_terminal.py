@@ -9,8 +9,9 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from s80lab.report_claims import claims_table
 from s80lab.report_data import NOT_WARM, Group
-from s80lab.report_tables import Cell, Table, claims_table, comparison_note, measured_tables, replay_notes, run_table
+from s80lab.report_tables import Cell, Table, comparison_note, measured_tables, replay_notes, run_table
 from s80lab.report_transactions import transactions_table
 
 
@@ -24,8 +25,8 @@ def print_groups(groups: Sequence[Group], console: Console) -> None:
         console.print(Text(note, style="italic"))
 
 
-def print_table(table: Table, console: Console) -> None:
-    """One table, its note under it."""
+def print_table(table: Table, console: Console, *, details: bool = False) -> None:
+    """One table, its note under it, and what must be said of its rows if asked for."""
     console.print(Text(table.title, style="bold"))
     shown = RichTable(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     shown.add_column("", min_width=4)
@@ -37,6 +38,10 @@ def print_table(table: Table, console: Console) -> None:
     console.print(shown)
     if table.note:
         console.print(Text(table.note, style="dim"))
+    for row in table.rows if details else ():
+        if row.detail:
+            console.print(Text(row.label, style="bold"))
+            console.print(Text(row.detail))
     console.print()
 
 

@@ -33,7 +33,7 @@ def folders(runs: Path) -> list[Path]:
 
 def printed(folders: list[Path]) -> str:
     text = io.StringIO()
-    print_experiment(folders, Console(file=text, width=140))
+    print_experiment(folders, Console(file=text, width=180))
     return text.getvalue()
 
 
@@ -104,8 +104,8 @@ def test_every_number_of_unsettled_caches_is_marked_and_no_other(folders: list[P
 
 def test_the_terminal_shows_both_mixes_beside_the_paper(folders: list[Path]) -> None:
     text = printed(folders)
-    (line,) = re.findall(r"^Misses serviced from memory .*$", text, re.MULTILINE)
-    assert re.search(r"84\.1 ± 1\.3% not warm +≈ 83\.4 ± 1\.6% +75 to 85%", line)
+    (line,) = re.findall(r"^C15 Misses serviced from memory .*$", text, re.MULTILINE)
+    assert re.search(r"84\.1 ± 1\.3% not warm +83\.4 ± 1\.6% +75 to 85%", line)
     for words in ("Transactions, imapb", "E to M, per block", "upgrades saved by E", "drift of E share"):
         assert words in text
     assert "≈ marks an interval that overlaps" in text

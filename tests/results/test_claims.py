@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every claim of the paper has a row with the database's numbers, a computed verdict and a reason where we differ."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from s80lab import paper
+from s80lab.claims import Finding, findings
+from s80lab.claims_commands import PAGE, reference_groups
+from s80lab.database import insert_run
+from s80lab.database_query import select
+from s80lab.errors import UserError
+from s80lab.metrics import REGISTRY
+from s80lab.paper_answers import Answer, answers
+from s80lab.report_claims import claims_page, claims_table, detail
+from s80lab.report_data import read_groups
+from s80lab.report_terminal import print_table
+
+IDS = [f"C{number:02d}" for number in range(1, 31)]
+
+
+@pytest.fixture
+def folders(runs: Path) -> list[Path]:
+    return sorted(runs.glob("imap?-?"))
+
+
+def by_id(folders: list[Path]) -> dict[str, Finding]:
+    return {finding.claim.id: finding for finding in findings(read_groups(folders))}
+
+
+def edit(folder: Path, name: str, change: dict[str, Any]) -> None:
+    path = folder / name
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+
+
+def made_warm(folders: list[Path], metrics: dict[str, float]) -> None:
+    """Settled caches, and these numbers in the place of the made ones."""
+    for place, folder in enumerate(folders):
+        stats = json.loads((folder / "stats.json").read_text())
+        stats["warmup"]["verdict"] = "warm"
+        # A little apart, so that there is an interval.
+        stats["metrics"].update({name: value * (1 + 1e-4 * (place % 3)) for name, value in metrics.items()})
+        (folder / "stats.json").write_text(json.dumps(stats))
+
+
+def test_each_claim_has_a_row_in_order(folders: list[Path]) -> None:
+    table = claims_table(read_groups(folders))
+    assert [row.label[:3] for row in table.rows] == IDS
+    assert [claim.id for claim in paper.claims()] == IDS
+    assert table.columns == ("imapb", "imape", "paper", "verdict")
+    assert all(row.cells[2].text and row.cells[3].text for row in table.rows)
+
+
+@pytest.mark.parametrize("claim", IDS)
+def test_an_answer_can_say_why(claim: str) -> None:
+    """Whatever the numbers will be, there is a text for each verdict that is no agreement."""
+    answer = answers()[claim]
+    if answer.rule == "none":
+        assert answer.because
+    elif answer.rule == "band":
+        stated = next(one for one in paper.claims() if one.id == claim)
+        low, high = (
+            (answer.low, answer.high) if (answer.low, answer.high) != (None, None) else (stated.low, stated.high)
+        )
+        assert bool(answer.below) == (low is not None)
+        assert bool(answer.above) == (high is not None)
+    else:
+        assert answer.differs
+    assert not (answer.needs.clients or answer.needs.think_ms) or answer.because
+
+
+@pytest.mark.parametrize("claim", IDS)
+def test_what_stands_beside_is_a_metric_of_a_run(claim: str, run_dir: Path) -> None:
+    metrics = json.loads((run_dir / "stats.json").read_text())["metrics"]
+    assert {*answers()[claim].beside.values(), *answers()[claim].alike} <= metrics.keys()
+
+
+def test_the_numbers_are_those_of_the_database(folders: list[Path], tmp_path: Path) -> None:
+    database = tmp_path / "s80lab.sqlite"
+    for folder in folders:
+        insert_run(database, folder)
+    groups = read_groups(folders)
+    compared = 0
+    for finding in findings(groups):
+        for group, numbers in zip(groups, finding.numbers, strict=True):
+            for name, estimate in numbers.items():
+                sql = "SELECT value FROM metric JOIN run ON run.id = metric.run WHERE mix = '{}' AND name = '{}'"
+                _, rows = select(database, sql.format(group.mix, name))
+                assert estimate is not None
+                assert estimate.mean == pytest.approx(fmean(value for (value,) in rows))
+                assert estimate.n == len(rows) == 3
+                compared += 1
+    assert compared > 50
+
+
+def test_verdicts_follow_the_numbers(folders: list[Path]) -> None:
+    made_warm(folders, {"miss_source.all.memory": 0.8, "l2_stall.walk": 0.05, "store_to_load_stall": 1.2})
+    found = by_id(folders)
+    assert found["C15"].verdict == "agrees"
+    assert found["C12"].verdict == "differs"
+    assert found["C14"].verdict == "agrees"
+    made_warm(folders[:3], {"miss_source.all.memory": 0.3})
+    finding = by_id(folders)["C15"]
+    assert finding.verdict == "differs"
+    assert finding.verdict_text == "imapb differs, imape agrees"
+    assert answers()["C15"].below in finding.reasons
+
+
+def test_a_difference_has_its_reason_and_says_whether_it_was_tested(folders: list[Path]) -> None:
+    made_warm(folders, {"l2_stall.walk": 0.05, "kernel_share.cycles": 0.4})
+    for finding in by_id(folders).values():
+        if finding.verdict == "differs":
+            assert finding.reasons
+            assert ("Tested: `" in detail(finding)) != ("not tested" in detail(finding))
+
+
+def test_cold_caches_decide_nothing(folders: list[Path]) -> None:
+    """imapb's had not settled; what does not depend on them is judged all the same."""
+    found = by_id(folders)
+    assert found["C15"].judgements[0].verdict == "not comparable"
+    assert "imapb: the caches were not warm" in detail(found["C15"]).replace("Imapb", "imapb")
+    assert found["C23"].judgements[0].verdict == "differs"
+
+
+def test_utilisation_is_judged_at_the_papers_operating_point_only(folders: list[Path]) -> None:
+    made_warm(folders, {"utilisation": 0.95})
+    assert by_id(folders)["C02"].verdict == "not comparable"
+    for folder in folders:
+        edit(folder, "transactions.json", {"clients": 200, "think_ms": 4000})
+    assert by_id(folders)["C02"].verdict == "agrees"
+
+
+def test_throughputs_are_compared_at_one_think_time_only(folders: list[Path]) -> None:
+    made_warm(folders[:3], {"throughput": 100})
+    made_warm(folders[3:], {"throughput": 120})
+    for folder in folders:
+        edit(folder, "transactions.json", {"think_ms": 850 if "imapb" in folder.name else 1050})
+    assert by_id(folders)["C27"].verdict == "not comparable"
+    assert "hink times of 850 ms and 1050 ms" in detail(by_id(folders)["C27"])
+    for folder in folders:
+        edit(folder, "transactions.json", {"think_ms": 0})
+    assert by_id(folders)["C27"].verdict == "agrees"
+
+
+def test_one_mix_alone_has_all_rows_and_no_verdict_on_both(folders: list[Path]) -> None:
+    found = by_id(folders[3:])
+    assert sorted(found) == IDS
+    assert {found[claim].verdict for claim in ("C27", "C30")} == {"not comparable"}
+
+
+def test_the_ranking_shows_how_many_there_were(folders: list[Path]) -> None:
+    row = next(row for row in claims_table(read_groups(folders)).rows if row.label.startswith("C28"))
+    assert all(re.fullmatch(r"\w{4} [\d,]+ ms \(\d+\), \w{4} [\d,]+ ms \(\d+\)", cell.text) for cell in row.cells[:2])
+
+
+def test_the_terminal_and_json_tell_the_same(folders: list[Path]) -> None:
+    text = io.StringIO()
+    print_table(claims_table(read_groups(folders)), Console(file=text, width=200), details=True)
+    records = [finding.record() for finding in findings(read_groups(folders))]
+    assert json.loads(json.dumps(records)) == records
+    for record in records:
+        assert record["id"] in text.getvalue()
+        assert set(record["groups"]) == {"imapb", "imape"}
+    assert REGISTRY["e_share"].name in records[17]["groups"]["imapb"]["metrics"]
+
+
+def test_the_page_is_that_of_the_reference_results() -> None:
+    assert PAGE.read_text() == claims_page(reference_groups()), "run `s80lab claims --reference`"
+
+
+def test_no_reference_results(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="there are no reference results in"):
+        reference_groups(tmp_path)
+
+
+def test_unknown_keys_of_an_answer_are_refused() -> None:
+    with pytest.raises(ValueError, match="becuase"):
+        Answer.model_validate({"rule": "none", "becuase": "x"})

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The rules of the verdicts, on numbers made for them."""
+
+from __future__ import annotations
+
+import pytest
+
+from s80lab.claims_rules import Band, Responses, alike, extremes, higher, in_band
+from s80lab.report_interval import Estimate
+
+
+def three(mean: float, half: float) -> Estimate:
+    return Estimate(mean, half, 3)
+
+
+def test_a_single_number_stands_for_itself_give_or_take_a_tenth() -> None:
+    assert Band.around(20, 20) == Band(18, 22)
+    assert Band.around(75, 85) == Band(75, 85)
+    assert Band.around(None, 2) == Band(None, 2)
+
+
+@pytest.mark.parametrize(
+    ("value", "verdict", "side"),
+    [
+        (three(75, 1), "agrees", ""),
+        (three(80, 30), "agrees", ""),
+        (three(85, 1), "agrees", ""),
+        (three(74, 0.9), "differs", "below"),
+        (three(74, 1), "not comparable", "below"),
+        (three(86, 0.9), "differs", "above"),
+        (three(86, 1), "not comparable", "above"),
+        (Estimate(74.9, None, 1), "differs", "below"),
+        (Estimate(75, None, 1), "agrees", ""),
+    ],
+)
+def test_a_band(value: Estimate, verdict: str, side: str) -> None:
+    judgement = in_band(value, Band(75, 85))
+    assert (judgement.verdict, judgement.side) == (verdict, side)
+    assert bool(judgement.note) == (verdict == "not comparable")
+
+
+def test_an_open_side_agrees_with_everything() -> None:
+    assert in_band(three(0, 0.1), Band(None, 2)).verdict == "agrees"
+    assert in_band(three(3, 0.1), Band(None, 2)).side == "above"
+    assert in_band(three(0.2, 0.1), Band(1, None)).side == "below"
+
+
+def test_higher_needs_intervals_apart() -> None:
+    assert higher(three(100, 5), three(120, 5)).verdict == "agrees"
+    assert higher(three(120, 5), three(100, 5)).verdict == "differs"
+    assert higher(three(100, 10), three(120, 10)).verdict == "not comparable"
+    assert higher(Estimate(1, None, 1), Estimate(2, None, 1)).verdict == "agrees"
+
+
+def test_alike_names_what_is_not() -> None:
+    same, apart = (three(10, 1), three(11, 1)), (three(10, 1), three(13, 1))
+    assert alike({"cpi.all": same}).verdict == "agrees"
+    judgement = alike({"cpi.all": same, "e_share": apart})
+    assert judgement.verdict == "differs"
+    assert "of e_share do not overlap" in judgement.note
+    assert alike({"cpi.all": (Estimate(1, None, 1), Estimate(1, None, 1))}).verdict == "not comparable"
+
+
+def test_extremes_are_of_types_with_samples_enough() -> None:
+    types = [Responses("MOVE", 10, 90.0), Responses("VIEW", 50, 5.0), Responses("SRCH", 10, 2.0)]
+    assert extremes(types, "MOVE", "SRCH").verdict == "agrees"
+    assert extremes(types, "MOVE", "VIEW").verdict == "differs"
+    rare = Responses("CRTE", 9, 100.0)
+    judgement = extremes([*types, rare], "MOVE", "SRCH")
+    assert (judgement.verdict, judgement.note) == ("agrees", "left out, for fewer than 10: CRTE (9)")
+    assert extremes([*types[1:], Responses("MOVE", 9, 90.0)], "MOVE", "SRCH").verdict == "not comparable"
