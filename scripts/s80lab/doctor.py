@@ -41,7 +41,7 @@ def _finding(subject: str, check: Callable[[], str]) -> Finding:
 
 
 def _tools() -> str:
-    tools = ("setpriv", "cp", "mmdebstrap", "openssl", "rumur", "cc")
+    tools = ("setpriv", "cp", "mmdebstrap", "rumur", "cc")
     missing = [tool for tool in tools if shutil.which(tool) is None]
     if missing:
         raise UserError(f"{', '.join(missing)} not found on PATH: run `make setup`")

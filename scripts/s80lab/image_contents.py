@@ -10,16 +10,18 @@ from pathlib import Path
 
 from s80lab.errors import UserError
 from s80lab.hashing import file_hash, text_hash
-from s80lab.image_accounts import accounts_database, certificate
+from s80lab.image_accounts import accounts_database
 from s80lab.image_cpio import Entry, character_device, directory, regular, symlink
 from s80lab.image_files import kept_files
+from s80lab.image_root import matches, resolve
 from s80lab.paths import ROOT
 
 RECIPE = ROOT / "disk-images" / "debian"
 COMMON = ROOT / "disk-images" / "common" / "rootfs"
 PROGRAMS = ("s80-loadgen", "s80-mailstore")
 SUITE = "bookworm"
-FORMAT = 1  # raise when the builder's code changes what it puts into the image
+FORMAT = 2  # raise when the builder's code changes what it puts into the image
+SECRET = ("etc/dovecot/key.pem",)
 EMPTY_FOLDERS = ("dev", "proc", "sys", "run", "tmp", "var/lib", "var/run", "var/mail-store", "root")
 
 
@@ -33,24 +35,22 @@ def entries(root: Path, work: Path, binaries: Path) -> Iterator[Entry]:
     yield from kept_files(root, RECIPE / "keep.txt")
     yield symlink("bin/sh", "busybox")
     for path in common_files():
-        permissions = 0o755 if os.access(path, os.X_OK) else 0o644
-        yield regular(str(path.relative_to(COMMON)), path.read_bytes(), permissions)
+        name = str(path.relative_to(COMMON))
+        permissions = 0o600 if name in SECRET else 0o755 if os.access(path, os.X_OK) else 0o644
+        yield regular(name, path.read_bytes(), permissions)
     for name in PROGRAMS:
         stripped = work / name
         subprocess.run(["strip", "-o", str(stripped), str(binaries / name)], check=True)
         yield regular(f"usr/bin/{name}", stripped.read_bytes(), 0o755)
-    cert, key = certificate(work)
-    yield regular("etc/dovecot/cert.pem", cert)
-    yield regular("etc/dovecot/key.pem", key, 0o600)
     yield regular("etc/dovecot/users.sqlite", accounts_database(work))
 
 
 def kernel(root: Path) -> Path:
     """The one kernel of the unpacked packages."""
-    kernels = list((root / "boot").glob("vmlinuz-*"))
+    kernels = matches(root, "boot/vmlinuz-*")
     if len(kernels) != 1:
         raise UserError(f"the packages hold {len(kernels)} kernels instead of one: mend {RECIPE / 'packages.txt'}")
-    return kernels[0]
+    return resolve(root, kernels[0])
 
 
 def common_files() -> list[Path]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from s80lab.image import ImageManifest, build_image, load_image
-from s80lab.image_contents import COMMON
+from s80lab.image_contents import COMMON, PROGRAMS
 
 pytestmark = pytest.mark.guest
 
@@ -61,6 +61,32 @@ def test_every_library_of_every_program_is_found(tree: Path) -> None:
         command = [str(loader), "--library-path", library_path, "--list", str(tree / program)]
         listing = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         assert "not found" not in listing
+
+
+def test_loader_and_library_are_of_the_images_libc6(image: Path, tree: Path) -> None:
+    """Whatever Debian the builder runs: the dynamic linker of another C library ends every server at its start."""
+    version = load_image(image).packages["libc6"]
+    said = subprocess.run(
+        [tree / "lib64/ld-linux-x86-64.so.2", "--version"], check=True, capture_output=True, text=True
+    )
+    assert f"(Debian GLIBC {version})" in said.stdout
+    (library,) = tree.glob("**/x86_64-linux-gnu/libc.so.6")
+    assert f"(Debian GLIBC {version})".encode() in library.read_bytes()
+
+
+def test_our_programs_need_nothing_of_the_guest(tree: Path) -> None:
+    """Compiled on the host, which may be of another suite: no dynamic linker, no library."""
+    for name in PROGRAMS:
+        headers = ["readelf", "--wide", "--program-headers", "--dynamic", str(tree / "usr/bin" / name)]
+        said = subprocess.run(headers, check=True, capture_output=True, text=True).stdout
+        assert "LOAD" in said
+        assert "INTERP" not in said
+        assert "NEEDED" not in said
+
+
+def test_the_key_is_the_servers_alone(image: Path) -> None:
+    command = ["cpio", "--list", "--verbose", "--quiet", "--file", str(image / "initramfs.cpio"), "etc/dovecot/key.pem"]
+    assert subprocess.run(command, check=True, capture_output=True, text=True).stdout.startswith("-rw------- ")
 
 
 def test_building_again_changes_nothing(image: Path) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
 import subprocess
 from pathlib import Path
@@ -12,7 +13,8 @@ import pytest
 from s80lab import image
 from s80lab.errors import UserError
 from s80lab.image import build_image, load_image
-from s80lab.image_accounts import accounts_database, certificate
+from s80lab.image_accounts import accounts_database
+from s80lab.image_contents import COMMON
 from s80lab.image_cpio import character_device, directory, regular, symlink, write_archive
 from s80lab.image_files import kept_files
 from s80lab.image_packages import Packages, debian_mirror, package_versions
@@ -96,12 +98,25 @@ def test_accounts(tmp_path: Path) -> None:
     assert len(rows) == 512
 
 
-def test_certificate_is_of_p256(tmp_path: Path) -> None:
-    cert, key = certificate(tmp_path)
-    command = ["openssl", "x509", "-noout", "-text"]
-    text = subprocess.run(command, input=cert, capture_output=True, check=True).stdout.decode()
+def test_the_accounts_file_does_not_depend_on_the_hosts_sqlite(tmp_path: Path) -> None:
+    content = accounts_database(tmp_path)
+    assert int.from_bytes(content[96:100], "big") == 3_040_001
+    assert hashlib.sha256(content).hexdigest() == "18048cee3f752fe72bb424541d19b9ff76b019075b1fa5240486e64ba8f0264e"
+
+
+def test_the_kept_certificate_is_of_p256_fits_its_key_and_holds_on_the_guests_day() -> None:
+    folder = COMMON / "etc/dovecot"
+    text = openssl("x509", "-noout", "-text", "-in", str(folder / "cert.pem"))
     assert "NIST CURVE: P-256" in text
-    assert b"PRIVATE KEY" in key
+    assert "CN = mail.s80.example" in text or "CN=mail.s80.example" in text
+    assert "Not Before: Jan  1 00:00:00 2025 GMT" in text
+    assert "Not After : Jan  1 00:00:00 2125 GMT" in text
+    public = openssl("x509", "-noout", "-pubkey", "-in", str(folder / "cert.pem"))
+    assert openssl("pkey", "-pubout", "-in", str(folder / "key.pem")) == public
+
+
+def openssl(*words: str) -> str:
+    return subprocess.run(["openssl", *words], check=True, capture_output=True, text=True).stdout
 
 
 def test_an_absent_image_says_what_to_do(tmp_path: Path) -> None:
