@@ -23,6 +23,8 @@ def accounts_database(folder: Path) -> bytes:
         database.execute("CREATE TABLE users (name TEXT PRIMARY KEY, password TEXT NOT NULL) WITHOUT ROWID")
         rows = ((f"user{number:03}", PASSWORD) for number in range(1, ACCOUNTS + 1))
         database.executemany("INSERT INTO users VALUES (?, ?)", rows)
+    # Written anew page by page: what lies between the rows of a page that was split depends on the library's version.
+    database.execute("VACUUM")
     database.close()
     content = bytearray(path.read_bytes())
     content[WRITER] = GUESTS_SQLITE.to_bytes(4, "big")

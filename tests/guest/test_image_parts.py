@@ -101,7 +101,7 @@ def test_accounts(tmp_path: Path) -> None:
 def test_the_accounts_file_does_not_depend_on_the_hosts_sqlite(tmp_path: Path) -> None:
     content = accounts_database(tmp_path)
     assert int.from_bytes(content[96:100], "big") == 3_040_001
-    assert hashlib.sha256(content).hexdigest() == "18048cee3f752fe72bb424541d19b9ff76b019075b1fa5240486e64ba8f0264e"
+    assert hashlib.sha256(content).hexdigest() == "54cd5e361f476c58b9bf66eb5361f55464f8b0f4f487ca78a01f32245483b190"
 
 
 def test_the_kept_certificate_is_of_p256_fits_its_key_and_holds_on_the_guests_day() -> None:
