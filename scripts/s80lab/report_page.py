@@ -14,6 +14,7 @@ from s80lab.report_claims import TITLE as CLAIMS
 from s80lab.report_claims import claims_table
 from s80lab.report_data import Group
 from s80lab.report_figures import Picture
+from s80lab.report_guest import guest_notes
 from s80lab.report_tables import (
     ABSENT,
     Cell,
@@ -62,7 +63,7 @@ def page(title: str, groups: Sequence[Group], pictures: Sequence[Picture]) -> st
         title,
         _lead(groups),
         unsettled=[group.label for group in groups if not group.warm],
-        notes=[comparison_note(groups), *replay_notes(groups)],
+        notes=[*guest_notes(groups), comparison_note(groups), *replay_notes(groups)],
         topics=_topics(groups, pictures),
         origins=[_origins(group, kind) for group in groups for kind in ("inputs", "versions")],
     )

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from s80lab.report_claims import claims_table
 from s80lab.report_data import NOT_WARM, Group
+from s80lab.report_guest import guest_notes
 from s80lab.report_tables import Cell, Table, comparison_note, measured_tables, replay_notes, run_table
 from s80lab.report_transactions import transactions_table
 
@@ -21,7 +22,7 @@ def print_groups(groups: Sequence[Group], console: Console) -> None:
     tables = [run_table(groups), *(transactions_table(group) for group in loaded), *measured_tables(groups)]
     for table in [*tables, claims_table(groups)]:
         print_table(table, console)
-    for note in (comparison_note(groups), *replay_notes(groups)):
+    for note in (*guest_notes(groups), comparison_note(groups), *replay_notes(groups)):
         console.print(Text(note, style="italic"))
 
 
