@@ -91,7 +91,7 @@ async def _bare(plan: Plan, ready: Checkpoint, folder: Path) -> Rate:
 
 
 async def _modelled(plan: Plan, ready: Checkpoint, folder: Path, length: int, arguments: Mapping[str, object]) -> Rate:
-    values = {**write_inputs(plan, folder, WARMUP_SEED), "ram": ready.ram, **arguments}
+    values = {**write_inputs(plan, ready, folder, WARMUP_SEED), "ram": ready.ram, **arguments}
     session = Session(
         folder,
         ready.ram,

@@ -21,6 +21,9 @@ from s80lab.errors import UserError
 from s80lab.experiment import Plan
 from s80lab.guest import Guest, short_socket
 from s80lab.guest_command import JOB, RAM_FILE, Session
+from s80lab.guest_counters import WATCH, write_watch
+from s80lab.kernel import load_kernel
+from s80lab.kernel_memory import KernelMemory, RamFile
 from s80lab.metrics_windows import WarmUp, curve, judge
 from s80lab.progress import Job
 from s80lab.snapshots import Snapshots
@@ -60,14 +63,17 @@ async def build_warm(plan: Plan, ready: Checkpoint, slots: asyncio.Semaphore, jo
             return checkpoint.record(folder, manifest)
 
 
-def write_inputs(plan: Plan, folder: Path, seed: int) -> dict[str, object]:
-    """Puts machine, protocol and job into a folder; the plugin arguments that name them."""
+def write_inputs(plan: Plan, start: Checkpoint, folder: Path, seed: int) -> dict[str, object]:
+    """Puts machine, protocol, job and the list of the guest's counters into a folder; the plugin arguments that name
+    them. start: the guest that will run."""
     (folder / MACHINE).write_text(plan.machine.resolved())
     shutil.copyfile(plan.protocol, folder / PROTOCOL)
     (folder / JOB).write_text(plan.job(seed))
+    write_watch(folder / WATCH, KernelMemory(load_kernel(plan.image), RamFile(start.ram, low_ram(plan.scale.ram))))
     return {
         "machine": folder / MACHINE,
         "protocol": folder / PROTOCOL,
+        "watch": folder / WATCH,
         "out": folder,
         "low_ram": low_ram(plan.scale.ram),
         "window": plan.phases.window,
@@ -85,7 +91,7 @@ async def _warm_up(plan: Plan, ready: Checkpoint, folder: Path, job: Job) -> War
         job=folder / JOB,
         plugin=plan.plugin,
         plugin_arguments={
-            **write_inputs(plan, folder, plan.warmup_seed),
+            **write_inputs(plan, ready, folder, plan.warmup_seed),
             "ram": folder / RAM_FILE,
             "state_out": folder / MODEL_STATE,
         },

@@ -105,12 +105,12 @@ class Types:
             raise UserError(f"the kernel's type information has no enumeration `{name}`")
         return dict(self._enumerators(self._types[self._enums[name]]))
 
-    def enumerator(self, name: str) -> int:
-        """The value of an enumerator of whatever enumeration, nameless ones too."""
+    def enumeration_with(self, name: str) -> Mapping[str, int]:
+        """The same of an enumeration without a name, by one of its enumerators."""
         for _, each in self._numbered(_ENUM, _ENUM64):
-            for label, value in self._enumerators(each):
-                if label == name:
-                    return value
+            enumerators = dict(self._enumerators(each))
+            if name in enumerators:
+                return enumerators
         raise UserError(f"the kernel's type information has no enumerator `{name}`")
 
     def _members(self, begin: Field, members: list[str], path: str) -> Field:

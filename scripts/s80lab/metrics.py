@@ -25,14 +25,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from s80lab import metrics_cache, metrics_cycles, metrics_load
+from s80lab import metrics_cache, metrics_cycles, metrics_guest, metrics_load
 from s80lab.folder import read_load, read_manifest, read_transactions
 from s80lab.metrics_registry import REGISTRY, Measurement, Metric, compute_all
 from s80lab.metrics_windows import WarmUp, curve, judge
 from s80lab.snapshots import Delta, Snapshots
 
 # Importing a module of metrics declares them.
-DECLARING_MODULES = (metrics_cache, metrics_cycles, metrics_load)
+DECLARING_MODULES = (metrics_cache, metrics_cycles, metrics_load, metrics_guest)
 
 SCHEMA = 1
 SIGNIFICANT_DIGITS = 9
@@ -128,4 +128,5 @@ def _raw(region: Delta) -> dict[str, Any]:
         "labels": {dim: list(names) for dim, names in header.labels.items() if dim != "core"},
         "totals": totals,
         "by_core": by_core,
+        "guest": region.guest,
     }

@@ -71,6 +71,32 @@ _ANSWERED = {
     "all": "all",
 }
 
+_COUNTED = {
+    "context_switches": "context switches",
+    "migrations": "migrations of tasks",
+    "page_faults": "page faults",
+    "page_activations": "page activations",
+    "pages_freed": "pages freed",
+    "forks": "forks",
+    "interrupt.timer": "interrupts: timer",
+    "interrupt.reschedule": "interrupts: reschedule",
+    "interrupt.call": "interrupts: function call",
+    "interrupt.device": "interrupts: devices",
+    "softirq.timer": "soft interrupts: timer",
+    "softirq.net_rx": "soft interrupts: network",
+    "softirq.sched": "soft interrupts: scheduler",
+    "softirq.rcu": "soft interrupts: RCU",
+    "softirq.tasklet": "soft interrupts: tasklet",
+}
+_NAMES = {
+    "imap": "imap (sessions)",
+    "imap-login": "imap-login (TLS)",
+    "lmtp": "lmtp (deliveries)",
+    "smtpd": "smtpd",
+    "s80-loadgen": "load generator",
+    "kernel": "kernel threads",
+}
+
 SECTIONS: tuple[Section, ...] = (
     Section(
         "L2 misses per 1000 instructions",
@@ -198,5 +224,18 @@ SECTIONS: tuple[Section, ...] = (
         "Modelled time. Interactive law: throughput x (think + response) / clients; utilisation law: throughput x "
         "busy time a transaction / busy time a second. Both are 1 where the clock is right. Think here is the job's "
         "mean: a restored run draws its think times anew, so those that end in a short region are short ones.",
+    ),
+    Section(
+        "The guest's kernel",
+        (
+            Entry("timer interrupts a processor, Hz", "tick_hz", WHOLE),
+            Entry("guest time for modelled time", "guest_time_ratio", TWO),
+            Entry("waiting tasks a processor", "run_queue", THREE),
+            *_each("guest_per_transaction", _COUNTED, ONE, head="for each transaction"),
+            *_each("guest_rate", _COUNTED, WHOLE, head="a modelled second, all processors"),
+            *_each("guest_time_share", _NAMES, PERCENT, head="processor time by process"),
+        ),
+        "By the kernel's own counters. Its ticks and the servers' timeouts are on guest time, which runs faster or "
+        "slower than the modelled clock.",
     ),
 )

@@ -22,6 +22,7 @@ from s80lab.folder import read_manifest
 from s80lab.follow import Follower
 from s80lab.guest import Guest, short_socket
 from s80lab.guest_command import JOB, OUTPUT, Session
+from s80lab.guest_counters import WATCH
 from s80lab.hashing import value_hash
 from s80lab.identities import check_run
 from s80lab.metrics import write_stats
@@ -90,7 +91,7 @@ async def live(
         job=folder / JOB,
         plugin=plan.plugin,
         plugin_arguments={
-            **write_inputs(plan, folder, seed),
+            **write_inputs(plan, start, folder, seed),
             "ram": start.ram,
             **({"state_in": start.model_state, "generation": GENERATION} if warm else {}),
             "skip": phases.skip,
@@ -216,5 +217,5 @@ def finish(plan: Plan, start: Checkpoint, seed: int, run_id: str, inputs: Inputs
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
     write_stats(folder)
     write_run_report(folder)
-    for name in (OUTPUT, "qemu.stderr"):
+    for name in (OUTPUT, WATCH, "qemu.stderr"):
         (folder / name).unlink(missing_ok=True)

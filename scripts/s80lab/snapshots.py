@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +87,8 @@ class Header:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """One line: all statistics since the model was switched on. Times in modelled nanoseconds."""
+    """One line: all statistics since the model was switched on. Times in modelled nanoseconds.
+    guest: the counters of the guest's kernel, empty where none were read."""
 
     mark: str
     index: int
@@ -95,6 +96,7 @@ class Snapshot:
     clock_ns: int
     idle_ns: int
     values: Mapping[str, Counts]
+    guest: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,11 @@ class Delta:
     @property
     def idle_ns(self) -> int:
         return self.end.idle_ns - self.begin.idle_ns
+
+    @property
+    def guest(self) -> dict[str, int]:
+        """What the guest's kernel counted meanwhile (guest_counters.py)."""
+        return {name: value - self.begin.guest.get(name, 0) for name, value in self.end.guest.items()}
 
     def __getitem__(self, name: str) -> Counts:
         return np.asarray(self.end.values[name] - self.begin.values[name], dtype=np.int64)
@@ -262,4 +269,5 @@ def _snapshot(where: str, line: Mapping[str, Any], header: Header) -> Snapshot:
                 f"{where}: statistic `{name}` has {flat.size} values, its dimensions ask for {int(np.prod(shape))}"
             )
         arrays[name] = flat.reshape(shape)
-    return Snapshot(mark, int(index), int(instructions), int(clock_ns), int(idle_ns), arrays)
+    guest = {str(name): int(value) for name, value in line.get("guest", {}).items()}
+    return Snapshot(mark, int(index), int(instructions), int(clock_ns), int(idle_ns), arrays, guest)

@@ -63,8 +63,9 @@ const char* mark_name(Mark mark) {
 
 }  // namespace
 
-SnapshotWriter::SnapshotWriter(const std::string& path, const Hierarchy& hierarchy)
-    : path_(path), file_(std::fopen(path.c_str(), "w")) {
+SnapshotWriter::SnapshotWriter(const std::string& path, const Hierarchy& hierarchy,
+                               std::vector<std::string> watched)
+    : path_(path), watched_(std::move(watched)), file_(std::fopen(path.c_str(), "w")) {
     if (file_ == nullptr) {
         throw Error("cannot write " + path + ": " + std::strerror(errno));
     }
@@ -90,7 +91,16 @@ void SnapshotWriter::write(const Window& window, const Player& player, const Sta
         line += quoted(info(stat).name) + ':' +
                 array(stats.values(stat), [](std::uint64_t v) { return std::to_string(v); });
     }
-    put(line + "}}\n");
+    line += '}';
+    if (!watched_.empty()) {
+        line += ",\"guest\":{";
+        for (std::size_t i = 0; i < watched_.size(); ++i) {
+            line += i == 0 ? "" : ",";
+            line += quoted(watched_[i]) + ':' + std::to_string(window.watched.at(i));
+        }
+        line += '}';
+    }
+    put(line + "}\n");
 }
 
 void SnapshotWriter::put(const std::string& line) {

@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include "model/player.h"
 #include "model/window.h"
@@ -13,7 +14,9 @@ namespace s80::model {
 class SnapshotWriter {
 public:
     /// Throws Error when the file cannot be made.
-    SnapshotWriter(const std::string& path, const Hierarchy& hierarchy);
+    /// watched: names of the counters of the guest that windows with a mark bring.
+    SnapshotWriter(const std::string& path, const Hierarchy& hierarchy,
+                   std::vector<std::string> watched = {});
     ~SnapshotWriter();
     SnapshotWriter(const SnapshotWriter&) = delete;
     SnapshotWriter& operator=(const SnapshotWriter&) = delete;
@@ -24,6 +27,7 @@ public:
 private:
     void put(const std::string& line);
     std::string path_;
+    std::vector<std::string> watched_;
     std::FILE* file_;
 };
 

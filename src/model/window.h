@@ -56,6 +56,7 @@ struct Window {
     std::uint64_t instructions = 0;  ///< of the whole run up to the end of this window
     /// Totals of the whole run, filled when a mark is due.
     std::array<std::array<std::uint64_t, kOutcomes>, kTransactionTypes> transactions{};
+    std::vector<std::uint64_t> watched;  ///< counters of the guest, in the order of their names
 };
 
 }  // namespace s80::model

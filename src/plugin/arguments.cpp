@@ -22,6 +22,7 @@ Arguments Arguments::parse(int argc, char** argv) {
         {"low_ram", &a.low_ram},
         {"state_in", &a.state_in},
         {"state_out", &a.state_out},
+        {"watch", &a.watch},
         {"capture_full", &a.capture_full},
         {"capture_filtered", &a.capture_filtered},
         {"capture_origin", &a.capture_origin},

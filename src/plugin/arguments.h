@@ -14,6 +14,7 @@ struct Arguments {
     std::uint64_t low_ram = 0;
     std::string state_in;
     std::string state_out;
+    std::string watch;
     std::string capture_full;
     std::string capture_filtered;
     std::string capture_origin;

@@ -11,11 +11,12 @@ constexpr std::size_t kWindows = 4;
 }  // namespace
 
 Pipeline::Pipeline(model::Player& player, model::Hierarchy& hierarchy, model::SnapshotWriter& snapshots,
-                   Capture& capture, std::uint64_t clock_ns)
+                   Capture& capture, Watch& watch, std::uint64_t clock_ns)
     : player_(player),
       hierarchy_(hierarchy),
       snapshots_(snapshots),
       capture_(capture),
+      watch_(watch),
       clocks_(kLag + 1, clock_ns) {
     player_.observe(capture_.observer());
     for (std::size_t i = 0; i < kWindows; ++i) {
@@ -46,6 +47,9 @@ std::unique_ptr<model::Window> Pipeline::take() {
 }
 
 void Pipeline::submit(std::unique_ptr<model::Window> window) {
+    if (window->mark != model::Mark::none) {
+        window->watched = watch_.read();
+    }
     {
         const std::lock_guard lock(mutex_);
         queue_.push_back(std::move(window));

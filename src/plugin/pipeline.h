@@ -14,6 +14,7 @@
 #include "model/snapshot.h"
 #include "model/window.h"
 #include "plugin/capture.h"
+#include "plugin/watch.h"
 #include "plugin/windows.h"
 
 namespace s80::plugin {
@@ -21,7 +22,7 @@ namespace s80::plugin {
 class Pipeline final : public WindowSink {
 public:
     Pipeline(model::Player& player, model::Hierarchy& hierarchy, model::SnapshotWriter& snapshots,
-             Capture& capture, std::uint64_t clock_ns);
+             Capture& capture, Watch& watch, std::uint64_t clock_ns);
     ~Pipeline() override;
     Pipeline(const Pipeline&) = delete;
     Pipeline& operator=(const Pipeline&) = delete;
@@ -40,6 +41,7 @@ private:
     model::Hierarchy& hierarchy_;
     model::SnapshotWriter& snapshots_;
     Capture& capture_;
+    Watch& watch_;
     std::mutex mutex_;
     std::condition_variable submitted_;
     std::condition_variable played_;

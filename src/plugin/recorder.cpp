@@ -23,6 +23,7 @@ Recorder::Recorder(const Arguments& arguments, const model::Machine& machine, co
       slice_(
           std::max<std::uint64_t>(1, static_cast<std::uint64_t>(machine.quantum_cycles / machine.base_cpi))),
       ram_(arguments.ram, arguments.low_ram),
+      watch_(arguments.watch, ram_),
       protocol_(std::make_unique<model::Protocol>(protocol)) {
     for (unsigned p = 0; p < machine.processors; ++p) {
         lanes_.push_back(std::make_unique<Lane>());
@@ -40,10 +41,11 @@ void Recorder::start_model() {
     if (!arguments_.state_in.empty()) {
         state = restore(model::load_state(arguments_.state_in, *hierarchy_, *player_));
     }
-    snapshots_ = std::make_unique<model::SnapshotWriter>(arguments_.out + "/snapshots.jsonl", *hierarchy_);
+    snapshots_ = std::make_unique<model::SnapshotWriter>(arguments_.out + "/snapshots.jsonl", *hierarchy_,
+                                                         watch_.names());
     capture_ = std::make_unique<Capture>(arguments_, machine_, *protocol_, lines);
-    pipeline_ =
-        std::make_unique<Pipeline>(*player_, *hierarchy_, *snapshots_, *capture_, player_->clock_ns());
+    pipeline_ = std::make_unique<Pipeline>(*player_, *hierarchy_, *snapshots_, *capture_, watch_,
+                                           player_->clock_ns());
     windows_ = std::make_unique<Windows>(lanes_, *pipeline_, page_,
                                          Schedule(arguments_.skip, arguments_.measure, arguments_.window),
                                          arguments_.generation, state);

@@ -19,6 +19,7 @@
 #include "plugin/guest_ram.h"
 #include "plugin/lane.h"
 #include "plugin/pipeline.h"
+#include "plugin/watch.h"
 #include "plugin/windows.h"
 
 namespace s80::plugin {
@@ -72,6 +73,7 @@ private:
     /// again.
     const std::uint64_t slice_;
     GuestRam ram_;
+    Watch watch_;
     ClockPage page_;
 
     std::unique_ptr<model::Protocol> protocol_;

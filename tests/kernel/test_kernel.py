@@ -81,7 +81,7 @@ def test_types_tell_arrays_nameless_parts_and_enumerators(kernel: Kernel) -> Non
     assert types.size("page") == 64
     assert "mapping" in types.members("page")  # in a union without a name
     assert types.variable("runqueues.nr_switches") == types.field("rq.nr_switches")
-    assert types.enumerator("TIMER_SOFTIRQ") == 1
+    assert types.enumeration_with("TIMER_SOFTIRQ")["TIMER_SOFTIRQ"] == 1
     for wrong in ("task_struct.no_such", "no_such.comm"):
         with pytest.raises(UserError, match="no_such"):
             types.field(wrong)

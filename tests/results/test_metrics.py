@@ -82,6 +82,30 @@ def test_the_docs_hold_the_registry() -> None:
     assert docs.read_text().endswith(markdown())
 
 
+def test_the_guests_counters_are_rates_of_the_region(metrics: dict[str, Any], run_dir: Path) -> None:
+    region = json.loads((run_dir / "stats.json").read_text())["region"]
+    seconds = region["clock_ns"] / 1e9
+    assert region["guest"]["interrupt.timer"] == 90  # of 9,000 instructions
+    assert metrics["tick_hz"] == pytest.approx(90 / 4 / seconds)
+    assert metrics["guest_time_ratio"] == pytest.approx((9000 + region["idle_ns"]) / region["clock_ns"])
+    assert metrics["guest_rate.softirq.timer"] == pytest.approx(45 / seconds)
+    assert metrics["guest_per_transaction.context_switches"] == pytest.approx(180 / 180)
+    assert metrics["guest_per_transaction.migrations"] == pytest.approx((9 + 3) / 180)
+    assert metrics["guest_time_share.imap"] == pytest.approx(6000 / (6000 + 3000 + 4 * 90))
+    assert "guest_time_share.auth" not in metrics  # it did nothing
+    assert metrics["run_queue"] == pytest.approx(4500 / (4 * (9000 + region["idle_ns"])))
+
+
+def test_snapshots_without_the_guests_counters_have_none_of_their_metrics(run_dir: Path) -> None:
+    path = run_dir / "snapshots.jsonl"
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    path.write_text("".join(json.dumps({k: v for k, v in line.items() if k != "guest"}) + "\n" for line in lines))
+    metrics = write_stats(run_dir)["metrics"]
+    for name in ("tick_hz", "guest_rate", "guest_per_transaction", "guest_time_share", "run_queue"):
+        assert metrics[name] is None
+    assert metrics["guest_time_ratio"] is not None
+
+
 def test_flatten_joins_labels_with_dots() -> None:
     assert flatten("m", {"a": {"b": 1}, "c": None}) == {"m.a.b": 1, "m.c": None}
 

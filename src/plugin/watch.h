@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Counters that the guest's kernel keeps, read out of its RAM when a snapshot is due
+// (docs/interfaces.md, section 10).
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "plugin/guest_ram.h"
+
+namespace s80::plugin {
+
+class Watch {
+public:
+    /// Reads the list of what to watch; an empty path: nothing. Throws model::Error naming the line.
+    Watch(const std::string& path, GuestRam& ram);
+
+    const std::vector<std::string>& names() const { return names_; }
+    /// The sums of the values of each name, in the order of `names`. Throws model::Error where an address
+    /// is outside of the guest's RAM.
+    std::vector<std::uint64_t> read();
+
+private:
+    struct Value {
+        std::size_t name = 0;
+        std::uint64_t address = 0;
+        unsigned size = 0;
+        bool guarded = false;
+        std::uint64_t guard_address = 0;
+        std::uint32_t guard = 0;
+        std::uint64_t last = 0;  ///< while its guard held
+    };
+    void add(const std::string& line);
+    GuestRam& ram_;
+    std::vector<std::string> names_;
+    std::vector<Value> values_;
+};
+
+}  // namespace s80::plugin
