@@ -55,7 +55,9 @@ class Finding:
         notes = [judgement.note for judgement in self.judgements]
         if len(set(notes)) > 1:
             notes = [f"{label}: {note}" for label, note in zip(self.labels, notes, strict=True) if note]
-        noted = [f"{note[:1].upper()}{note[1:]}." for note in notes if note]
+        else:
+            notes = [f"{note[:1].upper()}{note[1:]}" for note in notes]
+        noted = [f"{note}." for note in notes if note]
         whys = [_why(self.answer, judgement) for judgement in self.judgements]
         return [text for text in dict.fromkeys([*noted, *whys]) if text]
 
@@ -173,7 +175,7 @@ def _known(group: Group, metric: str) -> Estimate:
 
 
 def _responses(group: Group) -> list[Responses]:
-    return [] if group.replayed else [Responses(one.name, one.count, one.mean_ms) for one in types(group)]
+    return [] if group.replayed else [Responses(one.name, one.count, one.mean_ms, one.error_ms) for one in types(group)]
 
 
 def _why(answer: Answer, judgement: Judgement) -> str:

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Literal
 
-from s80lab.report_interval import Estimate
+from s80lab.report_interval import CONFIDENCE, Estimate
 
 Verdict = Literal["agrees", "differs", "not comparable"]
 Side = Literal["above", "below", ""]
@@ -16,6 +18,7 @@ Side = Literal["above", "below", ""]
 TOLERANCE = 0.1
 # Fewer transactions of a type say nothing of its mean response time.
 ENOUGH_SAMPLES = 10
+Z = NormalDist().inv_cdf(0.5 + CONFIDENCE / 2)
 
 
 @dataclass(frozen=True)
@@ -75,11 +78,16 @@ def alike(pairs: Mapping[str, tuple[Estimate, Estimate]]) -> Judgement:
 
 @dataclass(frozen=True)
 class Responses:
-    """Of one transaction type: how many, and their mean response time in modelled milliseconds."""
+    """Of one transaction type: how many, their mean response time and its standard error, in modelled milliseconds."""
 
     name: str
     count: int
     mean_ms: float
+    error_ms: float
+
+    def apart(self, other: Responses) -> bool:
+        """Whether the difference of the means is beyond its 95% interval."""
+        return abs(self.mean_ms - other.mean_ms) > Z * math.hypot(self.error_ms, other.error_ms)
 
 
 def ranked(types: Sequence[Responses]) -> list[Responses]:
@@ -88,11 +96,21 @@ def ranked(types: Sequence[Responses]) -> list[Responses]:
 
 
 def extremes(types: Sequence[Responses], slowest: str, fastest: str) -> Judgement:
-    """Whether these two are the slowest and the fastest of the types with samples enough."""
-    order = [one.name for one in ranked(types)]
-    few = [name for name in (slowest, fastest) if name not in order]
+    """Whether these two are the slowest and the fastest of the types with samples enough. Another in the place of one
+    is a difference where their means are apart, and decides nothing elsewhere."""
+    order = ranked(types)
+    named = {one.name: one for one in order}
+    few = [name for name in (slowest, fastest) if name not in named]
     if few:
         return Judgement("not comparable", note=f"fewer than {ENOUGH_SAMPLES} of {' and '.join(few)}")
-    left_out = [f"{one.name} ({one.count})" for one in types if one.name not in order]
-    note = f"left out, for fewer than {ENOUGH_SAMPLES}: {', '.join(left_out)}" if left_out else ""
-    return Judgement("agrees" if (order[0], order[-1]) == (slowest, fastest) else "differs", note=note)
+    places = ((order[0], named[slowest], "slowest"), (order[-1], named[fastest], "fastest"))
+    wrong = [(found, stated, place) for found, stated, place in places if found != stated]
+    notes = [
+        f"the {place} is {found.name}, {'beyond' if found.apart(stated) else 'within'} its and {stated.name}'s errors"
+        for found, stated, place in wrong
+    ]
+    left_out = [f"{one.name} ({one.count})" for one in types if one.name not in named]
+    notes += [f"left out, for fewer than {ENOUGH_SAMPLES}: {', '.join(left_out)}"] if left_out else []
+    apart = any(found.apart(stated) for found, stated, _ in wrong)
+    verdict: Verdict = "differs" if apart else "not comparable" if wrong else "agrees"
+    return Judgement(verdict, note="; ".join(notes))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,7 +22,8 @@ QUANTILES = (0.50, 0.90, 0.95, 0.99)
 @dataclass(frozen=True)
 class Type:
     """One transaction type. Shares are of all transactions; expected is what the driver's mix lets
-    expect, table_1 the paper's; latencies in modelled milliseconds, by quantile."""
+    expect, table_1 the paper's; latencies in modelled milliseconds, by
+    quantile; error_ms is the standard error of their mean."""
 
     name: str
     count: int
@@ -31,6 +33,7 @@ class Type:
     expected: float | None
     table_1: float | None
     mean_ms: float
+    error_ms: float
     quantiles_ms: tuple[float, ...]
 
 
@@ -58,6 +61,7 @@ def types(group: Group) -> list[Type]:
                 expected=expected.get(name),
                 table_1=table_1.get(name),
                 mean_ms=spent_ns / count / 1e6 if count else 0.0,
+                error_ms=standard_error(buckets) / 1e6,
                 quantiles_ms=tuple(quantile(buckets, q) / 1e6 for q in QUANTILES),
             )
         )
@@ -72,6 +76,16 @@ def _expected(group: Group) -> dict[str, float]:
     except UserError:
         return {}
     return expected_mix(profile.model_copy(update={"driver": run.load["driver"]}))
+
+
+def standard_error(buckets: Mapping[int, int]) -> float:
+    """Of the mean of values that a histogram holds, each taken at its bucket's bound; 0 for fewer than two."""
+    n = sum(buckets.values())
+    if n < 2:
+        return 0.0
+    mean = sum(upper * count for upper, count in buckets.items()) / n
+    squares = sum(count * (upper - mean) ** 2 for upper, count in buckets.items())
+    return math.sqrt(squares / (n - 1) / n)
 
 
 def quantile(buckets: Mapping[int, int], share: float) -> int:

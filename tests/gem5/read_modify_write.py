@@ -55,6 +55,7 @@ def shares(counts: dict[str, int]) -> dict[str, float]:
         "misses serviced by memory": (memory + counts["stores: data from memory"]) / misses,
         "store misses serviced by memory": counts["stores: data from memory"] / stores,
         "misses that are stores": stores / misses,
+        "store misses, of the load misses": stores / counts["misses: loads"],
         "E share of the fills": exclusive / (exclusive + counts["fills: S"] + counts["fills: MM"]),
         "E to M": silent / exclusive,
     }

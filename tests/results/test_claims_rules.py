@@ -62,10 +62,18 @@ def test_alike_names_what_is_not() -> None:
 
 
 def test_extremes_are_of_types_with_samples_enough() -> None:
-    types = [Responses("MOVE", 10, 90.0), Responses("VIEW", 50, 5.0), Responses("SRCH", 10, 2.0)]
+    types = [Responses("MOVE", 10, 90.0, 5.0), Responses("VIEW", 50, 5.0, 0.5), Responses("SRCH", 10, 2.0, 0.2)]
     assert extremes(types, "MOVE", "SRCH").verdict == "agrees"
     assert extremes(types, "MOVE", "VIEW").verdict == "differs"
-    rare = Responses("CRTE", 9, 100.0)
+    rare = Responses("CRTE", 9, 100.0, 1.0)
     judgement = extremes([*types, rare], "MOVE", "SRCH")
     assert (judgement.verdict, judgement.note) == ("agrees", "left out, for fewer than 10: CRTE (9)")
-    assert extremes([*types[1:], Responses("MOVE", 9, 90.0)], "MOVE", "SRCH").verdict == "not comparable"
+    assert extremes([*types[1:], Responses("MOVE", 9, 90.0, 5.0)], "MOVE", "SRCH").verdict == "not comparable"
+
+
+def test_another_slowest_differs_only_beyond_the_errors() -> None:
+    types = [Responses("MOVE", 10, 90.0, 5.0), Responses("SRCH", 10, 2.0, 0.2)]
+    near = extremes([*types, Responses("SELT", 10, 100.0, 5.0)], "MOVE", "SRCH")
+    assert (near.verdict, near.note) == ("not comparable", "the slowest is SELT, within its and MOVE's errors")
+    far = extremes([*types, Responses("SELT", 10, 104.0, 5.0)], "MOVE", "SRCH")
+    assert (far.verdict, far.note) == ("differs", "the slowest is SELT, beyond its and MOVE's errors")

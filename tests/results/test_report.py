@@ -20,7 +20,7 @@ from s80lab.report_data import read_groups
 from s80lab.report_interval import Estimate, estimate, student_t
 from s80lab.report_rows import SECTIONS
 from s80lab.report_tables import measured_tables
-from s80lab.report_transactions import quantile, types
+from s80lab.report_transactions import quantile, standard_error, types
 
 FIGURES = ["busy", "cpi", "e_state", "executed_mix", "instruction_mix", "latency", "miss_source", "warm_up"]
 
@@ -65,6 +65,11 @@ def test_quantiles_of_a_histogram() -> None:
     buckets = {10: 50, 20: 49, 40: 1}
     assert [quantile(buckets, share) for share in (0.5, 0.51, 0.99, 0.991)] == [10, 20, 20, 40]
     assert quantile({}, 0.5) == 0
+
+
+def test_standard_error_of_a_histogram() -> None:
+    assert standard_error({10: 2, 20: 2}) == pytest.approx((100 / 3 / 4) ** 0.5)
+    assert standard_error({10: 1}) == 0
 
 
 def test_runs_are_grouped_by_what_differs_besides_the_seed(folders: list[Path]) -> None:
