@@ -58,11 +58,10 @@ def hint(name: str, allowed: Iterable[str]) -> str:
 
 
 def find(kind: str, folder: Path, name: str) -> Path:
-    """The file of a named machine, protocol, experiment or scale."""
-    path = folder / f"{name}.toml"
-    if not path.is_file():
+    """The file of a named machine, protocol, experiment or scale; a path is no name."""
+    if name not in names(folder):
         raise UserError(f"there is no {kind} `{name}` in {shown(folder)}: {hint(name, names(folder))}")
-    return path
+    return folder / f"{name}.toml"
 
 
 def find_or_file(kind: str, folder: Path, name: str) -> Path:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
@@ -14,6 +14,9 @@ from s80lab import paths
 from s80lab.config import Size, Strict, find_or_file, load, parse_toml, read_toml, resolve
 
 GIB = 1 << 30
+# The model counts in 32 bits what one access costs.
+MAXIMUM = (1 << 32) - 1
+Cycles = Annotated[int, Field(ge=0, le=MAXIMUM)]
 
 
 class Processors(Strict):
@@ -40,17 +43,17 @@ class Replacement(Strict):
 class Latency(Strict):
     """Stall cycles by where an access was serviced (an L1 hit stalls nothing)."""
 
-    l2_hit: int = Field(ge=0)
-    memory: int = Field(ge=0)
-    cache: int = Field(ge=0)
-    upgrade: int = Field(ge=0)
+    l2_hit: Cycles
+    memory: Cycles
+    cache: Cycles
+    upgrade: Cycles
 
 
 class Clock(Strict):
     """base_cpi: cycles an instruction without stalls; quantum_cycles: how far one core may run ahead."""
 
     base_cpi: PositiveFloat = 1.0
-    quantum_cycles: PositiveInt = 200
+    quantum_cycles: int = Field(200, ge=1, le=MAXIMUM)
 
 
 class GuestPart(Strict):

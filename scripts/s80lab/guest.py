@@ -28,6 +28,8 @@ POLL_S = 0.1
 MONITOR_LIMIT_S = 60.0
 QUIT_LIMIT_S = 120.0
 STDERR = "qemu.stderr"
+# What Linux allows a socket's name, without the zero behind it.
+SOCKET_BYTES = 107
 PLUGIN_PREFIX = "s80lab-plugin: "
 
 # In front of a command line: that process dies with this one even when it is killed.
@@ -190,8 +192,14 @@ class Guest:
 def short_socket(session: Session) -> Iterator[Session]:
     """The session with its monitor socket in a temporary folder: socket names may have no more than 107 bytes."""
     folder = Path(tempfile.mkdtemp(prefix="s80lab-"))
+    socket = folder / "qmp"
     try:
-        yield replace(session, socket=folder / "qmp")
+        if len(os.fsencode(socket)) > SOCKET_BYTES:
+            raise UserError(
+                f"the folder for temporary files, {folder.parent}, has too long a name for a socket in it: "
+                "set TMPDIR to a shorter one, for example /tmp"
+            )
+        yield replace(session, socket=socket)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

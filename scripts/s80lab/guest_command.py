@@ -72,14 +72,14 @@ def arguments(boot: Boot, session: Session) -> list[str]:
     share = "share=on" if session.shared else "share=off,readonly=on,rom=off"
     options = [
         *guest_options(boot),
-        *("-object", f"memory-backend-file,id=ram0,size={boot.scale.ram},mem-path={session.ram},{share}"),
+        *("-object", f"memory-backend-file,id=ram0,size={boot.scale.ram},mem-path={_value(session.ram)},{share}"),
         *("-kernel", str(boot.kernel), "-initrd", str(boot.initramfs)),
         *_serial("console", session.folder / CONSOLE),
         *_serial("output", session.folder / OUTPUT),
-        *("-qmp", f"unix:{session.socket},server=on,wait=off"),
+        *("-qmp", f"unix:{_value(session.socket)},server=on,wait=off"),
     ]
     if session.job is not None:
-        options += ["-fw_cfg", f"name={JOB_NAME},file={session.job}"]
+        options += ["-fw_cfg", f"name={JOB_NAME},file={_value(session.job)}"]
     if session.plugin is not None:
         options += ["-plugin", _plugin(session.plugin, session.plugin_arguments or {})]
     if session.incoming:
@@ -89,8 +89,13 @@ def arguments(boot: Boot, session: Session) -> list[str]:
 
 def _serial(name: str, path: Path) -> list[str]:
     """Output to a file does not disturb the guest's timing; input would."""
-    return ["-chardev", f"file,id={name},path={path}", "-serial", f"chardev:{name}"]
+    return ["-chardev", f"file,id={name},path={_value(path)}", "-serial", f"chardev:{name}"]
 
 
 def _plugin(plugin: Path, values: Mapping[str, Any]) -> str:
-    return ",".join([str(plugin), *(f"{key}={value}" for key, value in values.items())])
+    return ",".join([_value(plugin), *(f"{key}={_value(value)}" for key, value in values.items())])
+
+
+def _value(value: object) -> str:
+    """A value inside an option with several: a comma of its own is doubled, or what follows it were another option."""
+    return str(value).replace(",", ",,")

@@ -118,10 +118,12 @@ class Store(Generic[M]):
         return self.root() / f"{name}.json"
 
     def _read(self, path: Path) -> M | None:
+        """None for what is no manifest, or is one of another name: a name says which files may be removed."""
         try:
-            return self.manifest.model_validate_json(path.read_text())
+            manifest = self.manifest.model_validate_json(path.read_bytes())
         except (OSError, ValidationError):
             return None
+        return manifest if manifest.name == path.stem else None
 
     def _missing(self, manifest: M) -> bool:
         folder = self.folder(manifest.name)

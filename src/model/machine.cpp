@@ -2,6 +2,8 @@
 #include "model/machine.h"
 
 #include <bit>
+#include <limits>
+#include <utility>
 
 #include "model/toml.h"
 #include "model/types.h"
@@ -19,9 +21,27 @@ T need(const toml::table& root, const std::string& path, const char* key) {
     return *value;
 }
 
+/// A key that is no more than 32 bits wide; a larger number is refused instead of cut.
+unsigned need_unsigned(const toml::table& root, const std::string& path, const std::string& key) {
+    const auto value = need<std::int64_t>(root, path, key.c_str());
+    if (!std::in_range<unsigned>(value)) {
+        throw Error(path + ": " + key + " is " + std::to_string(value) + ", allowed are 0 to " +
+                    std::to_string(std::numeric_limits<unsigned>::max()));
+    }
+    return static_cast<unsigned>(value);
+}
+
+/// A key of 64 bits that must be positive.
+std::uint64_t need_positive(const toml::table& root, const std::string& path, const std::string& key) {
+    const auto value = need<std::int64_t>(root, path, key.c_str());
+    if (value <= 0) {
+        throw Error(path + ": " + key + " is " + std::to_string(value) + ", it must be positive");
+    }
+    return static_cast<std::uint64_t>(value);
+}
+
 CacheGeometry geometry(const toml::table& root, const std::string& path, const std::string& cache) {
-    return {static_cast<std::uint64_t>(need<std::int64_t>(root, path, (cache + ".size").c_str())),
-            static_cast<unsigned>(need<std::int64_t>(root, path, (cache + ".ways").c_str()))};
+    return {need_positive(root, path, cache + ".size"), need_unsigned(root, path, cache + ".ways")};
 }
 
 void check_geometry(const std::string& where, const char* name, const CacheGeometry& g, unsigned line_bytes) {
@@ -38,14 +58,12 @@ void check_geometry(const std::string& where, const char* name, const CacheGeome
 }
 
 Machine read_machine(const toml::table& root, const std::string& path) {
-    const auto number = [&](const char* key) {
-        return static_cast<unsigned>(need<std::int64_t>(root, path, key));
-    };
+    const auto number = [&](const char* key) { return need_unsigned(root, path, key); };
     Machine m;
     m.name = need<std::string>(root, path, "name");
     m.processors = number("processors.count");
     m.threads_per_core = number("processors.threads_per_core");
-    m.clock_hz = static_cast<std::uint64_t>(need<std::int64_t>(root, path, "processors.clock_hz"));
+    m.clock_hz = need_positive(root, path, "processors.clock_hz");
     m.line_bytes = number("line_bytes");
     m.l1i = geometry(root, path, "l1i");
     m.l1d = geometry(root, path, "l1d");

@@ -45,6 +45,16 @@ TEST(MachineFile, TooManyProcessors) {
     EXPECT_EQ(refusal("count = 18", "count = 33"), ": processors.count is 33, at most 32 are supported");
     EXPECT_EQ(refusal("count = 18", "count = 32"), "accepted");
 }
+TEST(MachineFile, NumbersThatDoNotFit) {
+    EXPECT_EQ(refusal("memory = 110\n", "memory = 4294967296\n"),
+              ": latency.memory is 4294967296, allowed are 0 to 4294967295");
+    EXPECT_EQ(refusal("memory = 110\n", "memory = -1\n"),
+              ": latency.memory is -1, allowed are 0 to 4294967295");
+    EXPECT_EQ(refusal("memory = 110\n", "memory = 4294967295\n"), "accepted");
+    EXPECT_EQ(refusal("count = 18", "count = 4294967314"),
+              ": processors.count is 4294967314, allowed are 0 to 4294967295");
+    EXPECT_EQ(refusal("size = 8388608", "size = -8388608"), ": l2.size is -8388608, it must be positive");
+}
 TEST(MachineFile, ThreadsThatDoNotDivide) {
     EXPECT_EQ(refusal("threads_per_core = 1", "threads_per_core = 4"),
               ": processors.count must be a multiple of processors.threads_per_core");

@@ -88,6 +88,22 @@ def test_prune_removes_all_but_the_kept(store: Path) -> None:
     assert sorted(path.name for path in store.iterdir() if path.is_dir()) == ["ready-b"]
 
 
+def test_a_manifest_of_another_name_neither_counts_nor_has_prune_remove_what_it_names(store: Path) -> None:
+    make(store, "ready-a")
+    victim = store.parent / "victim.json"
+    victim.write_text("kept")
+    manifest = store / "ready-a.json"
+    manifest.write_text(manifest.read_text().replace('"ready-a"', '"../victim"'))
+    assert checkpoint.all_checkpoints() == []
+    checkpoint.prune(set())
+    assert victim.read_text() == "kept"
+
+
+def test_a_manifest_that_is_no_text_does_not_count(store: Path) -> None:
+    (store / "ready-a.json").write_bytes(b"\xff\xfe{")
+    assert checkpoint.all_checkpoints() == []
+
+
 def test_a_hash_does_not_see_where_holes_are(tmp_path: Path) -> None:
     sparse, dense = tmp_path / "sparse", tmp_path / "dense"
     dense.write_bytes(b"\0" * 9_000_000 + b"x" + b"\0" * 9_000_000)

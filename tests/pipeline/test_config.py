@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,23 @@ def test_the_s80_is_the_papers_machine() -> None:
 def test_unknown_machine_is_refused_with_the_names_there_are() -> None:
     with pytest.raises(UserError, match=r"no machine `s81` in configs/machines: allowed are .*did you mean s80\?"):
         load_machine("s81")
+
+
+def test_a_path_is_no_name(tmp_path: Path) -> None:
+    """A name becomes a folder's name in results and checkpoints."""
+    (tmp_path / "x.toml").write_text("")
+    outside = os.path.relpath(tmp_path, paths.MACHINES) + "/x"
+    with pytest.raises(UserError, match=r"there is no machine `\.\./.*/x` in configs/machines"):
+        load_machine(outside)
+    with pytest.raises(UserError, match=r"there is no experiment `\.\./experiments/imapb`"):
+        load_experiment("../experiments/imapb", {})
+
+
+@pytest.mark.parametrize("key", ["latency.memory", "clock.quantum_cycles"])
+def test_numbers_that_the_model_cannot_hold_are_refused(key: str) -> None:
+    with pytest.raises(UserError, match=rf"s80.toml: key `{key}`: .*less than or equal to 4294967295"):
+        load_machine("s80", {key: 1 << 32})
+    load_machine("s80", {key: (1 << 32) - 1})
 
 
 @pytest.mark.parametrize(

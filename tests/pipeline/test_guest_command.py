@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -57,3 +58,25 @@ def test_the_key_knows_machine_and_mail_store_but_no_path() -> None:
     assert following(options, "-smp") == ["18"]
     assert following(options, "-append") == [f"{BOOT.machine.guest.kernel_args} {BOOT.scale.boot_line()}"]
     assert not any(option.startswith("/") for option in options)
+
+
+def test_a_comma_in_a_folders_name_adds_no_option() -> None:
+    folder = Path("/f,server=off")
+    options = arguments(
+        BOOT,
+        replace(
+            session(shared=True),
+            folder=folder,
+            ram=folder / "ram.img",
+            socket=folder / "s",
+            job=folder / "job",
+            plugin=folder / "p.so",
+            plugin_arguments={"ram": folder / "ram.img"},
+        ),
+    )
+    doubled = "/f,,server=off"
+    assert f",mem-path={doubled}/ram.img," in following(options, "-object")[0]
+    assert following(options, "-qmp") == [f"unix:{doubled}/s,server=on,wait=off"]
+    assert following(options, "-fw_cfg") == [f"name=opt/s80lab/job,file={doubled}/job"]
+    assert following(options, "-plugin") == [f"{doubled}/p.so,ram={doubled}/ram.img"]
+    assert all(option.count(f"path={doubled}/") == 1 for option in following(options, "-chardev"))

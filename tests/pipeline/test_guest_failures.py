@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -101,3 +102,14 @@ def test_a_qemu_that_refuses_its_command_line(lab: Lab, tmp_path: Path) -> None:
     )
     assert "QEMU ended unexpectedly with code 1: " in said
     assert "z80" in said
+
+
+def test_a_temporary_folder_with_too_long_a_name_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its name and that of a socket in it may have no more than 107 bytes."""
+    folder = tmp_path / ("x" * 100)
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    session = Session(tmp_path, tmp_path / RAM_FILE, shared=True, socket=tmp_path)
+    with pytest.raises(UserError, match="too long a name for a socket in it: set TMPDIR"), short_socket(session):
+        pass
+    assert list(folder.iterdir()) == []
