@@ -16,7 +16,7 @@ from s80lab import paths
 from s80lab.bench_replay import bench_replay
 from s80lab.checkpoint import SNAPSHOTS, Checkpoint
 from s80lab.checkpoint_warm import STALL_S, write_inputs
-from s80lab.experiment import WARMUP_SEED, Plan
+from s80lab.experiment import Plan
 from s80lab.follow import Follower
 from s80lab.guest import Guest, short_socket
 from s80lab.guest_command import JOB, Session
@@ -79,7 +79,7 @@ async def bench(plan: Plan, ready: Checkpoint, captures: Path, say: Callable[[st
 
 
 async def _bare(plan: Plan, ready: Checkpoint, folder: Path) -> Rate:
-    (folder / JOB).write_text(plan.job(WARMUP_SEED) + f"warmup_s=0\nmeasure_s={LENGTH / 1e9}\n")
+    (folder / JOB).write_text(plan.job() + f"warmup_s=0\nmeasure_s={LENGTH / 1e9}\n")
     session = Session(folder, ready.ram, shared=False, socket=folder, job=folder / JOB, incoming=True)
     with short_socket(session) as session:
         async with Guest(plan.qemu, plan.boot, session, "bench without the plugin") as guest:
@@ -91,7 +91,7 @@ async def _bare(plan: Plan, ready: Checkpoint, folder: Path) -> Rate:
 
 
 async def _modelled(plan: Plan, ready: Checkpoint, folder: Path, length: int, arguments: Mapping[str, object]) -> Rate:
-    values = {**write_inputs(plan, ready, folder, WARMUP_SEED), "ram": ready.ram, **arguments}
+    values = {**write_inputs(plan, ready, folder), "ram": ready.ram, **arguments}
     session = Session(
         folder,
         ready.ram,

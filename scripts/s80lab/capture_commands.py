@@ -62,11 +62,11 @@ def capture(
     if out is not None and len(forms) > 1:
         raise UserError("--out names one file and --form both makes two; leave --out away and take them from captures/")
     stage = start or ("warm" if forms == ("full",) else "ready")
-    (plan,) = make_plans([experiment], Options(machine, protocol, scale, (), parse_settings(settings or [])))
-    chosen = one_seed(seed, plan)
+    options = Options(machine, protocol, scale, one_seed(seed), parse_settings(settings or []))
+    plan, *_ = make_plans([experiment], options)
     run_pipeline([plan], 1, False, stage)
     skip, measure = lengths(plan.phases, stage, forms, instructions, warm_up)
-    recipe = Recipe(plan, chosen, forms, _start(plan, stage), skip, measure)
+    recipe = Recipe(plan, forms, _start(plan, stage), skip, measure)
 
     async def work(board: Board) -> Manifest:
         job = board.job(recipe.name)

@@ -14,11 +14,11 @@ from s80lab import paths, resources
 from s80lab.capture import STORE, SUFFIX, Form, Manifest, Totals
 from s80lab.checkpoint import SNAPSHOTS, Checkpoint
 from s80lab.checkpoint_warm import MACHINE, PROTOCOL
-from s80lab.config_experiment import Phases
+from s80lab.config_experiment import FEWEST_WINDOWS, Phases
 from s80lab.errors import UserError
 from s80lab.experiment import Inputs, Plan
 from s80lab.folder import read_manifest, read_stats
-from s80lab.hashing import text_hash, value_hash
+from s80lab.hashing import value_hash
 from s80lab.metrics import compute
 from s80lab.progress import Job
 from s80lab.replay_error import differences
@@ -40,7 +40,6 @@ class Recipe:
     """What is recorded. skip, measure: instructions before and in the measured region."""
 
     plan: Plan
-    seed: int
     forms: tuple[Form, ...]
     start: Checkpoint
     skip: int
@@ -48,8 +47,8 @@ class Recipe:
 
     @property
     def window(self) -> int:
-        """Of the statistics: short enough for six in the warm-up, by which it is judged."""
-        return min(self.plan.phases.window, max(self.skip // 6, MIN_WINDOW))
+        """Of the statistics: short enough for the warm-up to be judged by."""
+        return min(self.plan.phases.window, max(self.skip // FEWEST_WINDOWS, MIN_WINDOW))
 
     @property
     def inputs(self) -> Inputs:
@@ -58,25 +57,24 @@ class Recipe:
         return {
             **self.plan.warm_inputs,
             "start": self.start.manifest.content,
-            "job": text_hash(self.plan.job(self.seed)),
             "capture": value_hash(shape),
         }
 
     @property
     def name(self) -> str:
         forms = "both" if len(self.forms) > 1 else self.forms[0]
-        return f"{self.plan.name}-{self.plan.scale_name}-s{self.seed}-{forms}-{value_hash(self.inputs)[:8]}"
+        return f"{self.plan.name}-{self.plan.scale_name}-s{self.plan.seed}-{forms}-{value_hash(self.inputs)[:8]}"
 
     def origin(self) -> str:
         """What goes into the capture's header, JSON."""
-        job = dict(line.split("=", 1) for line in self.plan.job(self.seed).splitlines())
+        job = dict(line.split("=", 1) for line in self.plan.job().splitlines())
         content = {
             "capture": self.name,
             "experiment": self.plan.name,
             "mix": self.plan.experiment.workload,
             "workload": self.plan.experiment.workload,
             "scale": self.plan.scale_name,
-            "seed": self.seed,
+            "seed": self.plan.seed,
             "clients": self.plan.clients,
             "think_ms": float(job["think_ms"]),
             "start": self.start.manifest.stage,
@@ -94,18 +92,18 @@ def lengths(
     """(skip, measure) of a capture, in instructions of all processors together, where they are not given.
 
     From a ready guest the filtered form alone is as long as an experiment's least warm-up, a run's region at its end,
-    and has six windows before that; with the full form beside it, a third of a run's region after two thirds of it.
-    From a warm guest, whose caches are in the capture, it is a fifteenth of a run and of its settling.
+    and has nine windows before that; with the full form beside it, a third of a run's region after two thirds of it.
+    From a warm guest, whose caches are in the capture, it is a fifteenth of a run's region and nothing before it.
     """
     if stage == "warm":
         measure = instructions or phases.measure // 15
-        usual = phases.skip // 10
+        usual = 0
     elif "full" in forms:
         measure = instructions or phases.measure // 3
         usual = 2 * phases.measure // 3
     else:
         measure = instructions or phases.measure
-        usual = max(phases.warmup_min - measure, 6 * phases.window)
+        usual = max(phases.warmup_min - measure, FEWEST_WINDOWS * phases.window)
     return (usual if warm_up is None else warm_up), measure
 
 
@@ -138,7 +136,7 @@ async def make(recipe: Recipe, slots: asyncio.Semaphore, job: Job, again: bool) 
                 created=now(),
                 experiment=recipe.plan.name,
                 scale=recipe.plan.scale_name,
-                seed=recipe.seed,
+                seed=recipe.plan.seed,
                 start=recipe.start.manifest.stage,
                 skip=recipe.skip,
                 measure=recipe.measure,
@@ -156,12 +154,12 @@ async def _record(recipe: Recipe, folder: Path, job: Job) -> None:
     plan = replace(recipe.plan, phases=phases)
     files = {f"capture_{form}": folder / f"{form}{SUFFIX}" for form in recipe.forms}
     extra = {**files, "capture_origin": folder / ORIGIN}
-    timing = await live(plan, recipe.start, recipe.seed, folder, job, extra)
+    timing = await live(plan, recipe.start, folder, job, extra)
     for path in files.values():
         if not path.is_file():
             raise UserError(f"recording {recipe.name}: the plugin left no {path.name}")
     job.update("report")
-    await asyncio.to_thread(finish, plan, recipe.start, recipe.seed, recipe.name, recipe.inputs, timing, folder)
+    await asyncio.to_thread(finish, plan, recipe.start, recipe.name, recipe.inputs, timing, folder)
 
 
 async def _verify(recipe: Recipe, form: Form, folder: Path, job: Job) -> Totals:

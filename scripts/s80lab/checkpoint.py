@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol, TypeVar
+
+from pydantic import Field
 
 from s80lab import paths
 from s80lab.config import Strict
@@ -18,8 +21,10 @@ __all__ = [
     "Checkpoint",
     "Manifest",
     "all_checkpoints",
+    "drop",
     "find",
     "hash_files",
+    "known",
     "missing",
     "now",
     "prune",
@@ -55,11 +60,14 @@ P = TypeVar("P", bound=Planned)
 
 
 class WarmupRecord(Strict):
-    """How a warm-up ended; drifts in points between the last three windows and the three before."""
+    """How a warm-up ended; see metrics_warmup.WarmUp."""
 
     verdict: Literal["warm", "not warm"]
+    reasons: tuple[str, ...] = ()
     instructions: int
     drift_points: dict[str, float | None]
+    error_points: dict[str, float | None] = Field(default_factory=dict)
+    clients_finished: int | None = None
     mips: float
 
 
@@ -100,6 +108,17 @@ def find(name: str, key: str) -> Checkpoint | None:
     """The checkpoint, if it is there, whole and of exactly these inputs."""
     manifest = STORE.find(name, key)
     return None if manifest is None else _checkpoint(manifest)
+
+
+def known(name: str, key: str) -> Manifest | None:
+    """What is known of a checkpoint of exactly these inputs, even where its blobs have been dropped."""
+    manifest = STORE.known(name)
+    return manifest if manifest is not None and manifest.key == key else None
+
+
+def drop(checkpoint: Checkpoint) -> None:
+    """Removes the blobs; the manifest goes on saying what they were."""
+    shutil.rmtree(checkpoint.folder)
 
 
 def missing(plans: Sequence[P], *, ready_only: bool) -> dict[str, P]:

@@ -24,9 +24,9 @@ from s80lab.guest_command import JOB, RAM_FILE, Session
 from s80lab.guest_counters import WATCH, write_watch
 from s80lab.kernel import load_kernel
 from s80lab.kernel_memory import KernelMemory, RamFile
-from s80lab.metrics_windows import WarmUp, curve, judge
+from s80lab.metrics import warm_up
+from s80lab.metrics_warmup import WarmUp
 from s80lab.progress import Job
-from s80lab.snapshots import Snapshots
 from s80lab.staging import exclusive, staging
 
 # Without a new window, a line on the console or an event.
@@ -34,7 +34,7 @@ STALL_S = 600.0
 MACHINE, PROTOCOL = "machine.toml", "protocol.toml"
 
 
-async def build_warm(plan: Plan, ready: Checkpoint, slots: asyncio.Semaphore, job: Job) -> Checkpoint:
+async def build_warm(plan: Plan, ready: Checkpoint, job: Job) -> Checkpoint:
     """The warm checkpoint of the plan, built unless it is there."""
     name = plan.warm_name
     lock = paths.checkpoints() / f".{name}.lock"
@@ -42,33 +42,32 @@ async def build_warm(plan: Plan, ready: Checkpoint, slots: asyncio.Semaphore, jo
         found = checkpoint.find(name, plan.warm_key)
         if found is not None:
             return found
-        async with slots:
-            began = time.monotonic()
-            folder = paths.checkpoints() / name
-            with staging(folder) as partial:
-                record = await _warm_up(plan, ready, partial, job)
-                job.update("hashing")
-                files = await asyncio.to_thread(checkpoint.hash_files, partial)
-            manifest = Manifest(
-                name=name,
-                stage="warm",
-                key=plan.warm_key,
-                inputs=plan.warm_inputs,
-                qemu_version=plan.qemu.version,
-                files=files,
-                warmup=record,
-                wall_s=round(time.monotonic() - began, 1),
-                created=checkpoint.now(),
-            )
-            return checkpoint.record(folder, manifest)
+        began = time.monotonic()
+        folder = paths.checkpoints() / name
+        with staging(folder) as partial:
+            record = await _warm_up(plan, ready, partial, job)
+            job.update("hashing")
+            files = await asyncio.to_thread(checkpoint.hash_files, partial)
+        manifest = Manifest(
+            name=name,
+            stage="warm",
+            key=plan.warm_key,
+            inputs=plan.warm_inputs,
+            qemu_version=plan.qemu.version,
+            files=files,
+            warmup=record,
+            wall_s=round(time.monotonic() - began, 1),
+            created=checkpoint.now(),
+        )
+        return checkpoint.record(folder, manifest)
 
 
-def write_inputs(plan: Plan, start: Checkpoint, folder: Path, seed: int) -> dict[str, object]:
+def write_inputs(plan: Plan, start: Checkpoint, folder: Path) -> dict[str, object]:
     """Puts machine, protocol, job and the list of the guest's counters into a folder; the plugin arguments that name
     them. start: the guest that will run."""
     (folder / MACHINE).write_text(plan.machine.resolved())
     shutil.copyfile(plan.protocol, folder / PROTOCOL)
-    (folder / JOB).write_text(plan.job(seed))
+    (folder / JOB).write_text(plan.job())
     write_watch(folder / WATCH, KernelMemory(load_kernel(plan.image), RamFile(start.ram, low_ram(plan.scale.ram))))
     return {
         "machine": folder / MACHINE,
@@ -91,13 +90,13 @@ async def _warm_up(plan: Plan, ready: Checkpoint, folder: Path, job: Job) -> War
         job=folder / JOB,
         plugin=plan.plugin,
         plugin_arguments={
-            **write_inputs(plan, ready, folder, plan.warmup_seed),
+            **write_inputs(plan, ready, folder),
             "ram": folder / RAM_FILE,
             "state_out": folder / MODEL_STATE,
         },
         incoming=True,
     )
-    follower = WarmupFollower(folder / SNAPSHOTS, plan.phases)
+    follower = WarmupFollower(folder / SNAPSHOTS, plan.phases, plan.clients)
     with short_socket(session) as session:
         async with Guest(plan.qemu, plan.boot, session, f"warm-up of {plan.warm_name}") as guest:
             await guest.restore(ready.guest_state)
@@ -117,6 +116,9 @@ async def _warm_up(plan: Plan, ready: Checkpoint, folder: Path, job: Job) -> War
         verdict=verdict.verdict,
         instructions=verdict.instructions,
         drift_points=verdict.drift_points,
+        error_points=verdict.error_points,
+        clients_finished=verdict.clients_finished,
+        reasons=verdict.reasons,
         mips=round(follower.mips or 0.0, 1),
     )
 
@@ -127,6 +129,7 @@ class WarmupFollower:
 
     path: Path
     phases: Phases
+    clients: int
     instructions: int = 0
     mips: float | None = None
     _verdict: WarmUp | None = None
@@ -147,7 +150,7 @@ class WarmupFollower:
         if size == self._size or not whole or lines < 2:
             return False
         self._size = size
-        self._verdict = judge(curve(Snapshots.read(self.path)))
+        self._verdict = warm_up(self.path, self.clients)
         self.instructions = self._verdict.instructions
         self._times.append((time.monotonic(), self.instructions))
         (then, before), (now, after) = self._times[0], self._times[-1]
@@ -168,8 +171,9 @@ class WarmupFollower:
         if self._verdict is None:
             job.update("taking up the job")
             return
-        drifts = [abs(drift) for drift in self._verdict.drift_points.values() if drift is not None]
-        drift = f", drift {max(drifts):.1f} points" if drifts else ""
+        drifts = [drift for drift in self._verdict.drift_points.values() if drift is not None]
+        errors = [error for error in self._verdict.error_points.values() if error is not None]
+        drift = f", drift {max(drifts, key=abs):+.1f} points, known to {max(errors):.1f}" if drifts else ""
         over = self.instructions >= self.phases.warmup_min
         total = self.phases.warmup_max if over else self.phases.warmup_min
         then, done = self._times[-1]

@@ -135,6 +135,9 @@ def run(
     settings: Settings = None,
     jobs: Jobs = 0,
     again: Again = False,
+    drop_warm: Annotated[
+        bool, typer.Option("--drop-warm", help="Remove each warm checkpoint once its run is whole, to save disk.")
+    ] = False,
     engine: Engine = "qemu",
     gem5: Gem5 = None,
 ) -> None:
@@ -143,7 +146,7 @@ def run(
     if engine == "gem5":
         _show_gem5(run_gem5(experiments, options, gem5, jobs, again, "run"))
     else:
-        _show(run_pipeline(make_plans(experiments, options), jobs, again, "run"))
+        _show(run_pipeline(make_plans(experiments, options), jobs, again, "run", drop_warm))
 
 
 @app.command()

@@ -39,15 +39,15 @@ Again = Annotated[bool, typer.Option("--again", help="Measure anew what has been
 
 
 def make_plans(experiments: Sequence[str], options: Options) -> list[Plan]:
-    """The experiments, resolved; what is wrong with the words is told before a QEMU is looked for."""
+    """The experiments, resolved, one plan a seed; what is wrong with the words is told before a QEMU is looked for."""
     drafts = [draft(name, options) for name in dict.fromkeys(experiments)]
     qemu = find_qemu()
-    return [complete(qemu) for complete in drafts]
+    return [plan for complete in drafts for plan in complete(qemu)]
 
 
-def run_pipeline(plans: list[Plan], jobs: int, again: bool, until: Until) -> list[Path]:
+def run_pipeline(plans: list[Plan], jobs: int, again: bool, until: Until, drop: bool = False) -> list[Path]:
     """The experiments up to a stage."""
-    return on_board(lambda board: Pipeline(board, jobs, again).go(plans, until))
+    return on_board(lambda board: Pipeline(board, jobs, again, drop).go(plans, until))
 
 
 def run_gem5(
@@ -115,21 +115,26 @@ def add_store_commands(app: typer.Typer, store: Store[M], noun: str, describe: C
             print(f"{name}: removed, {freed / 1e9:.1f} GB")
 
 
-def one_seed(seed: int | None, plan: Plan) -> int:
-    """The seed that was asked for, else the experiment's first."""
+def one_seed(seed: int | None) -> list[int]:
+    """The --seed option; none where it is absent."""
     if seed is not None and seed < 1:
         raise UserError(f"--seed {seed}: seeds are whole numbers from 1 up")
-    return plan.experiment.seeds[0] if seed is None else seed
+    return [] if seed is None else [seed]
 
 
-def parse_seeds(text: str | None) -> list[int]:
+def parse_seeds(text: str | None, option: str = "--seeds") -> list[int]:
     """The --seeds option; none where it is absent."""
     if text is None:
         return []
     try:
-        return [int(part) for part in text.split(",")]
+        seeds = [int(part) for part in text.split(",")]
     except ValueError:
-        raise UserError(f"--seeds {text}: write whole numbers separated by commas, for example 1,2,3") from None
+        raise UserError(f"{option} {text}: write whole numbers separated by commas, for example 1,2,3") from None
+    if min(seeds) < 1:
+        raise UserError(f"{option} {text}: seeds are whole numbers from 1 up")
+    if len(set(seeds)) < len(seeds):
+        raise UserError(f"{option} {text}: the same seed twice is the same run twice, not a sample")
+    return seeds
 
 
 def wide_console() -> Console:

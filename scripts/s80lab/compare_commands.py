@@ -7,7 +7,7 @@ import asyncio
 import re
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import Annotated
@@ -71,9 +71,8 @@ def compare_command(
     chosen = parse_settings(settings or [])
     ours = parse_seeds(seeds)
     moving = {key: value for key, value in chosen.items() if key.startswith(MOVING)}
-    (drawn,) = make_plans([experiment], Options(machine=machine, protocol="hammer", scale=scale, settings=moving))
-    # Each seed's clients draw from it from the mix's first transaction on, as gem5's do: regions of other transactions.
-    plans = [replace(drawn, warmup_seed=seed) for seed in ours]
+    options = Options(machine=machine, protocol="hammer", scale=scale, seeds=ours, settings=moving)
+    plans = make_plans([experiment], options)
     run_pipeline(plans, 0, False, "warm")
     table_of_ruby = as_ruby(paths.BUILD / "protocols" / f"{AS_RUBY}.toml")
 
@@ -180,7 +179,7 @@ def as_ruby(target: Path) -> Path:
 async def _capture(plan: Plan, skip: int, measure: int, board: Board) -> Capture:
     warm = checkpoint.find(plan.warm_name, plan.warm_key)
     assert warm is not None  # built a moment ago
-    recipe = Recipe(plan, plan.warmup_seed, ("full",), warm, skip, measure)
+    recipe = Recipe(plan, ("full",), warm, skip, measure)
     job = board.job(recipe.name)
     made = await make(recipe, asyncio.Semaphore(1), job, False)
     job.done("captured")

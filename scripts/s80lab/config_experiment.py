@@ -6,13 +6,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Self
 
-from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
+from pydantic import AfterValidator, Field, NonNegativeFloat, NonNegativeInt, PositiveInt, model_validator
 
 from s80lab import paths
 from s80lab.config import Size, Strict, find, hint, load, shown
 from s80lab.errors import UserError
 
 MIB = 1 << 20
+# Of a warm-up: three in each of the two stretches that are compared, and as many before them.
+FEWEST_WINDOWS = 9
 
 
 class Scale(Strict):
@@ -41,14 +43,16 @@ class Phases(Strict):
     """Lengths in instructions of all processors together.
 
     warmup_min, warmup_max: the warm-up ends once it has settled, not before the first nor after the second.
-    skip: between restoring the warm checkpoint and the measured region (clients take up the run's seed).
-    measure: the measured region. window: a statistics window; settling looks at six of them.
+    measure, measure_cycles: the measured region is at least so long, in instructions and in client cycles (a cycle:
+    each client thinks once and is served once), by what the warm-up says of instructions a transaction.
+    window: a statistics window; settling needs nine of them. skip: between the checkpoint and the measured region.
     """
 
     warmup_min: PositiveInt
     warmup_max: PositiveInt
-    skip: PositiveInt
     measure: PositiveInt
+    measure_cycles: NonNegativeFloat = 0.0
+    skip: NonNegativeInt = 0
     window: PositiveInt = 1_000_000_000
     think_ms: NonNegativeInt | None = None
 
@@ -56,8 +60,11 @@ class Phases(Strict):
     def _order(self) -> Self:
         if self.warmup_max < self.warmup_min:
             raise ValueError(f"warmup_max = {self.warmup_max} is less than warmup_min = {self.warmup_min}")
-        if self.warmup_min < 6 * self.window:
-            raise ValueError(f"warmup_min = {self.warmup_min} is less than six windows of {self.window}")
+        if self.warmup_min < FEWEST_WINDOWS * self.window:
+            raise ValueError(
+                f"warmup_min = {self.warmup_min} is less than {FEWEST_WINDOWS} windows of {self.window}: "
+                "no drift could be told"
+            )
         return self
 
 
@@ -94,6 +101,13 @@ class Gem5Part(Strict):
     sweep: dict[str, Annotated[list[str | int | float], Field(min_length=1)]] = Field(default_factory=dict)
 
 
+def _distinct(seeds: list[int]) -> list[int]:
+    """The same seed twice is the same run twice: no sample."""
+    if len(set(seeds)) < len(seeds):
+        raise ValueError(f"seeds = {seeds} names a seed twice: the same run again is no sample")
+    return seeds
+
+
 class Experiment(Strict):
     """machine x protocol x image x workload x phases x seeds. Phases are given for each scale."""
 
@@ -103,7 +117,7 @@ class Experiment(Strict):
     image: str = "debian"
     workload: str
     scale: str
-    seeds: Annotated[list[PositiveInt], Field(min_length=1)]
+    seeds: Annotated[list[PositiveInt], Field(min_length=1), AfterValidator(_distinct)]
     clients: PositiveInt | None = None
     phases: dict[str, Phases]
     gem5: Gem5Part | None = None

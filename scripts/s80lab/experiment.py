@@ -20,9 +20,6 @@ from s80lab.protocol_proof import ensure_proven
 from s80lab.qemu import Qemu
 from s80lab.workload import job_text, login_job_text
 
-# The warm-up's clients draw from a seed of their own; a run's clients take up the run's.
-WARMUP_SEED = 1_000_000
-
 Inputs = dict[str, str]
 
 
@@ -43,7 +40,8 @@ class Options:
 
 @dataclass(frozen=True)
 class Plan:
-    """One experiment with all that it names. warmup_seed: what the clients draw from until the warm checkpoint."""
+    """One seed of an experiment with all that it names. The clients draw from the seed from the mix's first transaction
+    on, so each seed has a warm-up and a warm checkpoint of its own and its run is an independent start."""
 
     name: str
     experiment: Experiment
@@ -55,7 +53,7 @@ class Plan:
     image_manifest: ImageManifest
     qemu: Qemu
     plugin: Path
-    warmup_seed: int = WARMUP_SEED
+    seed: int
 
     @property
     def scale_name(self) -> str:
@@ -81,13 +79,13 @@ class Plan:
     def login_job(self) -> str:
         return login_job_text(self.clients, self.scale.users)
 
-    def job(self, seed: int) -> str:
+    def job(self) -> str:
         """The text that the guest's load generator reads."""
         return job_text(
             self.experiment.workload,
             clients=self.clients,
             users=self.scale.users,
-            seed=seed,
+            seed=self.seed,
             think_ms=self.phases.think_ms,
         )
 
@@ -116,7 +114,7 @@ class Plan:
             "plugin": file_hash(self.plugin),
             "machine": text_hash(self.machine.resolved()),
             "protocol": file_hash(self.protocol),
-            "warmup_job": text_hash(self.job(self.warmup_seed)),
+            "job": text_hash(self.job()),
             "warmup_lengths": value_hash(lengths),
         }
 
@@ -124,13 +122,12 @@ class Plan:
     def warm_key(self) -> str:
         return value_hash(self.warm_inputs)
 
-    def run_inputs(self, seed: int, warm_content: str) -> Inputs:
+    def run_inputs(self, warm_content: str) -> Inputs:
         """All that decides a run's numbers; warm_content is the hash of the warm checkpoint's files."""
-        lengths = {"skip": self.phases.skip, "measure": self.phases.measure}
+        lengths = {name: getattr(self.phases, name) for name in ("skip", "measure", "measure_cycles")}
         return {
             **self.warm_inputs,
             "warm": warm_content,
-            "job": text_hash(self.job(seed)),
             "run_lengths": value_hash(lengths),
         }
 
@@ -140,16 +137,17 @@ class Plan:
 
     @property
     def warm_name(self) -> str:
-        return f"warm-{self.name}-{self.scale_name}-{self.warm_key[:8]}"
+        return f"warm-{self.name}-{self.scale_name}-s{self.seed}-{self.warm_key[:8]}"
 
 
 def plan(name: str, options: Options, qemu: Qemu) -> Plan:
-    """Resolves an experiment; UserError names the first thing that is missing or wrong."""
-    return draft(name, options)(qemu)
+    """Resolves an experiment, with its first seed; UserError names the first thing that is missing or wrong."""
+    return draft(name, options)(qemu)[0]
 
 
-def draft(name: str, options: Options) -> Callable[[Qemu], Plan]:
-    """The plan but for its QEMU: what is wrong with the user's words is told before a QEMU is unpacked."""
+def draft(name: str, options: Options) -> Callable[[Qemu], list[Plan]]:
+    """The plans of all seeds but for their QEMU: what is wrong with the user's words is told before a QEMU is
+    unpacked."""
     experiment = load_experiment(name, options.overrides())
     named = options.protocol or experiment.protocol or load_machine(experiment.machine, options.settings).protocol
     protocol = find_or_file("protocol", paths.PROTOCOLS, named)
@@ -162,15 +160,19 @@ def draft(name: str, options: Options) -> Callable[[Qemu], Plan]:
     scale = load_scale(experiment.scale)
     manifest = load_image(image)
     ensure_proven(protocol)
-    return lambda qemu: Plan(
-        name=name,
-        experiment=experiment,
-        phases=phases,
-        scale=scale,
-        machine=machine,
-        protocol=protocol,
-        image=image,
-        image_manifest=manifest,
-        qemu=qemu,
-        plugin=paths.PLUGIN,
-    )
+    return lambda qemu: [
+        Plan(
+            name=name,
+            experiment=experiment,
+            phases=phases,
+            scale=scale,
+            machine=machine,
+            protocol=protocol,
+            image=image,
+            image_manifest=manifest,
+            qemu=qemu,
+            plugin=paths.PLUGIN,
+            seed=seed,
+        )
+        for seed in experiment.seeds
+    ]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """All stages of several experiments, in the order that keeps every host core busy: the ready checkpoint once, then
-the mixes' warm-ups beside each other, then the measured runs."""
+each seed's warm-up and, in the same breath, its measured run."""
 
 from __future__ import annotations
 
@@ -15,51 +15,61 @@ from s80lab.checkpoint_ready import build_ready
 from s80lab.checkpoint_warm import build_warm
 from s80lab.experiment import Plan
 from s80lab.progress import Board
-from s80lab.run import measure
+from s80lab.run import measure, measured
 from s80lab.staging import tidy
 
 Until = Literal["ready", "warm", "run"]
 
 
 class Pipeline:
-    """jobs: guests at once (0: one for each host core). again: measure anew what is there already."""
+    """jobs: guests at once (0: one for each host core). again: measure anew what is there already. drop: remove each
+    warm checkpoint once its run is whole, so that no more of them lie on the disk than guests run at once."""
 
-    def __init__(self, board: Board, jobs: int = 0, again: bool = False) -> None:
+    def __init__(self, board: Board, jobs: int = 0, again: bool = False, drop: bool = False) -> None:
         self._board = board
         self._jobs = jobs or resources.host_cores()
         self._slots = asyncio.Semaphore(self._jobs)
         self._again = again
+        self._drop = drop
         self._ready: dict[str, asyncio.Task[Checkpoint]] = {}
 
     async def go(self, plans: Sequence[Plan], until: Until = "run") -> list[Path]:
         """Runs the experiments up to a stage; the folders of all measured runs (none before the last stage)."""
         tidy(self._board.say, paths.checkpoints(), paths.runs())
-        self._check_needs(plans, until)
+        whole = [None if until != "run" or self._again else measured(plan) for plan in plans]
+        lacking = [plan for plan, folder in zip(plans, whole, strict=True) if folder is None]
+        if lacking:
+            self._check_needs(lacking, until)
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._experiment(plan, until, group)) for plan in plans]
-        return [folder for task in tasks for folder in task.result()]
+            tasks = [group.create_task(self._seed(plan, until, group)) for plan in lacking]
+        fresh = iter(tasks)
+        folders = [folder or next(fresh).result() for folder in whole]
+        return [folder for folder in folders if folder is not None]
 
     def _check_needs(self, plans: Sequence[Plan], until: Until) -> None:
         missing = checkpoint.missing(plans, ready_only=until == "ready")
-        guests = sum(len(plan.experiment.seeds) for plan in plans)
-        at_once = max(1, min(self._jobs, guests))
-        disk = sum(resources.checkpoint_bytes(plan.scale) for plan in missing.values())
-        needed = resources.Need(disk, at_once * resources.RUN_MEMORY)
+        at_once = max(1, min(self._jobs, len(plans)))
+        sizes = sorted((resources.checkpoint_bytes(plan.scale) for plan in missing.values()), reverse=True)
+        kept = len({plan.ready_key for plan in plans}) + at_once if self._drop else len(sizes)
+        needed = resources.Need(sum(sizes[:kept]), at_once * resources.RUN_MEMORY)
         self._board.say(f"needs {needed} ({len(missing)} checkpoints to build, {at_once} guests at once)")
         resources.require(needed, paths.checkpoints())
 
-    async def _experiment(self, plan: Plan, until: Until, group: asyncio.TaskGroup) -> list[Path]:
+    async def _seed(self, plan: Plan, until: Until, group: asyncio.TaskGroup) -> Path | None:
         if plan.ready_key not in self._ready:
             self._ready[plan.ready_key] = group.create_task(self._build_ready(plan))
         ready = await self._ready[plan.ready_key]
         if until == "ready":
-            return []
-        warm = await self._build_warm(plan, ready)
-        if until == "warm":
-            return []
-        async with asyncio.TaskGroup() as seeds:
-            runs = [seeds.create_task(self._measure(plan, warm, seed)) for seed in plan.experiment.seeds]
-        return [run.result() for run in runs]
+            return None
+        # One slot for both: the run starts while its checkpoint is still in the host's memory.
+        async with self._slots:
+            warm = await self._build_warm(plan, ready)
+            if until == "warm":
+                return None
+            folder = await self._measure(plan, warm)
+        if self._drop:
+            checkpoint.drop(warm)
+        return folder
 
     async def _build_ready(self, plan: Plan) -> Checkpoint:
         job = self._board.job(plan.ready_name)
@@ -69,7 +79,7 @@ class Pipeline:
 
     async def _build_warm(self, plan: Plan, ready: Checkpoint) -> Checkpoint:
         job = self._board.job(plan.warm_name)
-        built = await build_warm(plan, ready, self._slots, job)
+        built = await build_warm(plan, ready, job)
         record = built.manifest.warmup
         assert record is not None
         job.done(
@@ -78,8 +88,8 @@ class Pipeline:
         )
         return built
 
-    async def _measure(self, plan: Plan, warm: Checkpoint, seed: int) -> Path:
-        job = self._board.job(f"{plan.name} seed {seed}")
-        folder = await measure(plan, warm, seed, self._slots, job, self._again)
+    async def _measure(self, plan: Plan, warm: Checkpoint) -> Path:
+        job = self._board.job(f"{plan.name} seed {plan.seed}")
+        folder = await measure(plan, warm, job)
         job.done(f"whole: {folder.name}")
         return folder

@@ -7,13 +7,14 @@
         stats.json beside them; returns what it wrote. inputs (name to SHA-256) and warm_snapshots (of the warm
         checkpoint, for the drift) come from manifest.json when inputs are not given. Nothing that
         depends on the host or on the hour goes into the file. Its "warmup" entry
-        ({"verdict": "warm" | "not warm", "drift_points": {...}, ...}) is the run's verdict.
-    warm_up(warm_snapshots: Path) -> WarmUp
+        ({"verdict": "warm" | "not warm", "drift_points": {...}, ...}) is the verdict on the caches, "standing"
+        ({"verdict": "result" | "not a result", "reasons": [...]}) that on the whole run.
+    warm_up(warm_snapshots: Path, clients: int | None = None) -> WarmUp
         The verdict on a warm checkpoint's own snapshots.
 
-stats.json: {"schema", "inputs", "region", "metrics", "windows", "warmup"}. region holds the raw
-counts: `totals` summed over the cores, `by_core` summed over everything else, `labels` of the
-dimensions. metrics are those of `metrics_registry.REGISTRY`, flattened.
+stats.json: {"schema", "inputs", "region", "metrics", "batches", "windows", "warmup", "standing"}. region holds the
+raw counts: `totals` summed over the cores, `by_core` summed over everything else, `labels` of the dimensions. metrics
+are those of `metrics_registry.REGISTRY`, flattened; batches: of the headline's, by the windows of the region.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ from typing import Any
 from s80lab import metrics_cache, metrics_cycles, metrics_guest, metrics_load
 from s80lab.folder import read_load, read_manifest, read_transactions
 from s80lab.metrics_registry import REGISTRY, Measurement, Metric, compute_all
-from s80lab.metrics_windows import WarmUp, curve, judge
+from s80lab.metrics_standing import headline_batches, standing
+from s80lab.metrics_warmup import WarmUp, judge
+from s80lab.metrics_windows import curve
 from s80lab.snapshots import Delta, Snapshots
 
 # Importing a module of metrics declares them.
@@ -51,13 +54,18 @@ def stats(
     """The content of stats.json."""
     region = run.region()
     windows = curve(run, warm)
+    metrics = compute(run, load)
+    warmup = judge(windows, None if load is None else int(load["clients"]), region.begin.clients_finished)
+    batches = headline_batches(run, load)
     return {
         "schema": SCHEMA,
         "inputs": dict(inputs),
         "region": _raw(region),
-        "metrics": compute(run, load),
+        "metrics": metrics,
+        "batches": {name: None if found is None else found.record() for name, found in batches.items()},
         "windows": [window.record() for window in windows],
-        "warmup": asdict(judge(windows)),
+        "warmup": asdict(warmup),
+        "standing": asdict(standing(metrics, warmup)),
     }
 
 
@@ -88,9 +96,10 @@ def write_stats(
     return result
 
 
-def warm_up(warm_snapshots: Path) -> WarmUp:
+def warm_up(warm_snapshots: Path, clients: int | None = None) -> WarmUp:
     """The verdict on a warm checkpoint's own snapshots."""
-    return judge(curve(Snapshots.read(warm_snapshots)))
+    snapshots = Snapshots.read(warm_snapshots)
+    return judge(curve(snapshots), clients, snapshots.lines[-1].clients_finished)
 
 
 def render(value: Any) -> str:

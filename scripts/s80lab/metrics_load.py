@@ -99,13 +99,26 @@ def _instructions_per_transaction(m: Measurement) -> Value:
 @metric(
     "interactive_law",
     "ratio",
-    "throughput x (think + response) over the number of clients: 1 where the clock is right",
-    "throughput x (the job's think_ms + response_ns_mean) / clients",
+    "throughput x (think + response) over the number of clients: 1 where the clock is right and the region long",
+    "throughput x (think_ns_mean, the job's think_ms where no think time ended, + response_ns_mean) / clients",
     of_load=True,
 )
 def _interactive_law(m: Measurement) -> Value:
-    cycle_s = float(m.load["totals"]["response_ns_mean"]) / 1e9 + float(m.load["think_ms"]) / 1e3
-    return ratio(_throughput(m) * cycle_s, m.load["clients"])
+    totals = m.load["totals"]
+    think_ns = float(totals["think_ns_mean"]) or float(m.load["think_ms"]) * 1e6
+    return ratio(_throughput(m) * (think_ns + float(totals["response_ns_mean"])) / 1e9, m.load["clients"])
+
+
+@metric(
+    "client_cycles",
+    "cycles",
+    "cycles of thinking and being served in the region: good transactions a client",
+    "sum of counts / clients",
+    of_caches=False,
+    of_load=True,
+)
+def _client_cycles(m: Measurement) -> Value:
+    return ratio(_completed(m), m.load["clients"])
 
 
 @metric(

@@ -1,18 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The curve of statistics windows, and whether the caches had settled before the measurement."""
+"""The curve of statistics windows, from the first instruction of the mix to the last measured one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from statistics import fmean, median
 from typing import Any, Literal
 
 from s80lab.metrics_registry import ratio
 from s80lab.snapshots import Delta, Snapshots
-
-COMPARED_WINDOWS = 3
-ALLOWED_DRIFT_POINTS = 2.0
 
 Phase = Literal["warm-up", "measured"]
 
@@ -55,16 +50,6 @@ class Window:
         return {**asdict(self), **shares}
 
 
-@dataclass(frozen=True)
-class WarmUp:
-    """The verdict on a warm-up; drifts are later minus earlier windows, in points (percent)."""
-
-    instructions: int
-    windows: int
-    drift_points: dict[str, float | None]
-    verdict: Literal["warm", "not warm"]
-
-
 def curve(run: Snapshots, warm: Snapshots | None = None) -> list[Window]:
     """Windows of the warm checkpoint's snapshots, if given, followed by the run's own up to the end
     of its measured region. A run that goes on counting from its checkpoint joins on to it."""
@@ -89,30 +74,6 @@ def curve(run: Snapshots, warm: Snapshots | None = None) -> list[Window]:
         done += delta.instructions
         windows.append(_window(phase, done, delta))
     return windows
-
-
-def judge(windows: Sequence[Window]) -> WarmUp:
-    """Means of E share and memory share over the last three windows of the warm-up against the three
-    before them. A window cut short (under half the usual length) says too little and is left out."""
-    warming = [window for window in windows if window.phase == "warm-up"]
-    usual = median(window.instructions for window in warming) if warming else 0
-    whole = [window for window in warming if window.instructions >= usual / 2]
-    drifts = {name: _drift(whole, name) for name in ("e_share", "memory_share")}
-    settled = all(drift is not None and abs(drift) < ALLOWED_DRIFT_POINTS for drift in drifts.values())
-    return WarmUp(
-        instructions=sum(window.instructions for window in warming),
-        windows=len(warming),
-        drift_points=drifts,
-        verdict="warm" if settled else "not warm",
-    )
-
-
-def _drift(whole: Sequence[Window], name: str) -> float | None:
-    shares = [getattr(window, name) for window in whole[-2 * COMPARED_WINDOWS :]]
-    if len(shares) < 2 * COMPARED_WINDOWS or None in shares:
-        return None
-    points = 100 * (fmean(shares[COMPARED_WINDOWS:]) - fmean(shares[:COMPARED_WINDOWS]))
-    return round(points, 9)  # so that a drift at the limit is not under it by a rounding error
 
 
 def _window(phase: Phase, end_instructions: int, delta: Delta) -> Window:

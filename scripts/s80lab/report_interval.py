@@ -6,16 +6,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import NormalDist, fmean, stdev
+from statistics import fmean, stdev
 
-CONFIDENCE = 0.95
-
-# Student's t, two-sided 95%, for 1 to 30 degrees of freedom.
-_T = (
-    *(12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228),
-    *(2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086),
-    *(2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042),
-)
+from s80lab.student import student_t
 
 
 @dataclass(frozen=True)
@@ -31,14 +24,6 @@ class Estimate:
         if self.half_width is None or other.half_width is None:
             return None
         return abs(self.mean - other.mean) <= self.half_width + other.half_width
-
-
-def student_t(degrees: int) -> float:
-    """The two-sided 95% quantile; beyond the table by the Cornish-Fisher expansion (error < 0.001)."""
-    if degrees <= len(_T):
-        return _T[degrees - 1]
-    z = NormalDist().inv_cdf(0.5 + CONFIDENCE / 2)
-    return z + (z**3 + z) / (4 * degrees) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * degrees**2)
 
 
 def estimate(values: Sequence[float | None]) -> Estimate | None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import shutil
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from s80lab import __version__, paths
+from s80lab import __version__, checkpoint, paths
 from s80lab.checkpoint import SNAPSHOTS, Checkpoint
 from s80lab.checkpoint_warm import STALL_S, guess, write_inputs
 from s80lab.database import insert_run
@@ -32,8 +33,6 @@ from s80lab.snapshots import Snapshots
 from s80lab.staging import staging
 
 WARM_SNAPSHOTS = "warmup.jsonl"
-# The guest looks at the job again when this word of the clock page changes; the warm-up has 0.
-GENERATION = 1
 
 
 @dataclass
@@ -45,20 +44,45 @@ class Timing:
     measure_end: float | None = None
 
 
-async def measure(plan: Plan, warm: Checkpoint, seed: int, slots: asyncio.Semaphore, job: Job, again: bool) -> Path:
-    """The folder of the run; a whole one of the same inputs is taken as it is unless `again`."""
-    inputs = plan.run_inputs(seed, warm.manifest.content)
-    run_id = f"{plan.name}-{plan.scale_name}-s{seed}-{value_hash(inputs)[:8]}"
-    folder = paths.runs() / run_id
-    if not again and is_whole(folder):
-        insert_run(paths.database(), folder)
-        return folder
-    async with slots:
-        with staging(folder) as partial:
-            timing = await live(plan, warm, seed, partial, job)
-            job.update("report")
-            await asyncio.to_thread(finish, plan, warm, seed, run_id, inputs, timing, partial)
-        insert_run(paths.database(), folder)
+def run_folder(plan: Plan, warm_content: str) -> Path:
+    """Where the run from that warm checkpoint lies or will lie: its name hashes all that decides its numbers."""
+    key = value_hash(plan.run_inputs(warm_content))[:8]
+    return paths.runs() / f"{plan.name}-{plan.scale_name}-s{plan.seed}-{key}"
+
+
+def measured(plan: Plan) -> Path | None:
+    """The folder of the plan's run where it is whole, even if its warm checkpoint has been dropped since."""
+    warm = checkpoint.known(plan.warm_name, plan.warm_key)
+    if warm is None or not is_whole(folder := run_folder(plan, warm.content)):
+        return None
+    insert_run(paths.database(), folder)
+    return folder
+
+
+def region_length(plan: Plan, warm: Snapshots) -> int:
+    """Instructions to measure: as many as the plan says, and enough for its client cycles at the instructions a
+    transaction that the second half of the warm-up needed; whole windows."""
+    phases = plan.phases
+    windows = warm.windows()
+    late = warm.delta(windows[len(windows) // 2].begin, windows[-1].end)
+    transactions = late.total("transactions", outcome="good")
+    if not phases.measure_cycles or not transactions:
+        return phases.measure
+    cycles = phases.measure_cycles * plan.clients * late.instructions / transactions
+    return max(phases.measure, math.ceil(cycles / phases.window) * phases.window)
+
+
+async def measure(plan: Plan, warm: Checkpoint, job: Job) -> Path:
+    """The folder of the run, measured from its warm checkpoint."""
+    inputs = plan.run_inputs(warm.manifest.content)
+    folder = run_folder(plan, warm.manifest.content)
+    length = region_length(plan, await asyncio.to_thread(Snapshots.read, warm.folder / SNAPSHOTS))
+    plan = replace(plan, phases=plan.phases.model_copy(update={"measure": length}))
+    with staging(folder) as partial:
+        timing = await live(plan, warm, partial, job)
+        job.update("report")
+        await asyncio.to_thread(finish, plan, warm, folder.name, inputs, timing, partial)
+    insert_run(paths.database(), folder)
     return folder
 
 
@@ -74,13 +98,13 @@ def is_whole(folder: Path) -> bool:
 async def live(
     plan: Plan,
     start: Checkpoint,
-    seed: int,
     folder: Path,
     job: Job,
     extra: Mapping[str, object] | None = None,
 ) -> Timing:
     """Runs the guest from a checkpoint to the end of the plan's measured region; extra: plugin arguments beside the
-    usual ones. The warm-up, where the checkpoint is not warm, is the plan's `skip`."""
+    usual ones. The warm-up, where the checkpoint is not warm, is the plan's `skip`; from a warm one the clients go on
+    as if it had never been saved."""
     phases = plan.phases
     warm = start.manifest.stage == "warm"
     session = Session(
@@ -91,9 +115,9 @@ async def live(
         job=folder / JOB,
         plugin=plan.plugin,
         plugin_arguments={
-            **write_inputs(plan, start, folder, seed),
+            **write_inputs(plan, start, folder),
             "ram": start.ram,
-            **({"state_in": start.model_state, "generation": GENERATION} if warm else {}),
+            **({"state_in": start.model_state} if warm else {}),
             "skip": phases.skip,
             "measure": phases.measure,
             **(extra or {}),
@@ -105,7 +129,7 @@ async def live(
     timing = Timing(time.monotonic())
     lines = Follower(folder / SNAPSHOTS)
     with short_socket(session) as session:
-        async with Guest(plan.qemu, plan.boot, session, f"run {plan.name}, seed {seed}") as guest:
+        async with Guest(plan.qemu, plan.boot, session, f"run {plan.name}, seed {plan.seed}") as guest:
             await guest.restore(start.guest_state)
             region = Region(phases.measure, phases.window, 0 if warm else phases.skip)
 
@@ -185,7 +209,7 @@ def _check_errors(result: dict[str, Any], name: str) -> None:
         )
 
 
-def finish(plan: Plan, start: Checkpoint, seed: int, run_id: str, inputs: Inputs, timing: Timing, folder: Path) -> None:
+def finish(plan: Plan, start: Checkpoint, run_id: str, inputs: Inputs, timing: Timing, folder: Path) -> None:
     """Checks, statistics, manifest and report of a run that has ended."""
     region = Snapshots.read(folder / SNAPSHOTS).region()
     assert timing.measure_begin is not None and timing.measure_end is not None
@@ -201,7 +225,7 @@ def finish(plan: Plan, start: Checkpoint, seed: int, run_id: str, inputs: Inputs
         "protocol": plan.protocol_name,
         "workload": plan.experiment.workload,
         "scale": plan.scale_name,
-        "seed": seed,
+        "seed": plan.seed,
         "status": "whole",
         "design": plan.design,
         "instructions": region.instructions,

@@ -88,7 +88,8 @@ class Header:
 @dataclass(frozen=True)
 class Snapshot:
     """One line: all statistics since the model was switched on. Times in modelled nanoseconds.
-    guest: the counters of the guest's kernel, empty where none were read."""
+    guest: the counters of the guest's kernel, empty where none were read. clients_finished: how many clients had
+    finished a transaction since the load began; None where nobody counted."""
 
     mark: str
     index: int
@@ -97,6 +98,7 @@ class Snapshot:
     idle_ns: int
     values: Mapping[str, Counts]
     guest: Mapping[str, int] = field(default_factory=dict)
+    clients_finished: int | None = None
 
 
 @dataclass(frozen=True)
@@ -141,6 +143,24 @@ class Delta:
         for dim, label in where.items():
             part = np.asarray(part[self.header.labels[dim].index(label)])
         return int(part)
+
+
+def without(stretch: Delta, part: Delta) -> Delta:
+    """The stretch as if the part of it had not been: every difference is the stretch's less the part's."""
+    end = stretch.end
+    return Delta(
+        stretch.header,
+        stretch.begin,
+        Snapshot(
+            end.mark,
+            end.index,
+            end.instructions - part.instructions,
+            end.clock_ns - part.clock_ns,
+            end.idle_ns - part.idle_ns,
+            {name: values - part[name] for name, values in end.values.items()},
+            {name: value - part.guest.get(name, 0) for name, value in end.guest.items()},
+        ),
+    )
 
 
 @dataclass(frozen=True)
@@ -270,4 +290,5 @@ def _snapshot(where: str, line: Mapping[str, Any], header: Header) -> Snapshot:
             )
         arrays[name] = flat.reshape(shape)
     guest = {str(name): int(value) for name, value in line.get("guest", {}).items()}
-    return Snapshot(mark, int(index), int(instructions), int(clock_ns), int(idle_ns), arrays, guest)
+    finished = line.get("clients_finished")
+    return Snapshot(mark, int(index), int(instructions), int(clock_ns), int(idle_ns), arrays, guest, finished)

@@ -66,6 +66,10 @@ class Store(Generic[M]):
             return None
         return manifest
 
+    def known(self, name: str) -> M | None:
+        """The manifest, if it is readable; the blobs may be missing."""
+        return self._read(self._file(name))
+
     def record(self, manifest: M) -> None:
         """Publishes a whole folder under its manifest."""
         partial = self._file(manifest.name).with_suffix(".json.partial")

@@ -28,6 +28,9 @@ def empty(tmp_path: Path) -> Lab:
         (["run", "imapb", "--set", "l2.size=3MiB"], "makes 6144 sets; the number of sets must be a power of two"),
         (["run", "imapb", "--set", "l2.waves=4"], "configs/machines/s80.toml: unknown key `l2.waves`: allowed are"),
         (["run", "imapb", "--seeds", "one"], "--seeds one: write whole numbers separated by commas"),
+        (["run", "imapb", "--seeds", "1,1"], "--seeds 1,1: the same seed twice is the same run twice"),
+        (["run", "imapb", "--seeds", "0,1"], "--seeds 0,1: seeds are whole numbers from 1 up"),
+        (["capture", "imapb", "--seed", "0"], "--seed 0: seeds are whole numbers from 1 up"),
         (["report", "imapb"], "no run of imapb is in"),
     ],
 )

@@ -82,7 +82,7 @@ def tiny_plan(latency_factor: int) -> Plan:
 
 def measure(tiny: Plan, ready: Checkpoint, think_ms: int, folder: Path) -> Measured:
     """Runs the cheap transactions from the ready checkpoint with the plugin on."""
-    inputs = write_inputs(tiny, ready, folder, seed=1)
+    inputs = write_inputs(tiny, ready, folder)
     users = tiny.scale.users
     job = job_text(cheap_workload(), clients=tiny.clients, users=users, seed=1, think_ms=think_ms)
     (folder / JOB).write_text(job)

@@ -121,10 +121,10 @@ def test_unknown_experiment_key_is_refused() -> None:
 
 
 def test_unknown_key_of_a_phase_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = (paths.EXPERIMENTS / "imapb.toml").read_text().replace("skip =", "skipp =", 1)
+    text = (paths.EXPERIMENTS / "imapb.toml").read_text().replace("window =", "windows =", 1)
     (tmp_path / "x.toml").write_text(text)
     monkeypatch.setattr(paths, "EXPERIMENTS", tmp_path)
-    with pytest.raises(UserError, match=r"x.toml: unknown key `phases.tiny.skipp`: .*did you mean skip\?"):
+    with pytest.raises(UserError, match=r"x.toml: unknown key `phases.tiny.windows`: .*did you mean window\?"):
         load_experiment("x", {})
 
 
@@ -150,3 +150,8 @@ def test_settings_are_toml_where_they_can_be() -> None:
 def test_setting_without_key_or_value_is_refused(setting: str) -> None:
     with pytest.raises(UserError, match=r"write KEY=VALUE, for example l2\.size=4MiB"):
         parse_settings([setting])
+
+
+def test_a_seed_named_twice_is_refused() -> None:
+    with pytest.raises(UserError, match=r"imapb.toml: .*seeds = \[1, 2, 1\] names a seed twice"):
+        load_experiment("imapb", {"seeds": [1, 2, 1]})

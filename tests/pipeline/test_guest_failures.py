@@ -49,7 +49,7 @@ def restore_with(whole: Lab, folder: Path, monkeypatch: pytest.MonkeyPatch, befo
     tiny = tiny_plan()
     ready = checkpoint.find(tiny.ready_name, tiny.ready_key)
     assert ready is not None
-    text = tiny.job(1)
+    text = tiny.job()
     assert before in text
     (folder / "job").write_text(text.replace(before, after) + "measure_s=1\n")
     session = Session(folder, ready.ram, shared=False, socket=folder, job=folder / "job", incoming=True)

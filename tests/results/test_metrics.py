@@ -14,7 +14,6 @@ from tests.results.simulation import write_run
 from s80lab.errors import UserError
 from s80lab.metrics import REGISTRY, of, render, warm_up, write_stats
 from s80lab.metrics_registry import flatten, markdown
-from s80lab.metrics_windows import Window, judge
 
 
 @pytest.fixture
@@ -150,41 +149,6 @@ def test_a_run_that_is_not_whole_gets_no_stats(run_dir: Path) -> None:
 
 def test_render_rounds_to_nine_digits_and_sorts() -> None:
     assert render({"b": [1, 2], "a": 0.1 + 0.2}) == '{\n "a": 0.3,\n "b": [ 1, 2 ]\n}\n'
-
-
-def window(e_share: float, memory_share: float, instructions: int = 1000) -> Window:
-    misses = 1_000_000
-    return Window(
-        phase="warm-up",
-        end_instructions=0,
-        instructions=instructions,
-        clock_ns=1,
-        misses=misses,
-        memory_misses=round(misses * memory_share),
-        fills=misses,
-        fills_e=round(misses * e_share),
-        e_to_m=0,
-    )
-
-
-def test_drift_under_two_points_is_warm_two_points_is_not() -> None:
-    before = [window(0.30, 0.70)] * 3
-    assert judge([*before, *[window(0.3199, 0.6801)] * 3]).verdict == "warm"
-    at_the_limit = judge([*before, *[window(0.32, 0.70)] * 3])
-    assert at_the_limit.verdict == "not warm"
-    assert at_the_limit.drift_points == {"e_share": pytest.approx(2), "memory_share": pytest.approx(0)}
-    assert judge([*before, *[window(0.30, 0.68)] * 3]).verdict == "not warm"
-
-
-def test_only_the_last_six_windows_count_and_five_are_too_few() -> None:
-    assert judge([window(0.1, 0.9), *[window(0.3, 0.7)] * 6]).verdict == "warm"
-    assert judge([window(0.3, 0.7)] * 5).verdict == "not warm"
-
-
-def test_a_window_cut_short_is_left_out() -> None:
-    settled = [window(0.3, 0.7)] * 6
-    assert judge([*settled, window(0.9, 0.1, instructions=499)]).verdict == "warm"
-    assert judge([*settled, window(0.9, 0.1, instructions=500)]).verdict == "not warm"
 
 
 def test_the_checkpoints_windows_come_before_the_runs(run_dir: Path) -> None:

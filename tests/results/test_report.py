@@ -17,10 +17,11 @@ from s80lab.errors import UserError
 from s80lab.metrics import of, write_stats
 from s80lab.report import print_experiment, write_experiment_report, write_run_report
 from s80lab.report_data import read_groups
-from s80lab.report_interval import Estimate, estimate, student_t
+from s80lab.report_interval import Estimate, estimate
 from s80lab.report_rows import SECTIONS
 from s80lab.report_tables import measured_tables
 from s80lab.report_transactions import quantile, standard_error, types
+from s80lab.student import student_t
 
 FIGURES = ["busy", "cpi", "e_state", "executed_mix", "instruction_mix", "latency", "miss_source", "warm_up"]
 

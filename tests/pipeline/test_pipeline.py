@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The order of the stages over seeds, with guests that only take their time."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from rich.console import Console
+
+from s80lab import checkpoint, experiment_pipeline, resources
+from s80lab.config_experiment import load_scale
+from s80lab.experiment import Plan
+from s80lab.experiment_pipeline import Pipeline, Until
+from s80lab.progress import Board
+
+
+def plans(seeds: Sequence[int]) -> list[Plan]:
+    scale = load_scale("tiny")
+    return [
+        cast(
+            Plan,
+            SimpleNamespace(
+                name="mix",
+                seed=seed,
+                scale=scale,
+                ready_name="ready",
+                ready_key="key",
+                warm_name=f"warm-{seed}",
+                warm_key=f"key-{seed}",
+            ),
+        )
+        for seed in seeds
+    ]
+
+
+class Stages:
+    """Stands for the guests: each stage is noted when it begins."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        monkeypatch.setenv("S80LAB_CHECKPOINTS", str(tmp_path / "checkpoints"))
+        monkeypatch.setenv("S80LAB_RESULTS", str(tmp_path / "results"))
+        self.log: list[str] = []
+        self.there: list[int] = []
+        self.whole: dict[int, Path] = {}
+        self.most_there = 0
+        for name in ("build_ready", "build_warm", "measure", "measured"):
+            monkeypatch.setattr(experiment_pipeline, name, getattr(self, name))
+        monkeypatch.setattr(checkpoint, "drop", lambda warm: self.there.remove(warm.seed))
+
+    def run(self, seeds: Sequence[int], jobs: int = 2, until: Until = "run", **options: bool) -> list[Path]:
+        board = Board(Console(file=io.StringIO()))
+        return asyncio.run(Pipeline(board, jobs, **options).go(plans(seeds), until))
+
+    async def build_ready(self, plan: Plan, slots: asyncio.Semaphore, job: object) -> Any:
+        self.log.append("ready")
+        return SimpleNamespace(disk_bytes=lambda: 0, manifest=SimpleNamespace(wall_s=0.0))
+
+    async def build_warm(self, plan: Plan, ready: object, job: object) -> Any:
+        self.log.append(f"warm {plan.seed}")
+        await asyncio.sleep(0.01)
+        self.there.append(plan.seed)
+        self.most_there = max(self.most_there, len(self.there))
+        record = SimpleNamespace(verdict="warm", instructions=1, mips=1.0)
+        return SimpleNamespace(seed=plan.seed, manifest=SimpleNamespace(warmup=record, wall_s=0.0))
+
+    async def measure(self, plan: Plan, warm: Any, job: object) -> Path:
+        assert warm.seed == plan.seed
+        self.log.append(f"run {plan.seed}")
+        await asyncio.sleep(0.01)
+        return Path(f"run-{plan.seed}")
+
+    def measured(self, plan: Plan) -> Path | None:
+        return self.whole.get(plan.seed)
+
+
+@pytest.fixture
+def stages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Stages:
+    return Stages(monkeypatch, tmp_path)
+
+
+def test_each_seed_has_a_warm_up_of_its_own_and_one_ready_guest_serves_all(stages: Stages) -> None:
+    assert stages.run([1, 2, 3]) == [Path("run-1"), Path("run-2"), Path("run-3")]
+    assert stages.log.count("ready") == 1
+    assert sorted(stages.log) == ["ready", "run 1", "run 2", "run 3", "warm 1", "warm 2", "warm 3"]
+
+
+def test_a_run_starts_as_soon_as_its_checkpoint_is_there(stages: Stages) -> None:
+    """Not after the other seeds' warm-ups, which wait for a core."""
+    stages.run([1, 2], jobs=1)
+    assert stages.log == ["ready", "warm 1", "run 1", "warm 2", "run 2"]
+
+
+def test_what_is_whole_is_taken_and_needs_no_guest(stages: Stages) -> None:
+    stages.whole = {1: Path("old-1"), 2: Path("old-2")}
+    assert stages.run([1, 2]) == [Path("old-1"), Path("old-2")]
+    assert stages.log == []
+    assert stages.run([1, 3, 2]) == [Path("old-1"), Path("run-3"), Path("old-2")]
+    assert stages.run([1], again=True) == [Path("run-1")]
+
+
+def test_dropped_checkpoints_are_no_more_than_guests_at_once(stages: Stages) -> None:
+    stages.run([1, 2, 3, 4, 5], jobs=2, drop=True)
+    assert stages.there == []
+    assert stages.most_there <= 2
+
+
+def test_kept_ones_are_all_there(stages: Stages) -> None:
+    stages.run([1, 2, 3], until="warm")
+    assert sorted(stages.there) == [1, 2, 3]
+    assert not any(line.startswith("run") for line in stages.log)
+
+
+@pytest.mark.parametrize(("drop", "checkpoints"), [(False, 6), (True, 3)])
+def test_the_disk_is_looked_at_for_every_seed(
+    stages: Stages, monkeypatch: pytest.MonkeyPatch, drop: bool, checkpoints: int
+) -> None:
+    """A ready guest and five warm ones; dropped, a ready one and as many as run at once."""
+    asked: list[resources.Need] = []
+    monkeypatch.setattr(resources, "require", lambda needed, folder: asked.append(needed))
+    stages.run([1, 2, 3, 4, 5], jobs=2, drop=drop)
+    assert asked[0].disk == checkpoints * resources.checkpoint_bytes(load_scale("tiny"))

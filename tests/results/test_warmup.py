@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The warm-up test: what it calls warm, why not, and how often it is wrong where the truth is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from s80lab.metrics_warmup import WarmUp, drift, judge
+from s80lab.metrics_windows import Window
+
+MISSES = 1_000_000
+
+
+def window(e_share: float, memory_share: float, instructions: int = 1000) -> Window:
+    return Window(
+        phase="warm-up",
+        end_instructions=0,
+        instructions=instructions,
+        clock_ns=1,
+        misses=MISSES,
+        memory_misses=round(MISSES * memory_share),
+        fills=MISSES,
+        fills_e=round(MISSES * e_share),
+        e_to_m=0,
+    )
+
+
+def judged(e_shares: Sequence[float], memory_shares: Sequence[float]) -> WarmUp:
+    return judge([window(e, memory) for e, memory in zip(e_shares, memory_shares, strict=True)])
+
+
+def noisy(mean: np.ndarray, deviation: float, draw: np.random.Generator, correlation: float = 0.0) -> list[float]:
+    """The mean of each window plus noise of that standard deviation whose neighbours correlate."""
+    noise = draw.normal(size=len(mean))
+    for i in range(1, len(mean)):
+        noise[i] = correlation * noise[i - 1] + np.sqrt(1 - correlation**2) * noise[i]
+    return [float(value) for value in mean + deviation * noise]
+
+
+def test_windows_that_do_not_move_are_warm() -> None:
+    found = judged([0.3] * 9, [0.7] * 9)
+    assert (found.verdict, found.reasons, found.compared) == ("warm", (), 3)
+
+
+def test_a_drift_of_two_points_is_not_warm_and_a_smaller_one_is_where_chance_may_have_made_it() -> None:
+    before = [0.295, 0.30, 0.305]
+    moved = [*before, *before, *(share + 0.02 for share in before)]
+    found = judged(moved, [0.7] * 9)
+    assert found.verdict == "not warm"
+    assert found.drift_points == {"e_share": pytest.approx(2), "memory_share": pytest.approx(0)}
+    assert found.reasons == ("E share: still moved by +2.0 points",)
+    a_little = [*before, *before, *(share + 0.01 for share in before)]
+    assert judged(a_little, [0.7] * 9).verdict == "warm"
+
+
+def test_a_small_drift_that_chance_does_not_explain_is_not_warm() -> None:
+    found = judged([0.3] * 6 + [0.301] * 3, [0.7] * 9)
+    assert found.reasons == ("E share: still moved by +0.1 points, more than chance",)
+
+
+def test_windows_that_scatter_too_much_say_nothing() -> None:
+    scattered = [0.25, 0.30, 0.35] * 3
+    found = judged(scattered, [0.7] * 9)
+    assert found.drift_points["e_share"] == pytest.approx(0)
+    assert found.reasons == ("E share: its drift is known to 5.8 points only",)
+
+
+def test_more_windows_of_the_same_scatter_say_enough() -> None:
+    assert judged([0.27, 0.30, 0.33] * 20, [0.7] * 60).verdict == "warm"
+
+
+def test_eight_windows_are_too_few() -> None:
+    assert judged([0.3] * 8, [0.7] * 8).reasons == ("too few windows to tell",)
+    assert judge([]).reasons == ("too few windows to tell",)
+
+
+def test_the_first_third_does_not_count() -> None:
+    assert judged([0.1, 0.2, 0.25, *[0.3] * 6], [0.9, 0.8, 0.75, *[0.7] * 6]).verdict == "warm"
+
+
+def test_a_window_cut_short_is_left_out() -> None:
+    settled = [window(0.3, 0.7)] * 9
+    assert judge([*settled, window(0.9, 0.1, instructions=499)]).verdict == "warm"
+    assert judge([*settled, window(0.9, 0.1, instructions=500)]).verdict == "not warm"
+
+
+def test_every_client_must_have_finished_a_transaction() -> None:
+    settled = [window(0.3, 0.7)] * 9
+    found = judge(settled, clients=200, finished=199)
+    assert found.verdict == "not warm"
+    assert found.reasons == ("199 of 200 clients had finished a transaction",)
+    assert judge(settled, clients=200, finished=200).verdict == "warm"
+    assert judge(settled, clients=200, finished=None).verdict == "warm"  # nobody counted
+
+
+def test_the_drifts_standard_error_is_that_of_the_difference_of_two_means() -> None:
+    draw = np.random.default_rng(1)
+    found = drift([window(0.3, share) for share in noisy(np.full(2000, 0.7), 0.03, draw)], "memory_share")
+    assert found is not None
+    assert found.error_points == pytest.approx(100 * 0.03 * np.sqrt(2 / 1000), rel=0.1)
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.3, 0.6])
+def test_no_drift_is_called_significant_about_one_time_in_twenty(correlation: float) -> None:
+    draw = np.random.default_rng(2)
+    alarms = [
+        found.significant
+        for _ in range(600)
+        if (found := drift([window(0.3, s) for s in noisy(np.full(32, 0.6), 0.02, draw, correlation)], "memory_share"))
+    ]
+    assert 0.01 < np.mean(alarms) < 0.11
+
+
+def test_a_drift_at_the_limit_is_seldom_called_warm() -> None:
+    """Caches that still fill: at the error that is allowed the truth of two points passes half of the time at most,
+    twice as much never."""
+    draw = np.random.default_rng(3)
+
+    def warm(points: float) -> float:
+        mean = 0.6 + np.repeat([0.0, 0.0, points / 100], 12)
+        verdicts = [judged([0.3] * 36, noisy(mean, 0.015, draw)).verdict == "warm" for _ in range(200)]
+        return float(np.mean(verdicts))
+
+    assert warm(0.0) > 0.85
+    assert warm(2.0) < 0.5
+    assert warm(4.0) < 0.02
