@@ -2,7 +2,7 @@
 -- The results database. A run's rows are written in one transaction, when the run is whole.
 -- Counts are of the measured region; times are modelled unless a name says otherwise.
 -- A change here needs a higher user_version; scripts/s80lab/database.py refuses every other.
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;
 
 CREATE TABLE run (
     id           TEXT PRIMARY KEY,
@@ -19,6 +19,8 @@ CREATE TABLE run (
     clients      INTEGER,
     think_ms     REAL,
     warm         TEXT NOT NULL CHECK (warm IN ('warm', 'not warm')),
+    status       TEXT NOT NULL CHECK (status IN ('result', 'not a result')),
+    reasons      TEXT NOT NULL,     -- why it is no result
     instructions INTEGER NOT NULL,
     modelled_ns  INTEGER NOT NULL,
     mips         REAL NOT NULL,     -- million instructions per second of the host's time
@@ -143,7 +145,7 @@ SELECT run.id AS run, experiment, mix, seed, engine, capture, form, machine, pro
        (SELECT value FROM metric WHERE run = run.id AND name = 'e_to_m_share') AS e_to_m_share,
        (SELECT value FROM metric WHERE run = run.id AND name = 'upgrade_pki.made') AS upgrades_pki,
        (SELECT value FROM metric WHERE run = run.id AND name = 'traffic_pki.all') AS traffic_pki,
-       (SELECT value FROM metric WHERE run = run.id AND name = 'cpi.all') AS cpi, warm
+       (SELECT value FROM metric WHERE run = run.id AND name = 'cpi.all') AS cpi, warm, status
 FROM run;
 
 CREATE VIEW v_instruction_mix AS

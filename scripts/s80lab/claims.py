@@ -147,6 +147,8 @@ def _refusal(claim: Claim, answer: Answer, pair: Sequence[Group]) -> str:
     if lacking or (answer.rule == "extremes" and any(group.replayed for group in pair)):
         return f"such runs have no {', '.join(lacking) or 'response times'}"
     needs = answer.needs
+    if (needs.clients or needs.think_ms is not None) and any(group.replayed for group in pair):
+        return "such runs have no clients"
     clients = {int(group.runs[0].load["clients"]) for group in pair} if needs.clients else set()
     thinks = [float(group.runs[0].load["think_ms"]) for group in pair] if needs.think_ms is not None else []
     if needs.clients and clients != {needs.clients}:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Literal
 
-from s80lab.report_interval import CONFIDENCE, Estimate
+from s80lab.report_interval import Estimate
+from s80lab.student import CONFIDENCE
 
 Verdict = Literal["agrees", "differs", "not comparable"]
 Side = Literal["above", "below", ""]

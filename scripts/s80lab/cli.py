@@ -34,6 +34,7 @@ from s80lab.command_parts import (
 )
 from s80lab.compare_commands import compare_command
 from s80lab.config import names, parse_settings
+from s80lab.config_experiment import load_experiment
 from s80lab.database import list_runs
 from s80lab.database import query as query_database
 from s80lab.doctor import examine
@@ -45,7 +46,7 @@ from s80lab.gem5_sweep import sweep_table, write_sweep
 from s80lab.image import build_image
 from s80lab.protocol_commands import app as protocol_app
 from s80lab.replay_commands import explore_command, filter_error_command, replay_command
-from s80lab.report import print_experiment, write_experiment_report
+from s80lab.report import print_beside, print_experiment, write_experiment_report
 from s80lab.report_terminal import print_table
 from s80lab.trace_commands import agree_command, trace_app
 
@@ -86,7 +87,8 @@ def list_names() -> None:
     if paths.database().is_file():
         print("runs:")
         for run in list_runs(paths.database()):
-            print(f"  {run['id']} ({run['warm']}, {run['created']})")
+            status = f"not a result: {run['reasons']}" if run["reasons"] else run["status"]
+            print(f"  {run['id']} ({status}, {run['created']})")
 
 
 @image_app.command("build")
@@ -150,12 +152,28 @@ def run(
 
 
 @app.command()
-def report(experiments: Experiments, scale: Scale = None, engine: Engine = "qemu", machine: Machine = None) -> None:
+def report(
+    experiments: Experiments,
+    scale: Scale = None,
+    seeds: Annotated[str | None, typer.Option(help="Of these seeds alone, separated by commas.")] = None,
+    beside: Annotated[
+        str | None, typer.Option(help="Other seeds: does the interval of the first hold the mean of these?")
+    ] = None,
+    engine: Engine = "qemu",
+    machine: Machine = None,
+) -> None:
     """The tables of the latest run of each seed, and a report over all of them. --machine: of gem5's runs."""
     if engine == "gem5":
         _show([folder for name in experiments for folder in shipped_runs(name, machine)])
         return
-    _show(latest_runs(experiments, scale))
+    chosen = parse_seeds(seeds)
+    if beside is None:
+        _show(latest_runs(experiments, scale, chosen))
+        return
+    others = parse_seeds(beside, "--beside")
+    for name in experiments:
+        first = latest_runs([name], scale, chosen or load_experiment(name, {}).seeds)
+        print_beside(first, latest_runs([name], scale, others), Console())
 
 
 @app.command()

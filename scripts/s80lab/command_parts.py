@@ -75,17 +75,21 @@ def on_board(work: Callable[[Board], Awaitable[T]]) -> T:
         raise typer.Exit(130) from None
 
 
-def latest_runs(experiments: Sequence[str], scale: str | None) -> list[Path]:
-    """Folders of the latest live run of each seed, at the scale or the experiment's own; UserError if there is none."""
+def latest_runs(experiments: Sequence[str], scale: str | None, seeds: Sequence[int] = ()) -> list[Path]:
+    """Folders of the latest live run of each seed (of those named, or of all), at the scale or the experiment's own;
+    UserError names the seed that has none."""
     latest: dict[tuple[str, int], Path] = {}
     for row in list_runs(paths.database()):
         name = row["experiment"] if row["engine"] == "qemu" else ""
         folder = paths.results() / row["folder"]
         if name in experiments and row["scale"] == (scale or load_experiment(name, {}).scale) and folder.is_dir():
             latest[name, row["seed"]] = folder
-    if not latest:
-        raise UserError(f"no run of {', '.join(experiments)} is in {paths.runs()}; run `s80lab run` first")
-    return [latest[key] for key in sorted(latest)]
+    wanted = [(name, seed) for name in experiments for seed in seeds] or sorted(latest)
+    missing = [f"{name}, seed {seed}" for name, seed in wanted if (name, seed) not in latest]
+    if missing or not wanted:
+        what = missing[0] if missing else ", ".join(experiments)
+        raise UserError(f"no run of {what} is in {paths.runs()}; run `s80lab run` first")
+    return [latest[key] for key in wanted]
 
 
 def add_store_commands(app: typer.Typer, store: Store[M], noun: str, describe: Callable[[M], str]) -> None:

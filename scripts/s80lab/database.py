@@ -32,7 +32,7 @@ from s80lab.paths import ROOT
 __all__ = ["insert_run", "list_runs", "query"]
 
 SCHEMA_FILE = ROOT / "results" / "schema.sql"
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 BUSY_TIMEOUT_S = 60.0
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from s80lab.metrics import of
+from s80lab.metrics_standing import standing_of
 
 _RUN = (
     *("experiment", "mix", "engine", "machine", "protocol", "workload", "scale", "seed"),
@@ -49,14 +50,17 @@ def delete_and_insert(
     run = manifest["run"]
     source = manifest.get("capture", {})
     job = source if load is None else load
+    verdict, reasons = standing_of(stats)
     connection.execute("DELETE FROM run WHERE id = ?", (run,))
     connection.execute(
-        f"INSERT INTO run (id, {', '.join(_RUN)}, capture, form, clients, think_ms, warm, folder, created) "
-        f"VALUES (?, {', '.join('?' * len(_RUN))}, ?, ?, ?, ?, ?, ?, coalesce(?, datetime('now')))",
+        f"INSERT INTO run (id, {', '.join(_RUN)}, capture, form, clients, think_ms, warm, status, reasons, "
+        "folder, created) "
+        f"VALUES (?, {', '.join('?' * len(_RUN))}, ?, ?, ?, ?, ?, ?, ?, ?, coalesce(?, datetime('now')))",
         (
             *(run, *(manifest[key] for key in _RUN)),
             *(source.get("name"), source.get("form"), job.get("clients"), job.get("think_ms")),
-            *(stats["warmup"]["verdict"], folder, manifest.get("created")),
+            *(stats["warmup"]["verdict"], verdict, "; ".join(reasons)),
+            *(folder, manifest.get("created")),
         ),
     )
     for table, rows in _tables(manifest, stats, load):

@@ -57,7 +57,8 @@ def _page(
     capture: Capture, axes: Sequence[Axis], points: Sequence[Point], runs: Sequence[Run], picture: Picture
 ) -> str:
     cold = sum(not run.warm for run in runs)
-    unsettled = [f"{cold} of {len(runs)} designs"] if cold else []
+    said = "The caches had not settled before the measured region; their numbers are in italics."
+    verdicts = [(f"{cold} of {len(runs)} designs: not warm.", said)] if cold else []
     topics = [
         Topic("Curves", [picture], []),
         Topic("Every design", [], [designs_table(labels(axes, points), runs)]),
@@ -74,7 +75,7 @@ def _page(
     return render(
         f"Designs for {runs[0].manifest['experiment']}, {runs[0].manifest['scale']}",
         lead,
-        unsettled=unsettled,
+        verdicts=verdicts,
         notes=notes(runs),
         topics=topics,
         origins=_origins(points, runs),

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from s80lab.metrics_batches import Batches, batches
 from s80lab.metrics_registry import REGISTRY, Measurement, flatten
@@ -22,7 +22,7 @@ from s80lab.snapshots import Delta, Snapshots, without
 FEWEST_CYCLES = 3.0
 ALLOWED_LAW_ERROR = 0.05
 
-RESULT = "result"
+RESULT, NO_RESULT = "result", "not a result"
 
 # What the headline shows, what two estimates of one design are compared by, and what batch means are taken of.
 HEADLINE = (
@@ -44,10 +44,17 @@ def standing(metrics: Mapping[str, float | int | None], warmup: WarmUp) -> Stand
     reasons = [] if warmup.verdict == "warm" else [f"not warm ({'; '.join(warmup.reasons)})"]
     cycles, law = metrics.get("client_cycles"), metrics.get("interactive_law")
     if cycles is not None and cycles < FEWEST_CYCLES:
-        reasons.append(f"{cycles:.1f} client cycles measured, {FEWEST_CYCLES:g} are needed")
+        reasons.append(f"{cycles:.2f} client cycles measured, {FEWEST_CYCLES:g} are needed")
     if law is not None and abs(law - 1) > ALLOWED_LAW_ERROR:
         reasons.append(f"the interactive law is off by {100 * (law - 1):+.1f}%")
     return Standing("not a result" if reasons else "result", tuple(reasons))
+
+
+def standing_of(stats: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
+    """Verdict and reasons as stats.json holds them; in one of an older version the caches alone were judged."""
+    if "standing" in stats:
+        return str(stats["standing"]["verdict"]), tuple(stats["standing"]["reasons"])
+    return (RESULT, ()) if stats["warmup"]["verdict"] == "warm" else (NO_RESULT, ("not warm",))
 
 
 def headline_batches(run: Snapshots, load: Mapping[str, object] | None) -> dict[str, Batches | None]:

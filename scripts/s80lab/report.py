@@ -7,6 +7,8 @@
         The same over the seeds (and mixes) of several runs; returns out_dir/report.html.
     print_experiment(run_dirs: Sequence[Path], console: Console) -> None
         The tables of the main job on the terminal.
+    print_beside(first: Sequence[Path], second: Sequence[Path], console: Console) -> None
+        Two estimates of one design from other seeds: whether the intervals of the first hold the means of the second.
 A run folder must hold manifest.json, stats.json and transactions.json.
 """
 
@@ -16,14 +18,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
+from rich.text import Text
 
+from s80lab.errors import UserError
 from s80lab.report_data import Group, read_groups
 from s80lab.report_figures import draw_all
+from s80lab.report_headline import beside_table
 from s80lab.report_page import page
 from s80lab.report_style import standalone
-from s80lab.report_terminal import print_groups
+from s80lab.report_tables import verdicts
+from s80lab.report_terminal import print_groups, print_table
 
-__all__ = ["print_experiment", "write_experiment_report", "write_run_report"]
+__all__ = ["print_beside", "print_experiment", "write_experiment_report", "write_run_report"]
 
 
 def write_run_report(run_dir: Path) -> Path:
@@ -41,6 +47,17 @@ def write_experiment_report(experiment: str, run_dirs: Sequence[Path], out_dir: 
 def print_experiment(run_dirs: Sequence[Path], console: Console) -> None:
     """See the module's text."""
     print_groups(read_groups(run_dirs), console)
+
+
+def print_beside(first: Sequence[Path], second: Sequence[Path], console: Console) -> None:
+    """See the module's text. UserError where either is not one design's runs, or the two are not the same design's."""
+    groups = read_groups([*first, *second])
+    if len(groups) != 1:
+        raise UserError(f"runs of different designs cannot stand for one: {', '.join(group.label for group in groups)}")
+    (one,), (two,) = read_groups(first), read_groups(second)
+    for head, why in verdicts([one, two]):
+        console.print(Text(head, style="bold yellow"), Text(why))
+    print_table(beside_table(one, two), console)
 
 
 def _write(title: str, groups: Sequence[Group], out_dir: Path) -> Path:

@@ -11,6 +11,7 @@ from typing import Any
 from s80lab.errors import UserError
 from s80lab.folder import read_load, read_manifest, read_stats
 from s80lab.metrics import of
+from s80lab.metrics_standing import standing_of
 from s80lab.report_interval import Estimate, estimate
 
 NOT_WARM = "not warm"
@@ -42,13 +43,20 @@ class Run:
     def warm(self) -> bool:
         return bool(self.stats["warmup"]["verdict"] == "warm")
 
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why it is no result; empty where it is one."""
+        return standing_of(self.stats)[1]
+
 
 @dataclass(frozen=True)
 class Group:
-    """Runs that differ in the seed alone, in the order of their seeds."""
+    """Runs that differ in the seed alone, in the order of their seeds. Where some are results and some are not, the
+    latter are `excluded`: no number of theirs is shown."""
 
     label: str
     runs: tuple[Run, ...]
+    excluded: tuple[Run, ...] = ()
 
     @property
     def mix(self) -> str:
@@ -76,7 +84,7 @@ class Group:
         return 0.0 if found is None else found.mean
 
     def marked(self, metric: str) -> bool:
-        """Whether the metric's numbers must carry the words "not warm"."""
+        """Whether the metric's numbers must be marked as those of unsettled caches."""
         return not self.warm and of(metric).of_caches
 
 
@@ -97,7 +105,10 @@ def read_groups(run_dirs: Sequence[Path]) -> list[Group]:
     groups = []
     for identity, runs in by_identity.items():
         ordered = sorted(runs, key=lambda run: (run.manifest["seed"], run.manifest["run"]))
-        groups.append(Group(_label(identity, list(by_identity)), tuple(ordered)))
+        results = tuple(run for run in ordered if not run.reasons)
+        counted = results or tuple(ordered)
+        excluded = tuple(run for run in ordered if run not in counted)
+        groups.append(Group(_label(identity, list(by_identity)), counted, excluded))
     return groups
 
 

@@ -19,6 +19,10 @@ class Estimate:
     half_width: float | None
     n: int
 
+    def holds(self, value: float) -> bool:
+        """Whether the interval holds the value; a single run has none."""
+        return self.half_width is not None and abs(value - self.mean) <= self.half_width
+
     def overlaps(self, other: Estimate) -> bool | None:
         """Whether the intervals share a value; None where one of them has no interval."""
         if self.half_width is None or other.half_width is None:

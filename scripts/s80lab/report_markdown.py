@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from s80lab.report_data import NOT_WARM
 from s80lab.report_tables import Cell, Table
 
 
 def markdown(table: Table, heading: str = "") -> str:
-    """A whole file: title, note, table. heading: of the rows' names. Numbers of cold caches say so."""
+    """A whole file: title, note, table. heading: of the rows' names. Numbers of unsettled caches are in italics."""
     return "\n".join([f"# {table.title}", table.note, "", *markdown_rows(table, heading)]) + "\n"
 
 
@@ -24,4 +23,4 @@ def markdown_rows(table: Table, heading: str = "") -> list[str]:
 
 
 def _text(cell: Cell) -> str:
-    return cell.text if cell.warm else f"{cell.text} {NOT_WARM}"
+    return cell.text if cell.warm else f"*{cell.text}*"

@@ -15,6 +15,7 @@ from s80lab.report_claims import claims_table
 from s80lab.report_data import Group
 from s80lab.report_figures import Picture
 from s80lab.report_guest import guest_notes
+from s80lab.report_headline import headline_table
 from s80lab.report_tables import (
     ABSENT,
     Cell,
@@ -24,14 +25,16 @@ from s80lab.report_tables import (
     measured_tables,
     replay_notes,
     run_table,
+    verdicts,
 )
 from s80lab.report_transactions import transactions_table
 
 TEMPLATES = Path(__file__).parent / "templates"
 
+_LOAD = "Load and machine"
 # Topics of the page: title, the figures and the tables (by their titles) under it.
 _TOPICS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
-    (CLAIMS, (), (CLAIMS,)),
+    ("Headline", (), ("Headline",)),
     (
         "Who serviced the L2 misses",
         ("miss_source",),
@@ -42,10 +45,11 @@ _TOPICS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
         ("e_state",),
         ("Blocks that entered an L2, and what became of E",),
     ),
+    (CLAIMS, (), (CLAIMS,)),
     ("Bus traffic per 1000 instructions", (), ("Bus traffic per 1000 instructions",)),
     ("Cycles per instruction", ("cpi",), ("Cycles per instruction", "Cache miss rates")),
     ("Instructions", ("instruction_mix",), ("Instructions",)),
-    ("Load and machine", ("busy",), ("Load and machine",)),
+    (_LOAD, ("busy",), (_LOAD,)),
     ("Warm-up and runs", ("warm_up",), ("Runs",)),
 )
 
@@ -62,7 +66,7 @@ def page(title: str, groups: Sequence[Group], pictures: Sequence[Picture]) -> st
     return render(
         title,
         _lead(groups),
-        unsettled=[group.label for group in groups if not group.warm],
+        verdicts=verdicts(groups),
         notes=[*guest_notes(groups), comparison_note(groups), *replay_notes(groups)],
         topics=_topics(groups, pictures),
         origins=[_origins(group, kind) for group in groups for kind in ("inputs", "versions")],
@@ -73,12 +77,12 @@ def render(
     title: str,
     lead: str,
     *,
-    unsettled: Sequence[str],
+    verdicts: Sequence[tuple[str, str]],
     notes: Sequence[str],
     topics: Sequence[Topic],
     origins: Sequence[Table],
 ) -> str:
-    """A page of these parts. unsettled: what was not warm; origins: tables of hashes and versions."""
+    """A page of these parts. verdicts: what is no result and why; origins: tables of hashes and versions."""
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -89,7 +93,7 @@ def render(
         title=title,
         lead=lead,
         style=(TEMPLATES / "style.css").read_text(encoding="utf-8"),
-        unsettled=unsettled,
+        verdicts=verdicts,
         notes=notes,
         topics=topics,
         origins=origins,
@@ -99,7 +103,8 @@ def render(
 
 def _topics(groups: Sequence[Group], pictures: Sequence[Picture]) -> list[Topic]:
     drawn = {picture.name: picture for picture in pictures}
-    tables = {table.title: table for table in [*measured_tables(groups), claims_table(groups), run_table(groups)]}
+    whole = [headline_table(groups), *measured_tables(groups), claims_table(groups), run_table(groups)]
+    tables = {table.title: table for table in whole}
     topics = [
         Topic(title, [drawn[name] for name in figures], [tables[name] for name in of_topic])
         for title, figures, of_topic in _TOPICS
@@ -112,7 +117,8 @@ def _topics(groups: Sequence[Group], pictures: Sequence[Picture]) -> list[Topic]
         [drawn["executed_mix"], drawn["latency"]],
         [transactions_table(group) for group in loaded],
     )
-    return [topics[0], transactions, *topics[1:]]
+    before = next(place for place, topic in enumerate(topics) if topic.title == _LOAD)
+    return [*topics[:before], transactions, *topics[before:]]
 
 
 def _lead(groups: Sequence[Group]) -> str:

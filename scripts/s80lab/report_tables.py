@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from s80lab import paper
-from s80lab.report_data import NOT_WARM, Group
+from s80lab.report_data import NOT_WARM, Group, Run
 from s80lab.report_interval import Estimate
 from s80lab.report_rows import SECTIONS, Entry, Format
 
@@ -16,8 +16,9 @@ ABSENT = "-"
 
 @dataclass(frozen=True)
 class Cell:
-    """A number as text. warm is False where it comes from caches that had not settled; overlap is True
-    where its interval shares values with the first column's."""
+    """A number as text. warm is False where it comes from caches that had not settled, which the verdict at the top
+    says in words and the cell by its style; overlap is True where its interval shares values with the first column's.
+    """
 
     text: str
     warm: bool = True
@@ -108,13 +109,20 @@ def run_table(groups: Sequence[Group]) -> Table:
         ("machine, protocol", "", lambda g: "{machine}, {protocol}".format(**g.runs[0].manifest)),
         ("engine, scale", "", lambda g: "{engine}, {scale}".format(**g.runs[0].manifest)),
         ("clients, think time", "", clients_and_think),
-        ("seeds", "", lambda g: ", ".join(str(run.manifest["seed"]) for run in g.runs)),
-        ("caches", "Drift of E share and memory share under 2 points", _verdict),
-        ("warm-up, instructions", "", lambda g: f"{g.runs[0].stats['warmup']['instructions'] / 1e6:,.0f} M"),
-        ("drift of E share", "Mean of the last three windows minus the three before", lambda g: _drift(g, "e_share")),
+        ("seeds", "Each from a warm-up of its own", lambda g: seeds(g.runs)),
+        ("seeds that are no result", "Left out of every number", lambda g: seeds(g.excluded) or ABSENT),
+        ("caches", "metrics_warmup.py says what warm means", _verdict),
+        ("warm-up, instructions", "Mean over the seeds", _warmup_length),
+        (
+            "drift of E share",
+            "The last third of the warm-up's windows minus the third before it; the largest of the "
+            "seeds, ± its standard error",
+            lambda g: _drift(g, "e_share"),
+        ),
         (
             "drift of memory share",
-            "Mean of the last three windows minus the three before",
+            "The last third of the warm-up's windows minus the third before it; the largest of the seeds, ± its "
+            "standard error",
             lambda g: _drift(g, "memory_share"),
         ),
         (
@@ -168,8 +176,47 @@ def _verdict(group: Group) -> str:
     return "warm" if group.warm else NOT_WARM
 
 
+def _warmup_length(group: Group) -> str:
+    lengths = [run.stats["warmup"]["instructions"] for run in group.runs]
+    return f"{sum(lengths) / len(lengths) / 1e6:,.0f} M"
+
+
 def _drift(group: Group, share: str) -> str:
-    """The largest drift of the group's runs, in points of a percent."""
-    drifts = [run.stats["warmup"]["drift_points"][share] for run in group.runs]
-    known = [drift for drift in drifts if drift is not None]
-    return f"{max(known, key=abs):+.1f} points" if len(known) == len(drifts) else "too few windows"
+    """The largest drift of the group's runs, in points of a percent, with its standard error where it is known."""
+    largest: tuple[float, float | None] | None = None
+    for run in group.runs:
+        warmup = run.stats["warmup"]
+        drift = warmup["drift_points"][share]
+        if drift is None:
+            return "too few windows"
+        if largest is None or abs(drift) > abs(largest[0]):
+            largest = drift, warmup.get("error_points", {}).get(share)
+    assert largest is not None
+    points, error = largest
+    return f"{points:+.1f} points" if error is None else f"{points:+.1f} ± {error:.1f} points"
+
+
+def seeds(runs: Sequence[Run]) -> str:
+    """`1, 2, 3`."""
+    return ", ".join(str(run.manifest["seed"]) for run in runs)
+
+
+def verdicts(groups: Sequence[Group]) -> list[tuple[str, str]]:
+    """What must be said before any number, as verdict and reasons: which group is no result, which lost a seed."""
+    said = []
+    for group in groups:
+        bad = [run for run in group.runs if run.reasons]
+        if bad:
+            said.append((f"{group.label}: not a result.", _why(bad)))
+        if group.excluded:
+            head = f"{group.label}: of {len(group.runs) + len(group.excluded)} seeds {len(group.runs)} are results."
+            said.append((head, f"Left out of every number: {_why(group.excluded)}"))
+    return said
+
+
+def _why(runs: Sequence[Run]) -> str:
+    """`Seeds 1, 2: not warm (...). Seed 3: ...`."""
+    by_reason: dict[str, list[Run]] = {}
+    for run in runs:
+        by_reason.setdefault("; ".join(run.reasons), []).append(run)
+    return " ".join(f"Seed{'s' * (len(of) > 1)} {seeds(of)}: {reason}." for reason, of in by_reason.items())

@@ -10,17 +10,20 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from s80lab.report_claims import claims_table
-from s80lab.report_data import NOT_WARM, Group
+from s80lab.report_data import Group
 from s80lab.report_guest import guest_notes
-from s80lab.report_tables import Cell, Table, comparison_note, measured_tables, replay_notes, run_table
+from s80lab.report_headline import headline_table
+from s80lab.report_tables import Cell, Table, comparison_note, measured_tables, replay_notes, run_table, verdicts
 from s80lab.report_transactions import transactions_table
 
 
 def print_groups(groups: Sequence[Group], console: Console) -> None:
-    """All tables, the groups side by side; transactions one table a group."""
+    """The verdicts, the headline, then all tables, the groups side by side; transactions one table a group."""
+    for head, why in verdicts(groups):
+        console.print(Text(head, style="bold yellow"), Text(why))
     loaded = [group for group in groups if not group.replayed]
-    tables = [run_table(groups), *(transactions_table(group) for group in loaded), *measured_tables(groups)]
-    for table in [*tables, claims_table(groups)]:
+    tables = [headline_table(groups), *measured_tables(groups), *(transactions_table(group) for group in loaded)]
+    for table in [*tables, run_table(groups), claims_table(groups)]:
         print_table(table, console)
     for note in (*guest_notes(groups), comparison_note(groups), *replay_notes(groups)):
         console.print(Text(note, style="italic"))
@@ -47,7 +50,4 @@ def print_table(table: Table, console: Console, *, details: bool = False) -> Non
 
 
 def _cell(cell: Cell) -> Text:
-    text = Text(("≈ " if cell.overlap else "") + cell.text)
-    if not cell.warm:
-        text.append(f" {NOT_WARM}", style="yellow")
-    return text
+    return Text(("≈ " if cell.overlap else "") + cell.text, style="" if cell.warm else "yellow italic")

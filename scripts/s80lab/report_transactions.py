@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from s80lab import paper
 from s80lab.errors import UserError
-from s80lab.report_data import NOT_WARM, Group
+from s80lab.report_data import Group
 from s80lab.report_tables import ABSENT, Cell, Row, Table
 from s80lab.workload import expected_mix, load_workload
 
@@ -101,9 +101,7 @@ def quantile(buckets: Mapping[int, int], share: float) -> int:
 
 def transactions_table(group: Group) -> Table:
     """One row a type; counts are sums over the seeds, latencies of all their transactions."""
-    times: tuple[str, ...] = ("mean ms", "p50 ms", "p90 ms", "p95 ms", "p99 ms")
-    if not group.warm:
-        times = tuple(f"{time}, {NOT_WARM}" for time in times)
+    times = ("mean ms", "p50 ms", "p90 ms", "p95 ms", "p99 ms")
     columns = ("count", "expected", "share", "expected", "Table 1", *times)
     table = Table(f"Transactions, {group.label}", columns)
     found = types(group)
@@ -115,7 +113,7 @@ def transactions_table(group: Group) -> Table:
             Cell(f"{one.count}"),
             Cell(expected_count),
             *(Cell(_percent(share)) for share in (one.share, one.expected, one.table_1)),
-            *(Cell(f"{ms:,.1f}" if one.count else ABSENT) for ms in (one.mean_ms, *one.quantiles_ms)),
+            *(Cell(f"{ms:,.1f}" if one.count else ABSENT, group.warm) for ms in (one.mean_ms, *one.quantiles_ms)),
         ]
         table.rows.append(Row(one.name, tuple(cells), title=what.get(one.name, "")))
     table.rows.append(Row("all", (Cell(f"{total}"), *[Cell("")] * (len(columns) - 1))))

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reports: intervals, overlap marks, "not warm" on every number of unsettled caches, self-contained pages."""
+"""Reports: intervals, overlap marks, verdicts before any number, marks of unsettled caches, self-contained pages."""
 
 from __future__ import annotations
 
 import io
 import json
 import re
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -15,12 +18,14 @@ from tests.results.simulation import write_run
 
 from s80lab.errors import UserError
 from s80lab.metrics import of, write_stats
-from s80lab.report import print_experiment, write_experiment_report, write_run_report
+from s80lab.metrics_standing import HEADLINE
+from s80lab.report import print_beside, print_experiment, write_experiment_report, write_run_report
 from s80lab.report_data import read_groups
+from s80lab.report_headline import ENTRIES, beside_table, headline_table
 from s80lab.report_interval import Estimate, estimate
 from s80lab.report_rows import SECTIONS
-from s80lab.report_tables import measured_tables
 from s80lab.report_transactions import quantile, standard_error, types
+from s80lab.report_tables import measured_tables, verdicts
 from s80lab.student import student_t
 
 FIGURES = ["busy", "cpi", "e_state", "executed_mix", "instruction_mix", "latency", "miss_source", "warm_up"]
@@ -111,7 +116,7 @@ def test_every_number_of_unsettled_caches_is_marked_and_no_other(folders: list[P
 def test_the_terminal_shows_both_mixes_beside_the_paper(folders: list[Path]) -> None:
     text = printed(folders)
     (line,) = re.findall(r"^C15 Misses serviced from memory .*$", text, re.MULTILINE)
-    assert re.search(r"84\.1 ± 1\.3% not warm +83\.4 ± 1\.6% +75 to 85%", line)
+    assert re.search(r"84\.1 ± 1\.3% +83\.4 ± 1\.6% +75 to 85%", line)
     for words in ("Transactions, imapb", "E to M, per block", "upgrades saved by E", "drift of E share"):
         assert words in text
     assert "≈ marks an interval that overlaps" in text
@@ -119,7 +124,7 @@ def test_the_terminal_shows_both_mixes_beside_the_paper(folders: list[Path]) -> 
 
 def test_the_terminal_shows_one_seed_without_interval(run_dir: Path) -> None:
     text = printed([run_dir])
-    assert "±" not in text
+    assert "±" not in text[text.index("Who serviced") : text.index("\nRuns\n")]
     assert "there is no interval" in text
 
 
@@ -145,7 +150,6 @@ def test_the_page_of_a_run_is_self_contained_and_has_no_date(run_dir: Path) -> N
     assert not re.search(r"\b20\d\d-\d\d-\d\d\b", page)
     assert str(run_dir) not in page
     assert page.count("<svg") == len(FIGURES)
-    assert page.count("not warm") > 50
 
 
 def test_figures_are_files_of_their_own(run_dir: Path) -> None:
@@ -160,7 +164,8 @@ def test_figures_are_files_of_their_own(run_dir: Path) -> None:
 
 def test_a_warm_run_is_nowhere_called_not_warm(folders: list[Path]) -> None:
     page = write_run_report(folders[-1]).read_text()
-    assert "not warm" not in page.split("<h2>Inputs")[0]
+    shown = page.split("</style>", 1)[1].split("<h2>Inputs")[0]
+    assert "not warm" not in shown and "unsettled" not in shown and 'class="verdict"' not in shown
 
 
 def test_the_page_has_the_same_bytes_each_time(folders: list[Path], tmp_path: Path) -> None:
@@ -176,7 +181,9 @@ def test_a_run_with_a_short_warm_up_says_so(tmp_path: Path) -> None:
     run = write_run(tmp_path / "short", warm=False)
     write_stats(run)
     assert "too few windows" in printed([run])
-    assert "imapb: not warm." in write_run_report(run).read_text()
+    page = write_run_report(run).read_text()
+    assert "<strong>imapb: not a result.</strong> Seed 1: not warm (too few windows to tell)." in page
+    assert page.count('class="unsettled"') > 50
 
 
 def test_no_runs_and_a_run_that_is_not_whole(run_dir: Path) -> None:
@@ -185,3 +192,77 @@ def test_no_runs_and_a_run_that_is_not_whole(run_dir: Path) -> None:
     (run_dir / "manifest.json").unlink()
     with pytest.raises(UserError, match=r"manifest\.json: cannot be read"):
         write_run_report(run_dir)
+
+
+def test_the_verdict_comes_before_any_number_and_once(folders: list[Path]) -> None:
+    text = printed(folders)
+    assert text.startswith("imapb: not a result.")
+    assert text.count("not warm (") == 3  # one reason a seed, each its own
+    assert "imape: not a result" not in text
+
+
+def test_the_headline_comes_before_the_mix_of_transactions(folders: list[Path]) -> None:
+    page = write_run_report(folders[-1]).read_text().split("</style>", 1)[1]
+    for shown, last in ((printed(folders), "Transactions, imapb"), (page, "<h2>Transactions</h2>")):
+        places = [shown.index(title) for title in ("Headline", "Who serviced the L2 misses", last)]
+        assert places == sorted(places)
+
+
+def exclude(run_dir: Path, reason: str) -> None:
+    path = run_dir / "stats.json"
+    stats = json.loads(path.read_text())
+    stats["standing"] = {"verdict": "not a result", "reasons": [reason]}
+    path.write_text(json.dumps(stats))
+
+
+def test_a_seed_that_is_no_result_is_left_out_of_the_means_and_named(folders: list[Path]) -> None:
+    imape = folders[3:]
+    before = read_groups(imape)[0].estimate("e_share")
+    exclude(imape[1], "1.8 client cycles measured, 3 are needed")
+    (group,) = read_groups(imape)
+    after = group.estimate("e_share")
+    assert before is not None and after is not None and (before.n, after.n) == (3, 2)
+    values = [json.loads((run / "stats.json").read_text())["metrics"]["e_share"] for run in (imape[0], imape[2])]
+    assert after.mean == pytest.approx(sum(values) / 2)
+    (said,) = verdicts([group])
+    assert said == (
+        "imape: of 3 seeds 2 are results.",
+        "Left out of every number: Seed 12: 1.8 client cycles measured, 3 are needed.",
+    )
+
+
+def test_where_no_seed_is_a_result_all_are_shown_and_called_so(folders: list[Path]) -> None:
+    imape = folders[3:]
+    for run in imape:
+        exclude(run, "the interactive law is off by +7.0%")
+    (group,) = read_groups(imape)
+    assert len(group.runs) == 3
+    assert verdicts([group]) == [
+        ("imape: not a result.", "Seeds 11, 12, 13: the interactive law is off by +7.0%."),
+    ]
+
+
+def test_the_headline_has_both_intervals_and_the_correlation(folders: list[Path]) -> None:
+    table = headline_table(read_groups(folders))
+    assert table.columns[:6] == ("imapb", "by windows", "lag 1", "imape", "by windows", "lag 1")
+    assert [entry.metric for entry in ENTRIES] == list(HEADLINE)
+    batches = [json.loads((run / "stats.json").read_text())["batches"]["e_share"] for run in folders[3:]]
+    row = table.rows[HEADLINE.index("e_share")]
+    width = sum(batch["half_width"] for batch in batches) / 3
+    assert row.cells[4].text == f"± {100 * width:.1f}%"
+    assert row.cells[5].text == f"{sum(batch['lag_1'] for batch in batches) / 3:.2f}"
+
+
+def test_two_estimates_beside_each_other(folders: list[Path], runs: Path) -> None:
+    """Of other seeds: held where the first's interval holds the second's mean. The same runs hold themselves."""
+    (group,) = read_groups(folders[3:])
+    assert "in 10 of 10 shares" in beside_table(group, group).note
+    far = replace(group, runs=tuple(replace(run, stats=shifted(run.stats)) for run in group.runs))
+    assert "in 9 of 10 shares" in beside_table(group, far).note
+    with pytest.raises(UserError, match="runs of different designs cannot stand for one: imapb, imape"):
+        print_beside(folders[:3], folders[3:], Console())
+
+
+def shifted(stats: Mapping[str, Any]) -> dict[str, Any]:
+    metrics = stats["metrics"]
+    return {**stats, "metrics": metrics | {"e_share": metrics["e_share"] + 0.5}}

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What makes a run a result, one step before each limit and at it."""
+
+from __future__ import annotations
+
+import pytest
+
+from s80lab.metrics import REGISTRY
+from s80lab.metrics_registry import Measurement
+from s80lab.metrics_standing import HEADLINE, standing, standing_of
+from s80lab.metrics_warmup import WarmUp
+
+WARM = WarmUp(1, 9, 3, {}, {}, 200, "warm", ())
+COLD = WarmUp(1, 2, 0, {}, {}, 199, "not warm", ("too few windows to tell", "199 of 200 clients"))
+
+
+@pytest.mark.parametrize(
+    ("cycles", "law", "reasons"),
+    [
+        (3.0, 1.0, ()),
+        (2.99, 1.0, ("2.99 client cycles measured, 3 are needed",)),
+        (1.8, 1.0, ("1.80 client cycles measured, 3 are needed",)),
+        (3.0, 1.0499, ()),
+        (3.0, 1.0501, ("the interactive law is off by +5.0%",)),
+        (3.0, 0.93, ("the interactive law is off by -7.0%",)),
+        (1.0, 0.9, ("1.00 client cycles measured, 3 are needed", "the interactive law is off by -10.0%")),
+    ],
+)
+def test_limits(cycles: float, law: float, reasons: tuple[str, ...]) -> None:
+    found = standing({"client_cycles": cycles, "interactive_law": law}, WARM)
+    assert found.reasons == reasons
+    assert found.verdict == ("not a result" if reasons else "result")
+
+
+def test_a_run_that_is_not_warm_is_none() -> None:
+    found = standing({"client_cycles": 4.0, "interactive_law": 1.0}, COLD)
+    assert found.reasons == ("not warm (too few windows to tell; 199 of 200 clients)",)
+
+
+def test_where_there_are_no_clients_the_caches_alone_are_judged() -> None:
+    assert standing({"client_cycles": None, "interactive_law": None}, WARM).verdict == "result"
+
+
+def test_stats_of_an_older_version_are_judged_by_their_caches() -> None:
+    assert standing_of({"warmup": {"verdict": "warm"}}) == ("result", ())
+    assert standing_of({"warmup": {"verdict": "not warm"}}) == ("not a result", ("not warm",))
+
+
+def law(think_ns: float, job_ms: float) -> object:
+    """40 clients at 20 transactions a second and half a second of response."""
+    load = {
+        "clients": 40,
+        "think_ms": job_ms,
+        "region": {"begin_ns": 0, "end_ns": 10**9},
+        "transactions": {"VIEW": {"count": 20}},
+        "totals": {"response_ns_mean": 0.5e9, "think_ns_mean": think_ns},
+    }
+    return REGISTRY["interactive_law"].compute(Measurement(None, load))  # type: ignore[arg-type]
+
+
+def test_the_law_takes_the_regions_own_think_time_and_the_jobs_where_none_ended() -> None:
+    assert law(think_ns=1.5e9, job_ms=9000) == pytest.approx(1)
+    assert law(think_ns=0, job_ms=1500) == pytest.approx(1)
+
+
+def test_the_headline_is_ten_shares_of_declared_metrics() -> None:
+    assert len(HEADLINE) == len(set(HEADLINE)) == 10
+    assert {name.partition(".")[0] for name in HEADLINE} <= set(REGISTRY)
