@@ -24,8 +24,8 @@ from s80lab.report_data import read_groups
 from s80lab.report_headline import ENTRIES, beside_table, headline_table
 from s80lab.report_interval import Estimate, estimate
 from s80lab.report_rows import SECTIONS
-from s80lab.report_transactions import quantile, standard_error, types
 from s80lab.report_tables import measured_tables, verdicts
+from s80lab.report_transactions import quantile, standard_error, types
 from s80lab.student import student_t
 
 FIGURES = ["busy", "cpi", "e_state", "executed_mix", "instruction_mix", "latency", "miss_source", "warm_up"]
