@@ -13,9 +13,10 @@ from typing import Any
 
 from s80lab import paper
 from s80lab.claims_rules import Band, Judgement, Responses, Verdict, alike, extremes, higher, in_band, ranked
+from s80lab.metrics import of
 from s80lab.paper import Claim
 from s80lab.paper_answers import Answer, answers
-from s80lab.report_data import NOT_WARM, Group, varied
+from s80lab.report_data import Group, varied
 from s80lab.report_interval import Estimate
 from s80lab.report_transactions import types
 
@@ -157,8 +158,8 @@ def _refusal(claim: Claim, answer: Answer, pair: Sequence[Group]) -> str:
         return "think times of " + " and ".join(f"{think:g} ms" for think in thinks)
     if isinstance(needs.think_ms, float) and thinks != [needs.think_ms]:
         return f"a think time of {thinks[0]:g} ms"
-    if any(group.marked(name) for group in pair for name in metrics or ["response_ms"]):
-        return f"the caches were {NOT_WARM}"
+    if any(of(name).of_caches for name in metrics or ["response_ms"]):
+        return next((f"no result: {reason}" for group in pair for run in group.runs for reason in run.reasons), "")
     return ""
 
 
