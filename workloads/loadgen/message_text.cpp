@@ -38,13 +38,15 @@ std::string date() {
 std::size_t draw_message_size(Random& random) {
     struct Class {
         double below;
-        std::size_t kilobytes;
+        std::size_t bytes;
     };
-    constexpr std::array<Class, 5> classes = {{{0.45, 1}, {0.83, 2}, {0.93, 5}, {0.98, 34}, {1.0, 140}}};
+    // as in the mail store (workloads/mailstore/src/sizes.hpp)
+    constexpr std::array<Class, 5> classes = {
+        {{0.45, 1062}, {0.83, 2050}, {0.93, 5321}, {0.98, 34762}, {1.0, 139602}}};
     const double drawn = random.uniform();
     const auto found =
         std::find_if(classes.begin(), classes.end(), [drawn](const Class& one) { return drawn < one.below; });
-    return found->kilobytes * 1024;
+    return found->bytes;
 }
 
 MessageText::MessageText() {

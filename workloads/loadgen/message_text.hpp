@@ -10,8 +10,8 @@
 
 namespace s80::loadgen {
 
-/// Draws the size of a message in bytes from the distribution of the Oracle study that the paper's
-/// workload follows: 45% 1 KB, 38% 2 KB, 10% 5 KB, 5% 34 KB, 2% 140 KB.
+/// Draws the size of a message in bytes: one of the five that a study of an e-mail server states, with its
+/// share (the paper states none).
 std::size_t draw_message_size(Random& random);
 
 class MessageText {
