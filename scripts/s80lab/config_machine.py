@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, PositiveFloat, PositiveInt, model_validator
+from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt, model_validator
 
 from s80lab import paths
 from s80lab.config import Size, Strict, find_or_file, load, parse_toml, read_toml, resolve
@@ -50,17 +50,25 @@ class Latency(Strict):
 
 
 class Clock(Strict):
-    """base_cpi: cycles an instruction without stalls; quantum_cycles: how far one core may run ahead."""
+    """base_cpi: cycles an instruction without stalls; quantum_cycles: how far one core may run ahead;
+    turn_instructions: how long one of QEMU's turns may be (0: as long as it comes)."""
 
     base_cpi: PositiveFloat = 1.0
     quantum_cycles: int = Field(200, ge=1, le=MAXIMUM)
+    turn_instructions: int = Field(0, ge=0, le=MAXIMUM)
 
 
 class GuestPart(Strict):
-    """What the guest sees; a change here needs a new ready checkpoint."""
+    """What the guest sees; a change here, `tick_hz` aside, needs a new ready checkpoint.
+
+    time_ratio: nanoseconds of QEMU's guest time in a modelled one while the machine is as busy as usual; tick_hz: timer
+    interrupts a processor and modelled second (0: the kernel's own, 250 a second of guest time).
+    """
 
     cpu: str
     kernel_args: str
+    time_ratio: PositiveFloat = 1.0
+    tick_hz: NonNegativeFloat = 0.0
 
 
 class Machine(Strict):
@@ -101,9 +109,13 @@ class Machine(Strict):
                 raise ValueError(f"provenance of `{key}` must begin with `stated: ` or `assumed: `")
         return self
 
-    def guest_key(self) -> dict[str, Any]:
-        """What a ready checkpoint depends on: the caches are not among it."""
-        return {"processors": self.processors.count, **self.guest.model_dump()}
+    def pace(self) -> dict[str, float]:
+        """What the load generator's job says of the machine's time (docs/interfaces.md, section 3)."""
+        return {
+            "tick_hz": self.guest.tick_hz,
+            "time_ratio": self.guest.time_ratio,
+            "turn": self.clock.turn_instructions,
+        }
 
     def design(self) -> dict[str, Any]:
         """Every value of what is modelled, by its dotted key, sizes in bytes."""

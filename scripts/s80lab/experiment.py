@@ -87,6 +87,7 @@ class Plan:
             users=self.scale.users,
             seed=self.seed,
             think_ms=self.phases.think_ms,
+            pace=self.machine.pace(),
         )
 
     @cached_property

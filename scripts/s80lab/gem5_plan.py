@@ -99,6 +99,8 @@ class Gem5Plan:
             think_ms=self.think_ms,
             warmup_s=0,
             measure_s=ENDLESS_S,
+            # Guest time is the machine's: only the kernel's own rate is another.
+            pace={"tick_hz": self.machine.guest.tick_hz},
         )
 
     @cached_property

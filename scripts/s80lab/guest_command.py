@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from s80lab.config_experiment import Scale
-from s80lab.config_machine import Machine
+from s80lab.config_machine import Machine, Processors
 
 RAM_FILE = "ram.img"
 CONSOLE = "console.log"
@@ -29,7 +29,8 @@ class Boot:
 
     def append(self) -> str:
         """The kernel's command line."""
-        return f"{self.machine.guest.kernel_args} {self.scale.boot_line()}"
+        guest = self.machine.guest
+        return f"{guest.kernel_args} s80.time_ratio={guest.time_ratio:g} {self.scale.boot_line()}"
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def guest_options(boot: Boot) -> list[str]:
         *("-accel", "tcg"),
         # One instruction is one nanosecond of guest time; idle time is jumped over instead of slept.
         *("-icount", "shift=0,sleep=off"),
-        *("-smp", str(boot.machine.processors.count), "-cpu", boot.machine.guest.cpu),
+        *("-smp", _topology(boot.machine.processors), "-cpu", boot.machine.guest.cpu),
         *("-m", str(boot.scale.ram >> 20)),
         *("-machine", "pc,hpet=off,memory-backend=ram0"),
         *("-rtc", "base=2026-01-01T00:00:00,clock=vm", "-seed", "1"),
@@ -85,6 +86,12 @@ def arguments(boot: Boot, session: Session) -> list[str]:
     if session.incoming:
         options += ["-incoming", "defer"]
     return options
+
+
+def _topology(processors: Processors) -> str:
+    """A socket for each core: no two of them share a cache."""
+    threads = processors.threads_per_core
+    return f"{processors.count},sockets={processors.count // threads},cores=1,threads={threads}"
 
 
 def _serial(name: str, path: Path) -> list[str]:

@@ -6,6 +6,7 @@ Job format: docs/interfaces.md, section 3. Mixes: Koka and Lipasti, Tables 1 and
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -120,8 +121,10 @@ def job_text(
     think_ms: float | None = None,
     warmup_s: float | None = None,
     measure_s: float | None = None,
+    pace: Mapping[str, float] | None = None,
 ) -> str:
-    """The job file for the load generator; None leaves think time to the profile and phases to the clock page."""
+    """The job file for the load generator; None leaves think time to the profile, phases to the clock page and the
+    guest's time to its kernel."""
     load = workload if isinstance(workload, Workload) else load_workload(workload)
     lines = [
         f"mix={load.mix}",
@@ -139,6 +142,7 @@ def job_text(
         f"move={load.move}",
         f"reply_timeout_s={_number(load.reply_timeout_s)}",
     ]
+    lines += [f"{key}={_number(value)}" for key, value in (pace or {}).items()]
     phases = {"warmup_s": warmup_s, "measure_s": measure_s}
     lines += [f"{key}={_number(value)}" for key, value in phases.items() if value is not None]
     return "\n".join(lines) + "\n"

@@ -45,13 +45,29 @@ TEST(Mix, TheChainReachesTheStationaryDistributionOfItsNormalisedRows) {
         }
         expected = next;
     }
-    const Mix mix(table1, browsing);
+    const Mix mix(browsing);
     Random random(1);
     Weights seen{};
     TransactionType type = mix.first(random);
     for (int i = 0; i < draws; ++i) seen[index_of(type = mix.next(type, random))] += 100.0 / draws;
     for (std::size_t i = 0; i < transaction_types; ++i) EXPECT_NEAR(seen[i], expected[i], 0.2);
     EXPECT_NEAR(seen[index_of(TransactionType::SEND)], 24.5, 0.3) << "not Table 1's 21";
+}
+
+TEST(Mix, TheFirstTransactionIsOfTheStationaryDistribution) {
+    const Weights expected = stationary(browsing);
+    const Mix mix(browsing);
+    Random random(1);
+    Weights seen{};
+    for (int i = 0; i < draws; ++i) seen[index_of(mix.first(random))] += 1.0 / draws;
+    for (std::size_t i = 0; i < transaction_types; ++i) EXPECT_NEAR(seen[i], expected[i], 0.002);
+    EXPECT_NEAR(expected[index_of(TransactionType::SEND)], 0.245, 0.003) << "not Table 1's 0.21";
+}
+
+TEST(Mix, AChainThatGoesInCirclesHasAStationaryDistribution) {
+    std::array<Weights, transaction_types> circle{};
+    for (std::size_t i = 0; i < transaction_types; ++i) circle[i][(i + 1) % transaction_types] = 1;
+    for (const double share : stationary(circle)) EXPECT_NEAR(share, 0.1, 1e-9);
 }
 
 TEST(Mix, ATypeOfWeightZeroIsNeverDrawn) {

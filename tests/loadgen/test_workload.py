@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from s80lab import paths
+from s80lab.config_machine import load_machine
 from s80lab.errors import UserError
 from s80lab.workload import TRANSACTIONS, expected_mix, job_text, load_workload
 
@@ -42,7 +43,9 @@ def test_the_job_says_what_was_asked() -> None:
     for line in ("mix=imape", "clients=20", "users=30", "seed=7", "think_ms=0", "warmup_s=1.5", "move=copy"):
         assert line in lines
     assert "transition.MDEL=21 10 5.5 12 1 17.5 17 0 2 14" in lines
-    assert not any(line.startswith("measure_s") for line in lines)
+    assert not any(line.startswith(("measure_s", "tick_hz")) for line in lines)
+    paced = job_text("imape", clients=1, users=1, seed=1, pace=load_machine("s80").pace()).splitlines()
+    assert {"tick_hz=100", "time_ratio=6.5", "turn=5000"} <= set(paced)
     assert "think_ms=850" in job_text("imapb", clients=1, users=1, seed=1).splitlines()
 
 

@@ -53,10 +53,18 @@ def test_job_and_plugin_are_handed_over() -> None:
     assert following(options, "-plugin") == ["/p.so,machine=/f/m,skip=5"]
 
 
+def test_only_the_threads_of_a_core_share_a_socket() -> None:
+    machine = load_machine("s80", {"processors.threads_per_core": 2})
+    options = guest_options(Boot(machine, BOOT.scale, BOOT.kernel, BOOT.initramfs))
+    assert following(options, "-smp") == ["18,sockets=9,cores=1,threads=2"]
+    assert "l3-cache=off" in following(options, "-cpu")[0]
+
+
 def test_the_key_knows_machine_and_mail_store_but_no_path() -> None:
     options = guest_options(BOOT)
-    assert following(options, "-smp") == ["18"]
-    assert following(options, "-append") == [f"{BOOT.machine.guest.kernel_args} {BOOT.scale.boot_line()}"]
+    assert following(options, "-smp") == ["18,sockets=18,cores=1,threads=1"]
+    (line,) = following(options, "-append")
+    assert line == f"{BOOT.machine.guest.kernel_args} s80.time_ratio=6.5 {BOOT.scale.boot_line()}"
     assert not any(option.startswith("/") for option in options)
 
 

@@ -30,6 +30,7 @@ public:
 
     /// Waits for readiness, at most so long.
     void wait(std::uint64_t timeout_ns);
+    bool ready() const { return ready_count_ > 0; }
     /// Calls the handlers of what wait() found; a handler may remove itself and others.
     void dispatch();
 

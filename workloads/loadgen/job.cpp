@@ -109,6 +109,9 @@ Reader::Reader() {
     setters_["messages_max"] = to(&Job::messages_max, 1u, positive);
     setters_["incoming_per_s"] = to(&Job::incoming_per_s, 0.0, amount);
     setters_["reply_timeout_s"] = to(&Job::reply_timeout_s, 0.001, "a number of at least 0.001");
+    setters_["tick_hz"] = to(&Job::tick_hz, 0.0, amount);
+    setters_["time_ratio"] = to(&Job::time_ratio, 0.001, "a number of at least 0.001");
+    setters_["turn"] = to(&Job::turn, 0u, whole);
     setters_["warmup_s"] = to(&Job::warmup_s, 0.0, amount);
     setters_["measure_s"] = to(&Job::measure_s, 0.0, amount);
     setters_["think"] = [this](auto key, auto value) {

@@ -31,10 +31,13 @@ struct Job {
     double incoming_per_s = 0;
     MoveMode move = MoveMode::automatic;
     double reply_timeout_s = 60;
+    double tick_hz = 0;     // timer interrupts a processor and modelled second; 0: the kernel's own
+    double time_ratio = 1;  // nanoseconds of guest time in a modelled one, at the machine's usual load
+    unsigned turn = 0;      // instructions that a turn of QEMU's has at most; 0: unbounded
     double warmup_s = 0;
     double measure_s = 0;
 
-    Mix make_mix() const { return chain ? Mix(mix_percent, transitions) : Mix(mix_percent); }
+    Mix make_mix() const { return chain ? Mix(transitions) : Mix(mix_percent); }
 };
 
 /// Parses the text of a job. Throws Fatal that names the line's key and what it allows.

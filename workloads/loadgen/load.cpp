@@ -16,11 +16,9 @@ namespace {
 /// Clients that log in at the same time, so that the servers' start-up is not a stampede.
 constexpr unsigned login_concurrency = 18;
 
-/// The longest wait without a look at the page: the phase may change while all clients wait for
-/// replies.
+/// The longest wait without a look at the page, on the clock in use: the phase may change while all clients
+/// wait for replies.
 constexpr std::uint64_t longest_wait_ns = 50'000'000;
-/// The shortest wait for a modelled moment, in guest time.
-constexpr std::uint64_t shortest_wait_ns = 100'000;
 
 std::uint64_t to_ns(double seconds) {
     return static_cast<std::uint64_t>(seconds * static_cast<double>(ns_per_s));
@@ -28,8 +26,8 @@ std::uint64_t to_ns(double seconds) {
 
 }  // namespace
 
-Load::Load(World& world, std::function<Job()> read_job)
-    : world_(world), read_job_(std::move(read_job)), incoming_(world) {
+Load::Load(World& world, std::function<Job()> read_job, Pace* pace)
+    : world_(world), read_job_(std::move(read_job)), pace_(pace), incoming_(world) {
     for (unsigned i = 0; i < world.job.clients; ++i) clients_.push_back(std::make_unique<Client>(world, i));
 }
 
@@ -42,6 +40,7 @@ void Load::run() {
     if (!world_.fatal.empty()) return;
     if (!world_.clock.modelled()) require_phases(world_.job);
     generation_ = world_.clock.generation();
+    if (pace_ != nullptr) pace_->take(world_.job);
     begin_mix();
     Phase last = Phase::warm_up;
     while (world_.fatal.empty()) {
@@ -75,7 +74,9 @@ void Load::begin_mix() {
 
 void Load::turn() {
     world_.loop.wait(timeout_ns());
+    world_.statistics.woken(world_.loop.ready());
     world_.clock.refresh();
+    if (pace_ != nullptr && pace_->keep()) world_.statistics.ticks_changed();
     world_.loop.dispatch();
     world_.timers.fire(world_.clock.now());
     world_.network.check_timeouts();
@@ -85,14 +86,14 @@ void Load::turn() {
 std::uint64_t Load::timeout_ns() const {
     const std::uint64_t now = world_.clock.now();
     const std::uint64_t due = world_.timers.next();
-    const std::uint64_t remaining = due > now ? due - now : 0;
-    if (!world_.clock.modelled()) return std::min(remaining, longest_wait_ns);
-    return std::clamp(remaining / 3, shortest_wait_ns, longest_wait_ns);
+    const std::uint64_t wait = std::min(due > now ? due - now : 0, longest_wait_ns);
+    return pace_ != nullptr && world_.clock.modelled() ? pace_->guest_ns(wait) : wait;
 }
 
 void Load::take_up_generation() {
     generation_ = world_.clock.generation();
     take(read_job_());
+    if (pace_ != nullptr) pace_->take(world_.job);
     world_.statistics.begin_region(world_.clock.now());
     for (const auto& client : clients_) client->reseed();
     incoming_.reseed();

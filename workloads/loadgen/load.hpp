@@ -10,14 +10,16 @@
 
 #include "client.hpp"
 #include "incoming.hpp"
+#include "pace.hpp"
 #include "world.hpp"
 
 namespace s80::loadgen {
 
 class Load {
 public:
-    /// `read_job` is asked again when the clock page shows another generation.
-    Load(World& world, std::function<Job()> read_job);
+    /// `read_job` is asked again when the clock page shows another generation. `pace`: of a guest, else
+    /// nothing.
+    Load(World& world, std::function<Job()> read_job, Pace* pace = nullptr);
 
     /// Logs all clients in, or as many as it can: then world.fatal says why.
     void log_in();
@@ -40,6 +42,7 @@ private:
 
     World& world_;
     std::function<Job()> read_job_;
+    Pace* pace_;
     std::vector<std::unique_ptr<Client>> clients_;
     Incoming incoming_;
     unsigned logged_in_ = 0;

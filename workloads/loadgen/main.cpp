@@ -131,7 +131,8 @@ bool generate(const Options& options) {
     World world(clock, servers, !options.insecure, job);
     world.trace = options.trace;
     prepare_to_throw();
-    Load load(world, read_job);
+    Pace pace(clock, !options.gem5);
+    Load load(world, read_job, options.guest ? &pace : nullptr);
     load.log_in();
     if (world.fatal.empty()) output::ready();
     if (job.hold && world.fatal.empty()) load.take(await_go(offer));

@@ -25,12 +25,28 @@ TransactionType Distribution::draw(Random& random) const {
     return static_cast<TransactionType>(found - cumulative_.begin());
 }
 
+Weights stationary(const std::array<Weights, transaction_types>& transitions) {
+    Weights share;
+    share.fill(1.0 / transaction_types);
+    for (int step = 0; step < 1000; ++step) {
+        // Half of each step stays where it is: a chain that goes in circles comes to rest, too.
+        Weights next = share;
+        for (std::size_t from = 0; from < transaction_types; ++from) {
+            const double sum = std::accumulate(transitions[from].begin(), transitions[from].end(), 0.0);
+            for (std::size_t to = 0; to < transaction_types; ++to) {
+                next[to] += share[from] * transitions[from][to] / sum;
+            }
+        }
+        for (std::size_t i = 0; i < transaction_types; ++i) share[i] = next[i] / 2;
+    }
+    return share;
+}
+
 Mix::Mix(const Weights& percent) : start_(percent) {
     rows_.fill(start_);
 }
 
-Mix::Mix(const Weights& percent, const std::array<Weights, transaction_types>& transitions)
-    : start_(percent) {
+Mix::Mix(const std::array<Weights, transaction_types>& transitions) : start_(stationary(transitions)) {
     for (std::size_t i = 0; i < transaction_types; ++i) rows_[i] = Distribution(transitions[i]);
 }
 

@@ -24,13 +24,17 @@ private:
     Weights cumulative_{};
 };
 
+/// The shares of the states in a long run of the chain whose rows are these weights.
+Weights stationary(const std::array<Weights, transaction_types>& transitions);
+
 class Mix {
 public:
     Mix() = default;
     /// Independent draws.
     explicit Mix(const Weights& percent);
-    /// A chain; its first state is drawn from `percent`.
-    Mix(const Weights& percent, const std::array<Weights, transaction_types>& transitions);
+    /// A chain; its first state is drawn from its stationary distribution, so that a load is from its first
+    /// transaction on what it will be in the long run.
+    explicit Mix(const std::array<Weights, transaction_types>& transitions);
 
     TransactionType first(Random& random) const { return start_.draw(random); }
     TransactionType next(TransactionType now, Random& random) const {

@@ -176,6 +176,9 @@ void result(const World& world) {
     field(line, "incoming",
           "{\"messages\":" + number(region.incoming_messages) +
               ",\"bytes\":" + number(region.incoming_bytes) + "}");
+    field(line, "loop",
+          "{\"wake_ups\":" + number(region.wake_ups) + ",\"idle_wake_ups\":" + number(region.idle_wake_ups) +
+              ",\"tick_changes\":" + number(region.tick_changes) + "}");
     std::string types = "{";
     for (std::size_t i = 0; i < transaction_types; ++i)
         field(types, transaction_names[i], type(region.types[i]));

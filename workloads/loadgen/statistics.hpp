@@ -32,7 +32,10 @@ struct Region {
     std::uint64_t lost_flags = 0;
     std::uint64_t thinks = 0;
     std::uint64_t think_ns = 0;
-    std::uint64_t in_flight_ns = 0;  // sum over the clients of the time in a transaction
+    std::uint64_t wake_ups = 0;       // of the load generator, all
+    std::uint64_t idle_wake_ups = 0;  // those without a reply
+    std::uint64_t tick_changes = 0;   // times that the timers were given another rate
+    std::uint64_t in_flight_ns = 0;   // sum over the clients of the time in a transaction
 };
 
 class Statistics {
@@ -48,6 +51,12 @@ public:
     void incoming(std::uint64_t bytes);
     /// Errors are never cleared: one in the warm-up fails the run too.
     void error(ErrorKind kind, const std::string& message);
+
+    void woken(bool by_network) {
+        ++region_.wake_ups;
+        if (!by_network) ++region_.idle_wake_ups;
+    }
+    void ticks_changed() { ++region_.tick_changes; }
 
     /// A flag that the server accepted and lost.
     void lost_flag() { ++region_.lost_flags; }

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The real guest's kernel and servers: free of work that the modelled machine's did not have, on its own time. Every
+test fails when its boot argument or setting is taken away."""
+
+from __future__ import annotations
+
+import pytest
+from tests.guest.checked_guest import Checked, run_checked
+from tests.lab import Lab
+
+from s80lab.workload import TRANSACTIONS, Workload, job_text, load_workload
+
+pytestmark = pytest.mark.guest
+
+CLIENTS = 4
+# The kernel's defaults for eight processors and more, nanoseconds.
+SCHEDULER = {
+    "latency_ns": 24_000_000,
+    "min_granularity_ns": 3_000_000,
+    "wakeup_granularity_ns": 4_000_000,
+    "migration_cost_ns": 500_000,
+}
+
+
+def selecting() -> Workload:
+    """Every transaction opens a mailbox."""
+    mix = dict.fromkeys(TRANSACTIONS, 0.0) | {"SELT": 100.0}
+    changed = {"driver": "independent", "mix_percent": mix, "incoming_per_s": 0.0}
+    return Workload.model_validate(load_workload("imapb").model_dump() | changed)
+
+
+@pytest.fixture(scope="module")
+def guest(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Checked:
+    job = job_text(selecting(), clients=CLIENTS, users=32, seed=1, think_ms=20, warmup_s=0, measure_s=0.5)
+    return run_checked(tmp_path_factory.mktemp("checked"), "facts,lookups", job)
+
+
+def test_no_processor_shares_a_cache_with_another(guest: Checked) -> None:
+    processors = range(guest.machine.processors.count)
+    facts = guest.facts()
+    assert sorted(facts["cache"]) == sorted(f"{number} {number}" for number in processors)
+    # The scheduler's smallest domain of each processor: the cache that it believes in is nobody else's.
+    assert len(facts["domain"]) == len(processors)
+    assert not any("SD_SHARE_PKG_RESOURCES" in flags for flags in facts["domain"])
+
+
+def test_the_time_zone_needs_no_file(guest: Checked) -> None:
+    assert guest.facts()["timezone"] == ["UTC0"]
+    assert not [names for names in guest.lookups() if "localtime" in names[2]]
+
+
+def test_reading_writes_no_access_times(guest: Checked) -> None:
+    mounts = dict(line.split() for line in guest.facts()["mount"])
+    assert {"/", "/dev", "/proc", "/run", "/sys", "/var/mail-store"} <= mounts.keys()
+    assert not [point for point, options in mounts.items() if "noatime" not in options.split(",")]
+
+
+def test_the_schedulers_times_are_the_machines(guest: Checked) -> None:
+    said = dict(line.split() for line in guest.facts()["sched"])
+    ratio = guest.machine.guest.time_ratio
+    assert {name: int(value) for name, value in said.items()} == {n: int(v * ratio) for n, v in SCHEDULER.items()}
+
+
+def test_the_timers_are_periodic_and_nobody_but_the_load_generator_sets_them(guest: Checked) -> None:
+    handlers = guest.facts()["tick"]
+    assert len(handlers) == guest.machine.processors.count
+    assert set(handlers) == {"tick_handle_periodic"}
+
+
+def test_a_session_looks_up_nothing_in_vain_again_and_again(guest: Checked) -> None:
+    """A name that is looked up at every SELECT, or for every message, is seen as often as there are transactions."""
+    selected = guest.result["transactions"]["SELT"]["count"]
+    assert selected > 10 * CLIENTS
+    # Beside them the four log-ins and the servers' start; a session's own temporary names differ each time.
+    assert guest.lookups()
+    assert {names: count for names, count in guest.lookups().items() if count > 3 * CLIENTS} == {}

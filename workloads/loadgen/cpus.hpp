@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The processors of the guest, visited one after the other.
+#pragma once
+
+#include <functional>
+
+namespace s80::loadgen {
+
+/// Calls `visit` once on every CPU that the caller may run on, pinned to it, then lets the caller run on all
+/// of them again.
+void on_each_cpu(const std::function<void(unsigned cpu)>& visit);
+
+}  // namespace s80::loadgen

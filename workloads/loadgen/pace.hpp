@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the load generator does so that its guest lives on the modelled machine's time: it compares the
+// guest's clocks with the modelled one, keeps the rate of the timer interrupts, bounds QEMU's turns, and says
+// how long to sleep.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "clock.hpp"
+#include "job.hpp"
+#include "ticks.hpp"
+#include "time_ratio.hpp"
+
+namespace s80::loadgen {
+
+class Pace {
+public:
+    /// `in_qemu`: turns are QEMU's and can be bounded.
+    Pace(const Clock& clock, bool in_qemu) : clock_(clock), in_qemu_(in_qemu) {}
+
+    /// Takes up what a job asks for. Throws Fatal where the guest's kernel denies access to its timers.
+    void take(const Job& job);
+
+    /// Compares the clocks; every 50 modelled milliseconds the rate of the ticks is looked after. Whether it
+    /// was changed.
+    bool keep();
+
+    /// A modelled span in guest time, as a timeout for the kernel.
+    std::uint64_t guest_ns(std::uint64_t modelled_ns) const;
+
+private:
+    bool regulate();
+
+    const Clock& clock_;
+    bool in_qemu_;
+    double tick_hz_ = 0;
+    double nominal_ = 1;
+    std::optional<Ticks> ticks_;
+    TimeRatio ratio_{1};  // of guest time, as the kernel keeps it
+    std::uint64_t looked_ns_ = 0;
+};
+
+}  // namespace s80::loadgen
