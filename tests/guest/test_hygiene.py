@@ -73,6 +73,6 @@ def test_a_session_looks_up_nothing_in_vain_again_and_again(guest: Checked) -> N
     """A name that is looked up at every SELECT, or for every message, is seen as often as there are transactions."""
     selected = guest.result["transactions"]["SELT"]["count"]
     assert selected > 10 * CLIENTS
-    # Beside them the four log-ins and the servers' start; a session's own temporary names differ each time.
+    # The log-ins and the servers' last starts are seen too: their programs look for their libraries.
     assert guest.lookups()
-    assert {names: count for names, count in guest.lookups().items() if count > 3 * CLIENTS} == {}
+    assert {names: count for names, count in guest.lookups().items() if count > selected // 2} == {}
