@@ -32,6 +32,7 @@ def empty(tmp_path: Path) -> Lab:
         (["run", "imapb", "--seeds", "0,1"], "--seeds 0,1: seeds are whole numbers from 1 up"),
         (["capture", "imapb", "--seed", "0"], "--seed 0: seeds are whole numbers from 1 up"),
         (["report", "imapb"], "no run of imapb is in"),
+        (["claims"], "no run of imapb, imape is in"),
     ],
 )
 def test_one_sentence(empty: Lab, arguments: list[str], sentence: str) -> None:

@@ -6,12 +6,14 @@ from __future__ import annotations
 import io
 import json
 import re
+import shutil
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 import pytest
 from rich.console import Console
+from tests.lab import Lab
 
 from s80lab import paper
 from s80lab.claims import Finding, findings
@@ -172,6 +174,18 @@ def test_the_terminal_and_json_tell_the_same(folders: list[Path]) -> None:
         assert record["id"] in text.getvalue()
         assert set(record["groups"]) == {"imapb", "imape"}
     assert REGISTRY["e_share"].name in records[17]["groups"]["imapb"]["metrics"]
+
+
+def test_the_command_tells_of_the_latest_runs(folders: list[Path], tmp_path: Path) -> None:
+    lab = Lab(tmp_path / "checkpoints", tmp_path / "results")
+    for folder in folders:
+        copy = shutil.copytree(folder, lab.results / "runs" / folder.name)
+        insert_run(lab.results / "s80lab.sqlite", copy)
+    records = json.loads(lab.call("claims", "--scale", "tiny", "--json"))
+    assert records == [finding.record() for finding in findings(read_groups(folders))]
+    text = lab.call("claims", "imape", "--scale", "tiny")
+    assert "Beside the paper" in text
+    assert "imapb" not in text.splitlines()[1]
 
 
 def test_the_page_is_that_of_the_reference_results() -> None:
