@@ -2,7 +2,7 @@
 # make run: from an empty Debian machine to the tables of both mail mixes. Every target can be repeated.
 S80LAB := build/venv/bin/s80lab
 
-.PHONY: setup build image run test lint bench fuzz clean
+.PHONY: setup build image run test lint bench fuzz trixie clean
 .DEFAULT_GOAL := run
 
 setup:
@@ -36,6 +36,9 @@ fuzz:
 	@scripts/setup test
 	@scripts/build all
 	@tests/reference/fuzz/run
+
+trixie:
+	@scripts/trixie
 
 clean:
 	rm -rf build checkpoints/*/ checkpoints/*.json captures/*/ captures/*.json results/runs results/reports results/s80lab.sqlite*

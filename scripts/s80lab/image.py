@@ -5,6 +5,9 @@
 
 writes `vmlinuz`, `initramfs.cpio` (newc, uncompressed: unpacking is a plain copy, and gem5 takes nothing else) and
 `manifest.json`. The folder appears by one rename, whole or not at all, and is rebuilt only when an input changed.
+
+Equal packages give equal bytes on every host, our two programs aside: they are static, and what is in them is of the
+host's compiler, C and C++ library and OpenSSL.
 """
 
 from __future__ import annotations
