@@ -44,6 +44,7 @@ from s80lab.gem5_plan import Gem5Plan
 from s80lab.gem5_runs import shipped_runs
 from s80lab.gem5_sweep import sweep_table, write_sweep
 from s80lab.image import build_image
+from s80lab.knockout_command import knockout_command
 from s80lab.protocol_commands import app as protocol_app
 from s80lab.replay_commands import explore_command, filter_error_command, replay_command
 from s80lab.report import print_beside, print_experiment, write_experiment_report
@@ -198,6 +199,7 @@ def bench_command(
 
 
 app.command()(capture)
+app.command("knockout")(knockout_command)
 app.command("replay")(replay_command)
 app.command("agree")(agree_command)
 app.command("claims")(claims_command)

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Variants of a machine without some of the changes to its guest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from s80lab import paths
+from s80lab.config import load
+from s80lab.config_machine import Machine, load_machine
+from s80lab.errors import UserError
+from s80lab.knockout import Change, Changes, variants
+from s80lab.knockout_command import KNOCKOUTS
+
+CHANGES = {
+    "zone": Change(description="", words=("TZ=UTC0",)),
+    "ticks": Change(description="", settings={"guest.tick_hz": 0}),
+}
+
+
+@pytest.fixture(scope="module")
+def machine() -> Machine:
+    return load_machine("s80")
+
+
+def test_the_variants_are_none_each_alone_and_all(machine: Machine) -> None:
+    found = {variant.name: variant.settings for variant in variants(CHANGES, machine)}
+    assert list(found) == ["none", "zone alone", "ticks alone", "all"]
+    without = " ".join(word for word in machine.guest.kernel_args.split() if word != "TZ=UTC0")
+    assert found["none"] == {"guest.tick_hz": 0, "guest.kernel_args": without}
+    assert found["zone alone"] == {"guest.tick_hz": 0}
+    assert found["ticks alone"] == {"guest.kernel_args": without}
+    assert found["all"] == {}
+
+
+def test_a_word_that_is_not_there_is_refused(machine: Machine) -> None:
+    with pytest.raises(UserError, match="quieter: not among the kernel_args of s80"):
+        variants({"noise": Change(description="", words=("quieter",))}, machine)
+
+
+def test_a_change_that_takes_nothing_out_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "knockouts.toml"
+    path.write_text('[changes.nothing]\ndescription = "x"\n')
+    with pytest.raises(UserError, match="nothing is taken out"):
+        load(path, Changes)
+
+
+@pytest.mark.parametrize("name", ["s80", "s80-sixteenth"])
+def test_every_shipped_change_can_be_taken_out(name: str) -> None:
+    for variant in variants(load(KNOCKOUTS, Changes).changes, load_machine(name)):
+        load_machine(name, variant.settings)
+        assert (variant.settings == {}) == (variant.name == "all")
+    assert KNOCKOUTS.is_relative_to(paths.ROOT)
