@@ -95,11 +95,13 @@ def _miss_source_at(m: Measurement) -> Value:
 @metric(
     "store_from_m_share",
     "share",
-    "stores that missed the L2 and were serviced by a cache in M, of all L2 misses",
+    "stores that missed the L2 and were serviced by a cache in M, of all L2 misses, by privilege",
     "miss_source of stores from M / l2_misses",
 )
 def _store_from_m_share(m: Measurement) -> Value:
-    return ratio(m.region.total("miss_source", kind="store", source="M"), m.region.total("miss_source"))
+    misses, labels = m.region.total("miss_source"), m.region.header.labels["privilege"]
+    stores = {label: m.region.total("miss_source", privilege=label, kind="store", source="M") for label in labels}
+    return {label: ratio(count, misses) for label, count in {**stores, ALL: sum(stores.values())}.items()}
 
 
 @metric("fill_state", "share", "blocks that entered an L2, by their state at fill", "fills in the state / fills")

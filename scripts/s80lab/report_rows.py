@@ -111,7 +111,7 @@ SECTIONS: tuple[Section, ...] = (
                 for kind, text in _ANSWERED.items()
                 for entry in _each(f"miss_source.{kind}", _SOURCES, PERCENT, head=text)
             ),
-            Entry("stores from a cache in M, of all misses", "store_from_m_share", PERCENT),
+            *_each("store_from_m_share", _PRIVILEGES, PERCENT, head="stores from a cache in M, of all misses"),
         ),
         "Share of the L2 misses of the same kind; all includes page walks where they are modelled.",
     ),

@@ -12,6 +12,7 @@ from statistics import fmean
 from typing import Any
 
 import pytest
+from markupsafe import escape
 from rich.console import Console
 from tests.lab import Lab
 
@@ -23,7 +24,8 @@ from s80lab.database_query import select
 from s80lab.errors import UserError
 from s80lab.metrics import REGISTRY
 from s80lab.paper_answers import Answer, answers
-from s80lab.report_claims import claims_page, claims_table, detail
+from s80lab.report import write_run_report
+from s80lab.report_claims import TITLE, claims_page, claims_table, detail
 from s80lab.report_data import read_groups
 from s80lab.report_terminal import print_table
 
@@ -174,6 +176,14 @@ def test_the_terminal_and_json_tell_the_same(folders: list[Path]) -> None:
         assert record["id"] in text.getvalue()
         assert set(record["groups"]) == {"imapb", "imape"}
     assert REGISTRY["e_share"].name in records[17]["groups"]["imapb"]["metrics"]
+
+
+def test_a_report_has_every_claim_with_its_reason(run_dir: Path) -> None:
+    page = write_run_report(run_dir).read_text()
+    section = page.split(f"<h2>{TITLE}</h2>")[1].split("<h2>")[0]
+    assert re.findall(r'<th scope="row">(C\d\d)', section) == IDS
+    for claim in ("C04", "C27", "C29"):
+        assert escape(answers()[claim].because) in section
 
 
 def test_the_command_tells_of_the_latest_runs(folders: list[Path], tmp_path: Path) -> None:
