@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -67,6 +68,10 @@ class Lab:
     def runs(self) -> list[Path]:
         """The folders of whole runs; a partial one would begin with a dot."""
         return sorted((self.results / "runs").glob("[!.]*"))
+
+    def checkpoint_of(self, run: Path) -> Path:
+        """The folder of the checkpoint that a run began with."""
+        return self.checkpoints / str(json.loads((run / "manifest.json").read_text())["checkpoint"])
 
     def partial(self) -> list[Path]:
         folders = (self.results / "runs", self.checkpoints, self.captures)

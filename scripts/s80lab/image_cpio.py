@@ -8,7 +8,7 @@ are fixed, so equal contents give equal bytes.
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
@@ -51,6 +51,20 @@ def write_archive(entries: Iterable[Entry], target: Path) -> None:
         for inode, path in enumerate(sorted(members), start=1):
             _write_member(archive, members[path], inode)
         _write_member(archive, Entry("TRAILER!!!", 0), 0)
+
+
+def read_archive(source: Path) -> Iterator[Entry]:
+    """The members of an archive that `write_archive` wrote, devices aside."""
+    content, at = source.read_bytes(), 0
+    while at < len(content):
+        fields = [int(content[at + 6 + 8 * i : at + 14 + 8 * i], 16) for i in range(13)]
+        name_at, size = at + 110, fields[6]
+        name = content[name_at : name_at + fields[11] - 1].decode()
+        if name == "TRAILER!!!":
+            return
+        data_at = name_at + fields[11] + (-(110 + fields[11]) % 4)
+        yield Entry(name, fields[1], content[data_at : data_at + size])
+        at = data_at + size + (-size % 4)
 
 
 def _write_member(archive: BinaryIO, entry: Entry, inode: int) -> None:

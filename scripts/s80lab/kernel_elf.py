@@ -14,6 +14,9 @@ from s80lab.errors import UserError
 _IDENT = b"\x7fELF\x02\x01"
 _SYMTAB, _NOBITS, _DYNSYM = 2, 8, 11
 _FUNCTION, _INDIRECT = 2, 10
+_LOAD = 1
+# LSB core, exception frames: version, and how the words of a sorted table are encoded.
+_SORTED_TABLE = bytes((1, 0x1B, 0x03, 0x3B))
 _SECTION, _SYMBOL = struct.Struct("<IIQQQQIIQQ"), struct.Struct("<IBBHQQ")
 
 
@@ -63,6 +66,32 @@ class Elf:
             if found:
                 return sorted(found, key=lambda f: (f.address, f.name))
         return []
+
+    def begins(self) -> list[int]:
+        """Where functions begin, those without a name too, by the unwinder's table (.eh_frame_hdr)."""
+        if ".eh_frame_hdr" not in self.sections:
+            return []
+        section = self.sections[".eh_frame_hdr"]
+        data = self._bytes(section)
+        if data[:4] != _SORTED_TABLE:
+            return []
+        (count,) = struct.unpack_from("<I", data, 8)
+        return [section.address + begin for begin, _ in struct.iter_unpack("<ii", data[12 : 12 + 8 * count])]
+
+    def loaded(self, offset: int) -> int | None:
+        """The address that a byte of the file is linked to; None where it is loaded nowhere."""
+        for kind, begin, address, size in self._segments():
+            if kind == _LOAD and begin <= offset < begin + size:
+                return address + offset - begin
+        return None
+
+    def _segments(self) -> Iterator[tuple[int, int, int, int]]:
+        """(type, offset, address, bytes in the file) of each program header."""
+        (table,) = struct.unpack_from("<Q", self.content, 32)
+        size, count = struct.unpack_from("<HH", self.content, 54)
+        for place in range(count):
+            kind, _, offset, address, _, length = struct.unpack_from("<IIQQQQ", self.content, table + size * place)
+            yield kind, offset, address, length
 
     def stripped(self) -> bool:
         """Whether only the dynamic symbols are there."""

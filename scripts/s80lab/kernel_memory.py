@@ -49,6 +49,39 @@ class RamFile:
         return self._map[at : at + size]
 
 
+class ProcessRam:
+    """The RAM of a guest that stands still: the RAM file as QEMU has mapped it, with what the guest has written since.
+
+    Needs the right to read the process's memory, which its parent has.
+    """
+
+    def __init__(self, pid: int, path: Path, low_ram: int) -> None:
+        self._low_ram = low_ram
+        try:
+            maps = Path(f"/proc/{pid}/maps").read_text()
+            self._memory = Path(f"/proc/{pid}/mem").open("rb", buffering=0)  # noqa: SIM115 - closed with the object
+        except OSError as error:
+            raise UserError(f"the guest's memory cannot be read in QEMU's process ({error})") from None
+        lines = [line.split(maxsplit=5) for line in maps.splitlines()]
+        mapped = [(line[0].split("-"), int(line[2], 16)) for line in lines if line[-1] == str(path)]
+        self._parts = sorted((offset, int(begin, 16), int(end, 16)) for (begin, end), offset in mapped)
+
+    def read(self, physical: int, size: int) -> bytes:
+        at = physical
+        if physical >= _HIGH_RAM:
+            at = physical - _HIGH_RAM + self._low_ram
+        elif physical >= self._low_ram:
+            return b""
+        for offset, begin, end in self._parts:
+            if offset <= at < offset + end - begin:
+                self._memory.seek(begin + at - offset)
+                return self._memory.read(min(size, offset + end - begin - at))
+        return b""
+
+    def close(self) -> None:
+        self._memory.close()
+
+
 @dataclass(frozen=True)
 class KernelMemory:
     """UserError where an address is read that the kernel has not mapped."""
@@ -117,8 +150,11 @@ class KernelMemory:
 
     def text(self, virtual: int, limit: int = 256) -> str:
         """Up to a NUL byte."""
-        limit = min(limit, PAGE - virtual % PAGE)
-        return self.read(virtual, limit).split(b"\0", 1)[0].decode("utf-8", "replace")
+        here = min(limit, PAGE - virtual % PAGE)
+        begin = self.read(virtual, here)
+        if b"\0" not in begin and here < limit:
+            begin += self.read(virtual + here, limit - here)
+        return begin.split(b"\0", 1)[0].decode("utf-8", "replace")
 
     def symbol(self, name: str) -> int:
         """A variable's first word."""

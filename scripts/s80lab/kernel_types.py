@@ -63,6 +63,7 @@ class Types:
         self._composites = {t.name: i for i, t in self._numbered(_STRUCT, _UNION) if t.name}
         self._enums = {t.name: i for i, t in self._numbered(_ENUM, _ENUM64) if t.name}
         self._typedefs = {t.name: i for i, t in self._numbered(_TYPEDEF)}
+        self._fields: dict[str, Field] = {}
         self._variables = {t.name: t.value for _, t in self._numbered(_VAR)}
 
     def size(self, name: str) -> int:
@@ -71,8 +72,10 @@ class Types:
 
     def field(self, path: str) -> Field:
         """Of `structure.member.member...`; members of nameless parts are found without their names."""
-        name, *members = path.split(".")
-        return self._members(Field(0, 0, self._composite(name)), members, path)
+        if path not in self._fields:
+            name, *members = path.split(".")
+            self._fields[path] = self._members(Field(0, 0, self._composite(name)), members, path)
+        return self._fields[path]
 
     def offset(self, path: str) -> int:
         """Bytes from the structure's begin to the member."""

@@ -27,9 +27,8 @@ def run(lab: Lab) -> Path:
 @pytest.fixture(scope="module")
 def warm(lab: Lab, run: Path) -> KernelMemory:
     """The memory of the checkpoint that the run began with."""
-    folder = lab.checkpoints / json.loads((run / "manifest.json").read_text())["checkpoint"]
     kernel = load_kernel(paths.BUILD / "image" / "debian")
-    return KernelMemory(kernel, RamFile(folder / "ram.img", 1 << 30))
+    return KernelMemory(kernel, RamFile(lab.checkpoint_of(run) / "ram.img", 1 << 30))
 
 
 @pytest.mark.guest

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The memory of a warm guest, and its map."""
+
+from __future__ import annotations
+
+import pytest
+from tests.lab import Lab
+
+from s80lab import paths
+from s80lab.kernel import load_kernel
+from s80lab.kernel_memory import KernelMemory, RamFile
+from s80lab.misses_memory import MemoryMap
+from s80lab.misses_memory_build import map_memory
+
+IMAGE = paths.BUILD / "image" / "debian"
+
+
+@pytest.fixture(scope="session")
+def memory(lab: Lab) -> KernelMemory:
+    """Of the warm checkpoint of imapb at tiny scale."""
+    lab.run_tiny("imapb", "--seeds", "1")
+    (run,) = [run for run in lab.runs() if run.name.startswith("imapb-tiny-s1-")]
+    return KernelMemory(load_kernel(IMAGE), RamFile(lab.checkpoint_of(run) / "ram.img", 1 << 30))
+
+
+@pytest.fixture(scope="session")
+def memory_map(memory: KernelMemory) -> MemoryMap:
+    return map_memory(memory)
