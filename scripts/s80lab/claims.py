@@ -27,11 +27,12 @@ _SETTING = ("scale", "protocol", "machine", "engine")
 
 @dataclass(frozen=True)
 class Finding:
-    """A claim, our numbers (a mapping from metric to estimate for each group, the claim's own metric first),
-    each group's transaction types where the claim ranks them, and each group's judgement."""
+    """A claim, the metric that answers it (empty where no single one does), our numbers (a mapping from metric to
+    estimate for each group), each group's transaction types where the claim ranks them, each group's judgement."""
 
     claim: Claim
     answer: Answer
+    metric: str
     labels: tuple[str, ...]
     numbers: tuple[Mapping[str, Estimate | None], ...]
     rankings: tuple[tuple[Responses, ...], ...]
@@ -79,6 +80,7 @@ class Finding:
             "quantity": self.claim.quantity,
             "section": self.claim.section,
             "paper": said_by_paper(self.claim),
+            "metric": self.metric,
             "verdict": self.verdict,
             "groups": groups,
             "reasons": self.reasons,
@@ -98,23 +100,32 @@ def said_by_paper(claim: Claim) -> str:
 
 
 def _finding(claim: Claim, answer: Answer, groups: Sequence[Group]) -> Finding:
-    metrics = dict.fromkeys(name for name in (claim.metric, *answer.alike, *answer.beside.values()) if name)
+    metric = _metric(claim, answer, groups)
+    names = (metric, claim.metric, *answer.alike, *answer.beside.values())
+    metrics = dict.fromkeys(name for name in names if name)
     ranking = answer.rule == "extremes"
     return Finding(
         claim=claim,
         answer=answer,
+        metric=metric,
         labels=tuple(group.label for group in groups),
         numbers=tuple({name: group.estimate(name) for name in metrics} for group in groups),
         rankings=tuple(tuple(ranked(_responses(group))) if ranking else () for group in groups),
-        judgements=tuple(_judge(claim, answer, group, groups) for group in groups),
+        judgements=tuple(_judge(claim, answer, metric, group, groups) for group in groups),
     )
 
 
-def _judge(claim: Claim, answer: Answer, group: Group, groups: Sequence[Group]) -> Judgement:
+def _metric(claim: Claim, answer: Answer, groups: Sequence[Group]) -> str:
+    """That of the paper's population where all runs have it, else the whole machine's."""
+    known = answer.population and all(group.estimate(answer.population) is not None for group in groups)
+    return answer.population if known else claim.metric
+
+
+def _judge(claim: Claim, answer: Answer, metric: str, group: Group, groups: Sequence[Group]) -> Judgement:
     if answer.rule == "none":
         return Judgement("not comparable")
     pair = _pair(group, groups) if answer.rule in ("higher", "alike") else (group,)
-    refusal = _refusal(claim, answer, pair)
+    refusal = _refusal(claim, answer, metric, pair)
     if refusal:
         return Judgement("not comparable", note=refusal)
     if answer.rule == "extremes":
@@ -123,8 +134,8 @@ def _judge(claim: Claim, answer: Answer, group: Group, groups: Sequence[Group]) 
     if answer.rule == "alike":
         return alike({name: (_known(pair[0], name), _known(pair[1], name)) for name in answer.alike})
     if answer.rule == "higher":
-        return higher(_known(pair[0], claim.metric), _known(pair[1], claim.metric))
-    return in_band(_known(group, claim.metric), _band(claim, answer))
+        return higher(_known(pair[0], metric), _known(pair[1], metric))
+    return in_band(_known(group, metric), _band(claim, answer))
 
 
 def _pair(group: Group, groups: Sequence[Group]) -> tuple[Group, ...]:
@@ -139,11 +150,11 @@ def _setting(group: Group) -> tuple[str, ...]:
     return (*(str(manifest[key]) for key in _SETTING), varied(manifest))
 
 
-def _refusal(claim: Claim, answer: Answer, pair: Sequence[Group]) -> str:
+def _refusal(claim: Claim, answer: Answer, metric: str, pair: Sequence[Group]) -> str:
     """Why these groups say nothing to this claim; empty where they do."""
     if answer.rule in ("higher", "alike") and len(pair) < len(MIXES):
         return "both mixes are needed"
-    metrics = [name for name in (claim.metric, *answer.alike) if name]
+    metrics = [name for name in (metric, *answer.alike) if name]
     lacking = [name for name in metrics if any(group.estimate(name) is None for group in pair)]
     if lacking or (answer.rule == "extremes" and any(group.replayed for group in pair)):
         return f"such runs have no {', '.join(lacking) or 'response times'}"
@@ -158,7 +169,8 @@ def _refusal(claim: Claim, answer: Answer, pair: Sequence[Group]) -> str:
         return "think times of " + " and ".join(f"{think:g} ms" for think in thinks)
     if isinstance(needs.think_ms, float) and thinks != [needs.think_ms]:
         return f"a think time of {thinks[0]:g} ms"
-    if any(of(name).of_caches for name in metrics or ["response_ms"]):
+    judged = [name for name in (claim.metric, *answer.alike) if name] or ["response_ms"]
+    if any(of(name).of_caches for name in judged):
         return next((f"no result: {reason}" for group in pair for run in group.runs for reason in run.reasons), "")
     return ""
 

@@ -27,6 +27,7 @@ class Answer(Strict):
     """One claim's; the file's head says what each key means."""
 
     rule: Rule
+    population: str = ""
     low: float | None = None
     high: float | None = None
     read_as: str = ""

@@ -42,6 +42,8 @@ def detail(finding: Finding) -> str:
     """In sentences: how the claim is read, what is beside it, why, what tests that, the paper's slip."""
     answer = finding.answer
     sentences = [f"Read as {answer.read_as}." if answer.read_as else ""]
+    if finding.metric != finding.claim.metric:
+        sentences.append(_beside(finding, "of the whole machine", finding.claim.metric))
     sentences += [_beside(finding, words, metric) for words, metric in answer.beside.items()]
     sentences += finding.reasons
     if finding.verdict == "differs":
@@ -52,16 +54,16 @@ def detail(finding: Finding) -> str:
 
 
 def _ours(finding: Finding) -> list[str]:
-    claim, answer = finding.claim, finding.answer
+    answer, metric = finding.answer, finding.metric
     if answer.rule == "extremes":
         return [
             ", ".join(f"{one.name} {one.mean_ms:,.0f} ms ({one.count})" for one in (ranking[:1] + ranking[-1:]))
             or ABSENT
             for ranking in finding.rankings
         ]
-    if not claim.metric or (answer.rule == "none" and not answer.shown):
+    if not metric or (answer.rule == "none" and not answer.shown):
         return [ABSENT] * len(finding.labels)
-    return [number(numbers[claim.metric], _style(claim.metric)) for numbers in finding.numbers]
+    return [number(numbers[metric], _style(finding.claim.metric)) for numbers in finding.numbers]
 
 
 def _beside(finding: Finding, words: str, metric: str) -> str:

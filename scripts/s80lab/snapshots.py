@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +128,20 @@ class Delta:
 
     def __getitem__(self, name: str) -> Counts:
         return np.asarray(self.end.values[name] - self.begin.values[name], dtype=np.int64)
+
+    def only(self, **where: str) -> Delta:
+        """The same stretch with the counts of these labels alone, as in privilege="kernel"; statistics without such a
+        dimension stay as they are."""
+        return replace(self, begin=self._only(self.begin, where), end=self._only(self.end, where))
+
+    def _only(self, snapshot: Snapshot, where: Mapping[str, str]) -> Snapshot:
+        kept = dict(snapshot.values)
+        for name, statistic in self.header.statistics.items():
+            for dim in where.keys() & set(statistic.dims):
+                others = np.delete(np.arange(len(self.header.labels[dim])), self.header.labels[dim].index(where[dim]))
+                kept[name] = kept[name].copy()
+                np.moveaxis(kept[name], statistic.dims.index(dim), 0)[others] = 0
+        return replace(snapshot, values=kept)
 
     def by(self, name: str, *dims: str) -> Counts:
         """The statistic with the axes `dims` in that order, summed over all its others."""

@@ -120,6 +120,16 @@ def test_verdicts_follow_the_numbers(folders: list[Path]) -> None:
     assert answers()["C15"].below in finding.reasons
 
 
+def test_the_papers_population_is_judged_where_it_is_known(folders: list[Path]) -> None:
+    made_results(folders, {"kernel_share.cycles": 0.3})
+    assert by_id(folders)["C01"].metric == "kernel_share.cycles"
+    assert by_id(folders)["C01"].verdict == "differs"
+    made_results(folders, {answers()["C01"].population: 0.15})
+    finding = by_id(folders)["C01"]
+    assert (finding.metric, finding.verdict) == (answers()["C01"].population, "agrees")
+    assert "Of the whole machine: 30.0" in detail(finding)
+
+
 def test_a_difference_has_its_reason_and_says_whether_it_was_tested(folders: list[Path]) -> None:
     made_results(folders, {"l2_stall.walk": 0.05, "kernel_share.cycles": 0.4})
     for finding in by_id(folders).values():

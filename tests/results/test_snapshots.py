@@ -122,3 +122,14 @@ def test_a_run_that_did_not_reach_its_end_has_no_region(run_dir: Path) -> None:
     change(run_dir, 5, lambda line: line.update(mark="window"))
     with pytest.raises(UserError, match="no snapshot is marked measure_end; the run did not get that far"):
         read(run_dir).region()
+
+
+def test_one_label_alone(run_dir: Path) -> None:
+    region = read(run_dir).region()
+    kernel = region.only(privilege="kernel")
+    assert 0 < kernel.total("l2_misses") == region.total("l2_misses", privilege="kernel")
+    assert kernel.total("l2_misses", privilege="user") == 0
+    assert kernel.total("busy_cycles") == region.total("busy_cycles")
+    assert region.only(privilege="kernel", kind="load").total("miss_source") == region.total(
+        "miss_source", privilege="kernel", kind="load"
+    )
