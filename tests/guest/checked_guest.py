@@ -48,7 +48,7 @@ class Checked:
 def run_checked(folder: Path, checks: str, job: str) -> Checked:
     """Boots the s80 guest at tiny scale with these checks and waits until its load generator has done the job."""
     machine = load_machine("s80")
-    arguments = f"{machine.guest.kernel_args} sched_verbose s80.check={checks}"
+    arguments = f"{machine.guest.kernel_args} s80.check={checks}"
     image = paths.BUILD / "image" / "debian"
     booted = load_machine("s80", {"guest.kernel_args": arguments})
     boot = Boot(booted, load_scale("tiny"), image / "vmlinuz", image / "initramfs.cpio")

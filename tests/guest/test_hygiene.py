@@ -43,6 +43,7 @@ def test_no_processor_shares_a_cache_with_another(guest: Checked) -> None:
     assert sorted(facts["cache"]) == sorted(f"{number} {number}" for number in processors)
     # The scheduler's smallest domain of each processor: the cache that it believes in is nobody else's.
     assert len(facts["domain"]) == len(processors)
+    assert {line.split()[0] for line in facts["domain"]} == {"1"}, "looks for work at each tick"
     assert not any("SD_SHARE_PKG_RESOURCES" in flags for flags in facts["domain"])
 
 

@@ -11,7 +11,7 @@ check_caches() {
     done
     mount -t debugfs -o noatime debug /sys/kernel/debug
     for domain in /sys/kernel/debug/sched/domains/cpu*/domain0; do  # with sched_verbose
-        [ ! -e "$domain/flags" ] || fact "domain $(echo "$domain" | cut -d / -f 7) $(cat "$domain/flags")"
+        [ ! -e "$domain/flags" ] || fact "domain $(cat "$domain/min_interval") $(cat "$domain/flags")"
     done
     for tunable in latency_ns min_granularity_ns wakeup_granularity_ns migration_cost_ns; do
         fact "sched $tunable $(cat /sys/kernel/debug/sched/$tunable)"
