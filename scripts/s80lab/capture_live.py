@@ -9,6 +9,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from s80lab import paths, resources
 from s80lab.capture import STORE, SUFFIX, Form, Manifest, Totals
@@ -30,6 +31,8 @@ from s80lab.store import now
 from s80lab.trace_tool import capture_info
 
 ORIGIN = "origin.json"
+# Of a snapshot's line: counters of the guest and of the load generator's clients.
+LIVE_ONLY = ("guest", "clients_finished")
 MIN_WINDOW = 10_000_000
 # Bytes a million instructions, at most, for a look at the disk before the guest starts.
 _ROOM: dict[Form, int] = {"filtered": 50_000, "full": 700_000}
@@ -170,7 +173,7 @@ async def _verify(recipe: Recipe, form: Form, folder: Path, job: Job) -> Totals:
         path, folder / MACHINE, folder / PROTOCOL, out, lambda done, of: job.update(f"replaying {form}", done, of)
     )
     snapshots = await asyncio.to_thread(Snapshots.read, out / SNAPSHOTS)
-    identical = (out / SNAPSHOTS).read_bytes() == _up_to_the_end(folder / SNAPSHOTS)
+    identical = _up_to_the_end(out / SNAPSHOTS) == _up_to_the_end(folder / SNAPSHOTS)
     if form == "full" and not identical:
         raise UserError(f"{recipe.name}: the replay of the full capture differs from the live run; it is not kept")
     content = capture_info(path)
@@ -187,8 +190,8 @@ async def _verify(recipe: Recipe, form: Form, folder: Path, job: Job) -> Totals:
     )
 
 
-def _up_to_the_end(path: Path) -> bytes:
-    """The live run's snapshots up to measure_end, where captures end."""
-    lines = path.read_bytes().splitlines(keepends=True)
-    end = next(number for number, line in enumerate(lines) if b'"mark":"measure_end"' in line)
-    return b"".join(lines[: end + 1])
+def _up_to_the_end(path: Path) -> list[dict[str, Any]]:
+    """Snapshots up to measure_end, where captures end, without what captures do not carry."""
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    end = next(number for number, line in enumerate(lines) if line.get("mark") == "measure_end")
+    return [{key: value for key, value in line.items() if key not in LIVE_ONLY} for line in lines[: end + 1]]

@@ -45,10 +45,12 @@ from s80lab.gem5_runs import shipped_runs
 from s80lab.gem5_sweep import sweep_table, write_sweep
 from s80lab.image import build_image
 from s80lab.knockout_command import knockout_command
+from s80lab.precision import SHARES, USUAL, parse_wanted
 from s80lab.protocol_commands import app as protocol_app
 from s80lab.replay_commands import explore_command, filter_error_command, replay_command
 from s80lab.report import print_beside, print_experiment, write_experiment_report
 from s80lab.report_terminal import print_table
+from s80lab.run_commands import run_until, tell
 from s80lab.trace_commands import agree_command, trace_app
 
 app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
@@ -138,6 +140,12 @@ def run(
     settings: Settings = None,
     jobs: Jobs = 0,
     again: Again = False,
+    until: Annotated[
+        str | None,
+        typer.Option(help="Add seeds until the shares' 95% intervals have this half-width, e.g. 2%."),
+    ] = None,
+    of: Annotated[str, typer.Option(help=f"The shares that --until means: {', '.join(SHARES)}.")] = USUAL,
+    max_seeds: Annotated[int, typer.Option(min=2, help="No more seeds of an experiment than so many.")] = 12,
     drop_warm: Annotated[
         bool, typer.Option("--drop-warm", help="Remove each warm checkpoint once its run is whole, to save disk.")
     ] = False,
@@ -149,7 +157,14 @@ def run(
     if engine == "gem5":
         _show_gem5(run_gem5(experiments, options, gem5, jobs, again, "run"))
     else:
-        _show(run_pipeline(make_plans(experiments, options), jobs, again, "run", drop_warm))
+        wanted = parse_wanted(until, of, max_seeds) if until else None
+        plans = make_plans(experiments, options)
+        if wanted:
+            folders = run_until(plans, options, wanted, jobs, again, drop_warm)
+            _show(folders)
+            tell(folders, wanted)
+        else:
+            _show(run_pipeline(plans, jobs, again, "run", drop_warm))
 
 
 @app.command()

@@ -92,6 +92,9 @@ void SnapshotWriter::write(const Window& window, const Player& player, const Sta
                 array(stats.values(stat), [](std::uint64_t v) { return std::to_string(v); });
     }
     line += '}';
+    if (window.clients_finished) {
+        line += ",\"clients_finished\":" + std::to_string(*window.clients_finished);
+    }
     if (!watched_.empty()) {
         line += ",\"guest\":{";
         for (std::size_t i = 0; i < watched_.size(); ++i) {

@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "model/statistics.h"
@@ -57,6 +58,9 @@ struct Window {
     /// Totals of the whole run, filled when a mark is due.
     std::array<std::array<std::uint64_t, kOutcomes>, kTransactionTypes> transactions{};
     std::vector<std::uint64_t> watched;  ///< counters of the guest, in the order of their names
+    /// Clients that have finished a transaction since the load began, filled when a mark is due; a capture
+    /// does not carry it.
+    std::optional<std::uint64_t> clients_finished;
 };
 
 }  // namespace s80::model

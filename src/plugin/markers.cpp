@@ -21,7 +21,8 @@ void execute(Marker marker) {
         case Marker::party: r.set_party(static_cast<std::uint8_t>(read_register(Register::rdi))); break;
         case Marker::load_begin: r.load_begin(); break;
         case Marker::tx_end:
-            r.transaction_end(read_register(Register::rdi), read_register(Register::rdx) != 0);
+            r.transaction_end(read_register(Register::rdi), read_register(Register::rsi),
+                              read_register(Register::rdx) != 0);
             break;
         default: break;  // the scripts read of a failure on the guest's output
     }

@@ -44,7 +44,9 @@ public:
     void expect_page(Lane& lane, std::uint64_t address);
     void set_party(std::uint8_t party);
     void load_begin();
-    void transaction_end(std::uint64_t type, bool failed) { windows_->transaction_end(type, failed); }
+    void transaction_end(std::uint64_t type, std::uint64_t client, bool failed) {
+        windows_->transaction_end(type, client, failed);
+    }
 
     /// Plays what is recorded and saves the model, when QEMU exits.
     void finish();

@@ -14,13 +14,15 @@ model::Extra Recorder::extra() const {
                        std::uint64_t{windows_->state().gap_pending},
                        std::uint64_t{windows_->state().began},
                        per_cpu_base_.size(),
-                       parties_.size()};
+                       parties_.size(),
+                       windows_->state().finished.size()};
     for (const auto& [base, processor] : per_cpu_base_) {
         words.insert(words.end(), {base, processor});
     }
     for (const auto& [cr3, party] : parties_) {
         words.insert(words.end(), {cr3, party});
     }
+    words.insert(words.end(), windows_->state().finished.begin(), windows_->state().finished.end());
     return words;
 }
 
@@ -35,6 +37,7 @@ Windows::State Recorder::restore(const model::Extra& extra) {
     state.began = *at++ != 0;
     const std::uint64_t bases = *at++;
     const std::uint64_t parties = *at++;
+    const std::uint64_t finished = *at++;
     for (std::uint64_t i = 0; i < bases; ++i) {
         const std::uint64_t base = *at++;
         per_cpu_base_[base] = static_cast<unsigned>(*at++);
@@ -42,6 +45,9 @@ Windows::State Recorder::restore(const model::Extra& extra) {
     for (std::uint64_t i = 0; i < parties; ++i) {
         const std::uint64_t cr3 = *at++;
         parties_[cr3] = static_cast<std::uint8_t>(*at++);
+    }
+    for (std::uint64_t i = 0; i < finished; ++i) {
+        state.finished.insert(*at++);
     }
     for (const auto& [base, processor] : per_cpu_base_) {
         Lane& lane = *lanes_[processor];

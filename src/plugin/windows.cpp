@@ -108,7 +108,8 @@ void Windows::end_gap(std::uint64_t ns) {
     }
 }
 
-void Windows::transaction_end(std::uint64_t type, bool failed) {
+void Windows::transaction_end(std::uint64_t type, std::uint64_t client, bool failed) {
+    state_.finished.insert(client);
     if (type < model::kTransactionTypes) {
         ++state_.transactions[type][failed ? 1 : 0];
     }
@@ -136,6 +137,7 @@ void Windows::close(Mark mark) {
     window_->instructions = total_instructions();
     if (mark != Mark::none) {
         window_->transactions = state_.transactions;
+        window_->clients_finished = state_.finished.size();
     }
     idle_in_flight_ = {idle_in_flight_[1], window_->idle_before_ns};
     sink_.submit(std::move(window_));

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "model/window.h"
@@ -38,6 +39,7 @@ public:
         bool began = false;              ///< the load
         std::uint64_t instructions = 0;  ///< of the runs before this one
         std::array<std::array<std::uint64_t, model::kOutcomes>, model::kTransactionTypes> transactions{};
+        std::set<std::uint64_t> finished;  ///< clients that have finished a transaction
     };
 
     /// The first window begins at once. All but `schedule` must outlive this.
@@ -71,7 +73,7 @@ public:
     bool gap_pending() const { return state_.gap_pending; }
     void end_gap(std::uint64_t ns);
 
-    void transaction_end(std::uint64_t type, bool failed);
+    void transaction_end(std::uint64_t type, std::uint64_t client, bool failed);
     /// Shows the guest the clock.
     void publish();
 

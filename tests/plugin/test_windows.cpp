@@ -280,7 +280,7 @@ TEST_F(WindowsTest, ATurnBesideOthersIsCutLate) {
 
 TEST_F(WindowsTest, AMarkComesWithTheFirstWindowThatEndsAfterItIsDue) {
     turn(0, 1'000);
-    windows_.transaction_end(2, false);
+    windows_.transaction_end(2, 0, false);
     windows_.begin_load();
     EXPECT_EQ(closed(0).mark, Mark::load_begin);
     EXPECT_EQ(closed(0).transactions[2][0], 1U);
@@ -294,6 +294,18 @@ TEST_F(WindowsTest, AMarkComesWithTheFirstWindowThatEndsAfterItIsDue) {
     turn(0, 1);
     EXPECT_EQ(closed(3).mark, Mark::window);
     EXPECT_EQ(closed(3).index, 2U);
+}
+
+TEST_F(WindowsTest, AClientThatFinishedOftenIsOneThatFinished) {
+    windows_.begin_load();
+    EXPECT_EQ(closed(0).clients_finished, 0U);
+    for (const std::uint64_t client : {5U, 7U, 5U}) {
+        windows_.transaction_end(0, client, false);
+    }
+    turn(0, 1);
+    windows_.finish();
+    EXPECT_EQ(closed(1).clients_finished, 2U);
+    EXPECT_EQ(windows_.state().finished, (std::set<std::uint64_t>{5, 7}));
 }
 
 TEST_F(WindowsTest, CountsAreTheWindowsInWhichTheyWereMade) {

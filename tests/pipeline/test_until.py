@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`run --until`: seeds are added until the shares are known well enough, or are as many as allowed."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from s80lab import run_commands
+from s80lab.errors import UserError
+from s80lab.experiment import Options, Plan
+from s80lab.precision import SHARES, Wanted, missing_seeds, parse_wanted, reached, statement
+from s80lab.report_data import Group, Run
+
+
+def run(seed: int, memory: float, e: float = 0.5, reason: str = "") -> Run:
+    metrics = {SHARES["memory"]: memory, SHARES["e"]: e}
+    standing = {"verdict": "not a result" if reason else "result", "reasons": [reason] if reason else []}
+    return Run({"seed": seed}, {"metrics": metrics, "standing": standing}, None)
+
+
+def group(*memory: float, reason: str = "", excluded: int = 0) -> Group:
+    runs = tuple(run(seed, value, reason=reason) for seed, value in enumerate(memory, 1))
+    return Group("mix", runs, tuple(run(90 + n, 0.1, reason="too short") for n in range(excluded)))
+
+
+WANTED = Wanted(0.02, ("memory",), 10)
+
+
+def test_options() -> None:
+    assert parse_wanted("2%", "memory,e-to-m", 6) == Wanted(0.02, ("memory", "e-to-m"), 6)
+    assert parse_wanted("0.5%", "memory,memory", 6).names == ("memory",)
+
+
+@pytest.mark.parametrize("until", ["2", "0%", "-1%", "100%", "two%", "nan%", ""])
+def test_what_is_no_width_is_refused(until: str) -> None:
+    with pytest.raises(UserError, match=f"--until {until}: write points of percent, for example 2%"):
+        parse_wanted(until, "memory", 6)
+
+
+def test_what_is_no_share_is_refused() -> None:
+    with pytest.raises(UserError, match=r"--of memory,mem: there is no share `mem`: allowed are .*did you mean memory"):
+        parse_wanted("2%", "memory,mem", 6)
+
+
+def test_narrow_enough_is_enough() -> None:
+    assert reached(group(0.60, 0.61, 0.60), WANTED)
+    assert missing_seeds(group(0.60, 0.61, 0.60), WANTED) == 0
+
+
+def test_a_single_seed_and_a_wide_interval_are_not() -> None:
+    assert missing_seeds(group(0.60), WANTED) == 1
+    wide = group(0.58, 0.60, 0.62)
+    assert not reached(wide, WANTED)
+    # A standard deviation of two points: t(6) x 2 / sqrt(7) is below two points, t(5) x 2 / sqrt(6) is not.
+    assert missing_seeds(wide, WANTED) == 4
+    assert missing_seeds(wide, Wanted(0.02, ("memory",), 5)) == 2
+    assert missing_seeds(wide, Wanted(0.02, ("memory",), 3)) == 0
+
+
+def test_the_widest_of_the_shares_decides() -> None:
+    both = Wanted(0.02, ("memory", "e"), 10)
+    steady = Group("mix", tuple(run(seed, 0.6, e) for seed, e in enumerate((0.48, 0.50, 0.52), 1)))
+    assert missing_seeds(steady, WANTED) == 0
+    assert missing_seeds(steady, both) == 4
+
+
+def test_runs_that_are_no_result_do_not_count_and_more_of_them_are_not_made() -> None:
+    assert not reached(group(0.6, 0.6, 0.6, reason="not warm"), WANTED)
+    assert missing_seeds(group(0.6, 0.6, 0.6, reason="not warm"), WANTED) == 0
+    assert missing_seeds(group(0.58, 0.60, 0.62, excluded=5), WANTED) == 2  # eight of ten have run
+
+
+def test_the_statement_says_whether_it_was_reached() -> None:
+    assert statement(group(0.60, 0.61, 0.60), WANTED) == "mix: memory 60.3 ± 1.4% with 3 seeds: within 2 points"
+    assert statement(group(0.6), WANTED) == "mix: memory 60.0% with 1 seed: not within 2 points"
+
+
+Pipeline = Callable[[list[Plan]], None]
+
+
+class Laboratory:
+    """Stands for the guests: each seed's memory share is drawn with a standard deviation of two points."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.rounds: list[list[int]] = []
+        monkeypatch.setattr(run_commands, "make_plans", lambda names, options: self.plans(options.seeds))
+        monkeypatch.setattr(run_commands, "run_pipeline", self.run)
+        monkeypatch.setattr(run_commands, "read_groups", lambda folders: [self.group(folders)])
+
+    def plans(self, seeds: Any) -> list[Plan]:
+        return [cast(Plan, SimpleNamespace(name="mix", seed=seed)) for seed in seeds]
+
+    def run(self, plans: list[Plan], *_: object) -> list[Path]:
+        self.rounds.append([plan.seed for plan in plans])
+        return [Path(str(plan.seed)) for plan in plans]
+
+    def group(self, folders: list[Path]) -> Group:
+        seeds = [int(folder.name) for folder in folders]
+        return Group("mix", tuple(run(seed, random.Random(seed).gauss(0.6, 0.02)) for seed in seeds))
+
+    def until(self, wanted: Wanted) -> list[Path]:
+        return run_commands.run_until(self.plans([1, 2, 3]), Options(), wanted, 2, False, False)
+
+
+def test_seeds_are_added_in_rounds_that_keep_the_cores_busy(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lab = Laboratory(monkeypatch)
+    folders = lab.until(Wanted(0.02, ("memory",), 30))
+    assert reached(lab.group(folders), Wanted(0.02, ("memory",), 30))
+    assert lab.rounds[0] == [1, 2, 3]
+    assert all(len(seeds) <= 2 for seeds in lab.rounds[1:])
+    assert [int(folder.name) for folder in folders] == list(range(1, len(folders) + 1))
+    said = capsys.readouterr().out.splitlines()
+    assert len(said) == len(lab.rounds)
+    assert "not within 2 points" in said[0] and said[-1].endswith(": within 2 points")
+
+
+def test_no_more_seeds_than_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    lab = Laboratory(monkeypatch)
+    assert len(lab.until(Wanted(0.001, ("memory",), 6))) == 6
