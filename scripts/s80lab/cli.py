@@ -47,6 +47,7 @@ from s80lab.image import build_image
 from s80lab.knockout_command import knockout_command
 from s80lab.precision import SHARES, USUAL, parse_wanted
 from s80lab.protocol_commands import app as protocol_app
+from s80lab.reference_commands import reference_command
 from s80lab.replay_commands import explore_command, filter_error_command, replay_command
 from s80lab.report import print_beside, print_experiment, write_experiment_report
 from s80lab.report_terminal import print_table
@@ -215,6 +216,7 @@ def bench_command(
 
 app.command()(capture)
 app.command("knockout")(knockout_command)
+app.command("reference")(reference_command)
 app.command("replay")(replay_command)
 app.command("agree")(agree_command)
 app.command("claims")(claims_command)

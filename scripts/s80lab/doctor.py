@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from s80lab import paths, resources
-from s80lab.config_experiment import load_scale
+from s80lab.config_experiment import load_experiment, load_scale
 from s80lab.errors import UserError
 from s80lab.image import load_image
 from s80lab.qemu import find_qemu
@@ -66,7 +66,8 @@ def _image() -> str:
 
 def _resources(scale: str) -> str:
     cores = resources.host_cores()
-    # The default experiment's checkpoints: one ready guest and one warm guest for each of the two mixes.
-    needed = resources.need(load_scale(scale), checkpoints=3, at_once=cores)
+    # The main job's checkpoints: one ready guest, and a warm one for each seed of both mixes.
+    warm = sum(len(load_experiment(mix, {"scale": scale}).seeds) for mix in ("imapb", "imape"))
+    needed = resources.need(load_scale(scale), checkpoints=1 + warm, at_once=cores)
     resources.require(needed, paths.checkpoints())
     return f"scale {scale} needs up to {needed}; {cores} cores"

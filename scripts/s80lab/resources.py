@@ -54,7 +54,8 @@ def require(needed: Need, folder: Path) -> None:
     if disk < needed.disk:
         raise UserError(
             f"{folder}: {needed.disk / GIB:.1f} GiB of disk are needed and {disk / GIB:.1f} GiB are free; make room, "
-            "remove old checkpoints (s80lab checkpoint prune) or set S80LAB_CHECKPOINTS to a folder on another disk"
+            "remove old checkpoints (s80lab checkpoint prune), keep fewer at once (s80lab run --drop-warm) or set "
+            "S80LAB_CHECKPOINTS to a folder on another disk"
         )
     memory = available_memory()
     if memory < needed.memory:
