@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, NonNegativeFloat, NonNegativeInt, PositiveInt, model_validator
 
@@ -46,6 +46,8 @@ class Phases(Strict):
     measure, measure_cycles: the measured region is at least so long, in instructions and in client cycles (a cycle:
     each client thinks once and is served once), by what the warm-up says of instructions a transaction.
     window: a statistics window; settling needs nine of them. skip: between the checkpoint and the measured region.
+    clients: else the experiment's, else one a user. think_ms, think: mean and distribution of the think times, else the
+    workload's.
     """
 
     warmup_min: PositiveInt
@@ -54,7 +56,9 @@ class Phases(Strict):
     measure_cycles: NonNegativeFloat = 0.0
     skip: NonNegativeInt = 0
     window: PositiveInt = 1_000_000_000
+    clients: PositiveInt | None = None
     think_ms: NonNegativeInt | None = None
+    think: Literal["exponential", "constant"] | None = None
 
     @model_validator(mode="after")
     def _order(self) -> Self:

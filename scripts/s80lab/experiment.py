@@ -74,7 +74,7 @@ class Plan:
 
     @property
     def clients(self) -> int:
-        return self.experiment.clients or self.scale.users
+        return self.phases.clients or self.experiment.clients or self.scale.users
 
     def login_job(self) -> str:
         return login_job_text(self.clients, self.scale.users)
@@ -87,6 +87,7 @@ class Plan:
             users=self.scale.users,
             seed=self.seed,
             think_ms=self.phases.think_ms,
+            think=self.phases.think,
             pace=self.machine.pace(),
         )
 

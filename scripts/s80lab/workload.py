@@ -119,11 +119,12 @@ def job_text(
     users: int,
     seed: int,
     think_ms: float | None = None,
+    think: str | None = None,
     warmup_s: float | None = None,
     measure_s: float | None = None,
     pace: Mapping[str, float] | None = None,
 ) -> str:
-    """The job file for the load generator; None leaves think time to the profile, phases to the clock page and the
+    """The job file for the load generator; None leaves think times to the profile, phases to the clock page and the
     guest's time to its kernel."""
     load = workload if isinstance(workload, Workload) else load_workload(workload)
     lines = [
@@ -131,7 +132,7 @@ def job_text(
         f"clients={clients}",
         f"users={users}",
         f"think_ms={_number(load.think_ms if think_ms is None else think_ms)}",
-        f"think={load.think}",
+        f"think={think or load.think}",
         f"seed={seed}",
         f"driver={load.driver}",
         f"transactions={' '.join(TRANSACTIONS)}",
