@@ -18,7 +18,6 @@ from s80lab.report_claims import claims_page, claims_table
 from s80lab.report_data import Group, read_groups
 from s80lab.report_terminal import print_table
 
-REFERENCE = paths.ROOT / "results" / "reference"
 PAGE = paths.ROOT / "docs" / "claims.md"
 # Folders of reference results, in the order of the page, by its headings.
 HEADINGS = {"At the paper's scale": "paper-scale", "The default job": "small"}
@@ -35,8 +34,7 @@ def claims_command(
 ) -> None:
     """Every claim of the paper beside the latest run of each seed, with a verdict and the reason for it."""
     if reference:
-        PAGE.write_text(claims_page(reference_groups()), encoding="utf-8")
-        print(f"page: {PAGE}")
+        print(f"page: {write_page()}")
         return
     groups = read_groups(latest_runs(experiments or ["imapb", "imape"], scale))
     if as_json:
@@ -45,7 +43,13 @@ def claims_command(
         print_table(claims_table(groups), wide_console(), details=True)
 
 
-def reference_groups(folder: Path = REFERENCE) -> dict[str, Sequence[Group]]:
+def write_page() -> Path:
+    """docs/claims.md, from the reference results as they are now."""
+    PAGE.write_text(claims_page(reference_groups()), encoding="utf-8")
+    return PAGE
+
+
+def reference_groups(folder: Path = paths.REFERENCE) -> dict[str, Sequence[Group]]:
     """The reference results that are there, by the heading of the page. Raises UserError where there are none."""
     runs = {heading: sorted((folder / name).glob("**/manifest.json")) for heading, name in HEADINGS.items()}
     if not any(runs.values()):

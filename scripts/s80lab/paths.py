@@ -6,6 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
+REFERENCE = ROOT / "results" / "reference"
 MACHINES = ROOT / "configs" / "machines"
 PROTOCOLS = ROOT / "configs" / "protocols"
 EXPERIMENTS = ROOT / "configs" / "experiments"

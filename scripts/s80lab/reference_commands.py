@@ -10,13 +10,14 @@ from typing import Annotated
 import typer
 
 from s80lab import paths
+from s80lab.claims_commands import write_page
 from s80lab.command_parts import Scale, latest_runs, parse_seeds
 from s80lab.errors import UserError
 from s80lab.report import write_experiment_report
 from s80lab.report_data import read_run
 from s80lab.staging import staging
 
-REFERENCE = paths.ROOT / "results" / "reference"
+REFERENCE = paths.REFERENCE
 # Of a run's folder: what the tables and pictures are made from.
 KEPT = ("manifest.json", "stats.json", "transactions.json")
 
@@ -27,8 +28,10 @@ def reference_command(
     scale: Scale = None,
     seeds: Annotated[str | None, typer.Option(help="Of these seeds alone, separated by commas.")] = None,
 ) -> None:
-    """Puts the latest run of each seed into results/reference with a report over them, in place of what was there."""
+    """Puts the latest run of each seed into results/reference with a report over them, in place of what was there, and
+    writes docs/claims.md anew."""
     print(f"reference: {keep_reference(name, latest_runs(experiments, scale, parse_seeds(seeds)))}")
+    print(f"page: {write_page()}")
 
 
 def keep_reference(name: str, folders: list[Path]) -> Path:
