@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from s80lab.config import read_toml
 from s80lab.errors import UserError
 
 MANIFEST_KEYS = (
@@ -57,6 +58,12 @@ def read_load(run_dir: Path, manifest: Mapping[str, Any]) -> dict[str, Any] | No
 def read_stats(run_dir: Path) -> dict[str, Any]:
     """stats.json, as write_stats leaves it."""
     return _read(run_dir / "stats.json", STATS_KEYS)
+
+
+def read_wanted(run_dir: Path) -> dict[str, Any]:
+    """What the run's machine file says of the guest; empty of a run that has no such file."""
+    path = run_dir / "machine.toml"
+    return dict(read_toml(path).get("guest", {})) if path.is_file() else {}
 
 
 def _read(path: Path, keys: Sequence[str]) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from s80lab import metrics_cache, metrics_cycles, metrics_guest, metrics_load, metrics_session
-from s80lab.folder import read_load, read_manifest, read_transactions
+from s80lab.folder import read_load, read_manifest, read_transactions, read_wanted
 from s80lab.metrics_registry import REGISTRY, Measurement, Metric, compute_all
 from s80lab.metrics_standing import headline_batches, standing
 from s80lab.metrics_warmup import WarmUp, judge
@@ -49,12 +49,16 @@ def of(flat_name: str) -> Metric:
 
 
 def stats(
-    run: Snapshots, load: Mapping[str, Any] | None, inputs: Mapping[str, str], warm: Snapshots | None
+    run: Snapshots,
+    load: Mapping[str, Any] | None,
+    inputs: Mapping[str, str],
+    warm: Snapshots | None,
+    wanted: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The content of stats.json."""
+    """The content of stats.json. wanted: the machine file's keys of [guest]."""
     region = run.region()
     windows = curve(run, warm)
-    metrics = compute(run, load)
+    metrics = compute(run, load, wanted)
     warmup = judge(windows, None if load is None else int(load["clients"]), region.begin.clients_finished)
     batches = headline_batches(run, load)
     return {
@@ -69,9 +73,11 @@ def stats(
     }
 
 
-def compute(run: Snapshots, load: Mapping[str, Any] | None) -> dict[str, float | int | None]:
+def compute(
+    run: Snapshots, load: Mapping[str, Any] | None, wanted: Mapping[str, Any] | None = None
+) -> dict[str, float | int | None]:
     """Every metric of the measured region; load: the load generator's result, None of a replay."""
-    return compute_all(Measurement(run.region(), load))
+    return compute_all(Measurement(run.region(), load, wanted or {}))
 
 
 def write_stats(
@@ -88,7 +94,7 @@ def write_stats(
             warm_snapshots = run_dir / manifest["warm_snapshots"]
     run = Snapshots.read(run_dir / "snapshots.jsonl")
     warm = None if warm_snapshots is None else Snapshots.read(warm_snapshots)
-    result = stats(run, load, inputs, warm)
+    result = stats(run, load, inputs, warm, read_wanted(run_dir))
     target = run_dir / "stats.json"
     partial = run_dir / "stats.json.partial"
     partial.write_text(render(result), encoding="utf-8")

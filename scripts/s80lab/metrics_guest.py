@@ -56,6 +56,28 @@ def _guest_time_ratio(m: Measurement) -> Value:
 
 
 @metric(
+    "tick_hz_wanted",
+    "Hz",
+    "timer interrupts a processor and modelled second that the machine file asks for; null for the kernel's own",
+    "guest.tick_hz",
+    of_caches=False,
+)
+def _tick_hz_wanted(m: Measurement) -> Value:
+    return m.wanted.get("tick_hz") or None
+
+
+@metric(
+    "guest_time_ratio_wanted",
+    "ratio",
+    "guest_time_ratio that the machine file reckons with",
+    "guest.time_ratio",
+    of_caches=False,
+)
+def _guest_time_ratio_wanted(m: Measurement) -> Value:
+    return m.wanted.get("time_ratio")
+
+
+@metric(
     "guest_rate",
     "per modelled second",
     "what the guest's kernel counted on all processors: interrupts and soft interrupts by type, context switches, "

@@ -9,7 +9,7 @@ labels to such values; a mapping is flattened with dots, as in `l2_mpki.user`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from s80lab.snapshots import Delta
@@ -19,10 +19,12 @@ Value = float | int | None | Mapping[str, "Value"]
 
 @dataclass(frozen=True)
 class Measurement:
-    """What metrics are computed from: the region's statistics and the load generator's result, which a replay lacks."""
+    """What metrics are computed from: the region's statistics and the load generator's result, which a replay lacks.
+    wanted: of the guest's kernel, by the machine file (its keys of [guest])."""
 
     region: Delta
     result: Mapping[str, Any] | None
+    wanted: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def load(self) -> Mapping[str, Any]:

@@ -229,7 +229,9 @@ SECTIONS: tuple[Section, ...] = (
         "The guest's kernel",
         (
             Entry("timer interrupts a processor, Hz", "tick_hz", WHOLE),
+            Entry("the machine file's", "tick_hz_wanted", WHOLE),
             Entry("guest time for modelled time", "guest_time_ratio", TWO),
+            Entry("the machine file's", "guest_time_ratio_wanted", TWO),
             Entry("waiting tasks a processor", "run_queue", THREE),
             *_each("guest_per_transaction", _COUNTED, ONE, head="for each transaction"),
             *_each("guest_rate", _COUNTED, WHOLE, head="a modelled second, all processors"),

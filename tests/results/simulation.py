@@ -334,5 +334,6 @@ def write_run(run_dir: Path, seed: int = 1, mix: str = "imapb", *, warm: bool = 
         "think_ms": 4,
         "warm_snapshots": f"../warm-{run_dir.name}.jsonl",
     }
+    (run_dir / "machine.toml").write_text("[guest]\ntick_hz = 100.0\ntime_ratio = 6.5\n")
     (run_dir / "manifest.json").write_text(json.dumps(manifest))
     return run_dir

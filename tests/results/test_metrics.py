@@ -95,6 +95,13 @@ def test_the_guests_counters_are_rates_of_the_region(metrics: dict[str, Any], ru
     assert metrics["run_queue"] == pytest.approx(4500 / (4 * (9000 + region["idle_ns"])))
 
 
+def test_what_the_machine_file_wants_of_the_guest_stands_beside_it(metrics: dict[str, Any], run_dir: Path) -> None:
+    assert (metrics["tick_hz_wanted"], metrics["guest_time_ratio_wanted"]) == (100.0, 6.5)
+    (run_dir / "machine.toml").write_text("[guest]\ntick_hz = 0\n")  # the kernel's own rate
+    again = write_stats(run_dir)["metrics"]
+    assert again["tick_hz_wanted"] is None and again["guest_time_ratio_wanted"] is None
+
+
 def test_snapshots_without_the_guests_counters_have_none_of_their_metrics(run_dir: Path) -> None:
     path = run_dir / "snapshots.jsonl"
     lines = [json.loads(line) for line in path.read_text().splitlines()]
