@@ -6,8 +6,8 @@ struct stream {
     long size;
 };
 
-char *read_line(struct stream *from) {
-    char *out = from->line;
+char* read_line(struct stream* from) {
+    char* out = from->line;
     from->size = 0;
     while (from->next < from->end) {
         char character = *from->next++;
