@@ -173,7 +173,7 @@ async def _verify(recipe: Recipe, form: Form, folder: Path, job: Job) -> Totals:
         path, folder / MACHINE, folder / PROTOCOL, out, lambda done, of: job.update(f"replaying {form}", done, of)
     )
     snapshots = await asyncio.to_thread(Snapshots.read, out / SNAPSHOTS)
-    identical = _up_to_the_end(out / SNAPSHOTS) == _up_to_the_end(folder / SNAPSHOTS)
+    identical = up_to_the_end(out / SNAPSHOTS) == up_to_the_end(folder / SNAPSHOTS)
     if form == "full" and not identical:
         raise UserError(f"{recipe.name}: the replay of the full capture differs from the live run; it is not kept")
     content = capture_info(path)
@@ -190,7 +190,7 @@ async def _verify(recipe: Recipe, form: Form, folder: Path, job: Job) -> Totals:
     )
 
 
-def _up_to_the_end(path: Path) -> list[dict[str, Any]]:
+def up_to_the_end(path: Path) -> list[dict[str, Any]]:
     """Snapshots up to measure_end, where captures end, without what captures do not carry."""
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     end = next(number for number, line in enumerate(lines) if line.get("mark") == "measure_end")

@@ -48,7 +48,7 @@ _PICTURES: tuple[tuple[str, str, str, bool, Draw], ...] = (
     (
         "warm_up",
         "Warm-up",
-        "Each statistics window since the mix began; the shaded part is the measured region, one line a seed.",
+        "Each statistics window since the mix began, a line a seed: faint in the warm-up, strong in the measured region.",
         False,
         warm_up,
     ),

@@ -24,18 +24,16 @@ Window = Mapping[str, Any]
 
 
 def warm_up(groups: Sequence[Group]) -> Figure:
-    """Three panels over the same instructions; the warm-up is one line a group, the measured region one
-    a seed."""
+    """Three panels over the same instructions; one line a seed, faint until its measured region begins."""
     figure, axes = panels(len(_PANELS), 1, 5.2)
     for axis, (quantity, title) in zip(axes, _PANELS.items(), strict=True):
         ends = []
         for group, colour in zip(groups, cycle(GROUP_COLOURS), strict=False):
-            for number, run in enumerate(group.runs):
+            for run in group.runs:
                 windows = _of_usual_length(run.stats["windows"])
                 warming = [window for window in windows if window["phase"] == "warm-up"]
-                if number == 0:
-                    _line(axis, warming, quantity, colour, 1.0)
-                _line(axis, [*warming[-1:], *windows[len(warming) :]], quantity, colour, 0.55)
+                _line(axis, warming, quantity, colour, 0.3)
+                _line(axis, [*warming[-1:], *windows[len(warming) :]], quantity, colour, 0.9)
             ends.append((_last(group.runs[0], quantity), group, colour))
         _name_lines(axis, ends)
         axis.set_title(title)
@@ -43,10 +41,11 @@ def warm_up(groups: Sequence[Group]) -> Figure:
         axis.set_ylim(bottom=0)
         if quantity != "mpki":
             percent_axis(axis, "", "y")
-    begin, end = _measured(groups[0].runs[0])
+    spans = [_measured(run) for group in groups for run in group.runs]
+    begin, end = min(begin for begin, _ in spans), max(end for _, end in spans)
     for axis in axes:
         axis.axvspan(begin, end, color=QUIET, alpha=0.13, linewidth=0)
-    axes[0].text(begin, 0.04, " measured", transform=axes[0].get_xaxis_transform(), color=INK, fontsize=8)
+    axes[0].text(begin, 0.04, " first seed measured", transform=axes[0].get_xaxis_transform(), color=INK, fontsize=8)
     axes[-1].set_xlabel("instructions since the mix began, 10⁹")
     return figure
 
@@ -61,7 +60,7 @@ def _line(axis: Axes, windows: Sequence[Window], quantity: str, colour: str, alp
     known = [window for window in windows if window[quantity] is not None]
     ends = [_middle(window) for window in known]
     values = [window[quantity] for window in known]
-    axis.plot(ends, values, color=colour, alpha=alpha, linewidth=1.4, marker="o", markersize=2.6)
+    axis.plot(ends, values, color=colour, alpha=alpha, linewidth=1.1, marker="o", markersize=1.8)
 
 
 def _middle(window: Window) -> float:

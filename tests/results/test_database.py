@@ -85,6 +85,13 @@ def test_v_transactions_and_v_windows(database: Path) -> None:
     assert [row["phase"] for row in windows].count("measured") == 3
 
 
+def test_a_run_says_whether_it_is_a_result_and_why_not(database: Path) -> None:
+    rows = ask(database, "SELECT id, status, reasons FROM run WHERE seed IN (1, 11) ORDER BY id")
+    assert [(row["id"], row["status"]) for row in rows] == [("imapb-1", "not a result"), ("imape-1", "result")]
+    assert rows[0]["reasons"].startswith("not warm (") and rows[1]["reasons"] == ""
+    assert len(ask(database, "SELECT run FROM v_design WHERE status = 'result'")) == 3
+
+
 def test_the_same_run_again_replaces_its_rows(database: Path, run_dir: Path) -> None:
     before = ask(database, "SELECT count(*) AS n FROM miss_source")
     insert_run(database, run_dir)
