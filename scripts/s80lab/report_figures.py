@@ -48,7 +48,7 @@ _PICTURES: tuple[tuple[str, str, str, bool, Draw], ...] = (
     (
         "warm_up",
         "Warm-up",
-        "Each statistics window since the mix began, a line a seed: faint in the warm-up, strong in the measured region.",
+        "Each statistics window since the mix began, a line a seed: faint in the warm-up, strong in the region.",
         False,
         warm_up,
     ),
