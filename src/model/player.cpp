@@ -114,7 +114,9 @@ inline void Player::look_ahead(const Cursor& cursor, const Event* at) const {
 
 /// Plays one processor up to `until`, or until it waits, or its stream ends. The turn ends at that moment,
 /// whether or not there is an event: so the order in which processors play does not depend on events that an
-/// L1 absorbs, and a filtered capture replays in the order of its run.
+/// L1 absorbs, and a filtered capture replays in the order of its run. Events without instructions between
+/// them are of one block, which is not divided: nobody plays between the load and the store of a
+/// read-modify-write.
 template <bool kPlaced, bool kObserved>
 void Player::run(unsigned processor, std::int64_t until) {
     Cursor& cursor = cursors_[processor];
@@ -129,7 +131,7 @@ void Player::run(unsigned processor, std::int64_t until) {
     while (at != end) {
         const Event& event = *at;
         const std::int64_t when = clock + event.delta * cpi;
-        if (when > until) {
+        if (when > until && event.delta != 0) {
             break;
         }
         ++at;

@@ -6,7 +6,6 @@
 namespace s80::plugin {
 
 namespace {
-constexpr std::size_t kEvents = std::size_t{1} << 16;  ///< of a processor in one window
 constexpr std::size_t kWindows = 4;
 }  // namespace
 
@@ -20,11 +19,7 @@ Pipeline::Pipeline(model::Player& player, model::Hierarchy& hierarchy, model::Sn
       clocks_(kLag + 1, clock_ns) {
     player_.observe(capture_.observer());
     for (std::size_t i = 0; i < kWindows; ++i) {
-        auto window = std::make_unique<model::Window>(hierarchy.machine().processors);
-        for (model::Stream& stream : window->streams) {
-            stream.events.resize(kEvents);
-        }
-        free_.push_back(std::move(window));
+        free_.push_back(std::make_unique<model::Window>(hierarchy.machine().processors));
     }
     thread_ = std::thread([this] { guarded([this] { run(); }); });
 }

@@ -18,8 +18,14 @@ constexpr std::uint64_t kLongestTurn = 1'000'000;
 }  // namespace
 
 Windows::Windows(const Lanes& lanes, WindowSink& sink, ClockPage& page, const Schedule& schedule,
-                 std::uint64_t generation, const State& state)
-    : lanes_(lanes), sink_(sink), page_(page), schedule_(schedule), generation_(generation), state_(state) {
+                 std::uint64_t generation, const State& state, std::size_t room)
+    : lanes_(lanes),
+      sink_(sink),
+      page_(page),
+      schedule_(schedule),
+      generation_(generation),
+      room_(room),
+      state_(state) {
     for (const auto& lane : lanes_) {
         if ((state_.sleeping >> lane->processor & 1) != 0) {
             lane->attention |= kHalted;
@@ -44,9 +50,8 @@ void Windows::interrupt(Lane& lane, Lane& target) {
     if ((target.attention & kHalted) == 0 || target.wake_signal >= 0) {
         return;
     }
-    reserve(lane);
-    target.wake_signal = window_->signals;
-    put(lane, window_->signals++, Op::signal);
+    add(lane, window_->signals, Op::signal);
+    target.wake_signal = window_->signals++;
 }
 
 void Windows::sleep(Lane& lane) {
@@ -62,17 +67,17 @@ void Windows::sleep(Lane& lane) {
 void Windows::wake(Lane& lane) {
     state_.sleeping &= ~(1U << lane.processor);
     lane.attention &= ~static_cast<std::uint32_t>(kHalted);
-    reserve(lane);
     if (lane.wake_signal >= 0) {
-        put(lane, static_cast<model::Line>(lane.wake_signal), Op::wait);
+        add(lane, static_cast<model::Line>(lane.wake_signal), Op::wait);
         lane.wake_signal = -1;
     }
 }
 
 void Windows::begin_turn(const Lane* before, const Lane& next) {
-    if (before != nullptr && before->bound() && next.processor <= before->processor) {
+    const bool round_ended = before != nullptr && before->bound() && next.processor <= before->processor;
+    if (full_ || round_ended) {
         const std::uint64_t total = total_instructions();
-        if (total - began_ >= kShortestWindow) {
+        if (full_ || total - began_ >= kShortestWindow) {
             close(schedule_.due(total));
         }
     }
@@ -83,9 +88,23 @@ void Windows::begin_turn(const Lane* before, const Lane& next) {
 
 void Windows::limit_turn(const Lane& lane) {
     const std::uint64_t longest = alone_before_ && turns_ <= 1 ? kLongestAlone : kLongestTurn;
-    if (lane.instructions - lane.window_start > longest) {
+    if (full_ || lane.instructions - lane.window_start > longest) {
         cut();
     }
+}
+
+/// The stream of `lane` has more than its share, or its next event has a very long delta.
+void Windows::grow(Lane& lane) {
+    std::vector<model::Event>& events = lane.stream->events;
+    const auto size = static_cast<std::size_t>(lane.out - events.data());
+    const std::size_t needed = size + (lane.instructions - lane.emitted_at) / kLongestDelta + 1;
+    if (needed > events.size()) {
+        events.resize(needed + room_);
+    }
+    lane.out = events.data() + size;
+    lane.out_end = events.data() + events.size();
+    lane.slice_end = 0;  // asks for limit_turn with its next block
+    full_ = true;
 }
 
 /// Ends the window in the middle of a turn, wherever the round is.
@@ -151,14 +170,19 @@ void Windows::open() {
     window_->idle_before_ns = 0;
     began_ = total_instructions();
     turns_ = 0;
+    full_ = false;
     for (const auto& lane : lanes_) {
         model::Stream& s = window_->streams[lane->processor];
         s.instructions = {};
         s.accesses = {};
         s.classes = {};
+        if (s.events.size() < room_) {
+            s.events.resize(room_);
+        }
         lane->stream = &s;
         lane->out = s.events.data();
-        lane->out_end = lane->out + s.events.size();
+        // Not all of the storage, which depends on what else it has been used for.
+        lane->out_end = lane->out + room_;
         lane->window_start = lane->instructions;
         lane->wake_signal = -1;
     }

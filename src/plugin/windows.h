@@ -20,7 +20,7 @@ namespace s80::plugin {
 class WindowSink {
 public:
     virtual ~WindowSink() = default;
-    /// An empty window with room in its streams.
+    /// A window to record into.
     virtual std::unique_ptr<model::Window> take() = 0;
     /// Hands a window over to be played.
     virtual void submit(std::unique_ptr<model::Window> window) = 0;
@@ -28,10 +28,13 @@ public:
     virtual std::uint64_t clock_ns() = 0;
 };
 
-/// Room is made before an event is written, so a window never ends between the two; what an event says of its
-/// window (the number of an interrupt) is looked up after that.
+/// A window ends between two blocks of instructions, never within one: what a block does, the load and the
+/// store of a read-modify-write among it, is in one window. So no event can end the window that it is written
+/// into.
 class Windows {
 public:
+    /// Events of a processor in one window; a block that does not fit is recorded whole.
+    static constexpr std::size_t kRoom = std::size_t{1} << 16;
     /// What travels with a checkpoint.
     struct State {
         std::uint32_t sleeping = 0;      ///< mask of processors
@@ -44,12 +47,20 @@ public:
 
     /// The first window begins at once. All but `schedule` must outlive this.
     Windows(const Lanes& lanes, WindowSink& sink, ClockPage& page, const Schedule& schedule,
-            std::uint64_t generation, const State& state);
+            std::uint64_t generation, const State& state, std::size_t room = kRoom);
 
     // --- events of a processor, at its present instruction ---
     void add(Lane& lane, model::Line line, model::Op op) {
-        reserve(lane);
-        put(lane, line, op);
+        std::uint64_t delta = lane.instructions - lane.emitted_at;
+        if (static_cast<std::uint64_t>(lane.out_end - lane.out) <= delta / kLongestDelta) [[unlikely]] {
+            grow(lane);
+        }
+        for (; delta > kLongestDelta; delta -= kLongestDelta) {
+            *lane.out++ =
+                model::Event{0, static_cast<std::uint16_t>(kLongestDelta), model::Op::pass, 0, lane.context};
+        }
+        *lane.out++ = model::Event{line, static_cast<std::uint16_t>(delta), op, 0, lane.context};
+        lane.emitted_at = lane.instructions;
     }
     /// `lane` sent an interrupt to `target`, and wakes it if it sleeps.
     void interrupt(Lane& lane, Lane& target);
@@ -62,7 +73,7 @@ public:
     /// The turn of `next` begins, after that of `before` (null: unknown). A window ends with its round,
     /// unless it is too short.
     void begin_turn(const Lane* before, const Lane& next);
-    /// Ends the window when the turn of `lane` has become too long.
+    /// A block of `lane` begins. Ends the window when it is full, or the turn has become too long.
     void limit_turn(const Lane& lane);
     void begin_load();
     /// The last window of the run ends.
@@ -83,23 +94,7 @@ public:
 private:
     static constexpr std::uint64_t kLongestDelta = 0xffff;
 
-    /// Makes room for an event and the passes that carry a long delta.
-    void reserve(const Lane& lane) {
-        const std::uint64_t delta = lane.instructions - lane.emitted_at;
-        const auto room = static_cast<std::uint64_t>(lane.out_end - lane.out);
-        if (room <= delta / kLongestDelta) [[unlikely]] {
-            cut();
-        }
-    }
-    void put(Lane& lane, model::Line line, model::Op op) {
-        std::uint64_t delta = lane.instructions - lane.emitted_at;
-        lane.emitted_at = lane.instructions;
-        for (; delta > kLongestDelta; delta -= kLongestDelta) {
-            *lane.out++ =
-                model::Event{0, static_cast<std::uint16_t>(kLongestDelta), model::Op::pass, 0, lane.context};
-        }
-        *lane.out++ = model::Event{line, static_cast<std::uint16_t>(delta), op, 0, lane.context};
-    }
+    void grow(Lane& lane);
     void cut();
     void open();
     void close(model::Mark mark);
@@ -109,11 +104,13 @@ private:
     ClockPage& page_;
     Schedule schedule_;
     const std::uint64_t generation_;
+    const std::size_t room_;
     State state_;
 
     std::unique_ptr<model::Window> window_;
     std::uint64_t began_ = 0;    ///< total of instructions when the window began
     unsigned turns_ = 0;         ///< of different processors in the window
+    bool full_ = false;          ///< it has to end at the next block
     bool alone_before_ = false;  ///< the window before had one processor only
     std::array<std::uint64_t, 2>
         idle_in_flight_{};  ///< idle gaps before the last two windows handed over, ns

@@ -106,6 +106,27 @@ TEST_F(PlayerTest, WhatASleeperStillOwesIsTimeWhenAllSleep) {
     EXPECT_EQ(player.clock_ns(), 100'000U);
 }
 
+TEST_F(PlayerTest, NobodyPlaysBetweenTheLoadAndTheStoreOfOneBlock) {
+    for (const unsigned p : {0U, 1U}) {
+        event(p, Op::load, X, 150);  // its stall ends beyond the quantum
+        event(p, Op::store, X, 0);
+        tail(p, 0);
+    }
+    player.play(window);
+    EXPECT_EQ(sum(Stat::l2_misses), 2U);
+    EXPECT_EQ(sum(Stat::upgrades), 1U);  // of the second; the first stored to its E
+}
+
+TEST_F(PlayerTest, BlocksAreDividedFromEachOther) {
+    for (const unsigned p : {0U, 1U}) {
+        event(p, Op::load, X, 150);
+        event(p, Op::store, X, 1);
+        tail(p, 0);
+    }
+    player.play(window);
+    EXPECT_EQ(sum(Stat::l2_misses), 3U);
+}
+
 TEST_F(PlayerTest, AWaitForAnInterruptThatWasNeverSentIsAnError) {
     window.signals = 1;
     event(1, Op::wait, 0, 0);

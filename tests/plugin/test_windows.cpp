@@ -19,13 +19,7 @@ constexpr std::size_t kRoom = 4;  ///< events of a processor in one window
 /// Keeps what is handed over. Its clock is 1000 ns after each window.
 class Sink final : public WindowSink {
 public:
-    std::unique_ptr<model::Window> take() override {
-        auto window = std::make_unique<model::Window>(kProcessors);
-        for (model::Stream& s : window->streams) {
-            s.events.resize(kRoom);
-        }
-        return window;
-    }
+    std::unique_ptr<model::Window> take() override { return std::make_unique<model::Window>(kProcessors); }
     void submit(std::unique_ptr<model::Window> window) override { closed.push_back(std::move(window)); }
     std::uint64_t clock_ns() override { return 1000 * closed.size(); }
 
@@ -58,6 +52,10 @@ protected:
         running_ = &lane(processor);
         lane(processor).instructions += instructions;
     }
+    void block(unsigned processor, std::uint64_t instructions) {
+        lane(processor).instructions += instructions;
+        windows_.limit_turn(lane(processor));
+    }
     /// A round of all processors.
     void round(std::uint64_t instructions) {
         for (unsigned p = 0; p < kProcessors; ++p) {
@@ -74,7 +72,7 @@ protected:
     Lanes lanes_ = bound_lanes();
     Sink sink_;
     ClockPage page_;
-    Windows windows_{lanes_, sink_, page_, Schedule(0, 100'000, 50'000), 1, {}};
+    Windows windows_{lanes_, sink_, page_, Schedule(0, 100'000, 50'000), 1, {}, kRoom};
     const Lane* running_ = nullptr;
 };
 
@@ -103,23 +101,38 @@ TEST_F(WindowsTest, ShortRoundsAreJoined) {
     EXPECT_EQ(sink_.closed.size(), 1U);
 }
 
-TEST_F(WindowsTest, AFullStreamEndsTheWindowBeforeTheEventThatDoesNotFit) {
+TEST_F(WindowsTest, AFullStreamEndsTheWindowBeforeTheNextBlock) {
     turn(1, 0);
     for (unsigned i = 0; i < kRoom; ++i) {
-        lane(1).instructions += 10;
+        block(1, 10);
         windows_.add(lane(1), i, Op::load);
     }
+    block(1, 10);
     EXPECT_TRUE(sink_.closed.empty());
-    lane(1).instructions += 10;
-    windows_.add(lane(1), 99, Op::store);
+    windows_.add(lane(1), 98, Op::load);
+    windows_.add(lane(1), 99, Op::store);  // of the same block
+    EXPECT_TRUE(sink_.closed.empty());
+    EXPECT_EQ(lane(1).slice_end, 0U);  // asks for the end
+    block(1, 7);
     ASSERT_EQ(sink_.closed.size(), 1U);
-    EXPECT_EQ(closed(0).streams[1].size, kRoom);
-    EXPECT_EQ(closed(0).streams[1].tail, 10U);  // the instructions before the event are this window's
-    windows_.finish();
-    EXPECT_EQ(closed(1).streams[1].size, 1U);
-    EXPECT_EQ(event(1, 1, 0).line, 99U);
-    EXPECT_EQ(event(1, 1, 0).delta, 0U);
-    EXPECT_EQ(event(1, 1, 0).op, Op::store);
+    EXPECT_EQ(closed(0).streams[1].size, kRoom + 2);
+    EXPECT_EQ(event(0, 1, kRoom).line, 98U);
+    EXPECT_EQ(event(0, 1, kRoom + 1).line, 99U);
+    EXPECT_EQ(event(0, 1, kRoom + 1).delta, 0U);
+    EXPECT_EQ(closed(0).streams[1].tail, 7U);
+    block(1, 1);
+    EXPECT_EQ(sink_.closed.size(), 1U);
+}
+
+TEST_F(WindowsTest, AFullStreamEndsTheWindowWithItsTurn) {
+    turn(0, 10);
+    for (unsigned i = 0; i <= kRoom; ++i) {
+        windows_.add(lane(0), i, Op::load);
+    }
+    turn(1, 10);
+    ASSERT_EQ(sink_.closed.size(), 1U);
+    EXPECT_EQ(closed(0).streams[0].size, kRoom + 1);
+    EXPECT_FALSE(closed(0).streams[1].ran);
 }
 
 TEST_F(WindowsTest, ALongDeltaIsCarriedByPasses) {
@@ -141,17 +154,15 @@ TEST_F(WindowsTest, TheLongestDeltaIsOneEvent) {
     EXPECT_EQ(closed(0).streams[0].size, 1U);
 }
 
-TEST_F(WindowsTest, ALongDeltaThatDoesNotFitIsTheTailOfTheWindow) {
+TEST_F(WindowsTest, ALongDeltaThatDoesNotFitIsRecordedWhole) {
     turn(0, 0);
     windows_.add(lane(0), 1, Op::load);
     windows_.add(lane(0), 2, Op::load);
     lane(0).instructions += 200'000;
     windows_.add(lane(0), 3, Op::load);
-    ASSERT_EQ(sink_.closed.size(), 1U);
-    EXPECT_EQ(closed(0).streams[0].size, 2U);
-    EXPECT_EQ(closed(0).streams[0].tail, 200'000U);
     windows_.finish();
-    EXPECT_EQ(event(1, 0, 0).line, 3U);
+    EXPECT_EQ(closed(0).streams[0].size, 6U);
+    EXPECT_EQ(instructions(closed(0).streams[0]), 200'000U);
 }
 
 TEST_F(WindowsTest, AnInterruptOfTheSameWindowIsWaitedFor) {
@@ -183,41 +194,26 @@ TEST_F(WindowsTest, AnInterruptOfAnEarlierWindowIsNotWaitedFor) {
     EXPECT_EQ(closed(1).streams[1].size, 0U);
 }
 
-TEST_F(WindowsTest, AnInterruptThatEndsAFullWindowIsNumberedInTheNextOne) {
-    turn(0, 1);
-    windows_.sleep(lane(0));
-    turn(1, 1);
-    windows_.sleep(lane(1));
-    turn(2, 1);
-    windows_.interrupt(lane(2), lane(0));
-    for (unsigned i = 1; i < kRoom; ++i) {
-        windows_.add(lane(2), i, Op::load);
-    }
-    windows_.interrupt(lane(2), lane(1));
-    turn(1, 0);
-    windows_.wake(lane(1));
-    windows_.finish();
-    ASSERT_EQ(sink_.closed.size(), 2U);
-    EXPECT_EQ(closed(0).signals, 1U);
-    EXPECT_EQ(closed(1).signals, 1U);
-    EXPECT_EQ(event(1, 2, 0).line, 0U);
-    EXPECT_EQ(event(1, 1, 0).op, Op::wait);
-    EXPECT_EQ(event(1, 1, 0).line, 0U);
-}
-
-TEST_F(WindowsTest, AWakeningThatEndsAFullWindowWaitsForNothing) {
+TEST_F(WindowsTest, AFullWindowTakesAnInterruptAndWhomItWakes) {
     turn(0, 1);
     for (unsigned i = 0; i < kRoom; ++i) {
         windows_.add(lane(0), i, Op::load);
     }
     windows_.sleep(lane(0));
     turn(1, 1);
+    for (unsigned i = 0; i < kRoom; ++i) {
+        windows_.add(lane(1), i, Op::load);
+    }
     windows_.interrupt(lane(1), lane(0));
+    EXPECT_TRUE(sink_.closed.empty());
+    EXPECT_EQ(lane(0).wake_signal, 0);
     turn(0, 0);
-    windows_.wake(lane(0));
     ASSERT_EQ(sink_.closed.size(), 1U);
+    windows_.wake(lane(0));
     windows_.finish();
-    EXPECT_EQ(closed(1).streams[0].size, 0U);
+    EXPECT_EQ(event(0, 1, kRoom).op, Op::signal);
+    EXPECT_EQ(closed(0).signals, 1U);
+    EXPECT_EQ(closed(1).streams[0].size, 0U);  // the interrupt was sent before this window
 }
 
 TEST_F(WindowsTest, OneInterruptWakesAndTheNextSaysNothing) {
