@@ -26,8 +26,8 @@ TEST(TimeRatio, IsNominalUntilBothClocksHaveMoved) {
 
 TEST(TimeRatio, FollowsTheClocksWithinModelledSeconds) {
     TimeRatio ratio(6.5);
-    run(ratio, 2.0, 500);
-    EXPECT_NEAR(ratio.value(), 2.0 + 4.5 * 0.36, 0.1) << "after half a second a third is left";
+    run(ratio, 2.0, 250);
+    EXPECT_NEAR(ratio.value(), 2.0 + 4.5 * 0.36, 0.1) << "after a quarter of a second a third is left";
     run(ratio, 2.0, 3000);
     EXPECT_NEAR(ratio.value(), 2.0, 0.02);
 }

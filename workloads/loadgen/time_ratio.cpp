@@ -8,7 +8,7 @@ namespace s80::loadgen {
 namespace {
 
 constexpr std::uint64_t shortest_ns = 10'000'000;
-constexpr double smoothing_ns = 0.5e9;
+constexpr double smoothing_ns = 0.25e9;
 
 }  // namespace
 

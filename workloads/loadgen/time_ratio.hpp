@@ -18,7 +18,7 @@ public:
     /// Takes both clocks' readings in; readings closer than 10 modelled milliseconds are passed over.
     void update(std::uint64_t clock_ns, std::uint64_t modelled_ns);
 
-    /// Nanoseconds of the clock in a modelled nanosecond, smoothed over half a modelled second.
+    /// Nanoseconds of the clock in a modelled nanosecond, smoothed over a quarter of a modelled second.
     double value() const { return value_; }
 
 private:
