@@ -150,7 +150,7 @@ class WarmupFollower:
         if size == self._size or not whole or lines < 2:
             return False
         self._size = size
-        self._verdict = warm_up(self.path, self.clients)
+        self._verdict = warm_up(self.path, self.clients, self.phases.drift_points)
         self.instructions = self._verdict.instructions
         self._times.append((time.monotonic(), self.instructions))
         (then, before), (now, after) = self._times[0], self._times[-1]

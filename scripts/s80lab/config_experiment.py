@@ -6,7 +6,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, NonNegativeFloat, NonNegativeInt, PositiveInt, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    model_validator,
+)
 
 from s80lab import paths
 from s80lab.config import Size, Strict, find, hint, load, shown
@@ -43,6 +51,8 @@ class Phases(Strict):
     """Lengths in instructions of all processors together.
 
     warmup_min, warmup_max: the warm-up ends once it has settled, not before the first nor after the second.
+    drift_points: by how much E share and memory's share may differ between its last third and the one before; half of
+    it is the standard error that is allowed (metrics_warmup.py).
     measure, measure_cycles: the measured region is at least so long, in instructions and in client cycles (a cycle:
     each client thinks once and is served once), by what the warm-up says of instructions a transaction.
     window: a statistics window; settling needs nine of them. skip: between the checkpoint and the measured region.
@@ -52,6 +62,7 @@ class Phases(Strict):
 
     warmup_min: PositiveInt
     warmup_max: PositiveInt
+    drift_points: PositiveFloat = 2.0
     measure: PositiveInt
     measure_cycles: NonNegativeFloat = 0.0
     skip: NonNegativeInt = 0

@@ -109,7 +109,7 @@ class Plan:
     @cached_property
     def warm_inputs(self) -> Inputs:
         """The same for the warm guest and the model's caches."""
-        lengths = {"min": self.phases.warmup_min, "max": self.phases.warmup_max, "window": self.phases.window}
+        lengths = {name: getattr(self.phases, name) for name in ("warmup_min", "warmup_max", "drift_points", "window")}
         return {
             **self.ready_inputs,
             "ready": self.ready_key,

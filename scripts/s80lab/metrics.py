@@ -30,7 +30,7 @@ from s80lab import metrics_cache, metrics_cycles, metrics_guest, metrics_load, m
 from s80lab.folder import read_load, read_manifest, read_transactions, read_wanted
 from s80lab.metrics_registry import REGISTRY, Measurement, Metric, compute_all
 from s80lab.metrics_standing import headline_batches, standing
-from s80lab.metrics_warmup import WarmUp, judge
+from s80lab.metrics_warmup import ALLOWED_DRIFT_POINTS, WarmUp, judge
 from s80lab.metrics_windows import curve
 from s80lab.snapshots import Delta, Snapshots
 
@@ -54,12 +54,14 @@ def stats(
     inputs: Mapping[str, str],
     warm: Snapshots | None,
     wanted: Mapping[str, Any] | None = None,
+    drift_limit: float = ALLOWED_DRIFT_POINTS,
 ) -> dict[str, Any]:
-    """The content of stats.json. wanted: the machine file's keys of [guest]."""
+    """The content of stats.json. wanted: the machine file's keys of [guest]; drift_limit: of a warm-up, in points."""
     region = run.region()
     windows = curve(run, warm)
     metrics = compute(run, load, wanted)
-    warmup = judge(windows, None if load is None else int(load["clients"]), region.begin.clients_finished)
+    clients = None if load is None else int(load["clients"])
+    warmup = judge(windows, clients, region.begin.clients_finished, drift_limit)
     batches = headline_batches(run, load)
     return {
         "schema": SCHEMA,
@@ -84,17 +86,19 @@ def write_stats(
     run_dir: Path, *, inputs: Mapping[str, str] | None = None, warm_snapshots: Path | None = None
 ) -> dict[str, Any]:
     """See the module's text. Raises UserError when a file is missing or not whole."""
+    drift_limit = ALLOWED_DRIFT_POINTS
     if inputs is not None:
         load: Mapping[str, Any] | None = read_transactions(run_dir / "transactions.json")
     else:
         manifest = read_manifest(run_dir)
         load = read_load(run_dir, manifest)
         inputs = dict(manifest["inputs"])
+        drift_limit = float(manifest.get("drift_points", drift_limit))
         if warm_snapshots is None and manifest.get("warm_snapshots"):
             warm_snapshots = run_dir / manifest["warm_snapshots"]
     run = Snapshots.read(run_dir / "snapshots.jsonl")
     warm = None if warm_snapshots is None else Snapshots.read(warm_snapshots)
-    result = stats(run, load, inputs, warm, read_wanted(run_dir))
+    result = stats(run, load, inputs, warm, read_wanted(run_dir), drift_limit)
     target = run_dir / "stats.json"
     partial = run_dir / "stats.json.partial"
     partial.write_text(render(result), encoding="utf-8")
@@ -102,10 +106,10 @@ def write_stats(
     return result
 
 
-def warm_up(warm_snapshots: Path, clients: int | None = None) -> WarmUp:
+def warm_up(warm_snapshots: Path, clients: int | None = None, drift_limit: float = ALLOWED_DRIFT_POINTS) -> WarmUp:
     """The verdict on a warm checkpoint's own snapshots."""
     snapshots = Snapshots.read(warm_snapshots)
-    return judge(curve(snapshots), clients, snapshots.lines[-1].clients_finished)
+    return judge(curve(snapshots), clients, snapshots.lines[-1].clients_finished, drift_limit)
 
 
 def render(value: Any) -> str:

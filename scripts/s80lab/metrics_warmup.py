@@ -4,10 +4,12 @@
 The last third of the warm-up's windows is set against the third before it, so that the test grows more exact as the
 warm-up goes on, and the beginning, where everything drifts, is left out. "Warm" says of the E share and of memory's
 share that their drift between the two thirds
-- is below two points, and
+- is below a limit (two points, unless the experiment's phases say otherwise), and
 - is not told from zero (Student t, 95%), and
-- is known to a point: with a larger standard error a drift of two points could not be told from none, and the words
-  would rest on not having looked. Then the warm-up goes on, to its limit if need be;
+- is known to half the limit: with a larger standard error a drift at the limit could not be told from none, and the
+  words would rest on not having looked. Then the warm-up goes on, to its limit if need be;
+that the caches are full: over the last third they lost as many blocks as they took in, but for two in a hundred (the
+mix's own scatter, which makes the drift of a short warm-up uncertain, is not in this balance);
 and that every client has finished a transaction, so that the load is not the one that all began together.
 """
 
@@ -24,7 +26,7 @@ from s80lab.metrics_windows import Window
 from s80lab.student import student_t
 
 ALLOWED_DRIFT_POINTS = 2.0
-ALLOWED_ERROR_POINTS = 1.0
+ALLOWED_FILLING = 0.02
 THIRDS = 3
 
 # The shares that are watched: counts of a window that are divided.
@@ -44,11 +46,11 @@ class Drift:
     def significant(self) -> bool:
         return abs(self.points) > student_t(self.degrees) * self.error_points
 
-    def objection(self) -> str:
-        """Why it is not settled; empty where it is."""
-        if abs(self.points) >= ALLOWED_DRIFT_POINTS:
+    def objection(self, limit: float) -> str:
+        """Why it is not settled; empty where it is. limit: of the drift, in points."""
+        if abs(self.points) >= limit:
             return f"still moved by {self.points:+.1f} points"
-        if self.error_points > ALLOWED_ERROR_POINTS:
+        if self.error_points > limit / 2:
             return f"its drift is known to {self.error_points:.1f} points only"
         return f"still moved by {self.points:+.1f} points, more than chance" if self.significant else ""
 
@@ -56,31 +58,43 @@ class Drift:
 @dataclass(frozen=True)
 class WarmUp:
     """The verdict on a warm-up. drift_points: later minus earlier windows, in points (percent), and error_points its
-    standard error; None with too few windows. compared: windows in each of the two stretches. clients_finished: those
-    that had finished a transaction at its end, None where nobody counted. reasons: why it is not warm."""
+    standard error; None with too few windows. compared: windows in each of the two stretches. filling: over the last
+    of them, blocks that came less blocks that went, of those that came. clients_finished: those that had finished a
+    transaction at its end, None where nobody counted. reasons: why it is not warm."""
 
     instructions: int
     windows: int
     compared: int
     drift_points: dict[str, float | None]
     error_points: dict[str, float | None]
+    filling: float | None
     clients_finished: int | None
     verdict: Literal["warm", "not warm"]
     reasons: tuple[str, ...]
 
 
-def judge(windows: Sequence[Window], clients: int | None = None, finished: int | None = None) -> WarmUp:
+def judge(
+    windows: Sequence[Window],
+    clients: int | None = None,
+    finished: int | None = None,
+    limit: float = ALLOWED_DRIFT_POINTS,
+) -> WarmUp:
     """The verdict on the warm-up among these windows. clients: how many there are, where that is known; finished: how
-    many of them have finished a transaction since the mix began, where it was counted. A window cut short (under half
-    the usual length) says too little and is left out."""
+    many of them have finished a transaction since the mix began, where it was counted. limit: of a drift, in points.
+    A window cut short (under half the usual length) says too little and is left out."""
     warming = [window for window in windows if window.phase == "warm-up"]
     usual = median(window.instructions for window in warming) if warming else 0
     whole = [window for window in warming if window.instructions >= usual / 2]
     compared = len(whole) // THIRDS
     drifts = {name: drift(whole[-2 * compared :], name) if compared >= FEWEST else None for name in WATCHED}
-    reasons = [f"{_NAMES[name]}: {said}" for name, found in drifts.items() if found and (said := found.objection())]
+    reasons = [
+        f"{_NAMES[name]}: {said}" for name, found in drifts.items() if found and (said := found.objection(limit))
+    ]
     if None in drifts.values():
         reasons.append("too few windows to tell")
+    filling = _filling(whole[-compared:]) if compared else None
+    if filling is not None and filling > ALLOWED_FILLING:
+        reasons.append(f"{100 * filling:.1f}% of the blocks that came in still filled the caches up")
     if clients is not None and finished is not None and finished < clients:
         reasons.append(f"{finished} of {clients} clients had finished a transaction")
     return WarmUp(
@@ -89,10 +103,17 @@ def judge(windows: Sequence[Window], clients: int | None = None, finished: int |
         compared=compared,
         drift_points={name: None if found is None else found.points for name, found in drifts.items()},
         error_points={name: None if found is None else found.error_points for name, found in drifts.items()},
+        filling=filling,
         clients_finished=finished,
         verdict="not warm" if reasons else "warm",
         reasons=tuple(reasons),
     )
+
+
+def _filling(windows: Sequence[Window]) -> float | None:
+    came = sum(window.fills for window in windows)
+    left = [window.left for window in windows if window.left is not None]
+    return (came - sum(left)) / came if came and len(left) == len(windows) else None
 
 
 def drift(windows: Sequence[Window], name: str) -> Drift | None:

@@ -14,7 +14,8 @@ Phase = Literal["warm-up", "measured"]
 
 @dataclass(frozen=True)
 class Window:
-    """One statistics window. end_instructions counts from the first snapshot of the warm-up."""
+    """One statistics window. end_instructions counts from the first snapshot of the warm-up; left: blocks that were
+    evicted or invalidated, None where the engine's counts of them do not balance with its fills (gem5)."""
 
     phase: Phase
     end_instructions: int
@@ -25,6 +26,7 @@ class Window:
     fills: int
     fills_e: int
     e_to_m: int
+    left: int | None
 
     @property
     def mpki(self) -> float | None:
@@ -87,4 +89,5 @@ def _window(phase: Phase, end_instructions: int, delta: Delta) -> Window:
         fills=delta.total("fills"),
         fills_e=delta.total("fills", state="E"),
         e_to_m=delta.total("e_to_m"),
+        left=delta.total("l2_evictions") + delta.total("l2_invalidations") if delta.header.engine == "model" else None,
     )

@@ -233,6 +233,7 @@ def finish(plan: Plan, start: Checkpoint, run_id: str, inputs: Inputs, timing: T
         "wall_s": round(time.monotonic() - timing.began, 2),
         "mips": round(region.instructions / region_s / 1e6, 2),
         "inputs": inputs,
+        "drift_points": plan.phases.drift_points,
         "warm_snapshots": WARM_SNAPSHOTS if (folder / WARM_SNAPSHOTS).is_file() else None,
         "checkpoint": start.manifest.name,
         "identities": identities,

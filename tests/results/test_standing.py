@@ -10,8 +10,8 @@ from s80lab.metrics_registry import Measurement
 from s80lab.metrics_standing import HEADLINE, standing, standing_of
 from s80lab.metrics_warmup import WarmUp
 
-WARM = WarmUp(1, 9, 3, {}, {}, 200, "warm", ())
-COLD = WarmUp(1, 2, 0, {}, {}, 199, "not warm", ("too few windows to tell", "199 of 200 clients"))
+WARM = WarmUp(1, 9, 3, {}, {}, 0.0, 200, "warm", ())
+COLD = WarmUp(1, 2, 0, {}, {}, None, 199, "not warm", ("too few windows to tell", "199 of 200 clients"))
 
 
 @pytest.mark.parametrize(

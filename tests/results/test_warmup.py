@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ def window(e_share: float, memory_share: float, instructions: int = 1000) -> Win
         fills=MISSES,
         fills_e=round(MISSES * e_share),
         e_to_m=0,
+        left=MISSES,
     )
 
 
@@ -85,6 +87,25 @@ def test_a_window_cut_short_is_left_out() -> None:
     settled = [window(0.3, 0.7)] * 9
     assert judge([*settled, window(0.9, 0.1, instructions=499)]).verdict == "warm"
     assert judge([*settled, window(0.9, 0.1, instructions=500)]).verdict == "not warm"
+
+
+@pytest.mark.parametrize(("left", "warm"), [(MISSES - MISSES // 50, True), (MISSES - MISSES // 50 - 1, False)])
+def test_caches_that_still_fill_up_are_not_warm(left: int, warm: bool) -> None:
+    """Two of a hundred blocks may come without another going; in the last third, whatever was before."""
+    filling = [replace(window(0.3, 0.7), left=0)] * 6
+    found = judge([*filling, *[replace(window(0.3, 0.7), left=left)] * 3])
+    assert (found.verdict == "warm") is warm
+    assert warm or found.reasons == ("2.0% of the blocks that came in still filled the caches up",)
+
+
+def test_an_engine_that_does_not_balance_them_is_not_asked() -> None:
+    assert judge([replace(window(0.3, 0.7), left=None)] * 9).verdict == "warm"
+
+
+def test_a_wider_limit_allows_half_of_it_as_error() -> None:
+    scattered = [window(share, 0.7) for share in [0.25, 0.30, 0.35] * 3]
+    assert judge(scattered, limit=11.0).reasons == ("E share: its drift is known to 5.8 points only",)
+    assert judge(scattered, limit=12.0).verdict == "warm"
 
 
 def test_every_client_must_have_finished_a_transaction() -> None:
