@@ -31,6 +31,7 @@ upgrade = 60
 [clock]
 base_cpi = 1.0
 quantum_cycles = 200
+slice_instructions = 200
 )";
 
 }  // namespace s80::test

@@ -22,6 +22,7 @@ from s80lab.command_parts import (
     Engine,
     Gem5,
     Machine,
+    Order,
     Protocol,
     Scale,
     Settings,
@@ -44,6 +45,7 @@ from s80lab.gem5_plan import Gem5Plan
 from s80lab.gem5_runs import shipped_runs
 from s80lab.gem5_sweep import sweep_table, write_sweep
 from s80lab.image import build_image
+from s80lab.inversions import sentence
 from s80lab.knockout_command import knockout_command
 from s80lab.precision import SHARES, USUAL, parse_wanted
 from s80lab.protocol_commands import app as protocol_app
@@ -150,11 +152,12 @@ def run(
     drop_warm: Annotated[
         bool, typer.Option("--drop-warm", help="Remove each warm checkpoint once its run is whole, to save disk.")
     ] = False,
+    order: Order = False,
     engine: Engine = "qemu",
     gem5: Gem5 = None,
 ) -> None:
     """Everything that the experiments still lack, up to their tables."""
-    options = Options(machine, protocol, scale, parse_seeds(seeds), parse_settings(settings or []))
+    options = Options(machine, protocol, scale, parse_seeds(seeds), parse_settings(settings or []), order)
     if engine == "gem5":
         _show_gem5(run_gem5(experiments, options, gem5, jobs, again, "run"))
     else:
@@ -162,10 +165,13 @@ def run(
         plans = make_plans(experiments, options)
         if wanted:
             folders = run_until(plans, options, wanted, jobs, again, drop_warm)
-            _show(folders)
-            tell(folders, wanted)
         else:
-            _show(run_pipeline(plans, jobs, again, "run", drop_warm))
+            folders = run_pipeline(plans, jobs, again, "run", drop_warm)
+        _show(folders)
+        if wanted:
+            tell(folders, wanted)
+        for folder in folders if order else ():
+            print(f"{folder.name}: {sentence(folder)}")
 
 
 @app.command()

@@ -51,11 +51,24 @@ class Latency(Strict):
 
 class Clock(Strict):
     """base_cpi: cycles an instruction without stalls; quantum_cycles: how far one core may run ahead;
+    slice_instructions: for so long a processor's further accesses to a line that it has recorded are L1 hits;
     turn_instructions: how long one of QEMU's turns may be (0: as long as it comes)."""
 
     base_cpi: PositiveFloat = 1.0
     quantum_cycles: int = Field(200, ge=1, le=MAXIMUM)
+    slice_instructions: int = Field(200, ge=1, le=MAXIMUM)
     turn_instructions: int = Field(0, ge=0, le=MAXIMUM)
+
+    @model_validator(mode="after")
+    def _recorded_as_finely_as_played(self) -> Self:
+        if self.slice_instructions * self.base_cpi > self.quantum_cycles:
+            taken = self.slice_instructions * self.base_cpi
+            raise ValueError(
+                f"clock.slice_instructions = {self.slice_instructions} take {taken:g} cycles, more than "
+                f"clock.quantum_cycles = {self.quantum_cycles}: accesses would be interleaved more finely than they "
+                "are recorded"
+            )
+        return self
 
 
 class GuestPart(Strict):

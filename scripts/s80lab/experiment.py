@@ -32,6 +32,7 @@ class Options:
     scale: str | None = None
     seeds: Sequence[int] = ()
     settings: Mapping[str, object] | None = None
+    order: bool = False
 
     def overrides(self) -> dict[str, object]:
         chosen = {"machine": self.machine, "scale": self.scale, "seeds": list(self.seeds)}
@@ -54,6 +55,7 @@ class Plan:
     qemu: Qemu
     plugin: Path
     seed: int
+    order: bool = False  # count the order inversions too, which changes no number of the run
 
     @property
     def scale_name(self) -> str:
@@ -175,6 +177,7 @@ def draft(name: str, options: Options) -> Callable[[Qemu], list[Plan]]:
             qemu=qemu,
             plugin=paths.PLUGIN,
             seed=seed,
+            order=options.order,
         )
         for seed in experiment.seeds
     ]

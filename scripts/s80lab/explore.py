@@ -11,6 +11,7 @@ from pathlib import Path
 from s80lab import paths, resources
 from s80lab.capture import Capture
 from s80lab.errors import UserError
+from s80lab.inversions import ORDER
 from s80lab.progress import Board, Job
 from s80lab.replay import replay, run_folder
 from s80lab.replay_design import Design
@@ -23,14 +24,19 @@ REPLAY_MEMORY = 512 * MIB
 
 
 async def explore(
-    capture: Capture, designs: Sequence[Design], board: Board, jobs: int = 0, again: bool = False
+    capture: Capture,
+    designs: Sequence[Design],
+    board: Board,
+    jobs: int = 0,
+    again: bool = False,
+    order: bool = False,
 ) -> list[Path]:
     """The folders of the replays, in the order of the designs. jobs: processes at once (0: one a host core, as far
-    as the memory goes)."""
+    as the memory goes). order: with the order inversions."""
     tidy(board.say, paths.runs())
     folders = [run_folder(capture, design) for design in designs]
     unique = dict(zip(folders, designs, strict=True))
-    missing = [folder for folder in unique if again or not is_whole(folder)]
+    missing = [folder for folder in unique if again or not is_whole(folder, *([ORDER] if order else []))]
     at_once = _at_once(jobs)
     board.say(f"{len(designs)} designs, {len(unique) - len(missing)} of them replayed already; {at_once} at once")
     whole = Whole(board.job(capture.name), len(missing))
@@ -46,6 +52,7 @@ async def explore(
                 design,
                 lambda done, total: whole.moved(folder, done, total),
                 again=again,
+                order=order,
                 alone=len(missing) == 1,
             )
             whole.finished(folder)

@@ -128,6 +128,16 @@ def _cycles(delta: Delta) -> Sides:
     return ("core",), np.asarray(base + delta.by("stall_cycles", "core")), delta["busy_cycles"]
 
 
+def _busy_within_time(delta: Delta) -> Sides:
+    """Cycles, rounded up, that the clock gave each core, with the lead that its processors may have."""
+    header = delta.header
+    if header.longest_lead_ns is None:
+        return (), np.asarray(0), np.asarray(0)
+    ns = delta.clock_ns + 1 + header.longest_lead_ns
+    cycles = -(-ns * header.clock_hz * header.threads_per_core // 1_000_000_000)
+    return ("core",), delta["busy_cycles"], np.full(header.cores, cycles)
+
+
 IDENTITIES: tuple[Identity, ...] = (
     Identity("sources_sum_to_misses", "the sources of the L2 misses sum to the L2 misses", _sources, both_ends=True),
     Identity("fills_sum_to_misses", "the fills by state sum to the L2 misses", _fills, both_ends=True),
@@ -165,6 +175,13 @@ IDENTITIES: tuple[Identity, ...] = (
     # gem5 does not count the blocks that are in E: they are those that entered less those that left.
     Identity("e_left_after_it_entered", "no more blocks left E than entered", _left_e, "<=", engine="gem5"),
     Identity("cycles_sum_to_busy", "base cycles and stall cycles sum to the busy cycles", _cycles, engine="model"),
+    Identity(
+        "busy_within_time",
+        "no processor is busy for longer than the clock moved, but for its lead",
+        _busy_within_time,
+        "<=",
+        engine="model",
+    ),
     Identity("stalls_within_busy", "a core that waits is busy", _stalls_within_busy, "<=", engine="gem5"),
 )
 

@@ -16,6 +16,7 @@ from s80lab.database import insert_run
 from s80lab.folder import read_manifest
 from s80lab.hashing import value_hash
 from s80lab.identities import check_snapshots
+from s80lab.inversions import ORDER
 from s80lab.metrics import render, write_stats
 from s80lab.replay_design import Design
 from s80lab.replay_error import filter_error
@@ -36,17 +37,31 @@ def run_folder(capture: Capture, design: Design) -> Path:
 
 
 async def replay(
-    capture: Capture, design: Design, progress: Progress, *, again: bool = False, alone: bool = True
+    capture: Capture,
+    design: Design,
+    progress: Progress,
+    *,
+    again: bool = False,
+    alone: bool = True,
+    order: bool = False,
 ) -> Path:
     """The folder of the replay; a whole one of the same inputs is taken as it is unless `again`. alone: no other runs
-    beside it."""
+    beside it. order: with the order inversions."""
     folder = run_folder(capture, design)
-    if again or not is_whole(folder):
+    if again or not is_whole(folder, *([ORDER] if order else [])):
         with staging(folder) as partial:
             began = time.monotonic()
             (partial / MACHINE).write_text(design.machine.resolved())
             shutil.copyfile(design.protocol, partial / PROTOCOL)
-            played = await play(capture.path, partial / MACHINE, partial / PROTOCOL, partial, progress, alone=alone)
+            played = await play(
+                capture.path,
+                partial / MACHINE,
+                partial / PROTOCOL,
+                partial,
+                progress,
+                alone=alone,
+                order=partial / ORDER if order else None,
+            )
             await asyncio.to_thread(_finish, capture, design, folder.name, played, began, partial)
     else:
         _restate(capture, design, folder)

@@ -12,12 +12,13 @@ from rich.console import Console
 
 from s80lab import paths
 from s80lab.capture import Capture, open_capture
-from s80lab.command_parts import Again, Machine, Protocol, Settings, on_board, wide_console
+from s80lab.command_parts import Again, Machine, Order, Protocol, Settings, on_board, wide_console
 from s80lab.config import names, parse_settings
 from s80lab.explore import explore
 from s80lab.explore_grid import Axis, Point, parse_axes, points
 from s80lab.explore_page import notes, write_page
 from s80lab.explore_table import designs_table, errors_table, labels
+from s80lab.inversions import sentence
 from s80lab.progress import Board
 from s80lab.replay import draw_report
 from s80lab.replay_design import Design, resolve_design
@@ -50,14 +51,17 @@ def replay_command(
     settings: Settings = None,
     form: FormOption = None,
     again: Again = False,
+    order: Order = False,
 ) -> None:
     """Plays a capture through the model alone, on its own design or another; the rows go into the database."""
     opened = open_capture(capture, form)
     design = resolve_design(opened, machine, protocol, parse_settings(settings or []))
-    (folder,) = _explore(opened, [design], 1, again)
+    (folder,) = _explore(opened, [design], 1, again, order)
     page = draw_report(folder)
     beside = [opened.live] if opened.live is not None and not design.varied else []
     print_experiment([folder, *beside], Console())
+    if order:
+        print(sentence(folder))
     print(f"report: {page}")
 
 
@@ -69,12 +73,15 @@ def explore_command(
     form: FormOption = None,
     jobs: Jobs = 0,
     again: Again = False,
+    order: Order = False,
 ) -> None:
     """Plays a capture on every design of a grid, on all host cores; goes on where an interrupted one ended."""
     opened = open_capture(capture, form)
     axes = parse_axes(vary or [])
     grid = points(opened, axes, machine, settings or [])
-    folders = _explore(opened, [point.design for point in grid], jobs, again)
+    folders = _explore(opened, [point.design for point in grid], jobs, again, order)
+    for point, folder in zip(grid, folders, strict=True) if order else ():
+        print(f"{point.design.label}: {sentence(folder)}")
     print(f"report: {_show(opened, axes, grid, folders)}")
 
 
@@ -96,9 +103,9 @@ def filter_error_command(
     print(f"table: {out}")
 
 
-def _explore(capture: Capture, designs: Sequence[Design], jobs: int, again: bool) -> list[Path]:
+def _explore(capture: Capture, designs: Sequence[Design], jobs: int, again: bool, order: bool = False) -> list[Path]:
     async def work(board: Board) -> list[Path]:
-        return await explore(capture, designs, board, jobs, again)
+        return await explore(capture, designs, board, jobs, again, order)
 
     return on_board(work)
 

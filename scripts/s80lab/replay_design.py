@@ -17,7 +17,7 @@ from s80lab.hashing import file_hash, text_hash
 from s80lab.protocol_proof import ensure_proven
 
 # What a capture has been recorded for. A filtered one has had what these L1s absorb taken out of it.
-_RECORDED = ("line_bytes", "processors.count")
+_RECORDED = ("line_bytes", "processors.count", "clock.slice_instructions")
 _FILTERED = ("l1i.size", "l1i.ways", "l1d.size", "l1d.ways", "processors.threads_per_core")
 
 

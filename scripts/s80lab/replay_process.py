@@ -35,12 +35,28 @@ class Played:
 
 
 async def play(
-    capture: Path, machine: Path, protocol: Path, out: Path, progress: Progress, *, alone: bool = True
+    capture: Path,
+    machine: Path,
+    protocol: Path,
+    out: Path,
+    progress: Progress,
+    *,
+    alone: bool = True,
+    order: Path | None = None,
 ) -> Played:
     """Replays the capture into `out`/snapshots.jsonl. progress(instructions, of so many); the process ends with us.
-    alone: no other replay runs beside it, so the capture may be read on a second core."""
+    alone: no other replay runs beside it, so the capture may be read on a second core. order: file for the order
+    inversions, of a full capture."""
     read_ahead = "yes" if alone and host_cores() > 1 else "no"
-    arguments = {"capture": capture, "machine": machine, "protocol": protocol, "out": out, "read_ahead": read_ahead}
+    arguments: dict[str, object] = {
+        "capture": capture,
+        "machine": machine,
+        "protocol": protocol,
+        "out": out,
+        "read_ahead": read_ahead,
+    }
+    if order is not None:
+        arguments["order"] = order
     process = await asyncio.create_subprocess_exec(
         *DIES_WITH_US,
         str(built(paths.REPLAY)),

@@ -220,6 +220,15 @@ SECTIONS: tuple[Section, ...] = (
             Entry("utilisation law", "utilisation_law", THREE),
             Entry("modelled seconds", "modelled_s", TWO),
             Entry("million instructions", "instructions_m", WHOLE),
+            Entry(
+                "half of the instructions are in turns up to",
+                "turn_length.median",
+                WHOLE,
+                head="QEMU's turns, instructions",
+            ),
+            Entry("longest", "turn_length.longest", WHOLE),
+            Entry("in turns of 8192 and more", "turn_over.8192", PERCENT),
+            Entry("in turns of 131072 and more", "turn_over.131072", PERCENT),
         ),
         "Modelled time. Interactive law: throughput x (think + response) / clients; utilisation law: throughput x "
         "busy time a transaction / busy time a second. Both are 1 where the clock is right. Think here is the job's "

@@ -26,6 +26,7 @@ from s80lab.guest_command import JOB, OUTPUT, Session
 from s80lab.guest_counters import WATCH
 from s80lab.hashing import value_hash
 from s80lab.identities import check_run
+from s80lab.inversions import ORDER
 from s80lab.metrics import write_stats
 from s80lab.progress import Job
 from s80lab.report import write_run_report
@@ -53,7 +54,7 @@ def run_folder(plan: Plan, warm_content: str) -> Path:
 def measured(plan: Plan) -> Path | None:
     """The folder of the plan's run where it is whole, even if its warm checkpoint has been dropped since."""
     warm = checkpoint.known(plan.warm_name, plan.warm_key)
-    if warm is None or not is_whole(folder := run_folder(plan, warm.content)):
+    if warm is None or not is_whole(folder := run_folder(plan, warm.content), *([ORDER] if plan.order else [])):
         return None
     insert_run(paths.database(), folder)
     return folder
@@ -86,13 +87,13 @@ async def measure(plan: Plan, warm: Checkpoint, job: Job) -> Path:
     return folder
 
 
-def is_whole(folder: Path) -> bool:
-    """Whether the folder holds a whole run."""
+def is_whole(folder: Path, *files: str) -> bool:
+    """Whether the folder holds a whole run, with these files beside what every run has."""
     try:
         read_manifest(folder)
     except UserError:
         return False
-    return True
+    return all((folder / name).is_file() for name in files)
 
 
 async def live(
@@ -120,6 +121,7 @@ async def live(
             **({"state_in": start.model_state} if warm else {}),
             "skip": phases.skip,
             "measure": phases.measure,
+            **({"order": folder / ORDER} if plan.order else {}),
             **(extra or {}),
         },
         incoming=True,

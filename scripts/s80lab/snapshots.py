@@ -69,7 +69,8 @@ class Statistic:
 class Header:
     """First line of the file. clock_hz is the modelled core clock in hertz, base_cpi its cycles per
     instruction without stalls (1 where the file does not say). engine: who counted, "model" or "gem5".
-    in_flight: accesses of a core that a snapshot may find begun and not ended (the model's are atomic)."""
+    in_flight: accesses of a core that a snapshot may find begun and not ended (the model's are atomic).
+    longest_lead_ns: how much longer a processor may have been busy than the clock moved; None: not bounded."""
 
     cores: int
     line_bytes: int
@@ -79,6 +80,8 @@ class Header:
     statistics: Mapping[str, Statistic]
     engine: str = "model"
     in_flight: int = 0
+    threads_per_core: int = 1
+    longest_lead_ns: int | None = None
 
     def shape(self, name: str) -> tuple[int, ...]:
         """Extents of a statistic's dimensions."""
@@ -280,7 +283,12 @@ def _header(where: str, line: Mapping[str, Any]) -> Header:
             )
     base_cpi = float(line.get("base_cpi", 1.0))
     in_flight = int(line.get("in_flight", 0))
-    return Header(int(cores), int(line_bytes), int(clock_hz), base_cpi, labels, declared, engine, in_flight)
+    threads = int(line.get("threads_per_core", 1))
+    lead = line.get("longest_lead_ns")
+    return Header(
+        *(int(cores), int(line_bytes), int(clock_hz), base_cpi, labels, declared, engine, in_flight, threads),
+        None if lead is None else int(lead),
+    )
 
 
 def _snapshot(where: str, line: Mapping[str, Any], header: Header) -> Snapshot:

@@ -73,6 +73,7 @@ Machine read_machine(const toml::table& root, const std::string& path) {
                  number("latency.upgrade")};
     m.base_cpi = need<double>(root, path, "clock.base_cpi");
     m.quantum_cycles = number("clock.quantum_cycles");
+    m.slice_instructions = number("clock.slice_instructions");
     m.l2_inclusion = parse_inclusion(need<std::string>(root, path, "l2.inclusion"), path + ": l2.inclusion");
     m.check(path);
     return m;
@@ -106,8 +107,10 @@ void Machine::check(const std::string& where) const {
         throw Error(where + ": processors.count is " + std::to_string(processors) + ", at most " +
                     std::to_string(kMaxCores) + " are supported");
     }
-    if (clock_hz == 0 || quantum_cycles == 0 || base_cpi <= 0) {
-        throw Error(where + ": clock_hz, clock.quantum_cycles and clock.base_cpi must be positive");
+    if (clock_hz == 0 || quantum_cycles == 0 || slice_instructions == 0 || base_cpi <= 0) {
+        throw Error(where +
+                    ": clock_hz, clock.quantum_cycles, clock.slice_instructions and clock.base_cpi must be "
+                    "positive");
     }
     check_geometry(where, "l1i", l1i, line_bytes);
     check_geometry(where, "l1d", l1d, line_bytes);

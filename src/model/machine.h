@@ -39,6 +39,7 @@ struct Machine {
     Latency latency;
     double base_cpi = 1.0;
     unsigned quantum_cycles = 200;
+    unsigned slice_instructions = 200;
 
     unsigned cores() const { return processors / threads_per_core; }
     unsigned line_shift() const;

@@ -23,8 +23,10 @@ Player::Player(Hierarchy& hierarchy)
     : hierarchy_(hierarchy),
       cpi_(std::llround(hierarchy.machine().base_cpi * kUnit)),
       quantum_(static_cast<std::int64_t>(hierarchy.machine().quantum_cycles) * kUnit),
+      longest_lead_(static_cast<std::int64_t>(hierarchy.machine().clock_hz) * kUnit / 1000 * kLongestLeadMs),
       threads_per_core_(hierarchy.machine().threads_per_core),
       awake_from_(hierarchy.machine().processors, 0),
+      lead_(hierarchy.machine().processors, 0),
       base_(hierarchy.machine().cores(), 0) {}
 
 std::uint64_t Player::clock_ns() const {
@@ -38,12 +40,13 @@ void Player::set_clock(const Clock& clock) {
     cycles_ = clock.cycles;
     idle_ns_ = clock.idle_ns;
     awake_from_ = clock.awake_from;
+    lead_ = clock.lead;
     base_ = clock.base;
 }
 
 void Player::play(const Window& window) {
     begin(window);
-    if (observer_ != nullptr) {
+    if (!observers_.empty()) {
         window.placed ? merge<true, true>() : merge<false, true>();
     } else {
         window.placed ? merge<true, false>() : merge<false, false>();
@@ -53,8 +56,8 @@ void Player::play(const Window& window) {
     }
     advance(window);
     count(window);
-    if (observer_ != nullptr) {
-        observer_->end(window);
+    for (Observer* const observer : observers_) {
+        observer->end(window);
     }
 }
 
@@ -62,6 +65,7 @@ void Player::begin(const Window& window) {
     if (window.idle_before_ns != 0) {
         idle_ns_ += window.idle_before_ns;
         std::fill(awake_from_.begin(), awake_from_.end(), 0);
+        std::fill(lead_.begin(), lead_.end(), 0);
     }
     cursors_.clear();
     turns_.clear();
@@ -74,7 +78,7 @@ void Player::begin(const Window& window) {
             cursor.at = stream.events.data();
             cursor.end = cursor.at + stream.size;
             cursor.tail = stream.tail;
-            cursor.clock = awake_from_[p];
+            cursor.clock = cursor.idle = awake_from_[p];
             turns_.add(p, cursor.clock);
             const Event* const soon = cursor.at + std::min(kAhead, cursor.end - cursor.at);
             for (const Event* e = cursor.at; window.placed && e != soon; ++e) {
@@ -139,7 +143,9 @@ void Player::run(unsigned processor, std::int64_t until) {
         clock = when;
         instructions += event.delta;
         if constexpr (kObserved) {
-            observer_->event(processor, event, clock);
+            for (Observer* const observer : observers_) {
+                observer->event(processor, event, clock);
+            }
         }
         if (event.op <= Op::walk) {
             const Kind kind = static_cast<Kind>(event.op);
@@ -159,7 +165,9 @@ void Player::run(unsigned processor, std::int64_t until) {
                 cursor.waits_for = event.line;
                 break;
             }
-            clock = std::max(clock, sent(event.line));
+            const std::int64_t woken = std::max(clock, sent(event.line));
+            cursor.idle += woken - clock;
+            clock = woken;
         }
     }
     const auto tail = static_cast<std::int64_t>(cursor.tail) * cpi;
@@ -190,6 +198,7 @@ bool Player::signal(std::uint32_t number, std::int64_t when) {
         Cursor& c = cursors_[p];
         if (c.blocked && c.waits_for == number) {
             c.blocked = false;
+            c.idle += std::max<std::int64_t>(when - c.clock, 0);
             c.clock = std::max(c.clock, when);
             turns_.add(p, c.clock);
             woke = true;
@@ -199,7 +208,8 @@ bool Player::signal(std::uint32_t number, std::int64_t when) {
 }
 
 /// The window lasted as long as the processors that run on needed on average (one that had no turn in it
-/// needed nothing: a window may end within a round); when all sleep at its end, as long as the last one.
+/// needed nothing: a window may end within a round); when all sleep at its end, as long as the last one. Who
+/// needs more than that time after time has a growing lead: at its bound, the clock waits for it.
 void Player::advance(const Window& window) {
     std::int64_t sum = 0;
     std::int64_t last = *std::max_element(awake_from_.begin(), awake_from_.end());
@@ -211,7 +221,14 @@ void Player::advance(const Window& window) {
     }
     const auto run_on = std::count_if(window.streams.begin(), window.streams.end(),
                                       [](const Stream& s) { return s.runs_on; });
-    const std::int64_t length = run_on != 0 ? sum / run_on : last;
+    std::int64_t length = run_on != 0 ? sum / run_on : last;
+    for (unsigned p = 0; p < cursors_.size(); ++p) {
+        lead_[p] += cursors_[p].clock - cursors_[p].idle;
+        length = std::max(length, lead_[p] - longest_lead_);
+    }
+    for (std::int64_t& lead : lead_) {
+        lead = std::max<std::int64_t>(lead - length, 0);
+    }
     cycles_ += static_cast<std::uint64_t>(length);
     for (unsigned p = 0; p < awake_from_.size(); ++p) {
         if (window.streams[p].ran) {
@@ -248,6 +265,9 @@ void Player::count(const Window& window) {
         std::copy(window.transactions[t].begin(), window.transactions[t].end(),
                   transactions.begin() + t * kOutcomes);
     }
+    std::copy(window.turns.turns.begin(), window.turns.turns.end(), stats.values(Stat::turns).begin());
+    std::copy(window.turns.instructions.begin(), window.turns.instructions.end(),
+              stats.values(Stat::turn_instructions).begin());
     const auto stalls = stats.values(Stat::stall_cycles);
     const std::size_t per_core = stalls.size() / stats.cores();
     for (unsigned core = 0; core < stats.cores(); ++core) {

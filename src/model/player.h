@@ -25,23 +25,26 @@ class Player {
 public:
     explicit Player(Hierarchy& hierarchy);
 
-    /// From now on; null: nobody.
-    void observe(Observer* observer) { observer_ = observer; }
+    /// From now on `observer` sees what is played, beside those that do already.
+    void observe(Observer& observer) { observers_.push_back(&observer); }
 
     /// Plays one window, moves the clock and adds the window's counts to the statistics.
     void play(const Window& window);
 
     std::uint64_t clock_ns() const;
     std::uint64_t idle_ns() const { return idle_ns_; }
+    /// A processor is never busy for this much longer than the clock has moved.
+    static constexpr std::int64_t kLongestLeadMs = 10;
 
     /// Clock state that travels with a checkpoint, in units of 1/256 cycle.
     struct Clock {
         std::uint64_t cycles = 0;
         std::uint64_t idle_ns = 0;
         std::vector<std::int64_t> awake_from;
+        std::vector<std::int64_t> lead;
         std::vector<std::uint64_t> base;
     };
-    Clock clock() const { return {cycles_, idle_ns_, awake_from_, base_}; }
+    Clock clock() const { return {cycles_, idle_ns_, awake_from_, lead_, base_}; }
     void set_clock(const Clock& clock);
 
 private:
@@ -50,6 +53,7 @@ private:
         const Event* at = nullptr;
         const Event* end = nullptr;
         std::int64_t clock = 0;  ///< at its last event
+        std::int64_t idle = 0;   ///< of that, before it woke and while it waited
         std::int64_t turn = 0;   ///< it has played everything up to this moment
         std::uint64_t tail = 0;
         unsigned core = 0;
@@ -70,15 +74,18 @@ private:
     void count(const Window& window);
 
     Hierarchy& hierarchy_;
-    Observer* observer_ = nullptr;
-    std::int64_t cpi_;      ///< 1/256 cycle an instruction
-    std::int64_t quantum_;  ///< 1/256 cycle
+    std::vector<Observer*> observers_;
+    std::int64_t cpi_;           ///< 1/256 cycle an instruction
+    std::int64_t quantum_;       ///< 1/256 cycle
+    std::int64_t longest_lead_;  ///< 1/256 cycle
     unsigned threads_per_core_;
     std::uint64_t cycles_ = 0;
     std::uint64_t idle_ns_ = 0;
     /// A processor that fell asleep after the end of its window cannot wake before that moment, counted
     /// from the beginning of the next window.
     std::vector<std::int64_t> awake_from_;
+    /// How much longer each was busy than the clock moved since they were level.
+    std::vector<std::int64_t> lead_;
     std::vector<std::uint64_t> base_;  ///< base cycles by core, 1/256
     std::vector<Cursor> cursors_;      ///< by processor
     Turns turns_;

@@ -32,9 +32,11 @@ std::string header(const Hierarchy& hierarchy) {
     std::string out = "{\"schema\":1,\"cores\":" + std::to_string(m.cores()) +
                       ",\"line_bytes\":" + std::to_string(m.line_bytes) +
                       ",\"clock_hz\":" + std::to_string(m.clock_hz) +
+                      ",\"threads_per_core\":" + std::to_string(m.threads_per_core) +
                       ",\"base_cpi\":" + std::to_string(m.base_cpi) +
+                      ",\"longest_lead_ns\":" + std::to_string(Player::kLongestLeadMs * 1'000'000) +
                       ",\"protocol\":" + quoted(hierarchy.protocol().name()) + ",\"dims\":{";
-    for (unsigned d = 1; d <= static_cast<unsigned>(Dim::outcome); ++d) {
+    for (unsigned d = 1; d <= static_cast<unsigned>(kLastDim); ++d) {
         const auto dim = static_cast<Dim>(d);
         out += d == 1 ? "" : ",";
         out += quoted(dim_name(dim)) + ':' + array(labels(dim), quoted);

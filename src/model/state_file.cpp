@@ -12,7 +12,7 @@ namespace s80::model {
 
 namespace {
 
-constexpr char kMagic[8] = {'S', '8', '0', 'S', 'T', 'A', 'T', '3'};
+constexpr char kMagic[8] = {'S', '8', '0', 'S', 'T', 'A', 'T', '4'};
 
 struct Close {
     void operator()(std::FILE* f) const { std::fclose(f); }
@@ -149,6 +149,7 @@ Extra pack(const Player& player, Hierarchy& h) {
     const Player::Clock clock = player.clock();
     Extra words{clock.cycles, clock.idle_ns};
     words.insert(words.end(), clock.awake_from.begin(), clock.awake_from.end());
+    words.insert(words.end(), clock.lead.begin(), clock.lead.end());
     words.insert(words.end(), clock.base.begin(), clock.base.end());
     for (Hierarchy::Core& core : h.cores()) {
         for (Cache* cache : {&core.l1i, &core.l1d, &core.l2}) {
@@ -165,6 +166,8 @@ void unpack(const Extra& words, Player& player, Hierarchy& h) {
     clock.cycles = *at++;
     clock.idle_ns = *at++;
     clock.awake_from.assign(at, at + processors);
+    at += processors;
+    clock.lead.assign(at, at + processors);
     at += processors;
     clock.base.assign(at, at + h.machine().cores());
     at += h.machine().cores();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "model/statistics.h"
 
+#include <iterator>
 #include <numeric>
 
 namespace s80::model {
@@ -98,6 +99,8 @@ constexpr std::array<StatInfo, kStats> kDeclared{{
      {transaction, outcome},
      false,
      "transactions that ended, as the load generator's markers say"},
+    {"turns", "turns", 1, {turn_length}, false, "turns that QEMU gave its processors, by their instructions"},
+    {"turn_instructions", "instructions", 1, {turn_length}, false, "instructions in turns of that length"},
 }};
 
 std::size_t extent(Dim dim, unsigned cores) {
@@ -111,8 +114,9 @@ const StatInfo& info(Stat stat) {
 }
 
 const char* dim_name(Dim dim) {
-    static const char* const names[] = {"core",  "privilege", "class",       "kind",        "source",
-                                        "state", "service",   "instruction", "transaction", "outcome"};
+    static const char* const names[] = {"core",        "privilege", "class",      "kind",
+                                        "source",      "state",     "service",    "instruction",
+                                        "transaction", "outcome",   "turn_length"};
     return names[static_cast<unsigned>(dim)];
 }
 
@@ -128,6 +132,11 @@ std::span<const char* const> labels(Dim dim) {
     static constexpr const char* kTransaction[] = {"CRTE", "DELT", "RENM", "SRCH", "SELT",
                                                    "COPY", "MOVE", "VIEW", "SEND", "MDEL"};
     static constexpr const char* kOutcome[] = {"good", "failed"};
+    static constexpr const char* kTurnLength[] = {
+        "1",     "2",      "4",      "8",      "16",      "32",      "64",      "128",
+        "256",   "512",    "1024",   "2048",   "4096",    "8192",    "16384",   "32768",
+        "65536", "131072", "262144", "524288", "1048576", "2097152", "4194304", "8388608"};
+    static_assert(std::size(kTurnLength) == kTurnLengths);
     switch (dim) {
         case privilege: return kPrivilege;
         case party: return kParty;
@@ -138,13 +147,14 @@ std::span<const char* const> labels(Dim dim) {
         case instruction: return kInstruction;
         case transaction: return kTransaction;
         case outcome: return kOutcome;
+        case turn_length: return kTurnLength;
         case core: break;
     }
     return {};
 }
 
 Statistics::Statistics(unsigned cores) : cores_(cores) {
-    static_assert(kStats == static_cast<unsigned>(Stat::transactions) + 1);
+    static_assert(kStats == static_cast<unsigned>(Stat::turn_instructions) + 1);
     std::size_t at = 0;
     for (unsigned s = 0; s < kStats; ++s) {
         offset_[s] = at;

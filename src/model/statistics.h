@@ -34,8 +34,10 @@ enum class Stat : std::uint8_t {
     stall_cycles,
     busy_cycles,
     transactions,
+    turns,
+    turn_instructions,
 };
-inline constexpr unsigned kStats = 22;
+inline constexpr unsigned kStats = 24;
 
 /// Order of `dims.instruction`.
 enum class InstructionClass : std::uint8_t {
@@ -51,6 +53,10 @@ inline constexpr unsigned kInstructionClasses = 6;
 inline constexpr unsigned kTransactionTypes = 10;
 inline constexpr unsigned kOutcomes = 2;
 
+/// Turns by their instructions in powers of two: the first has those of 1 (or none), the last all from 2^23
+/// on.
+inline constexpr unsigned kTurnLengths = 24;
+
 enum class Dim : std::uint8_t {
     core,
     privilege,
@@ -61,8 +67,10 @@ enum class Dim : std::uint8_t {
     service,
     instruction,
     transaction,
-    outcome
+    outcome,
+    turn_length
 };
+inline constexpr Dim kLastDim = Dim::turn_length;
 
 inline constexpr unsigned kMaxDims = 5;
 

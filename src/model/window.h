@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What the recording side hands to the playing side: one window, a stream of events a processor.
 #pragma once
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -12,11 +14,13 @@
 namespace s80::model {
 
 /// What an event is. The first four are accesses and equal `Kind`.
-enum class Op : std::uint8_t { ifetch, load, store, walk, pass, signal, wait };
+enum class Op : std::uint8_t { ifetch, load, store, walk, pass, signal, wait, turn };
 
 /// One step of a processor's stream: `delta` instructions after the previous event, it did `op`.
 /// pass: nothing (carries a long delta). signal: sent the interrupt number `line` of this window.
-/// wait: slept until that interrupt. `way`: of the L1, in placed windows only.
+/// wait: slept until that interrupt. turn: what follows was in the turn number `line` of the window, in
+/// QEMU's order (0 at the beginning of a stream: the turn that the window began in). `way`: of the L1, in
+/// placed windows only.
 struct Event {
     std::uint32_t line = 0;
     std::uint16_t delta = 0;
@@ -35,6 +39,20 @@ struct Stream {
     std::array<std::uint64_t, kContexts> instructions{};
     std::array<std::array<std::uint64_t, kKinds>, kContexts> accesses{};
     std::array<std::array<std::uint64_t, kInstructionClasses>, kContexts> classes{};
+};
+
+/// Turns that QEMU gave its processors, by their length: powers of two of instructions.
+struct TurnCounts {
+    std::array<std::uint64_t, kTurnLengths> turns{};
+    std::array<std::uint64_t, kTurnLengths> instructions{};
+
+    void add(std::uint64_t length) {
+        const unsigned width = length == 0 ? 0 : static_cast<unsigned>(std::bit_width(length)) - 1;
+        const unsigned at = std::min(width, kTurnLengths - 1);
+        ++turns[at];
+        instructions[at] += length;
+    }
+    bool operator==(const TurnCounts&) const = default;
 };
 
 /// A line of snapshots.jsonl is due after this window.
@@ -61,6 +79,7 @@ struct Window {
     /// Clients that have finished a transaction since the load began, filled when a mark is due; a capture
     /// does not carry it.
     std::optional<std::uint64_t> clients_finished;
+    TurnCounts turns;
 };
 
 }  // namespace s80::model

@@ -26,6 +26,7 @@ Arguments Arguments::parse(int argc, char** argv) {
         {"capture_full", &a.capture_full},
         {"capture_filtered", &a.capture_filtered},
         {"capture_origin", &a.capture_origin},
+        {"order", &a.order},
         {"generation", &a.generation},
         {"skip", &a.skip},
         {"measure", &a.measure},

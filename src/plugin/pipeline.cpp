@@ -17,7 +17,6 @@ Pipeline::Pipeline(model::Player& player, model::Hierarchy& hierarchy, model::Sn
       capture_(capture),
       watch_(watch),
       clocks_(kLag + 1, clock_ns) {
-    player_.observe(capture_.observer());
     for (std::size_t i = 0; i < kWindows; ++i) {
         free_.push_back(std::make_unique<model::Window>(hierarchy.machine().processors));
     }

@@ -20,8 +20,6 @@ Recorder::Recorder(const Arguments& arguments, const model::Machine& machine, co
     : arguments_(arguments),
       machine_(machine),
       line_shift_(machine.line_shift()),
-      slice_(
-          std::max<std::uint64_t>(1, static_cast<std::uint64_t>(machine.quantum_cycles / machine.base_cpi))),
       ram_(arguments.ram, arguments.low_ram),
       watch_(arguments.watch, ram_),
       protocol_(std::make_unique<model::Protocol>(protocol)) {
@@ -44,6 +42,13 @@ void Recorder::start_model() {
     snapshots_ = std::make_unique<model::SnapshotWriter>(arguments_.out + "/snapshots.jsonl", *hierarchy_,
                                                          watch_.names());
     capture_ = std::make_unique<Capture>(arguments_, machine_, *protocol_, lines);
+    if (model::Observer* const filter = capture_->observer()) {
+        player_->observe(*filter);
+    }
+    if (!arguments_.order.empty()) {
+        inversions_.emplace(*hierarchy_, arguments_.order);
+        player_->observe(*inversions_);
+    }
     pipeline_ = std::make_unique<Pipeline>(*player_, *hierarchy_, *snapshots_, *capture_, watch_,
                                            player_->clock_ns());
     windows_ = std::make_unique<Windows>(lanes_, *pipeline_, page_,
@@ -75,7 +80,7 @@ void Recorder::enter(void* vcpu_state) {
     }
     Lane* next = find_lane(vcpu_state);
     if (next->bound()) {
-        windows_->begin_turn(current_lane, *next);
+        windows_->begin_turn(*next);
     }
     current_vcpu = vcpu_state;
     current_lane = next;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/hierarchy.h"
+#include "model/inversions.h"
 #include "model/player.h"
 #include "model/snapshot.h"
 #include "model/state_file.h"
@@ -70,10 +71,6 @@ private:
     const Arguments arguments_;
     const model::Machine machine_;
     const unsigned line_shift_;
-    /// Instructions that take a quantum of the player without stalls. Within such a slice a processor's
-    /// accesses to a line that it has recorded with enough permission are hits of its L1 and are not recorded
-    /// again.
-    const std::uint64_t slice_;
     GuestRam ram_;
     Watch watch_;
     ClockPage page_;
@@ -83,6 +80,7 @@ private:
     std::unique_ptr<model::Player> player_;
     std::unique_ptr<model::SnapshotWriter> snapshots_;
     std::unique_ptr<Capture> capture_;
+    std::optional<model::Inversions> inversions_;
     std::unique_ptr<Pipeline> pipeline_;
     std::unique_ptr<Windows> windows_;
     model::Line lines_ = 0;

@@ -29,8 +29,10 @@ void Recorder::translation_changed(Lane& lane) {
     }
 }
 
+/// Within a slice a processor's accesses to a line that it has recorded with enough permission are taken for
+/// hits of its L1 and are not recorded again.
 void Recorder::new_slice(Lane& lane) {
-    lane.slice_end = lane.instructions + slice_;
+    lane.slice_end = lane.instructions + machine_.slice_instructions;
     lane.epoch += std::uint64_t{1} << 41;
     if (lane.epoch == 0) {  // the number has come round: nothing old may match
         lane.loads.fill(0);

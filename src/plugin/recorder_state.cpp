@@ -61,6 +61,11 @@ Windows::State Recorder::restore(const model::Extra& extra) {
         std::copy_n(transactions.begin() + t * model::kOutcomes, model::kOutcomes,
                     state.transactions[t].begin());
     }
+    const auto copy = [&stats](model::Stat stat, auto& to) {
+        std::copy_n(stats.values(stat).begin(), to.size(), to.begin());
+    };
+    copy(model::Stat::turns, state.turns.turns);
+    copy(model::Stat::turn_instructions, state.turns.instructions);
     return state;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugin/windows.h"
 
+#include <algorithm>
+
 namespace s80::plugin {
 
 using model::Mark;
@@ -73,23 +75,36 @@ void Windows::wake(Lane& lane) {
     }
 }
 
-void Windows::begin_turn(const Lane* before, const Lane& next) {
-    const bool round_ended = before != nullptr && before->bound() && next.processor <= before->processor;
+void Windows::begin_turn(Lane& next) {
+    end_turn();
+    const bool round_ended = running_ != nullptr && next.processor <= running_->processor;
     if (full_ || round_ended) {
         const std::uint64_t total = total_instructions();
         if (full_ || total - began_ >= kShortestWindow) {
             close(schedule_.due(total));
         }
     }
-    if (next.instructions == next.window_start) {
-        ++turns_;
+    running_ = &next;
+    turn_began_ = next.instructions;
+    add(next, ++turn_, Op::turn);
+}
+
+void Windows::end_turn() {
+    if (running_ != nullptr) {
+        state_.turns.add(running_->instructions - turn_began_);
     }
 }
 
+/// Whether no more than one processor has run in the window.
+bool Windows::alone() const {
+    return std::count_if(lanes_.begin(), lanes_.end(),
+                         [](const auto& lane) { return lane->instructions != lane->window_start; }) <= 1;
+}
+
 void Windows::limit_turn(const Lane& lane) {
-    const std::uint64_t longest = alone_before_ && turns_ <= 1 ? kLongestAlone : kLongestTurn;
-    if (full_ || lane.instructions - lane.window_start > longest) {
-        cut();
+    const std::uint64_t ran = lane.instructions - lane.window_start;
+    if (full_ || ran > kLongestTurn || (ran > kLongestAlone && alone_before_ && alone())) {
+        close(schedule_.due(total_instructions()));
     }
 }
 
@@ -107,16 +122,15 @@ void Windows::grow(Lane& lane) {
     full_ = true;
 }
 
-/// Ends the window in the middle of a turn, wherever the round is.
-void Windows::cut() {
-    close(schedule_.due(total_instructions()));
-    turns_ = 1;
-}
-
 void Windows::begin_load() {
     state_.began = true;
     schedule_.begin(total_instructions());
     close(Mark::load_begin);
+}
+
+void Windows::finish() {
+    end_turn();
+    close(Mark::exit);
 }
 
 void Windows::end_gap(std::uint64_t ns) {
@@ -150,13 +164,14 @@ void Windows::close(Mark mark) {
         s.runs_on = lane->bound() && (lane->attention & kHalted) == 0;
         lane->emitted_at = lane->instructions;
     }
-    alone_before_ = turns_ <= 1;
+    alone_before_ = alone();
     window_->mark = mark;
     window_->index = schedule_.index();
     window_->instructions = total_instructions();
     if (mark != Mark::none) {
         window_->transactions = state_.transactions;
         window_->clients_finished = state_.finished.size();
+        window_->turns = state_.turns;
     }
     idle_in_flight_ = {idle_in_flight_[1], window_->idle_before_ns};
     sink_.submit(std::move(window_));
@@ -169,8 +184,8 @@ void Windows::open() {
     window_->signals = 0;
     window_->idle_before_ns = 0;
     began_ = total_instructions();
-    turns_ = 0;
     full_ = false;
+    turn_ = 0;
     for (const auto& lane : lanes_) {
         model::Stream& s = window_->streams[lane->processor];
         s.instructions = {};

@@ -43,6 +43,7 @@ public:
         std::uint64_t instructions = 0;  ///< of the runs before this one
         std::array<std::array<std::uint64_t, model::kOutcomes>, model::kTransactionTypes> transactions{};
         std::set<std::uint64_t> finished;  ///< clients that have finished a transaction
+        model::TurnCounts turns;
     };
 
     /// The first window begins at once. All but `schedule` must outlive this.
@@ -70,14 +71,13 @@ public:
     void wake(Lane& lane);
 
     // --- where windows end ---
-    /// The turn of `next` begins, after that of `before` (null: unknown). A window ends with its round,
-    /// unless it is too short.
-    void begin_turn(const Lane* before, const Lane& next);
+    /// The turn of `next` begins. A window ends with its round, unless it is too short.
+    void begin_turn(Lane& next);
     /// A block of `lane` begins. Ends the window when it is full, or the turn has become too long.
     void limit_turn(const Lane& lane);
     void begin_load();
     /// The last window of the run ends.
-    void finish() { close(model::Mark::exit); }
+    void finish();
 
     // --- idle time ---
     /// Every processor slept, and the length of that is not known yet.
@@ -95,7 +95,8 @@ private:
     static constexpr std::uint64_t kLongestDelta = 0xffff;
 
     void grow(Lane& lane);
-    void cut();
+    bool alone() const;
+    void end_turn();
     void open();
     void close(model::Mark mark);
 
@@ -108,10 +109,12 @@ private:
     State state_;
 
     std::unique_ptr<model::Window> window_;
-    std::uint64_t began_ = 0;    ///< total of instructions when the window began
-    unsigned turns_ = 0;         ///< of different processors in the window
-    bool full_ = false;          ///< it has to end at the next block
-    bool alone_before_ = false;  ///< the window before had one processor only
+    std::uint64_t began_ = 0;       ///< total of instructions when the window began
+    Lane* running_ = nullptr;       ///< whose turn it is
+    std::uint64_t turn_began_ = 0;  ///< its instructions then
+    std::uint32_t turn_ = 0;        ///< number of the turn in the window
+    bool full_ = false;             ///< it has to end at the next block
+    bool alone_before_ = false;     ///< the window before had one processor only
     std::array<std::uint64_t, 2>
         idle_in_flight_{};  ///< idle gaps before the last two windows handed over, ns
 };

@@ -166,7 +166,7 @@ void export_order(const Options& options) {
     const std::uint64_t first = options.number("first", 0);
     const std::uint64_t count = options.number("count", UINT64_MAX - first);
     Exporter exporter(out, machine, player, first, count);
-    player.observe(&exporter);
+    player.observe(exporter);
     model::Window window(machine.processors);
     while (!exporter.whole() && reader.next(window)) {
         player.play(window);

@@ -44,10 +44,10 @@ static_assert(offsetof(Event, line) == 0 && offsetof(Event, delta) == 4 && offse
 void check_other(std::uint8_t byte, model::Line line, std::uint32_t signals) {
     const Step step{byte};
     const auto op = static_cast<Op>(step.op());
-    if (op > Op::wait || step.context() >= model::kContexts) {
+    if (op > Op::turn || step.context() >= model::kContexts) {
         throw Malformed("has an event of an unknown kind");
     }
-    if (op != Op::pass && line >= signals) {
+    if ((op == Op::signal || op == Op::wait) && line >= signals) {
         throw Malformed("names an interrupt that the window lacks");
     }
 }
@@ -188,8 +188,14 @@ void Decoder::take_counts(model::Window& window) {
                 n = in.take_varint();
             }
         }
+        for (auto* const counts : {&window.turns.turns, &window.turns.instructions}) {
+            for (std::uint64_t& n : *counts) {
+                n = in.take_varint();
+            }
+        }
     } else {
         window.transactions = {};
+        window.turns = {};
     }
     for (model::Stream& stream : window.streams) {
         for (unsigned c = 0; c < model::kContexts; ++c) {

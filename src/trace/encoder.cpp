@@ -87,6 +87,11 @@ void Encoder::add(const model::Window& window) {
                 put_varint(out, n);
             }
         }
+        for (const auto& counts : {window.turns.turns, window.turns.instructions}) {
+            for (const std::uint64_t n : counts) {
+                put_varint(out, n);
+            }
+        }
         put_counts();
     }
     ++windows_;

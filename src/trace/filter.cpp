@@ -46,7 +46,7 @@ void L1Filter::drain() {
         const unsigned processor = seen_[i].processor;
         passed_[processor] += event.delta;
         if (event.op > Op::walk) {
-            if (event.op != Op::pass) {
+            if (event.op != Op::pass && event.op != Op::turn) {
                 emit(processor, event);
             }
             continue;
@@ -169,6 +169,7 @@ void L1Filter::end(const model::Window& window) {
     window_.index = window.index;
     window_.instructions = window.instructions;
     window_.transactions = window.transactions;
+    window_.turns = window.turns;
 }
 
 }  // namespace s80::trace

@@ -72,7 +72,7 @@ void tag_walk(benchmark::State& state) {
         replay.play(kWarmUp);
     }
     TagWalk walk(replay.hierarchy(), replay.reader().header().lines);
-    replay.player().observe(&walk);
+    replay.player().observe(walk);
     while (walk.accesses() < kNoted && replay.play(kWindows)) {
     }
     for (auto _ : state) {

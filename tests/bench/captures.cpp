@@ -63,7 +63,7 @@ Captures synthetic() {
     model::Hierarchy hierarchy(machine, model::Protocol::load(S80_CONFIGS "/protocols/moesi.toml"), kLines);
     model::Player player(hierarchy);
     trace::L1Filter filter(machine);
-    player.observe(&filter);
+    player.observe(filter);
     std::mt19937 random(1);
     std::uint64_t instructions = 0;
     for (unsigned w = 1; w <= kWindows; ++w) {

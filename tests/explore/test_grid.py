@@ -87,12 +87,22 @@ def test_cores_share_the_recorded_threads(full: Capture) -> None:
         ("cores=0", "--vary cores=0"),
         ("processors.count=8", "was recorded with processors.count = 4 and cannot be replayed with 8; record another"),
         ("line_bytes=64", "was recorded with line_bytes = 128 and cannot be replayed with 64; record another"),
+        ("clock.quantum_cycles=200,100", "more finely than they are recorded"),
+        (
+            "clock.slice_instructions=100",
+            "was recorded with clock.slice_instructions = 200 and cannot be replayed with",
+        ),
     ],
 )
 def test_a_design_that_cannot_be_is_refused(full: Capture, vary: str, sentence: str) -> None:
     with pytest.raises(UserError) as caught:
         points(full, parse_axes([vary]), None, [])
     assert sentence in str(caught.value)
+
+
+def test_one_capture_can_be_replayed_at_longer_quanta(full: Capture) -> None:
+    found = points(full, parse_axes(["clock.quantum_cycles=200,1000,1000000"]), None, [])
+    assert [point.design.machine.clock.quantum_cycles for point in found] == [200, 1000, 1_000_000]
 
 
 @pytest.mark.parametrize("vary", ["l1d.size=8KiB", "l1i.ways=1", "cores=2"])

@@ -114,3 +114,17 @@ def test_a_truncated_capture_is_refused(place: Lab, drawn_file: Path, tmp_path: 
 )
 def test_what_cannot_be_replayed_is_refused(place: Lab, drawn_file: Path, arguments: list[str], sentence: str) -> None:
     assert sentence in refused(place, *(str(drawn_file) if word == "DRAWN" else word for word in arguments))
+
+
+def test_order_inversions_are_counted_on_request(drawn_file: Path, tmp_path: Path) -> None:
+    """The drawn accesses are played in the order in which they were drawn."""
+    lab = Lab(tmp_path / "checkpoints", tmp_path / "results")
+    lab.call("replay", str(drawn_file))
+    (folder,) = lab.runs()
+    assert not (folder / "order.json").exists()
+    said = lab.call("replay", str(drawn_file), "--order")
+    counts = json.loads((folder / "order.json").read_text())
+    assert counts["accesses"] == 100_000
+    transfers = counts["transfers"]["cache"] + counts["transfers"]["upgrade"]
+    assert transfers > 0 == counts["inverted"]
+    assert f"order: 0 of {transfers} transfers between caches (0.0%)" in " ".join(said.split())

@@ -53,7 +53,7 @@ Played play(const Machine& machine) {
     Hierarchy h(machine, moesi(), test::kRandomLines);
     Player player(h);
     Sum order;
-    player.observe(&order);
+    player.observe(order);
     test::RandomWindows windows(machine.processors, 80);
     for (unsigned i = 0; i < 40; ++i) {
         player.play(windows.next(i % 4 == 0 ? 2000 : 20));
@@ -75,22 +75,22 @@ Played play(const Machine& machine) {
 }  // namespace
 
 TEST(Pinned, Lru) {
-    EXPECT_EQ(play(middling(Policy::lru, 1, 2, 4)), (Played{0x227743183792d8b9, 0xc6241a4639264c22}));
+    EXPECT_EQ(play(middling(Policy::lru, 1, 2, 4)), (Played{0x227743183792d8b9, 0x7565d5b703c75462}));
 }
 TEST(Pinned, LruOfSixteenWays) {
-    EXPECT_EQ(play(middling(Policy::lru, 1, 4, 16)), (Played{0x6f33dd177b30f1f9, 0xbcbaaf3cf93dbee9}));
+    EXPECT_EQ(play(middling(Policy::lru, 1, 4, 16)), (Played{0x6f33dd177b30f1f9, 0x4d9f4f2635ae3a9}));
 }
 TEST(Pinned, LruOfThreeWays) {
-    EXPECT_EQ(play(middling(Policy::lru, 1, 1, 3)), (Played{0x23253459e8ca3cd3, 0x613fc18d6e0e8598}));
+    EXPECT_EQ(play(middling(Policy::lru, 1, 1, 3)), (Played{0x23253459e8ca3cd3, 0x129e2c07015e98}));
 }
 TEST(Pinned, Plru) {
-    EXPECT_EQ(play(middling(Policy::plru, 1, 2, 8)), (Played{0x9a1e886478e32449, 0xf87790818e5660b4}));
+    EXPECT_EQ(play(middling(Policy::plru, 1, 2, 8)), (Played{0x9a1e886478e32449, 0x8108e9f6557fd474}));
 }
 TEST(Pinned, Random) {
-    EXPECT_EQ(play(middling(Policy::random, 1, 2, 4)), (Played{0xf39fb147cad8e615, 0x502acc9f4f0041d3}));
+    EXPECT_EQ(play(middling(Policy::random, 1, 2, 4)), (Played{0xf39fb147cad8e615, 0x1d61c892c4162fd3}));
 }
 TEST(Pinned, TwoThreadsACore) {
-    EXPECT_EQ(play(middling(Policy::lru, 2, 2, 4)), (Played{0xf38b8ee40685c661, 0xeadf4973d9e2975d}));
+    EXPECT_EQ(play(middling(Policy::lru, 2, 2, 4)), (Played{0xf38b8ee40685c661, 0x49d1f62624b3101d}));
 }
 
 }  // namespace s80::model

@@ -212,7 +212,7 @@ TEST_F(PlayerTest, HitsOfAnL1DoNotChangeTheOrder) {
         Hierarchy hierarchy{small_machine(), moesi(), 1024};
         Player one(hierarchy);
         OrderOfY order(Y);
-        one.observe(&order);
+        one.observe(order);
         one.play(window);
         orders.push_back(order.order);
     }

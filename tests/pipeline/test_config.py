@@ -55,6 +55,16 @@ def test_numbers_that_the_model_cannot_hold_are_refused(key: str) -> None:
     load_machine("s80", {key: (1 << 32) - 1})
 
 
+def test_accesses_are_recorded_as_finely_as_they_are_played() -> None:
+    load_machine("s80", {"clock.quantum_cycles": 200, "clock.slice_instructions": 200})
+    with pytest.raises(
+        UserError, match=r"slice_instructions = 200 take 200 cycles, more than clock\.quantum_cycles = 199"
+    ):
+        load_machine("s80", {"clock.quantum_cycles": 199})
+    with pytest.raises(UserError, match="take 300 cycles"):
+        load_machine("s80", {"clock.base_cpi": 1.5})
+
+
 @pytest.mark.parametrize(
     ("key", "message"),
     [

@@ -2,7 +2,10 @@
 // Where windows end and what goes into them, over a guest that is played by hand.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
 #include <numeric>
+#include <vector>
 
 #include "plugin/windows.h"
 
@@ -14,7 +17,8 @@ using model::Op;
 namespace {
 
 constexpr unsigned kProcessors = 3;
-constexpr std::size_t kRoom = 4;  ///< events of a processor in one window
+constexpr std::size_t kFits = 4;          ///< events of a processor in one window
+constexpr std::size_t kRoom = kFits + 1;  ///< beside the beginning of its turn
 
 /// Keeps what is handed over. Its clock is 1000 ns after each window.
 class Sink final : public WindowSink {
@@ -48,8 +52,7 @@ class WindowsTest : public testing::Test {
 protected:
     Lane& lane(unsigned processor) { return *lanes_[processor]; }
     void turn(unsigned processor, std::uint64_t instructions) {
-        windows_.begin_turn(running_, lane(processor));
-        running_ = &lane(processor);
+        windows_.begin_turn(lane(processor));
         lane(processor).instructions += instructions;
     }
     void block(unsigned processor, std::uint64_t instructions) {
@@ -63,17 +66,22 @@ protected:
         }
     }
     const model::Window& closed(std::size_t i) const { return *sink_.closed.at(i); }
-    const model::Event& event(std::size_t window, unsigned processor, std::size_t i) const {
+    /// Of one stream, without the beginnings of turns.
+    std::vector<model::Event> events(std::size_t window, unsigned processor) const {
         const model::Stream& s = closed(window).streams[processor];
-        EXPECT_LT(i, s.size);
-        return s.events[i];
+        std::vector<model::Event> found;
+        std::copy_if(s.events.begin(), s.events.begin() + static_cast<std::ptrdiff_t>(s.size),
+                     std::back_inserter(found), [](const model::Event& e) { return e.op != Op::turn; });
+        return found;
+    }
+    model::Event event(std::size_t window, unsigned processor, std::size_t i) const {
+        return events(window, processor).at(i);
     }
 
     Lanes lanes_ = bound_lanes();
     Sink sink_;
     ClockPage page_;
     Windows windows_{lanes_, sink_, page_, Schedule(0, 100'000, 50'000), 1, {}, kRoom};
-    const Lane* running_ = nullptr;
 };
 
 TEST_F(WindowsTest, AWindowIsARound) {
@@ -103,7 +111,7 @@ TEST_F(WindowsTest, ShortRoundsAreJoined) {
 
 TEST_F(WindowsTest, AFullStreamEndsTheWindowBeforeTheNextBlock) {
     turn(1, 0);
-    for (unsigned i = 0; i < kRoom; ++i) {
+    for (unsigned i = 0; i < kFits; ++i) {
         block(1, 10);
         windows_.add(lane(1), i, Op::load);
     }
@@ -115,10 +123,10 @@ TEST_F(WindowsTest, AFullStreamEndsTheWindowBeforeTheNextBlock) {
     EXPECT_EQ(lane(1).slice_end, 0U);  // asks for the end
     block(1, 7);
     ASSERT_EQ(sink_.closed.size(), 1U);
-    EXPECT_EQ(closed(0).streams[1].size, kRoom + 2);
-    EXPECT_EQ(event(0, 1, kRoom).line, 98U);
-    EXPECT_EQ(event(0, 1, kRoom + 1).line, 99U);
-    EXPECT_EQ(event(0, 1, kRoom + 1).delta, 0U);
+    EXPECT_EQ(events(0, 1).size(), kFits + 2);
+    EXPECT_EQ(event(0, 1, kFits).line, 98U);
+    EXPECT_EQ(event(0, 1, kFits + 1).line, 99U);
+    EXPECT_EQ(event(0, 1, kFits + 1).delta, 0U);
     EXPECT_EQ(closed(0).streams[1].tail, 7U);
     block(1, 1);
     EXPECT_EQ(sink_.closed.size(), 1U);
@@ -126,12 +134,12 @@ TEST_F(WindowsTest, AFullStreamEndsTheWindowBeforeTheNextBlock) {
 
 TEST_F(WindowsTest, AFullStreamEndsTheWindowWithItsTurn) {
     turn(0, 10);
-    for (unsigned i = 0; i <= kRoom; ++i) {
+    for (unsigned i = 0; i <= kFits; ++i) {
         windows_.add(lane(0), i, Op::load);
     }
     turn(1, 10);
     ASSERT_EQ(sink_.closed.size(), 1U);
-    EXPECT_EQ(closed(0).streams[0].size, kRoom + 1);
+    EXPECT_EQ(events(0, 0).size(), kFits + 1);
     EXPECT_FALSE(closed(0).streams[1].ran);
 }
 
@@ -139,7 +147,7 @@ TEST_F(WindowsTest, ALongDeltaIsCarriedByPasses) {
     turn(0, 150'000);
     windows_.add(lane(0), 7, Op::ifetch);
     windows_.finish();
-    ASSERT_EQ(closed(0).streams[0].size, 3U);
+    ASSERT_EQ(events(0, 0).size(), 3U);
     EXPECT_EQ(event(0, 0, 0).op, Op::pass);
     EXPECT_EQ(event(0, 0, 1).op, Op::pass);
     EXPECT_EQ(event(0, 0, 2).op, Op::ifetch);
@@ -151,7 +159,7 @@ TEST_F(WindowsTest, TheLongestDeltaIsOneEvent) {
     turn(0, 65'535);
     windows_.add(lane(0), 7, Op::ifetch);
     windows_.finish();
-    EXPECT_EQ(closed(0).streams[0].size, 1U);
+    EXPECT_EQ(events(0, 0).size(), 1U);
 }
 
 TEST_F(WindowsTest, ALongDeltaThatDoesNotFitIsRecordedWhole) {
@@ -161,7 +169,7 @@ TEST_F(WindowsTest, ALongDeltaThatDoesNotFitIsRecordedWhole) {
     lane(0).instructions += 200'000;
     windows_.add(lane(0), 3, Op::load);
     windows_.finish();
-    EXPECT_EQ(closed(0).streams[0].size, 6U);
+    EXPECT_EQ(events(0, 0).size(), 6U);
     EXPECT_EQ(instructions(closed(0).streams[0]), 200'000U);
 }
 
@@ -191,17 +199,17 @@ TEST_F(WindowsTest, AnInterruptOfAnEarlierWindowIsNotWaitedFor) {
     windows_.finish();
     EXPECT_EQ(closed(0).signals, 1U);
     EXPECT_FALSE(closed(0).streams[1].runs_on);
-    EXPECT_EQ(closed(1).streams[1].size, 0U);
+    EXPECT_EQ(events(1, 1).size(), 0U);
 }
 
 TEST_F(WindowsTest, AFullWindowTakesAnInterruptAndWhomItWakes) {
     turn(0, 1);
-    for (unsigned i = 0; i < kRoom; ++i) {
+    for (unsigned i = 0; i < kFits; ++i) {
         windows_.add(lane(0), i, Op::load);
     }
     windows_.sleep(lane(0));
     turn(1, 1);
-    for (unsigned i = 0; i < kRoom; ++i) {
+    for (unsigned i = 0; i < kFits; ++i) {
         windows_.add(lane(1), i, Op::load);
     }
     windows_.interrupt(lane(1), lane(0));
@@ -211,9 +219,9 @@ TEST_F(WindowsTest, AFullWindowTakesAnInterruptAndWhomItWakes) {
     ASSERT_EQ(sink_.closed.size(), 1U);
     windows_.wake(lane(0));
     windows_.finish();
-    EXPECT_EQ(event(0, 1, kRoom).op, Op::signal);
+    EXPECT_EQ(event(0, 1, kFits).op, Op::signal);
     EXPECT_EQ(closed(0).signals, 1U);
-    EXPECT_EQ(closed(1).streams[0].size, 0U);  // the interrupt was sent before this window
+    EXPECT_EQ(events(1, 0).size(), 0U);  // the interrupt was sent before this window
 }
 
 TEST_F(WindowsTest, OneInterruptWakesAndTheNextSaysNothing) {
@@ -225,7 +233,7 @@ TEST_F(WindowsTest, OneInterruptWakesAndTheNextSaysNothing) {
     windows_.interrupt(lane(1), lane(2));  // it is awake
     windows_.finish();
     EXPECT_EQ(closed(0).signals, 1U);
-    EXPECT_EQ(closed(0).streams[1].size, 1U);
+    EXPECT_EQ(events(0, 1).size(), 1U);
 }
 
 TEST_F(WindowsTest, WhenAllSleepTheWindowEndsAndTheGapIsTheNextOnes) {
@@ -317,6 +325,49 @@ TEST_F(WindowsTest, CountsAreTheWindowsInWhichTheyWereMade) {
     EXPECT_EQ(closed(0).streams[0].instructions[2], 6U);
     EXPECT_EQ(closed(1).streams[0].instructions[2], 5U);
     EXPECT_EQ(closed(1).streams[0].accesses[0][1], 0U);
+}
+
+TEST_F(WindowsTest, TurnsAreNumberedInTheOrderInWhichTheyCame) {
+    turn(2, 100);
+    windows_.add(lane(2), 5, Op::load);
+    turn(0, 10'000);
+    turn(2, 100);
+    turn(1, 1);  // a round has ended: a window of its own
+    ASSERT_EQ(sink_.closed.size(), 1U);
+    const model::Stream& last = closed(0).streams[2];
+    ASSERT_EQ(last.size, 3U);
+    EXPECT_EQ(last.events[0].op, Op::turn);
+    EXPECT_EQ(last.events[0].line, 1U);
+    EXPECT_EQ(last.events[2].op, Op::turn);
+    EXPECT_EQ(last.events[2].line, 3U);
+    EXPECT_EQ(closed(0).streams[0].events[0].line, 2U);
+    windows_.finish();
+    EXPECT_EQ(closed(1).streams[1].events[0].line, 1U);
+}
+
+TEST_F(WindowsTest, TurnsAreCountedByTheirLength) {
+    turn(0, 1'000);
+    turn(1, 1'023);
+    block(1, 1);  // as long as 1,024: the next power of two
+    turn(2, 0);
+    windows_.finish();
+    const model::TurnCounts& counts = closed(0).turns;
+    EXPECT_EQ(counts.turns[9], 1U);
+    EXPECT_EQ(counts.instructions[9], 1'000U);
+    EXPECT_EQ(counts.turns[10], 1U);
+    EXPECT_EQ(counts.instructions[10], 1'024U);
+    EXPECT_EQ(counts.turns[0], 1U);
+    EXPECT_EQ(counts.instructions[0], 0U);
+}
+
+TEST_F(WindowsTest, ATurnThatIsCutIsOneTurn) {
+    turn(0, 10);
+    turn(1, 1'000'000);
+    block(1, 500'000);
+    EXPECT_EQ(sink_.closed.size(), 1U);
+    turn(2, 1);
+    windows_.finish();
+    EXPECT_EQ(closed(1).turns.instructions[20], 1'500'000U);
 }
 
 TEST_F(WindowsTest, ARestoredGuestSleepsOnAndItsLoadHasBegun) {

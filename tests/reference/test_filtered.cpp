@@ -68,7 +68,7 @@ std::optional<std::string> loss(const Case& c, const model::Protocol& protocol) 
     Replayed full(c, protocol);
     Replayed filtered(c, protocol);
     trace::L1Filter filter(model_machine(c.machine));
-    full.player.observe(&filter);
+    full.player.observe(filter);
     model::Window window(c.machine.cores * c.machine.threads_per_core);
     for (std::size_t at = 0; at < c.accesses.size();) {
         at = next_window(c, at, window);

@@ -218,7 +218,7 @@ def header() -> dict[str, Any]:
         {"name": name, "unit": "events", "dims": dims, "description": name, "gauge": name == "e_resident"}
         for name, dims in DIMS.items()
     ]
-    machine = {"schema": 1, "cores": CORES, "line_bytes": 128, "clock_hz": CLOCK_HZ}
+    machine = {"schema": 1, "cores": CORES, "line_bytes": 128, "clock_hz": CLOCK_HZ, "longest_lead_ns": 10_000}
     return {**machine, "dims": LABELS, "stats": stats}
 
 

@@ -23,6 +23,7 @@ CHECKED = [
     "l2_misses_within_accesses",
     "stores_found_e_went_to_m",
     "cycles_sum_to_busy",
+    "busy_within_time",
     "transactions_match_markers",
 ]
 
@@ -66,6 +67,7 @@ BREAKING = {
     ),
     "stores_found_e_went_to_m": bump("stores_found_e", 0),
     "cycles_sum_to_busy": bump("busy_cycles", 3),
+    "busy_within_time": together(bump("busy_cycles", 0, by=10**9), bump("stall_cycles", 0, by=10**9)),
     "counters_only_grow": bump("interventions", 1, by=-100_000),
 }
 

@@ -233,6 +233,7 @@ TEST_F(FilterTest, TheRestOfTheWindowSurvives) {
     window.index = 5;
     window.instructions = 1234;
     window.transactions[3] = {8, 1};
+    window.turns.add(70);
     window.streams[1].runs_on = true;
     window.streams[2].ran = true;
     window.streams[2].instructions[4] = 99;
@@ -249,6 +250,7 @@ TEST_F(FilterTest, TheRestOfTheWindowSurvives) {
     EXPECT_EQ(w.index, 5U);
     EXPECT_EQ(w.instructions, 1234U);
     EXPECT_EQ(w.transactions, window.transactions);
+    EXPECT_EQ(w.turns, window.turns);
     EXPECT_FALSE(w.streams[0].ran);
     EXPECT_TRUE(w.streams[1].runs_on);
     EXPECT_TRUE(w.streams[2].ran);

@@ -59,7 +59,7 @@ public:
         header.state = state;
         trace::Writer full(folder_ / "full.s80c", header);
         trace::Writer filtered(folder_ / "filtered.s80c", header_for(true, machine_.processors, kLines));
-        player_.observe(&filter);
+        player_.observe(filter);
         for (const model::Window& window : windows) {
             player_.play(window);
             snapshots.write(window, player_, hierarchy_.stats());
@@ -150,7 +150,7 @@ TEST(Replay, EndsTheReaderWithThePlayer) {
 
 /// Processors that take turns of a window each: the order of their accesses is that of the windows, whatever
 /// they cost, so a run and a replay have the same.
-std::vector<model::Window> turns(std::uint32_t seed, unsigned processors) {
+std::vector<model::Window> whole_turns(std::uint32_t seed, unsigned processors) {
     const Shape shape{
         .processors = processors, .lines = 64, .windows = 60, .events = 120, .interrupts = false};
     auto windows = RandomWindows(seed, shape).all();
@@ -169,7 +169,7 @@ std::vector<model::Window> turns(std::uint32_t seed, unsigned processors) {
 void expect_same_in_the_l2s(model::Machine machine, std::uint32_t seed) {
     using enum model::Stat;
     machine.l2 = {16384, 4};  // twice the lines that are used
-    const auto windows = turns(seed, machine.processors);
+    const auto windows = whole_turns(seed, machine.processors);
     const Folder folder;
     Live live(folder, machine);
     live.play(windows);

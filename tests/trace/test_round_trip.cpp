@@ -38,6 +38,7 @@ void expect_same(const Window& a, const Window& b) {
     RC_ASSERT(a.index == b.index);
     RC_ASSERT(a.instructions == b.instructions);
     RC_ASSERT(a.transactions == b.transactions);
+    RC_ASSERT(a.turns == b.turns);
     RC_ASSERT(a.streams.size() == b.streams.size());
     for (std::size_t p = 0; p < a.streams.size(); ++p) {
         expect_same_events(a.streams[p], b.streams[p]);

@@ -50,6 +50,7 @@ private:
             for (auto& outcomes : window.transactions) {
                 outcomes = {below(1000), below(10)};
             }
+            window.turns.add(std::uint64_t{1000} * index_);
         }
         for (unsigned p = 0; p < shape_.processors; ++p) {
             fill(window, p);
@@ -83,6 +84,9 @@ private:
             } else if (shape_.interrupts && heard != 0) {
                 event.op = model::Op::wait;
                 event.line = below(heard);
+            } else if (n % 2 == 0) {
+                event.op = model::Op::turn;
+                event.line = n;
             }
             instructions += event.delta;
             stream.events.push_back(event);
