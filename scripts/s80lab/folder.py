@@ -66,6 +66,17 @@ def read_wanted(run_dir: Path) -> dict[str, Any]:
     return dict(read_toml(path).get("guest", {})) if path.is_file() else {}
 
 
+def read_misses(run_dir: Path) -> list[dict[str, Any]]:
+    """misses.json, the tables of the run's misses by name; empty where it has none."""
+    path = run_dir / "misses.json"
+    if not path.is_file():
+        return []
+    try:
+        return list(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path}: cannot be read ({error}); `s80lab misses {run_dir.name}` makes it anew") from None
+
+
 def _read(path: Path, keys: Sequence[str]) -> dict[str, Any]:
     try:
         value = json.loads(path.read_text(encoding="utf-8"))

@@ -14,14 +14,14 @@ from pathlib import Path
 from s80lab.image import load_image
 from s80lab.kernel_elf import Elf
 from s80lab.kernel_file import kernel_text
-from s80lab.kernel_symbols import Symbols, from_text, read_symbols
+from s80lab.kernel_symbols import Symbols, from_text, read_symbols, system_calls
 from s80lab.kernel_types import Types
 from s80lab.kernel_unpack import unpack_kernel
 from s80lab.staging import staging
 
-SYMBOLS, TYPES, PLUGIN_FILE = "symbols.txt", "types.btf", "kernel.txt"
+SYMBOLS, TYPES, CALLS, PLUGIN_FILE = "symbols.txt", "types.btf", "calls.txt", "kernel.txt"
 # Raise when what is kept of a kernel changes.
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,11 @@ class Kernel:
     def types(self) -> Types:
         return Types((self.folder / TYPES).read_bytes())
 
+    @cached_property
+    def system_calls(self) -> list[str]:
+        """Names by number."""
+        return (self.folder / CALLS).read_text().splitlines()
+
 
 def load_kernel(image: Path) -> Kernel:
     """The kernel of a built image; UserError where it cannot be read."""
@@ -65,4 +70,5 @@ def _read(vmlinuz: Path, version: str, folder: Path) -> None:
     btf = elf.section(".BTF")
     (folder / SYMBOLS).write_text(symbols.text())
     (folder / TYPES).write_bytes(btf)
+    (folder / CALLS).write_text("".join(f"{name}\n" for name in system_calls(elf, symbols)))
     (folder / PLUGIN_FILE).write_text(kernel_text(version, symbols, Types(btf)))

@@ -9,6 +9,7 @@ are packed with. No symbol says where they begin, so they are found by their for
 from __future__ import annotations
 
 import itertools
+import re
 import struct
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
@@ -21,7 +22,8 @@ _DIGITS = b"".join(bytes((digit, 0)) for digit in b"0123456789")
 _TOKENS, _MARKED = 256, 256
 _LONGEST_TOKENS = 8192
 _FEWEST, _MOST = 1000, 1 << 20
-_TEXT_TYPES = "tTwWvV"
+_MOST_CALLS = 1024
+_CALL = re.compile(r"__x64_(?:compat_)?sys_(\w+)")
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,19 @@ def read_symbols(elf: Elf) -> Symbols:
             addresses = (offset if offset >= 0 else base - 1 - offset for offset in offsets)
             return Symbols([Symbol(a, name[0], name[1:]) for a, name in zip(addresses, found, strict=True)])
     raise UserError(f"{elf.path}: its table of symbols (kallsyms) was not found")
+
+
+def system_calls(elf: Elf, symbols: Symbols) -> list[str]:
+    """The system calls' names by number, out of the table of their functions (`__x64_sys_read` is read)."""
+    rodata = elf.sections[".rodata"]
+    begin = symbols.address("sys_call_table") - rodata.address
+    names = []
+    for (address,) in struct.iter_unpack("<Q", elf.section(".rodata")[begin : begin + 8 * _MOST_CALLS]):
+        found = symbols.at(address)
+        if found is None or found[1] or not (match := _CALL.fullmatch(found[0].name)):
+            break
+        names.append(match[1])
+    return names
 
 
 def _token_tables(data: bytes) -> Iterator[tuple[int, tuple[int, ...]]]:

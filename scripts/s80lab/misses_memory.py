@@ -24,6 +24,8 @@ from s80lab.kernel_symbols import Symbols
 # Kinds of pages whose lines are told apart further.
 IMAGE, PER_CPU, STRUCT_PAGE = "kernel image", "per-CPU", "struct page"
 UNKNOWN, FREE = "unknown", "free"
+# What the kernel maps into every process, as if it were a file.
+VDSO = "[vdso]"
 _IMAGE_BASE = 0xFFFF_FFFF_8000_0000
 
 

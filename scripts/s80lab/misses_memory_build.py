@@ -15,8 +15,9 @@ from s80lab.kernel_files import Files
 from s80lab.kernel_maps import Mapping, mappings, user_pages
 from s80lab.kernel_memory import PAGE, KernelMemory
 from s80lab.kernel_pages import ANONYMOUS, CHUNK, Pages, read_pages
+from s80lab.kernel_slabs import Slabs
 from s80lab.kernel_tasks import Task, tasks
-from s80lab.misses_memory import FREE, IMAGE, PER_CPU, STRUCT_PAGE, FileMapping, MemoryMap, PerCpu, What
+from s80lab.misses_memory import FREE, IMAGE, PER_CPU, STRUCT_PAGE, VDSO, FileMapping, MemoryMap, PerCpu, What
 
 _IMAGE_BASE = 0xFFFF_FFFF_8000_0000
 _NO_MAPPING = 0
@@ -42,7 +43,7 @@ class Names:
 
 def map_memory(memory: KernelMemory) -> MemoryMap:
     """The whole map (seconds); the guest must stand still."""
-    builder = _Builder(memory, read_pages(memory), Files(memory))
+    builder = _Builder(memory, read_pages(memory), Files(memory), Slabs(memory))
     return builder.build()
 
 
@@ -51,6 +52,7 @@ class _Builder:
     memory: KernelMemory
     pages: Pages
     files: Files
+    slabs: Slabs
     names: Names = field(default_factory=Names)
     mapped: dict[int, list[FileMapping]] = field(default_factory=dict)
 
@@ -114,12 +116,9 @@ class _Builder:
         slab = self._flagged("PG_slab") & (self.pages.users > 0)
         for cache in np.unique(self.pages.slab_cache[slab]).tolist():
             with suppress(UserError):
-                page[slab & (self.pages.slab_cache == np.uint64(cache))] = self.names.number("slab", self._cache(cache))
-
-    def _cache(self, cache: int) -> str:
-        """Its name; `+` where caches of other names share it."""
-        name = self.memory.text(self.memory.value(cache, "kmem_cache.name"))
-        return name + ("+" if self.memory.value(cache, "kmem_cache.refcount") > 1 else "")
+                page[slab & (self.pages.slab_cache == np.uint64(cache))] = self.names.number(
+                    "slab", self.slabs.name(cache)
+                )
 
     def _files(self, page: NDArray[np.uint32]) -> None:
         """Page cache by file; anonymous memory for now without its owner."""
@@ -171,6 +170,8 @@ class _Builder:
                     for area in areas
                     if area.file
                 ]
+                vdso = self.memory.value(task.mm, "mm_struct.context.vdso")
+                seen[task.mm] += [FileMapping(a.begin, a.end, a.offset, VDSO) for a in areas if a.begin == vdso]
             if task.mm:
                 self.mapped[task.pid] = seen[task.mm]
 
@@ -231,8 +232,8 @@ class _Builder:
         """What each slab cache keeps a processor, and the network's counters."""
         memory, types = self.memory, self.memory.kernel.types
         size = types.size("kmem_cache_cpu")
-        for cache in memory.entries(memory.kernel.symbols.address("slab_caches"), "kmem_cache.list"):
-            yield memory.value(cache, "kmem_cache.cpu_slab"), size, f"kmem_cache_cpu of {self._cache(cache)}"
+        for cache in self.slabs.all():
+            yield memory.value(cache, "kmem_cache.cpu_slab"), size, f"kmem_cache_cpu of {self.slabs.name(cache)}"
         counters = memory.kernel.symbols.address("init_net") + types.offset("net.mib")
         for name, member in types.members("netns_mib").items():
             kind = types.target(member)

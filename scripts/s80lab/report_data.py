@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from s80lab.errors import UserError
-from s80lab.folder import read_load, read_manifest, read_stats
+from s80lab.folder import read_load, read_manifest, read_misses, read_stats
 from s80lab.metrics import of
 from s80lab.metrics_standing import standing_of
 from s80lab.report_interval import Estimate, estimate
@@ -22,11 +22,13 @@ _IDENTITY = ("mix", "experiment", "scale", "protocol", "machine", "workload", "e
 
 @dataclass(frozen=True)
 class Run:
-    """One whole run's folder, read. result: the load generator's, None of a replay."""
+    """One whole run's folder, read. result: the load generator's, None of a replay. misses: its tables of misses by
+    name, none where they were not logged."""
 
     manifest: Mapping[str, Any]
     stats: Mapping[str, Any]
     result: Mapping[str, Any] | None
+    misses: Sequence[Mapping[str, Any]] = ()
 
     @property
     def load(self) -> Mapping[str, Any]:
@@ -91,7 +93,7 @@ class Group:
 def read_run(run_dir: Path) -> Run:
     """Raises UserError when a file is missing or the run is not whole."""
     manifest = read_manifest(run_dir)
-    return Run(manifest, read_stats(run_dir), read_load(run_dir, manifest))
+    return Run(manifest, read_stats(run_dir), read_load(run_dir, manifest), read_misses(run_dir))
 
 
 def read_groups(run_dirs: Sequence[Path]) -> list[Group]:

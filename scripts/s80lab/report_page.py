@@ -23,6 +23,7 @@ from s80lab.report_tables import (
     Table,
     comparison_note,
     measured_tables,
+    miss_tables,
     replay_notes,
     run_table,
     verdicts,
@@ -109,6 +110,7 @@ def _topics(groups: Sequence[Group], pictures: Sequence[Picture]) -> list[Topic]
         Topic(title, [drawn[name] for name in figures], [tables[name] for name in of_topic])
         for title, figures, of_topic in _TOPICS
     ]
+    topics += miss_topics(groups)
     loaded = [group for group in groups if not group.replayed]
     if not loaded:
         return topics
@@ -119,6 +121,16 @@ def _topics(groups: Sequence[Group], pictures: Sequence[Picture]) -> list[Topic]
     )
     before = next(place for place, topic in enumerate(topics) if topic.title == _LOAD)
     return [*topics[:before], transactions, *topics[before:]]
+
+
+def miss_topics(groups: Sequence[Group]) -> list[Topic]:
+    """The misses by name of each group's first run that has logged them."""
+    found = [(group, run) for group in groups for run in group.runs if run.misses]
+    firsts = {group.label: (group, run) for group, run in reversed(found)}
+    return [
+        Topic(f"What the misses were on: {label}, seed {run.manifest['seed']}", [], miss_tables(run.misses))
+        for label, (_, run) in sorted(firsts.items())
+    ]
 
 
 def _lead(groups: Sequence[Group]) -> str:

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from s80lab import paper
 from s80lab.report_data import NOT_WARM, Group, Run
@@ -12,6 +13,7 @@ from s80lab.report_interval import Estimate
 from s80lab.report_rows import SECTIONS, Entry, Format
 
 ABSENT = "-"
+MISS_TABLES = 3
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,17 @@ def measured_tables(groups: Sequence[Group]) -> list[Table]:
             table.rows.append(Row(entry.label, (*cells, Cell(says)) if any(stated) else cells, title=entry.title))
         tables.append(table)
     return tables
+
+
+def miss_tables(content: Sequence[Mapping[str, Any]]) -> list[Table]:
+    """The first tables of a run's misses.json, which say most; the run's misses.html has them all."""
+    return [table_from(each) for each in content[:MISS_TABLES]]
+
+
+def table_from(content: Mapping[str, Any]) -> Table:
+    """A table out of its JSON form (dataclasses.asdict)."""
+    rows = [Row(**{**row, "cells": tuple(Cell(**cell) for cell in row["cells"])}) for row in content["rows"]]
+    return Table(content["title"], tuple(content["columns"]), rows, content["note"])
 
 
 def comparison_note(groups: Sequence[Group]) -> str:

@@ -116,6 +116,13 @@ def test_the_plugins_file_has_one_value_a_line(kernel: Kernel) -> None:
         assert int(values[f"symbol.{name}"], 16) == kernel.symbols.address(name)
 
 
+def test_system_calls_have_the_numbers_of_the_hosts_headers(kernel: Kernel) -> None:
+    """x86-64's numbers are an ABI."""
+    for number, name in ((0, "read"), (1, "write"), (8, "lseek"), (44, "sendto"), (232, "epoll_wait"), (257, "openat")):
+        assert kernel.system_calls[number] == name
+    assert len(kernel.system_calls) > 330
+
+
 def test_a_kernel_without_the_table_is_refused(elf: Elf) -> None:
     """The base of the offsets, which stands before the names, is where the search begins."""
     text = struct.pack("<Q", 0xFFFF_FFFF_8100_0000)

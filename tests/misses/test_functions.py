@@ -51,6 +51,16 @@ def test_a_static_function_is_named_after_the_exported_one_before_it(library: El
     assert functions.at(hidden) == before != "shown"
 
 
+def test_our_own_programs_have_all_their_names(lab: Lab) -> None:
+    """They are stripped in the image; what was built has the names."""
+    del lab
+    binary = Elf(paths.BUILD / "bin" / "s80-loadgen")
+    main = next(function for function in binary.functions() if function.name == "main")
+    files = {1: [FileMapping(0x40_0000, 0x90_0000, 0, "/usr/bin/s80-loadgen")]}
+    functions = Functions(load_kernel(IMAGE).symbols, files, IMAGE / "initramfs.cpio", paths.BUILD / "bin")
+    assert functions.name(1, main.address + 4) == "s80-loadgen: main"
+
+
 def test_threads_see_their_own_mappings(lab: Lab) -> None:
     """The same function at two addresses; a kernel address is the same for all."""
     del lab
@@ -65,9 +75,9 @@ def test_threads_see_their_own_mappings(lab: Lab) -> None:
         8: [FileMapping(0x6000_0000, 0x6000_1000, page, "/usr/lib/dovecot/imap")],
     }
     kernel = load_kernel(IMAGE)
-    functions = Functions(kernel.symbols, files, IMAGE / "initramfs.cpio")
+    functions = Functions(kernel.symbols, files, IMAGE / "initramfs.cpio", paths.BUILD / "bin")
     assert functions.name(7, 0x5000_0000 + inside) == "imap: cmd_select"
     assert functions.name(8, 0x6000_0000 + inside + 1) == "imap: cmd_select"
-    assert functions.name(8, 0x5000_0000 + inside) == UNNAMED
-    assert functions.name(9, 0x5000_0000) == UNNAMED
+    assert functions.name(8, 0x5000_0000 + inside) == "imap: cmd_select"  # process 7 had it translated
+    assert functions.name(9, 0x7000_0000) == UNNAMED
     assert functions.name(9, kernel.symbols.address("do_idle") + 3) == "do_idle"

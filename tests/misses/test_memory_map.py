@@ -14,6 +14,7 @@ from s80lab.errors import UserError
 from s80lab.image_cpio import read_archive
 from s80lab.kernel_maps import mappings, user_pages
 from s80lab.kernel_memory import PAGE, KernelMemory
+from s80lab.kernel_slabs import Slabs
 from s80lab.kernel_tasks import Task, tasks
 from s80lab.misses_memory import FREE, MemoryMap, What, read_map
 
@@ -63,6 +64,15 @@ def test_slabs_are_named_by_their_cache(memory: KernelMemory, memory_map: Memory
     first = memory.value(next(caches), "kmem_cache.cpu_slab")
     per_processor = memory.per_cpu_offsets[3] + first
     assert of_virtual(memory, memory_map, per_processor).name.startswith("kmem_cache_cpu of ")
+
+
+def test_merged_caches_have_all_their_names(memory: KernelMemory) -> None:
+    """The kernel keeps Unix sockets in the cache of ping sockets, say: /sys/kernel/slab has a link for each."""
+    slabs = Slabs(memory)
+    names = [slabs.name(cache) for cache in slabs.all()]
+    assert any("UNIX" in name.split("/") for name in names)
+    assert "dentry" in names and "kmalloc-64" in names  # not merged; merged, but told by its size
+    assert len(set(names)) == len(names)
 
 
 def test_a_process_owns_its_stack_its_heap_and_its_page_tables(
