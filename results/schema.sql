@@ -56,8 +56,24 @@ CREATE TABLE stall (
     kind TEXT NOT NULL, service TEXT NOT NULL, cycles INTEGER NOT NULL,
     PRIMARY KEY (run, privilege, class, kind, service));
 CREATE TABLE fill (
-    run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, kind TEXT NOT NULL, state TEXT NOT NULL,
-    blocks INTEGER NOT NULL, PRIMARY KEY (run, kind, state));
+    run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, class TEXT NOT NULL, kind TEXT NOT NULL,
+    state TEXT NOT NULL, blocks INTEGER NOT NULL, PRIMARY KEY (run, class, kind, state));
+-- What became of blocks that entered in E, by the class that brought them in.
+CREATE TABLE e_block (
+    run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, class TEXT NOT NULL, e_to_m INTEGER NOT NULL,
+    e_downgraded INTEGER NOT NULL, e_evicted INTEGER NOT NULL, e_invalidated INTEGER NOT NULL,
+    e_resident INTEGER NOT NULL,    -- the change over the region
+    PRIMARY KEY (run, class));
+-- By what the kernel was entered; engines that do not tell have no rows.
+CREATE TABLE entry (
+    run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, class TEXT NOT NULL, entry TEXT NOT NULL,
+    instructions INTEGER NOT NULL, upgrades INTEGER NOT NULL, PRIMARY KEY (run, class, entry));
+CREATE TABLE entry_miss_source (
+    run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, class TEXT NOT NULL, entry TEXT NOT NULL,
+    source TEXT NOT NULL, misses INTEGER NOT NULL, PRIMARY KEY (run, class, entry, source));
+CREATE TABLE entry_stall (
+    run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, class TEXT NOT NULL, entry TEXT NOT NULL,
+    service TEXT NOT NULL, cycles INTEGER NOT NULL, PRIMARY KEY (run, class, entry, service));
 CREATE TABLE execution (
     run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, privilege TEXT NOT NULL, class TEXT NOT NULL,
     instructions INTEGER NOT NULL, upgrades INTEGER NOT NULL, stores_found_e INTEGER NOT NULL,
@@ -86,23 +102,39 @@ CREATE TABLE stats_window (
     misses INTEGER NOT NULL, memory_misses INTEGER NOT NULL, fills INTEGER NOT NULL, fills_e INTEGER NOT NULL,
     e_to_m INTEGER NOT NULL, PRIMARY KEY (run, number));
 
--- share: of the misses of the same run, privilege and kind.
+-- share: of the misses of the same run, class, privilege and kind.
 CREATE VIEW v_miss_source AS
-SELECT run, experiment, mix, seed, privilege, kind, source, misses,
-       1.0 * misses / nullif(sum(misses) OVER (PARTITION BY run, privilege, kind), 0) AS share
-FROM (SELECT run.id AS run, experiment, mix, seed, privilege, kind, source, sum(misses) AS misses
+SELECT run, experiment, mix, seed, class, privilege, kind, source, misses,
+       1.0 * misses / nullif(sum(misses) OVER (PARTITION BY run, class, privilege, kind), 0) AS share
+FROM (SELECT run.id AS run, experiment, mix, seed, class, privilege, kind, source, sum(misses) AS misses
       FROM miss_source JOIN run ON run.id = miss_source.run
-      GROUP BY run.id, privilege, kind, source);
+      GROUP BY run.id, class, privilege, kind, source);
 
--- e_to_m_share: per block, as in the paper; stores_found_e is the other definition.
+-- By the class that brought the blocks in; classes that brought none have no row. stores_found_e: by the class that
+-- stored. e_to_m_share: per block, as in the paper; stores_found_e is the other definition.
 CREATE VIEW v_e_state AS
-SELECT run.id AS run, experiment, mix, seed, f.fills, f.fills_e, 1.0 * f.fills_e / nullif(f.fills, 0) AS e_share,
-       c.e_to_m, 1.0 * c.e_to_m / nullif(f.fills_e, 0) AS e_to_m_share, x.stores_found_e
+SELECT run.id AS run, experiment, mix, seed, f.class AS class, f.fills, f.fills_e,
+       1.0 * f.fills_e / nullif(f.fills, 0) AS e_share,
+       e.e_to_m, 1.0 * e.e_to_m / nullif(f.fills_e, 0) AS e_to_m_share, x.stores_found_e
 FROM run
-JOIN (SELECT run, sum(blocks) AS fills, sum(blocks) FILTER (WHERE state = 'E') AS fills_e
-      FROM fill GROUP BY run) f ON f.run = run.id
-JOIN (SELECT run, sum(e_to_m) AS e_to_m FROM core GROUP BY run) c ON c.run = run.id
-JOIN (SELECT run, sum(stores_found_e) AS stores_found_e FROM execution GROUP BY run) x ON x.run = run.id;
+JOIN (SELECT run, class, sum(blocks) AS fills, sum(blocks) FILTER (WHERE state = 'E') AS fills_e
+      FROM fill GROUP BY run, class HAVING sum(blocks) > 0) f ON f.run = run.id
+JOIN e_block e ON e.run = run.id AND e.class = f.class
+JOIN (SELECT run, class, sum(stores_found_e) AS stores_found_e FROM execution GROUP BY run, class) x
+  ON x.run = run.id AND x.class = f.class;
+
+-- What user code and each entry of the kernel of each class did.
+CREATE VIEW v_entry AS
+SELECT run.id AS run, experiment, mix, seed, e.class AS class, e.entry AS entry, e.instructions, e.upgrades,
+       m.misses, m.memory_misses, s.stall_cycles,
+       1000.0 * m.misses / nullif(e.instructions, 0) AS l2_mpki,
+       1.0 * m.memory_misses / nullif(m.misses, 0) AS memory_share
+FROM run
+JOIN entry e ON e.run = run.id
+JOIN (SELECT run, class, entry, sum(misses) AS misses, sum(misses) FILTER (WHERE source = 'memory') AS memory_misses
+      FROM entry_miss_source GROUP BY run, class, entry) m ON m.run = run.id AND m.class = e.class AND m.entry = e.entry
+JOIN (SELECT run, class, entry, sum(cycles) AS stall_cycles FROM entry_stall GROUP BY run, class, entry) s
+  ON s.run = run.id AND s.class = e.class AND s.entry = e.entry;
 
 -- l2_mpki: L2 misses of the kind for each 1000 instructions at the same privilege.
 CREATE VIEW v_cache AS

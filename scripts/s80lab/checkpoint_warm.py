@@ -32,6 +32,7 @@ from s80lab.staging import exclusive, staging
 # Without a new window, a line on the console or an event.
 STALL_S = 600.0
 MACHINE, PROTOCOL = "machine.toml", "protocol.toml"
+KERNEL, CLASSES = "kernel.txt", "classes.toml"
 
 
 async def build_warm(plan: Plan, ready: Checkpoint, job: Job) -> Checkpoint:
@@ -63,15 +64,19 @@ async def build_warm(plan: Plan, ready: Checkpoint, job: Job) -> Checkpoint:
 
 
 def write_inputs(plan: Plan, start: Checkpoint, folder: Path) -> dict[str, object]:
-    """Puts machine, protocol, job and the list of the guest's counters into a folder; the plugin arguments that name
-    them. start: the guest that will run."""
+    """Puts what the plugin and the guest read into a folder; the plugin arguments that name it. start: the guest that
+    will run."""
     (folder / MACHINE).write_text(plan.machine.resolved())
     shutil.copyfile(plan.protocol, folder / PROTOCOL)
+    shutil.copyfile(load_kernel(plan.image).plugin_file, folder / KERNEL)
+    shutil.copyfile(paths.CLASSES, folder / CLASSES)
     (folder / JOB).write_text(plan.job())
     write_watch(folder / WATCH, KernelMemory(load_kernel(plan.image), RamFile(start.ram, low_ram(plan.scale.ram))))
     return {
         "machine": folder / MACHINE,
         "protocol": folder / PROTOCOL,
+        "kernel": folder / KERNEL,
+        "classes": folder / CLASSES,
         "watch": folder / WATCH,
         "out": folder,
         "low_ram": low_ram(plan.scale.ram),

@@ -34,6 +34,10 @@ _COUNTED = {
     "fill": ("fills",),
     "execution": ("instructions", "upgrades", "stores_found_e"),
     "instruction": ("instruction_class",),
+    "e_block": ("e_to_m", "e_downgraded", "e_evicted", "e_invalidated", "e_resident"),
+    "entry": ("entry_instructions", "entry_upgrades"),
+    "entry_miss_source": ("entry_miss_source",),
+    "entry_stall": ("entry_stall_cycles",),
 }
 
 Row = Sequence[Any]
@@ -79,7 +83,8 @@ def _tables(
     yield "metric", ((name, of(name).unit, value) for name, value in stats["metrics"].items())
     region = stats["region"]
     for table, statistics in _COUNTED.items():
-        yield table, _counted(region, statistics)
+        if statistics[0] in region["totals"]:
+            yield table, _counted(region, statistics)
     columns = [region["by_core"][name] for name in _CORE]
     yield "core", ((core, *values) for core, values in enumerate(zip(*columns, strict=True)))
     if load is not None:

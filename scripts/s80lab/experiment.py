@@ -118,6 +118,7 @@ class Plan:
             "plugin": file_hash(self.plugin),
             "machine": text_hash(self.machine.resolved()),
             "protocol": file_hash(self.protocol),
+            "classes": file_hash(paths.CLASSES),
             "job": text_hash(self.job()),
             "warmup_lengths": value_hash(lengths),
         }

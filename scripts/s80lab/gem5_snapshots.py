@@ -26,7 +26,7 @@ from s80lab.snapshots import REQUIRED
 ANY = "any"
 DIMS: Mapping[str, tuple[str, ...]] = {
     "privilege": ("user", "kernel", ANY),
-    "class": ("server", "loadgen", "other", ANY),
+    "class": ("session", "delivery", "loadgen", "idle", "kernel", "other", ANY),
     "kind": ("ifetch", "load", "store", "walk", "read"),
     "source": ("memory", "M", "O", "E", "S"),
     "state": ("M", "O", "E", "S"),
@@ -202,8 +202,8 @@ def _window(dump: Dump, machine: Machine, ended: Mapping[str, int]) -> tuple[int
     put("fills", lost, kind="store", state="M")
     for name, rows in table.COUNTS.items():
         put(name, by_core(rows))
-    values["stores_found_e"][_at("stores_found_e")] = values["e_to_m"]
-    entered = values["fills"][:, DIMS["kind"].index("read"), DIMS["state"].index("E")]
+    values["stores_found_e"][_at("stores_found_e")] = values["e_to_m"][_at("e_to_m")]
+    entered = values["fills"][:, :, DIMS["kind"].index("read"), DIMS["state"].index("E")]
     left = sum(values[name] for name in ("e_to_m", "e_downgraded", "e_evicted", "e_invalidated"))
     values["e_resident"] = entered - left
 

@@ -27,6 +27,13 @@ CYCLE_PARTS = 256
 # gem5 tells stores from reads, not loads from fetches.
 READ = "read"
 REQUEST, REQUESTS = "request", (READ, "store")
+# Statistics by entry of the kernel, and the same by privilege.
+ENTRIES = {
+    "entry_instructions": "instructions",
+    "entry_miss_source": "miss_source",
+    "entry_upgrades": "upgrades",
+    "entry_stall_cycles": "stall_cycles",
+}
 E_FATES = ("e_to_m", "e_downgraded", "e_evicted", "e_invalidated")
 
 Sides = tuple[tuple[str, ...], Counts, Counts]
@@ -89,19 +96,19 @@ def _sources(delta: Delta) -> Sides:
 
 
 def _fills(delta: Delta) -> Sides:
-    return _pair(delta, "fills", "l2_misses", ("core", "kind"))
+    return _pair(delta, "fills", "l2_misses", ("core", "class", "kind"))
 
 
 def _fate_of_e(delta: Delta) -> Sides:
     states = delta.header.labels["state"]
-    entered = delta.by("fills", "core", "state")[:, states.index("E")]
+    entered = delta.by("fills", "core", "class", "state")[:, :, states.index("E")]
     went = sum((delta[fate] for fate in E_FATES), start=delta["e_resident"])
-    return ("core",), entered, np.asarray(went)
+    return ("core", "class"), entered, np.asarray(went)
 
 
 def _left_e(delta: Delta) -> Sides:
     resident = delta.end.values["e_resident"]
-    return ("core",), np.zeros_like(resident), resident
+    return ("core", "class"), np.zeros_like(resident), resident
 
 
 def _stalls_within_busy(delta: Delta) -> Sides:
@@ -118,7 +125,7 @@ def _instructions(delta: Delta) -> Sides:
 
 
 def _stores_found_e(delta: Delta) -> Sides:
-    return ("core",), delta.by("stores_found_e", "core"), delta["e_to_m"]
+    return ("core",), delta.by("stores_found_e", "core"), delta.by("e_to_m", "core")
 
 
 def _cycles(delta: Delta) -> Sides:
@@ -136,6 +143,20 @@ def _busy_within_time(delta: Delta) -> Sides:
     ns = delta.clock_ns + 1 + header.longest_lead_ns
     cycles = -(-ns * header.clock_hz * header.threads_per_core // 1_000_000_000)
     return ("core",), delta["busy_cycles"], np.full(header.cores, cycles)
+
+
+def _entries(name: str, whole: str) -> Callable[[Delta], Sides]:
+    """A statistic that tells entries of the kernel, and the one that tells user and kernel code."""
+
+    def sides(delta: Delta) -> Sides:
+        others = delta.header.statistics[name].dims[2:]
+        user = delta.header.labels["entry"].index("user")
+        counts = delta.by(name, "entry", "class", *others)
+        told = np.stack([counts[user], counts.sum(axis=0) - counts[user]])
+        dims = ("privilege", "class", *others)
+        return dims, told, delta.by(whole, *dims)
+
+    return sides
 
 
 IDENTITIES: tuple[Identity, ...] = (
@@ -171,6 +192,15 @@ IDENTITIES: tuple[Identity, ...] = (
         "each store that found a block in E took that block to M",
         _stores_found_e,
         engine="model",
+    ),
+    *(
+        Identity(
+            f"entries_sum_to_{whole}",
+            f"{whole} by entry of the kernel sum to those of user and of kernel code",
+            _entries(name, whole),
+            engine="model",
+        )
+        for name, whole in ENTRIES.items()
     ),
     # gem5 does not count the blocks that are in E: they are those that entered less those that left.
     Identity("e_left_after_it_entered", "no more blocks left E than entered", _left_e, "<=", engine="gem5"),

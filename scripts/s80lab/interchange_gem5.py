@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from s80lab.errors import UserError
 from s80lab.interchange import Format, lines_of
-from s80lab.trace_order import Op, Order, make
+from s80lab.trace_order import ENTRIES, Op, Order, make
 
 MAGIC = b"gem5"
 TICK_FREQUENCY = 10**12
@@ -22,8 +22,8 @@ READ, WRITE = 1, 4
 INST_FETCH, PRIVILEGED, PAGE_WALK = 0x100, 0x8000, 0x1000_0000
 """Request::INST_FETCH, PRIVILEGED and PT_WALK."""
 ACCESS_BYTES = 4
-KERNEL = 3
-"""Contexts from here on are the kernel's (privilege x party)."""
+UNKNOWN_ENTRY = ENTRIES - 1
+"""Of the kernel: packets say no more than that they are privileged."""
 
 _TICK, _CMD, _ADDR, _SIZE, _FLAGS = 1, 2, 3, 4, 5
 _Bytes = npt.NDArray[np.uint8]
@@ -33,7 +33,7 @@ def encode(order: Order, line_bytes: int) -> bytes:
     """One processor's packets: 4 bytes from the beginning of each line, at the accesses' ticks."""
     header = _field(1, b"s80lab") + _varint(3 << 3) + _varint(TICK_FREQUENCY)
     flags = np.select([order["op"] == Op.IFETCH, order["op"] == Op.WALK], [INST_FETCH, PAGE_WALK], 0) | np.where(
-        order["context"] >= KERNEL, PRIVILEGED, 0
+        order["context"] % ENTRIES > 0, PRIVILEGED, 0
     )
     columns = {
         _TICK: order["tick"],
@@ -73,7 +73,7 @@ def decode(content: bytes, line_bytes: int, where: str) -> Order:
     op = np.select(
         [table[:, 1] == WRITE, flags & INST_FETCH != 0, flags & PAGE_WALK != 0], [Op.STORE, Op.IFETCH, Op.WALK], Op.LOAD
     )
-    return make(0, op, line, table[:, 0], np.where(flags & PRIVILEGED, KERNEL, 0))
+    return make(0, op, line, table[:, 0], np.where(flags & PRIVILEGED, UNKNOWN_ENTRY, 0))
 
 
 def _packets(columns: dict[int, npt.NDArray[np.generic]]) -> bytes:

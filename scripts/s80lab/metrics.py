@@ -26,7 +26,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from s80lab import metrics_cache, metrics_cycles, metrics_guest, metrics_load, metrics_session, metrics_turns
+from s80lab import (
+    metrics_cache,
+    metrics_classes,
+    metrics_cycles,
+    metrics_guest,
+    metrics_load,
+    metrics_session,
+    metrics_turns,
+)
 from s80lab.folder import read_load, read_manifest, read_transactions, read_wanted
 from s80lab.metrics_registry import REGISTRY, Measurement, Metric, compute_all
 from s80lab.metrics_standing import headline_batches, standing
@@ -35,7 +43,10 @@ from s80lab.metrics_windows import curve
 from s80lab.snapshots import Delta, Snapshots
 
 # Importing a module of metrics declares them.
-DECLARING_MODULES = (metrics_cache, metrics_cycles, metrics_load, metrics_guest, metrics_session, metrics_turns)
+DECLARING_MODULES = (
+    *(metrics_cache, metrics_cycles, metrics_load, metrics_guest),
+    *(metrics_session, metrics_turns, metrics_classes),
+)
 
 SCHEMA = 1
 SIGNIFICANT_DIGITS = 9

@@ -21,7 +21,7 @@ def _split(region: Delta, part: str, whole: str, dim: str) -> dict[str, float | 
     return {**shares, ALL: ratio(sum(parts), sum(wholes))}
 
 
-def _shares(labels: tuple[str, ...], counts: list[int]) -> dict[str, float | None]:
+def shares(labels: tuple[str, ...], counts: list[int]) -> dict[str, float | None]:
     return {label: ratio(count, sum(counts)) for label, count in zip(labels, counts, strict=True)}
 
 
@@ -60,14 +60,14 @@ def _l2_miss_rate(m: Measurement) -> Value:
 
 @metric("miss_kind", "share", "L2 misses by kind of access", "l2_misses of the kind / l2_misses")
 def _miss_kind(m: Measurement) -> Value:
-    return _shares(m.region.header.labels["kind"], m.region.by("l2_misses", "kind").tolist())
+    return shares(m.region.header.labels["kind"], m.region.by("l2_misses", "kind").tolist())
 
 
-def _sources(region: Delta, table: list[list[int]]) -> Mapping[str, Value]:
+def sources(region: Delta, table: list[list[int]]) -> Mapping[str, Value]:
     sources = region.header.labels["source"]
     kinds = dict(zip(region.header.labels["kind"], table, strict=True))
     kinds[ALL] = [sum(column) for column in zip(*table, strict=True)]
-    return {kind: _shares(sources, counts) for kind, counts in kinds.items()}
+    return {kind: shares(sources, counts) for kind, counts in kinds.items()}
 
 
 @metric(
@@ -77,7 +77,7 @@ def _sources(region: Delta, table: list[list[int]]) -> Mapping[str, Value]:
     "miss_source / l2_misses, by kind of access",
 )
 def _miss_source(m: Measurement) -> Value:
-    return _sources(m.region, m.region.by("miss_source", "kind", "source").tolist())
+    return sources(m.region, m.region.by("miss_source", "kind", "source").tolist())
 
 
 @metric(
@@ -89,7 +89,7 @@ def _miss_source(m: Measurement) -> Value:
 def _miss_source_at(m: Measurement) -> Value:
     tables = m.region.by("miss_source", "privilege", "kind", "source").tolist()
     labels = m.region.header.labels["privilege"]
-    return {label: _sources(m.region, table) for label, table in zip(labels, tables, strict=True)}
+    return {label: sources(m.region, table) for label, table in zip(labels, tables, strict=True)}
 
 
 @metric(
@@ -106,7 +106,7 @@ def _store_from_m_share(m: Measurement) -> Value:
 
 @metric("fill_state", "share", "blocks that entered an L2, by their state at fill", "fills in the state / fills")
 def _fill_state(m: Measurement) -> Value:
-    return _shares(m.region.header.labels["state"], m.region.by("fills", "state").tolist())
+    return shares(m.region.header.labels["state"], m.region.by("fills", "state").tolist())
 
 
 @metric("e_share", "share", "blocks that entered an L2 in E", "fills in E / fills")
@@ -132,7 +132,7 @@ def _e_to_m_share(m: Measurement) -> Value:
 )
 def _e_fate(m: Measurement) -> Value:
     fates = ("e_to_m", "e_downgraded", "e_evicted", "e_invalidated")
-    return _shares(fates, [m.region.total(fate) for fate in fates])
+    return shares(fates, [m.region.total(fate) for fate in fates])
 
 
 @metric(

@@ -12,7 +12,7 @@ L2_MISS_SERVICES = ("memory", "cache")
 WALK_LEVELS = 4
 
 
-def _cpi_parts(region: Delta, stalls: list[int], instructions: int) -> Value:
+def cpi_parts(region: Delta, stalls: list[int], instructions: int) -> Value:
     services = region.header.labels["service"]
     parts = {service: ratio(stall, instructions) for service, stall in zip(services, stalls, strict=True)}
     base = instructions * region.header.base_cpi
@@ -26,7 +26,7 @@ def _cpi_parts(region: Delta, stalls: list[int], instructions: int) -> Value:
     "busy_cycles / instructions; parts: base cycles or stall_cycles of the service / instructions",
 )
 def _cpi(m: Measurement) -> Value:
-    return _cpi_parts(m.region, m.region.by("stall_cycles", "service").tolist(), m.region.total("instructions"))
+    return cpi_parts(m.region, m.region.by("stall_cycles", "service").tolist(), m.region.total("instructions"))
 
 
 @metric("cpi_at", "cycles per instruction", "the same for user and for kernel code", "as cpi, by privilege")
@@ -35,7 +35,7 @@ def _cpi_at(m: Measurement) -> Value:
     stalls = m.region.by("stall_cycles", "privilege", "service").tolist()
     instructions = m.region.by("instructions", "privilege").tolist()
     return {
-        label: _cpi_parts(m.region, stall, count)
+        label: cpi_parts(m.region, stall, count)
         for label, stall, count in zip(labels, stalls, instructions, strict=True)
     }
 
@@ -93,11 +93,11 @@ def _store_to_load_stall_with_upgrades(m: Measurement) -> Value:
     return ratio(stores, _l2_miss_stalls(m.region, "load"))
 
 
-def _cycles(region: Delta, **where: str) -> float:
+def cycles(region: Delta, **where: str) -> float:
     return region.total("instructions", **where) * region.header.base_cpi + region.total("stall_cycles", **where)
 
 
-def _told(region: Delta, dim: str) -> bool:
+def told(region: Delta, dim: str) -> bool:
     """Whether the engine tells this dimension's labels apart; gem5 has a label `any` where it does not."""
     return "any" not in region.header.labels[dim] or not region.total("instructions", **{dim: "any"})
 
@@ -110,11 +110,11 @@ def _told(region: Delta, dim: str) -> bool:
 )
 def _kernel_share(m: Measurement) -> Value:
     kernel = {"privilege": "kernel"}
-    if not _told(m.region, "privilege"):
+    if not told(m.region, "privilege"):
         return dict.fromkeys(("instructions", "cycles"))
     return {
         "instructions": ratio(m.region.total("instructions", **kernel), m.region.total("instructions")),
-        "cycles": ratio(_cycles(m.region, **kernel), m.region.total("busy_cycles")),
+        "cycles": ratio(cycles(m.region, **kernel), m.region.total("busy_cycles")),
     }
 
 
@@ -126,12 +126,12 @@ def _kernel_share(m: Measurement) -> Value:
 )
 def _loadgen_share(m: Measurement) -> Value:
     loadgen = {"class": "loadgen"}
-    if not _told(m.region, "class"):
+    if not told(m.region, "class"):
         return dict.fromkeys(("instructions", "cycles", "machine"))
     return {
         "instructions": ratio(m.region.total("instructions", **loadgen), m.region.total("instructions")),
-        "cycles": ratio(_cycles(m.region, **loadgen), m.region.total("busy_cycles")),
-        "machine": ratio(_cycles(m.region, **loadgen), m.capacity_cycles),
+        "cycles": ratio(cycles(m.region, **loadgen), m.region.total("busy_cycles")),
+        "machine": ratio(cycles(m.region, **loadgen), m.capacity_cycles),
     }
 
 

@@ -97,6 +97,33 @@ _NAMES = {
     "kernel": "kernel threads",
 }
 
+_CLASSES = {
+    "session": "sessions",
+    "delivery": "delivery and the rest of the server",
+    "loadgen": "load generator",
+    "idle": "idle",
+    "kernel": "kernel threads",
+    "other": "other",
+}
+# Sessions stand in the tables of the whole machine too.
+_OTHERS = {key: text for key, text in _CLASSES.items() if key != "session"}
+_ENTRIES = {
+    "user": "user code",
+    "system_call": "system calls",
+    "fault": "faults and exceptions",
+    "tick": "ticks",
+    "interrupt": "other interrupts",
+    "soft_interrupt": "soft interrupts",
+    "idle": "idling",
+    "kernel_thread": "kernel threads",
+    "unknown": "unknown",
+}
+
+
+def _suffixed(labels: dict[str, str], suffix: str) -> dict[str, str]:
+    return {f"{key}.{suffix}": text for key, text in labels.items()}
+
+
 SECTIONS: tuple[Section, ...] = (
     Section(
         "L2 misses per 1000 instructions",
@@ -106,6 +133,7 @@ SECTIONS: tuple[Section, ...] = (
     Section(
         "Who serviced the L2 misses",
         (
+            *_each("miss_source_of.session.all", _SOURCES, PERCENT, head="of sessions, the paper's population"),
             *(
                 entry
                 for kind, text in _ANSWERED.items()
@@ -113,12 +141,15 @@ SECTIONS: tuple[Section, ...] = (
             ),
             *_each("store_from_m_share", _PRIVILEGES, PERCENT, head="stores from a cache in M, of all misses"),
         ),
-        "Share of the L2 misses of the same kind; all includes page walks where they are modelled.",
+        "Share of the L2 misses of the same kind; all includes page walks where they are modelled. Sessions are the "
+        "processes that serve users (imap, imap-login), in user and in kernel code; the rest is of the whole machine.",
     ),
     Section(
         "Blocks that entered an L2, and what became of E",
         (
             *_each("fill_state", {state: f"entered in {state}" for state in "MOES"}, PERCENT, head="fills"),
+            Entry("E share", "e_share_of.session", PERCENT, head="blocks that sessions brought in"),
+            Entry("E to M, per block", "e_to_m_share_of.session", PERCENT),
             Entry("E share", "e_share", PERCENT, head="blocks that entered in E"),
             Entry("E to M, per block", "e_to_m_share", PERCENT),
             Entry("left E by a store (to M)", "e_fate.e_to_m", PERCENT, head="of those that left E"),
@@ -133,6 +164,29 @@ SECTIONS: tuple[Section, ...] = (
         "E to M per block is the paper's definition, of the blocks that entered in E. Both are counted in the "
         "region: blocks that entered before it and are stored to in it can take the share past 100% in a short "
         "one. The shares of those that left E count each block when it left.",
+    ),
+    Section(
+        "By class of processes",
+        (
+            *_each("class_share", _suffixed(_CLASSES, "instructions"), PERCENT, head="instructions"),
+            *_each("class_share", _suffixed(_CLASSES, "misses"), PERCENT, head="L2 misses"),
+            *_each("miss_source_of", _suffixed(_OTHERS, "all.memory"), PERCENT, head="memory's share of them"),
+            *_each("e_share_of", _OTHERS, PERCENT, head="E share"),
+            *_each("l2_mpki_of", _CLASSES, THREE, head="L2 misses per 1000 instructions"),
+            *_each("upgrade_pki_of", _CLASSES, THREE, head="upgrades per 1000 instructions"),
+        ),
+        "By the process that ran, or that an interrupt came upon; a block is of the class that brought it in. "
+        "Memory's and E share of sessions stand above.",
+    ),
+    Section(
+        "By entry of the kernel",
+        (
+            *_each("entry_share", _suffixed(_ENTRIES, "instructions"), PERCENT, head="instructions"),
+            *_each("entry_share", _suffixed(_ENTRIES, "misses"), PERCENT, head="L2 misses"),
+            *_each("miss_source_in", _suffixed(_ENTRIES, "memory"), PERCENT, head="memory's share of them"),
+            *_each("upgrade_share.entry", _ENTRIES, PERCENT, head="upgrades"),
+        ),
+        "User code, and kernel code by what the processor was in the kernel for.",
     ),
     Section(
         "Bus traffic per 1000 instructions",

@@ -26,6 +26,8 @@ MARKS = ("load_begin", "window", "measure_begin", "measure_end", "exit")
 _CPT = ("core", "privilege", "class")
 _CPTK = (*_CPT, "kind")
 _CORE = ("core",)
+_E = ("core", "class")
+_ENTRY = ("class", "entry")
 
 # Every statistic that the metrics and the identities need, with its dimensions in file order.
 REQUIRED: Mapping[str, tuple[str, ...]] = {
@@ -36,14 +38,14 @@ REQUIRED: Mapping[str, tuple[str, ...]] = {
     "l2_accesses": _CPTK,
     "l2_misses": _CPTK,
     "miss_source": (*_CPTK, "source"),
-    "fills": ("core", "kind", "state"),
+    "fills": ("core", "class", "kind", "state"),
     "upgrades": _CPT,
     "stores_found_e": _CPT,
-    "e_to_m": _CORE,
-    "e_downgraded": _CORE,
-    "e_evicted": _CORE,
-    "e_invalidated": _CORE,
-    "e_resident": _CORE,
+    "e_to_m": _E,
+    "e_downgraded": _E,
+    "e_evicted": _E,
+    "e_invalidated": _E,
+    "e_resident": _E,
     "l2_evictions": _CORE,
     "l2_writebacks": _CORE,
     "l2_invalidations": _CORE,
@@ -51,6 +53,13 @@ REQUIRED: Mapping[str, tuple[str, ...]] = {
     "stall_cycles": (*_CPTK, "service"),
     "busy_cycles": _CORE,
     "transactions": ("transaction", "outcome"),
+}
+# The same, of engines that tell by what the kernel was entered.
+REQUIRED_OF_MODEL: Mapping[str, tuple[str, ...]] = {
+    "entry_instructions": _ENTRY,
+    "entry_miss_source": (*_ENTRY, "source"),
+    "entry_upgrades": _ENTRY,
+    "entry_stall_cycles": (*_ENTRY, "service"),
 }
 
 
@@ -272,7 +281,8 @@ def _header(where: str, line: Mapping[str, Any]) -> Header:
             if dim not in labels:
                 raise UserError(f"{where}: statistic `{name}` has the undeclared dimension `{dim}`")
         declared[name] = Statistic(name, unit, tuple(of), description, bool(stat.get("gauge", False)))
-    for name, needed in REQUIRED.items():
+    required = REQUIRED if engine == "gem5" else {**REQUIRED, **REQUIRED_OF_MODEL}
+    for name, needed in required.items():
         if name not in declared:
             raise UserError(f"{where}: does not declare the statistic `{name}`; build the plugin again")
         # gem5 does not say by core who answered a miss and how long it took.

@@ -19,7 +19,9 @@ from s80lab.errors import UserError
 DTYPE = np.dtype(
     [("tick", "<u8"), ("line", "<u4"), ("processor", "u1"), ("op", "u1"), ("context", "u1"), ("zero", "u1")]
 )
-"""tick: picoseconds of the modelled clock; line: address / line size; op: Op; context: privilege x party."""
+"""tick: picoseconds of the modelled clock; line: address / line size; op: Op;
+context: class x ENTRIES + entry (docs/interfaces.md, section 7); entry 0 is user code."""
+ENTRIES = 9
 
 LAST_LINE = 0xFFFF_FFFE
 """The highest line that the model can name."""

@@ -23,6 +23,7 @@ struct Block {
     /// searched.
     bool was_in_l1i : 1 = false;
     bool was_in_l1d : 1 = false;
+    std::uint8_t party : 3 = 0;  ///< the class that brought it into the core
 };
 static_assert(sizeof(Block) == 2);
 

@@ -115,19 +115,20 @@ unsigned Hierarchy::hit_with_effect(Access a, Block& block) {
     bool shared = false;
     if (cell.bus != Bus::none) {
         shared = snoop(a.core, a.line, cell.bus).shared;
-        ++stats_.context(Stat::upgrades, a.core, a.context);
+        ++stats_.group(Stat::upgrades, a.core, a.context);
+        ++stats_.entry(Stat::entry_upgrades, a.context);
         service = Service::upgrade;
         stall = machine_.latency.upgrade;
     }
     const State next = shared ? cell.next_shared : cell.next_alone;
     if (next != block.state) {
         if (a.kind == Kind::store && protocol_.state(block.state).counts_as == StateClass::E) {
-            ++stats_.context(Stat::stores_found_e, a.core, a.context);
+            ++stats_.group(Stat::stores_found_e, a.core, a.context);
         }
         leave_e(a.core, block, Stat::e_to_m);
         change(block, next);
     }
-    stats_.stall(a.core, a.context, a.kind, service) += stall;
+    stalled(a, service, stall);
     return stall;
 }
 
@@ -144,14 +145,17 @@ Hierarchy::Filled Hierarchy::miss(Access a) {
     Block block;
     change(block, next);
     block.entered_in_e = entered == StateClass::E;
+    const Party party = a.context.party();
+    block.party = static_cast<std::uint8_t>(party) & 7;
     holders_.add(a.line, a.core);
     ++stats_.source(a.core, a.context, a.kind, found.source);
-    ++stats_.fill(a.core, a.kind, entered);
-    stats_.core(Stat::e_resident, a.core) += block.entered_in_e ? 1U : 0U;
+    ++stats_.entry_source(a.context, found.source);
+    ++stats_.fill(a.core, party, a.kind, entered);
+    stats_.party(Stat::e_resident, a.core, party) += block.entered_in_e ? 1U : 0U;
 
     const bool memory = found.source == Source::memory;
     const unsigned stall = memory ? machine_.latency.memory : machine_.latency.cache;
-    stats_.stall(a.core, a.context, a.kind, memory ? Service::memory : Service::cache) += stall;
+    stalled(a, memory ? Service::memory : Service::cache, stall);
     return {block, stall};
 }
 
@@ -259,8 +263,9 @@ void Hierarchy::change(Block& block, State next) const {
 /// Called before a block leaves its state: settles what became of a block that entered in E.
 void Hierarchy::leave_e(unsigned core, Block& block, Stat why) {
     if (block.entered_in_e) {
-        ++stats_.core(why, core);
-        --stats_.core(Stat::e_resident, core);
+        const auto party = static_cast<Party>(block.party);
+        ++stats_.party(why, core, party);
+        --stats_.party(Stat::e_resident, core, party);
         block.entered_in_e = false;
     }
 }

@@ -155,12 +155,16 @@ private:
     /// The core holds the line: what its access does to the block. Returns the stall cycles.
     unsigned hit(Access a, Block& block) {
         if ((quiet_ >> quiet_bit(a.kind, block.state) & 1) != 0) [[likely]] {
-            stats_.stall(a.core, a.context, a.kind, Service::l2) += machine_.latency.l2_hit;
+            stalled(a, Service::l2, machine_.latency.l2_hit);
             return machine_.latency.l2_hit;
         }
         return hit_with_effect(a, block);
     }
     unsigned hit_with_effect(Access a, Block& block);
+    void stalled(Access a, Service service, unsigned cycles) {
+        stats_.stall(a.core, a.context, a.kind, service) += cycles;
+        stats_.entry_stall(a.context, service) += cycles;
+    }
     Filled miss(Access a);
     void evict(unsigned core, Line line, Block& block);
     // The bus

@@ -89,7 +89,7 @@ void Inversions::settle() {
     }
     pending_.is = false;
     const Transfers now = transfers(pending_.core, pending_.context, pending_.kind);
-    const unsigned privilege = pending_.context.value / kParties;
+    const unsigned privilege = pending_.context.group() / kParties;
     for (Transfers* const sum :
          {&counts_.inverted_transfers, &counts_.by[privilege][static_cast<unsigned>(pending_.kind)]}) {
         sum->cache += now.cache - pending_.before.cache;
@@ -103,7 +103,7 @@ Inversions::Transfers Inversions::transfers(unsigned core, Context context, Kind
     for (const Source source : {Source::M, Source::O, Source::E, Source::S}) {
         sum.cache += stats.source(core, context, kind, source);
     }
-    sum.upgrade = kind == Kind::store ? stats.context(Stat::upgrades, core, context) : 0;
+    sum.upgrade = kind == Kind::store ? stats.group(Stat::upgrades, core, context) : 0;
     return sum;
 }
 

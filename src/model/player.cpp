@@ -245,17 +245,17 @@ void Player::count(const Window& window) {
     for (unsigned p = 0; window.counted && p < window.streams.size(); ++p) {
         const Stream& stream = window.streams[p];
         const unsigned core = p / threads_per_core_;
-        for (std::uint8_t c = 0; c < kContexts; ++c) {
-            Context context;
-            context.value = c;
+        stream.each_used([&](Context context) {
+            const unsigned c = context.value;
             for (unsigned i = 0; i < kInstructionClasses; ++i) {
-                classes[c * kInstructionClasses + i] += stream.classes[c][i];
+                classes[context.group() * kInstructionClasses + i] += stream.classes[c][i];
             }
-            stats.context(Stat::instructions, core, context) += stream.instructions[c];
+            stats.group(Stat::instructions, core, context) += stream.instructions[c];
+            stats.entry(Stat::entry_instructions, context) += stream.instructions[c];
             for (unsigned k = 0; k < kKinds; ++k) {
                 stats.kind(Stat::accesses, core, context, static_cast<Kind>(k)) += stream.accesses[c][k];
             }
-        }
+        });
     }
     if (window.mark == Mark::none) {
         return;

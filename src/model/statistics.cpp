@@ -51,10 +51,10 @@ constexpr std::array<StatInfo, kStats> kDeclared{{
      "who serviced each L2 miss: memory, or another cache that held the block in M, O, E or S"},
     {"fills",
      "blocks",
-     3,
-     {core, kind, state},
+     4,
+     {core, party, kind, state},
      false,
-     "blocks that entered the core from the bus, by the state they entered in"},
+     "blocks that entered the core from the bus, by the class that asked and the state they entered in"},
     {"upgrades",
      "requests",
      3,
@@ -67,21 +67,26 @@ constexpr std::array<StatInfo, kStats> kDeclared{{
      {core, privilege, party},
      false,
      "stores that found their block in E: each is an upgrade that the E state saved"},
-    {"e_to_m", "blocks", 1, {core}, false, "blocks that entered in E and were stored to while in E"},
+    {"e_to_m",
+     "blocks",
+     2,
+     {core, party},
+     false,
+     "blocks that entered in E and were stored to while in E, by the class that brought them in"},
     {"e_downgraded",
      "blocks",
-     1,
-     {core},
+     2,
+     {core, party},
      false,
      "blocks that entered in E and left it because another core read them"},
-    {"e_evicted", "blocks", 1, {core}, false, "blocks that entered in E and were evicted in E"},
+    {"e_evicted", "blocks", 2, {core, party}, false, "blocks that entered in E and were evicted in E"},
     {"e_invalidated",
      "blocks",
-     1,
-     {core},
+     2,
+     {core, party},
      false,
      "blocks that entered in E and were invalidated in E by another core's store"},
-    {"e_resident", "blocks", 1, {core}, true, "blocks that entered in E and are in E now"},
+    {"e_resident", "blocks", 2, {core, party}, true, "blocks that entered in E and are in E now"},
     {"l2_evictions", "blocks", 1, {core}, false, "blocks evicted from the L2, and so from the core"},
     {"l2_writebacks", "blocks", 1, {core}, false, "blocks written back to memory"},
     {"l2_invalidations", "blocks", 1, {core}, false, "blocks invalidated by another core's request"},
@@ -101,6 +106,20 @@ constexpr std::array<StatInfo, kStats> kDeclared{{
      "transactions that ended, as the load generator's markers say"},
     {"turns", "turns", 1, {turn_length}, false, "turns that QEMU gave its processors, by their instructions"},
     {"turn_instructions", "instructions", 1, {turn_length}, false, "instructions in turns of that length"},
+    {"entry_instructions",
+     "instructions",
+     2,
+     {party, entry},
+     false,
+     "instructions by how the kernel was entered: not (user), by system call, fault, tick, ..."},
+    {"entry_miss_source", "misses", 3, {party, entry, source}, false, "miss_source by entry of the kernel"},
+    {"entry_upgrades", "requests", 2, {party, entry}, false, "upgrades by entry of the kernel"},
+    {"entry_stall_cycles",
+     "cycles",
+     3,
+     {party, entry, service},
+     false,
+     "stall_cycles by entry of the kernel"},
 }};
 
 std::size_t extent(Dim dim, unsigned cores) {
@@ -114,15 +133,18 @@ const StatInfo& info(Stat stat) {
 }
 
 const char* dim_name(Dim dim) {
-    static const char* const names[] = {"core",        "privilege", "class",      "kind",
-                                        "source",      "state",     "service",    "instruction",
-                                        "transaction", "outcome",   "turn_length"};
+    static const char* const names[] = {"core",        "privilege",   "class",   "entry",
+                                        "kind",        "source",      "state",   "service",
+                                        "instruction", "transaction", "outcome", "turn_length"};
     return names[static_cast<unsigned>(dim)];
 }
 
 std::span<const char* const> labels(Dim dim) {
     static constexpr const char* kPrivilege[] = {"user", "kernel"};
-    static constexpr const char* kParty[] = {"server", "loadgen", "other"};
+    static constexpr const char* kParty[] = {"session", "delivery", "loadgen", "idle", "kernel", "other"};
+    static constexpr const char* kEntry[] = {"user", "system_call",   "fault",
+                                             "tick", "interrupt",     "soft_interrupt",
+                                             "idle", "kernel_thread", "unknown"};
     static constexpr const char* kKind[] = {"ifetch", "load", "store", "walk"};
     static constexpr const char* kSource[] = {"memory", "M", "O", "E", "S"};
     static constexpr const char* kState[] = {"M", "O", "E", "S"};
@@ -140,6 +162,7 @@ std::span<const char* const> labels(Dim dim) {
     switch (dim) {
         case privilege: return kPrivilege;
         case party: return kParty;
+        case entry: return kEntry;
         case kind: return kKind;
         case source: return kSource;
         case state: return kState;
@@ -154,7 +177,7 @@ std::span<const char* const> labels(Dim dim) {
 }
 
 Statistics::Statistics(unsigned cores) : cores_(cores) {
-    static_assert(kStats == static_cast<unsigned>(Stat::turn_instructions) + 1);
+    static_assert(kStats == static_cast<unsigned>(Stat::entry_stall_cycles) + 1);
     std::size_t at = 0;
     for (unsigned s = 0; s < kStats; ++s) {
         offset_[s] = at;

@@ -36,8 +36,12 @@ enum class Stat : std::uint8_t {
     transactions,
     turns,
     turn_instructions,
+    entry_instructions,
+    entry_miss_source,
+    entry_upgrades,
+    entry_stall_cycles,
 };
-inline constexpr unsigned kStats = 24;
+inline constexpr unsigned kStats = 28;
 
 /// Order of `dims.instruction`.
 enum class InstructionClass : std::uint8_t {
@@ -61,6 +65,7 @@ enum class Dim : std::uint8_t {
     core,
     privilege,
     party,
+    entry,
     kind,
     source,
     state,
@@ -100,32 +105,44 @@ public:
     std::uint64_t sum(Stat stat) const;
 
     /// Hot counters, indexed as their dimensions say.
-    std::uint64_t& context(Stat s, unsigned core, Context c) {
-        return all_[offset(s) + core * kContexts + c.value];
+    std::uint64_t& group(Stat s, unsigned core, Context c) {
+        return all_[offset(s) + core * kGroups + c.group()];
     }
     std::uint64_t& kind(Stat s, unsigned core, Context c, Kind k) {
-        return all_[offset(s) + (core * kContexts + c.value) * kKinds + static_cast<unsigned>(k)];
+        return all_[offset(s) + by_kind(core, c, k)];
     }
     std::uint64_t& source(unsigned core, Context c, Kind k, Source s) {
-        return all_[offset(Stat::miss_source) +
-                    ((core * kContexts + c.value) * kKinds + static_cast<unsigned>(k)) * kSources +
-                    static_cast<unsigned>(s)];
+        return all_[offset(Stat::miss_source) + by_kind(core, c, k) * kSources + static_cast<unsigned>(s)];
     }
     std::uint64_t& stall(unsigned core, Context c, Kind k, Service s) {
-        return all_[offset(Stat::stall_cycles) +
-                    ((core * kContexts + c.value) * kKinds + static_cast<unsigned>(k)) * kServices +
-                    static_cast<unsigned>(s)];
+        return all_[offset(Stat::stall_cycles) + by_kind(core, c, k) * kServices + static_cast<unsigned>(s)];
     }
-    std::uint64_t& fill(unsigned core, Kind k, StateClass f) {
-        return all_[offset(Stat::fills) + (core * kKinds + static_cast<unsigned>(k)) * kStateClasses +
+    std::uint64_t& fill(unsigned core, Party t, Kind k, StateClass f) {
+        return all_[offset(Stat::fills) +
+                    ((core * kParties + static_cast<unsigned>(t)) * kKinds + static_cast<unsigned>(k)) *
+                        kStateClasses +
                     static_cast<unsigned>(f)];
     }
+    std::uint64_t& party(Stat s, unsigned core, Party t) {
+        return all_[offset(s) + core * kParties + static_cast<unsigned>(t)];
+    }
     std::uint64_t& core(Stat s, unsigned core) { return all_[offset(s) + core]; }
+    // Of all cores, by class and entry.
+    std::uint64_t& entry(Stat s, Context c) { return all_[offset(s) + c.value]; }
+    std::uint64_t& entry_source(Context c, Source s) {
+        return all_[offset(Stat::entry_miss_source) + c.value * kSources + static_cast<unsigned>(s)];
+    }
+    std::uint64_t& entry_stall(Context c, Service s) {
+        return all_[offset(Stat::entry_stall_cycles) + c.value * kServices + static_cast<unsigned>(s)];
+    }
 
     std::vector<std::uint64_t>& all() { return all_; }
     const std::vector<std::uint64_t>& all() const { return all_; }
 
 private:
+    static std::size_t by_kind(unsigned core, Context c, Kind k) {
+        return (core * kGroups + c.group()) * kKinds + static_cast<unsigned>(k);
+    }
     std::size_t offset(Stat s) const { return offset_[static_cast<unsigned>(s)]; }
     std::size_t size(Stat s) const { return offset_[static_cast<unsigned>(s) + 1] - offset(s); }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The words that every part of the model shares.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -20,18 +21,55 @@ inline constexpr unsigned kKinds = 4;
 enum class Privilege : std::uint8_t { user, kernel };
 inline constexpr unsigned kPrivileges = 2;
 
-/// Whose work an instruction is: told apart by address space.
-enum class Party : std::uint8_t { server, loadgen, other };
-inline constexpr unsigned kParties = 3;
+/// Whose work an instruction is: the process that runs it, or that an interrupt was taken in. The paper's
+/// population is `session`.
+enum class Party : std::uint8_t { session, delivery, loadgen, idle, kernel, other };
+inline constexpr unsigned kParties = 6;
 
-/// Privilege and party of the code that runs, in one small number: index of the statistics.
+/// How the processor came to run the code: not at all (user), or by what it last entered the kernel. Code of
+/// a kernel thread has entered it by nothing; unknown is where nobody told.
+enum class Entry : std::uint8_t {
+    user,
+    system_call,
+    fault,
+    tick,
+    interrupt,
+    soft_interrupt,
+    idle,
+    kernel_thread,
+    unknown
+};
+inline constexpr unsigned kEntries = 9;
+
+/// Index of the statistics that tell privilege and class: `dims.privilege` x `dims.class`.
+inline constexpr unsigned kGroups = kPrivileges * kParties;
+
+/// Class and entry of the code that runs, in one small number: index of the statistics that tell both.
 struct Context {
     std::uint8_t value = 0;
     constexpr Context() = default;
+    constexpr explicit Context(std::uint8_t v) : value(v) {}
+    constexpr Context(Party t, Entry e)
+        : value(static_cast<std::uint8_t>(static_cast<unsigned>(t) * kEntries + static_cast<unsigned>(e))) {}
+    /// Where nobody tells entries apart.
     constexpr Context(Privilege p, Party t)
-        : value(static_cast<std::uint8_t>(static_cast<unsigned>(p) * kParties + static_cast<unsigned>(t))) {}
+        : Context(t, p == Privilege::user ? Entry::user : Entry::unknown) {}
+
+    constexpr Party party() const { return static_cast<Party>(value / kEntries); }
+    constexpr Entry entry() const { return static_cast<Entry>(value % kEntries); }
+    constexpr unsigned group() const { return kGroup[value]; }
+
+private:
+    static const std::array<std::uint8_t, kParties * kEntries> kGroup;
 };
-inline constexpr unsigned kContexts = kPrivileges * kParties;
+inline constexpr unsigned kContexts = kParties * kEntries;
+inline constexpr std::array<std::uint8_t, kContexts> Context::kGroup = [] {
+    std::array<std::uint8_t, kContexts> group{};
+    for (unsigned c = 0; c < kContexts; ++c) {
+        group[c] = static_cast<std::uint8_t>((c % kEntries == 0 ? 0 : kParties) + c / kEntries);
+    }
+    return group;
+}();
 
 /// Who serviced an L2 miss.
 enum class Source : std::uint8_t { memory, M, O, E, S };

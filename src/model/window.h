@@ -36,9 +36,42 @@ struct Stream {
     std::uint64_t tail = 0;  ///< instructions after the last event
     bool ran = false;        ///< executed anything in this window
     bool runs_on = false;    ///< was not halted when the window ended
+    /// Contexts whose counters below may not be zero, a bit each: most are never used.
+    std::uint64_t used = 0;
     std::array<std::uint64_t, kContexts> instructions{};
     std::array<std::array<std::uint64_t, kKinds>, kContexts> accesses{};
     std::array<std::array<std::uint64_t, kInstructionClasses>, kContexts> classes{};
+    static_assert(kContexts <= 64);
+
+    void use(Context context) { used |= std::uint64_t{1} << context.value; }
+    /// Calls `fn(context)` for each context in use.
+    template <class Fn>
+    void each_used(Fn&& fn) const {
+        for (std::uint64_t left = used; left != 0; left &= left - 1) {
+            fn(Context(static_cast<std::uint8_t>(std::countr_zero(left))));
+        }
+    }
+    void clear_counts() {
+        each_used([this](Context c) {
+            instructions[c.value] = 0;
+            accesses[c.value] = {};
+            classes[c.value] = {};
+        });
+        used = 0;
+    }
+    void add_counts(const Stream& other) {
+        other.each_used([&](Context context) {
+            const unsigned c = context.value;
+            instructions[c] += other.instructions[c];
+            for (unsigned k = 0; k < kKinds; ++k) {
+                accesses[c][k] += other.accesses[c][k];
+            }
+            for (unsigned i = 0; i < kInstructionClasses; ++i) {
+                classes[c][i] += other.classes[c][i];
+            }
+        });
+        used |= other.used;
+    }
 };
 
 /// Turns that QEMU gave its processors, by their length: powers of two of instructions.

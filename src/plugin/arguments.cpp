@@ -20,6 +20,8 @@ Arguments Arguments::parse(int argc, char** argv) {
         {"out", &a.out},
         {"ram", &a.ram},
         {"low_ram", &a.low_ram},
+        {"kernel", &a.kernel},
+        {"classes", &a.classes},
         {"state_in", &a.state_in},
         {"state_out", &a.state_out},
         {"watch", &a.watch},

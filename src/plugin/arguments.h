@@ -12,6 +12,8 @@ struct Arguments {
     std::string out;
     std::string ram;
     std::uint64_t low_ram = 0;
+    std::string kernel;
+    std::string classes;
     std::string state_in;
     std::string state_out;
     std::string watch;

@@ -188,6 +188,8 @@ Decoded decode(const std::uint8_t* bytes, std::size_t size) {
         writes_control_register(*insn) || insn->id == X86_INS_INVLPG || insn->id == X86_INS_INVPCID;
     d.reads_tsc = insn->id == X86_INS_RDTSC || insn->id == X86_INS_RDTSCP;
     d.halts = insn->id == X86_INS_HLT;
+    d.returns = insn->id == X86_INS_RET;
+    d.returns_interrupt = insn->id == X86_INS_IRETQ;
     const bool plain =
         d.kind == InstructionClass::branch_conditional || insn->id == X86_INS_LEA || insn->id == X86_INS_NOP;
     d.touches_memory = !plain;

@@ -14,8 +14,10 @@ struct Decoded {
     bool changes_translation = false;  ///< MOV to CR, INVLPG, INVPCID: cached translations are void
     bool reads_tsc = false;
     bool halts = false;
-    unsigned access_bytes = 8;  ///< largest memory operand
-    unsigned marker = 0;        ///< operation of a marker instruction; 0: none
+    bool returns = false;            ///< from a function
+    bool returns_interrupt = false;  ///< IRET
+    unsigned access_bytes = 8;       ///< largest memory operand
+    unsigned marker = 0;             ///< operation of a marker instruction; 0: none
 };
 
 /// `bytes`: the instruction in 64-bit mode.

@@ -18,6 +18,7 @@ enum Attention : std::uint32_t {
     kTsc = 2,           ///< RDTSC was executed: its result is in the registers
     kHalted = 4,        ///< the processor slept
     kUnbound = 8,       ///< no marker has named this vCPU yet: nothing is recorded
+    kTask = 16,         ///< the kernel may have switched to another task
 };
 
 /// Recently used lines that need not be recorded again: direct mapped, keyed by line and slice.
@@ -44,7 +45,8 @@ struct alignas(64) Lane {
     std::uint64_t generation = 0;    ///< of the translations, in place above the page number
     std::uint32_t attention = kUnbound;
     model::Context context;
-    std::uint8_t party = 0;
+    /// Of the code that runs now, by privilege: user code, kernel code.
+    std::array<model::Context, model::kPrivileges> contexts{};
     std::array<std::uint64_t, model::kKinds> accesses{};  ///< in the present context
     /// Instructions by class in the present context; `other` is what remains of the whole.
     std::array<std::uint64_t, model::kInstructionClasses> classes{};
@@ -58,6 +60,7 @@ struct alignas(64) Lane {
     std::uint64_t window_start = 0;  ///< value of `instructions` when the window began
     std::int64_t wake_signal = -1;   ///< interrupt of this window that was sent to this processor
     std::uint64_t tsc_total = 0;     ///< instructions of the whole guest at the last RDTSC
+    std::uint64_t per_cpu = 0;       ///< virtual address of the kernel's area for this processor
     std::uint64_t page_table = 0;    ///< guest-physical address of the top page table (CR3)
     std::uint32_t icr_high = 0;      ///< destination half of the local APIC's command register
     std::uint64_t page_store = 0;    ///< address of the store that hands the clock page over; 0: none due
@@ -70,6 +73,7 @@ struct alignas(64) Lane {
     void settle() {
         const std::uint64_t ran = instructions - counted;
         counted = instructions;
+        stream->use(context);
         stream->instructions[context.value] += ran;
         auto& by_class = stream->classes[context.value];
         std::uint64_t named = 0;
@@ -84,9 +88,9 @@ struct alignas(64) Lane {
         }
         accesses = {};
     }
-    void set_context(std::uint8_t value) {
+    void set_context(model::Context next) {
         settle();
-        context.value = value;
+        context = next;
     }
 };
 

@@ -22,7 +22,11 @@ Recorder::Recorder(const Arguments& arguments, const model::Machine& machine, co
       line_shift_(machine.line_shift()),
       ram_(arguments.ram, arguments.low_ram),
       watch_(arguments.watch, ram_),
-      protocol_(std::make_unique<model::Protocol>(protocol)) {
+      protocol_(std::make_unique<model::Protocol>(protocol)),
+      running_(machine.processors) {
+    if (!arguments.kernel.empty()) {
+        tasks_.emplace(Kernel::load(arguments.kernel), Classes::load(arguments.classes), ram_);
+    }
     for (unsigned p = 0; p < machine.processors; ++p) {
         lanes_.push_back(std::make_unique<Lane>());
         lanes_.back()->processor = p;
@@ -103,7 +107,8 @@ void Recorder::bind(void* vcpu_state, unsigned processor) {
     }
     per_cpu_base_[base] = processor;
     vcpus_.emplace_back(vcpu_state, lane);
-    lane->attention = kAddressSpace;
+    lane->attention = kAddressSpace | kTask;
+    lane->per_cpu = base;
     lane->epoch = std::uint64_t{1} << 41;
     current_lane = lane;
 }
@@ -121,8 +126,10 @@ bool Recorder::attend(Lane& lane) {
     }
     if ((lane.attention & kAddressSpace) != 0) {
         lane.page_table = read_register(Register::cr3) & ~kPageMask;
-        const auto it = parties_.find(lane.page_table);
-        lane.party = it == parties_.end() ? 0 : it->second;
+        look_at_party(lane);
+    }
+    if ((lane.attention & kTask) != 0) {
+        look_at_task(lane);
     }
     lane.attention = 0;
     return true;

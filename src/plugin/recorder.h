@@ -20,6 +20,7 @@
 #include "plugin/guest_ram.h"
 #include "plugin/lane.h"
 #include "plugin/pipeline.h"
+#include "plugin/tasks.h"
 #include "plugin/watch.h"
 #include "plugin/windows.h"
 
@@ -32,6 +33,7 @@ public:
     // --- callbacks; the lane is that of the processor that runs ---
     void enter(void* vcpu_state);  ///< another vCPU's turn began
     bool attend(Lane& lane);       ///< what `Lane::attention` asks for; false: record nothing
+    void change_context(Lane& lane, model::Context context);
     void new_slice(Lane& lane);
     void fetch(Lane& lane, model::Line line);
     void load_or_store(Lane& lane, std::uint32_t info, std::uint64_t address, model::Kind kind,
@@ -39,6 +41,10 @@ public:
     void translation_changed(Lane& lane);
     void halted(Lane& lane);
     void rdtsc(Lane& lane);
+    void task_switched(Lane& lane);  ///< after this instruction
+    void kernel_entered(Lane& lane, model::Entry entry);
+    void interrupt_returns(Lane& lane);
+    void soft_interrupts_may_end(Lane& lane);
 
     // --- markers ---
     void bind(void* vcpu_state, unsigned processor);
@@ -53,6 +59,8 @@ public:
     void finish();
 
     GuestRam& ram() { return ram_; }
+    /// Null where nobody told of it.
+    const Kernel* kernel() const { return tasks_ ? &tasks_->kernel() : nullptr; }
     unsigned line_shift() const { return line_shift_; }
 
 private:
@@ -62,6 +70,9 @@ private:
     model::Extra extra() const;
     Lane* find_lane(void* vcpu_state);
     void read_tsc(Lane& lane);
+    void look_at_task(Lane& lane);
+    void look_at_party(Lane& lane);
+    void show_contexts(Lane& lane);
     void apic_store(Lane& lane, std::uint32_t info, std::uint64_t offset);
     std::optional<std::uint64_t> translate(Lane& lane, std::uint32_t info, std::uint64_t address,
                                            model::Kind kind);
@@ -89,7 +100,9 @@ private:
     Lane unbound_;                                    ///< vCPUs that no marker has named yet
     std::vector<std::pair<void*, Lane*>> vcpus_;      ///< by TCG's state pointer
     std::map<std::uint64_t, unsigned> per_cpu_base_;  ///< kernel GS base -> processor
-    std::map<std::uint64_t, std::uint8_t> parties_;   ///< CR3 -> party
+    std::map<std::uint64_t, std::uint8_t> parties_;   ///< CR3 -> what a marker says of it
+    std::optional<Tasks> tasks_;                      ///< where the kernel's layout is known
+    std::vector<Running> running_;                    ///< by processor
 
     std::int64_t tsc_bias_ = 0;  ///< guest time minus instructions
     bool tsc_known_ = false;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Accesses: filtered, translated, written into the streams.
-#include <cstring>
-
+#include "plugin/page_walk.h"
 #include "plugin/qemu_api.h"
 #include "plugin/recorder.h"
 
@@ -73,28 +72,12 @@ std::optional<std::uint64_t> Recorder::translate(Lane& lane, std::uint32_t info,
 }
 
 /// A miss of the modelled data TLB (the translations of a lane) loads the entries of the guest's own page
-/// tables, from the top (Intel SDM, volume 3, 4.5: 4-level paging). QEMU's walks are not shown to plugins.
+/// tables, from the top. QEMU's walks are not shown to plugins.
 void Recorder::walk(Lane& lane, std::uint64_t address) {
-    constexpr std::uint64_t kAddress = 0x000f'ffff'ffff'f000;
-    constexpr std::uint64_t kPresent = 1;
-    constexpr std::uint64_t kLargePage = 1U << 7;
-    constexpr std::uint64_t kIndexMask = 511;
-    std::uint64_t table = lane.page_table;
-    for (const unsigned shift : {39U, 30U, 21U, 12U}) {
-        const std::uint64_t entry_at = table + (address >> shift & kIndexMask) * sizeof(std::uint64_t);
-        const std::uint8_t* host = ram_.host(entry_at);
-        if (host == nullptr) {
-            return;
-        }
+    walk_page_tables(ram_, lane.page_table, address, [&](std::uint64_t entry_at) {
         ++lane.accesses[static_cast<unsigned>(Kind::walk)];
         windows_->add(lane, static_cast<model::Line>(entry_at >> line_shift_), Op::walk);
-        std::uint64_t entry = 0;
-        std::memcpy(&entry, host, sizeof entry);
-        if ((entry & kPresent) == 0 || ((entry & kLargePage) != 0 && shift != 39)) {
-            return;
-        }
-        table = entry & kAddress;
-    }
+    });
 }
 
 /// The command register of the local APIC: an interrupt to another processor wakes it.

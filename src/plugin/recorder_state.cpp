@@ -51,7 +51,8 @@ Windows::State Recorder::restore(const model::Extra& extra) {
     }
     for (const auto& [base, processor] : per_cpu_base_) {
         Lane& lane = *lanes_[processor];
-        lane.attention = kAddressSpace;
+        lane.attention = kAddressSpace | kTask;
+        lane.per_cpu = base;
         lane.epoch = std::uint64_t{1} << 41;
     }
     const model::Statistics& stats = hierarchy_->stats();

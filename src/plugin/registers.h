@@ -5,8 +5,8 @@
 
 namespace s80::plugin {
 
-enum class Register : unsigned { rax, rdx, rdi, rsi, cr3, gs_base, k_gs_base };
-inline constexpr unsigned kRegisters = 7;
+enum class Register : unsigned { rax, rdx, rdi, rsi, rsp, cr3, gs_base, k_gs_base };
+inline constexpr unsigned kRegisters = 8;
 
 /// Only from callbacks that run on a vCPU. General registers: only from callbacks registered with
 /// R_REGS, or at the beginning of a block. Throws model::Error when QEMU does not offer the register.

@@ -51,6 +51,16 @@ void on_halt(unsigned, void*) {
     guarded([] { recorder().halted(*current_lane); });
 }
 
+void on_task_switch(unsigned, void*) {
+    recorder().task_switched(*current_lane);
+}
+void on_interrupt_return(unsigned, void*) {
+    recorder().interrupt_returns(*current_lane);
+}
+void on_return(unsigned, void*) {
+    guarded([] { recorder().soft_interrupts_may_end(*current_lane); });
+}
+
 void watch(qemu_plugin_insn* insn, const Decoded& d) {
     const auto on = [insn](qemu_plugin_vcpu_udata_cb_t callback) {
         qemu_plugin_register_vcpu_insn_exec_cb(insn, callback, QEMU_PLUGIN_CB_NO_REGS, nullptr);
@@ -73,6 +83,19 @@ void watch(qemu_plugin_insn* insn, const Decoded& d) {
     }
     if (d.marker != 0) {
         watch_marker(insn, d.marker);
+    }
+}
+
+/// What tells which task runs and by what the kernel was entered.
+void watch_kernel(qemu_plugin_insn* insn, const Decoded& d, const Kernel& kernel, const std::uint8_t* bytes,
+                  std::size_t size) {
+    const std::uint64_t address = qemu_plugin_insn_vaddr(insn);
+    if (kernel.switches_task(bytes, size, address)) {
+        qemu_plugin_register_vcpu_insn_exec_cb(insn, on_task_switch, QEMU_PLUGIN_CB_NO_REGS, nullptr);
+    } else if (d.returns_interrupt) {
+        qemu_plugin_register_vcpu_insn_exec_cb(insn, on_interrupt_return, QEMU_PLUGIN_CB_NO_REGS, nullptr);
+    } else if (d.returns && kernel.may_end_soft_interrupts(address)) {
+        qemu_plugin_register_vcpu_insn_exec_cb(insn, on_return, QEMU_PLUGIN_CB_R_REGS, nullptr);
     }
 }
 
@@ -106,6 +129,10 @@ void translate(qemu_plugin_tb* tb) {
     Block block;
     block.instructions = static_cast<std::uint16_t>(qemu_plugin_tb_n_insns(tb));
     block.privilege = (qemu_plugin_tb_vaddr(tb) & kKernelHalf) != 0 ? 1 : 0;
+    const Kernel* kernel = r.kernel();
+    if (kernel != nullptr) {
+        block.entered = kernel->entered_at(qemu_plugin_tb_vaddr(tb));
+    }
     for (std::size_t i = 0; i < block.instructions; ++i) {
         qemu_plugin_insn* insn = qemu_plugin_tb_get_insn(tb, i);
         std::array<std::uint8_t, kLongestInstruction> bytes{};
@@ -116,6 +143,9 @@ void translate(qemu_plugin_tb* tb) {
             add_lines(block, *physical, size);
         }
         watch(insn, d);
+        if (kernel != nullptr && block.privilege != 0) {
+            watch_kernel(insn, d, *kernel, bytes.data(), size);
+        }
     }
     const auto packed = BlockWord::pack(block);
     const BlockWord word = packed ? *packed : BlockWord::point_to(large_blocks.emplace_back(block));
@@ -132,7 +162,8 @@ void fetch_lines(Lane& lane, model::Line first, unsigned count) {
 }
 
 /// Accounts for the beginning of a block; the lane may ask for attention first.
-inline Lane* begin_block(void* vcpu_state, unsigned privilege, std::uint64_t instructions) {
+inline Lane* begin_block(void* vcpu_state, unsigned privilege, std::uint64_t instructions,
+                         model::Entry entered = model::Entry::user) {
     if (vcpu_state != current_vcpu) [[unlikely]] {
         guarded([&] { recorder().enter(vcpu_state); });
     }
@@ -142,9 +173,12 @@ inline Lane* begin_block(void* vcpu_state, unsigned privilege, std::uint64_t ins
             return nullptr;
         }
     }
-    const auto context = static_cast<std::uint8_t>(privilege * model::kParties + lane.party);
-    if (context != lane.context.value) [[unlikely]] {
-        lane.set_context(context);
+    if (entered != model::Entry::user) {
+        guarded([&] { recorder().kernel_entered(lane, entered); });
+    }
+    const model::Context context = lane.contexts[privilege];
+    if (context.value != lane.context.value) [[unlikely]] {
+        recorder().change_context(lane, context);
     }
     lane.instructions += instructions;
     if (lane.instructions >= lane.slice_end) [[unlikely]] {
@@ -154,7 +188,7 @@ inline Lane* begin_block(void* vcpu_state, unsigned privilege, std::uint64_t ins
 }
 
 void large_block(const Block& block, void* vcpu_state) {
-    Lane* lane = begin_block(vcpu_state, block.privilege, block.instructions);
+    Lane* lane = begin_block(vcpu_state, block.privilege, block.instructions, block.entered);
     if (lane == nullptr) {
         return;
     }

@@ -188,9 +188,7 @@ void Windows::open() {
     turn_ = 0;
     for (const auto& lane : lanes_) {
         model::Stream& s = window_->streams[lane->processor];
-        s.instructions = {};
-        s.accesses = {};
-        s.classes = {};
+        s.clear_counts();
         if (s.events.size() < room_) {
             s.events.resize(room_);
         }

@@ -24,11 +24,7 @@ struct Access {
     std::uint8_t zero = 0;
 
     model::Kind kind() const { return static_cast<model::Kind>(op); }
-    model::Context who() const {
-        model::Context c;
-        c.value = context;
-        return c;
-    }
+    model::Context who() const { return model::Context(context); }
 };
 static_assert(sizeof(Access) == 16 && std::endian::native == std::endian::little);
 

@@ -110,6 +110,7 @@ public:
         event.delta = 1;
         event.op = static_cast<model::Op>(access.op);
         event.context = access.who();
+        stream.use(access.who());
         ++stream.instructions[access.context];
         ++stream.accesses[access.context][access.op];
         ++stream.classes[access.context][static_cast<unsigned>(class_of(access.kind()))];

@@ -11,14 +11,15 @@ namespace s80::trace {
 
 enum class Column : unsigned {
     windows,      ///< what a window and its streams say beside their events, varints
-    steps,        ///< a byte an event: op, context, width of its line
+    steps,        ///< a byte an event: op, width of its line, whether its context is another
     deltas,       ///< a byte an event; kLongDelta: see the next column
     long_deltas,  ///< 16 bits
     code,         ///< lines of instruction fetches
     data,         ///< lines of all other events
     ways,         ///< a byte an event, in placed windows
+    contexts,     ///< a byte where the context of a processor's events changes
 };
-inline constexpr unsigned kColumns = 7;
+inline constexpr unsigned kColumns = 8;
 
 inline constexpr std::uint8_t kLongDelta = 0xff;
 
@@ -46,19 +47,23 @@ private:
 /// The byte of the column `steps`.
 struct Step {
     std::uint8_t byte;
-    static constexpr Step pack(const model::Event& e, unsigned width) {
-        return {static_cast<std::uint8_t>(static_cast<unsigned>(e.op) | width << 3 |
-                                          static_cast<unsigned>(e.context.value) << 5)};
+    static constexpr Step pack(model::Op op, unsigned width, bool new_context) {
+        return {static_cast<std::uint8_t>(static_cast<unsigned>(op) | width << 4 |
+                                          (new_context ? kNewContext : 0U))};
     }
-    constexpr unsigned op() const { return byte & 7; }
-    constexpr unsigned width() const { return byte >> 3 & 3; }
-    constexpr std::uint8_t context() const { return static_cast<std::uint8_t>(byte >> 5); }
+    constexpr unsigned op() const { return byte & 15; }
+    constexpr unsigned width() const { return byte >> 4 & 3; }
+    constexpr bool new_context() const { return (byte & kNewContext) != 0; }
+    constexpr bool valid() const { return byte < kNewContext << 1; }
+
+    static constexpr unsigned kNewContext = 64;
 };
 
-/// The lines that a processor's stream named last.
+/// What a processor's stream named last.
 struct Lasts {
     model::Line code = 0;
     model::Line data = 0;
+    std::uint8_t context = 0;
 };
 
 /// The first byte of a window in the column `windows`: its mark, and which values follow.

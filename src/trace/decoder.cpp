@@ -18,10 +18,11 @@ static_assert(kChunk * sizeof(std::uint32_t) <= Decoder::kPadding);
 /// What a byte of the column `steps` means.
 struct StepInfo {
     std::uint32_t mask;   ///< of the line's difference
-    std::uint16_t event;  ///< last two bytes of an Event without its way
+    std::uint16_t event;  ///< last two bytes of an Event without its way and context
     std::uint8_t bytes;   ///< of the line's difference
     std::uint8_t column;  ///< its line is in the column 0 `data`, 1 `code`
     bool access;          ///< a valid one
+    bool new_context;
 };
 
 constexpr std::array<StepInfo, 256> kSteps = [] {
@@ -29,10 +30,11 @@ constexpr std::array<StepInfo, 256> kSteps = [] {
     for (unsigned i = 0; i < all.size(); ++i) {
         const Step step{static_cast<std::uint8_t>(i)};
         all[i] = {LineDifference::kMask[step.width()],
-                  static_cast<std::uint16_t>(step.op() | step.context() << 8),
+                  static_cast<std::uint16_t>(step.op()),
                   LineDifference::kBytes[step.width()],
                   static_cast<std::uint8_t>(step.op() == static_cast<unsigned>(Op::ifetch) ? 1 : 0),
-                  step.op() <= static_cast<unsigned>(Op::walk) && step.context() < model::kContexts};
+                  step.op() <= static_cast<unsigned>(Op::walk) && step.valid(),
+                  step.new_context()};
     }
     return all;
 }();
@@ -44,7 +46,7 @@ static_assert(offsetof(Event, line) == 0 && offsetof(Event, delta) == 4 && offse
 void check_other(std::uint8_t byte, model::Line line, std::uint32_t signals) {
     const Step step{byte};
     const auto op = static_cast<Op>(step.op());
-    if (op > Op::turn || step.context() >= model::kContexts) {
+    if (op > Op::turn || !step.valid()) {
         throw Malformed("has an event of an unknown kind");
     }
     if ((op == Op::signal || op == Op::wait) && line >= signals) {
@@ -135,6 +137,7 @@ void Decoder::take_stream(model::Stream& stream, Lasts& lasts, std::uint32_t sig
     // branch.
     std::array<const std::uint8_t*, 2> at{data.at(), code.at()};
     std::array<model::Line, 2> last{lasts.data, lasts.code};
+    std::uint16_t context = static_cast<std::uint16_t>(lasts.context << 8);
     model::Line highest = 0;
     for (std::size_t done = 0; done < size;) {
         const std::size_t until = std::min<std::size_t>(size, done + kChunk);
@@ -145,6 +148,9 @@ void Decoder::take_stream(model::Stream& stream, Lasts& lasts, std::uint32_t sig
             at[step.column] += step.bytes;
             const model::Line line = last[step.column] + LineDifference::unfold(folded & step.mask);
             last[step.column] = line;
+            if (step.new_context) [[unlikely]] {
+                context = take_context();
+            }
             std::uint64_t delta = deltas[done];
             if (delta == kLongDelta) [[unlikely]] {
                 delta = column(Column::long_deltas).take<std::uint16_t>();
@@ -154,14 +160,15 @@ void Decoder::take_stream(model::Stream& stream, Lasts& lasts, std::uint32_t sig
             } else {
                 check_other(steps[done], line, signals);
             }
-            const std::uint64_t event = line | delta << 32 | static_cast<std::uint64_t>(step.event) << 48;
+            const std::uint64_t event =
+                line | delta << 32 | static_cast<std::uint64_t>(step.event | context) << 48;
             std::memcpy(static_cast<void*>(&stream.events[done]), &event, sizeof event);
         }
         if (at[1] > code.end() || at[0] > data.end()) {
             throw Malformed("has fewer lines than events");
         }
     }
-    lasts = {last[1], last[0]};
+    lasts = {last[1], last[0], static_cast<std::uint8_t>(context >> 8)};
     if (size != 0 && highest >= lines_) {
         throw Malformed("names a line outside of the guest's memory");
     }
@@ -173,6 +180,15 @@ void Decoder::take_stream(model::Stream& stream, Lasts& lasts, std::uint32_t sig
             stream.events[i].way = ways[i] & 15;
         }
     }
+}
+
+/// As the highest byte of 16.
+std::uint16_t Decoder::take_context() {
+    const auto context = column(Column::contexts).take<std::uint8_t>();
+    if (context >= model::kContexts) {
+        throw Malformed("has an event of an unknown class");
+    }
+    return static_cast<std::uint16_t>(context << 8);
 }
 
 void Decoder::take_counts(model::Window& window) {
@@ -198,15 +214,25 @@ void Decoder::take_counts(model::Window& window) {
         window.turns = {};
     }
     for (model::Stream& stream : window.streams) {
-        for (unsigned c = 0; c < model::kContexts; ++c) {
-            stream.instructions[c] = marked ? in.take_varint() : 0;
+        stream.clear_counts();
+        if (!marked) {
+            continue;
+        }
+        stream.used = in.take<std::uint64_t>();
+        if ((stream.used >> model::kContexts) != 0) {
+            stream.used = 0;
+            throw Malformed("counts an unknown class");
+        }
+        stream.each_used([&](model::Context context) {
+            const unsigned c = context.value;
+            stream.instructions[c] = in.take_varint();
             for (std::uint64_t& n : stream.accesses[c]) {
-                n = marked ? in.take_varint() : 0;
+                n = in.take_varint();
             }
             for (std::uint64_t& n : stream.classes[c]) {
-                n = marked ? in.take_varint() : 0;
+                n = in.take_varint();
             }
-        }
+        });
     }
 }
 

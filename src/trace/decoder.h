@@ -31,6 +31,7 @@ public:
 private:
     Cursor& column(Column c) { return columns_[static_cast<unsigned>(c)]; }
     void take_stream(model::Stream& stream, Lasts& lasts, std::uint32_t signals);
+    std::uint16_t take_context();
     void take_counts(model::Window& window);
 
     bool placed_;

@@ -125,7 +125,12 @@ void Encoder::add_lines(const model::Stream& stream, Lasts& lasts) {
         std::memcpy(out, &folded, sizeof folded);
         out += LineDifference::kBytes[difference.width()];
         last = event.line;
-        steps[i] = Step::pack(event, difference.width()).byte;
+        const bool fresh = event.context.value != lasts.context;
+        if (fresh) {
+            lasts.context = event.context.value;
+            column(Column::contexts).push_back(lasts.context);
+        }
+        steps[i] = Step::pack(event.op, difference.width(), fresh).byte;
     }
     column(Column::code).resize(static_cast<std::size_t>(code - column(Column::code).data()));
     column(Column::data).resize(static_cast<std::size_t>(data - column(Column::data).data()));
@@ -150,17 +155,7 @@ void Encoder::collect(const model::Window& window) {
         return;
     }
     for (std::size_t p = 0; p < window.streams.size(); ++p) {
-        const model::Stream& s = window.streams[p];
-        model::Stream& sum = counts_[p];
-        for (unsigned c = 0; c < model::kContexts; ++c) {
-            sum.instructions[c] += s.instructions[c];
-            for (unsigned k = 0; k < model::kKinds; ++k) {
-                sum.accesses[c][k] += s.accesses[c][k];
-            }
-            for (unsigned i = 0; i < model::kInstructionClasses; ++i) {
-                sum.classes[c][i] += s.classes[c][i];
-            }
-        }
+        counts_[p].add_counts(window.streams[p]);
     }
     pending_ = true;
 }
@@ -168,7 +163,9 @@ void Encoder::collect(const model::Window& window) {
 void Encoder::put_counts() {
     Bytes& out = column(Column::windows);
     for (model::Stream& sum : counts_) {
-        for (unsigned c = 0; c < model::kContexts; ++c) {
+        put(out, sum.used);
+        sum.each_used([&](model::Context context) {
+            const unsigned c = context.value;
             put_varint(out, sum.instructions[c]);
             for (const std::uint64_t n : sum.accesses[c]) {
                 put_varint(out, n);
@@ -176,8 +173,8 @@ void Encoder::put_counts() {
             for (const std::uint64_t n : sum.classes[c]) {
                 put_varint(out, n);
             }
-        }
-        sum = model::Stream{};
+        });
+        sum.clear_counts();
     }
     pending_ = false;
 }

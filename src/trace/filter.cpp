@@ -156,9 +156,8 @@ void L1Filter::end(const model::Window& window) {
         to.tail = passed_[p] + from.tail;
         to.ran = from.ran;
         to.runs_on = from.runs_on;
-        to.instructions = from.instructions;
-        to.accesses = from.accesses;
-        to.classes = from.classes;
+        to.clear_counts();
+        to.add_counts(from);
         passed_[p] = 0;
     }
     ended_ = true;

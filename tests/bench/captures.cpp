@@ -34,6 +34,7 @@ model::Window synthetic_window(std::mt19937& random, unsigned processors, std::u
             event.line = r % 10 != 0   ? own + (r >> 7) % 256
                          : r % 40 != 0 ? own + (r >> 7) % 60'000
                                        : (r >> 7) % 4096;
+            stream.use(model::Context{});
             stream.instructions[0] += event.delta;
             ++stream.accesses[0][static_cast<unsigned>(event.op)];
             stream.events.push_back(event);

@@ -66,6 +66,7 @@ private:
         }
         stream.size = stream.events.size();
         stream.tail = draw_.below(100);
+        stream.use(Context{});
         stream.instructions[0] = stream.tail;
     }
     Line line(unsigned p, Op op) {

@@ -47,7 +47,7 @@ protected:
     static constexpr Line X3 = 8;  ///< of X's set
 
     Hierarchy h;
-    Context user{Privilege::user, Party::server};
+    Context user{Privilege::user, Party::session};
 
     unsigned load(unsigned core, Line line) { return h.access(core, line, Kind::load, user); }
     unsigned store(unsigned core, Line line) { return h.access(core, line, Kind::store, user); }

@@ -15,15 +15,27 @@ TEST_F(StatisticsTest, IdentitiesCloseAfterRandomAccesses) {
         random ^= random >> 7;
         random ^= random << 17;
         const auto line = static_cast<Line>(random >> 8 & 15);
-        h.access(static_cast<unsigned>(random % 3), line, static_cast<Kind>(random >> 40 & 3), user);
+        const Context context(static_cast<std::uint8_t>((random >> 20) % kContexts));
+        h.access(static_cast<unsigned>(random % 3), line, static_cast<Kind>(random >> 40 & 3), context);
     }
     EXPECT_GT(sum(Stat::e_to_m), 1000U);
     EXPECT_EQ(sum(Stat::miss_source), sum(Stat::l2_misses));
     EXPECT_EQ(sum(Stat::fills), sum(Stat::l2_misses));
     std::uint64_t entered = 0;
     for (unsigned core = 0; core < 3; ++core) {
-        for (unsigned k = 0; k < kKinds; ++k) {
-            entered += h.stats().fill(core, static_cast<Kind>(k), StateClass::E);
+        for (unsigned t = 0; t < kParties; ++t) {
+            const auto party = static_cast<Party>(t);
+            std::uint64_t of_party = 0;
+            for (unsigned k = 0; k < kKinds; ++k) {
+                of_party += h.stats().fill(core, party, static_cast<Kind>(k), StateClass::E);
+            }
+            std::uint64_t left = 0;
+            for (const Stat fate :
+                 {Stat::e_to_m, Stat::e_downgraded, Stat::e_evicted, Stat::e_invalidated, Stat::e_resident}) {
+                left += h.stats().party(fate, core, party);
+            }
+            EXPECT_EQ(of_party, left);
+            entered += of_party;
         }
     }
     EXPECT_EQ(entered, sum(Stat::e_to_m) + sum(Stat::e_downgraded) + sum(Stat::e_evicted) +
@@ -36,6 +48,37 @@ TEST_F(StatisticsTest, IdentitiesCloseAfterRandomAccesses) {
         }
     }
     EXPECT_EQ(sum(Stat::e_resident), resident);
+}
+
+TEST_F(StatisticsTest, ABlockBelongsToTheClassThatBroughtItIn) {
+    const Context server(Party::session, Entry::user);
+    const Context interrupt(Party::idle, Entry::interrupt);
+    h.access(0, 5, Kind::load, server);
+    h.access(0, 5, Kind::store, interrupt);
+    EXPECT_EQ(h.stats().party(Stat::e_to_m, 0, Party::session), 1U);
+    EXPECT_EQ(h.stats().party(Stat::e_to_m, 0, Party::idle), 0U);
+    EXPECT_EQ(h.stats().group(Stat::stores_found_e, 0, interrupt), 1U);
+    EXPECT_EQ(h.stats().group(Stat::stores_found_e, 0, server), 0U);
+}
+
+TEST_F(StatisticsTest, EntriesSumToPrivilegeAndClass) {
+    const Context call(Party::session, Entry::system_call);
+    const Context tick(Party::session, Entry::tick);
+    const Context own(Party::session, Entry::user);
+    h.access(0, 1, Kind::load, own);
+    h.access(0, 2, Kind::load, call);
+    h.access(0, 3, Kind::store, tick);
+    h.access(1, 3, Kind::load, tick);
+    h.access(0, 3, Kind::store, tick);  // an upgrade
+    EXPECT_EQ(h.stats().entry_source(own, Source::memory), 1U);
+    EXPECT_EQ(h.stats().entry_source(call, Source::memory), 1U);
+    EXPECT_EQ(h.stats().entry_source(tick, Source::memory), 1U);
+    EXPECT_EQ(h.stats().entry_source(tick, Source::M), 1U);
+    EXPECT_EQ(h.stats().entry(Stat::entry_upgrades, tick), 1U);
+    EXPECT_EQ(sum(Stat::entry_miss_source), sum(Stat::miss_source));
+    EXPECT_EQ(sum(Stat::entry_stall_cycles), sum(Stat::stall_cycles));
+    EXPECT_EQ(h.stats().kind(Stat::l2_misses, 0, call, Kind::load), 1U) << "both are kernel code";
+    EXPECT_EQ(h.stats().kind(Stat::l2_misses, 0, tick, Kind::load), 1U);
 }
 
 TEST_F(StatisticsTest, NamesAreUniqueAndDescribed) {

@@ -90,3 +90,22 @@ def test_another_seed_gives_another_file(whole: Lab) -> None:
     whole.run_tiny("imapb", "--seeds", "2")
     one, two = (json.loads((run_of(whole, "imapb", seed) / "stats.json").read_text()) for seed in (1, 2))
     assert one["region"]["totals"] != two["region"]["totals"]
+
+
+def test_every_instruction_has_a_class_and_an_entry(whole: Lab) -> None:
+    """Processes are told by the guest kernel's own words, and so is what the kernel was entered by."""
+    for folder in whole.runs():
+        region = Snapshots.read(folder / "snapshots.jsonl").region()
+        instructions = region.total("entry_instructions")
+        of = {label: region.total("entry_instructions", **{"class": label}) for label in region.header.labels["class"]}
+        assert of["session"] > max(of["delivery"], of["loadgen"]) > 0
+        assert min(of["idle"], of["kernel"]) > 0
+        assert of["other"] < 0.01 * instructions
+        by = {label: region.total("entry_instructions", entry=label) for label in region.header.labels["entry"]}
+        assert min(count for entry, count in by.items() if entry != "unknown") > 0
+        assert by["unknown"] < 0.01 * instructions
+        for label in ("idle", "kernel"):
+            assert region.total("instructions", privilege="user", **{"class": label}) == 0
+        assert region.total("entry_instructions", entry="idle") == region.total(
+            "entry_instructions", entry="idle", **{"class": "idle"}
+        )

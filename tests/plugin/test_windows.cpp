@@ -315,7 +315,7 @@ TEST_F(WindowsTest, AClientThatFinishedOftenIsOneThatFinished) {
 TEST_F(WindowsTest, CountsAreTheWindowsInWhichTheyWereMade) {
     turn(0, 4);
     lane(0).accesses[1] = 3;
-    lane(0).set_context(2);
+    lane(0).set_context(model::Context(2));
     lane(0).instructions += 6;
     windows_.begin_load();
     lane(0).instructions += 5;

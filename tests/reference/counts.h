@@ -37,23 +37,23 @@ struct CountInfo {
 
 inline const std::vector<CountInfo>& all_counts() {
     static const std::vector<CountInfo> all{
-        {Count::l1_misses, "l1_misses", {2, 3, 4}},
-        {Count::l2_accesses, "l2_accesses", {2, 3, 4}},
-        {Count::l2_misses, "l2_misses", {2, 3, 4}},
-        {Count::miss_source, "miss_source", {2, 3, 4, 5}},
-        {Count::fills, "fills", {4, 4}},
-        {Count::upgrades, "upgrades", {2, 3}},
-        {Count::stores_found_e, "stores_found_e", {2, 3}},
-        {Count::e_to_m, "e_to_m", {}},
-        {Count::e_downgraded, "e_downgraded", {}},
-        {Count::e_evicted, "e_evicted", {}},
-        {Count::e_invalidated, "e_invalidated", {}},
-        {Count::e_resident, "e_resident", {}},
+        {Count::l1_misses, "l1_misses", {2, 6, 4}},
+        {Count::l2_accesses, "l2_accesses", {2, 6, 4}},
+        {Count::l2_misses, "l2_misses", {2, 6, 4}},
+        {Count::miss_source, "miss_source", {2, 6, 4, 5}},
+        {Count::fills, "fills", {6, 4, 4}},
+        {Count::upgrades, "upgrades", {2, 6}},
+        {Count::stores_found_e, "stores_found_e", {2, 6}},
+        {Count::e_to_m, "e_to_m", {6}},
+        {Count::e_downgraded, "e_downgraded", {6}},
+        {Count::e_evicted, "e_evicted", {6}},
+        {Count::e_invalidated, "e_invalidated", {6}},
+        {Count::e_resident, "e_resident", {6}},
         {Count::l2_evictions, "l2_evictions", {}},
         {Count::l2_writebacks, "l2_writebacks", {}},
         {Count::l2_invalidations, "l2_invalidations", {}},
         {Count::interventions, "interventions", {}},
-        {Count::stall_cycles, "stall_cycles", {2, 3, 4, 4}},
+        {Count::stall_cycles, "stall_cycles", {2, 6, 4, 4}},
     };
     return all;
 }

@@ -85,8 +85,8 @@ Hierarchy::Service Hierarchy::found(unsigned core, const Access& access, Block& 
     }
     if (block.e_since_fill && !counts_as_e(next)) {
         block.e_since_fill = false;
-        count(Count::e_to_m, core) += 1;
-        count(Count::e_resident, core) -= 1;
+        e_count(Count::e_to_m, core, block) += 1;
+        e_count(Count::e_resident, core, block) -= 1;
     }
     block.state = next;
     return service;
@@ -110,11 +110,12 @@ std::pair<Hierarchy::Service, Block> Hierarchy::missed(unsigned core, const Acce
         count(Count::interventions, supplier.core) += 1;
     }
     block.e_since_fill = counts_as_e(block.state);
-    count(Count::e_resident, core) += block.e_since_fill ? 1 : 0;
+    block.party = access.party;
+    e_count(Count::e_resident, core, block) += block.e_since_fill ? 1 : 0;
     count(Count::l2_misses, core, access) += 1;
     count(Count::miss_source, core, access, source) += 1;
     const auto state = state_index(table_.facts.at(block.state).counts_as);
-    counts_.at(Count::fills, {core, static_cast<unsigned>(access.kind), state, 0, 0}) += 1;
+    counts_.at(Count::fills, {core, access.party, static_cast<unsigned>(access.kind), state, 0}) += 1;
     return {service, block};
 }
 
@@ -129,8 +130,8 @@ void Hierarchy::evicted(unsigned core, const Block& block) {
         memory_[block.line] = block.value;
     }
     if (block.e_since_fill) {
-        count(Count::e_evicted, core) += 1;
-        count(Count::e_resident, core) -= 1;
+        e_count(Count::e_evicted, core, block) += 1;
+        e_count(Count::e_resident, core, block) -= 1;
     }
 }
 
@@ -155,8 +156,8 @@ Hierarchy::Answer Hierarchy::ask(unsigned core, const std::string& request, Line
         const bool leaves = cell.next == table_.invalid;
         if (block->e_since_fill && !counts_as_e(cell.next)) {
             block->e_since_fill = false;
-            count(leaves ? Count::e_invalidated : Count::e_downgraded, other) += 1;
-            count(Count::e_resident, other) -= 1;
+            e_count(leaves ? Count::e_invalidated : Count::e_downgraded, other, *block) += 1;
+            e_count(Count::e_resident, other, *block) -= 1;
         }
         if (leaves) {
             count(Count::l2_invalidations, other) += 1;

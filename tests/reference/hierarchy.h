@@ -47,6 +47,7 @@ struct Block {
     Line line = 0;
     std::string state;
     bool e_since_fill = false;  ///< entered in E and never left it
+    unsigned party = 0;         ///< that brought it into the core
     std::uint64_t value = 0;
 };
 
@@ -116,6 +117,10 @@ private:
     bool counts_as_e(const std::string& state) const { return table_.facts.at(state).counts_as == "E"; }
     void check_single_writer(Line line);
     std::uint64_t& count(Count which, unsigned core) { return counts_.at(which, {core, 0, 0, 0, 0}); }
+    /// What became of blocks in E, by the class that brought them in.
+    std::uint64_t& e_count(Count which, unsigned core, const Block& block) {
+        return counts_.at(which, {core, block.party, 0, 0, 0});
+    }
     std::uint64_t& count(Count which, unsigned core, const Access& access, unsigned last = 0);
 
     Machine machine_;

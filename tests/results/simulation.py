@@ -24,7 +24,10 @@ SERVICES = {"l2": 10, "memory": 90, "cache": 70, "upgrade": 40}
 TYPES = ["CRTE", "DELT", "RENM", "SRCH", "SELT", "COPY", "MOVE", "VIEW", "SEND", "MDEL"]
 LABELS = {
     "privilege": ["user", "kernel"],
-    "class": ["server", "loadgen", "other"],
+    "class": ["session", "delivery", "loadgen", "idle", "kernel", "other"],
+    "entry": [
+        *("user", "system_call", "fault", "tick", "interrupt", "soft_interrupt", "idle", "kernel_thread", "unknown"),
+    ],
     "kind": ["ifetch", "load", "store", "walk"],
     "source": ["memory", "M", "O", "E", "S"],
     "state": ["M", "O", "E", "S"],
@@ -39,17 +42,13 @@ DIMS = {
     "instruction_class": ["privilege", "class", "instruction"],
     **{name: [*CPT, "kind"] for name in ("accesses", "l1_misses", "l2_accesses", "l2_misses")},
     "miss_source": [*CPT, "kind", "source"],
-    "fills": ["core", "kind", "state"],
+    "fills": ["core", "class", "kind", "state"],
     "upgrades": CPT,
     "stores_found_e": CPT,
+    **{name: ["core", "class"] for name in ("e_to_m", "e_downgraded", "e_evicted", "e_invalidated", "e_resident")},
     **{
         name: ["core"]
         for name in (
-            "e_to_m",
-            "e_downgraded",
-            "e_evicted",
-            "e_invalidated",
-            "e_resident",
             "l2_evictions",
             "l2_writebacks",
             "l2_invalidations",
@@ -59,6 +58,10 @@ DIMS = {
     },
     "stall_cycles": [*CPT, "kind", "service"],
     "transactions": ["transaction", "outcome"],
+    "entry_instructions": ["class", "entry"],
+    "entry_miss_source": ["class", "entry", "source"],
+    "entry_upgrades": ["class", "entry"],
+    "entry_stall_cycles": ["class", "entry", "service"],
 }
 
 OTHER_INTERRUPTS = [
@@ -71,6 +74,7 @@ OTHER_INTERRUPTS = [
 class Block:
     state: str
     entered_e: bool
+    owner: int
 
 
 @dataclass
@@ -94,9 +98,10 @@ class Machine:
     def run(self, instructions: int) -> None:
         for _ in range(instructions):
             core = self.random.randrange(CORES)
-            where = (core, int(self.random.random() < 0.2), self.random.choices((0, 1, 2), (90, 2, 8))[0])
+            where = (core, int(self.random.random() < 0.2), self.random.choices((0, 2, 5), (90, 2, 8))[0])
             name = self.random.choices(LABELS["instruction"], (28, 12, 3, 10, 4, 43))[0]
             self.counts["instructions"][where] += 1
+            self.counts["entry_instructions"][entered(where)] += 1
             self.counts["instruction_class"][where[1], where[2], LABELS["instruction"].index(name)] += 1
             self.counts["busy_cycles"][core] += 1
             if self.random.random() < 0.2:
@@ -126,6 +131,7 @@ class Machine:
         if len(l1) > L1_LINES:
             l1.popitem(last=False)
         self.counts["stall_cycles"][(*at, LABELS["service"].index(service))] += SERVICES[service]
+        self.counts["entry_stall_cycles"][(*entered(where), LABELS["service"].index(service))] += SERVICES[service]
         self.counts["busy_cycles"][core] += SERVICES[service]
 
     def hit(self, where: tuple[int, int, int], kind: str, line: int) -> str:
@@ -137,6 +143,7 @@ class Machine:
         upgrade = block.state != "E"
         if upgrade:
             self.counts["upgrades"][where] += 1
+            self.counts["entry_upgrades"][entered(where)] += 1
             self.invalidate_others(core, line)
         else:
             self.counts["stores_found_e"][where] += 1
@@ -151,6 +158,7 @@ class Machine:
         suppliers = sorted(holders, key=lambda other: "MOES".index(self.l2[other][line].state))
         source = self.l2[suppliers[0]][line].state if suppliers else "memory"
         self.counts["miss_source"][(*at, LABELS["source"].index(source))] += 1
+        self.counts["entry_miss_source"][(*entered(at), LABELS["source"].index(source))] += 1
         if suppliers:
             self.counts["interventions"][suppliers[0]] += 1
         if kind == "store":
@@ -164,9 +172,9 @@ class Machine:
                 if line in self.l1[other]:
                     self.l1[other][line] = False
             state = "S" if holders else "E"
-        self.counts["fills"][core, at[3], LABELS["state"].index(state)] += 1
-        self.counts["e_resident"][core] += state == "E"
-        self.l2[core][line] = Block(state, state == "E")
+        self.counts["fills"][core, at[2], at[3], LABELS["state"].index(state)] += 1
+        self.counts["e_resident"][core, at[2]] += state == "E"
+        self.l2[core][line] = Block(state, state == "E", at[2])
         if len(self.l2[core]) > L2_LINES:
             victim, block = self.l2[core].popitem(last=False)
             self.leave_e(core, block, "e_evicted")
@@ -184,8 +192,8 @@ class Machine:
 
     def leave_e(self, core: int, block: Block, fate: str) -> None:
         if block.entered_e and block.state == "E":
-            self.counts[fate][core] += 1
-            self.counts["e_resident"][core] -= 1
+            self.counts[fate][core, block.owner] += 1
+            self.counts["e_resident"][core, block.owner] -= 1
             block.entered_e = False
 
     def line(self, mark: str) -> dict[str, Any]:
@@ -211,6 +219,12 @@ class Machine:
             "task_migrations.imap": instructions // 1000,
             "task_migrations.kernel": instructions // 3000,
         }
+
+
+def entered(where: tuple[int, ...]) -> tuple[int, int]:
+    """Class and entry: the kernel is entered by system calls, but where the load generator runs."""
+    _, privilege, owner = where[:3]
+    return owner, 0 if privilege == 0 else 3 if owner == 2 else 1
 
 
 def header() -> dict[str, Any]:

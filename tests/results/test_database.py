@@ -38,28 +38,55 @@ def ask(database: Path, sql: str) -> list[dict[str, Any]]:
 
 def test_views_have_the_agreed_columns(database: Path) -> None:
     columns, _ = select(database, "SELECT * FROM v_miss_source")
-    assert columns == ["run", "experiment", "mix", "seed", "privilege", "kind", "source", "misses", "share"]
+    assert columns == ["run", "experiment", "mix", "seed", "class", "privilege", "kind", "source", "misses", "share"]
     columns, _ = select(database, "SELECT * FROM v_e_state")
-    assert columns[:7] == ["run", "experiment", "mix", "seed", "fills", "fills_e", "e_share"]
-    assert columns[7:] == ["e_to_m", "e_to_m_share", "stores_found_e"]
+    assert columns[:8] == ["run", "experiment", "mix", "seed", "class", "fills", "fills_e", "e_share"]
+    assert columns[8:] == ["e_to_m", "e_to_m_share", "stores_found_e"]
 
 
 def test_v_e_state_says_what_stats_say(database: Path, run_dir: Path) -> None:
     metrics = json.loads((run_dir / "stats.json").read_text())["metrics"]
-    (row,) = ask(database, "SELECT * FROM v_e_state WHERE run = 'imapb-1'")
-    assert (row["experiment"], row["mix"], row["seed"]) == ("imapb", "imapb", 1)
-    assert (row["fills"], row["fills_e"], row["e_to_m"], row["stores_found_e"]) == (3218, 1950, 318, 318)
-    assert row["e_share"] == pytest.approx(metrics["e_share"])
-    assert row["e_to_m_share"] == pytest.approx(metrics["e_to_m_share"])
+    rows = ask(database, "SELECT * FROM v_e_state WHERE run = 'imapb-1'")
+    assert {row["class"] for row in rows} == {"session", "loadgen", "other"}
+    assert {(row["experiment"], row["mix"], row["seed"]) for row in rows} == {("imapb", "imapb", 1)}
+    sums = [sum(row[name] for row in rows) for name in ("fills", "fills_e", "e_to_m", "stores_found_e")]
+    assert sums == [3218, 1950, 318, 318]
+    for row in rows:
+        assert row["e_share"] == pytest.approx(metrics[f"e_share_of.{row['class']}"])
+        assert row["e_to_m_share"] == pytest.approx(metrics[f"e_to_m_share_of.{row['class']}"])
 
 
 def test_v_miss_source_says_what_stats_say(database: Path, run_dir: Path) -> None:
     metrics = json.loads((run_dir / "stats.json").read_text())["metrics"]
     rows = ask(database, "SELECT * FROM v_miss_source WHERE run = 'imapb-1'")
-    assert len(rows) == 2 * 4 * 5
-    for row in rows:
+    assert len(rows) == 6 * 2 * 4 * 5
+    assert sum(row["misses"] for row in rows) == 3218
+    by_privilege = """SELECT privilege, kind, source, 1.0 * sum(misses) /
+        sum(sum(misses)) OVER (PARTITION BY privilege, kind) AS share
+        FROM v_miss_source WHERE run = 'imapb-1' GROUP BY privilege, kind, source"""
+    for row in ask(database, by_privilege):
         name = f"miss_source_at.{row['privilege']}.{row['kind']}.{row['source']}"
         assert row["share"] == pytest.approx(metrics[name])
+    by_class = """SELECT class, source, 1.0 * sum(misses) / sum(sum(misses)) OVER (PARTITION BY class) AS share
+        FROM v_miss_source WHERE run = 'imapb-1' GROUP BY class, source"""
+    for row in ask(database, by_class):
+        assert row["share"] == pytest.approx(metrics[f"miss_source_of.{row['class']}.all.{row['source']}"])
+
+
+def test_v_entry_says_what_stats_say(database: Path, run_dir: Path) -> None:
+    metrics = json.loads((run_dir / "stats.json").read_text())["metrics"]
+    rows = ask(
+        database,
+        "SELECT entry, sum(instructions) AS instructions, sum(memory_misses) * 1.0 / sum(misses) AS memory "
+        "FROM v_entry WHERE run = 'imapb-1' GROUP BY entry",
+    )
+    assert {row["entry"] for row in rows if row["instructions"]} == {"user", "system_call", "tick"}
+    whole = sum(row["instructions"] for row in rows)
+    for row in rows:
+        assert row["instructions"] / whole == pytest.approx(metrics[f"entry_share.{row['entry']}.instructions"])
+        assert row["memory"] == (
+            None if not row["instructions"] else pytest.approx(metrics[f"miss_source_in.{row['entry']}.memory"])
+        )
 
 
 def test_v_cache_and_v_instruction_mix_say_what_stats_say(database: Path, run_dir: Path) -> None:

@@ -22,6 +22,10 @@ CHECKED = [
     "l1_misses_within_accesses",
     "l2_misses_within_accesses",
     "stores_found_e_went_to_m",
+    "entries_sum_to_instructions",
+    "entries_sum_to_miss_source",
+    "entries_sum_to_upgrades",
+    "entries_sum_to_stall_cycles",
     "cycles_sum_to_busy",
     "busy_within_time",
     "transactions_match_markers",
@@ -67,7 +71,13 @@ BREAKING = {
     ),
     "stores_found_e_went_to_m": bump("stores_found_e", 0),
     "cycles_sum_to_busy": bump("busy_cycles", 3),
-    "busy_within_time": together(bump("busy_cycles", 0, by=10**9), bump("stall_cycles", 0, by=10**9)),
+    "busy_within_time": together(
+        bump("busy_cycles", 0, by=10**9), bump("stall_cycles", 0, by=10**9), bump("entry_stall_cycles", 0, by=10**9)
+    ),
+    "entries_sum_to_instructions": bump("entry_instructions", 1),
+    "entries_sum_to_miss_source": bump("entry_miss_source", 1),
+    "entries_sum_to_upgrades": bump("entry_upgrades", 1),
+    "entries_sum_to_stall_cycles": bump("entry_stall_cycles", 1),
     "counters_only_grow": bump("interventions", 1, by=-100_000),
 }
 
@@ -83,7 +93,8 @@ def test_one_wrong_number_breaks_it_by_name(run_dir: Path, name: str) -> None:
 
 def test_the_message_holds_place_and_both_numbers(run_dir: Path) -> None:
     change_from(run_dir, LAST_WINDOW, bump("e_evicted", 2, by=7))
-    with pytest.raises(IdentityBroken, match=r"fate_of_e .* \(core 2\): (\d+) against (\d+), but") as caught:
+    place = r"fate_of_e .* \(core 0, class loadgen\): (\d+) against (\d+), but"
+    with pytest.raises(IdentityBroken, match=place) as caught:
         check_run(run_dir)
     words = str(caught.value).split()
     at = words.index("against")

@@ -20,7 +20,7 @@ def read(run_dir: Path) -> Snapshots:
 def test_delta_subtracts_and_sums_by_named_dimensions(run_dir: Path) -> None:
     region = read(run_dir).region()
     assert region.instructions == 9000
-    assert region["miss_source"].shape == (4, 2, 3, 4, 5)
+    assert region["miss_source"].shape == (4, 2, 6, 4, 5)
     table = region.by("miss_source", "source", "kind")
     assert table.shape == (5, 4)
     assert table.sum() == region.total("l2_misses") == 3218
@@ -90,7 +90,7 @@ def test_statistic_with_other_dimensions(run_dir: Path) -> None:
         next(stat for stat in line["stats"] if stat["name"] == "fills")["dims"] = ["core", "state", "kind"]
 
     change(run_dir, 1, turn)
-    refused(run_dir, "`fills` has the dimensions core, state, kind, needed are core, kind, state")
+    refused(run_dir, "`fills` has the dimensions core, state, kind, needed are core, class, kind, state")
 
 
 def test_statistic_missing_in_a_snapshot(run_dir: Path) -> None:
@@ -100,7 +100,7 @@ def test_statistic_missing_in_a_snapshot(run_dir: Path) -> None:
 
 def test_statistic_with_too_few_values(run_dir: Path) -> None:
     change(run_dir, 4, lambda line: line["values"]["e_evicted"].pop())
-    refused(run_dir, "line 4: statistic `e_evicted` has 3 values, its dimensions ask for 4")
+    refused(run_dir, "line 4: statistic `e_evicted` has 23 values, its dimensions ask for 24")
 
 
 def test_statistic_with_no_counts(run_dir: Path) -> None:

@@ -236,6 +236,7 @@ TEST_F(FilterTest, TheRestOfTheWindowSurvives) {
     window.turns.add(70);
     window.streams[1].runs_on = true;
     window.streams[2].ran = true;
+    window.streams[2].use(model::Context(4));
     window.streams[2].instructions[4] = 99;
     window.streams[2].accesses[4] = {1, 2, 3, 4};
     window.streams[2].classes[4][1] = 9;

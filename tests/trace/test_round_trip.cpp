@@ -45,18 +45,6 @@ void expect_same(const Window& a, const Window& b) {
     }
 }
 
-void add_counts(Stream& sum, const Stream& s) {
-    for (unsigned c = 0; c < model::kContexts; ++c) {
-        sum.instructions[c] += s.instructions[c];
-        for (unsigned k = 0; k < model::kKinds; ++k) {
-            sum.accesses[c][k] += s.accesses[c][k];
-        }
-        for (unsigned i = 0; i < model::kInstructionClasses; ++i) {
-            sum.classes[c][i] += s.classes[c][i];
-        }
-    }
-}
-
 /// The counters of all windows since the last mark are those of the window with the mark; the others have
 /// none.
 void expect_counts_at_marks(const std::vector<Window>& written, const std::vector<Window>& read) {
@@ -65,7 +53,7 @@ void expect_counts_at_marks(const std::vector<Window>& written, const std::vecto
         const bool marked = written[w].mark != Mark::none;
         RC_ASSERT(read[w].counted == marked);
         for (std::size_t p = 0; p < sums.size(); ++p) {
-            add_counts(sums[p], written[w].streams[p]);
+            sums[p].add_counts(written[w].streams[p]);
             const Stream& expected = marked ? sums[p] : Stream{};
             RC_ASSERT(read[w].streams[p].instructions == expected.instructions);
             RC_ASSERT(read[w].streams[p].accesses == expected.accesses);

@@ -77,6 +77,7 @@ private:
             if (event.op <= model::Op::walk) {
                 event.line = one_in(2) ? below(shape_.lines) : below(4);
                 event.way = static_cast<std::uint8_t>(shape_.placed ? below(shape_.ways) : 0);
+                stream.use(event.context);
                 ++stream.accesses[event.context.value][static_cast<unsigned>(event.op)];
             } else if (shape_.interrupts && one_in(2)) {
                 event.op = model::Op::signal;
@@ -94,6 +95,7 @@ private:
         stream.size = stream.events.size();
         stream.tail = below(2000);
         instructions += stream.tail;
+        stream.use(model::Context{});
         stream.instructions[0] = instructions;
         stream.classes[0][model::kInstructionClasses - 1] = instructions;
         instructions_ += instructions;

@@ -14,7 +14,7 @@ from s80lab.interchange import Format
 from s80lab.interchange_champsim import CHAMPSIM
 from s80lab.interchange_din import DIN
 from s80lab.interchange_gem5 import GEM5
-from s80lab.trace_order import DTYPE, LAST_LINE, Op, Order, make
+from s80lab.trace_order import DTYPE, ENTRIES, LAST_LINE, Op, Order, make
 
 LINE_BYTES = 128
 
@@ -39,7 +39,7 @@ def test_gem5_keeps_order_ticks_ops_and_privilege(drawn: Order, tmp_path: Path, 
     back = there_and_back(drawn, GEM5, tmp_path, compress=compress)
     for column in ("tick", "line", "processor", "op"):
         assert (back[column] == drawn[column]).all(), column
-    assert ((back["context"] >= 3) == (drawn["context"] >= 3)).all()
+    assert ((back["context"] % ENTRIES > 0) == (drawn["context"] % ENTRIES > 0)).all()
 
 
 def test_din_keeps_each_processors_accesses_walks_as_loads(drawn: Order, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ model::Window window(bool placed, bool last) {
     const auto add = [&](unsigned processor, model::Op op, model::Line line, std::uint16_t delta,
                          unsigned way) {
         model::Event event{line, delta, op, static_cast<std::uint8_t>(placed ? way : 0), {}};
-        event.context = model::Context(model::Privilege::kernel, model::Party::server);
+        event.context = model::Context(model::Privilege::kernel, model::Party::session);
         w.streams[processor].events.push_back(event);
         w.streams[processor].size += 1;
     };
@@ -37,6 +37,7 @@ model::Window window(bool placed, bool last) {
     for (model::Stream& stream : w.streams) {
         stream.ran = stream.runs_on = true;
         stream.tail = 5;
+        stream.use(model::Context(3));
         stream.instructions[3] = 600;
         stream.accesses[3] = {1, 1, 1, 1};
         stream.classes[3][0] = 600;

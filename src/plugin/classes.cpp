@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plugin/classes.h"
+
+#include "model/statistics.h"
+#include "model/toml.h"
+
+namespace s80::plugin {
+
+using model::Party;
+
+namespace {
+
+/// Only those that go by name: idling processors and the kernel's threads are known without one.
+Party party_of(std::string_view label, const std::string& path) {
+    for (const Party party : {Party::session, Party::delivery, Party::loadgen}) {
+        if (label == model::labels(model::Dim::party)[static_cast<unsigned>(party)]) {
+            return party;
+        }
+    }
+    throw model::Error(path + ": `" + std::string(label) +
+                       "` is no class of processes; session, delivery and loadgen are");
+}
+
+}  // namespace
+
+Classes Classes::load(const std::string& path) {
+    constexpr std::size_t kLongest = 15;
+    Classes classes;
+    if (path.empty()) {
+        return classes;
+    }
+    for (const auto& [label, names] : model::parse_toml(path)) {
+        const Party party = party_of(label.str(), path);
+        const toml::array* list = names.as_array();
+        for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
+            const auto name = (*list)[i].value<std::string>();
+            if (!name || name->size() > kLongest || !classes.by_name_.emplace(*name, party).second) {
+                throw model::Error(path + ": " + std::string(label.str()) +
+                                   " must hold names of at most 15 characters, each in one class");
+            }
+        }
+        if (list == nullptr) {
+            throw model::Error(path + ": " + std::string(label.str()) + " must be a list of process names");
+        }
+    }
+    return classes;
+}
+
+}  // namespace s80::plugin

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plugin/kernel.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+namespace s80::plugin {
+
+using model::Entry;
+
+namespace {
+
+/// How the symbol enters the kernel; user where it does not.
+Entry entry_of(const std::string& symbol) {
+    if (symbol == "entry_SYSCALL_64") {
+        return Entry::system_call;
+    }
+    if (symbol == "asm_sysvec_apic_timer_interrupt") {
+        return Entry::tick;
+    }
+    if (symbol.starts_with("asm_sysvec_") || symbol == "asm_common_interrupt" ||
+        symbol == "asm_spurious_interrupt") {
+        return Entry::interrupt;
+    }
+    return symbol.starts_with("asm_exc_") ? Entry::fault : Entry::user;
+}
+
+}  // namespace
+
+Kernel Kernel::load(const std::string& path) {
+    std::ifstream file(path);
+    if (!file) {
+        throw model::Error("cannot read " + path + ": " + std::strerror(errno));
+    }
+    constexpr int kAnyBase = 0;
+    constexpr const char* kSymbol = "symbol.";
+    Kernel kernel;
+    std::map<std::string, std::uint64_t> values;
+    std::string name, text;
+    while (file >> name >> text) {
+        if (name == "kernel_version") {
+            continue;
+        }
+        try {
+            values[name] = std::stoull(text, nullptr, kAnyBase);
+        } catch (const std::exception&) {
+            throw model::Error(path + ": " + name + " needs a number, not '" + text + "'");
+        }
+    }
+    const auto need = [&](const std::string& key) {
+        const auto it = values.find(key);
+        if (it == values.end()) {
+            throw model::Error(path + ": does not say " + key + " of the guest's kernel");
+        }
+        return it->second;
+    };
+    kernel.current_task = need("per_cpu.current_task");
+    kernel.comm = need("task_struct.comm");
+    kernel.pid = need("task_struct.pid");
+    kernel.flags = need("task_struct.flags");
+    kernel.stack = need("task_struct.stack");
+    need("symbol.entry_SYSCALL_64");
+    need("symbol.asm_exc_page_fault");
+    need("symbol.asm_sysvec_apic_timer_interrupt");
+    for (const auto& [key, value] : values) {
+        const Entry entry =
+            key.starts_with(kSymbol) ? entry_of(key.substr(std::strlen(kSymbol))) : Entry::user;
+        if (entry != Entry::user) {
+            kernel.entries[value] = entry;
+        }
+    }
+    // Newer kernels have __do_softirq call it.
+    const bool outlined = values.contains("symbol.handle_softirqs");
+    kernel.soft_interrupts = need(outlined ? "symbol.handle_softirqs" : "symbol.__do_softirq");
+    kernel.entries[kernel.soft_interrupts] = Entry::soft_interrupt;
+    return kernel;
+}
+
+bool Kernel::switches_task(const std::uint8_t* bytes, std::size_t size, std::uint64_t address) const {
+    constexpr std::uint8_t kGs = 0x65;
+    constexpr std::uint8_t kWide = 0x48;  // REX.W; REX.R names another register
+    constexpr std::uint8_t kRexR = 0x04;
+    constexpr std::uint8_t kStore = 0x89;
+    constexpr std::uint8_t kRegister = 0x38;  // of the ModRM byte
+    constexpr std::uint8_t kRelative = 0x05;  // to the next instruction
+    constexpr std::uint8_t kAbsolute = 0x04;  // with 0x25 behind it
+    constexpr std::size_t kDisplacement = 4;
+    if (size < 4 + kDisplacement || bytes[0] != kGs || (bytes[1] & ~kRexR) != kWide || bytes[2] != kStore) {
+        return false;
+    }
+    std::int32_t displacement = 0;
+    std::memcpy(&displacement, bytes + size - kDisplacement, kDisplacement);
+    const auto distance = static_cast<std::uint64_t>(static_cast<std::int64_t>(displacement));
+    const std::uint8_t mode = bytes[3] & static_cast<std::uint8_t>(~kRegister);
+    if (mode == kRelative && size == 4 + kDisplacement) {
+        return address + size + distance == current_task;
+    }
+    return mode == kAbsolute && size == 5 + kDisplacement && bytes[4] == 0x25 && distance == current_task;
+}
+
+}  // namespace s80::plugin

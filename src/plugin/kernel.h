@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The guest's kernel as far as the plugin knows it: where it is entered and left, and where it says which
+// task runs (docs/interfaces.md, section 6).
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "model/types.h"
+
+namespace s80::plugin {
+
+struct Kernel {
+    std::uint64_t current_task = 0;  ///< offset in the per-CPU area
+    // Offsets in struct task_struct.
+    std::uint64_t comm = 0;
+    std::uint64_t pid = 0;
+    std::uint64_t flags = 0;
+    std::uint64_t stack = 0;
+    std::map<std::uint64_t, model::Entry> entries;  ///< by the address of the first instruction
+    std::uint64_t soft_interrupts = 0;              ///< the function that handles them
+
+    /// Throws model::Error naming what is missing.
+    static Kernel load(const std::string& path);
+
+    /// How the kernel is entered by the instruction at this address; user where it is not.
+    model::Entry entered_at(std::uint64_t address) const {
+        const auto it = entries.find(address);
+        return it == entries.end() ? model::Entry::user : it->second;
+    }
+    /// Whether the instruction at this address stores the task that is switched to: mov
+    /// %reg,%gs:current_task.
+    bool switches_task(const std::uint8_t* bytes, std::size_t size, std::uint64_t address) const;
+    /// Whether a return at this address may be that of `soft_interrupts`: it is in it, or not far behind.
+    bool may_end_soft_interrupts(std::uint64_t address) const {
+        constexpr std::uint64_t kLongest = 4096;
+        return address - soft_interrupts < kLongest;
+    }
+};
+
+}  // namespace s80::plugin

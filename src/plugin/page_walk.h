@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The guest's page tables (Intel SDM, volume 3, 4.5: 4-level paging), read out of its RAM.
+#pragma once
+#include <cstdint>
+#include <cstring>
+#include <optional>
+
+#include "plugin/guest_ram.h"
+
+namespace s80::plugin {
+
+/// Walks from the top table (CR3 without its low bits) to the page of a virtual address; calls
+/// `visit(physical)` with the guest-physical address of each entry looked at. The guest-physical address, or
+/// nothing where there is no page.
+template <class Visit>
+std::optional<std::uint64_t> walk_page_tables(GuestRam& ram, std::uint64_t table, std::uint64_t address,
+                                              Visit&& visit) {
+    constexpr std::uint64_t kAddress = 0x000f'ffff'ffff'f000;
+    constexpr std::uint64_t kPresent = 1;
+    constexpr std::uint64_t kLargePage = 1U << 7;
+    constexpr std::uint64_t kIndexMask = 511;
+    for (const unsigned shift : {39U, 30U, 21U, 12U}) {
+        const std::uint64_t entry_at = table + (address >> shift & kIndexMask) * sizeof(std::uint64_t);
+        const std::uint8_t* host = ram.host(entry_at);
+        if (host == nullptr) {
+            return std::nullopt;
+        }
+        visit(entry_at);
+        std::uint64_t entry = 0;
+        std::memcpy(&entry, host, sizeof entry);
+        if ((entry & kPresent) == 0) {
+            return std::nullopt;
+        }
+        const std::uint64_t offset = (std::uint64_t{1} << shift) - 1;
+        if (shift == 12 || ((entry & kLargePage) != 0 && shift != 39)) {
+            return (entry & kAddress & ~offset) | (address & offset);
+        }
+        table = entry & kAddress;
+    }
+    return std::nullopt;
+}
+
+/// What stands at a virtual address; it must not cross a page. Nothing where there is no page of RAM.
+template <class T>
+std::optional<T> read_virtual(GuestRam& ram, std::uint64_t table, std::uint64_t address) {
+    const auto physical = walk_page_tables(ram, table, address, [](std::uint64_t) {});
+    const std::uint8_t* host = physical ? ram.host(*physical) : nullptr;
+    if (host == nullptr) {
+        return std::nullopt;
+    }
+    T value;
+    std::memcpy(&value, host, sizeof value);
+    return value;
+}
+
+}  // namespace s80::plugin

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Whose work a processor does: by its task and by how that entered the kernel; where the kernel's layout is
+// not known, by what the markers said of the address space.
+#include "plugin/recorder.h"
+#include "plugin/registers.h"
+
+namespace s80::plugin {
+
+using model::Context;
+using model::Entry;
+using model::Party;
+using model::Privilege;
+
+namespace {
+
+/// What the marker CLASS calls a class, as the model does.
+Party party_of_marker(std::uint8_t number) {
+    constexpr std::uint8_t kLoadgen = 1;
+    constexpr std::uint8_t kOther = 2;
+    return number == kLoadgen ? Party::loadgen : number == kOther ? Party::other : Party::session;
+}
+
+}  // namespace
+
+/// Code of another context runs from here on.
+void Recorder::change_context(Lane& lane, Context context) {
+    lane.set_context(context);
+    if (tasks_ && context.entry() == Entry::user) {  // whatever the kernel was entered by is left
+        running_[lane.processor].frames.clear();
+        show_contexts(lane);
+    }
+}
+
+void Recorder::show_contexts(Lane& lane) {
+    const Running& running = running_[lane.processor];
+    lane.contexts = {running.user_context(), running.kernel_context()};
+}
+
+void Recorder::look_at_task(Lane& lane) {
+    if (tasks_) {
+        tasks_->look(running_[lane.processor], lane.per_cpu, lane.page_table);
+        show_contexts(lane);
+    }
+}
+
+void Recorder::look_at_party(Lane& lane) {
+    if (!tasks_) {
+        const auto it = parties_.find(lane.page_table);
+        const Party party = party_of_marker(it == parties_.end() ? 0 : it->second);
+        lane.contexts = {Context(Privilege::user, party), Context(Privilege::kernel, party)};
+    }
+}
+
+void Recorder::task_switched(Lane& lane) {
+    if (lane.bound()) {
+        lane.attention |= kTask;
+    }
+}
+
+void Recorder::kernel_entered(Lane& lane, Entry entry) {
+    Frames& frames = running_[lane.processor].frames;
+    Frame frame{entry, 0, 0};
+    if (entry == Entry::system_call) {
+        frames.clear();
+        frame.system_call = static_cast<std::uint16_t>(read_register(Register::rax));
+    } else if (entry == Entry::soft_interrupt) {
+        frame.stack = read_register(Register::rsp);
+    }
+    frames.push(frame);
+    show_contexts(lane);
+}
+
+void Recorder::interrupt_returns(Lane& lane) {
+    if (lane.bound()) {
+        running_[lane.processor].frames.pop();
+        show_contexts(lane);
+    }
+}
+
+/// The function that handles soft interrupts returns where its stack is as it was when it began.
+void Recorder::soft_interrupts_may_end(Lane& lane) {
+    if (!lane.bound()) {
+        return;
+    }
+    Frames& frames = running_[lane.processor].frames;
+    if (!frames.empty() && frames.top().entry == Entry::soft_interrupt &&
+        frames.top().stack == read_register(Register::rsp)) {
+        frames.pop();
+        show_contexts(lane);
+    }
+}
+
+}  // namespace s80::plugin

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plugin/tasks.h"
+
+#include <array>
+
+#include "plugin/page_walk.h"
+
+namespace s80::plugin {
+
+using model::Entry;
+using model::Party;
+
+void Tasks::look(Running& running, std::uint64_t per_cpu, std::uint64_t table) {
+    const auto address = read_virtual<std::uint64_t>(ram_, table, per_cpu + kernel_.current_task);
+    if (!address) {
+        throw model::Error(
+            "the guest's kernel does not say which task runs where its symbols say it does: is it booted "
+            "with nokaslr, and are the symbols those of its image?");
+    }
+    if (*address == running.task.address) {
+        running.task = read(*address, table);  // its name may be another
+        return;
+    }
+    const bool first = running.task.address == 0;
+    if (!first) {
+        left_[running.task.address] = {running.task.pid, running.frames};
+    }
+    running.task = read(*address, table);
+    running.frames.clear();
+    if (first) {
+        return;  // where in the kernel it is nobody knows
+    }
+    const auto it = left_.find(*address);
+    if (it != left_.end() && it->second.pid == running.task.pid) {
+        running.frames = it->second.frames;
+        left_.erase(it);
+    } else {
+        running.frames = first_seen(running.task, table);
+    }
+}
+
+Task Tasks::read(std::uint64_t address, std::uint64_t table) const {
+    constexpr std::uint32_t kKernelThread = 0x0020'0000;  // PF_KTHREAD
+    using Name = std::array<char, 16>;
+    const auto name = read_virtual<Name>(ram_, table, address + kernel_.comm);
+    const auto pid = read_virtual<std::uint32_t>(ram_, table, address + kernel_.pid);
+    const auto flags = read_virtual<std::uint32_t>(ram_, table, address + kernel_.flags);
+    if (!name || !pid || !flags) {
+        throw model::Error("the guest's task at " + std::to_string(address) + " is not in its memory");
+    }
+    Task task{address, *pid, std::string(name->data(), strnlen(name->data(), name->size())), Party::other,
+              Entry::unknown};
+    if (*pid == 0) {
+        task.party = Party::idle;
+        task.base = Entry::idle;
+    } else if ((*flags & kKernelThread) != 0) {
+        task.party = Party::kernel;
+        task.base = Entry::kernel_thread;
+    } else {
+        task.party = classes_.of(task.name);
+    }
+    return task;
+}
+
+/// A task that slept when the guest was saved: the registers that it entered the kernel with lie at the top
+/// of its stack (struct pt_regs), with the number of the system call, or -1 for faults and interrupts.
+Frames Tasks::first_seen(const Task& task, std::uint64_t table) const {
+    constexpr std::uint64_t kStackBytes = 16384;
+    constexpr std::uint64_t kNumberAt = 6 * 8;  // orig_ax, ip, cs, flags, sp, ss
+    constexpr std::uint64_t kCsAt = 4 * 8;
+    constexpr std::uint64_t kUserCs = 0x33;
+    constexpr std::uint64_t kMostCalls = 1024;
+    Frames frames;
+    if (task.base != Entry::unknown) {
+        return frames;
+    }
+    const auto stack = read_virtual<std::uint64_t>(ram_, table, task.address + kernel_.stack);
+    const std::uint64_t end = stack.value_or(0) + kStackBytes;
+    const auto number = read_virtual<std::uint64_t>(ram_, table, end - kNumberAt);
+    const auto cs = read_virtual<std::uint64_t>(ram_, table, end - kCsAt);
+    if (number && cs && *cs == kUserCs && *number < kMostCalls) {
+        frames.push({Entry::system_call, static_cast<std::uint16_t>(*number), 0});
+    }
+    return frames;
+}
+
+}  // namespace s80::plugin

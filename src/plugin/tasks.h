@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which task each processor runs, of which class it is, and by what it entered the kernel. The kernel says so
+// in its own memory; it is read when the kernel switches tasks.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+
+#include "plugin/classes.h"
+#include "plugin/frames.h"
+#include "plugin/guest_ram.h"
+#include "plugin/kernel.h"
+
+namespace s80::plugin {
+
+struct Task {
+    std::uint64_t address = 0;  ///< of its task_struct, virtual; 0: none is known
+    std::uint32_t pid = 0;
+    std::string name;
+    model::Party party = model::Party::other;
+    model::Entry base = model::Entry::unknown;  ///< its entry when it has entered the kernel by nothing
+};
+
+/// What a processor runs.
+struct Running {
+    Task task;
+    Frames frames;
+
+    /// Of the code that it runs in the kernel.
+    model::Context kernel_context() const {
+        return {task.party, frames.empty() ? task.base : frames.top().entry};
+    }
+    model::Context user_context() const { return {task.party, model::Entry::user}; }
+};
+
+class Tasks {
+public:
+    Tasks(Kernel kernel, Classes classes, GuestRam& ram)
+        : kernel_(std::move(kernel)), classes_(std::move(classes)), ram_(ram) {}
+
+    const Kernel& kernel() const { return kernel_; }
+    /// The processor whose per-CPU area is there may run another task now. `table`: its top page table.
+    void look(Running& running, std::uint64_t per_cpu, std::uint64_t table);
+
+private:
+    struct Left {
+        std::uint32_t pid;
+        Frames frames;
+    };
+    Task read(std::uint64_t address, std::uint64_t table) const;
+    Frames first_seen(const Task& task, std::uint64_t table) const;
+
+    const Kernel kernel_;
+    const Classes classes_;
+    GuestRam& ram_;
+    /// Tasks that were switched away from within the kernel, by address.
+    std::unordered_map<std::uint64_t, Left> left_;
+};
+
+}  // namespace s80::plugin
