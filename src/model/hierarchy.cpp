@@ -102,6 +102,9 @@ unsigned Hierarchy::beyond_l1(Access a, Cache::Slot slot) {
         ++stats_.kind(Stat::l1_misses, a.core, a.context, a.kind);
     }
     ++stats_.kind(Stat::l2_accesses, a.core, a.context, a.kind);
+    if (witness_ != nullptr) [[unlikely]] {
+        witness_->beyond_l1(a.core, a.line);
+    }
     return exclusive_ ? exclusive(a, slot) : inclusive(a);
 }
 
@@ -114,11 +117,15 @@ unsigned Hierarchy::hit_with_effect(Access a, Block& block) {
     Service service = Service::l2;
     bool shared = false;
     if (cell.bus != Bus::none) {
-        shared = snoop(a.core, a.line, cell.bus).shared;
+        const Snooped found = snoop(a.core, a.line, cell.bus);
+        shared = found.shared;
         ++stats_.group(Stat::upgrades, a.core, a.context);
         ++stats_.entry(Stat::entry_upgrades, a.context);
         service = Service::upgrade;
         stall = machine_.latency.upgrade;
+        if (witness_ != nullptr) [[unlikely]] {
+            witness_->upgraded(a.core, a.line, {found.source, found.supplier, found.holders, stall});
+        }
     }
     const State next = shared ? cell.next_shared : cell.next_alone;
     if (next != block.state) {
@@ -156,6 +163,9 @@ Hierarchy::Filled Hierarchy::miss(Access a) {
     const bool memory = found.source == Source::memory;
     const unsigned stall = memory ? machine_.latency.memory : machine_.latency.cache;
     stalled(a, memory ? Service::memory : Service::cache, stall);
+    if (witness_ != nullptr) [[unlikely]] {
+        witness_->missed(a.core, a.line, {found.source, found.supplier, found.holders, stall});
+    }
     return {block, stall};
 }
 
@@ -189,7 +199,8 @@ Hierarchy::Snooped Hierarchy::snoop(unsigned core, Line line, Bus bus) {
             holders_.remove(line, Holders::kMemory);
         }
     }
-    for (std::uint32_t mask = word & ~memory_bit_ & ~(1U << core); mask != 0; mask &= mask - 1) {
+    result.holders = word & ~memory_bit_ & ~(1U << core);
+    for (std::uint32_t mask = result.holders; mask != 0; mask &= mask - 1) {
         const auto other = static_cast<unsigned>(std::countr_zero(mask));
         const Held theirs = held(other, line);
         Block& block = theirs.cache->block(theirs.slot);
@@ -223,6 +234,7 @@ Hierarchy::Snooped Hierarchy::snoop(unsigned core, Line line, Bus bus) {
     if (best != kMaxStates) {
         const RemoteCell& cell = protocol_.remote(bus, static_cast<State>(best));
         ++stats_.core(Stat::interventions, supplier);
+        result.supplier = static_cast<std::uint8_t>(supplier);
         result.source = static_cast<Source>(
             1 + static_cast<unsigned>(protocol_.state(static_cast<State>(best)).counts_as));
         result.gives = cell.gives;
@@ -240,6 +252,9 @@ void Hierarchy::invalidate(unsigned core, Line line, Held held) {
     }
     held.cache->drop(held.slot);
     holders_.remove(line, core);
+    if (witness_ != nullptr) [[unlikely]] {
+        witness_->lost(core, line);
+    }
 }
 
 /// Where the core keeps the block that has the state: under an inclusive L2 there, otherwise where it is.

@@ -13,6 +13,7 @@
 #include "model/protocol.h"
 #include "model/statistics.h"
 #include "model/types.h"
+#include "model/witness.h"
 
 namespace s80::model {
 
@@ -89,6 +90,9 @@ public:
 
     const Machine& machine() const { return machine_; }
     const Protocol& protocol() const { return protocol_; }
+    std::size_t lines() const { return holders_.lines(); }
+    /// Who is told of requests to the bus from now on; null: nobody.
+    void witness(Witness* witness) { witness_ = witness; }
     Statistics& stats() { return stats_; }
     const Statistics& stats() const { return stats_; }
 
@@ -121,6 +125,8 @@ private:
         bool shared = false;  ///< another cache keeps a copy, or memory takes it so
         bool gives = false;   ///< the supplier says which state the requester fills in
         State given = 0;
+        std::uint8_t supplier = kNobody;
+        std::uint32_t holders = 0;  ///< other cores that had a copy
     };
     struct Filled {
         Block block;
@@ -183,6 +189,7 @@ private:
     std::vector<Core> cores_;
     Holders holders_;
     Statistics stats_;
+    Witness* witness_ = nullptr;
 };
 
 }  // namespace s80::model

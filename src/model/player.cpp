@@ -46,6 +46,9 @@ void Player::set_clock(const Clock& clock) {
 
 void Player::play(const Window& window) {
     begin(window);
+    for (Observer* const observer : observers_) {
+        observer->begin(window);
+    }
     if (!observers_.empty()) {
         window.placed ? merge<true, true>() : merge<false, true>();
     } else {

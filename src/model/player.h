@@ -15,6 +15,8 @@ namespace s80::model {
 class Observer {
 public:
     virtual ~Observer() = default;
+    /// The window that is played next.
+    virtual void begin(const Window&) {}
     /// Before the hierarchy sees it. `clock`: of the processor, 1/256 cycle since the window began.
     virtual void event(unsigned processor, const Event& event, std::int64_t clock) = 0;
     /// Every stream of the window has ended; the clock and the statistics have moved.

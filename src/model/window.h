@@ -30,8 +30,28 @@ struct Event {
 };
 static_assert(sizeof(Event) == 8);
 
+inline bool is_access(Op op) {
+    return op <= Op::walk;
+}
+/// Of an access.
+inline Kind kind_of(Op op) {
+    return static_cast<Kind>(op);
+}
+
+/// What the log of misses wants to know of an access beside its event (attribution.h).
+struct Note {
+    std::uint64_t pc = 0;
+    std::uint64_t address = 0;  ///< virtual
+    std::uint32_t who = 0;      ///< the recorder's number of task and system call
+    std::uint16_t reads = 0;    ///< granules, of this access and of those that its event stands for
+    std::uint16_t writes = 0;
+    std::uint8_t size = 0;  ///< bytes
+};
+static_assert(sizeof(Note) == 32);
+
 struct Stream {
     std::vector<Event> events;  ///< storage; only the first `size` are valid
+    std::vector<Note> notes;    ///< of the accesses among them, where a log is written
     std::size_t size = 0;
     std::uint64_t tail = 0;  ///< instructions after the last event
     bool ran = false;        ///< executed anything in this window

@@ -20,6 +20,7 @@ Arguments Arguments::parse(int argc, char** argv) {
         {"out", &a.out},
         {"ram", &a.ram},
         {"low_ram", &a.low_ram},
+        {"misses", &a.misses},
         {"kernel", &a.kernel},
         {"classes", &a.classes},
         {"state_in", &a.state_in},
@@ -58,6 +59,9 @@ Arguments Arguments::parse(int argc, char** argv) {
         if (std::get<std::string*>(known.at(key))->empty()) {
             throw Error(std::string("the plugin argument ") + key + " is missing");
         }
+    }
+    if (!a.misses.empty() && a.measure == 0) {
+        throw Error("the plugin argument misses logs the measured region, so it needs measure");
     }
     if (a.window == 0) {
         throw Error("the plugin argument window must not be 0");

@@ -12,6 +12,7 @@ struct Arguments {
     std::string out;
     std::string ram;
     std::uint64_t low_ram = 0;
+    std::string misses;
     std::string kernel;
     std::string classes;
     std::string state_in;

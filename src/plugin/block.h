@@ -14,6 +14,8 @@ struct Block {
     std::uint16_t instructions = 0;
     std::uint8_t privilege = 0;
     model::Entry entered = model::Entry::user;  ///< how the kernel is entered by its first instruction
+    /// Virtual, where it is wanted (for the log of misses); 0: it is not.
+    std::uint64_t address = 0;
     /// Lines of the code: consecutive in each of at most two pages.
     std::array<std::uint8_t, 2> lines{};
     std::array<model::Line, 2> first{};
@@ -41,10 +43,11 @@ public:
         const auto count = [&](model::InstructionClass c) {
             return static_cast<std::uint64_t>(b.classes[static_cast<unsigned>(c)]);
         };
-        if (b.entered != model::Entry::user || b.instructions > kCount.mask || b.lines[0] == 0 ||
-            b.lines[0] - 1U > kExtraLines.mask || b.lines[1] != 0 || b.first[0] > kLine.mask ||
-            count(load) > kLoads.mask || count(store) > kStores.mask || count(load_store) > kBoth.mask ||
-            count(branch_conditional) > 1 || count(branch_unconditional) > 1) {
+        if (b.entered != model::Entry::user || b.address != 0 || b.instructions > kCount.mask ||
+            b.lines[0] == 0 || b.lines[0] - 1U > kExtraLines.mask || b.lines[1] != 0 ||
+            b.first[0] > kLine.mask || count(load) > kLoads.mask || count(store) > kStores.mask ||
+            count(load_store) > kBoth.mask || count(branch_conditional) > 1 ||
+            count(branch_unconditional) > 1) {
             return std::nullopt;
         }
         return BlockWord(1 | kPrivilege.put(b.privilege) | kCount.put(b.instructions) |

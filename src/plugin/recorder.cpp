@@ -53,6 +53,7 @@ void Recorder::start_model() {
         inversions_.emplace(*hierarchy_, arguments_.order);
         player_->observe(*inversions_);
     }
+    open_log();
     pipeline_ = std::make_unique<Pipeline>(*player_, *hierarchy_, *snapshots_, *capture_, watch_,
                                            player_->clock_ns());
     windows_ = std::make_unique<Windows>(lanes_, *pipeline_, page_,
@@ -165,6 +166,9 @@ void Recorder::finish() {
         model::save_state(arguments_.state_out, *hierarchy_, *player_, extra());
     }
     pipeline_.reset();
+    if (log_) {
+        log_->finish(machine_, whos_);
+    }
     capture_.reset();
     snapshots_.reset();
 }

@@ -19,6 +19,8 @@
 #include "plugin/clock_page.h"
 #include "plugin/guest_ram.h"
 #include "plugin/lane.h"
+#include "plugin/miss_log.h"
+#include "plugin/notes.h"
 #include "plugin/pipeline.h"
 #include "plugin/tasks.h"
 #include "plugin/watch.h"
@@ -45,6 +47,9 @@ public:
     void kernel_entered(Lane& lane, model::Entry entry);
     void interrupt_returns(Lane& lane);
     void soft_interrupts_may_end(Lane& lane);
+    /// Before load_or_store, where notes are taken; `recorded`: an event of this slice stands for it.
+    void note_access(Lane& lane, const Site& site, std::uint32_t info, std::uint64_t address,
+                     model::Kind kind, bool recorded);
 
     // --- markers ---
     void bind(void* vcpu_state, unsigned processor);
@@ -62,6 +67,8 @@ public:
     /// Null where nobody told of it.
     const Kernel* kernel() const { return tasks_ ? &tasks_->kernel() : nullptr; }
     unsigned line_shift() const { return line_shift_; }
+    /// Whether notes are taken of accesses, for the log of misses.
+    bool notes() const { return !arguments_.misses.empty(); }
 
 private:
     void start_model();
@@ -73,6 +80,8 @@ private:
     void look_at_task(Lane& lane);
     void look_at_party(Lane& lane);
     void show_contexts(Lane& lane);
+    void open_log();
+    void note_who(const Lane& lane);
     void apic_store(Lane& lane, std::uint32_t info, std::uint64_t offset);
     std::optional<std::uint64_t> translate(Lane& lane, std::uint32_t info, std::uint64_t address,
                                            model::Kind kind);
@@ -92,6 +101,8 @@ private:
     std::unique_ptr<model::SnapshotWriter> snapshots_;
     std::unique_ptr<Capture> capture_;
     std::optional<model::Inversions> inversions_;
+    std::unique_ptr<MissLog> log_;
+    std::unique_ptr<model::Attribution> attribution_;
     std::unique_ptr<Pipeline> pipeline_;
     std::unique_ptr<Windows> windows_;
     model::Line lines_ = 0;
@@ -103,6 +114,8 @@ private:
     std::map<std::uint64_t, std::uint8_t> parties_;   ///< CR3 -> what a marker says of it
     std::optional<Tasks> tasks_;                      ///< where the kernel's layout is known
     std::vector<Running> running_;                    ///< by processor
+    std::vector<Notes> notes_;                        ///< by processor, where a log of misses is written
+    Whos whos_;
 
     std::int64_t tsc_bias_ = 0;  ///< guest time minus instructions
     bool tsc_known_ = false;

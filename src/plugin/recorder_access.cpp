@@ -44,6 +44,10 @@ void Recorder::new_slice(Lane& lane) {
 
 void Recorder::fetch(Lane& lane, model::Line line) {
     windows_->add(lane, line, Op::ifetch);
+    if (notes()) [[unlikely]] {
+        notes_[lane.processor].fetch(lane.block, static_cast<std::uint64_t>(line) << line_shift_);
+        notes_[lane.processor].put(lane);
+    }
     lane.fetches[line % kFilterEntries] = line | lane.epoch;
 }
 
@@ -77,6 +81,9 @@ void Recorder::walk(Lane& lane, std::uint64_t address) {
     walk_page_tables(ram_, lane.page_table, address, [&](std::uint64_t entry_at) {
         ++lane.accesses[static_cast<unsigned>(Kind::walk)];
         windows_->add(lane, static_cast<model::Line>(entry_at >> line_shift_), Op::walk);
+        if (notes()) [[unlikely]] {
+            notes_[lane.processor].put_walk(lane, entry_at);
+        }
     });
 }
 
@@ -110,6 +117,9 @@ void Recorder::access_line(Lane& lane, std::uint32_t info, std::uint64_t address
         return;  // firmware
     }
     windows_->add(lane, static_cast<model::Line>(line), static_cast<Op>(kind));
+    if (notes()) [[unlikely]] {
+        notes_[lane.processor].put(lane, entry, windows_->number());
+    }
     lane.loads[entry] = key;
     if (kind == Kind::store) {
         lane.stores[entry] = key;

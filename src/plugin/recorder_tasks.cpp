@@ -34,6 +34,7 @@ void Recorder::change_context(Lane& lane, Context context) {
 void Recorder::show_contexts(Lane& lane) {
     const Running& running = running_[lane.processor];
     lane.contexts = {running.user_context(), running.kernel_context()};
+    note_who(lane);
 }
 
 void Recorder::look_at_task(Lane& lane) {

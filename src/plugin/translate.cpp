@@ -26,6 +26,8 @@ std::uint64_t line_mask = 0;
 
 /// The blocks that do not fit into a word.
 std::deque<Block> large_blocks;
+/// The instructions that access memory, where a log of misses is written.
+std::deque<Site> sites;
 
 /// `size_less_one`: of the access, as its operands say; a larger one only takes the long way in vain.
 template <Kind kind>
@@ -39,6 +41,24 @@ void on_access(unsigned, qemu_plugin_meminfo_t info, std::uint64_t address, void
         return;
     }
     guarded([&] { recorder().load_or_store(lane, info, address, kind, crosses); });
+}
+
+/// The same where a log of misses is written.
+template <Kind kind>
+void on_noted_access(unsigned, qemu_plugin_meminfo_t info, std::uint64_t address, void* data) {
+    const Site& site = *static_cast<const Site*>(data);
+    Lane& lane = *current_lane;
+    ++lane.accesses[static_cast<unsigned>(kind)];
+    const std::uint64_t line = address >> line_shift;
+    const auto& filter = kind == Kind::load ? lane.loads : lane.stores;
+    const bool crosses = (address & line_mask) + site.bytes_less_one > line_mask;
+    const bool recorded = filter[line % kFilterEntries] == ((line & kLineMask) | lane.epoch);
+    guarded([&] {
+        recorder().note_access(lane, site, info, address, kind, recorded && !crosses);
+        if (!recorded || crosses) {
+            recorder().load_or_store(lane, info, address, kind, crosses);
+        }
+    });
 }
 
 void on_translation_change(unsigned, void*) {
@@ -65,7 +85,13 @@ void watch(qemu_plugin_insn* insn, const Decoded& d) {
     const auto on = [insn](qemu_plugin_vcpu_udata_cb_t callback) {
         qemu_plugin_register_vcpu_insn_exec_cb(insn, callback, QEMU_PLUGIN_CB_NO_REGS, nullptr);
     };
-    if (d.touches_memory) {
+    if (d.touches_memory && recorder().notes()) {
+        Site* site = &sites.emplace_back(Site{qemu_plugin_insn_vaddr(insn), d.access_bytes - 1});
+        qemu_plugin_register_vcpu_mem_cb(insn, on_noted_access<Kind::load>, QEMU_PLUGIN_CB_NO_REGS,
+                                         QEMU_PLUGIN_MEM_R, site);
+        qemu_plugin_register_vcpu_mem_cb(insn, on_noted_access<Kind::store>, QEMU_PLUGIN_CB_NO_REGS,
+                                         QEMU_PLUGIN_MEM_W, site);
+    } else if (d.touches_memory) {
         auto* size = reinterpret_cast<void*>(static_cast<std::uintptr_t>(d.access_bytes - 1));
         qemu_plugin_register_vcpu_mem_cb(insn, on_access<Kind::load>, QEMU_PLUGIN_CB_NO_REGS,
                                          QEMU_PLUGIN_MEM_R, size);
@@ -147,6 +173,9 @@ void translate(qemu_plugin_tb* tb) {
             watch_kernel(insn, d, *kernel, bytes.data(), size);
         }
     }
+    if (r.notes()) {
+        block.address = qemu_plugin_tb_vaddr(tb);
+    }
     const auto packed = BlockWord::pack(block);
     const BlockWord word = packed ? *packed : BlockWord::point_to(large_blocks.emplace_back(block));
     qemu_plugin_register_vcpu_tb_exec_cb(tb, s80_block_entry, QEMU_PLUGIN_CB_NO_REGS, word.word());
@@ -195,6 +224,7 @@ void large_block(const Block& block, void* vcpu_state) {
     for (unsigned i = 0; i < model::kInstructionClasses; ++i) {
         lane->classes[i] += block.classes[i];
     }
+    lane->block = block.address;
     for (unsigned run = 0; run < block.lines.size(); ++run) {
         fetch_lines(*lane, block.first[run], block.lines[run]);
     }
@@ -208,6 +238,7 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* tb) {
 
 void on_flush(qemu_plugin_id_t) {
     large_blocks.clear();
+    sites.clear();
 }
 
 }  // namespace s80::plugin

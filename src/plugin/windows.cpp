@@ -181,6 +181,7 @@ void Windows::close(Mark mark) {
 
 void Windows::open() {
     window_ = sink_.take();
+    ++number_;
     window_->signals = 0;
     window_->idle_before_ns = 0;
     began_ = total_instructions();

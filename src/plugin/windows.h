@@ -89,6 +89,8 @@ public:
     void publish();
 
     std::uint64_t total_instructions() const;
+    /// Of the window that is recorded; counted from 1.
+    std::uint64_t number() const { return number_; }
     const State& state() const { return state_; }
 
 private:
@@ -109,6 +111,7 @@ private:
     State state_;
 
     std::unique_ptr<model::Window> window_;
+    std::uint64_t number_ = 0;
     std::uint64_t began_ = 0;       ///< total of instructions when the window began
     Lane* running_ = nullptr;       ///< whose turn it is
     std::uint64_t turn_began_ = 0;  ///< its instructions then

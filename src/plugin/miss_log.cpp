@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plugin/miss_log.h"
+
+#include <cerrno>
+#include <cstring>
+
+#include "model/statistics.h"
+
+namespace s80::plugin {
+
+namespace {
+
+constexpr char kMagic[8] = {'S', '8', '0', 'M', 'I', 'S', 'S', '1'};
+
+/// Processes may take any name.
+std::string quoted(const std::string& text) {
+    std::string out = "\"";
+    for (const char c : text) {
+        if (c == '"' || c == '\\') {
+            out += '\\';
+        }
+        out += c >= ' ' && c <= '~' ? c : '?';
+    }
+    return out + '"';
+}
+
+template <class List>
+std::string array(const List& list) {
+    std::string out = "[";
+    for (const char* const item : list) {
+        out += out.size() > 1 ? "," : "";
+        out += quoted(item);
+    }
+    return out + ']';
+}
+
+}  // namespace
+
+std::uint32_t Whos::number(std::uint32_t pid, const std::string& name, int call) {
+    const auto [it, fresh] =
+        numbers_.try_emplace({pid, name, call}, static_cast<std::uint32_t>(whos_.size()));
+    if (fresh) {
+        whos_.push_back(it->first);
+    }
+    return it->second;
+}
+
+std::string Whos::json(std::size_t count) const {
+    std::string out = "[";
+    for (std::size_t i = 0; i < count && i < whos_.size(); ++i) {
+        const auto& [pid, name, call] = whos_[i];
+        out += out.size() > 1 ? ",[" : "[";
+        out += std::to_string(pid) + ',' + quoted(name) + ',' + std::to_string(call) + ']';
+    }
+    return out + ']';
+}
+
+MissLog::MissLog(const std::string& path)
+    : path_(path), partial_(path + ".partial"), file_(std::fopen(partial_.c_str(), "wb")) {
+    if (file_ == nullptr) {
+        fail();
+    }
+    put(kMagic, sizeof kMagic);
+}
+
+MissLog::~MissLog() {
+    if (file_ != nullptr) {
+        file_.reset();
+        std::remove(partial_.c_str());
+    }
+}
+
+void MissLog::finish(const model::Machine& machine, const Whos& whos) {
+    using model::Dim;
+    using Labels = std::vector<const char*>;
+    std::string json = "{\"line_bytes\":" + std::to_string(machine.line_bytes) +
+                       ",\"cores\":" + std::to_string(machine.cores()) + ",\"labels\":{";
+    json += "\"request\":" + array(Labels{"miss", "upgrade"});
+    json += ",\"reason\":" + array(Labels{"cold", "capacity", "conflict", "coherence", "none"});
+    json += ",\"sharing\":" + array(Labels{"none", "true", "false"});
+    for (const Dim dim : {Dim::kind, Dim::source, Dim::party, Dim::entry}) {
+        json += ",\"" + std::string(model::dim_name(dim)) + "\":" + array(model::labels(dim));
+    }
+    json += "},\"whos\":" + whos.json(whos_) + '}';
+    const std::uint64_t length = json.size();
+    put(json.data(), json.size());
+    put(&length, sizeof length);
+    if (std::fflush(file_.get()) != 0 || std::rename(partial_.c_str(), path_.c_str()) != 0) {
+        fail();
+    }
+    file_.reset();
+}
+
+void MissLog::put(const void* data, std::size_t bytes) {
+    if (std::fwrite(data, 1, bytes, file_.get()) != bytes) {
+        fail();
+    }
+}
+
+void MissLog::fail() const {
+    throw model::Error("the log of misses " + path_ + " cannot be written: " + std::strerror(errno));
+}
+
+}  // namespace s80::plugin

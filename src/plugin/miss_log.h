@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The file of the log of misses (docs/interfaces.md, section 11).
+#pragma once
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "model/attribution.h"
+#include "model/machine.h"
+
+namespace s80::plugin {
+
+/// Who made an access: numbered as they come.
+class Whos {
+public:
+    static constexpr int kNoCall = -1;
+    /// `call`: number of the system call that it is in, or kNoCall.
+    std::uint32_t number(std::uint32_t pid, const std::string& name, int call);
+    /// The first ones, as a JSON list.
+    std::string json(std::size_t count) const;
+
+private:
+    using Who = std::tuple<std::uint32_t, std::string, int>;
+    std::map<Who, std::uint32_t> numbers_;
+    std::vector<Who> whos_;
+};
+
+class MissLog {
+public:
+    /// Throws model::Error when the file cannot be made.
+    explicit MissLog(const std::string& path);
+    /// Removes what is not whole.
+    ~MissLog();
+    MissLog(const MissLog&) = delete;
+    MissLog& operator=(const MissLog&) = delete;
+
+    /// Throws model::Error when the file cannot grow.
+    void write(const model::Miss& miss) {
+        whos_ = miss.who < whos_ ? whos_ : miss.who + std::size_t{1};
+        put(&miss, sizeof miss);
+    }
+    /// The log is whole and gets its name, with those of `whos` that it names. Throws model::Error.
+    void finish(const model::Machine& machine, const Whos& whos);
+
+private:
+    struct Close {
+        void operator()(std::FILE* f) const { std::fclose(f); }
+    };
+    void put(const void* data, std::size_t bytes);
+    [[noreturn]] void fail() const;
+    std::string path_;
+    std::string partial_;
+    std::size_t whos_ = 0;  ///< one more than the highest number of a record
+    std::unique_ptr<std::FILE, Close> file_;
+};
+
+}  // namespace s80::plugin

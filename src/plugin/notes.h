@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What is noted of each access beside its event, for the log of misses: one for each processor.
+#pragma once
+#include <array>
+#include <cstdint>
+
+#include "model/attribution.h"
+#include "plugin/lane.h"
+
+namespace s80::plugin {
+
+/// An instruction that accesses memory.
+struct Site {
+    std::uint64_t pc = 0;
+    std::uint64_t bytes_less_one = 0;  ///< of its largest operand
+};
+
+class Notes {
+public:
+    explicit Notes(unsigned line_shift)
+        : line_mask_((std::uint64_t{1} << line_shift) - 1), granule_(model::granule_bytes(line_mask_ + 1)) {}
+
+    void set_who(std::uint32_t who) { next_.who = who; }
+
+    /// The access that comes now.
+    void access(const Site& site, std::uint64_t address, std::uint64_t bytes, model::Kind kind) {
+        next_.pc = site.pc;
+        next_.address = address;
+        next_.size = static_cast<std::uint8_t>(bytes);
+        use(next_, address, bytes, kind);
+    }
+    /// A line of the block at `pc` is fetched; `physical` of its first byte.
+    void fetch(std::uint64_t pc, std::uint64_t physical) {
+        const std::uint64_t inside = physical & kPageMask;
+        const bool next_page = inside < (pc & kPageMask & ~line_mask_);
+        next_.pc = pc;
+        next_.address = (pc & ~kPageMask) + (next_page ? kPageMask + 1 : 0) + inside;
+        next_.size = 0;
+        next_.reads = 0xffff;
+        next_.writes = 0;
+    }
+    /// The event that was added last to the lane's stream is that of the access.
+    void put(Lane& lane) { at(lane, place(lane)) = next_; }
+    /// The same of a page-table entry that the access was translated by.
+    void put_walk(Lane& lane, std::uint64_t physical) {
+        model::Note note = next_;
+        use(note, physical, sizeof(std::uint64_t), model::Kind::walk);
+        at(lane, place(lane)) = note;
+    }
+    /// As `put`; accesses to the line that are not recorded again stand behind this event.
+    void put(Lane& lane, std::size_t entry, std::uint64_t window) {
+        put(lane);
+        recorded_[entry] = {window, place(lane)};
+    }
+    /// An access that is not recorded, since the one in that entry of the filter stands for it.
+    void again(Lane& lane, std::size_t entry, std::uint64_t window, std::uint64_t address,
+               std::uint64_t bytes, model::Kind kind) {
+        if (recorded_[entry].window == window) {
+            model::Note& note = at(lane, recorded_[entry].place);
+            (kind == model::Kind::store ? note.writes : note.reads) |= granules(address, bytes);
+        }
+    }
+
+private:
+    struct Recorded {
+        std::uint64_t window = 0;
+        std::size_t place = 0;
+    };
+    /// Bits of the granules within the line of `address`.
+    std::uint16_t granules(std::uint64_t address, std::uint64_t bytes) const {
+        constexpr std::uint64_t kLast = 15;
+        const std::uint64_t inside = address & line_mask_;
+        const std::uint64_t end = inside + bytes - 1 > line_mask_ ? line_mask_ : inside + bytes - 1;
+        const std::uint64_t first = inside / granule_ < kLast ? inside / granule_ : kLast;
+        const std::uint64_t last = end / granule_ < kLast ? end / granule_ : kLast;
+        return static_cast<std::uint16_t>((2U << last) - (1U << first));
+    }
+    void use(model::Note& note, std::uint64_t address, std::uint64_t bytes, model::Kind kind) const {
+        const std::uint16_t used = granules(address, bytes);
+        note.reads = kind == model::Kind::store ? 0 : used;
+        note.writes = kind == model::Kind::store ? used : 0;
+    }
+    static std::size_t place(const Lane& lane) {
+        return static_cast<std::size_t>(lane.out - lane.stream->events.data()) - 1;
+    }
+    static model::Note& at(Lane& lane, std::size_t place) {
+        model::Stream& stream = *lane.stream;
+        if (stream.notes.size() <= place) {
+            stream.notes.resize(stream.events.size());
+        }
+        return stream.notes[place];
+    }
+
+    std::uint64_t line_mask_;
+    std::uint64_t granule_;
+    model::Note next_;
+    std::array<Recorded, kFilterEntries> recorded_{};
+};
+
+}  // namespace s80::plugin

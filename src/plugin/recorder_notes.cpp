@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The log of misses: what is noted of each access, and for whom.
+#include "plugin/qemu_api.h"
+#include "plugin/recorder.h"
+
+namespace s80::plugin {
+
+using model::Kind;
+
+void Recorder::open_log() {
+    if (!notes()) {
+        return;
+    }
+    notes_.assign(lanes_.size(), Notes(line_shift_));
+    log_ = std::make_unique<MissLog>(arguments_.misses);
+    attribution_ = std::make_unique<model::Attribution>(
+        *hierarchy_, *player_, [this](const model::Miss& miss) { log_->write(miss); });
+    player_->observe(*attribution_);
+}
+
+void Recorder::note_access(Lane& lane, const Site& site, std::uint32_t info, std::uint64_t address, Kind kind,
+                           bool recorded) {
+    if (!lane.bound()) {
+        return;
+    }
+    Notes& notes = notes_[lane.processor];
+    const std::uint64_t bytes = std::uint64_t{1} << qemu_plugin_mem_size_shift(info);
+    if (recorded) {
+        const auto entry = (address >> line_shift_) % kFilterEntries;
+        notes.again(lane, entry, windows_->number(), address, bytes, kind);
+    } else {
+        notes.access(site, address, bytes, kind);
+    }
+}
+
+/// The lane's task or what it is in the kernel for has changed.
+void Recorder::note_who(const Lane& lane) {
+    if (notes_.empty()) {
+        return;
+    }
+    const Running& running = running_[lane.processor];
+    const Frames& frames = running.frames;
+    const bool calls = !frames.empty() && frames.top().entry == model::Entry::system_call;
+    notes_[lane.processor].set_who(
+        whos_.number(running.task.pid, running.task.name, calls ? frames.top().system_call : Whos::kNoCall));
+}
+
+}  // namespace s80::plugin

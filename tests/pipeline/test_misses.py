@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The log of misses on the real guest: it changes no statistic, and its records are what the statistics count."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.lab import Lab
+
+from s80lab import checkpoint
+from s80lab.command_parts import make_plans, on_board
+from s80lab.experiment import Options
+from s80lab.misses_log import LOG, Log, read_log
+from s80lab.progress import Board
+from s80lab.run import live
+from s80lab.snapshots import Delta, Snapshots
+
+pytestmark = pytest.mark.guest
+
+MEASURE, WINDOW = 60_000_000, 20_000_000
+
+
+@dataclass(frozen=True)
+class Logged:
+    """A region, and the same region of a run that wrote no log."""
+
+    folder: Path
+    plain: Path
+
+    @property
+    def region(self) -> Delta:
+        return Snapshots.read(self.folder / "snapshots.jsonl").region()
+
+    @property
+    def log(self) -> Log:
+        return read_log(self.folder / LOG)
+
+
+@pytest.fixture(scope="module")
+def logged(whole: Lab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Logged]:
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in whole.environment().items():
+            if os.environ.get(name) != value:
+                patch.setenv(name, value)
+        (plan,) = make_plans(["imapb"], Options(scale="tiny", seeds=[1]))
+        warm = checkpoint.find(plan.warm_name, plan.warm_key)
+        assert warm is not None
+        phases = plan.phases.model_copy(update={"measure": MEASURE, "window": WINDOW})
+        plan = replace(plan, phases=phases)
+        folders = [tmp_path_factory.mktemp(name) for name in ("logged", "plain")]
+
+        async def run(board: Board) -> None:
+            for folder, extra in zip(folders, ({"misses": folders[0] / LOG}, None), strict=True):
+                await live(plan, warm, folder, board.job("a short region"), extra)
+
+        on_board(run)
+        yield Logged(*folders)
+
+
+def test_the_log_changes_no_statistic(logged: Logged) -> None:
+    """But for the line that is written when the host ends QEMU, some time after the region."""
+    logged_lines, plain_lines = (
+        [line for line in (folder / "snapshots.jsonl").read_text().splitlines() if '"mark":"exit"' not in line]
+        for folder in (logged.folder, logged.plain)
+    )
+    assert len(logged_lines) > 3 and logged_lines == plain_lines
+    assert (logged.folder / "transactions.json").read_bytes() == (logged.plain / "transactions.json").read_bytes()
+
+
+def test_each_miss_and_upgrade_is_logged(logged: Logged) -> None:
+    region, log = logged.region, logged.log
+    assert int(log.misses.sum()) == region.total("l2_misses")
+    assert int((~log.misses).sum()) == region.total("upgrades")
+    sources = region.header.labels["source"]
+    counted = np.bincount(log.records["source"][log.misses], minlength=len(sources))
+    assert counted.tolist() == region.by("miss_source", "source").tolist()
+    assert log.records["core"][~log.misses].size and int(log.records["core"].max()) < region.header.cores
+    by_core = np.bincount(log.records["core"][log.misses], minlength=region.header.cores)
+    assert by_core.tolist() == region.by("l2_misses", "core").tolist()
+    entries = len(region.header.labels["entry"])
+    by_entry = np.bincount(log.records["context"][log.misses] % entries, minlength=entries)
+    assert by_entry.tolist() == region.by("entry_miss_source", "entry").tolist()
+
+
+def test_each_record_is_of_a_task_and_of_code(logged: Logged) -> None:
+    log = logged.log
+    names = {log.whos[who].comm for who in np.unique(log.records["who"]).tolist()}
+    assert {"imap", "s80-loadgen"} <= names
+    kernel = np.isin(log.records["context"] % len(log.labels["entry"]), [0], invert=True)
+    assert (log.records["pc"] != 0).all()
+    assert ((log.records["pc"] >> np.uint64(63) == 1) == kernel).mean() > 0.999
+    calls = np.array([who.system_call for who in log.whos])[log.records["who"]]
+    in_call = log.records["context"] % len(log.labels["entry"]) == log.labels["entry"].index("system_call")
+    assert (calls[in_call] >= 0).all() and (calls[~in_call] < 0).mean() > 0.999
+    assert {0, 1} <= set(calls[in_call].tolist())  # read, write
+
+
+def test_coherence_misses_come_from_others(logged: Logged) -> None:
+    log = logged.log
+    coherence = log.misses & (log.named("reason") == "coherence")
+    assert coherence.any() and log.shared("true").any() and log.shared("false").any()
+    assert (log.shared("true") | log.shared("false") == coherence).all()
+    assert (log.records["supplier"][log.by_cache] != log.records["core"][log.by_cache]).all()
+    assert (log.records["supplier"][log.by_memory] == 255).all()
+    asked = log.records[log.shared("true")]
+    assert ((asked["reads"] | asked["writes"]) & asked["foreign"] != 0).all()
+    assert (np.diff(log.records["time_ns"].astype(np.int64)) > -1_000_000).all()
