@@ -32,6 +32,7 @@ upgrade = 60
 base_cpi = 1.0
 quantum_cycles = 200
 slice_instructions = 200
+turn_instructions = 5000
 )";
 
 }  // namespace s80::test

@@ -52,7 +52,7 @@ class Latency(Strict):
 class Clock(Strict):
     """base_cpi: cycles an instruction without stalls; quantum_cycles: how far one core may run ahead;
     slice_instructions: for so long a processor's further accesses to a line that it has recorded are L1 hits;
-    turn_instructions: how long one of QEMU's turns may be (0: as long as it comes)."""
+    turn_instructions: after so many the plugin ends a turn of QEMU's (0: as long as it comes)."""
 
     base_cpi: PositiveFloat = 1.0
     quantum_cycles: int = Field(200, ge=1, le=MAXIMUM)
@@ -127,7 +127,6 @@ class Machine(Strict):
         return {
             "tick_hz": self.guest.tick_hz,
             "time_ratio": self.guest.time_ratio,
-            "turn": self.clock.turn_instructions,
         }
 
     def design(self) -> dict[str, Any]:

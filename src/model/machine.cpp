@@ -74,6 +74,7 @@ Machine read_machine(const toml::table& root, const std::string& path) {
     m.base_cpi = need<double>(root, path, "clock.base_cpi");
     m.quantum_cycles = number("clock.quantum_cycles");
     m.slice_instructions = number("clock.slice_instructions");
+    m.turn_instructions = number("clock.turn_instructions");
     m.l2_inclusion = parse_inclusion(need<std::string>(root, path, "l2.inclusion"), path + ": l2.inclusion");
     m.check(path);
     return m;

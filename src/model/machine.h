@@ -40,6 +40,7 @@ struct Machine {
     double base_cpi = 1.0;
     unsigned quantum_cycles = 200;
     unsigned slice_instructions = 200;
+    unsigned turn_instructions = 0;  ///< 0: as long as QEMU's turns come
 
     unsigned cores() const { return processors / threads_per_core; }
     unsigned line_shift() const;

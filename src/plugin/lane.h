@@ -40,6 +40,7 @@ struct alignas(64) Lane {
     model::Event* out_end = nullptr;
     std::uint64_t instructions = 0;  ///< begun by this processor, ever
     std::uint64_t emitted_at = 0;    ///< value of `instructions` at the last event
+    std::uint64_t turn_end = 0;      ///< value of `instructions` at which QEMU is asked for the next turn
     std::uint64_t slice_end = 0;     ///< value of `instructions` at which the filters are emptied
     std::uint64_t epoch = 0;         ///< number of the slice, in place above the line number; never 0
     std::uint64_t generation = 0;    ///< of the translations, in place above the page number

@@ -56,6 +56,9 @@ void Recorder::start_model() {
     open_log();
     pipeline_ = std::make_unique<Pipeline>(*player_, *hierarchy_, *snapshots_, *capture_, watch_,
                                            player_->clock_ns());
+    if (machine_.turn_instructions != 0) {
+        turn_end_.emplace();
+    }
     windows_ = std::make_unique<Windows>(lanes_, *pipeline_, page_,
                                          Schedule(arguments_.skip, arguments_.measure, arguments_.window),
                                          arguments_.generation, state);
@@ -86,6 +89,7 @@ void Recorder::enter(void* vcpu_state) {
     Lane* next = find_lane(vcpu_state);
     if (next->bound()) {
         windows_->begin_turn(*next);
+        next->turn_end = next->instructions + machine_.turn_instructions;
     }
     current_vcpu = vcpu_state;
     current_lane = next;

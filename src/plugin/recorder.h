@@ -23,6 +23,7 @@
 #include "plugin/notes.h"
 #include "plugin/pipeline.h"
 #include "plugin/tasks.h"
+#include "plugin/turn_end.h"
 #include "plugin/watch.h"
 #include "plugin/windows.h"
 
@@ -105,6 +106,7 @@ private:
     std::unique_ptr<model::Attribution> attribution_;
     std::unique_ptr<Pipeline> pipeline_;
     std::unique_ptr<Windows> windows_;
+    std::optional<TurnEnd> turn_end_;  ///< where turns are bounded
     model::Line lines_ = 0;
 
     Lanes lanes_;

@@ -40,6 +40,10 @@ void Recorder::new_slice(Lane& lane) {
         lane.epoch = std::uint64_t{1} << 41;
     }
     windows_->limit_turn(lane);
+    if (turn_end_ && lane.instructions >= lane.turn_end) {
+        lane.turn_end = lane.instructions + machine_.turn_instructions;  // if nobody else can run
+        turn_end_->request();
+    }
 }
 
 void Recorder::fetch(Lane& lane, model::Line line) {

@@ -66,7 +66,7 @@ def test_the_schedulers_times_are_the_machines(guest: Checked) -> None:
 
 def test_the_timers_are_periodic_and_nobody_but_the_load_generator_sets_them(guest: Checked) -> None:
     handlers = Counter(guest.facts()["tick"])
-    # One timer is nobody's: the PIT, which bounds QEMU's turns.
+    # One timer is nobody's: the PIT.
     assert handlers == {"tick_handle_periodic": guest.machine.processors.count, "clockevents_handle_noop": 1}
 
 

@@ -55,6 +55,14 @@ def test_the_load_generator_never_holds_the_clients_up(whole: Lab, experiment: s
     assert len(shares) > 10 and max(shares) < 0.1
 
 
+@pytest.mark.parametrize("experiment", ["imapb", "imape"])
+def test_turns_are_bounded_where_several_processors_run(whole: Lab, experiment: str) -> None:
+    """A processor that runs alone takes up its next turn at once, so a few are long; 4096 stands for up to 8191."""
+    metrics = json.loads((run_of(whole, experiment, 1) / "stats.json").read_text())["metrics"]
+    assert metrics["turn_length.median"] == 4096
+    assert metrics["turn_over.8192"] < 0.5
+
+
 def test_both_runs_are_in_the_database(whole: Lab) -> None:
     rows = list_runs(whole.results / "s80lab.sqlite")
     assert {"imapb", "imape"} <= {row["experiment"] for row in rows}

@@ -42,6 +42,7 @@ upgrade = 60
 base_cpi = 1.0
 quantum_cycles = 200
 slice_instructions = 200
+turn_instructions = 5000
 )";
 
 inline trace::Header header_for(bool placed, unsigned processors = 3, std::uint64_t lines = 64) {

@@ -111,7 +111,6 @@ Reader::Reader() {
     setters_["reply_timeout_s"] = to(&Job::reply_timeout_s, 0.001, "a number of at least 0.001");
     setters_["tick_hz"] = to(&Job::tick_hz, 0.0, amount);
     setters_["time_ratio"] = to(&Job::time_ratio, 0.001, "a number of at least 0.001");
-    setters_["turn"] = to(&Job::turn, 0u, whole);
     setters_["warmup_s"] = to(&Job::warmup_s, 0.0, amount);
     setters_["measure_s"] = to(&Job::measure_s, 0.0, amount);
     setters_["think"] = [this](auto key, auto value) {

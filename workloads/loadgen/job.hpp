@@ -33,7 +33,6 @@ struct Job {
     double reply_timeout_s = 60;
     double tick_hz = 0;     // timer interrupts a processor and modelled second; 0: the kernel's own
     double time_ratio = 1;  // nanoseconds of guest time in a modelled one, at the machine's usual load
-    unsigned turn = 0;      // instructions that a turn of QEMU's has at most; 0: unbounded
     double warmup_s = 0;
     double measure_s = 0;
 

@@ -131,7 +131,7 @@ bool generate(const Options& options) {
     World world(clock, servers, !options.insecure, job);
     world.trace = options.trace;
     prepare_to_throw();
-    Pace pace(clock, !options.gem5);
+    Pace pace(clock);
     Load load(world, read_job, options.guest ? &pace : nullptr);
     load.log_in();
     if (world.fatal.empty()) output::ready();

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <ctime>
 
-#include "turn_bound.hpp"
-
 namespace s80::loadgen {
 
 namespace {
@@ -25,7 +23,6 @@ void Pace::take(const Job& job) {
     tick_hz_ = job.tick_hz;
     if (tick_hz_ > 0 && !ticks_) ticks_.emplace();
     regulate();
-    if (in_qemu_) bound_turns(job.turn);
 }
 
 bool Pace::keep() {

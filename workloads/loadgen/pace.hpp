@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What the load generator does so that its guest lives on the modelled machine's time: it compares the
-// guest's clocks with the modelled one, keeps the rate of the timer interrupts, bounds QEMU's turns, and says
-// how long to sleep.
+// guest's clocks with the modelled one, keeps the rate of the timer interrupts, and says how long to sleep.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +15,7 @@ namespace s80::loadgen {
 
 class Pace {
 public:
-    /// `in_qemu`: turns are QEMU's and can be bounded.
-    Pace(const Clock& clock, bool in_qemu) : clock_(clock), in_qemu_(in_qemu) {}
+    explicit Pace(const Clock& clock) : clock_(clock) {}
 
     /// Takes up what a job asks for. Throws Fatal where the guest's kernel denies access to its timers.
     void take(const Job& job);
@@ -33,7 +31,6 @@ private:
     bool regulate();
 
     const Clock& clock_;
-    bool in_qemu_;
     double tick_hz_ = 0;
     double nominal_ = 1;
     std::optional<Ticks> ticks_;
