@@ -68,7 +68,12 @@ void Player::begin(const Window& window) {
     if (window.idle_before_ns != 0) {
         idle_ns_ += window.idle_before_ns;
         std::fill(awake_from_.begin(), awake_from_.end(), 0);
-        std::fill(lead_.begin(), lead_.end(), 0);
+        constexpr std::int64_t kNsAMs = 1'000'000;
+        const auto gap = static_cast<std::int64_t>(
+            std::min<std::uint64_t>(window.idle_before_ns, kLongestLeadMs * kNsAMs));
+        for (std::int64_t& lead : lead_) {
+            lead = std::max<std::int64_t>(lead - longest_lead_ / kLongestLeadMs * gap / kNsAMs, 0);
+        }
     }
     cursors_.clear();
     turns_.clear();

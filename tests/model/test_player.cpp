@@ -127,6 +127,61 @@ TEST_F(PlayerTest, BlocksAreDividedFromEachOther) {
     EXPECT_EQ(sum(Stat::l2_misses), 3U);
 }
 
+/// A window in which the first two processors run for so many milliseconds, and on.
+class LeadTest : public PlayerTest {
+protected:
+    static constexpr std::uint64_t kMs = 1'000'000;  ///< instructions, and nanoseconds
+    /// Milliseconds by which the clock moves.
+    std::uint64_t run(std::uint64_t first_ms, std::uint64_t second_ms, std::uint64_t idle_ms = 0) {
+        const std::uint64_t before = player.clock_ns();
+        window = Window{3};
+        window.idle_before_ns = idle_ms * kMs;
+        tail(0, first_ms * kMs);
+        tail(1, second_ms * kMs);
+        player.play(window);
+        return (player.clock_ns() - before) / kMs - idle_ms;
+    }
+};
+
+TEST_F(LeadTest, TheClockWaitsForAProcessorWhoseLeadIsAtItsBound) {
+    EXPECT_EQ(run(30, 10), 20U);  // a lead of 10 ms
+    EXPECT_EQ(run(30, 10), 30U);
+    EXPECT_EQ(run(31, 10), 31U);
+}
+
+TEST_F(LeadTest, ALeadIsPaidBack) {
+    for (int i = 0; i < 5; ++i) {
+        EXPECT_EQ(run(30, 10), 20U);
+        EXPECT_EQ(run(10, 30), 20U);
+    }
+}
+
+TEST_F(LeadTest, IdleTimePaysALeadBack) {
+    EXPECT_EQ(run(30, 10), 20U);
+    EXPECT_EQ(run(30, 10, 4), 26U);
+    EXPECT_EQ(run(30, 10, 100), 20U);
+}
+
+TEST_F(LeadTest, WaitingIsNotBeingBusy) {
+    for (int i = 0; i < 3; ++i) {
+        window = Window{3};
+        window.signals = 1;
+        event(0, Op::signal, 0, 0);
+        event(1, Op::wait, 0, 0);
+        for (int j = 0; j < 400; ++j) {
+            window.streams[0].events.insert(window.streams[0].events.begin(),
+                                            Event{0, 50'000, Op::pass, 0, user});
+        }
+        window.streams[0].size = window.streams[0].events.size();
+        tail(0, 0, false);
+        tail(1, 1 * kMs);
+        const std::uint64_t before = player.clock_ns();
+        player.play(window);
+        EXPECT_EQ(player.clock_ns() - before, 21 * kMs);  // 20 of them asleep
+    }
+    EXPECT_EQ(player.clock().lead[1], 0);
+}
+
 TEST_F(PlayerTest, AWaitForAnInterruptThatWasNeverSentIsAnError) {
     window.signals = 1;
     event(1, Op::wait, 0, 0);
