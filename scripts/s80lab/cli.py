@@ -47,6 +47,7 @@ from s80lab.gem5_sweep import sweep_table, write_sweep
 from s80lab.image import build_image
 from s80lab.inversions import sentence
 from s80lab.knockout_command import knockout_command
+from s80lab.misses_commands import misses_command
 from s80lab.precision import SHARES, USUAL, parse_wanted
 from s80lab.protocol_commands import app as protocol_app
 from s80lab.reference_commands import reference_command
@@ -153,11 +154,14 @@ def run(
         bool, typer.Option("--drop-warm", help="Remove each warm checkpoint once its run is whole, to save disk.")
     ] = False,
     order: Order = False,
+    misses: Annotated[
+        bool, typer.Option("--misses", help="Log every miss with a name (slower): then `s80lab misses RUN`.")
+    ] = False,
     engine: Engine = "qemu",
     gem5: Gem5 = None,
 ) -> None:
     """Everything that the experiments still lack, up to their tables."""
-    options = Options(machine, protocol, scale, parse_seeds(seeds), parse_settings(settings or []), order)
+    options = Options(machine, protocol, scale, parse_seeds(seeds), parse_settings(settings or []), order, misses)
     if engine == "gem5":
         _show_gem5(run_gem5(experiments, options, gem5, jobs, again, "run"))
     else:
@@ -228,6 +232,7 @@ app.command("agree")(agree_command)
 app.command("claims")(claims_command)
 app.command("compare")(compare_command)
 app.command("explore")(explore_command)
+app.command("misses")(misses_command)
 app.command("filter-error")(filter_error_command)
 
 

@@ -33,6 +33,7 @@ class Options:
     seeds: Sequence[int] = ()
     settings: Mapping[str, object] | None = None
     order: bool = False
+    misses: bool = False
 
     def overrides(self) -> dict[str, object]:
         chosen = {"machine": self.machine, "scale": self.scale, "seeds": list(self.seeds)}
@@ -56,6 +57,7 @@ class Plan:
     plugin: Path
     seed: int
     order: bool = False  # count the order inversions too, which changes no number of the run
+    misses: bool = False  # log its misses by name, which changes none either
 
     @property
     def scale_name(self) -> str:
@@ -179,6 +181,7 @@ def draft(name: str, options: Options) -> Callable[[Qemu], list[Plan]]:
             plugin=paths.PLUGIN,
             seed=seed,
             order=options.order,
+            misses=options.misses,
         )
         for seed in experiment.seeds
     ]

@@ -84,6 +84,12 @@ class Guest:
     async def save(self, state: Path) -> None:
         await self.during("QEMU to save the guest", self._monitor.save(state), MONITOR_LIMIT_S)
 
+    async def pause(self) -> int:
+        """The guest stands still from now on; the number of QEMU's process, in which its memory can be read."""
+        assert self._process is not None
+        await self.during("QEMU to stop the guest", self._monitor.command("stop"), MONITOR_LIMIT_S)
+        return self._process.pid
+
     async def quit(self) -> None:
         """Ends QEMU in order, so that the plugin writes what it has to write; UserError where it could not."""
         assert self._process is not None

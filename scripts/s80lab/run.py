@@ -16,6 +16,7 @@ from typing import Any
 from s80lab import __version__, checkpoint, paths
 from s80lab.checkpoint import SNAPSHOTS, Checkpoint
 from s80lab.checkpoint_warm import STALL_S, guess, write_inputs
+from s80lab.config_machine import low_ram
 from s80lab.database import insert_run
 from s80lab.errors import UserError
 from s80lab.experiment import Inputs, Plan
@@ -28,6 +29,8 @@ from s80lab.hashing import value_hash
 from s80lab.identities import check_run
 from s80lab.inversions import ORDER
 from s80lab.metrics import write_stats
+from s80lab.misses import MAP, write_map, write_misses
+from s80lab.misses_log import LOG
 from s80lab.progress import Job
 from s80lab.report import write_run_report
 from s80lab.snapshots import Snapshots
@@ -54,7 +57,8 @@ def run_folder(plan: Plan, warm_content: str) -> Path:
 def measured(plan: Plan) -> Path | None:
     """The folder of the plan's run where it is whole, even if its warm checkpoint has been dropped since."""
     warm = checkpoint.known(plan.warm_name, plan.warm_key)
-    if warm is None or not is_whole(folder := run_folder(plan, warm.content), *([ORDER] if plan.order else [])):
+    asked = [*([ORDER] if plan.order else []), *([LOG, MAP] if plan.misses else [])]
+    if warm is None or not is_whole(folder := run_folder(plan, warm.content), *asked):
         return None
     insert_run(paths.database(), folder)
     return folder
@@ -122,6 +126,7 @@ async def live(
             "skip": phases.skip,
             "measure": phases.measure,
             **({"order": folder / ORDER} if plan.order else {}),
+            **({"misses": folder / LOG} if plan.misses else {}),
             **(extra or {}),
         },
         incoming=True,
@@ -144,6 +149,10 @@ async def live(
 
             result = await guest.event("result", STALL_S, look)
             await guest.wait("the end of the measured region", look, STALL_S)
+            if plan.misses:
+                job.update("naming the guest's memory")
+                pid = await guest.pause()
+                await asyncio.to_thread(write_map, folder, pid, start.ram, low_ram(plan.scale.ram), plan.image)
             await guest.quit()
     (folder / "transactions.json").write_text(json.dumps(result, indent=1) + "\n")
     _check_errors(result, guest.name)
@@ -243,6 +252,8 @@ def finish(plan: Plan, start: Checkpoint, run_id: str, inputs: Inputs, timing: T
     }
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
     write_stats(folder)
+    if plan.misses:
+        write_misses(folder)
     write_run_report(folder)
     for name in (OUTPUT, WATCH, "qemu.stderr"):
         (folder / name).unlink(missing_ok=True)
