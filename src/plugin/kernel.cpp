@@ -26,6 +26,15 @@ Entry entry_of(const std::string& symbol) {
     return symbol.starts_with("asm_exc_") ? Entry::fault : Entry::user;
 }
 
+std::uint64_t number(const std::string& path, const std::string& name, const std::string& text) {
+    constexpr int kAnyBase = 0;
+    try {
+        return std::stoull(text, nullptr, kAnyBase);
+    } catch (const std::exception&) {
+        throw model::Error(path + ": " + name + " needs a number, not '" + text + "'");
+    }
+}
+
 }  // namespace
 
 Kernel Kernel::load(const std::string& path) {
@@ -33,7 +42,6 @@ Kernel Kernel::load(const std::string& path) {
     if (!file) {
         throw model::Error("cannot read " + path + ": " + std::strerror(errno));
     }
-    constexpr int kAnyBase = 0;
     constexpr const char* kSymbol = "symbol.";
     Kernel kernel;
     std::map<std::string, std::uint64_t> values;
@@ -42,11 +50,7 @@ Kernel Kernel::load(const std::string& path) {
         if (name == "kernel_version") {
             continue;
         }
-        try {
-            values[name] = std::stoull(text, nullptr, kAnyBase);
-        } catch (const std::exception&) {
-            throw model::Error(path + ": " + name + " needs a number, not '" + text + "'");
-        }
+        values[name] = number(path, name, text);
     }
     const auto need = [&](const std::string& key) {
         const auto it = values.find(key);
