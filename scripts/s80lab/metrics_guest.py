@@ -49,10 +49,10 @@ def _tick_hz(m: Measurement) -> Value:
     "guest_time_ratio",
     "ratio",
     "the guest's time for each unit of modelled time: 1 where the kernel's clock is the machine's",
-    "(instructions + idle_ns) / clock_ns",
+    "(instructions + idle_ns) / clock_ns; null in gem5, whose guest's time is the machine's",
 )
 def _guest_time_ratio(m: Measurement) -> Value:
-    return ratio(_guest_ns(m), m.region.clock_ns)
+    return None if m.region.header.engine == "gem5" else ratio(_guest_ns(m), m.region.clock_ns)
 
 
 @metric(
