@@ -78,8 +78,8 @@ class Gem5Plan:
         """The kernel's. One processor boots and the others come up in init: with all of them up from the beginning,
         each waits in a busy loop for the one that works. A known loop count spares every one its calibration. The
         kernel speaks: at this speed one wants to see that it lives. Its processors have no RDRAND. The machine's
-        nohz=off is needed: gem5 takes an interrupt between STI and HLT, which processors do not; the idle loop then halts with
-        work at hand, until its next tick if it has one."""
+        nohz=off is needed: gem5 takes an interrupt between STI and HLT, which processors do not; the idle loop then
+        halts with work at hand, until its next tick if it has one."""
         jiffy = self.machine.processors.clock_hz // TIMER_HZ
         arguments = self.machine.guest.kernel_args.replace(" quiet", "").replace(" random.trust_cpu=on", "")
         return (
