@@ -32,6 +32,13 @@ class Ram(Protocol):
         ...
 
 
+def _place(physical: int, low_ram: int) -> int | None:
+    """Where guest-physical memory lies in the RAM file; None in the PCI hole."""
+    if physical >= _HIGH_RAM:
+        return physical - _HIGH_RAM + low_ram
+    return physical if physical < low_ram else None
+
+
 class RamFile:
     """The RAM file of a checkpoint. low_ram: bytes of it that lie below the PCI hole."""
 
@@ -41,10 +48,8 @@ class RamFile:
             self._map = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
 
     def read(self, physical: int, size: int) -> bytes:
-        at = physical
-        if physical >= _HIGH_RAM:
-            at = physical - _HIGH_RAM + self._low_ram
-        elif physical >= self._low_ram:
+        at = _place(physical, self._low_ram)
+        if at is None:
             return b""
         return self._map[at : at + size]
 
@@ -67,10 +72,8 @@ class ProcessRam:
         self._parts = sorted((offset, int(begin, 16), int(end, 16)) for (begin, end), offset in mapped)
 
     def read(self, physical: int, size: int) -> bytes:
-        at = physical
-        if physical >= _HIGH_RAM:
-            at = physical - _HIGH_RAM + self._low_ram
-        elif physical >= self._low_ram:
+        at = _place(physical, self._low_ram)
+        if at is None:
             return b""
         for offset, begin, end in self._parts:
             if offset <= at < offset + end - begin:
