@@ -36,7 +36,7 @@ Watch::Watch(const std::string& path, GuestRam& ram) : ram_(ram) {
         try {
             add(line);
         } catch (const model::Error& e) {
-            throw model::Error(path + ", '" + line + "': " + e.what());
+            throw model::Error(std::string(path).append(", '").append(line).append("': ").append(e.what()));
         }
     }
 }
