@@ -29,7 +29,7 @@ lint:
 
 bench: image
 	@scripts/setup test
-	@scripts/build bench_replay
+	@scripts/build bench_replay s80turns
 	@$(S80LAB) bench
 
 fuzz:

@@ -14,6 +14,7 @@ SCALES = ROOT / "workloads" / "scales"
 CLASSES = ROOT / "workloads" / "classes.toml"
 PROFILES = ROOT / "workloads" / "profiles"
 PLUGIN = BUILD / "lib" / "libs80lab.so"
+TURNS_PLUGIN = BUILD / "lib" / "libs80turns.so"
 REPLAY = BUILD / "bin" / "s80-replay"
 
 

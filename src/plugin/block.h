@@ -10,7 +10,8 @@
 
 namespace s80::plugin {
 
-struct Block {
+/// One line of the host: where one is pointed to, it is hardly ever in a cache.
+struct alignas(64) Block {
     std::uint16_t instructions = 0;
     std::uint8_t privilege = 0;
     model::Entry entered = model::Entry::user;  ///< how the kernel is entered by its first instruction

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What is noted of each access beside its event, for the log of misses: one for each processor.
 #pragma once
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 
 #include "model/attribution.h"
@@ -18,7 +20,8 @@ struct Site {
 class Notes {
 public:
     explicit Notes(unsigned line_shift)
-        : line_mask_((std::uint64_t{1} << line_shift) - 1), granule_(model::granule_bytes(line_mask_ + 1)) {}
+        : line_mask_((std::uint64_t{1} << line_shift) - 1),
+          granule_shift_(std::bit_width(model::granule_bytes(line_mask_ + 1)) - 1) {}
 
     void set_who(std::uint32_t who) { next_.who = who; }
 
@@ -71,8 +74,8 @@ private:
         constexpr std::uint64_t kLast = 15;
         const std::uint64_t inside = address & line_mask_;
         const std::uint64_t end = inside + bytes - 1 > line_mask_ ? line_mask_ : inside + bytes - 1;
-        const std::uint64_t first = inside / granule_ < kLast ? inside / granule_ : kLast;
-        const std::uint64_t last = end / granule_ < kLast ? end / granule_ : kLast;
+        const std::uint64_t first = std::min(inside >> granule_shift_, kLast);
+        const std::uint64_t last = std::min(end >> granule_shift_, kLast);
         return static_cast<std::uint16_t>((2U << last) - (1U << first));
     }
     void use(model::Note& note, std::uint64_t address, std::uint64_t bytes, model::Kind kind) const {
@@ -92,7 +95,7 @@ private:
     }
 
     std::uint64_t line_mask_;
-    std::uint64_t granule_;
+    int granule_shift_;  ///< a granule is a power of two of bytes, as lines are
     model::Note next_;
     std::array<Recorded, kFilterEntries> recorded_{};
 };

@@ -15,8 +15,6 @@ namespace s80::plugin {
 
 namespace {
 
-constexpr int kApiVersion = 4;
-
 void check(const qemu_info_t& info, const model::Machine& machine) {
     if (info.version.cur < kApiVersion || info.version.min > kApiVersion) {
         throw model::Error("this QEMU speaks plugin interface " + std::to_string(info.version.cur) +

@@ -94,3 +94,8 @@ GArray* qemu_plugin_get_registers();
 int qemu_plugin_read_register(qemu_plugin_register*, GByteArray*);
 
 }  // extern "C"
+
+namespace s80::plugin {
+/// What a plugin's `qemu_plugin_version` says.
+inline constexpr int kApiVersion = 4;
+}  // namespace s80::plugin

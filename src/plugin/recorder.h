@@ -84,8 +84,10 @@ private:
     void open_log();
     void note_who(const Lane& lane);
     void apic_store(Lane& lane, std::uint32_t info, std::uint64_t offset);
-    std::optional<std::uint64_t> translate(Lane& lane, std::uint32_t info, std::uint64_t address,
-                                           model::Kind kind);
+    /// Guest-physical; kNowhere where there is no memory. (Not an optional: as a function's result it is
+    /// written by bytes and read as a whole, which stalls the host for longer than the rest takes.)
+    std::uint64_t translate(Lane& lane, std::uint32_t info, std::uint64_t address, model::Kind kind);
+    std::uint64_t translate_anew(Lane& lane, std::uint32_t info, std::uint64_t address, model::Kind kind);
     void walk(Lane& lane, std::uint64_t address);
     void access_line(Lane& lane, std::uint32_t info, std::uint64_t address, model::Kind kind);
 

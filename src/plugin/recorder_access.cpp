@@ -14,6 +14,7 @@ namespace {
 constexpr std::uint64_t kPageNumberMask = (std::uint64_t{1} << 36) - 1;
 constexpr std::uint64_t kGenerationStep = std::uint64_t{1} << 36;
 constexpr std::uint64_t kApicPage = 0xfee00;
+constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 
 }  // namespace
 
@@ -55,27 +56,31 @@ void Recorder::fetch(Lane& lane, model::Line line) {
     lane.fetches[line % kFilterEntries] = line | lane.epoch;
 }
 
-std::optional<std::uint64_t> Recorder::translate(Lane& lane, std::uint32_t info, std::uint64_t address,
-                                                 Kind kind) {
+inline std::uint64_t Recorder::translate(Lane& lane, std::uint32_t info, std::uint64_t address, Kind kind) {
     const std::uint64_t page = address >> kPageShift;
-    Translation& t = lane.tlb[page % kTlbEntries];
-    const std::uint64_t tag = (page & kPageNumberMask) | lane.generation;
-    if (t.tag == tag) {
+    const Translation& t = lane.tlb[page % kTlbEntries];
+    if (t.tag == ((page & kPageNumberMask) | lane.generation)) [[likely]] {
         return t.physical | (address & kPageMask);
     }
+    return translate_anew(lane, info, address, kind);
+}
+
+[[gnu::noinline]] std::uint64_t Recorder::translate_anew(Lane& lane, std::uint32_t info,
+                                                         std::uint64_t address, Kind kind) {
     const qemu_plugin_hwaddr* hwaddr = qemu_plugin_get_hwaddr(info, address);
     if (hwaddr == nullptr) {
-        return std::nullopt;
+        return kNowhere;
     }
     const std::uint64_t physical = qemu_plugin_hwaddr_phys_addr(hwaddr);
     if (qemu_plugin_hwaddr_is_io(hwaddr)) {
         if (kind == Kind::store && physical >> kPageShift == kApicPage) {
             apic_store(lane, info, physical & kPageMask);
         }
-        return std::nullopt;
+        return kNowhere;
     }
     walk(lane, address);
-    t = {tag, physical & ~kPageMask};
+    const std::uint64_t page = address >> kPageShift;
+    lane.tlb[page % kTlbEntries] = {(page & kPageNumberMask) | lane.generation, physical & ~kPageMask};
     return physical;
 }
 
@@ -112,13 +117,9 @@ void Recorder::access_line(Lane& lane, std::uint32_t info, std::uint64_t address
     if (lane.stores[entry] == key || (kind == Kind::load && lane.loads[entry] == key)) {
         return;
     }
-    const auto physical = translate(lane, info, address, kind);
-    if (!physical) {
-        return;
-    }
-    const std::uint64_t line = *physical >> line_shift_;
+    const std::uint64_t line = translate(lane, info, address, kind) >> line_shift_;
     if (line >= lines_) {
-        return;  // firmware
+        return;  // nowhere, or firmware
     }
     windows_->add(lane, static_cast<model::Line>(line), static_cast<Op>(kind));
     if (notes()) [[unlikely]] {
@@ -137,8 +138,8 @@ void Recorder::load_or_store(Lane& lane, std::uint32_t info, std::uint64_t addre
     }
     if (kind == Kind::store && lane.page_store != 0 && address == lane.page_store) {
         lane.page_store = 0;
-        if (const auto physical = translate(lane, info, address, kind)) {
-            page_.accept(ram_, *physical & ~kPageMask);
+        if (const auto physical = translate(lane, info, address, kind); physical != kNowhere) {
+            page_.accept(ram_, physical & ~kPageMask);
             windows_->publish();
         }
     }

@@ -181,18 +181,22 @@ void translate(qemu_plugin_tb* tb) {
     qemu_plugin_register_vcpu_tb_exec_cb(tb, s80_block_entry, QEMU_PLUGIN_CB_NO_REGS, word.word());
 }
 
-void fetch_lines(Lane& lane, model::Line first, unsigned count) {
+[[gnu::noinline]] void fetch_line(Lane& lane, model::Line line) noexcept {
+    guarded([&] { recorder().fetch(lane, line); });
+}
+
+inline void fetch_lines(Lane& lane, model::Line first, unsigned count) {
     lane.accesses[static_cast<unsigned>(Kind::ifetch)] += count;
     for (model::Line line = first; line != first + count; ++line) {
         if (lane.fetches[line % kFilterEntries] != (line | lane.epoch)) [[unlikely]] {
-            guarded([&] { recorder().fetch(lane, line); });
+            fetch_line(lane, line);
         }
     }
 }
 
 /// Accounts for the beginning of a block; the lane may ask for attention first.
-inline Lane* begin_block(void* vcpu_state, unsigned privilege, std::uint64_t instructions,
-                         model::Entry entered = model::Entry::user) {
+Lane* begin_block(void* vcpu_state, unsigned privilege, std::uint64_t instructions,
+                  model::Entry entered) noexcept {
     if (vcpu_state != current_vcpu) [[unlikely]] {
         guarded([&] { recorder().enter(vcpu_state); });
     }
@@ -230,6 +234,26 @@ void large_block(const Block& block, void* vcpu_state) {
     }
 }
 
+inline void count_classes(Lane& lane, BlockWord word) {
+    using enum model::InstructionClass;
+    lane.classes[static_cast<unsigned>(load)] += word.loads();
+    lane.classes[static_cast<unsigned>(store)] += word.stores();
+    lane.classes[static_cast<unsigned>(load_store)] += word.both();
+    lane.classes[static_cast<unsigned>(branch_conditional)] += word.conditional();
+    lane.classes[static_cast<unsigned>(branch_unconditional)] += word.unconditional();
+}
+
+/// Any block.
+[[gnu::noinline]] void block_executed(BlockWord word, void* vcpu_state) {
+    if (!word.packed()) {
+        large_block(word.block(), vcpu_state);
+    } else if (Lane* lane =
+                   begin_block(vcpu_state, word.privilege(), word.instructions(), model::Entry::user)) {
+        count_classes(*lane, word);
+        fetch_lines(*lane, word.line(), 1 + word.extra_lines());
+    }
+}
+
 }  // namespace
 
 void on_translation(qemu_plugin_id_t, qemu_plugin_tb* tb) {
@@ -243,24 +267,25 @@ void on_flush(qemu_plugin_id_t) {
 
 }  // namespace s80::plugin
 
-/// Every block that runs passes here; `vcpu_state` comes from vcpu_entry.S.
+/// Every block that runs passes here; `vcpu_state` comes from vcpu_entry.S. Nearly all of them lie in one
+/// line and ask for nothing but to be counted: for those no function is called, so that no register has to be
+/// kept.
 extern "C" __attribute__((visibility("hidden"))) void s80_block_executed(unsigned, void* data,
                                                                          void* vcpu_state) {
     using namespace s80::plugin;
-    using enum s80::model::InstructionClass;
     const BlockWord word(data);
-    if (!word.packed()) [[unlikely]] {
-        large_block(word.block(), vcpu_state);
+    Lane* lane = current_lane;  // null before the first block
+    if (vcpu_state != current_vcpu || !word.packed() || word.extra_lines() != 0 || lane->attention != 0 ||
+        lane->contexts[word.privilege()].value != lane->context.value ||
+        lane->instructions + word.instructions() >= lane->slice_end) [[unlikely]] {
+        block_executed(word, vcpu_state);
         return;
     }
-    Lane* lane = begin_block(vcpu_state, word.privilege(), word.instructions());
-    if (lane == nullptr) [[unlikely]] {
-        return;
+    lane->instructions += word.instructions();
+    count_classes(*lane, word);
+    ++lane->accesses[static_cast<unsigned>(Kind::ifetch)];
+    const s80::model::Line line = word.line();
+    if (lane->fetches[line % kFilterEntries] != (line | lane->epoch)) {
+        fetch_line(*lane, line);
     }
-    lane->classes[static_cast<unsigned>(load)] += word.loads();
-    lane->classes[static_cast<unsigned>(store)] += word.stores();
-    lane->classes[static_cast<unsigned>(load_store)] += word.both();
-    lane->classes[static_cast<unsigned>(branch_conditional)] += word.conditional();
-    lane->classes[static_cast<unsigned>(branch_unconditional)] += word.unconditional();
-    fetch_lines(*lane, word.line(), 1 + word.extra_lines());
 }

@@ -14,6 +14,8 @@ public:
     TurnEnd();
     /// The turn ends before the next block. Only on the thread that runs the processors.
     void request() const { exit_(*current_); }
+    /// The processor that runs; valid as a name only. On the same thread.
+    const void* running() const { return *current_; }
 
 private:
     void (*exit_)(void* cpu);

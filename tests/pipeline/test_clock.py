@@ -29,9 +29,9 @@ from s80lab.workload import TRANSACTIONS, Workload, job_text, load_workload
 
 pytestmark = pytest.mark.guest
 
-# Think times of 32 clients: the processors are a twentieth and about half busy (docs/clock.md: Linux wakes a thread
-# where it last ran, and idle processors fetch it at their next tick; single windows are fully busy). The load
-# generator's sleeps end at a tick, 5 modelled milliseconds late on average.
+# Think times of 32 clients. Saturated is what the load generator's one thread can drive: transactions this cheap keep it
+# busy for three quarters of a processor, and what it waits for the clients wait for. The load generator's sleeps end at
+# a tick, 5 modelled milliseconds late on average.
 THINK_MS = {"lightly loaded": 200, "saturated": 0}
 # Instructions; a cheap transaction takes about a million.
 SKIP, MEASURE, WINDOW = 200_000_000, 600_000_000, 20_000_000
@@ -142,7 +142,7 @@ def test_clients_are_throughput_times_think_and_response(measured: Measure, load
 def test_the_loads_are_light_and_saturated(measured: Measure) -> None:
     share = {load: busy_share(measured(load, 1).region) for load in THINK_MS}
     assert share["lightly loaded"] < 0.2
-    assert share["saturated"] > 0.3
+    assert share["saturated"] > 0.6
 
 
 def test_the_clock_goes_as_the_processors_do_while_all_are_busy(measured: Measure) -> None:

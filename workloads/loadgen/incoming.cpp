@@ -50,7 +50,7 @@ Task Incoming::arrive() {
 
 Task Incoming::deliver(Delivery& delivery) {
     try {
-        co_await delivery.session.deliver(world_.servers.smtp, delivery.envelope);
+        co_await delivery.session.deliver(world_.servers.next_smtp(), delivery.envelope);
         world_.statistics.incoming(delivery.envelope.message.size());
     } catch (const Failure& failure) {
         const std::string message = std::string("incoming mail: ") + failure.what();

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "failure.hpp"
 #include "fwcfg.hpp"
@@ -25,8 +26,8 @@ using namespace s80::loadgen;
 namespace {
 
 constexpr const char* usage =
-    "usage: s80-loadgen --guest [--gem5]\n"
-    "       s80-loadgen --job FILE --imap IPV4:PORT --smtp IPV4:PORT [--insecure] [--trace]\n";
+    "usage: s80-loadgen --guest [--gem5] [--smtp IPV4:PORT]...\n"
+    "       s80-loadgen --job FILE --imap IPV4:PORT --smtp IPV4:PORT... [--insecure] [--trace]\n";
 
 constexpr const char* job_file = "opt/s80lab/job";
 constexpr useconds_t poll_us = 20'000;
@@ -38,7 +39,7 @@ struct Options {
     bool trace = false;
     std::string job;
     std::string imap = "127.0.0.1:993";
-    std::string smtp = "127.0.0.1:25";
+    std::vector<std::string> smtp;
 };
 
 std::optional<Options> parse_options(int argc, char** argv) {
@@ -47,9 +48,10 @@ std::optional<Options> parse_options(int argc, char** argv) {
         const std::string_view option = argv[i];
         std::string* value = option == "--job"    ? &options.job
                              : option == "--imap" ? &options.imap
-                             : option == "--smtp" ? &options.smtp
                                                   : nullptr;
-        if (value != nullptr && i + 1 < argc) {
+        if (option == "--smtp" && i + 1 < argc) {
+            options.smtp.emplace_back(argv[++i]);
+        } else if (value != nullptr && i + 1 < argc) {
             *value = argv[++i];
         } else if (option == "--guest") {
             options.guest = options.insecure = true;  // the guest made its certificate itself
@@ -63,6 +65,7 @@ std::optional<Options> parse_options(int argc, char** argv) {
             return std::nullopt;
         }
     }
+    if (options.smtp.empty()) options.smtp = {"127.0.0.1:25"};
     if (options.guest != options.job.empty() || (options.gem5 && !options.guest)) return std::nullopt;
     return options;
 }
@@ -115,7 +118,9 @@ void prepare_to_throw() {
 
 /// Whether the load ran to its end without a single error.
 bool generate(const Options& options) {
-    const Servers servers = {parse_endpoint(options.imap), parse_endpoint(options.smtp)};
+    Servers servers;
+    servers.imap = parse_endpoint(options.imap);
+    for (const std::string& address : options.smtp) servers.smtp.push_back(parse_endpoint(address));
     const Offer offer = options.guest ? offer_of(options) : Offer();
     const auto read_job = [&] {
         return options.guest ? await_job(offer) : parse_job(read_file(options.job));
@@ -128,7 +133,7 @@ bool generate(const Options& options) {
     output::job(job);
 
     Clock clock(options.guest ? "guest" : "host");
-    World world(clock, servers, !options.insecure, job);
+    World world(clock, std::move(servers), !options.insecure, job);
     world.trace = options.trace;
     prepare_to_throw();
     Pace pace(clock);

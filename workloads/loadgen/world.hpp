@@ -2,7 +2,10 @@
 // What all clients of a run share.
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "clock.hpp"
 #include "connection.hpp"
@@ -18,12 +21,17 @@ namespace s80::loadgen {
 
 struct Servers {
     Endpoint imap;
-    Endpoint smtp;
+    std::vector<Endpoint> smtp;  // not empty: of one mail transfer agent, connections take turns
+
+    const Endpoint& next_smtp() { return smtp[next_++ % smtp.size()]; }
+
+private:
+    std::size_t next_ = 0;
 };
 
 struct World {
-    World(Clock& the_clock, const Servers& the_servers, bool verify, const Job& the_job)
-        : clock(the_clock), servers(the_servers), tls(verify), accounts(the_job.users) {
+    World(Clock& the_clock, Servers the_servers, bool verify, const Job& the_job)
+        : clock(the_clock), servers(std::move(the_servers)), tls(verify), accounts(the_job.users) {
         take(the_job);
     }
 

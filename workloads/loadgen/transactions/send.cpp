@@ -20,7 +20,7 @@ Task run(Client& client) {
     envelope.message =
         world.text.compose(client.random, envelope.from, envelope.to, draw_message_size(client.random));
     SmtpSession smtp(world.network);
-    co_await smtp.deliver(world.servers.smtp, envelope);
+    co_await smtp.deliver(world.servers.next_smtp(), envelope);
     client.smtp_bytes_in += smtp.bytes_in();
     client.smtp_bytes_out += smtp.bytes_out();
     ++world.accounts.inbox(recipient);
