@@ -71,6 +71,16 @@ def test_a_mail_server_that_refuses_is_an_smtp_error(mail_system: MailSystem, tm
     assert result["transactions"]["VIEW"]["count"] > 0, "the run goes on"
 
 
+def test_connections_take_turns_over_the_mail_servers_addresses(mail_system: MailSystem, tmp_path: Path) -> None:
+    """One of two addresses refuses."""
+    smtp = [f"127.0.0.1:{port}" for port in (mail_system.smtp, mail_system.lmtp)]
+    addresses = ["--imap", f"127.0.0.1:{mail_system.imap}", "--smtp", smtp[0], "--smtp", smtp[1]]
+    result = collect(launch(job(tmp_path / "job", measure_s="3"), *addresses)).one("result")
+    sent, refused = result["transactions"]["SEND"]["count"], result["transactions"]["SEND"]["failed"]
+    assert refused > 3
+    assert sent == pytest.approx(refused, abs=2 + refused / 4)
+
+
 def test_a_wrong_password_is_one_sentence(run_load: Runner, mail_system: MailSystem) -> None:
     configuration = mail_system.base / "dovecot.conf"
     configuration.write_text(configuration.read_text().replace("password=secret", "password=other"))

@@ -46,9 +46,7 @@ std::optional<Options> parse_options(int argc, char** argv) {
     Options options;
     for (int i = 1; i < argc; ++i) {
         const std::string_view option = argv[i];
-        std::string* value = option == "--job"    ? &options.job
-                             : option == "--imap" ? &options.imap
-                                                  : nullptr;
+        std::string* value = option == "--job" ? &options.job : option == "--imap" ? &options.imap : nullptr;
         if (option == "--smtp" && i + 1 < argc) {
             options.smtp.emplace_back(argv[++i]);
         } else if (value != nullptr && i + 1 < argc) {
