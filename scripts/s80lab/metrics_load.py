@@ -99,14 +99,27 @@ def _instructions_per_transaction(m: Measurement) -> Value:
 @metric(
     "interactive_law",
     "ratio",
-    "throughput x (think + response) over the number of clients: 1 where the clock is right and the region long",
-    "throughput x (think_ns_mean, the job's think_ms where no think time ended, + response_ns_mean) / clients",
+    "clients that are served, by the time in service that fell into the region, and that think, by throughput x think, "
+    "over the number of clients: 1 where both sides count the same on one clock",
+    "(in_flight_mean + throughput x think_ns_mean, the job's think_ms where no think time ended) / clients",
     of_load=True,
 )
 def _interactive_law(m: Measurement) -> Value:
     totals = m.load["totals"]
     think_ns = float(totals["think_ns_mean"]) or float(m.load["think_ms"]) * 1e6
-    return ratio(_throughput(m) * (think_ns + float(totals["response_ns_mean"])) / 1e9, m.load["clients"])
+    return ratio(float(totals["in_flight_mean"]) + _throughput(m) * think_ns / 1e9, m.load["clients"])
+
+
+@metric(
+    "little_law",
+    "ratio",
+    "throughput x response over the clients that were served: off by what is cut off at the region's two ends",
+    "throughput x response_ns_mean / in_flight_mean",
+    of_load=True,
+)
+def _little_law(m: Measurement) -> Value:
+    totals = m.load["totals"]
+    return ratio(_throughput(m) * float(totals["response_ns_mean"]) / 1e9, float(totals["in_flight_mean"]))
 
 
 @metric(

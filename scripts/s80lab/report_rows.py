@@ -271,6 +271,7 @@ SECTIONS: tuple[Section, ...] = (
             Entry("utilisation", "utilisation", PERCENT),
             Entry("cores busy for over half of the time", "busy_cores", ONE),
             Entry("interactive law", "interactive_law", THREE),
+            Entry("Little's law by transactions that ended", "little_law", THREE),
             Entry("utilisation law", "utilisation_law", THREE),
             Entry("modelled seconds", "modelled_s", TWO),
             Entry("million instructions", "instructions_m", WHOLE),
@@ -284,9 +285,9 @@ SECTIONS: tuple[Section, ...] = (
             Entry("in turns of 8192 and more", "turn_over.8192", PERCENT),
             Entry("in turns of 131072 and more", "turn_over.131072", PERCENT),
         ),
-        "Modelled time. Interactive law: throughput x (think + response) / clients; utilisation law: throughput x "
-        "busy time a transaction / busy time a second. Both are 1 where the clock is right. Think here is the job's "
-        "mean: a restored run draws its think times anew, so those that end in a short region are short ones.",
+        "Modelled time. Interactive law: (clients in service + throughput x think) / clients; utilisation law: "
+        "throughput x busy time a transaction / busy time a second. Both are 1 where the clock is right. Little's law: "
+        "throughput x response / clients in service: what is not 1 of it was cut off at the region's ends.",
     ),
     Section(
         "The guest's kernel",

@@ -59,7 +59,8 @@ def test_its_rows_say_what_was_replayed_on_what(replayed: tuple[Lab, Path, str])
 def test_what_a_replay_cannot_know_is_said_and_not_shown(replayed: tuple[Lab, Path, str]) -> None:
     lab, folder, said = replayed
     metrics = json.loads((folder / "stats.json").read_text())["metrics"]
-    for name in ("throughput", "response_ms", "think_ms", "interactive_law", "utilisation_law", "executed_mix"):
+    laws = ("interactive_law", "little_law", "utilisation_law")
+    for name in ("throughput", "response_ms", "think_ms", *laws, "executed_mix"):
         assert metrics[name] is None
     assert ask(lab, "SELECT count(*) FROM latency") == [(0,)]
     page = " ".join((folder / "report.html").read_text().split())

@@ -29,9 +29,9 @@ from s80lab.workload import TRANSACTIONS, Workload, job_text, load_workload
 
 pytestmark = pytest.mark.guest
 
-# Think times of 32 clients. Saturated is what the load generator's one thread can drive: transactions this cheap keep it
-# busy for three quarters of a processor, and what it waits for the clients wait for. The load generator's sleeps end at
-# a tick, 5 modelled milliseconds late on average.
+# Think times of 32 clients. Saturated is what the load generator's one thread can drive: transactions this cheap keep
+# it busy for three quarters of a processor, and all wait for it. The load generator's sleeps end at a tick, 5 modelled
+# milliseconds late on average.
 THINK_MS = {"lightly loaded": 200, "saturated": 0}
 # Instructions; a cheap transaction takes about a million.
 SKIP, MEASURE, WINDOW = 200_000_000, 600_000_000, 20_000_000

@@ -46,21 +46,26 @@ def test_stats_of_an_older_version_are_judged_by_their_caches() -> None:
     assert standing_of({"warmup": {"verdict": "not warm"}}) == ("not a result", ("not warm",))
 
 
-def law(think_ns: float, job_ms: float) -> object:
-    """40 clients at 20 transactions a second and half a second of response."""
+def law(think_ns: float, job_ms: float, name: str = "interactive_law") -> object:
+    """40 clients at 20 transactions a second; 10 of them in service. What ended took 0.6 s: of 10 s and 2 s more that
+    lie before the region."""
     load = {
         "clients": 40,
         "think_ms": job_ms,
         "region": {"begin_ns": 0, "end_ns": 10**9},
         "transactions": {"VIEW": {"count": 20}},
-        "totals": {"response_ns_mean": 0.5e9, "think_ns_mean": think_ns},
+        "totals": {"response_ns_mean": 0.6e9, "in_flight_mean": 10, "think_ns_mean": think_ns},
     }
-    return REGISTRY["interactive_law"].compute(Measurement(None, load))  # type: ignore[arg-type]
+    return REGISTRY[name].compute(Measurement(None, load))  # type: ignore[arg-type]
 
 
 def test_the_law_takes_the_regions_own_think_time_and_the_jobs_where_none_ended() -> None:
     assert law(think_ns=1.5e9, job_ms=9000) == pytest.approx(1)
     assert law(think_ns=0, job_ms=1500) == pytest.approx(1)
+
+
+def test_what_the_region_cuts_off_is_littles_law_alone() -> None:
+    assert law(think_ns=1.5e9, job_ms=1500, name="little_law") == pytest.approx(1.2)
 
 
 def test_the_headline_is_ten_shares_of_declared_metrics() -> None:
