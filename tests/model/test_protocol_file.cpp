@@ -147,7 +147,8 @@ TEST(ProtocolFile, Hammer) {
     EXPECT_TRUE(p.leaves_shared());
 }
 TEST(ProtocolFile, EveryShippedTableLoads) {
-    for (const char* name : {"msi", "mesi", "mosi", "moesi", "moesi-without-e", "mesif", "hammer"}) {
+    for (const char* name :
+         {"msi", "mesi", "mosi", "moesi", "moesi-dirty-supply", "moesi-without-e", "mesif", "hammer"}) {
         const Protocol p = Protocol::load(std::string(S80_CONFIGS) + "/protocols/" + name + ".toml");
         EXPECT_EQ(p.name(), name);
         EXPECT_FALSE(p.source().empty()) << name;

@@ -23,7 +23,7 @@ def proof_of(name: str) -> Proof:
 
 
 def test_these_are_shipped() -> None:
-    assert NAMES == ["hammer", "mesi", "mesif", "moesi", "moesi-without-e", "mosi", "msi"]
+    assert NAMES == ["hammer", "mesi", "mesif", "moesi", "moesi-dirty-supply", "moesi-without-e", "mosi", "msi"]
 
 
 @pytest.mark.parametrize("name", NAMES)
