@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The plugin that ends QEMU's turns and does nothing else (libs80turns.so), in a QEMU without a machine."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+from tests.lab import Lab
+
+from s80lab import paths
+from s80lab.qemu import find_qemu
+
+pytestmark = pytest.mark.guest
+
+
+@pytest.mark.parametrize("arguments", ["turn_instructions=0", "turn_instructions=many", "machine=m", ""])
+def test_it_takes_the_length_of_a_turn_alone(arguments: str, lab: Lab) -> None:
+    qemu = find_qemu()
+    plugin = ",".join(filter(None, (str(paths.TURNS_PLUGIN), arguments)))
+    command = [*qemu.command(), "-machine", "none", "-accel", "tcg", "-display", "none", "-plugin", plugin]
+    done = subprocess.run(command, env=qemu.environment(), capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "s80lab-turns: this plugin takes turn_instructions=N, at least 1, and nothing else\n" in done.stderr
