@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pydantic import Field, model_validator
 
 from s80lab.config import Strict
+from s80lab.config_experiment import Phases
 from s80lab.config_machine import Machine
 from s80lab.errors import UserError
 from s80lab.report_data import Group
@@ -50,9 +51,14 @@ class Change(Strict):
 
 
 class Changes(Strict):
-    """The file, in its order."""
+    """The file, in its order. lengths: by scale, what is put over the experiment's phases."""
 
     changes: dict[str, Change]
+    lengths: dict[str, dict[str, int | float]] = Field(default_factory=dict)
+
+    def lengthened(self, phases: Phases, scale: str) -> Phases:
+        """The phases of a variant's runs."""
+        return Phases.model_validate(phases.model_dump() | self.lengths.get(scale, {}))
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +17,7 @@ from s80lab.config_experiment import load_experiment
 from s80lab.config_machine import load_machine
 from s80lab.experiment import Options, Plan
 from s80lab.folder import read_manifest
-from s80lab.knockout import Changes, Variant, knockout_table, variants
+from s80lab.knockout import Changes, knockout_table, variants
 from s80lab.report_data import Group, read_run
 from s80lab.report_markdown import markdown
 from s80lab.report_terminal import print_table
@@ -34,10 +36,14 @@ def knockout_command(
     """What each change to the guest does, alone and with the others: a table of means with intervals."""
     loaded = load_experiment(experiment, {})
     name = machine or loaded.machine
-    chosen = variants(load(KNOCKOUTS, Changes).changes, load_machine(name))
+    file = load(KNOCKOUTS, Changes)
+    groups = {}
+    for variant in variants(file.changes, load_machine(name)):
+        plans = make_plans([experiment], Options(name, None, scale, parse_seeds(seeds), variant.settings))
+        lengthened = [replace(plan, phases=file.lengthened(plan.phases, plan.scale_name)) for plan in plans]
+        groups[variant.name] = _measured(variant.name, lengthened, keep)
     shown = knockout_table(
-        f"{experiment} on {name} at {scale or loaded.scale}: what each change to the guest does",
-        {variant.name: _measured(experiment, variant, name, scale, parse_seeds(seeds), keep) for variant in chosen},
+        f"{experiment} on {name} at {scale or loaded.scale}: what each change to the guest does", groups
     )
     print_table(shown, wide_console())
     target = paths.results() / "reports" / f"knockouts-{experiment}-{name}-{scale or loaded.scale}" / "knockouts.md"
@@ -45,10 +51,7 @@ def knockout_command(
     print(f"table: {target}")
 
 
-def _measured(
-    experiment: str, variant: Variant, machine: str, scale: str | None, seeds: list[int], keep: bool
-) -> Group:
-    plans = make_plans([experiment], Options(machine, None, scale, seeds, variant.settings))
+def _measured(variant: str, plans: Sequence[Plan], keep: bool) -> Group:
     found = {plan.seed: _there(plan) for plan in plans}
     missing = [plan for plan in plans if found[plan.seed] is None]
     before = {manifest.name for manifest in checkpoint.STORE.all()}
@@ -58,7 +61,7 @@ def _measured(
         # The disk need not hold all variants at once.
         checkpoint.STORE.prune({manifest.name for manifest in checkpoint.STORE.all()} - built)
     measured = dict(zip((plan.seed for plan in missing), folders, strict=True))
-    return Group(variant.name, tuple(read_run(found[plan.seed] or measured[plan.seed]) for plan in plans))
+    return Group(variant, tuple(read_run(found[plan.seed] or measured[plan.seed]) for plan in plans))
 
 
 def _there(plan: Plan) -> Path | None:

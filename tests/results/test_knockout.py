@@ -9,6 +9,7 @@ import pytest
 
 from s80lab import paths
 from s80lab.config import load
+from s80lab.config_experiment import load_experiment
 from s80lab.config_machine import Machine, load_machine
 from s80lab.errors import UserError
 from s80lab.knockout import Change, Changes, variants
@@ -45,6 +46,15 @@ def test_a_change_that_takes_nothing_out_is_refused(tmp_path: Path) -> None:
     path.write_text('[changes.nothing]\ndescription = "x"\n')
     with pytest.raises(UserError, match="nothing is taken out"):
         load(path, Changes)
+
+
+def test_a_scale_has_its_own_lengths_and_the_rest_of_the_experiments() -> None:
+    phases = load_experiment("imapb", {}).phases["sixteenth"]
+    longer = Changes(changes={}, lengths={"sixteenth": {"measure": 7}}).lengthened
+    assert longer(phases, "sixteenth") == phases.model_copy(update={"measure": 7})
+    assert longer(phases, "small") == phases
+    shipped = load(KNOCKOUTS, Changes).lengthened(phases, "sixteenth")
+    assert shipped.warmup_min < shipped.warmup_max
 
 
 @pytest.mark.parametrize("name", ["s80", "s80-sixteenth"])
