@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from pydantic import Field, model_validator
 
-from s80lab.config import Strict
+from s80lab.config import Strict, validate
 from s80lab.config_experiment import Phases
 from s80lab.config_machine import Machine
 from s80lab.errors import UserError
@@ -57,8 +57,8 @@ class Changes(Strict):
     lengths: dict[str, dict[str, int | float]] = Field(default_factory=dict)
 
     def lengthened(self, phases: Phases, scale: str) -> Phases:
-        """The phases of a variant's runs."""
-        return Phases.model_validate(phases.model_dump() | self.lengths.get(scale, {}))
+        """The phases of a variant's runs. UserError where they do not go together."""
+        return validate(phases.model_dump() | self.lengths.get(scale, {}), Phases, f"knock-outs: lengths.{scale}")
 
 
 @dataclass(frozen=True)
