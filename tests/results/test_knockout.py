@@ -53,7 +53,7 @@ def test_a_scale_has_its_own_lengths_and_the_rest_of_the_experiments() -> None:
     longer = Changes(changes={}, lengths={"sixteenth": {"measure": 7}}).lengthened
     assert longer(phases, "sixteenth") == phases.model_copy(update={"measure": 7})
     assert longer(phases, "small") == phases
-    with pytest.raises(UserError, match="knock-outs: lengths.sixteenth: unknown key `measured`"):
+    with pytest.raises(UserError, match=r"knock-outs: lengths\.sixteenth: unknown key `measured`"):
         Changes(changes={}, lengths={"sixteenth": {"measured": 7}}).lengthened(phases, "sixteenth")
     shipped = load(KNOCKOUTS, Changes).lengthened(phases, "sixteenth")
     assert shipped.warmup_min < shipped.warmup_max
