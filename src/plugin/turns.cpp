@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <exception>
 #include <string_view>
+#include <system_error>
 
 #include "model/types.h"
 #include "plugin/fatal.h"
@@ -61,7 +62,10 @@ std::uint64_t parse(int argc, char** argv) {
     std::uint64_t longest = 0;
     if (word.starts_with(kKey)) {
         const auto value = word.substr(kKey.size());
-        std::from_chars(value.data(), value.data() + value.size(), longest);
+        const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), longest);
+        if (error != std::errc{} || end != value.data() + value.size()) {
+            longest = 0;
+        }
     }
     if (longest == 0) {
         throw model::Error("this plugin takes turn_instructions=N, at least 1, and nothing else");
