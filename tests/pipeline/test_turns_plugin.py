@@ -14,7 +14,9 @@ from s80lab.qemu import find_qemu
 pytestmark = pytest.mark.guest
 
 
-@pytest.mark.parametrize("arguments", ["turn_instructions=0", "turn_instructions=many", "turn_instructions=5k", "machine=m", ""])
+@pytest.mark.parametrize(
+    "arguments", ["turn_instructions=0", "turn_instructions=many", "turn_instructions=5k", "machine=m", ""]
+)
 def test_it_takes_the_length_of_a_turn_alone(arguments: str, lab: Lab) -> None:
     qemu = find_qemu()
     plugin = ",".join(filter(None, (str(paths.TURNS_PLUGIN), arguments)))
