@@ -101,20 +101,25 @@ async def bench(plan: Plan, ready: Checkpoint, captures: Path, say: Callable[[st
     return rates
 
 
-async def _bare(plan: Plan, ready: Checkpoint, folder: Path, bounded: bool) -> Rate:
-    turns = plan.machine.clock.turn_instructions
-    (folder / JOB).write_text(plan.job() + f"warmup_s=0\nmeasure_s={LENGTH / 1e9}\n")
-    session = Session(
+def _session(ready: Checkpoint, folder: Path, plugin: Path | None, arguments: Mapping[str, object]) -> Session:
+    """A guest that goes on from the ready checkpoint with the job in the folder."""
+    return Session(
         folder,
         ready.ram,
         shared=False,
         socket=folder,
         job=folder / JOB,
-        plugin=paths.TURNS_PLUGIN if bounded and turns else None,
-        plugin_arguments={"turn_instructions": turns},
+        plugin=plugin,
+        plugin_arguments=arguments,
         incoming=True,
     )
-    with short_socket(session) as session:
+
+
+async def _bare(plan: Plan, ready: Checkpoint, folder: Path, bounded: bool) -> Rate:
+    turns = plan.machine.clock.turn_instructions
+    (folder / JOB).write_text(plan.job() + f"warmup_s=0\nmeasure_s={LENGTH / 1e9}\n")
+    plugin = paths.TURNS_PLUGIN if bounded and turns else None
+    with short_socket(_session(ready, folder, plugin, {"turn_instructions": turns})) as session:
         async with Guest(plan.qemu, plan.boot, session, "bench without the plugin") as guest:
             await guest.restore(ready.guest_state)
             begin = await guest.event("load_begin", STALL_S, lambda: None)
@@ -125,18 +130,8 @@ async def _bare(plan: Plan, ready: Checkpoint, folder: Path, bounded: bool) -> R
 
 async def _modelled(plan: Plan, ready: Checkpoint, folder: Path, length: int, arguments: Mapping[str, object]) -> Rate:
     values = {**write_inputs(plan, ready, folder), "ram": ready.ram, **arguments}
-    session = Session(
-        folder,
-        ready.ram,
-        shared=False,
-        socket=folder,
-        job=folder / JOB,
-        plugin=plan.plugin,
-        plugin_arguments=values,
-        incoming=True,
-    )
     lines = Follower(folder / SNAPSHOTS)
-    with short_socket(session) as session:
+    with short_socket(_session(ready, folder, plan.plugin, values)) as session:
         async with Guest(plan.qemu, plan.boot, session, "bench with the plugin") as guest:
             await guest.restore(ready.guest_state)
             began: tuple[int, float] | None = None

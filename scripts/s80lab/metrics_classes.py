@@ -57,8 +57,7 @@ def _miss_source_of(m: Measurement, label: str) -> Value:
 )
 @_of_each
 def _l2_mpki_of(m: Measurement, label: str) -> Value:
-    instructions = m.region.total("instructions", **{"class": label}) / 1000
-    return ratio(m.region.total("l2_misses", **{"class": label}), instructions)
+    return _per_1000(m, "l2_misses", label)
 
 
 @metric(
@@ -69,8 +68,13 @@ def _l2_mpki_of(m: Measurement, label: str) -> Value:
 )
 @_of_each
 def _upgrade_pki_of(m: Measurement, label: str) -> Value:
+    return _per_1000(m, "upgrades", label)
+
+
+def _per_1000(m: Measurement, statistic: str, label: str) -> float | None:
+    """Events of a class for each thousand of its instructions."""
     instructions = m.region.total("instructions", **{"class": label}) / 1000
-    return ratio(m.region.total("upgrades", **{"class": label}), instructions)
+    return ratio(m.region.total(statistic, **{"class": label}), instructions)
 
 
 @metric(
