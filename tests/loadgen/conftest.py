@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,15 +47,25 @@ class Outcome:
 Runner = Callable[..., Outcome]
 
 
-def collect(process: subprocess.Popen[str], seconds: float = 60) -> Outcome:
-    """Waits for the load generator's end."""
+def collect(process: subprocess.Popen[str], seconds: float = 60, begun: Callable[[], None] | None = None) -> Outcome:
+    """Waits for the load generator's end; `begun` is called when its region begins."""
+    assert process.stdout is not None
+    assert process.stderr is not None
+    events: list[dict[str, Any]] = []
+    limit = threading.Timer(seconds, process.kill)
+    limit.start()
     try:
-        stdout, stderr = process.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.communicate()
+        for line in process.stdout:
+            events.append(json.loads(line))
+            if begun is not None and events[-1]["event"] == "load_begin":
+                begun()
+        stderr = process.stderr.read()
+        code = process.wait()
+    finally:
+        limit.cancel()
+    if code == -signal.SIGKILL:
         pytest.fail(f"the load generator did not end within {seconds} s")
-    return Outcome(process.returncode, [json.loads(line) for line in stdout.splitlines()], stderr)
+    return Outcome(code, events, stderr)
 
 
 def launch(job: Path, *options: str) -> subprocess.Popen[str]:

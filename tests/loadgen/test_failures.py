@@ -29,15 +29,11 @@ def without_server(tmp_path: Path, *options: str, **replaced: str) -> Outcome:
 
 def test_a_killed_server_is_a_connection_error(mail_system: MailSystem, tmp_path: Path) -> None:
     process = launch(job(tmp_path / "job"), *mail_system.addresses)
-    time.sleep(2)
-    mail_system.kill_imap()
-    outcome = collect(process, 20)
+    outcome = collect(process, begun=mail_system.kill_imap)
     result = outcome.one("result")
     assert outcome.code == 1
     assert result["errors"]["connection"] >= 1
-    assert result["totals"]["count"] > 0
-    assert outcome.one("error")["message"] == result["first_error"]
-    assert "connection" in result["first_error"]
+    assert "connection" in outcome.one("error")["message"]
 
 
 def test_a_silent_server_ends_at_the_reply_timeout(tmp_path: Path) -> None:
