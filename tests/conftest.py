@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from tests.lab import Lab
 
-from s80lab import paths
-from s80lab.errors import UserError
-from s80lab.gem5_binary import find_gem5
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.gem5.binary import find_gem5
 
 
 @pytest.fixture(scope="session")

@@ -34,7 +34,7 @@ class Lab:
         }
 
     def command(self, *arguments: str) -> list[str]:
-        return [sys.executable, "-m", "s80lab.cli", *arguments]
+        return [sys.executable, "-m", "s80lab", *arguments]
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """The command in the background, its output in pipes; it heeds Ctrl-C even where the tests were told not to."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from s80lab import paths
+from s80lab.base import paths
 
 FOLDER = paths.BUILD / "cmake"
 

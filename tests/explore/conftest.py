@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from tests.lab import Lab
 
-from s80lab import trace_order, trace_tool
-from s80lab.capture import Capture, open_capture
-from s80lab.config_machine import Machine, load_machine
+from s80lab.capture.store import Capture, open_capture
+from s80lab.config.machine import Machine, load_machine
+from s80lab.trace import order, tool
 
 PROCESSORS = 4
 SMALL = {
@@ -27,7 +27,7 @@ def small_machine() -> Machine:
     return load_machine("s80", SMALL)
 
 
-def drawn(seed: int, accesses: int) -> trace_order.Order:
+def drawn(seed: int, accesses: int) -> order.Order:
     """Runs of accesses by one processor after the other: a third to lines that all share, the rest to its own."""
     draw = np.random.default_rng(seed)
     processor = np.repeat(draw.integers(0, PROCESSORS, accesses // 20), 20)
@@ -35,12 +35,12 @@ def drawn(seed: int, accesses: int) -> trace_order.Order:
     own = 2000 * (processor + 1) + draw.integers(0, 1500, len(processor))
     line = np.where(shared, draw.integers(0, 400, len(processor)), own)
     op = draw.choice([0, 1, 2], len(processor), p=[0.3, 0.5, 0.2])
-    return trace_order.make(processor, op, line)
+    return order.make(processor, op, line)
 
 
 def write_capture(path: Path, seed: int = 1, accesses: int = 100_000) -> Path:
     """A full capture of drawn accesses."""
-    trace_tool.to_capture(
+    tool.to_capture(
         drawn(seed, accesses),
         small_machine(),
         path,

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from tests.lab import Lab
 
-from s80lab.capture import Manifest
-from s80lab.replay_error import ANY_SHARE
+from s80lab.capture.error import ANY_SHARE
+from s80lab.capture.store import Manifest
 
 pytestmark = pytest.mark.guest
 

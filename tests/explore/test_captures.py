@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from tests.lab import Lab
 
-from s80lab.capture import STORE, Form, Manifest, Totals, open_capture
-from s80lab.capture_live import lengths
-from s80lab.config_experiment import Phases
-from s80lab.errors import UserError
-from s80lab.hashing import value_hash
-from s80lab.store import now
+from s80lab.base.errors import UserError
+from s80lab.base.hashing import value_hash
+from s80lab.base.store import now
+from s80lab.capture.live import lengths
+from s80lab.capture.store import STORE, Form, Manifest, Totals, open_capture
+from s80lab.config.experiment import Phases
 
 GIGA = 1_000_000_000
 PHASES = Phases(warmup_min=10 * GIGA, warmup_max=16 * GIGA, measure=3 * GIGA, window=GIGA // 2)

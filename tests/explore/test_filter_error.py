@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from tests.lab import Lab
 
-from s80lab import replay
-from s80lab.capture import Capture
-from s80lab.database_query import select
-from s80lab.errors import UserError
-from s80lab.folder import read_manifest
-from s80lab.replay_design import resolve_design
-from s80lab.replay_error import ANY_SHARE, QUANTITIES, TABLE, differences, filter_error
+from s80lab.base.errors import UserError
+from s80lab.base.folder import read_manifest
+from s80lab.capture import replay
+from s80lab.capture.design import resolve_design
+from s80lab.capture.error import ANY_SHARE, QUANTITIES, TABLE, differences, filter_error
+from s80lab.capture.store import Capture
+from s80lab.results.query import select
 
 KIB = 1 << 10
 TRUE = {

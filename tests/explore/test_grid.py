@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import pytest
 
-from s80lab.capture import Capture
-from s80lab.errors import UserError
-from s80lab.explore_figures import horizontal
-from s80lab.explore_grid import Axis, parse_axes, points
+from s80lab.base.errors import UserError
+from s80lab.capture.explore.figures import horizontal
+from s80lab.capture.explore.grid import Axis, parse_axes, points
+from s80lab.capture.store import Capture
 
 
 @pytest.mark.parametrize(

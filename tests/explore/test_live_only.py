@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from s80lab.capture_live import up_to_the_end
+from s80lab.capture.live import up_to_the_end
 
 
 def test_counters_of_the_guest_and_of_the_clients_are_left_out(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from tests.explore.conftest import damaged
 from tests.lab import Lab
 
-from s80lab.database_query import select
+from s80lab.results.query import select
 
 
 def ask(lab: Lab, sql: str) -> list[tuple[Any, ...]]:

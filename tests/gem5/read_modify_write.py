@@ -20,13 +20,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from s80lab import agree, trace_source, trace_tool
-from s80lab.agree_categories import model_counts
-from s80lab.config_machine import Machine
-from s80lab.gem5_stats import read_dumps
-from s80lab.gem5_table import SYSTEM
-from s80lab.trace_order import Op, Order
-from s80lab.trace_source import Wanted
+from s80lab.config.machine import Machine
+from s80lab.gem5.agree import agree
+from s80lab.gem5.agree.categories import model_counts
+from s80lab.gem5.stats import read_dumps
+from s80lab.gem5.table import SYSTEM
+from s80lab.trace import source as trace_source
+from s80lab.trace import tool
+from s80lab.trace.order import Op, Order
+from s80lab.trace.source import Wanted
 
 HISTOGRAM = "miss_type_mach_latency_hist_seqr::samples"
 
@@ -65,7 +67,7 @@ def model_with_and_without(capture: Path, machine: str) -> None:
     source = trace_source.load(capture, Wanted(machine, agree.PROTOCOL))
     changed = merged(source.order, source.setup.machine)
     before, after = (
-        shares(model_counts(trace_tool.counts(order, source.setup), len(order))) for order in (source.order, changed)
+        shares(model_counts(tool.counts(order, source.setup), len(order))) for order in (source.order, changed)
     )
     print(f"{len(source.order) - len(changed)} of {len(source.order)} accesses left out")
     for name, value in before.items():

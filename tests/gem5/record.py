@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Keeps what gem5 said: python -m tests.gem5.record RUN_FOLDER/gem5 FOLDER
 
-In FOLDER (of tests/gem5/data or results/reference/gem5): of the statistics the rows that gem5_table.py can use, of
+In FOLDER (of tests/gem5/data or results/reference/gem5): of the statistics the rows that gem5/table.py can use, of
 every dump, packed; the facts; config.ini with one of each kind of component and without paths.
 """
 
@@ -12,9 +12,9 @@ import shutil
 import sys
 from pathlib import Path
 
-from s80lab import gem5_table as table
-from s80lab.gem5_stats import BEGIN, END
-from s80lab.trace_files import write
+from s80lab.gem5 import table
+from s80lab.gem5.stats import BEGIN, END
+from s80lab.trace.files import write
 
 _PREFIXES = (
     table.CACHE,

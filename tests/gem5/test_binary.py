@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from s80lab.errors import UserError
-from s80lab.gem5_binary import require
+from s80lab.base.errors import UserError
+from s80lab.gem5.binary import require
 
 GOOD = {"gem5": "24.0.0.1", "protocol": "MOESI_hammer", "isa": ["X86"], "bits_per_set": 128}
 

@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 from tests.results.simulation import write_run
 
-from s80lab import paths
-from s80lab.compare import Side, compare, ends, lengths, model_side
-from s80lab.compare_commands import as_ruby
-from s80lab.compare_page import table, write_files
-from s80lab.config_experiment import load_experiment
-from s80lab.database import insert_run
-from s80lab.errors import UserError
-from s80lab.gem5_runs import gem5_runs
-from s80lab.metrics import write_stats
-from s80lab.protocol_proof import ensure_proven
-from s80lab.snapshots import Snapshots
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.commands.compare import as_ruby
+from s80lab.config.experiment import load_experiment
+from s80lab.gem5.compare.page import table, write_files
+from s80lab.gem5.compare.windows import Side, compare, ends, lengths, model_side
+from s80lab.gem5.runs import gem5_runs
+from s80lab.protocol.proof import ensure_proven
+from s80lab.results.database import insert_run
+from s80lab.results.metrics.derive import write_stats
+from s80lab.results.snapshots import Snapshots
 
 WINDOW = 3000
 

@@ -16,15 +16,15 @@ from pathlib import Path
 
 import pytest
 
-from s80lab import paths
-from s80lab.config_experiment import load_experiment
-from s80lab.config_machine import load_machine
-from s80lab.errors import UserError
-from s80lab.gem5_snapshots import write_snapshots
-from s80lab.gem5_stats import read_dumps
-from s80lab.identities import check_snapshots
-from s80lab.metrics import compute
-from s80lab.snapshots import Snapshots
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.config.experiment import load_experiment
+from s80lab.config.machine import load_machine
+from s80lab.gem5.snapshots import write_snapshots
+from s80lab.gem5.stats import read_dumps
+from s80lab.results.identities import check_snapshots
+from s80lab.results.metrics.derive import compute
+from s80lab.results.snapshots import Snapshots
 
 DATA = Path(__file__).resolve().parent / "data"
 CACHES = "board.cache_hierarchy.ruby_system.L1Cache_Controller"
@@ -217,7 +217,7 @@ def without(row: str) -> Callable[[str], str]:
         (without("board.processor.cores7.core.commitStats0.numOps"), "of 17 processors instead of 18"),
         (
             lambda text: text.replace(f"{CACHES}.I.Load ", f"{CACHES}.X.Load "),
-            "of a state that gem5_table.py does not know",
+            "of a state that gem5/table.py does not know",
         ),
         (lambda text: text.replace("simTicks 5", "simTicks x5", 1), "holds no numbers"),
     ],

@@ -10,17 +10,17 @@ from pathlib import Path
 from rich.console import Console
 from tests.lab import Lab
 
-from s80lab import gem5_binary
-from s80lab.experiment import Options
-from s80lab.gem5_pipeline import stage_arguments
-from s80lab.gem5_plan import gem5_plans
-from s80lab.gem5_process import simulate
-from s80lab.gem5_snapshots import write_snapshots
-from s80lab.gem5_stats import read_dumps
-from s80lab.gem5_table import CACHE
-from s80lab.identities import check_snapshots
-from s80lab.progress import Board
-from s80lab.snapshots import Snapshots
+from s80lab.base.progress import Board
+from s80lab.experiment.plan import Options
+from s80lab.gem5 import binary
+from s80lab.gem5.plan import gem5_plans
+from s80lab.gem5.process import simulate
+from s80lab.gem5.snapshots import write_snapshots
+from s80lab.gem5.stages import stage_arguments
+from s80lab.gem5.stats import read_dumps
+from s80lab.gem5.table import CACHE
+from s80lab.results.identities import check_snapshots
+from s80lab.results.snapshots import Snapshots
 
 WINDOW, WINDOWS = 200_000, 2
 
@@ -47,7 +47,7 @@ def boot(gem5: Path, folder: Path, **settings: object) -> tuple[Snapshots, int]:
 
 
 def test_it_can_do_the_job(gem5: Path) -> None:
-    gem5_binary.require(gem5, x86=True)
+    binary.require(gem5, x86=True)
 
 
 def test_a_boot_in_windows(lab: Lab, gem5: Path, tmp_path: Path) -> None:

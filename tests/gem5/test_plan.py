@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from tests.lab import Lab
 
-from s80lab import paths
-from s80lab.config_experiment import load_experiment
-from s80lab.errors import UserError
-from s80lab.experiment import Options
-from s80lab.gem5_plan import Gem5Plan, gem5_plans
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.config.experiment import load_experiment
+from s80lab.experiment.plan import Options
+from s80lab.gem5.plan import Gem5Plan, gem5_plans
 
 # configs/gem5/board.py: what fits between gem5's command line and its boot parameters.
 LONGEST_COMMAND_LINE = 511

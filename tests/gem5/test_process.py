@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from s80lab import gem5_process
-from s80lab.errors import UserError
-from s80lab.gem5_process import CONSOLE, simulate
-from s80lab.progress import Board
+from s80lab.base.errors import UserError
+from s80lab.base.progress import Board
+from s80lab.gem5 import process
+from s80lab.gem5.process import CONSOLE, simulate
 
 
 def run(tmp_path: Path, script: str) -> dict[str, object]:
@@ -51,7 +51,7 @@ def test_one_that_fails(tmp_path: Path, script: str, said: str) -> None:
 
 
 def test_one_that_stands_still_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gem5_process, "STALL_S", 1.0)
+    monkeypatch.setattr(process, "STALL_S", 1.0)
     with pytest.raises(UserError, match="no sign of life for 1 s") as failure:
         run(tmp_path, f"echo 'login:' > $OUT/{CONSOLE}; sleep 600")
     assert "login:" in str(failure.value)

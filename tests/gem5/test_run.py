@@ -17,14 +17,14 @@ from rich.console import Console
 from tests.gem5.test_plan import plans
 from tests.lab import Lab
 
-from s80lab.checkpoint import Checkpoint
-from s80lab.database import insert_run
-from s80lab.errors import UserError
-from s80lab.experiment import Options
-from s80lab.gem5_pipeline import OUT, Gem5Pipeline, finish
-from s80lab.gem5_plan import Gem5Plan
-from s80lab.progress import Board
-from s80lab.report import print_experiment
+from s80lab.base.errors import UserError
+from s80lab.base.progress import Board
+from s80lab.experiment.checkpoint import Checkpoint
+from s80lab.experiment.plan import Options
+from s80lab.gem5.plan import Gem5Plan
+from s80lab.gem5.stages import OUT, Gem5Pipeline, finish
+from s80lab.report.write import print_experiment
+from s80lab.results.database import insert_run
 
 RECORDED = Path(__file__).resolve().parent / "data" / "mail-restored"
 LENGTHS = {"warmup": 1_000_000, "measure": 2_000_000, "window": 1_000_000}

@@ -12,12 +12,12 @@ from typing import Any
 
 from tests.lab import LIMIT_S
 
-from s80lab import paths
-from s80lab.config_experiment import load_scale
-from s80lab.config_machine import Machine, load_machine
-from s80lab.guest import Guest, short_socket
-from s80lab.guest_command import CONSOLE, RAM_FILE, Boot, Session
-from s80lab.qemu import find_qemu
+from s80lab.base import paths
+from s80lab.config.experiment import load_scale
+from s80lab.config.machine import Machine, load_machine
+from s80lab.guest.command import CONSOLE, RAM_FILE, Boot, Session
+from s80lab.guest.process import Guest, short_socket
+from s80lab.guest.qemu import find_qemu
 
 _LOOKUP = re.compile(r'(\S+)-\d+ .* lookup: .*directory="([^"]*)" name="([^"]*)"')
 

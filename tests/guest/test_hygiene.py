@@ -10,7 +10,7 @@ import pytest
 from tests.guest.checked_guest import Checked, run_checked
 from tests.lab import Lab
 
-from s80lab.workload import TRANSACTIONS, Workload, job_text, load_workload
+from s80lab.config.workload import TRANSACTIONS, Workload, job_text, load_workload
 
 pytestmark = pytest.mark.guest
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from s80lab.image import ImageManifest, build_image, load_image
-from s80lab.image_contents import COMMON, PROGRAMS
+from s80lab.image.build import ImageManifest, build_image, load_image
+from s80lab.image.contents import COMMON, PROGRAMS
 
 pytestmark = pytest.mark.guest
 

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from s80lab import image
-from s80lab.errors import UserError
-from s80lab.image import build_image, load_image
-from s80lab.image_accounts import accounts_database
-from s80lab.image_contents import COMMON
-from s80lab.image_cpio import character_device, directory, regular, symlink, write_archive
-from s80lab.image_files import kept_files
-from s80lab.image_packages import Packages, debian_mirror, package_versions
+from s80lab.base.errors import UserError
+from s80lab.image import build
+from s80lab.image.accounts import accounts_database
+from s80lab.image.build import build_image, load_image
+from s80lab.image.contents import COMMON
+from s80lab.image.cpio import character_device, directory, regular, symlink, write_archive
+from s80lab.image.files import kept_files
+from s80lab.image.packages import Packages, debian_mirror, package_versions
 
 
 def test_the_archive_unpacks_with_cpio(tmp_path: Path) -> None:
@@ -130,16 +130,16 @@ def test_missing_programs_are_named(tmp_path: Path) -> None:
 
 
 def test_a_changed_version_is_a_warning_with_a_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(image, "RECIPE", tmp_path)
+    monkeypatch.setattr(build, "RECIPE", tmp_path)
     (tmp_path / "versions.txt").write_text("# comment\nsame 1\nolder 1:2-3\ngone 4\n")
     packages = Packages(tmp_path, {"same": "1", "older": "1:2-4", "new": "5"})
     said: list[str] = []
-    image._compare_versions(packages, False, said.append)
+    build._compare_versions(packages, False, said.append)
     assert len(said) == 3
     assert said[0].startswith("warning: gone is none, recorded is 4: ")
     assert said[1].startswith("warning: new is 5, recorded is none: ")
     assert said[2].startswith("warning: older is 1:2-4, recorded is 1:2-3: ")
     assert all("'s80lab image build --refresh'" in line for line in said)
-    image._compare_versions(packages, True, said.append)
-    image._compare_versions(packages, False, said.append)
+    build._compare_versions(packages, True, said.append)
+    build._compare_versions(packages, False, said.append)
     assert len(said) == 3

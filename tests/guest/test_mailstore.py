@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from s80lab.paths import BUILD
+from s80lab.base.paths import BUILD
 
 PROGRAM = BUILD / "bin" / "s80-mailstore"
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from tests.lab import Lab
 
-from s80lab import paths
-from s80lab.guest_counters import watch_list
-from s80lab.kernel import load_kernel
-from s80lab.kernel_memory import KernelMemory, RamFile
-from s80lab.kernel_tasks import tasks
+from s80lab.base import paths
+from s80lab.guest.counters import watch_list
+from s80lab.guest.kernel.facts import load_kernel
+from s80lab.guest.kernel.memory import KernelMemory, RamFile
+from s80lab.guest.kernel.tasks import tasks
 
 
 @pytest.fixture(scope="module")

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from tests.lab import Lab
 
-from s80lab import paths
-from s80lab.errors import UserError
-from s80lab.kernel import Kernel, load_kernel
-from s80lab.kernel_elf import Elf
-from s80lab.kernel_symbols import from_text, read_symbols
-from s80lab.kernel_unpack import unpack_kernel
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.guest.kernel.elf import Elf
+from s80lab.guest.kernel.facts import Kernel, load_kernel
+from s80lab.guest.kernel.symbols import from_text, read_symbols
+from s80lab.guest.kernel.unpack import unpack_kernel
 
 IMAGE = paths.BUILD / "image" / "debian"
 

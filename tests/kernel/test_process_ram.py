@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from s80lab.errors import UserError
-from s80lab.kernel_memory import ProcessRam
+from s80lab.base.errors import UserError
+from s80lab.guest.kernel.memory import ProcessRam
 
 # Maps the file privately, writes a word at 0x1000, says so, and waits for its input to end.
 CHILD = """

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from tests.lab import Lab
 
-from s80lab import paths
-from s80lab.errors import UserError
-from s80lab.kernel_unpack import unpack_kernel
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.guest.kernel.unpack import unpack_kernel
 
 
 def test_debians_kernel_unpacks_to_elf(lab: Lab, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from s80lab import paths
+from s80lab.base import paths
 
 sys.path.insert(0, str(paths.ROOT))
 

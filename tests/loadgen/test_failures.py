@@ -12,7 +12,7 @@ import pytest
 from tests.loadgen.conftest import LOADGEN, USERS, Outcome, Runner, collect, launch
 from tests.loadgen.mail_system import MailSystem, free_port
 
-from s80lab.workload import job_text
+from s80lab.config.workload import job_text
 
 
 def job(path: Path, **replaced: str) -> Path:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from s80lab import paths
-from s80lab.config_machine import load_machine
-from s80lab.errors import UserError
-from s80lab.workload import TRANSACTIONS, expected_mix, job_text, load_workload
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.config.machine import load_machine
+from s80lab.config.workload import TRANSACTIONS, expected_mix, job_text, load_workload
 
 
 @pytest.mark.parametrize("mix", ["imapb", "imape"])

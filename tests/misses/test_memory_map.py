@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from s80lab import paths
-from s80lab.errors import UserError
-from s80lab.image_cpio import read_archive
-from s80lab.kernel_maps import mappings, user_pages
-from s80lab.kernel_memory import PAGE, KernelMemory
-from s80lab.kernel_slabs import Slabs
-from s80lab.kernel_tasks import Task, tasks
-from s80lab.misses_memory import FREE, MemoryMap, What, read_map
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.guest.kernel.address_space import mappings, user_pages
+from s80lab.guest.kernel.memory import PAGE, KernelMemory
+from s80lab.guest.kernel.slabs import Slabs
+from s80lab.guest.kernel.tasks import Task, tasks
+from s80lab.image.cpio import read_archive
+from s80lab.report.misses.memory import FREE, MemoryMap, What, read_map
 
 pytestmark = pytest.mark.guest
 

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from s80lab.misses_log import RECORD, Log, Who
-from s80lab.misses_memory import What
-from s80lab.misses_names import Named
-from s80lab.misses_sharing import PATTERNS, lines_of
-from s80lab.misses_stacks import collapsed
-from s80lab.misses_tables import all_tables
-from s80lab.report_tables import Table
+from s80lab.report.misses.log import RECORD, Log, Who
+from s80lab.report.misses.memory import What
+from s80lab.report.misses.names import Named
+from s80lab.report.misses.sharing import PATTERNS, lines_of
+from s80lab.report.misses.stacks import collapsed
+from s80lab.report.misses.tables import all_tables
+from s80lab.report.tables import Table
 
 LABELS = {
     "kind": ["ifetch", "load", "store", "walk"],

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from s80lab import checkpoint
-from s80lab.checkpoint import GUEST_STATE, Checkpoint, Manifest
-from s80lab.guest_command import RAM_FILE
-from s80lab.hashing import sparse_hash, value_hash
+from s80lab.base.hashing import sparse_hash, value_hash
+from s80lab.experiment import checkpoint
+from s80lab.experiment.checkpoint import GUEST_STATE, Checkpoint, Manifest
+from s80lab.guest.command import RAM_FILE
 
 
 @pytest.fixture

@@ -17,15 +17,15 @@ from typing import Any
 import pytest
 from tests.lab import LIMIT_S, Lab
 
-from s80lab import checkpoint
-from s80lab.checkpoint import SNAPSHOTS, Checkpoint
-from s80lab.checkpoint_warm import write_inputs
-from s80lab.experiment import Options, Plan, plan
-from s80lab.guest import Guest, short_socket
-from s80lab.guest_command import JOB, Session
-from s80lab.qemu import find_qemu
-from s80lab.snapshots import Delta, Snapshots
-from s80lab.workload import TRANSACTIONS, Workload, job_text, load_workload
+from s80lab.config.workload import TRANSACTIONS, Workload, job_text, load_workload
+from s80lab.experiment import checkpoint
+from s80lab.experiment.checkpoint import SNAPSHOTS, Checkpoint
+from s80lab.experiment.plan import Options, Plan, plan
+from s80lab.experiment.warm import write_inputs
+from s80lab.guest.command import JOB, Session
+from s80lab.guest.process import Guest, short_socket
+from s80lab.guest.qemu import find_qemu
+from s80lab.results.snapshots import Delta, Snapshots
 
 pytestmark = pytest.mark.guest
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from s80lab import paths
-from s80lab.config import parse_settings, parse_size
-from s80lab.config_experiment import load_experiment, load_scale
-from s80lab.config_machine import GIB, load_machine, load_machine_file, low_ram
-from s80lab.errors import UserError
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.base.strict import parse_settings, parse_size
+from s80lab.config.experiment import load_experiment, load_scale
+from s80lab.config.machine import GIB, load_machine, load_machine_file, low_ram
 
 
 @pytest.mark.parametrize(("text", "value"), [("128KiB", 131072), ("8MiB", 8388608), ("4 GiB", 4 * GIB), (512, 512)])

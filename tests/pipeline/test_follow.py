@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from s80lab.follow import Follower, tail
+from s80lab.base.follow import Follower, tail
 
 
 def test_only_whole_lines_and_each_once(tmp_path: Path) -> None:

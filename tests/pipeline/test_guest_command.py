@@ -7,9 +7,9 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
-from s80lab.config_experiment import load_scale
-from s80lab.config_machine import load_machine
-from s80lab.guest_command import Boot, Session, arguments, guest_options
+from s80lab.config.experiment import load_scale
+from s80lab.config.machine import load_machine
+from s80lab.guest.command import Boot, Session, arguments, guest_options
 
 BOOT = Boot(load_machine("s80"), load_scale("tiny"), Path("/k"), Path("/i"))
 

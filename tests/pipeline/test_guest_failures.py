@@ -10,14 +10,15 @@ from pathlib import Path
 import pytest
 from tests.lab import Lab
 
-from s80lab import checkpoint, paths
-from s80lab.config_experiment import load_scale
-from s80lab.config_machine import load_machine
-from s80lab.errors import UserError
-from s80lab.experiment import Options, Plan, plan
-from s80lab.guest import Guest, short_socket
-from s80lab.guest_command import RAM_FILE, Boot, Session
-from s80lab.qemu import find_qemu
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.config.experiment import load_scale
+from s80lab.config.machine import load_machine
+from s80lab.experiment import checkpoint
+from s80lab.experiment.plan import Options, Plan, plan
+from s80lab.guest.command import RAM_FILE, Boot, Session
+from s80lab.guest.process import Guest, short_socket
+from s80lab.guest.qemu import find_qemu
 
 pytestmark = pytest.mark.guest
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from tests.lab import Lab
 
-from s80lab.database import list_runs
-from s80lab.snapshots import Snapshots
+from s80lab.results.database import list_runs
+from s80lab.results.snapshots import Snapshots
 
 pytestmark = pytest.mark.guest
 

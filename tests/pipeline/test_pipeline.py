@@ -13,11 +13,12 @@ from typing import Any, cast
 import pytest
 from rich.console import Console
 
-from s80lab import checkpoint, experiment_pipeline, resources
-from s80lab.config_experiment import load_scale
-from s80lab.experiment import Plan
-from s80lab.experiment_pipeline import Pipeline, Until
-from s80lab.progress import Board
+from s80lab.base.progress import Board
+from s80lab.config.experiment import load_scale
+from s80lab.experiment import checkpoint, resources
+from s80lab.experiment import stages as experiment_pipeline
+from s80lab.experiment.plan import Plan
+from s80lab.experiment.stages import Pipeline, Until
 
 
 def plans(seeds: Sequence[int]) -> list[Plan]:

@@ -9,7 +9,7 @@ import time
 import pytest
 from rich.console import Console
 
-from s80lab.progress import Board, clock
+from s80lab.base.progress import Board, clock
 
 
 def said(console: Console) -> list[str]:

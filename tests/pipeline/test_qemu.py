@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from s80lab import paths
-from s80lab.errors import UserError
-from s80lab.qemu import NAME, find_qemu
-from s80lab.qemu_unpack import debian_codename
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.guest.qemu import NAME, find_qemu
+from s80lab.guest.qemu_unpack import debian_codename
 
 
 def fake_qemu(folder: Path, says: str) -> Path:

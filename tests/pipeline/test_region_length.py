@@ -8,10 +8,10 @@ from typing import Any, cast
 
 import pytest
 
-from s80lab.config_experiment import Phases
-from s80lab.experiment import Plan
-from s80lab.run import region_length
-from s80lab.snapshots import Snapshots
+from s80lab.config.experiment import Phases
+from s80lab.experiment.plan import Plan
+from s80lab.experiment.run import region_length
+from s80lab.results.snapshots import Snapshots
 
 WINDOW = 100
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from s80lab.config_experiment import load_scale
-from s80lab.errors import UserError
-from s80lab.resources import GIB, Need, available_memory, checkpoint_bytes, require
+from s80lab.base.errors import UserError
+from s80lab.config.experiment import load_scale
+from s80lab.experiment.resources import GIB, Need, available_memory, checkpoint_bytes, require
 
 
 def free_disk(monkeypatch: pytest.MonkeyPatch, free: int) -> None:

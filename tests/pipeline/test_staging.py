@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from s80lab.staging import exclusive, staging, sweep
+from s80lab.base.staging import exclusive, staging, sweep
 
 HOLDER = """
 import sys, time
 from pathlib import Path
-from s80lab.staging import staging
+from s80lab.base.staging import staging
 with staging(Path(sys.argv[1])) as partial:
     (partial / "half").write_text("x")
     print("inside", flush=True)

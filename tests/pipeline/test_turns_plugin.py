@@ -8,8 +8,8 @@ import subprocess
 import pytest
 from tests.lab import Lab
 
-from s80lab import paths
-from s80lab.qemu import find_qemu
+from s80lab.base import paths
+from s80lab.guest.qemu import find_qemu
 
 pytestmark = pytest.mark.guest
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from s80lab.protocol import find_protocol
-from s80lab.protocol_docs import shipped
+from s80lab.protocol.docs import shipped
+from s80lab.protocol.table import find_protocol
 
 NAMES = [path.stem for path in shipped()]
 

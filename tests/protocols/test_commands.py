@@ -11,10 +11,10 @@ import pytest
 from tests.lab import Lab
 from tests.protocols.tables import NAMES, edited
 
-from s80lab.errors import UserError
-from s80lab.murphi_check import parse, run
-from s80lab.protocol import find_protocol
-from s80lab.protocol_proof import ensure_proven, folder, kept_proof, prove
+from s80lab.base.errors import UserError
+from s80lab.protocol.murphi_check import parse, run
+from s80lab.protocol.proof import ensure_proven, folder, kept_proof, prove
+from s80lab.protocol.table import find_protocol
 
 BROKEN = ("moesi", "own.evict.O", '{ next = "I" }')
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.protocols.tables import edited
 
-from s80lab.protocol_laws import (
+from s80lab.protocol.laws import (
     HIT_SILENT,
     LAST_WRITE,
     MEANING,
@@ -18,7 +18,7 @@ from s80lab.protocol_laws import (
     POSSIBLE,
     STORE_WRITES,
 )
-from s80lab.protocol_proof import prove
+from s80lab.protocol.proof import prove
 
 UNIQUE = '{ impossible = "the requester holds a copy, so nobody holds the only one" }'
 

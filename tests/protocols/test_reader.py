@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from tests.protocols.tables import NAMES
 
-from s80lab import paths
-from s80lab.errors import UserError
-from s80lab.protocol import find_protocol, load_protocol
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.protocol.table import find_protocol, load_protocol
 
 CHECK = paths.BUILD / "bin" / "s80-protocol-check"
 REFUSED = "refused"

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from tests.protocols.tables import NAMES
 
-from s80lab.murphi import murphi
-from s80lab.protocol import find_protocol, load_protocol
-from s80lab.protocol_diagram import diagram, draw, mark
-from s80lab.protocol_docs import FOLDER, page
-from s80lab.protocol_proof import Proof, ensure_proven
+from s80lab.protocol.diagram import diagram, draw, mark
+from s80lab.protocol.docs import FOLDER, page
+from s80lab.protocol.murphi import murphi
+from s80lab.protocol.proof import Proof, ensure_proven
+from s80lab.protocol.table import find_protocol, load_protocol
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import cachesim  # type: ignore[import-untyped]
 import pytest
 
-from s80lab import paths
+from s80lab.base import paths
 
 PROGRAM = paths.BUILD / "bin" / "reference-replacement-counts"
 PROTOCOL = paths.PROTOCOLS / "moesi.toml"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from s80lab import paths
+from s80lab.base import paths
 
 BIN = paths.BUILD / "bin"
 FOUND = Path(__file__).parent / "fuzz" / "found"

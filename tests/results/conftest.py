@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT))
 
 from tests.results.simulation import write_run  # noqa: E402
 
-from s80lab.metrics import render, write_stats  # noqa: E402
+from s80lab.results.metrics.derive import render, write_stats  # noqa: E402
 
 
 @pytest.fixture(scope="session")

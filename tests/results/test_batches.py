@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from s80lab.metrics_batches import HIGHEST_LAG_1, batches, degrees, lag_1, ratio_batches, standard_error
-from s80lab.metrics_standing import HEADLINE, headline_batches
-from s80lab.snapshots import Snapshots, without
+from s80lab.results.metrics.batches import HIGHEST_LAG_1, batches, degrees, lag_1, ratio_batches, standard_error
+from s80lab.results.metrics.standing import HEADLINE, headline_batches
+from s80lab.results.snapshots import Snapshots, without
 
 
 def correlated(n: int, correlation: float, draw: np.random.Generator) -> np.ndarray:

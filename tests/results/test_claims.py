@@ -16,18 +16,18 @@ from markupsafe import escape
 from rich.console import Console
 from tests.lab import Lab
 
-from s80lab import paper
-from s80lab.claims import Finding, findings
-from s80lab.claims_commands import PAGE, reference_groups
-from s80lab.database import insert_run
-from s80lab.database_query import select
-from s80lab.errors import UserError
-from s80lab.metrics import REGISTRY
-from s80lab.paper_answers import Answer, answers
-from s80lab.report import write_run_report
-from s80lab.report_claims import TITLE, claims_page, claims_table, detail
-from s80lab.report_data import read_groups
-from s80lab.report_terminal import print_table
+from s80lab.base.errors import UserError
+from s80lab.commands.claims import PAGE, reference_groups
+from s80lab.report.claims.answers import Answer, answers
+from s80lab.report.claims.judge import Finding, findings
+from s80lab.report.claims.tables import TITLE, claims_page, claims_table, detail
+from s80lab.report.data import read_groups
+from s80lab.report.terminal import print_table
+from s80lab.report.write import write_run_report
+from s80lab.results import paper
+from s80lab.results.database import insert_run
+from s80lab.results.metrics.derive import REGISTRY
+from s80lab.results.query import select
 
 IDS = [f"C{number:02d}" for number in range(1, 31)]
 

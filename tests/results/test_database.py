@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from s80lab.database import insert_run, list_runs, query
-from s80lab.database_query import select
-from s80lab.errors import UserError
+from s80lab.base.errors import UserError
+from s80lab.results.database import insert_run, list_runs, query
+from s80lab.results.query import select
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 
@@ -147,7 +147,7 @@ def test_a_run_without_stats_is_refused(runs: Path, run_dir: Path) -> None:
 DYING_WRITER = """
 import os, signal, sys
 from pathlib import Path
-from s80lab import database
+from s80lab.results import database
 
 connect = database.connect
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.results.lines import Line, change_from
 
-from s80lab.identities import IDENTITIES, IdentityBroken, check_run
+from s80lab.results.identities import IDENTITIES, IdentityBroken, check_run
 
 CHECKED = [
     "counters_only_grow",

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from tests.results.simulation import write_run
 
-from s80lab.errors import UserError
-from s80lab.metrics import REGISTRY, of, render, warm_up, write_stats
-from s80lab.metrics_registry import flatten, markdown
+from s80lab.base.errors import UserError
+from s80lab.results.metrics.derive import REGISTRY, of, render, warm_up, write_stats
+from s80lab.results.metrics.registry import flatten, markdown
 
 
 @pytest.fixture

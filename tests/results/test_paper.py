@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from s80lab import paper
-from s80lab.metrics import of
-from s80lab.workload import TRANSACTIONS, expected_mix, load_workload
+from s80lab.config.workload import TRANSACTIONS, expected_mix, load_workload
+from s80lab.results import paper
+from s80lab.results.metrics.derive import of
 
 
 def test_tables_are_complete() -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from s80lab import reference_commands
-from s80lab.errors import UserError
-from s80lab.reference_commands import keep_reference
+from s80lab.base.errors import UserError
+from s80lab.commands import reference as reference_commands
+from s80lab.commands.reference import keep_reference
 
 
 @pytest.fixture

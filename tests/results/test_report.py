@@ -16,17 +16,17 @@ import pytest
 from rich.console import Console
 from tests.results.simulation import write_run
 
-from s80lab.errors import UserError
-from s80lab.metrics import of, write_stats
-from s80lab.metrics_standing import HEADLINE
-from s80lab.report import print_beside, print_experiment, write_experiment_report, write_run_report
-from s80lab.report_data import read_groups
-from s80lab.report_headline import ENTRIES, beside_table, headline_table
-from s80lab.report_interval import Estimate, estimate
-from s80lab.report_rows import SECTIONS
-from s80lab.report_tables import measured_tables, verdicts
-from s80lab.report_transactions import quantile, standard_error, types
-from s80lab.student import student_t
+from s80lab.base.errors import UserError
+from s80lab.base.student import student_t
+from s80lab.report.data import read_groups
+from s80lab.report.headline import ENTRIES, beside_table, headline_table
+from s80lab.report.interval import Estimate, estimate
+from s80lab.report.rows import SECTIONS
+from s80lab.report.tables import measured_tables, verdicts
+from s80lab.report.transactions import quantile, standard_error, types
+from s80lab.report.write import print_beside, print_experiment, write_experiment_report, write_run_report
+from s80lab.results.metrics.derive import of, write_stats
+from s80lab.results.metrics.standing import HEADLINE
 
 FIGURES = ["busy", "cpi", "e_state", "executed_mix", "instruction_mix", "latency", "miss_source", "warm_up"]
 

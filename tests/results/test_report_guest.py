@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from s80lab.report import print_experiment, write_experiment_report
-from s80lab.report_data import read_groups
-from s80lab.report_guest import guest_notes, packages_hash
+from s80lab.report.data import read_groups
+from s80lab.report.guest import guest_notes, packages_hash
+from s80lab.report.write import print_experiment, write_experiment_report
 
 PACKAGES = {
     "dovecot-core": "1:2.3.19.1",

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from tests.results.lines import change
 
-from s80lab.metrics import stats
-from s80lab.snapshots import Snapshots
+from s80lab.results.metrics.derive import stats
+from s80lab.results.snapshots import Snapshots
 
 
 def metrics(run_dir: Path, label: str) -> dict[str, float]:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from tests.results.lines import Line, change
 
-from s80lab.errors import UserError
-from s80lab.snapshots import Snapshots
+from s80lab.base.errors import UserError
+from s80lab.results.snapshots import Snapshots
 
 
 def read(run_dir: Path) -> Snapshots:

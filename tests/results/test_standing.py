@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import pytest
 
-from s80lab.metrics import REGISTRY
-from s80lab.metrics_registry import Measurement
-from s80lab.metrics_standing import HEADLINE, standing, standing_of
-from s80lab.metrics_warmup import WarmUp
+from s80lab.results.metrics.derive import REGISTRY
+from s80lab.results.metrics.registry import Measurement
+from s80lab.results.metrics.standing import HEADLINE, standing, standing_of
+from s80lab.results.metrics.warmup import WarmUp
 
 WARM = WarmUp(1, 9, 3, {}, {}, 0.0, 200, "warm", ())
 COLD = WarmUp(1, 2, 0, {}, {}, None, 199, "not warm", ("too few windows to tell", "199 of 200 clients"))

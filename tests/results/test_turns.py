@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from s80lab.metrics_registry import REGISTRY, Measurement, Value
-from s80lab.snapshots import Delta, Header, Snapshot, Statistic
+from s80lab.results.metrics.registry import REGISTRY, Measurement, Value
+from s80lab.results.snapshots import Delta, Header, Snapshot, Statistic
 
 LENGTHS = (1, 4096, 8192, 131072)
 

@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from s80lab.metrics_warmup import WarmUp, drift, judge
-from s80lab.metrics_windows import Window
+from s80lab.results.metrics.warmup import WarmUp, drift, judge
+from s80lab.results.metrics.windows import Window
 
 MISSES = 1_000_000
 

@@ -16,9 +16,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from s80lab import agree, paths, trace_files, trace_text
-from s80lab.trace_order import DTYPE, Op, Order, make
-from s80lab.trace_tool import Setup
+from s80lab.base import paths
+from s80lab.gem5.agree import agree
+from s80lab.trace import files, text
+from s80lab.trace.order import DTYPE, Op, Order, make
+from s80lab.trace.tool import Setup
 
 DATA = paths.ROOT / "tests" / "ruby" / "data"
 
@@ -46,7 +48,7 @@ class Case:
         """The accesses that were replayed."""
         made = self.setup().machine
         if "trace" in self.about:
-            return trace_text.read(paths.ROOT / self.about["trace"]).order(made.line_bytes)
+            return text.read(paths.ROOT / self.about["trace"]).order(made.line_bytes)
         if "random" in self.about:
             return random_order(**self.about["random"])
         order = unpack(lzma.decompress((DATA / self.about["order"]).read_bytes()))
@@ -54,7 +56,7 @@ class Case:
         return order
 
     def stats(self) -> str:
-        return trace_files.read(self.folder / "stats.txt.gz").decode()
+        return files.read(self.folder / "stats.txt.gz").decode()
 
 
 def cases() -> list[Case]:

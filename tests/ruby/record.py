@@ -14,8 +14,8 @@ from pathlib import Path
 
 from tests.ruby.cases import Case, cases
 
-from s80lab import agree, ruby_engine, ruby_stats
-from s80lab.agree_categories import RECORDED
+from s80lab.gem5.agree import agree, replay, transitions
+from s80lab.gem5.agree.categories import RECORDED
 
 
 def record(case: Case, gem5: Path) -> None:
@@ -23,12 +23,12 @@ def record(case: Case, gem5: Path) -> None:
     made = case.setup()
     order = agree.timed(case.order(), made.machine, case.spacing)
     with tempfile.TemporaryDirectory(prefix="s80lab-") as folder:
-        replayed = ruby_engine.replay(order, made.machine, gem5, Path(folder))
-    kept = ruby_stats.trim(replayed.stats, RECORDED)
+        replayed = replay.replay(order, made.machine, gem5, Path(folder))
+    kept = transitions.trim(replayed.stats, RECORDED)
     (case.folder / "stats.txt.gz").write_bytes(gzip.compress(kept.encode(), mtime=0))
     about = case.about | {"facts": replayed.facts, "accesses": len(order)}
     (case.folder / "case.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
-    rows = agree.compare(ruby_stats.parse(kept, case.name), replayed.facts["gem5"], order, made, case.name)
+    rows = agree.compare(transitions.parse(kept, case.name), replayed.facts["gem5"], order, made, case.name)
     for row in rows:
         if row.difference:
             print(f"{case.name}: {row.category}: Ruby {row.ruby}, model {row.model} ({100 * row.share:+.3f}%)")

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from tests.ruby.cases import Case, cases, pack, random_order, unpack
 
-from s80lab import agree, ruby_stats, trace_tool
-from s80lab.agree import Row
-from s80lab.agree_categories import CATEGORIES, model_counts, ruby_counts
-from s80lab.trace_order import DTYPE
+from s80lab.gem5.agree import agree, transitions
+from s80lab.gem5.agree.agree import Row
+from s80lab.gem5.agree.categories import CATEGORIES, model_counts, ruby_counts
+from s80lab.trace import tool
+from s80lab.trace.order import DTYPE
 
 # Categories that only transactions under way at once can have.
 TRANSIENT = {
@@ -38,13 +39,13 @@ def compare(case: Case) -> list[Row]:
 
 
 def recorded(case: Case) -> dict[str, int]:
-    return ruby_stats.parse(case.stats(), case.name)
+    return transitions.parse(case.stats(), case.name)
 
 
 @cache
 def counted(order: bytes, machine: str, settings: tuple[str, ...]) -> dict[str, int]:
     """The model knows no ticks: accesses in the same order are counted once."""
-    return trace_tool.counts(np.frombuffer(order, DTYPE), agree.setup(machine, list(settings)))
+    return tool.counts(np.frombuffer(order, DTYPE), agree.setup(machine, list(settings)))
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tests.ruby.cases import Case, cases
 
-from s80lab import agree
-from s80lab.errors import UserError
+from s80lab.base.errors import UserError
+from s80lab.gem5.agree import agree
 
 SMALL = [case for case in cases() if "trace" in case.about]
 

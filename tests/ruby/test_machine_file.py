@@ -10,8 +10,9 @@ from types import ModuleType
 
 import pytest
 
-from s80lab import agree, paths
-from s80lab.config_machine import load_machine
+from s80lab.base import paths
+from s80lab.config.machine import load_machine
+from s80lab.gem5.agree import agree
 
 
 @pytest.fixture(scope="module")

@@ -7,16 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from s80lab import agree, gem5_binary, gem5_stats, ruby_stats
-from s80lab.agree_categories import CATEGORIES, RECORDED, model_counts, ruby_counts
-from s80lab.errors import UserError
-from s80lab.trace_order import Op, make
+from s80lab.base.errors import UserError
+from s80lab.gem5 import binary as gem5_binary
+from s80lab.gem5 import stats
+from s80lab.gem5.agree import agree, transitions
+from s80lab.gem5.agree.categories import CATEGORIES, RECORDED, model_counts, ruby_counts
+from s80lab.trace.order import Op, make
 
 PREFIX = "board.cache_hierarchy.ruby_system."
 
 
 def dump(*rows: str) -> str:
-    return "\n".join([gem5_stats.BEGIN, *rows, gem5_stats.END]) + "\n"
+    return "\n".join([stats.BEGIN, *rows, stats.END]) + "\n"
 
 
 LOAD = f"{PREFIX}L1Cache_Controller.I.Load::total            3"
@@ -25,7 +27,7 @@ GETS = f"{PREFIX}Directory_Controller.E.GETS        3 # a count"
 
 def test_rows_are_summed_over_the_controllers() -> None:
     vector = f"{PREFIX}L1Cache_Controller.I.Load   |   1   33.33%   33.33% |   2   66.67%  100.00%"
-    assert ruby_stats.parse(dump(vector, LOAD, GETS), "x") == {
+    assert transitions.parse(dump(vector, LOAD, GETS), "x") == {
         "L1Cache_Controller.I.Load": 3,
         "Directory_Controller.E.GETS": 3,
     }
@@ -33,7 +35,7 @@ def test_rows_are_summed_over_the_controllers() -> None:
 
 def test_the_last_dump_counts() -> None:
     later = LOAD.replace("3", "5")
-    assert ruby_stats.parse(dump(LOAD, GETS) + dump(later, GETS), "x")["L1Cache_Controller.I.Load"] == 5
+    assert transitions.parse(dump(LOAD, GETS) + dump(later, GETS), "x")["L1Cache_Controller.I.Load"] == 5
 
 
 @pytest.mark.parametrize(
@@ -41,7 +43,7 @@ def test_the_last_dump_counts() -> None:
     [
         ("", "no whole dump"),
         (dump(LOAD, GETS)[:-20], "no whole dump"),
-        (dump(LOAD, GETS) + gem5_stats.BEGIN + "\n" + LOAD, "no whole dump"),
+        (dump(LOAD, GETS) + stats.BEGIN + "\n" + LOAD, "no whole dump"),
         (dump(LOAD), "no transition of Directory_Controller"),
         (dump(GETS), "no transition of L1Cache_Controller"),
         (dump(LOAD.replace("3", "many"), GETS), "has no count"),
@@ -49,14 +51,14 @@ def test_the_last_dump_counts() -> None:
 )
 def test_what_is_not_whole_is_refused(text: str, complaint: str) -> None:
     with pytest.raises(UserError, match=complaint):
-        ruby_stats.parse(text, "x")
+        transitions.parse(text, "x")
 
 
 def test_trimming_keeps_what_is_read() -> None:
     text = dump("simSeconds 0.1", LOAD, f"{PREFIX}L1Cache_Controller.I.Other_GETS::total 9", GETS)
-    kept = ruby_stats.trim(text, RECORDED)
+    kept = transitions.trim(text, RECORDED)
     assert "Other_GETS" not in kept and "simSeconds" not in kept
-    assert ruby_stats.parse(kept, "x") == {"L1Cache_Controller.I.Load": 3, "Directory_Controller.E.GETS": 3}
+    assert transitions.parse(kept, "x") == {"L1Cache_Controller.I.Load": 3, "Directory_Controller.E.GETS": 3}
 
 
 def test_missing_accesses_are_refused() -> None:

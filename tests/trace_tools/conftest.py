@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from s80lab.trace_order import Order, make
+from s80lab.trace.order import Order, make
 
 
 @pytest.fixture

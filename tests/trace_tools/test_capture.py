@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from s80lab import trace_order, trace_source, trace_tool
-from s80lab.cli import app
-from s80lab.errors import UserError
-from s80lab.trace_order import Op, Order, make
-from s80lab.trace_source import Wanted
-from s80lab.trace_tool import Setup
+from s80lab.base.errors import UserError
+from s80lab.commands.cli import app
+from s80lab.trace import order as trace_order
+from s80lab.trace import source, tool
+from s80lab.trace.order import Op, Order, make
+from s80lab.trace.source import Wanted
+from s80lab.trace.tool import Setup
 
 
 @pytest.fixture
@@ -25,12 +26,12 @@ def setup() -> Setup:
 def test_a_capture_of_an_order_plays_that_order(drawn: Order, setup: Setup, tmp_path: Path) -> None:
     drawn["line"] %= 1000
     capture = tmp_path / "drawn.s80c"
-    trace_tool.to_capture(drawn, setup.machine, capture, lines=1000, protocol="none", origin='{"imported": "test"}')
-    back = trace_tool.from_capture(capture, setup)
+    tool.to_capture(drawn, setup.machine, capture, lines=1000, protocol="none", origin='{"imported": "test"}')
+    back = tool.from_capture(capture, setup)
     for column in ("line", "processor", "op", "context"):
         assert (back[column] == drawn[column]).all(), column
     assert (np.diff(back["tick"].astype(np.int64)) >= 0).all()
-    info = trace_tool.capture_info(capture)
+    info = tool.capture_info(capture)
     assert (info["form"], info["processors"], info["lines"], info["accesses"]) == ("full", 5, 1000, 2000)
     assert info["origin"] == '{"imported": "test"}'
 
@@ -38,19 +39,19 @@ def test_a_capture_of_an_order_plays_that_order(drawn: Order, setup: Setup, tmp_
 def test_a_part_is_cut_out_by_number(drawn: Order, setup: Setup, tmp_path: Path) -> None:
     drawn["line"] %= 1000
     capture = tmp_path / "drawn.s80c"
-    trace_tool.to_capture(drawn, setup.machine, capture, lines=1000, protocol="none", origin="{}")
-    part = trace_tool.from_capture(capture, setup, first=1990, count=100)
+    tool.to_capture(drawn, setup.machine, capture, lines=1000, protocol="none", origin="{}")
+    part = tool.from_capture(capture, setup, first=1990, count=100)
     assert part["line"].tolist() == drawn["line"][1990:].tolist()
     with pytest.raises(UserError, match="has 2000 accesses, none is number 2000"):
-        trace_tool.from_capture(capture, setup, first=2000)
+        tool.from_capture(capture, setup, first=2000)
 
 
 def test_lines_and_processors_beyond_are_refused(setup: Setup, tmp_path: Path) -> None:
     capture = tmp_path / "x.s80c"
     with pytest.raises(UserError, match="is of line 1000, beyond the memory of 1000 lines"):
-        trace_tool.to_capture(make(0, Op.LOAD, [1000]), setup.machine, capture, lines=1000, protocol="", origin="{}")
+        tool.to_capture(make(0, Op.LOAD, [1000]), setup.machine, capture, lines=1000, protocol="", origin="{}")
     with pytest.raises(UserError, match="is of processor 5, but there are 5"):
-        trace_tool.counts(make(5, Op.LOAD, [0]), setup)
+        tool.counts(make(5, Op.LOAD, [0]), setup)
     assert not capture.exists()
 
 
@@ -94,6 +95,6 @@ def test_the_commands_take_a_trace_out_and_back_in(tmp_path: Path) -> None:
         assert done.exit_code == 0, done.output
     files = sorted(folder.iterdir())
     assert [file.name for file in files] == ["cpu00.trc", "cpu01.trc"]
-    order = trace_source.import_files(files, "gem5", 64)
+    order = source.import_files(files, "gem5", 64)
     assert order[["processor", "op", "line"]].tolist() == [(0, Op.STORE, 4), (1, Op.LOAD, 4), (0, Op.LOAD, 5)]
-    assert trace_source.load(capture, Wanted()).setup.machine.name == "classroom"
+    assert source.load(capture, Wanted()).setup.machine.name == "classroom"

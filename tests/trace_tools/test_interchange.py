@@ -8,19 +8,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from s80lab import interchange, trace_text
-from s80lab.errors import UserError
-from s80lab.interchange import Format
-from s80lab.interchange_champsim import CHAMPSIM
-from s80lab.interchange_din import DIN
-from s80lab.interchange_gem5 import GEM5
-from s80lab.trace_order import DTYPE, ENTRIES, LAST_LINE, Op, Order, make
+from s80lab.base.errors import UserError
+from s80lab.trace import text
+from s80lab.trace.formats import exchange
+from s80lab.trace.formats.champsim import CHAMPSIM
+from s80lab.trace.formats.din import DIN
+from s80lab.trace.formats.exchange import Format
+from s80lab.trace.formats.gem5 import GEM5
+from s80lab.trace.order import DTYPE, ENTRIES, LAST_LINE, Op, Order, make
 
 LINE_BYTES = 128
 
 
 def there_and_back(order: Order, form: Format, folder: Path, *, compress: bool = False) -> Order:
-    return interchange.load(interchange.export(order, form, folder, LINE_BYTES, compress=compress), form, LINE_BYTES)
+    return exchange.load(exchange.export(order, form, folder, LINE_BYTES, compress=compress), form, LINE_BYTES)
 
 
 def of(order: Order, processor: int) -> Order:
@@ -65,7 +66,7 @@ def test_champsim_loses_only_a_second_fetch_of_a_line_in_a_row(drawn: Order, tmp
 
 def test_text_keeps_order_cores_and_lines(drawn: Order) -> None:
     drawn["line"] //= 2  # inside what a text trace's reader accepts at 64 bytes a line
-    back = trace_text.parse(trace_text.text(drawn, 64), "a text").order(64)
+    back = text.parse(text.text(drawn, 64), "a text").order(64)
     assert (back["line"] == drawn["line"]).all()
     assert (back["processor"] == drawn["processor"]).all()
     assert (back["op"] == without_walks(drawn)["op"]).all()
@@ -73,12 +74,12 @@ def test_text_keeps_order_cores_and_lines(drawn: Order) -> None:
 
 def test_files_without_ticks_are_merged_in_turn() -> None:
     parts = [make(p, Op.LOAD, [10 * p, 10 * p + 1]) for p in range(3)]
-    assert interchange.merge(parts, timed=False)["line"].tolist() == [0, 10, 20, 1, 11, 21]
+    assert exchange.merge(parts, timed=False)["line"].tolist() == [0, 10, 20, 1, 11, 21]
 
 
 def test_an_access_across_lines_touches_both() -> None:
     address, size = np.array([3 * 128 + 100, 640], np.uint64), np.array([60, 4], np.uint64)
-    line, owner = interchange.lines_of(address, size, LINE_BYTES, "x")
+    line, owner = exchange.lines_of(address, size, LINE_BYTES, "x")
     assert line.tolist() == [3, 4, 5]
     assert owner.tolist() == [0, 0, 1]
 
@@ -131,19 +132,19 @@ def test_the_highest_line_is_still_carried(tmp_path: Path) -> None:
 
 
 def test_processors_follow_names_or_places() -> None:
-    assert interchange.processors_of([Path("cpu03.din"), Path("cpu01.din")]) == [3, 1]
-    assert interchange.processors_of([Path("a.din"), Path("cpu07.din")]) == [0, 1]
+    assert exchange.processors_of([Path("cpu03.din"), Path("cpu01.din")]) == [3, 1]
+    assert exchange.processors_of([Path("a.din"), Path("cpu07.din")]) == [0, 1]
     with pytest.raises(UserError, match="two files are of processor 3"):
-        interchange.processors_of([Path("cpu03.din"), Path("cpu3.trc")])
+        exchange.processors_of([Path("cpu03.din"), Path("cpu3.trc")])
     with pytest.raises(UserError, match="processor 32 is out of range"):
-        interchange.processors_of([Path("cpu32.din")])
+        exchange.processors_of([Path("cpu32.din")])
 
 
 def test_a_truncated_compressed_file_is_refused(drawn: Order, tmp_path: Path) -> None:
-    path = interchange.export(drawn, GEM5, tmp_path, LINE_BYTES, compress=True)[0]
+    path = exchange.export(drawn, GEM5, tmp_path, LINE_BYTES, compress=True)[0]
     path.write_bytes(path.read_bytes()[:-10])
     with pytest.raises(UserError, match="cannot be decompressed"):
-        interchange.load([path], GEM5, LINE_BYTES)
+        exchange.load([path], GEM5, LINE_BYTES)
 
 
 def test_an_order_has_16_byte_records() -> None:

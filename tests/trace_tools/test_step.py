@@ -10,15 +10,17 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from s80lab import paths, trace_source, trace_step, trace_step_page
-from s80lab.trace_source import Wanted
-from s80lab.trace_step import Lesson
+from s80lab.base import paths
+from s80lab.trace import source, step_page
+from s80lab.trace import step as trace_step
+from s80lab.trace.source import Wanted
+from s80lab.trace.step import Lesson
 
 TRACES = paths.ROOT / "docs" / "traces"
 
 
 def lesson(name: str, protocol: str | None = None) -> Lesson:
-    return trace_step.lesson(trace_source.load(TRACES / f"{name}.trace", Wanted(protocol=protocol)), name)
+    return trace_step.lesson(source.load(TRACES / f"{name}.trace", Wanted(protocol=protocol)), name)
 
 
 def states(told: Lesson) -> list[str]:
@@ -89,8 +91,8 @@ def test_another_protocol_tells_another_story() -> None:
 
 @pytest.mark.parametrize("path", sorted(TRACES.glob("*.trace")), ids=lambda path: path.stem)
 def test_page_is_whole_and_shows_every_cache_at_every_step(path: Path) -> None:
-    told = trace_step.lesson(trace_source.load(path, Wanted()), "x")
-    page = trace_step_page.page(told)
+    told = trace_step.lesson(source.load(path, Wanted()), "x")
+    page = step_page.page(told)
     seen = _Page()
     seen.feed(page)
     assert seen.open == []

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from s80lab import trace_text
-from s80lab.errors import UserError
-from s80lab.trace_order import Op
+from s80lab.base.errors import UserError
+from s80lab.trace import text
+from s80lab.trace.order import Op
 
 TRACE = """# SPDX-License-Identifier: GPL-2.0-or-later
 # A title
@@ -23,7 +23,7 @@ TRACE = """# SPDX-License-Identifier: GPL-2.0-or-later
 
 
 def test_a_trace_says_what_happens_and_on_what() -> None:
-    trace = trace_text.parse(TRACE, "x")
+    trace = text.parse(TRACE, "x")
     assert (trace.title, trace.machine, trace.protocol) == ("A title", "classroom", "mesi")
     assert trace.settings == ("l2.ways=1", "l2.size=128")
     assert trace.processors == [0, 1, 1]
@@ -45,10 +45,10 @@ def test_a_trace_says_what_happens_and_on_what() -> None:
 )
 def test_a_wrong_line_is_told(line: str, complaint: str) -> None:
     with pytest.raises(UserError, match=complaint):
-        trace_text.parse(line, "x")
+        text.parse(line, "x")
 
 
 def test_an_address_beyond_is_refused() -> None:
-    trace = trace_text.parse("0 load 0x3fffffff80\n0 load 0x3fffffffc0", "x")
+    trace = text.parse("0 load 0x3fffffff80\n0 load 0x3fffffffc0", "x")
     with pytest.raises(UserError, match="access 1 has the address 0x3fffffffc0, beyond"):
         trace.order(64)

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Stores of large files: manifests `<name>.json` beside folders `<name>/` with the blobs.
+
+A name carries the first digits of the hash of everything that the blobs depend on, so a stale one is never taken for
+a good one. The manifest is written last: a folder without one does not count.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Generic, Literal, TypeVar
+
+from pydantic import ValidationError
+
+from s80lab.base.hashing import file_hash, value_hash
+from s80lab.base.staging import sweep
+from s80lab.base.strict import Strict
+
+Verdict = Literal["whole", "missing", "damaged"]
+Hash = Callable[[Path], str]
+
+
+class FileRecord(Strict):
+    bytes: int
+    sha256: str
+
+
+class StoredManifest(Strict):
+    """What every store's manifests say. key: hash of the inputs; created: UTC; wall_s: time that it took to make."""
+
+    name: str
+    key: str
+    inputs: dict[str, str]
+    files: dict[str, FileRecord]
+    wall_s: float
+    created: str
+
+    @property
+    def content(self) -> str:
+        """Hash of all files together."""
+        return value_hash({name: record.sha256 for name, record in self.files.items()})
+
+
+M = TypeVar("M", bound=StoredManifest)
+
+
+@dataclass(frozen=True)
+class Store(Generic[M]):
+    """root: of the manifests and folders, asked at each use. hash: of one blob."""
+
+    root: Callable[[], Path]
+    manifest: type[M]
+    hash: Hash = file_hash
+
+    def folder(self, name: str) -> Path:
+        return self.root() / name
+
+    def find(self, name: str, key: str | None = None) -> M | None:
+        """The manifest, if its blobs are there and it is of exactly these inputs (None: whatever inputs it has)."""
+        manifest = self._read(self._file(name))
+        if manifest is None or key not in (None, manifest.key) or self._missing(manifest):
+            return None
+        return manifest
+
+    def known(self, name: str) -> M | None:
+        """The manifest, if it is readable; the blobs may be missing."""
+        return self._read(self._file(name))
+
+    def record(self, manifest: M) -> None:
+        """Publishes a whole folder under its manifest."""
+        partial = self._file(manifest.name).with_suffix(".json.partial")
+        partial.write_text(manifest.model_dump_json(indent=2) + "\n")
+        partial.replace(self._file(manifest.name))
+
+    def all(self) -> list[M]:
+        """Every readable manifest, by name; the blobs may be missing."""
+        found = (self._read(path) for path in sorted(self.root().glob("*.json")))
+        return [manifest for manifest in found if manifest is not None]
+
+    def hash_files(self, folder: Path, names: tuple[str, ...]) -> dict[str, FileRecord]:
+        """Sizes and hashes of those of the named files that are in the folder."""
+        files = [folder / name for name in names if (folder / name).is_file()]
+        return {path.name: FileRecord(bytes=path.stat().st_size, sha256=self.hash(path)) for path in files}
+
+    def verify(self, manifest: M) -> Verdict:
+        """Hashes everything again."""
+        if self._missing(manifest):
+            return "missing"
+        key_holds = value_hash(manifest.inputs) == manifest.key
+        folder = self.folder(manifest.name)
+        same = all(self.hash(folder / name) == file.sha256 for name, file in manifest.files.items())
+        return "whole" if key_holds and same else "damaged"
+
+    def disk_bytes(self, name: str) -> int:
+        """Disk space in use (files may be sparse)."""
+        return sum(path.stat().st_blocks * 512 for path in self.folder(name).rglob("*") if path.is_file())
+
+    def present(self, manifest: M) -> bool:
+        """Whether every blob is there in its length."""
+        return not self._missing(manifest)
+
+    def prune(self, keep: set[str]) -> list[tuple[str, int]]:
+        """Removes everything not named in `keep`, and folders without a manifest; (name, bytes freed) of each."""
+        removed: list[tuple[str, int]] = []
+        root = self.root()
+        sweep(root)
+        for manifest in self.all():
+            if manifest.name not in keep:
+                removed.append((manifest.name, self.disk_bytes(manifest.name)))
+                self._file(manifest.name).unlink()
+        folders = sorted(root.iterdir()) if root.is_dir() else []
+        for folder in folders:
+            if folder.is_dir() and not folder.name.startswith(".") and not self._file(folder.name).is_file():
+                shutil.rmtree(folder)
+        return removed
+
+    def _file(self, name: str) -> Path:
+        return self.root() / f"{name}.json"
+
+    def _read(self, path: Path) -> M | None:
+        """None for what is no manifest, or is one of another name: a name says which files may be removed."""
+        try:
+            manifest = self.manifest.model_validate_json(path.read_bytes())
+        except (OSError, ValidationError):
+            return None
+        return manifest if manifest.name == path.stem else None
+
+    def _missing(self, manifest: M) -> bool:
+        folder = self.folder(manifest.name)
+        pairs = [(folder / name, file.bytes) for name, file in manifest.files.items()]
+        return any(not path.is_file() or path.stat().st_size != size for path, size in pairs)
+
+
+def now() -> str:
+    """The time of day, for manifests."""
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Reading of the TOML files under configs/ and workloads/scales: every refusal names file, key and what is allowed."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, TypeVar, get_args
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+
+UNITS = {"": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+
+
+class Strict(BaseModel):
+    """A table of a configuration file; a key that is not declared is refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+M = TypeVar("M", bound=Strict)
+
+
+def parse_size(value: object) -> int:
+    """Bytes from 131072, "131072" or "128KiB"; ValueError for anything else."""
+    match = re.fullmatch(r"(\d+)\s*(KiB|MiB|GiB|)", str(value))
+    if match is None or isinstance(value, bool):
+        raise ValueError(f"`{value}` is no size; write bytes or a number with KiB, MiB or GiB")
+    return int(match[1]) * UNITS[match[2]]
+
+
+def size_text(size: int) -> str:
+    """`512KiB`: the largest unit that leaves a whole number."""
+    unit = next((name for name, bytes in reversed(UNITS.items()) if size and size % bytes == 0), "")
+    return f"{size // UNITS[unit]}{unit}"
+
+
+Size = Annotated[int, BeforeValidator(parse_size)]
+
+
+def shown(path: Path) -> str:
+    """The path as a message shows it: relative to the project where it lies inside."""
+    return str(path.relative_to(paths.ROOT)) if path.is_relative_to(paths.ROOT) else str(path)
+
+
+def hint(name: str, allowed: Iterable[str]) -> str:
+    """`allowed are a, b (did you mean a?)`."""
+    names = sorted(allowed)
+    close = difflib.get_close_matches(name, names, n=1)
+    return f"allowed are {', '.join(names)}" + (f" (did you mean {close[0]}?)" if close else "")
+
+
+def find(kind: str, folder: Path, name: str) -> Path:
+    """The file of a named machine, protocol, experiment or scale; a path is no name."""
+    if name not in names(folder):
+        raise UserError(f"there is no {kind} `{name}` in {shown(folder)}: {hint(name, names(folder))}")
+    return folder / f"{name}.toml"
+
+
+def find_or_file(kind: str, folder: Path, name: str) -> Path:
+    """The file of a named machine or protocol, or the file itself where a path that ends in .toml is given."""
+    path = Path(name)
+    if path.suffix != ".toml":
+        return find(kind, folder, name)
+    if not path.is_file():
+        raise UserError(f"there is no {kind} file {name}: write a path that exists, or {hint(name, names(folder))}")
+    return path
+
+
+def names(folder: Path) -> list[str]:
+    """The names that a folder of TOML files offers."""
+    return sorted(path.stem for path in folder.glob("*.toml"))
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The file's content; UserError where it cannot be read or is no TOML."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{shown(path)}: cannot be read ({error})") from None
+    return parse_toml(text, shown(path))
+
+
+def parse_toml(text: str, where: str) -> dict[str, Any]:
+    """The content of a text that came from `where`; UserError where it is no TOML."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"{where}: is no TOML: {error}") from None
+
+
+def load(path: Path, model: type[M], overrides: Mapping[str, object] | None = None) -> M:
+    """The file as `model`, with dotted-key overrides (`l2.size` to `4MiB`) put over it."""
+    return resolve(read_toml(path), model, shown(path), overrides)
+
+
+def resolve(content: dict[str, Any], model: type[M], where: str, overrides: Mapping[str, object] | None = None) -> M:
+    """`content`, which came from `where` and is changed, as `model` with overrides over it."""
+    for key, value in (overrides or {}).items():
+        _put(content, key, value, where, model)
+    return validate(content, model, where)
+
+
+def validate(content: Mapping[str, Any], model: type[M], where: str) -> M:
+    """`content` as `model`; UserError names `where`, the first wrong key and what is allowed."""
+    try:
+        return model.model_validate(content)
+    except ValidationError as failure:
+        # A misspelt key is also a missing one: the unknown key is the better message.
+        error = min(failure.errors(), key=lambda one: one["type"] != "extra_forbidden")
+        loc = [part for part in error["loc"] if isinstance(part, str)]
+        key = ".".join(map(str, error["loc"]))
+        if error["type"] == "extra_forbidden":
+            allowed = hint(loc[-1], _fields(model, loc[:-1]))
+            raise UserError(f"{where}: unknown key `{key}`: {allowed}") from None
+        if error["type"] == "missing":
+            raise UserError(f"{where}: the key `{key}` is missing") from None
+        message = error["msg"].removeprefix("Value error, ")
+        raise UserError(f"{where}: key `{key}`: {message}" if key else f"{where}: {message}") from None
+
+
+def _fields(model: type[BaseModel], loc: list[str]) -> list[str]:
+    for part in loc:
+        field = model.model_fields.get(part)
+        if field is None:
+            continue
+        inner = _model_of(field.annotation)
+        if inner is not None:
+            model = inner
+    return list(model.model_fields)
+
+
+def _model_of(annotation: Any) -> type[BaseModel] | None:
+    """The table behind `X`, `X | None` or `dict[str, X]`."""
+    if isinstance(annotation, type) and not isinstance(annotation, UnionType):
+        try:
+            if issubclass(annotation, BaseModel):
+                return annotation
+        except TypeError:
+            pass
+    for argument in get_args(annotation):
+        inner = _model_of(argument)
+        if inner is not None:
+            return inner
+    return None
+
+
+def _put(content: dict[str, Any], key: str, value: object, where: str, model: type[BaseModel]) -> None:
+    """Sets a dotted key; the model judges unknown ones, so only the tables on the way are checked here."""
+    *tables, last = key.split(".")
+    for depth, name in enumerate(tables):
+        inner = content.setdefault(name, {})
+        if not isinstance(inner, dict):
+            allowed = hint(name, _fields(model, tables[:depth]))
+            raise UserError(f"{where}: `{name}` of `{key}` is no table: {allowed}")
+        content = inner
+    content[last] = value
+
+
+def parse_settings(settings: Iterable[str]) -> dict[str, object]:
+    """`--set` options: KEY=VALUE, the value read as TOML where it is TOML (12, true, "x") and as text elsewhere."""
+    parsed: dict[str, object] = {}
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        if not equals or not key or not text:
+            raise UserError(f"--set {setting}: write KEY=VALUE, for example l2.size=4MiB")
+        try:
+            parsed[key] = tomllib.loads(f"value = {text}")["value"]
+        except tomllib.TOMLDecodeError:
+            parsed[key] = text
+    return parsed

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the model and its captures cost: the same load from the same ready checkpoint, with and without them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import statistics
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from s80lab.base import paths
+from s80lab.base.follow import Follower
+from s80lab.capture.bench_replay import bench_replay
+from s80lab.experiment.checkpoint import SNAPSHOTS, Checkpoint
+from s80lab.experiment.plan import Plan
+from s80lab.experiment.warm import STALL_S, write_inputs
+from s80lab.guest.command import JOB, Session
+from s80lab.guest.process import Guest, short_socket
+from s80lab.report.misses.log import LOG
+
+# Under icount one instruction is one nanosecond of guest time, and clients without think time leave no idle time
+# to jump over: the bare guest's clock counts instructions.
+LENGTH = 1_500_000_000
+WINDOW = 250_000_000
+# A full capture is thirty times as large as a filtered one.
+FULL_LENGTH = 500_000_000
+# A host that is shared is slower at some minutes than at others: what is compared runs one after the other, in rounds.
+ROUNDS = 3
+
+
+@dataclass(frozen=True)
+class Rate:
+    """Instructions after the clients' login, and the wall-clock seconds that they took."""
+
+    instructions: int
+    seconds: float
+
+    @property
+    def mips(self) -> float:
+        return self.instructions / self.seconds / 1e6
+
+
+class Rates:
+    """Of each kind of run its rates, one a round."""
+
+    def __init__(self) -> None:
+        self._mips: defaultdict[str, list[float]] = defaultdict(list)
+
+    def add(self, kind: str, rate: Rate) -> None:
+        self._mips[kind].append(rate.mips)
+
+    def median(self, kind: str) -> float:
+        """In million instructions a second."""
+        return statistics.median(self._mips[kind])
+
+    def ratio(self, kind: str, to: str) -> float:
+        """The median of the rounds' ratios."""
+        return statistics.median(a / b for a, b in zip(self._mips[kind], self._mips[to], strict=True))
+
+
+# Kinds of run: without the model, its turns as they come and bounded as the model's are; with the model; with a name
+# for every miss; while a capture is written.
+UNBOUNDED, BARE, MODELLED, NAMED = "bare, turns as they come", "bare, short turns", "with the model", "every miss named"
+FILTERED, FULL = "writing a filtered capture", "writing a full capture"
+
+
+async def bench(plan: Plan, ready: Checkpoint, captures: Path, say: Callable[[str], None]) -> Rates:
+    """One after the other on an otherwise idle machine; the last round's captures stay in the folder."""
+    busy = replace(plan, phases=plan.phases.model_copy(update={"think_ms": 0, "window": WINDOW}))
+
+    def modelled(length: int, **files: Path) -> Callable[[Path], Awaitable[Rate]]:
+        # What is written is of the measured region: a capture ends with it.
+        region = {"skip": 1, "measure": length, **files} if files else {}
+        return lambda folder: _modelled(busy, ready, folder, length, region)
+
+    kinds = {
+        UNBOUNDED: lambda folder: _bare(busy, ready, folder, False),
+        BARE: lambda folder: _bare(busy, ready, folder, True),
+        MODELLED: modelled(LENGTH),
+        NAMED: modelled(LENGTH, misses=captures / LOG),
+        FILTERED: modelled(LENGTH, capture_filtered=captures / "filtered.s80c"),
+        FULL: modelled(FULL_LENGTH, capture_full=captures / "full.s80c"),
+    }
+    rates = Rates()
+    for number in range(1, ROUNDS + 1):
+        for kind, measure in kinds.items():
+            folder = Path(tempfile.mkdtemp(prefix="bench-", dir=paths.BUILD))
+            try:
+                rate = await measure(folder)
+            finally:
+                shutil.rmtree(folder)
+            rates.add(kind, rate)
+            took = f"{rate.instructions / 1e9:.2f} G instructions in {rate.seconds:.1f} s"
+            say(f"round {number}, {kind}: {rate.mips:.0f} MIPS ({took})")
+    return rates
+
+
+def _session(ready: Checkpoint, folder: Path, plugin: Path | None, arguments: Mapping[str, object]) -> Session:
+    """A guest that goes on from the ready checkpoint with the job in the folder."""
+    return Session(
+        folder,
+        ready.ram,
+        shared=False,
+        socket=folder,
+        job=folder / JOB,
+        plugin=plugin,
+        plugin_arguments=arguments,
+        incoming=True,
+    )
+
+
+async def _bare(plan: Plan, ready: Checkpoint, folder: Path, bounded: bool) -> Rate:
+    turns = plan.machine.clock.turn_instructions
+    (folder / JOB).write_text(plan.job() + f"warmup_s=0\nmeasure_s={LENGTH / 1e9}\n")
+    plugin = paths.TURNS_PLUGIN if bounded and turns else None
+    with short_socket(_session(ready, folder, plugin, {"turn_instructions": turns})) as session:
+        async with Guest(plan.qemu, plan.boot, session, "bench without the plugin") as guest:
+            await guest.restore(ready.guest_state)
+            begin = await guest.event("load_begin", STALL_S, lambda: None)
+            began = time.monotonic()
+            result = await guest.event("result", STALL_S, lambda: None)
+            return Rate(result["region"]["end_ns"] - begin["clock_ns"], time.monotonic() - began)
+
+
+async def _modelled(plan: Plan, ready: Checkpoint, folder: Path, length: int, arguments: Mapping[str, object]) -> Rate:
+    values = {**write_inputs(plan, ready, folder), "ram": ready.ram, **arguments}
+    lines = Follower(folder / SNAPSHOTS)
+    with short_socket(_session(ready, folder, plan.plugin, values)) as session:
+        async with Guest(plan.qemu, plan.boot, session, "bench with the plugin") as guest:
+            await guest.restore(ready.guest_state)
+            began: tuple[int, float] | None = None
+
+            def look() -> Rate | None:
+                nonlocal began
+                for line in lines.lines():
+                    guest.moved()
+                    snapshot = json.loads(line)
+                    at, now = snapshot.get("instructions", 0), time.monotonic()
+                    if snapshot.get("mark") == "load_begin":
+                        began = at, now
+                    elif began is not None and at - began[0] >= length:
+                        return Rate(at - began[0], now - began[1])
+                return None
+
+            rate = await guest.wait("the load's next window", look, STALL_S)
+            await guest.quit()
+            return rate
+
+
+def run_bench(plan: Plan, ready: Checkpoint, say: Callable[[str], None]) -> None:
+    """Says what each costs, then how fast the captures replay."""
+    captures = Path(tempfile.mkdtemp(prefix="bench-captures-", dir=paths.BUILD))
+    try:
+        rates = asyncio.run(bench(plan, ready, captures, say))
+        for kind in (UNBOUNDED, BARE, MODELLED, NAMED, FILTERED, FULL):
+            say(f"{kind}: {rates.median(kind):.0f} MIPS")
+        say(
+            f"turns of {plan.machine.clock.turn_instructions} keep {rates.ratio(BARE, UNBOUNDED):.2f} of the bare speed"
+        )
+        say(f"the model keeps {rates.ratio(MODELLED, BARE):.2f} of the bare speed, both with short turns")
+        say(f"with a name for every miss it keeps {rates.ratio(NAMED, BARE):.2f}")
+        say(f"a filtered capture slows the run by {1 / rates.ratio(FILTERED, MODELLED) - 1:.0%}")
+        bench_replay(captures / "full.s80c", captures / "filtered.s80c", say)
+    finally:
+        shutil.rmtree(captures)

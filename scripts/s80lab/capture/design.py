@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a capture is replayed on: a machine and a protocol, resolved, and refused where the capture cannot tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.base.hashing import file_hash, text_hash
+from s80lab.base.strict import find_or_file, size_text
+from s80lab.capture.store import Capture
+from s80lab.config.machine import Machine, load_machine, with_inclusion
+from s80lab.protocol.proof import ensure_proven
+
+# What a capture has been recorded for. A filtered one has had what these L1s absorb taken out of it.
+_RECORDED = ("line_bytes", "processors.count", "clock.slice_instructions")
+_FILTERED = ("l1i.size", "l1i.ways", "l1d.size", "l1d.ways", "processors.threads_per_core")
+
+
+@dataclass(frozen=True)
+class Design:
+    """varied: what differs from the capture's own design, by dotted key, as text."""
+
+    machine: Machine
+    protocol: Path
+    varied: Mapping[str, str]
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """Every value by its dotted key, sizes in bytes."""
+        return self.machine.design()
+
+    @property
+    def protocol_name(self) -> str:
+        return self.machine.protocol
+
+    @property
+    def same_caches(self) -> bool:
+        """Whether what the capture's own caches held could be taken up: only latencies and the clock may differ."""
+        return all(key.startswith(("latency.", "clock.", "processors.clock_hz")) for key in self.varied)
+
+    @property
+    def label(self) -> str:
+        """`hammer, l2.size=1MiB`; the protocol first, and always."""
+        others = [f"{key}={value}" for key, value in self.varied.items() if key != "protocol"]
+        return ", ".join([self.protocol_name, *others])
+
+    def inputs(self, capture: Capture, binary: Path) -> dict[str, str]:
+        """All that decides the replay's numbers, by hash."""
+        return {
+            "capture": capture.sha256,
+            "machine": text_hash(self.machine.resolved()),
+            "protocol": file_hash(self.protocol),
+            "replay": file_hash(binary),
+        }
+
+
+def resolve_design(
+    capture: Capture,
+    machine: str | None = None,
+    protocol: str | None = None,
+    settings: Mapping[str, object] | None = None,
+) -> Design:
+    """The capture's own design, or the named machine, with protocol and settings over it; UserError names what is
+    wrong with them, or why this capture cannot answer."""
+    chosen = protocol or (settings or {}).get("protocol")
+    if chosen is None and machine is not None:
+        chosen = load_machine(machine, settings).protocol
+    table = _own_protocol(capture) if chosen is None else find_or_file("protocol", paths.PROTOCOLS, str(chosen))
+    name = capture.machine.protocol if chosen is None else table.stem
+    overrides = {**with_inclusion(table, settings), "protocol": name}
+    resolved = capture.machine_with(overrides) if machine is None else load_machine(machine, overrides)
+    _refuse(capture, resolved)
+    ensure_proven(table)
+    own = capture.machine.design()
+    changed = {key: value for key, value in resolved.design().items() if value != own[key]}
+    return Design(resolved, table, {key: value_text(key, value) for key, value in changed.items()})
+
+
+def value_text(key: str, value: object) -> str:
+    """A value of a design as people write it: 1048576 bytes of `l2.size` are 1MiB."""
+    return size_text(int(str(value))) if key.endswith(".size") else str(value)
+
+
+def _own_protocol(capture: Capture) -> Path:
+    """The table beside the live run, else the one of that name: it may have changed since."""
+    beside = capture.path.parent / "protocol.toml"
+    if capture.live is not None and beside.is_file():
+        return beside
+    return find_or_file("protocol", paths.PROTOCOLS, capture.machine.protocol)
+
+
+def _refuse(capture: Capture, machine: Machine) -> None:
+    own, asked = capture.machine.design(), machine.design()
+    for key in _RECORDED + (_FILTERED if capture.form == "filtered" else ()):
+        if own[key] == asked[key]:
+            continue
+        reason = f"{capture.form} capture {capture.name} was recorded with {key} = {value_text(key, own[key])}"
+        if key in _RECORDED:
+            raise UserError(f"the {reason} and cannot be replayed with {value_text(key, asked[key])}; record another")
+        raise UserError(
+            f"the {reason}, and what these L1s absorb is not in it, so {value_text(key, asked[key])} cannot be "
+            f"replayed; use a full capture (s80lab capture {capture.origin.get('experiment', 'EXPERIMENT')} "
+            f"--form full) or leave {key} as it is"
+        )

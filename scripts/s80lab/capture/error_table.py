@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Makes the table of what filtering loses, out of the replays of both forms of one run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from s80lab.base.strict import size_text
+from s80lab.capture.error import ANY_SHARE, QUANTITIES, SCHEMA, differences
+from s80lab.capture.store import Capture
+from s80lab.report.data import Run
+from s80lab.report.markdown import markdown
+from s80lab.report.tables import ABSENT, Cell, Row, Table
+from s80lab.results.metrics.derive import render
+from s80lab.trace.files import write
+
+_DESIGN = ("protocol", "l2.size", "l2.inclusion")
+
+
+def write_table(out: Path, filtered: Capture, of_full: Sequence[Run], of_filtered: Sequence[Run]) -> Table:
+    """Writes `out` (JSON) and the same as Markdown beside it; the pairs are of the same designs."""
+    rows = [_row(full, other) for full, other in zip(of_full, of_filtered, strict=True)]
+    first = of_full[0]
+    content = {
+        "schema": SCHEMA,
+        "capture": filtered.name,
+        "warm_up": filtered.origin["skip"],
+        "measured": filtered.origin["measure"],
+        "versions": first.manifest["versions"],
+        "units": {one.name: one.unit for one in QUANTITIES} | {ANY_SHARE: "points"},
+        "rows": rows,
+    }
+    table = _table(filtered, rows)
+    write(out, render(content).encode())
+    write(out.with_suffix(".md"), markdown(table, "design").encode())
+    return table
+
+
+def _row(full: Run, filtered: Run) -> dict[str, Any]:
+    design = full.manifest["design"]
+    return {
+        **{key: design[key] for key in _DESIGN},
+        "full": {one.name: full.metrics[one.metric] for one in QUANTITIES},
+        "filtered": {one.name: filtered.metrics[one.metric] for one in QUANTITIES},
+        "errors": differences(full.metrics, filtered.metrics),
+    }
+
+
+def _table(capture: Capture, rows: Sequence[Mapping[str, Any]]) -> Table:
+    columns = [f"{one.title}, {one.unit}" for one in QUANTITIES]
+    table = Table("What filtering loses: filtered minus full", (*columns, "any share, points"))
+    table.note = (
+        f"Both forms of one live run ({capture.name}), {capture.origin['measure'] / 1e9:.2f} G instructions measured "
+        f"after {capture.origin['skip'] / 1e9:.2f} G of warm-up, both from cold caches. Points of the shares; misses "
+        "and upgrades in percent of the full capture's. Any share: the largest difference of any miss source, state at "
+        "fill, or E to M."
+    )
+    for row in rows:
+        errors = row["errors"]
+        cells = [_cell(errors[one.name]) for one in QUANTITIES]
+        last = errors[ANY_SHARE]
+        cells.append(Cell(ABSENT if last is None else f"{last:.2f}"))
+        table.rows.append(Row(f"{row['protocol']}, {size_text(row['l2.size'])} {row['l2.inclusion']}", tuple(cells)))
+    return table
+
+
+def _cell(value: float | None) -> Cell:
+    return Cell(ABSENT if value is None else f"{value:+.2f}")

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The grid of an exploration: `--vary l2.size=512KiB..16MiB` and what it means on a capture."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from s80lab.base.errors import UserError
+from s80lab.base.strict import parse_settings, parse_size, size_text
+from s80lab.capture.design import Design, resolve_design
+from s80lab.capture.store import Capture
+
+EXAMPLE = "--vary protocol=msi,mesi,moesi or --vary l2.size=512KiB..16MiB"
+# The hardware threads are what was recorded; how many of them share a core is what can be varied.
+CORES = "cores"
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One --vary: the key (dotted, of the machine file; or protocol, machine, cores) and its values as written."""
+
+    key: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One design of the grid, with its value on each axis."""
+
+    design: Design
+    values: tuple[str, ...]
+
+
+def parse_axes(texts: Sequence[str]) -> list[Axis]:
+    """The --vary options; UserError for what is no axis."""
+    axes = [_axis(text) for text in texts]
+    if not axes:
+        raise UserError(f"nothing to explore: write what varies, for example {EXAMPLE}")
+    keys = [axis.key for axis in axes]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise UserError(f"--vary {key} is given {keys.count(key)} times; write all its values in one, with commas")
+    return axes
+
+
+def points(capture: Capture, axes: Sequence[Axis], machine: str | None, settings: Sequence[str]) -> list[Point]:
+    """Every combination, resolved before anything is replayed; UserError names the first that cannot be."""
+    found = []
+    for values in itertools.product(*(axis.values for axis in axes)):
+        chosen = {axis.key: value for axis, value in zip(axes, values, strict=True)}
+        protocol = chosen.pop("protocol", None)
+        named = chosen.pop("machine", machine)
+        if CORES in chosen:
+            chosen["processors.threads_per_core"] = _threads(capture, chosen.pop(CORES))
+        varied = [f"{key}={value}" for key, value in chosen.items()]
+        overrides = parse_settings([*settings, *varied])
+        found.append(Point(resolve_design(capture, named, protocol, overrides), values))
+    return found
+
+
+def _axis(text: str) -> Axis:
+    key, equals, listed = text.partition("=")
+    if not equals or not key or not listed:
+        raise UserError(f"--vary {text}: write KEY=VALUES, for example {EXAMPLE}")
+    values = [value for part in listed.split(",") for value in _values(text, part.strip())]
+    return Axis(key.strip(), tuple(dict.fromkeys(values)))
+
+
+def _values(text: str, part: str) -> list[str]:
+    """A value, or all from `a..b`, each twice the one before."""
+    first, dots, last = part.partition("..")
+    if not part:
+        raise UserError(f"--vary {text}: there is an empty value between the commas")
+    if not dots:
+        return [part]
+    try:
+        low, high = parse_size(first), parse_size(last)
+    except ValueError as error:
+        raise UserError(f"--vary {text}: the range {part} cannot be read: {error}") from None
+    doublings = (high // low).bit_length() - 1 if low else -1
+    if doublings < 0 or low << doublings != high:
+        raise UserError(
+            f"--vary {text}: the range {part} doubles from its first value, and that does not lead to {last}; "
+            "write the values with commas"
+        )
+    return [_doubled(first.strip(), step) for step in range(doublings + 1)]
+
+
+def _doubled(first: str, step: int) -> str:
+    """`512KiB` thrice doubled is `4MiB`; a plain number stays one."""
+    return str(int(first) << step) if first.isdigit() else size_text(parse_size(first) << step)
+
+
+def _threads(capture: Capture, cores: str) -> str:
+    """Hardware threads a core, so that the capture's processors make that many cores."""
+    processors = capture.machine.processors.count
+    if not cores.isdigit() or not int(cores) or processors % int(cores):
+        raise UserError(
+            f"--vary {CORES}={cores}: the capture has {processors} hardware threads, which must be a multiple of the "
+            "cores that share them"
+        )
+    return str(processors // int(cores))

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The page of an exploration: results/reports/explore-.../report.html, its curves as SVG and PNG beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from s80lab.base import paths
+from s80lab.base.hashing import value_hash
+from s80lab.capture.explore.figures import curves_figure
+from s80lab.capture.explore.grid import Axis, Point
+from s80lab.capture.explore.table import designs_table, errors_table, labels
+from s80lab.capture.store import Capture
+from s80lab.report.data import Run
+from s80lab.report.figures.all import Picture
+from s80lab.report.figures.style import png, standalone, style, svg
+from s80lab.report.page import Topic, render
+from s80lab.report.tables import Cell, Row, Table
+
+CURVES = "curves"
+
+
+def write_page(capture: Capture, axes: Sequence[Axis], points: Sequence[Point], runs: Sequence[Run]) -> Path:
+    """The page of these replays; the same grid of the same capture has the same place."""
+    grid = {axis.key: axis.values for axis in axes}
+    key = value_hash([grid, [point.design.machine.resolved() for point in points]])[:8]
+    folder = paths.results() / "reports" / f"explore-{capture.name}-{capture.form}-{key}"
+    figures = folder / "figures"
+    figures.mkdir(parents=True, exist_ok=True)
+    with style():
+        figure = curves_figure(axes, points, runs)
+        picture = Picture(CURVES, "Curves", _caption(runs), svg(figure))
+        (figures / f"{CURVES}.png").write_bytes(png(figure))
+    (figures / f"{CURVES}.svg").write_text(standalone(picture.svg), encoding="utf-8")
+    target = folder / "report.html"
+    target.write_text(_page(capture, axes, points, runs, picture), encoding="utf-8")
+    return target
+
+
+def notes(runs: Sequence[Run]) -> list[str]:
+    """How to read a replay's numbers."""
+    unmeasured = [run for run in runs if run.manifest["filter_error"] and not run.manifest["filter_error"]["errors"]]
+    warning = (
+        f"What the filtered capture loses has not been measured for {len(unmeasured)} of the {len(runs)} designs: "
+        "compare them with a full capture (s80lab filter-error)."
+    )
+    return [
+        *([warning] if unmeasured else []),
+        "Every design played the same recorded accesses: differences between designs are the designs', not chance, and "
+        "one seed says nothing about how they would vary from run to run. The clients do not feel the timing, so "
+        "there are no response times and no throughput.",
+    ]
+
+
+def _page(
+    capture: Capture, axes: Sequence[Axis], points: Sequence[Point], runs: Sequence[Run], picture: Picture
+) -> str:
+    cold = sum(not run.warm for run in runs)
+    said = "The caches had not settled before the measured region; their numbers are in italics."
+    verdicts = [(f"{cold} of {len(runs)} designs: not warm.", said)] if cold else []
+    topics = [
+        Topic("Curves", [picture], []),
+        Topic("Every design", [], [designs_table(labels(axes, points), runs)]),
+    ]
+    errors = errors_table(axes, points, runs)
+    if errors is not None:
+        topics.append(Topic(errors.title, [], [errors]))
+    grid = "; ".join(f"{axis.key} = {', '.join(axis.values)}" for axis in axes)
+    lead = (
+        f"{len(points)} designs: {grid}. Replayed from "
+        f"the {capture.form} capture {capture.name}, {runs[0].manifest['instructions'] / 1e9:.2f} G instructions "
+        f"measured after {runs[0].stats['warmup']['instructions'] / 1e9:.2f} G of warm-up."
+    )
+    return render(
+        f"Designs for {runs[0].manifest['experiment']}, {runs[0].manifest['scale']}",
+        lead,
+        verdicts=verdicts,
+        notes=notes(runs),
+        topics=topics,
+        origins=_origins(points, runs),
+    )
+
+
+def _caption(runs: Sequence[Run]) -> str:
+    return (
+        "Each against the axis with most numbers; a line for every combination of the others. Lines that lie on each "
+        "other differ by less than can be seen: the table below has the numbers."
+    )
+
+
+def _origins(points: Sequence[Point], runs: Sequence[Run]) -> list[Table]:
+    """Of the capture and of the program; and each design's machine and table by hash."""
+    first = runs[0].manifest
+    common = Table("inputs of all designs", ("SHA-256",))
+    common.rows = [Row(name, (Cell(first["inputs"][name]),)) for name in ("capture", "replay")]
+    own = Table("machine and protocol of each design", ("machine", "protocol", "run"))
+    for point, run in zip(points, runs, strict=True):
+        inputs = run.manifest["inputs"]
+        cells = (inputs["machine"], inputs["protocol"], run.manifest["run"])
+        own.rows.append(Row(point.design.label, tuple(map(Cell, cells))))
+    versions = Table("versions", ("version",))
+    versions.rows = [Row(name, (Cell(str(version)),)) for name, version in first["versions"].items()]
+    return [common, own, versions]

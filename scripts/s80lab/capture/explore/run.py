@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A grid of designs, replayed on all host cores; what has been replayed already is taken as it is."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from s80lab.base import host, paths
+from s80lab.base.errors import UserError
+from s80lab.base.progress import Board, Job
+from s80lab.base.staging import tidy
+from s80lab.capture.design import Design
+from s80lab.capture.replay import replay, run_folder
+from s80lab.capture.store import Capture
+from s80lab.experiment import resources
+from s80lab.experiment.run import is_whole
+from s80lab.results.inversions import ORDER
+
+MIB = 1 << 20
+# A replay's memory: four bytes for each line of the guest's memory, the tags of all caches, a window, the decompressor.
+REPLAY_MEMORY = 512 * MIB
+
+
+async def explore(
+    capture: Capture,
+    designs: Sequence[Design],
+    board: Board,
+    jobs: int = 0,
+    again: bool = False,
+    order: bool = False,
+) -> list[Path]:
+    """The folders of the replays, in the order of the designs. jobs: processes at once (0: one a host core, as far
+    as the memory goes). order: with the order inversions."""
+    tidy(board.say, paths.runs())
+    folders = [run_folder(capture, design) for design in designs]
+    unique = dict(zip(folders, designs, strict=True))
+    missing = [folder for folder in unique if again or not is_whole(folder, *([ORDER] if order else []))]
+    at_once = _at_once(jobs)
+    board.say(f"{len(designs)} designs, {len(unique) - len(missing)} of them replayed already; {at_once} at once")
+    whole = Whole(board.job(capture.name), len(missing))
+    slots = asyncio.Semaphore(at_once)
+
+    async def one(folder: Path, design: Design) -> None:
+        if folder not in missing:
+            await replay(capture, design, lambda done, total: None)
+            return
+        async with slots:
+            await replay(
+                capture,
+                design,
+                lambda done, total: whole.moved(folder, done, total),
+                again=again,
+                order=order,
+                alone=len(missing) == 1,
+            )
+            whole.finished(folder)
+
+    async with asyncio.TaskGroup() as group:
+        for folder, design in unique.items():
+            group.create_task(one(folder, design))
+    whole.end()
+    return folders
+
+
+class Whole:
+    """Progress of all replays as one line: points done, share of the instructions, MIPS of all processes, time left."""
+
+    def __init__(self, job: Job, points: int) -> None:
+        self._job = job
+        self._points = points
+        self._began = time.monotonic()
+        self._done: dict[Path, int] = {}
+        self._length = 0
+        self._finished = 0
+
+    def moved(self, point: Path, done: int, total: int) -> None:
+        """A point has played `done` of `total` instructions."""
+        self._done[point] = done
+        self._length = max(self._length, total)
+        self._show()
+
+    def finished(self, point: Path) -> None:
+        """A point is whole."""
+        self._done[point] = self._length
+        self._finished += 1
+        self._show()
+
+    def end(self) -> None:
+        seconds = time.monotonic() - self._began
+        played = sum(self._done.values())
+        speed = f", {played / seconds / 1e6:.0f} MIPS in all" if played else ""
+        self._job.done(f"{self._points} replayed in {seconds:.0f} s{speed}" if self._points else "nothing was missing")
+
+    def _show(self) -> None:
+        played = sum(self._done.values())
+        mips = played / (time.monotonic() - self._began) / 1e6
+        self._job.update(f"replayed {self._finished} of {self._points}", played, self._length * self._points, mips)
+
+
+def _at_once(jobs: int) -> int:
+    """UserError where the memory does not hold a single one."""
+    room = resources.available_memory() // REPLAY_MEMORY
+    if room < 1:
+        raise UserError(f"a replay needs {REPLAY_MEMORY // MIB} MiB of memory; end other programs")
+    return max(1, min(jobs or host.cores(), room))

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Makes a capture: a live run with a recorder beside the model, then its own replay, held against the live run."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.base.folder import read_manifest, read_stats
+from s80lab.base.hashing import value_hash
+from s80lab.base.progress import Job
+from s80lab.base.staging import exclusive, staging
+from s80lab.base.store import now
+from s80lab.capture.error import differences
+from s80lab.capture.process import play
+from s80lab.capture.store import STORE, SUFFIX, Form, Manifest, Totals
+from s80lab.config.experiment import FEWEST_WINDOWS, Phases
+from s80lab.experiment import resources
+from s80lab.experiment.checkpoint import SNAPSHOTS, Checkpoint
+from s80lab.experiment.plan import Inputs, Plan
+from s80lab.experiment.run import finish, live, versions
+from s80lab.experiment.warm import MACHINE, PROTOCOL
+from s80lab.results.metrics.derive import compute
+from s80lab.results.snapshots import Snapshots
+from s80lab.trace.tool import capture_info
+
+ORIGIN = "origin.json"
+# Of a snapshot's line: counters of the guest and of the load generator's clients.
+LIVE_ONLY = ("guest", "clients_finished")
+MIN_WINDOW = 10_000_000
+# Bytes a million instructions, at most, for a look at the disk before the guest starts.
+_ROOM: dict[Form, int] = {"filtered": 50_000, "full": 700_000}
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What is recorded. skip, measure: instructions before and in the measured region."""
+
+    plan: Plan
+    forms: tuple[Form, ...]
+    start: Checkpoint
+    skip: int
+    measure: int
+
+    @property
+    def window(self) -> int:
+        """Of the statistics: short enough for the warm-up to be judged by."""
+        return min(self.plan.phases.window, max(self.skip // FEWEST_WINDOWS, MIN_WINDOW))
+
+    @property
+    def inputs(self) -> Inputs:
+        """All that decides what the capture holds."""
+        shape = {"forms": self.forms, "skip": self.skip, "measure": self.measure, "window": self.window}
+        return {
+            **self.plan.warm_inputs,
+            "start": self.start.manifest.content,
+            "capture": value_hash(shape),
+        }
+
+    @property
+    def name(self) -> str:
+        forms = "both" if len(self.forms) > 1 else self.forms[0]
+        return f"{self.plan.name}-{self.plan.scale_name}-s{self.plan.seed}-{forms}-{value_hash(self.inputs)[:8]}"
+
+    def origin(self) -> str:
+        """What goes into the capture's header, JSON."""
+        job = dict(line.split("=", 1) for line in self.plan.job().splitlines())
+        content = {
+            "capture": self.name,
+            "experiment": self.plan.name,
+            "mix": self.plan.experiment.workload,
+            "workload": self.plan.experiment.workload,
+            "scale": self.plan.scale_name,
+            "seed": self.plan.seed,
+            "clients": self.plan.clients,
+            "think_ms": float(job["think_ms"]),
+            "start": self.start.manifest.stage,
+            "skip": self.skip,
+            "measure": self.measure,
+            "inputs": self.inputs,
+            "versions": versions(self.plan),
+        }
+        return json.dumps(content, sort_keys=True)
+
+
+def lengths(
+    phases: Phases, stage: str, forms: Sequence[Form], instructions: int | None, warm_up: int | None
+) -> tuple[int, int]:
+    """(skip, measure) of a capture, in instructions of all processors together, where they are not given.
+
+    From a ready guest the filtered form alone is as long as an experiment's least warm-up, a run's region at its end,
+    and has nine windows before that; with the full form beside it, a third of a run's region after two thirds of it.
+    From a warm guest, whose caches are in the capture, it is a fifteenth of a run's region and nothing before it.
+    """
+    if stage == "warm":
+        measure = instructions or phases.measure // 15
+        usual = 0
+    elif "full" in forms:
+        measure = instructions or phases.measure // 3
+        usual = 2 * phases.measure // 3
+    else:
+        measure = instructions or phases.measure
+        usual = max(phases.warmup_min - measure, FEWEST_WINDOWS * phases.window)
+    return (usual if warm_up is None else warm_up), measure
+
+
+async def make(recipe: Recipe, slots: asyncio.Semaphore, job: Job, again: bool) -> Manifest:
+    """The capture of the recipe, made unless it is there (or `again`)."""
+    name, key = recipe.name, value_hash(recipe.inputs)
+    async with exclusive(paths.captures() / f".{name}.lock", lambda: job.update("waiting for another process")):
+        found = STORE.find(name, key)
+        if found is not None and not again:
+            return found
+        total = (recipe.skip + recipe.measure) // 1_000_000
+        room = sum(_ROOM[form] * total for form in recipe.forms)
+        resources.require(resources.Need(room, resources.RUN_MEMORY), paths.captures())
+        async with slots:
+            began = time.monotonic()
+            folder = STORE.folder(name)
+            with staging(folder) as partial:
+                await _record(recipe, partial, job)
+                forms = {form: await _verify(recipe, form, partial, job) for form in recipe.forms}
+                job.update("hashing")
+                names = tuple(f"{form}{SUFFIX}" for form in recipe.forms)
+                files = await asyncio.to_thread(STORE.hash_files, partial, names)
+                live_mips = read_manifest(partial)["mips"]
+            manifest = Manifest(
+                name=name,
+                key=key,
+                inputs=recipe.inputs,
+                files=files,
+                wall_s=round(time.monotonic() - began, 1),
+                created=now(),
+                experiment=recipe.plan.name,
+                scale=recipe.plan.scale_name,
+                seed=recipe.plan.seed,
+                start=recipe.start.manifest.stage,
+                skip=recipe.skip,
+                measure=recipe.measure,
+                live_mips=live_mips,
+                forms=forms,
+            )
+            STORE.record(manifest)
+            return manifest
+
+
+async def _record(recipe: Recipe, folder: Path, job: Job) -> None:
+    (folder / ORIGIN).write_text(recipe.origin())
+    shape = {"skip": recipe.skip, "measure": recipe.measure, "window": recipe.window}
+    phases = recipe.plan.phases.model_copy(update=shape)
+    plan = replace(recipe.plan, phases=phases)
+    files = {f"capture_{form}": folder / f"{form}{SUFFIX}" for form in recipe.forms}
+    extra = {**files, "capture_origin": folder / ORIGIN}
+    timing = await live(plan, recipe.start, folder, job, extra)
+    for path in files.values():
+        if not path.is_file():
+            raise UserError(f"recording {recipe.name}: the plugin left no {path.name}")
+    job.update("report")
+    await asyncio.to_thread(finish, plan, recipe.start, recipe.name, recipe.inputs, timing, folder)
+
+
+async def _verify(recipe: Recipe, form: Form, folder: Path, job: Job) -> Totals:
+    """Replays the capture on its own machine and protocol. A full one must give the live run's bytes."""
+    path, out = folder / f"{form}{SUFFIX}", folder / f"replay-{form}"
+    out.mkdir()
+    played = await play(
+        path, folder / MACHINE, folder / PROTOCOL, out, lambda done, of: job.update(f"replaying {form}", done, of)
+    )
+    snapshots = await asyncio.to_thread(Snapshots.read, out / SNAPSHOTS)
+    identical = up_to_the_end(out / SNAPSHOTS) == up_to_the_end(folder / SNAPSHOTS)
+    if form == "full" and not identical:
+        raise UserError(f"{recipe.name}: the replay of the full capture differs from the live run; it is not kept")
+    content = capture_info(path)
+    (out / SNAPSHOTS).unlink()
+    out.rmdir()
+    return Totals(
+        bytes=path.stat().st_size,
+        events=content["events"],
+        accesses=content["accesses"],
+        instructions=content["instructions"],
+        replay_mips=round(played.mips, 1),
+        identical=identical,
+        differences=differences(read_stats(folder)["metrics"], compute(snapshots, None)),
+    )
+
+
+def up_to_the_end(path: Path) -> list[dict[str, Any]]:
+    """Snapshots up to measure_end, where captures end, without what captures do not carry."""
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    end = next(number for number, line in enumerate(lines) if line.get("mark") == "measure_end")
+    return [{key: value for key, value in line.items() if key not in LIVE_ONLY} for line in lines[: end + 1]]

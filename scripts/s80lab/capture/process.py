@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One s80-replay process, with progress; whatever goes wrong becomes one clear sentence."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from s80lab.base import host, paths
+from s80lab.base.errors import UserError
+from s80lab.capture.store import built, said
+from s80lab.guest.process import DIES_WITH_US
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Played:
+    """What s80-replay says at its end. seconds: of the host."""
+
+    events: int
+    accesses: int
+    instructions: int
+    seconds: float
+
+    @property
+    def mips(self) -> float:
+        return self.instructions / self.seconds / 1e6 if self.seconds else 0.0
+
+
+async def play(
+    capture: Path,
+    machine: Path,
+    protocol: Path,
+    out: Path,
+    progress: Progress,
+    *,
+    alone: bool = True,
+    order: Path | None = None,
+) -> Played:
+    """Replays the capture into `out`/snapshots.jsonl. progress(instructions, of so many); the process ends with us.
+    alone: no other replay runs beside it, so the capture may be read on a second core. order: file for the order
+    inversions, of a full capture."""
+    read_ahead = "yes" if alone and host.cores() > 1 else "no"
+    arguments: dict[str, object] = {
+        "capture": capture,
+        "machine": machine,
+        "protocol": protocol,
+        "out": out,
+        "read_ahead": read_ahead,
+    }
+    if order is not None:
+        arguments["order"] = order
+    process = await asyncio.create_subprocess_exec(
+        *DIES_WITH_US,
+        str(built(paths.REPLAY)),
+        *(f"{key}={value}" for key, value in arguments.items()),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        start_new_session=True,
+    )
+    assert process.stdout is not None and process.stderr is not None
+    complaint = asyncio.ensure_future(process.stderr.read())
+    last = ""
+    try:
+        async for raw in process.stdout:
+            line = raw.decode("utf-8", "replace").strip()
+            if line.startswith("progress "):
+                done, total = line.split()[1:3]
+                progress(int(done), int(total))
+            elif line:
+                last = line
+        code = await process.wait()
+        stderr = (await complaint).decode("utf-8", "replace")
+    finally:
+        complaint.cancel()
+        if process.returncode is None:
+            with suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+    if code < 0:
+        raise UserError(f"s80-replay was ended by signal {signal.Signals(-code).name} while it played {capture}")
+    if code:
+        raise UserError(said(stderr))
+    try:
+        return Played(**json.loads(last))
+    except (json.JSONDecodeError, TypeError):
+        raise UserError(f"s80-replay said nothing that can be understood at its end: {last[:200]}") from None

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One replay: a capture on a design, its folder whole or absent, its rows in the database last."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import time
+from pathlib import Path
+
+from s80lab import __version__
+from s80lab.base import paths
+from s80lab.base.folder import read_manifest
+from s80lab.base.hashing import value_hash
+from s80lab.base.staging import staging
+from s80lab.capture.design import Design
+from s80lab.capture.error import filter_error
+from s80lab.capture.process import Played, Progress, play
+from s80lab.capture.store import Capture, built
+from s80lab.experiment.checkpoint import SNAPSHOTS
+from s80lab.experiment.run import WARM_SNAPSHOTS, is_whole
+from s80lab.experiment.warm import MACHINE, PROTOCOL
+from s80lab.report.write import write_run_report
+from s80lab.results.database import insert_run
+from s80lab.results.identities import check_snapshots
+from s80lab.results.inversions import ORDER
+from s80lab.results.metrics.derive import render, write_stats
+from s80lab.results.snapshots import Snapshots
+from s80lab.trace.files import write
+
+MANIFEST, REPORT = "manifest.json", "report.html"
+
+
+def run_folder(capture: Capture, design: Design) -> Path:
+    """Where the replay lies or will lie: its name has the hash of all that decides its numbers."""
+    key = value_hash(design.inputs(capture, built(paths.REPLAY)))[:8]
+    return paths.runs() / f"replay-{capture.name}-{capture.form}-{design.protocol_name}-{key}"
+
+
+async def replay(
+    capture: Capture,
+    design: Design,
+    progress: Progress,
+    *,
+    again: bool = False,
+    alone: bool = True,
+    order: bool = False,
+) -> Path:
+    """The folder of the replay; a whole one of the same inputs is taken as it is unless `again`. alone: no other runs
+    beside it. order: with the order inversions."""
+    folder = run_folder(capture, design)
+    if again or not is_whole(folder, *([ORDER] if order else [])):
+        with staging(folder) as partial:
+            began = time.monotonic()
+            (partial / MACHINE).write_text(design.machine.resolved())
+            shutil.copyfile(design.protocol, partial / PROTOCOL)
+            played = await play(
+                capture.path,
+                partial / MACHINE,
+                partial / PROTOCOL,
+                partial,
+                progress,
+                alone=alone,
+                order=partial / ORDER if order else None,
+            )
+            await asyncio.to_thread(_finish, capture, design, folder.name, played, began, partial)
+    else:
+        _restate(capture, design, folder)
+    await asyncio.to_thread(insert_run, paths.database(), folder)
+    return folder
+
+
+def draw_report(folder: Path) -> Path:
+    """The report of a replay, drawn where it is not there yet."""
+    page = folder / REPORT
+    return page if page.is_file() else write_run_report(folder)
+
+
+def _finish(capture: Capture, design: Design, run_id: str, played: Played, began: float, folder: Path) -> None:
+    """Checks, statistics and manifest of a replay that has ended."""
+    snapshots = Snapshots.read(folder / SNAPSHOTS)
+    region = snapshots.region()
+    identities = check_snapshots(snapshots)
+    origin = capture.origin
+    manifest = {
+        "schema": 1,
+        "run": run_id,
+        "experiment": origin.get("experiment", capture.name),
+        "mix": origin.get("mix", "-"),
+        "engine": "replay",
+        "machine": design.machine.name,
+        "protocol": design.protocol_name,
+        "workload": origin.get("workload", "-"),
+        "scale": origin.get("scale", "-"),
+        "seed": origin.get("seed", 0),
+        "status": "whole",
+        "capture": {
+            "name": capture.name,
+            "form": capture.form,
+            "clients": origin.get("clients"),
+            "think_ms": origin.get("think_ms"),
+        },
+        "design": design.values,
+        "varied": dict(design.varied),
+        "filter_error": filter_error(capture, design),
+        "instructions": region.instructions,
+        "modelled_ns": region.clock_ns,
+        "wall_s": round(time.monotonic() - began, 2),
+        "mips": round(played.mips, 2),
+        "events": played.events,
+        "accesses": played.accesses,
+        "inputs": design.inputs(capture, built(paths.REPLAY)),
+        "warm_snapshots": _warm_snapshots(capture, design, folder),
+        "identities": identities,
+        "versions": {**origin.get("versions", {}), "s80lab": __version__},
+    }
+    write(folder / MANIFEST, render(manifest).encode())
+    write_stats(folder)
+
+
+def _restate(capture: Capture, design: Design, folder: Path) -> None:
+    """What filtering loses may have been measured since the replay: it is no input of its numbers."""
+    manifest = read_manifest(folder)
+    stated = filter_error(capture, design)
+    if manifest["filter_error"] != stated:
+        write(folder / MANIFEST, render({**manifest, "filter_error": stated}).encode())
+        (folder / REPORT).unlink(missing_ok=True)
+
+
+def _warm_snapshots(capture: Capture, design: Design, folder: Path) -> str | None:
+    """Where the caches of the warm checkpoint that the capture began from fit this design they are taken up, and their
+    warm-up is this replay's; elsewhere the caches begin cold, and the report says how warm they became."""
+    before = capture.path.parent / WARM_SNAPSHOTS
+    if not capture.warm or not design.same_caches or not before.is_file():
+        return None
+    shutil.copyfile(before, folder / WARM_SNAPSHOTS)
+    return WARM_SNAPSHOTS

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The store of captures (base/store.py says how one is kept), and opening one by its name or as a file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.base.hashing import file_hash
+from s80lab.base.store import Store, StoredManifest
+from s80lab.base.strict import Strict, hint, shown
+from s80lab.config.machine import Machine, load_machine_text
+from s80lab.trace.tool import capture_info
+
+Form = Literal["filtered", "full"]
+FORMS: tuple[Form, ...] = get_args(Form)
+SUFFIX = ".s80c"
+
+
+class Totals(Strict):
+    """Of one capture file: what it holds, and how far its own replay is from the live run (points; mpki in percent).
+
+    accesses: line accesses of the guest, recorded or not. replay_mips: million instructions a second of one core.
+    """
+
+    bytes: int
+    events: int
+    accesses: int
+    instructions: int
+    replay_mips: float
+    identical: bool
+    differences: dict[str, float | None]
+
+    @property
+    def bytes_per_access(self) -> float:
+        return self.bytes / self.accesses if self.accesses else 0.0
+
+
+class Manifest(StoredManifest):
+    """skip, measure: instructions before and in the measured region. start: the checkpoint that it began from."""
+
+    schema_version: Literal[1] = 1
+    experiment: str
+    scale: str
+    seed: int
+    start: Literal["ready", "warm"]
+    skip: int
+    measure: int
+    live_mips: float
+    forms: dict[Form, Totals]
+
+
+STORE = Store(paths.captures, Manifest)
+
+
+@dataclass(frozen=True)
+class Capture:
+    """One capture file, opened: what its header says. warm: it begins with the caches of a warm checkpoint."""
+
+    path: Path
+    form: Form
+    machine: Machine
+    origin: Mapping[str, Any]
+    warm: bool
+
+    @property
+    def name(self) -> str:
+        """As ids and reports call it."""
+        return str(self.origin.get("capture", self.path.stem))
+
+    @property
+    def live(self) -> Path | None:
+        """The folder of the live run, where the file still lies in it."""
+        return self.path.parent if (self.path.parent / "manifest.json").is_file() else None
+
+    def machine_with(self, overrides: Mapping[str, object]) -> Machine:
+        """The machine that it was recorded on, with overrides over it."""
+        return load_machine_text(self.machine.resolved(), f"the machine of the capture {self.name}", overrides)
+
+    @cached_property
+    def sha256(self) -> str:
+        """From the store's manifest where the file lies in the store."""
+        manifest = STORE.find(self.path.parent.name)
+        if manifest is not None and STORE.folder(manifest.name) == self.path.parent:
+            return manifest.files[self.path.name].sha256
+        return file_hash(self.path)
+
+
+def open_capture(name: str, form: Form | None = None) -> Capture:
+    """The capture of that name (the first letters suffice where they are of one alone), or the file at a path that
+    ends in .s80c; of one that has both forms the filtered, unless `form` says which. UserError where there is none."""
+    if name.endswith(SUFFIX):
+        return _read(Path(name))
+    manifest = _named(name)
+    chosen = form or next(one for one in FORMS if one in manifest.forms)
+    if chosen not in manifest.forms:
+        raise UserError(
+            f"the capture {manifest.name} has no {chosen} form, only {', '.join(manifest.forms)}; "
+            f"make one with `s80lab capture {manifest.experiment} --form {chosen}`"
+        )
+    return _read(STORE.folder(manifest.name) / f"{chosen}{SUFFIX}")
+
+
+def _named(name: str) -> Manifest:
+    manifests = {one.name: one for one in STORE.all()}
+    fitting = [one for one in manifests if one == name] or [one for one in manifests if one.startswith(name)]
+    if not manifests:
+        raise UserError(f"there is no capture in {shown(paths.captures())}; make one with `s80lab capture imapb`")
+    if not fitting:
+        raise UserError(f"there is no capture `{name}` in {shown(paths.captures())}: {hint(name, manifests)}")
+    if len(fitting) > 1:
+        raise UserError(f"`{name}` begins the names of several captures: {', '.join(fitting)}; write more of it")
+    manifest = manifests[fitting[0]]
+    if not STORE.present(manifest):
+        raise UserError(
+            f"the files of the capture {manifest.name} are missing or cut short; make it again with "
+            f"`s80lab capture {manifest.experiment} --scale {manifest.scale} --seed {manifest.seed} --again`"
+        )
+    return manifest
+
+
+def _read(path: Path) -> Capture:
+    if not path.is_file():
+        raise UserError(f"there is no capture file {shown(path)}")
+    content = capture_info(path)
+    return Capture(
+        path=path,
+        form="filtered" if content["form"] == "filtered" else "full",
+        machine=load_machine_text(content["machine"], f"the machine in the header of {shown(path)}"),
+        origin=json.loads(content["origin"] or "{}"),
+        warm=content["warm"],
+    )
+
+
+def built(binary: Path) -> Path:
+    """The binary; UserError where it has not been built."""
+    if not binary.is_file():
+        raise UserError(f"{shown(binary)} is missing: run `make build`")
+    return binary
+
+
+def said(stderr: str) -> str:
+    """The sentence in which one of our programs refused, without its name."""
+    lines = [line for line in stderr.splitlines() if line.strip()]
+    return lines[-1].partition(": ")[2] if lines else "the program ended without a word"

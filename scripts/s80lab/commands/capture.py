@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`s80lab capture` and `s80lab captures list|verify|prune`."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from s80lab.base.errors import UserError
+from s80lab.base.progress import Board
+from s80lab.base.strict import parse_settings
+from s80lab.capture.error import ANY_SHARE
+from s80lab.capture.live import Recipe, lengths, make
+from s80lab.capture.store import STORE, SUFFIX, Form, Manifest, Totals
+from s80lab.commands.parts import (
+    Machine,
+    Protocol,
+    Scale,
+    Settings,
+    add_store_commands,
+    make_plans,
+    on_board,
+    one_seed,
+    run_pipeline,
+)
+from s80lab.experiment import checkpoint
+from s80lab.experiment.checkpoint import Checkpoint
+from s80lab.experiment.plan import Options, Plan
+from s80lab.trace.files import whole
+
+captures_app = typer.Typer(help="Recorded access streams.", no_args_is_help=True)
+
+
+def capture(
+    experiment: Annotated[str, typer.Argument(help="A file in configs/experiments.")],
+    form: Annotated[
+        Literal["filtered", "full", "both"],
+        typer.Option(help="What an L1 cannot absorb; every access; or both of one run."),
+    ] = "filtered",
+    start: Annotated[
+        Literal["ready", "warm"] | None,
+        typer.Option(help="The checkpoint to begin from (default: warm for --form full, else ready)."),
+    ] = None,
+    instructions: Annotated[
+        int | None, typer.Option(min=1, help="Of the measured region, all processors together.")
+    ] = None,
+    warm_up: Annotated[int | None, typer.Option(min=0, help="Instructions recorded before it.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Put the capture file there too (one form).")] = None,
+    seed: Annotated[int | None, typer.Option(help="Default: the experiment's first.")] = None,
+    machine: Machine = None,
+    protocol: Protocol = None,
+    scale: Scale = None,
+    settings: Settings = None,
+    again: Annotated[bool, typer.Option("--again", help="Record anew what is there.")] = False,
+) -> None:
+    """Records the access streams of a live run, so that any design can be tried on them (s80lab replay, explore)."""
+    forms: tuple[Form, ...] = ("filtered", "full") if form == "both" else (form,)
+    if out is not None and len(forms) > 1:
+        raise UserError("--out names one file and --form both makes two; leave --out away and take them from captures/")
+    stage = start or ("warm" if forms == ("full",) else "ready")
+    options = Options(machine, protocol, scale, one_seed(seed), parse_settings(settings or []))
+    plan, *_ = make_plans([experiment], options)
+    run_pipeline([plan], 1, False, stage)
+    skip, measure = lengths(plan.phases, stage, forms, instructions, warm_up)
+    recipe = Recipe(plan, forms, _start(plan, stage), skip, measure)
+
+    async def work(board: Board) -> Manifest:
+        job = board.job(recipe.name)
+        made = await make(recipe, asyncio.Semaphore(1), job, again)
+        job.drop()
+        return made
+
+    made = on_board(work)
+    print(f"capture: {made.name}")
+    for one, totals in made.forms.items():
+        print(f"{one}: {_totals(totals)}")
+    print(f"live run: {made.live_mips:.0f} MIPS while recording; report: {STORE.folder(made.name) / 'report.html'}")
+    if out is not None:
+        _put(STORE.folder(made.name) / f"{forms[0]}{SUFFIX}", out)
+
+
+def _start(plan: Plan, stage: Literal["ready", "warm"]) -> Checkpoint:
+    names = {"ready": (plan.ready_name, plan.ready_key), "warm": (plan.warm_name, plan.warm_key)}
+    found = checkpoint.find(*names[stage])
+    assert found is not None  # built a moment ago
+    return found
+
+
+def _totals(totals: Totals) -> str:
+    """Size, density and how far the capture's own replay is from the live run."""
+    said = [
+        f"{totals.bytes / 1e6:.1f} MB for {totals.instructions / 1e9:.2f} G instructions",
+        f"{totals.events / totals.instructions * 1e3:.1f} M events for each G, {totals.bytes_per_access:.2f} bytes "
+        "for each access of the guest",
+        f"replays at {totals.replay_mips:.0f} MIPS",
+    ]
+    if totals.identical:
+        said.append("byte by byte the live run")
+    else:
+        points = totals.differences[ANY_SHARE]
+        said.append("every share within " + ("-" if points is None else f"{points:.2f} points of the live run"))
+    return "; ".join(said)
+
+
+def _put(source: Path, target: Path) -> None:
+    with whole(target) as partial:
+        shutil.copyfile(source, partial)
+    print(f"copied to {target}")
+
+
+def _describe(manifest: Manifest) -> str:
+    forms = ", ".join(f"{form} {totals.bytes / 1e6:.0f} MB" for form, totals in manifest.forms.items())
+    return f"{forms}, {(manifest.skip + manifest.measure) / 1e9:.1f} G instructions, "
+
+
+add_store_commands(captures_app, STORE, "capture", _describe)

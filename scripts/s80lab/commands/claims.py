@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`s80lab claims`: every claim of the paper beside the runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.commands.parts import Scale, latest_runs, wide_console
+from s80lab.report.claims.judge import findings
+from s80lab.report.claims.tables import claims_page, claims_table
+from s80lab.report.data import Group, read_groups
+from s80lab.report.terminal import print_table
+
+PAGE = paths.ROOT / "docs" / "claims.md"
+# Folders of reference results, in the order of the page, by its headings.
+HEADINGS = {"At the paper's scale": "paper-scale", "The default job": "small"}
+
+Experiments = Annotated[
+    list[str] | None, typer.Argument(help="Names of files in configs/experiments; without any: imapb imape.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="As JSON: estimates, verdicts, reasons.")]
+Reference = Annotated[bool, typer.Option("--reference", help="Writes docs/claims.md from results/reference.")]
+
+
+def claims_command(
+    experiments: Experiments = None, scale: Scale = None, as_json: AsJson = False, reference: Reference = False
+) -> None:
+    """Every claim of the paper beside the latest run of each seed, with a verdict and the reason for it."""
+    if reference:
+        print(f"page: {write_page()}")
+        return
+    groups = read_groups(latest_runs(experiments or ["imapb", "imape"], scale))
+    if as_json:
+        print(json.dumps([finding.record() for finding in findings(groups)], indent=1, ensure_ascii=False))
+    else:
+        print_table(claims_table(groups), wide_console(), details=True)
+
+
+def write_page() -> Path:
+    """docs/claims.md, from the reference results as they are now."""
+    PAGE.write_text(claims_page(reference_groups()), encoding="utf-8")
+    return PAGE
+
+
+def reference_groups(folder: Path = paths.REFERENCE) -> dict[str, Sequence[Group]]:
+    """The reference results that are there, by the heading of the page. Raises UserError where there are none."""
+    runs = {heading: sorted((folder / name).glob("**/manifest.json")) for heading, name in HEADINGS.items()}
+    if not any(runs.values()):
+        raise UserError(f"there are no reference results in {folder}; restore them from the repository")
+    return {heading: read_groups([path.parent for path in found]) for heading, found in runs.items() if found}

@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The command `s80lab`. Errors that are the user's to mend are one sentence on stderr, and exit code 2."""
+
+from __future__ import annotations
+
+import itertools
+import signal
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.base.strict import names, parse_settings
+from s80lab.capture.bench import run_bench
+from s80lab.commands.capture import capture, captures_app
+from s80lab.commands.claims import claims_command
+from s80lab.commands.compare import compare_command
+from s80lab.commands.doctor import examine
+from s80lab.commands.knockout import knockout_command
+from s80lab.commands.misses import misses_command
+from s80lab.commands.parts import (
+    Again,
+    Engine,
+    Gem5,
+    Machine,
+    Order,
+    Protocol,
+    Scale,
+    Settings,
+    add_store_commands,
+    latest_runs,
+    make_plans,
+    parse_seeds,
+    run_gem5,
+    run_pipeline,
+)
+from s80lab.commands.protocol import app as protocol_app
+from s80lab.commands.reference import reference_command
+from s80lab.commands.replay import explore_command, filter_error_command, replay_command
+from s80lab.commands.run import run_until, tell
+from s80lab.commands.trace import agree_command, trace_app
+from s80lab.config.experiment import load_experiment
+from s80lab.experiment import checkpoint
+from s80lab.experiment.plan import Options
+from s80lab.experiment.precision import SHARES, USUAL, parse_wanted
+from s80lab.gem5.plan import Gem5Plan
+from s80lab.gem5.runs import shipped_runs
+from s80lab.gem5.sweep import sweep_table, write_sweep
+from s80lab.image.build import build_image
+from s80lab.report.terminal import print_table
+from s80lab.report.write import print_beside, print_experiment, write_experiment_report
+from s80lab.results.database import list_runs
+from s80lab.results.database import query as query_database
+from s80lab.results.inversions import sentence
+
+app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+image_app = typer.Typer(help="The guest image: kernel and initramfs.", no_args_is_help=True)
+checkpoint_app = typer.Typer(help="Ready and warm guests, saved.", no_args_is_help=True)
+app.add_typer(image_app, name="image")
+app.add_typer(checkpoint_app, name="checkpoint")
+app.add_typer(protocol_app, name="protocol")
+app.add_typer(captures_app, name="captures")
+app.add_typer(trace_app, name="trace")
+
+Experiments = Annotated[list[str], typer.Argument(help="Names of files in configs/experiments.")]
+Seeds = Annotated[str | None, typer.Option(help="Seeds, separated by commas.")]
+Jobs = Annotated[int, typer.Option(min=0, help="Guests at once; 0: as many as host cores.")]
+
+
+@app.command()
+def doctor(scale: Annotated[str, typer.Option(help="For experiments at this scale.")] = "small") -> None:
+    """Says whether this machine can do the main job, and what to do where it cannot."""
+    findings = examine(scale)
+    for finding in findings:
+        print(f"{'ok  ' if finding.good else 'FAIL'} {finding.subject}: {finding.text}")
+    if not all(finding.good for finding in findings):
+        raise typer.Exit(1)
+
+
+@app.command("list")
+def list_names() -> None:
+    """Machines, protocols, experiments, scales, and the runs in the database."""
+    for kind, folder in (
+        ("machines", paths.MACHINES),
+        ("protocols", paths.PROTOCOLS),
+        ("experiments", paths.EXPERIMENTS),
+        ("scales", paths.SCALES),
+    ):
+        print(f"{kind}: {', '.join(names(folder))}")
+    if paths.database().is_file():
+        print("runs:")
+        for run in list_runs(paths.database()):
+            status = f"not a result: {run['reasons']}" if run["reasons"] else run["status"]
+            print(f"  {run['id']} ({status}, {run['created']})")
+
+
+@image_app.command("build")
+def image_build(
+    refresh: Annotated[bool, typer.Option(help="Rebuild, and record the package versions found.")] = False,
+) -> None:
+    """Builds the guest image unless it is up to date."""
+    build_image(paths.BUILD / "image" / "debian", refresh=refresh, progress=print)
+
+
+@checkpoint_app.command("build")
+def checkpoint_build(
+    experiments: Experiments,
+    stage: Annotated[Literal["ready", "warm"], typer.Option(help="How far.")] = "warm",
+    machine: Machine = None,
+    protocol: Protocol = None,
+    scale: Scale = None,
+    settings: Settings = None,
+    jobs: Jobs = 0,
+    engine: Engine = "qemu",
+    gem5: Gem5 = None,
+) -> None:
+    """Builds the checkpoints of experiments unless they are there."""
+    options = Options(machine, protocol, scale, (), parse_settings(settings or []))
+    if engine == "gem5":
+        run_gem5(experiments, options, gem5, jobs, False, stage)
+    else:
+        run_pipeline(make_plans(experiments, options), jobs, False, stage)
+
+
+def _describe(manifest: checkpoint.Manifest) -> str:
+    engine = "gem5, " if manifest.engine == "gem5" else ""
+    return engine + (f"{manifest.warmup.verdict}, " if manifest.warmup else "")
+
+
+add_store_commands(checkpoint_app, checkpoint.STORE, "checkpoint", _describe)
+
+
+@app.command()
+def run(
+    experiments: Experiments,
+    machine: Machine = None,
+    protocol: Protocol = None,
+    scale: Scale = None,
+    seeds: Seeds = None,
+    settings: Settings = None,
+    jobs: Jobs = 0,
+    again: Again = False,
+    until: Annotated[
+        str | None,
+        typer.Option(help="Add seeds until the shares' 95% intervals have this half-width, e.g. 2%."),
+    ] = None,
+    of: Annotated[str, typer.Option(help=f"The shares that --until means: {', '.join(SHARES)}.")] = USUAL,
+    max_seeds: Annotated[int, typer.Option(min=2, help="No more seeds of an experiment than so many.")] = 12,
+    drop_warm: Annotated[
+        bool, typer.Option("--drop-warm", help="Remove each warm checkpoint once its run is whole, to save disk.")
+    ] = False,
+    order: Order = False,
+    misses: Annotated[
+        bool, typer.Option("--misses", help="Log every miss with a name (slower): then `s80lab misses RUN`.")
+    ] = False,
+    engine: Engine = "qemu",
+    gem5: Gem5 = None,
+) -> None:
+    """Everything that the experiments still lack, up to their tables."""
+    options = Options(machine, protocol, scale, parse_seeds(seeds), parse_settings(settings or []), order, misses)
+    if engine == "gem5":
+        _show_gem5(run_gem5(experiments, options, gem5, jobs, again, "run"))
+    else:
+        wanted = parse_wanted(until, of, max_seeds) if until else None
+        plans = make_plans(experiments, options)
+        if wanted:
+            folders = run_until(plans, options, wanted, jobs, again, drop_warm)
+        else:
+            folders = run_pipeline(plans, jobs, again, "run", drop_warm)
+        _show(folders)
+        if wanted:
+            tell(folders, wanted)
+        for folder in folders if order else ():
+            print(f"{folder.name}: {sentence(folder)}")
+
+
+@app.command()
+def report(
+    experiments: Experiments,
+    scale: Scale = None,
+    seeds: Annotated[str | None, typer.Option(help="Of these seeds alone, separated by commas.")] = None,
+    beside: Annotated[
+        str | None, typer.Option(help="Other seeds: does the interval of the first hold the mean of these?")
+    ] = None,
+    engine: Engine = "qemu",
+    machine: Machine = None,
+) -> None:
+    """The tables of the latest run of each seed, and a report over all of them. --machine: of gem5's runs."""
+    if engine == "gem5":
+        _show([folder for name in experiments for folder in shipped_runs(name, machine)])
+        return
+    chosen = parse_seeds(seeds)
+    if beside is None:
+        _show(latest_runs(experiments, scale, chosen))
+        return
+    others = parse_seeds(beside, "--beside")
+    for name in experiments:
+        first = latest_runs([name], scale, chosen or load_experiment(name, {}).seeds)
+        print_beside(first, latest_runs([name], scale, others), Console())
+
+
+@app.command()
+def query(
+    sql: Annotated[str, typer.Argument(help="Read-only SQL over the views of results/schema.sql.")],
+    output: Annotated[Literal["table", "csv", "json"], typer.Option("--format", help="Form of the answer.")] = "table",
+) -> None:
+    """Asks the database of results."""
+    query_database(paths.database(), sql, output)
+
+
+@app.command("bench")
+def bench_command(
+    experiment: Annotated[str, typer.Argument(help="Whose load.")] = "imapb", scale: Scale = None
+) -> None:
+    """Speed with the model against the speed of the same guest without it (builds the ready checkpoint if need be)."""
+    plans = make_plans([experiment], Options(scale=scale))
+    run_pipeline(plans, 1, False, "ready")
+    ready = checkpoint.find(plans[0].ready_name, plans[0].ready_key)
+    assert ready is not None
+    run_bench(plans[0], ready, print)
+
+
+app.command()(capture)
+app.command("knockout")(knockout_command)
+app.command("reference")(reference_command)
+app.command("replay")(replay_command)
+app.command("agree")(agree_command)
+app.command("claims")(claims_command)
+app.command("compare")(compare_command)
+app.command("explore")(explore_command)
+app.command("misses")(misses_command)
+app.command("filter-error")(filter_error_command)
+
+
+def main() -> None:
+    """Entry point. SIGTERM, which batch systems send, ends things as Ctrl-C does."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        app()
+    except UserError as error:
+        print(f"s80lab: {error}", file=sys.stderr)
+        sys.exit(2)
+    except BaseExceptionGroup as group:
+        messages = {str(error): None for error in _leaves(group) if isinstance(error, UserError)}
+        if not messages:
+            raise
+        for message in messages:
+            print(f"s80lab: {message}", file=sys.stderr)
+        sys.exit(2)
+
+
+def _show(folders: list[Path]) -> None:
+    print_experiment(folders, Console())
+    name = "-".join(dict.fromkeys(folder.name.rsplit("-s", 1)[0] for folder in folders))
+    print(f"report: {write_experiment_report(name, folders, paths.results() / 'reports' / name)}")
+
+
+def _show_gem5(runs: Mapping[Path, Gem5Plan]) -> None:
+    """Sweeps a row a design; the others as those of qemu."""
+    for _, plans in itertools.groupby(runs.items(), lambda item: item[1].name):
+        one = dict(plans)
+        if any(plan.varied for plan in one.values()):
+            table = sweep_table(one)
+            print_table(table, Console())
+            print(f"table: {write_sweep(table, list(one.values()))}")
+    plain = [folder for folder, plan in runs.items() if not plan.varied]
+    if plain:
+        _show(plain)
+
+
+def _leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
+    for error in group.exceptions:
+        if isinstance(error, BaseExceptionGroup):
+            yield from _leaves(error)
+        else:
+            yield error
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`s80lab compare`: gem5's runs beside the model's replays of the same mix, at the same warm-up."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Annotated
+
+import typer
+
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.base.folder import read_manifest, read_stats
+from s80lab.base.hashing import value_hash
+from s80lab.base.progress import Board
+from s80lab.base.strict import parse_settings
+from s80lab.capture.design import resolve_design
+from s80lab.capture.live import Recipe, make
+from s80lab.capture.replay import replay
+from s80lab.capture.store import Capture, open_capture
+from s80lab.commands.parts import Gem5, make_plans, on_board, parse_seeds, run_pipeline, wide_console
+from s80lab.config.experiment import load_experiment
+from s80lab.experiment import checkpoint
+from s80lab.experiment.plan import Options, Plan
+from s80lab.gem5.agree import agree
+from s80lab.gem5.binary import find_gem5, require
+from s80lab.gem5.compare.page import table, write_files
+from s80lab.gem5.compare.windows import compare, ends, gem5_side, lengths, model_side
+from s80lab.gem5.runs import shipped_runs
+from s80lab.report.terminal import print_table
+from s80lab.trace import source as trace_source
+from s80lab.trace.files import write
+from s80lab.trace.source import Wanted
+
+HAMMER = paths.PROTOCOLS / "hammer.toml"
+AS_RUBY = "hammer-as-ruby"
+CONTROL = "moesi"
+# Settings that the guest itself feels, so that it must run anew; the others are tried on the same accesses.
+MOVING = ("guest.", "clock.", "processors.")
+Seeds = Annotated[str, typer.Option(help="Of the model's side, separated by commas.")]
+ModelSettings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", help="A value of the machine file on the model's side alone, to try a cause of a difference."
+    ),
+]
+Through = Annotated[
+    int,
+    typer.Option("--replay", min=0, help="Accesses of the model's side to play through Ruby too, where gem5 is found."),
+]
+MachineName = Annotated[str, typer.Option("--machine", help="What both sides modelled.")]
+
+
+def compare_command(
+    experiment: Annotated[str, typer.Argument(help="A file in configs/experiments that was run in gem5.")],
+    machine: MachineName = "s80-sixteenth",
+    seeds: Seeds = "1,2,3",
+    settings: ModelSettings = None,
+    through: Through = 1_000_000,
+    gem5: Gem5 = None,
+) -> None:
+    """The same mix in gem5 and in the model, window by window since empty caches; needs gem5's runs, not gem5. What the
+    mix does otherwise in gem5 is told from what Ruby does otherwise by playing the same accesses through both."""
+    loaded = load_experiment(experiment, {})
+    runs = shipped_runs(experiment, machine)
+    phases = lengths(loaded, machine)
+    scale = read_manifest(runs[0])["scale"]
+    chosen = parse_settings(settings or [])
+    ours = parse_seeds(seeds)
+    moving = {key: value for key, value in chosen.items() if key.startswith(MOVING)}
+    options = Options(machine=machine, protocol="hammer", scale=scale, seeds=ours, settings=moving)
+    plans = make_plans([experiment], options)
+    run_pipeline(plans, 0, False, "warm")
+    table_of_ruby = as_ruby(paths.BUILD / "protocols" / f"{AS_RUBY}.toml")
+
+    theirs = gem5_side(runs)
+    at = ends(theirs)
+    # gem5's windows end a little after their last instruction.
+    measure = phases.measure + 2 * phases.window
+
+    tried = f" with {', '.join(settings)}" if settings else ""
+    suffix = f"-{value_hash(chosen)[:8]}" if chosen else ""
+    folder = paths.results() / "reports" / f"compare-{experiment}-{machine}{suffix}"
+    binary = _gem5_for_replay(gem5) if through else None
+
+    same_l2 = chosen | {"l2.inclusion": "exclusive"}
+
+    async def work(board: Board) -> _Made:
+        captures = [await _capture(plan, phases.warmup, measure, board) for plan in plans]
+        model = [await _replay(capture, machine, str(table_of_ruby), chosen, board) for capture in captures]
+        control = [await _replay(capture, machine, CONTROL, same_l2, board) for capture in captures]
+        played: list[agree.Row] = []
+        if binary:
+            played = await _through_ruby(
+                captures[0], machine, settings or [], through, binary, folder / "replay", board
+            )
+        return _Made(captures, model, control, played)
+
+    made = on_board(work)
+    sides = (theirs, model_side("model, hammer", made.model, at), model_side(f"model, {CONTROL}", made.control, at))
+    rows = compare(*sides, -(-phases.warmup // phases.window))
+    cold = any(read_stats(run)["warmup"]["verdict"] != "warm" for run in runs)
+    shown = table(f"{experiment} on {machine}: gem5 and the model{tried}", rows, CONTROL, cold)
+    shown.note += f" {_speeds(runs, made)}"
+    console = wide_console()
+    print_table(shown, console)
+    if made.played:
+        agree.show(made.played, console)
+    write_files(folder, shown, rows, sides)
+    print(f"files: {folder}")
+
+
+@dataclass(frozen=True)
+class _Made:
+    """What the model's side was made from, by seed: captures, and the folders of their replays."""
+
+    captures: list[Capture]
+    model: list[Path]
+    control: list[Path]
+    played: list[agree.Row]
+
+
+def _speeds(gem5: Sequence[Path], made: _Made) -> str:
+    """The engines' speeds, as each run measured its own."""
+
+    def mean(runs: Sequence[Path]) -> float:
+        return fmean(float(read_manifest(run)["mips"]) for run in runs)
+
+    slow, live = mean(gem5), mean([capture.path.parent for capture in made.captures])
+    return (
+        f"Million instructions a second of this host: gem5 {slow:.2f}, the live guest with the model and recording "
+        f"{live:.0f} ({live / slow:.0f} times as fast), replays {mean(made.model):.0f}."
+    )
+
+
+def _gem5_for_replay(given: Path | None) -> Path | None:
+    """The user's, where there is one; the rest of the comparison does without."""
+    try:
+        found = find_gem5(given)
+        require(found, x86=False)
+        return found
+    except UserError as absent:
+        if given:
+            raise
+        print(f"no replay through Ruby: {absent}")
+        return None
+
+
+async def _through_ruby(
+    capture: Capture, machine: str, settings: Sequence[str], count: int, binary: Path, folder: Path, board: Board
+) -> list[agree.Row]:
+    """The first accesses of the capture through Ruby and through the model, each alone in the machine."""
+    job = board.job(f"{capture.name} through Ruby")
+    job.update(f"playing {count:,} accesses")
+    source = trace_source.load(capture.path, Wanted(machine, agree.PROTOCOL, tuple(settings), 0, count))
+    try:
+        rows, _ = await asyncio.to_thread(agree.run, source.order, source.setup, "spaced", binary, folder)
+    except UserError as error:
+        job.done(f"not played: {error}")
+        return []
+    shutil.rmtree(folder / "traces", ignore_errors=True)
+    job.done("played")
+    return rows
+
+
+def as_ruby(target: Path) -> Path:
+    """The hammer table with the names of Ruby's statistics: what a migratory M handed over, dirty and not stored to,
+    counts as E, because Ruby's M is both."""
+    text = HAMMER.read_text(encoding="utf-8").replace('name = "hammer"', f'name = "{AS_RUBY}"', 1)
+    text, changed = re.subn(r'(\[states\.D\][^\[]*counts_as = )"M"', r'\1"E"', text)
+    assert changed == 1
+    write(target, text.encode())
+    return target
+
+
+async def _capture(plan: Plan, skip: int, measure: int, board: Board) -> Capture:
+    warm = checkpoint.find(plan.warm_name, plan.warm_key)
+    assert warm is not None  # built a moment ago
+    recipe = Recipe(plan, ("full",), warm, skip, measure)
+    job = board.job(recipe.name)
+    made = await make(recipe, asyncio.Semaphore(1), job, False)
+    job.done("captured")
+    return open_capture(made.name, "full")
+
+
+async def _replay(capture: Capture, machine: str, protocol: str, settings: Mapping[str, object], board: Board) -> Path:
+    design = resolve_design(capture, machine, protocol, settings)
+    job = board.job(f"{capture.name} on {design.label}")
+    folder = await replay(capture, design, lambda done, of: job.update("replaying", done, of))
+    job.done("replayed")
+    return folder

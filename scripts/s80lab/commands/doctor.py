@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whether this machine can do the main job: one line a requirement, with what to do where it fails."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from s80lab.base import host, paths
+from s80lab.base.errors import UserError
+from s80lab.config.experiment import load_experiment, load_scale
+from s80lab.experiment import resources
+from s80lab.guest.qemu import find_qemu
+from s80lab.image.build import load_image
+
+
+@dataclass(frozen=True)
+class Finding:
+    subject: str
+    good: bool
+    text: str
+
+
+def examine(scale: str) -> list[Finding]:
+    """Looks at everything that `s80lab run` of an experiment at this scale needs."""
+    checks: list[tuple[str, Callable[[], str]]] = [
+        ("tools", _tools),
+        ("QEMU", _qemu),
+        ("plugin", _plugin),
+        ("guest image", _image),
+        ("resources", lambda: _resources(scale)),
+    ]
+    return [_finding(subject, check) for subject, check in checks]
+
+
+def _finding(subject: str, check: Callable[[], str]) -> Finding:
+    try:
+        return Finding(subject, True, check())
+    except UserError as error:
+        return Finding(subject, False, str(error))
+
+
+def _tools() -> str:
+    tools = ("setpriv", "cp", "mmdebstrap", "rumur", "cc")
+    missing = [tool for tool in tools if shutil.which(tool) is None]
+    if missing:
+        raise UserError(f"{', '.join(missing)} not found on PATH: run `make setup`")
+    return ", ".join(tools)
+
+
+def _qemu() -> str:
+    qemu = find_qemu()
+    return f"{qemu.version} ({qemu.binary})"
+
+
+def _plugin() -> str:
+    if not paths.PLUGIN.is_file():
+        raise UserError(f"{paths.PLUGIN} is missing: run `make build`")
+    return str(paths.PLUGIN)
+
+
+def _image() -> str:
+    manifest = load_image(paths.BUILD / "image" / "debian")
+    return f"kernel {manifest.kernel_version}, {manifest.initramfs_bytes / 1e6:.0f} MB"
+
+
+def _resources(scale: str) -> str:
+    cores = host.cores()
+    # The main job's checkpoints: one ready guest, and a warm one for each seed of both mixes.
+    warm = sum(len(load_experiment(mix, {"scale": scale}).seeds) for mix in ("imapb", "imape"))
+    needed = resources.need(load_scale(scale), checkpoints=1 + warm, at_once=cores)
+    resources.require(needed, paths.checkpoints())
+    return f"scale {scale} needs up to {needed}; {cores} cores"

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`s80lab knockout`: an experiment without each of the changes that configs/knockouts.toml lists."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from s80lab.base import paths
+from s80lab.base.folder import read_manifest
+from s80lab.base.strict import load
+from s80lab.commands.parts import Machine, Scale, make_plans, parse_seeds, run_pipeline, wide_console
+from s80lab.config.experiment import load_experiment
+from s80lab.config.machine import load_machine
+from s80lab.experiment import checkpoint
+from s80lab.experiment.knockout import Changes, knockout_table, variants
+from s80lab.experiment.plan import Options, Plan
+from s80lab.report.data import Group, read_run
+from s80lab.report.markdown import markdown
+from s80lab.report.terminal import print_table
+from s80lab.trace.files import write
+
+KNOCKOUTS = paths.ROOT / "configs" / "knockouts.toml"
+
+
+def knockout_command(
+    experiment: Annotated[str, typer.Argument(help="A file in configs/experiments.")],
+    machine: Machine = None,
+    scale: Scale = None,
+    seeds: Annotated[str | None, typer.Option(help="Seeds, separated by commas.")] = None,
+    keep: Annotated[bool, typer.Option(help="Keep the checkpoints of the variants (a few GB each).")] = False,
+) -> None:
+    """What each change to the guest does, alone and with the others: a table of means with intervals."""
+    loaded = load_experiment(experiment, {})
+    name = machine or loaded.machine
+    file = load(KNOCKOUTS, Changes)
+    groups = {}
+    for variant in variants(file.changes, load_machine(name)):
+        plans = make_plans([experiment], Options(name, None, scale, parse_seeds(seeds), variant.settings))
+        lengthened = [replace(plan, phases=file.lengthened(plan.phases, plan.scale_name)) for plan in plans]
+        groups[variant.name] = _measured(variant.name, lengthened, keep)
+    shown = knockout_table(
+        f"{experiment} on {name} at {scale or loaded.scale}: what each change to the guest does", groups
+    )
+    print_table(shown, wide_console())
+    target = paths.results() / "reports" / f"knockouts-{experiment}-{name}-{scale or loaded.scale}" / "knockouts.md"
+    write(target, markdown(shown, "with").encode())
+    print(f"table: {target}")
+
+
+def _measured(variant: str, plans: Sequence[Plan], keep: bool) -> Group:
+    found = {plan.seed: _there(plan) for plan in plans}
+    missing = [plan for plan in plans if found[plan.seed] is None]
+    before = {manifest.name for manifest in checkpoint.STORE.all()}
+    folders = run_pipeline(missing, 0, False, "run") if missing else []
+    if missing and not keep:
+        built = {manifest.name for manifest in checkpoint.STORE.all()} - before
+        # The disk need not hold all variants at once.
+        checkpoint.STORE.prune({manifest.name for manifest in checkpoint.STORE.all()} - built)
+    measured = dict(zip((plan.seed for plan in missing), folders, strict=True))
+    return Group(variant, tuple(read_run(found[plan.seed] or measured[plan.seed]) for plan in plans))
+
+
+def _there(plan: Plan) -> Path | None:
+    """The whole run of the plan that an earlier call measured: its checkpoint may be gone since, and follows from the
+    same inputs."""
+    wanted = plan.run_inputs("")
+    for manifest in sorted(paths.runs().glob(f"{plan.name}-{plan.scale_name}-s{plan.seed}-*/manifest.json")):
+        if read_manifest(manifest.parent)["inputs"] | {"warm": ""} == wanted:
+            return manifest.parent
+    return None

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What several commands share: options, plans from the user's words, work under a board of progress."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Literal, TypeVar
+
+import typer
+from rich.console import Console
+
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.base.progress import Board
+from s80lab.base.store import M, Store
+from s80lab.config.experiment import load_experiment
+from s80lab.experiment.plan import Options, Plan, draft
+from s80lab.experiment.stages import Pipeline, Until
+from s80lab.gem5.binary import require
+from s80lab.gem5.plan import Gem5Plan, gem5_plans
+from s80lab.gem5.stages import Gem5Pipeline
+from s80lab.guest.qemu import find_qemu
+from s80lab.results.database import list_runs
+
+T = TypeVar("T")
+# Characters a line where the output is no terminal.
+WIDE = 160
+
+Machine = Annotated[str | None, typer.Option(help="Another machine: a name in configs/machines or a .toml file.")]
+Protocol = Annotated[str | None, typer.Option(help="Another protocol: a name in configs/protocols or a .toml file.")]
+Scale = Annotated[str | None, typer.Option(help="Another scale (workloads/scales).")]
+Settings = Annotated[list[str] | None, typer.Option("--set", help="A value of the machine file, e.g. l2.size=4MiB.")]
+Engine = Annotated[Literal["qemu", "gem5"], typer.Option(help="Who simulates: gem5 is your own (docs/gem5.md).")]
+Gem5 = Annotated[Path | None, typer.Option("--gem5", help="The gem5 binary; else $GEM5, else gem5.fast on PATH.")]
+Order = Annotated[bool, typer.Option("--order", help="Count what is played against the guest's order.")]
+Again = Annotated[bool, typer.Option("--again", help="Measure anew what has been measured already.")]
+
+
+def make_plans(experiments: Sequence[str], options: Options) -> list[Plan]:
+    """The experiments, resolved, one plan a seed; what is wrong with the words is told before a QEMU is looked for."""
+    drafts = [draft(name, options) for name in dict.fromkeys(experiments)]
+    qemu = find_qemu()
+    return [plan for complete in drafts for plan in complete(qemu)]
+
+
+def run_pipeline(plans: list[Plan], jobs: int, again: bool, until: Until, drop: bool = False) -> list[Path]:
+    """The experiments up to a stage."""
+    return on_board(lambda board: Pipeline(board, jobs, again, drop).go(plans, until))
+
+
+def run_gem5(
+    experiments: Sequence[str], options: Options, gem5: Path | None, jobs: int, again: bool, until: Until
+) -> dict[Path, Gem5Plan]:
+    """The same in gem5: the folder of each measured run."""
+    drafts = [gem5_plans(name, options) for name in dict.fromkeys(experiments)]
+    plans = [plan for complete in drafts for plan in complete(gem5)]
+    require(plans[0].gem5, x86=True)
+    folders = on_board(lambda board: Gem5Pipeline(board, jobs, again).go(plans, until))
+    return dict(zip(folders, plans, strict=until == "run"))
+
+
+def on_board(work: Callable[[Board], Awaitable[T]]) -> T:
+    """The work's result, its progress on stderr; Ctrl-C ends it in order."""
+
+    async def whole(board: Board) -> T:
+        return await work(board)
+
+    try:
+        with Board(Console(stderr=True)) as board:
+            return asyncio.run(whole(board))
+    except KeyboardInterrupt:
+        print("s80lab: interrupted; nothing partial is kept, run the same command to go on", file=sys.stderr)
+        raise typer.Exit(130) from None
+
+
+def latest_runs(experiments: Sequence[str], scale: str | None, seeds: Sequence[int] = ()) -> list[Path]:
+    """Folders of the latest live run of each seed (of those named, or of all), at the scale or the experiment's own;
+    UserError names the seed that has none."""
+    latest: dict[tuple[str, int], Path] = {}
+    for row in list_runs(paths.database()):
+        name = row["experiment"] if row["engine"] == "qemu" else ""
+        folder = paths.results() / row["folder"]
+        if name in experiments and row["scale"] == (scale or load_experiment(name, {}).scale) and folder.is_dir():
+            latest[name, row["seed"]] = folder
+    wanted = [(name, seed) for name in experiments for seed in seeds] or sorted(latest)
+    missing = [f"{name}, seed {seed}" for name, seed in wanted if (name, seed) not in latest]
+    if missing or not wanted:
+        what = missing[0] if missing else ", ".join(experiments)
+        raise UserError(f"no run of {what} is in {paths.runs()}; run `s80lab run` first")
+    return [latest[key] for key in wanted]
+
+
+def add_store_commands(app: typer.Typer, store: Store[M], noun: str, describe: Callable[[M], str]) -> None:
+    """list, verify and prune of a store, whose manifests `describe` puts into words."""
+
+    @app.command("list", help=f"Every {noun} with its size on disk.")
+    def list_all() -> None:
+        for manifest in store.all():
+            there = f"{store.disk_bytes(manifest.name) / 1e9:.1f} GB" if store.present(manifest) else "blobs missing"
+            print(f"{manifest.name}: {there}, {describe(manifest)}{manifest.created}")
+
+    @app.command(
+        "verify", help=f"Hashes every {noun} again; exit code 1 where one is damaged or its blobs are missing."
+    )
+    def verify() -> None:
+        verdicts = [(manifest.name, store.verify(manifest)) for manifest in store.all()]
+        for name, verdict in verdicts:
+            print(f"{name}: {verdict}")
+        if any(verdict != "whole" for _, verdict in verdicts):
+            raise typer.Exit(1)
+
+    @app.command("prune", help=f"Removes all {noun}s but the ones to keep, and what interrupted builds have left.")
+    def prune(
+        keep: Annotated[list[str] | None, typer.Option(help="One to keep (may be given several times).")] = None,
+    ) -> None:
+        for name, freed in store.prune(set(keep or [])):
+            print(f"{name}: removed, {freed / 1e9:.1f} GB")
+
+
+def one_seed(seed: int | None) -> list[int]:
+    """The --seed option; none where it is absent."""
+    if seed is not None and seed < 1:
+        raise UserError(f"--seed {seed}: seeds are whole numbers from 1 up")
+    return [] if seed is None else [seed]
+
+
+def parse_seeds(text: str | None, option: str = "--seeds") -> list[int]:
+    """The --seeds option; none where it is absent."""
+    if text is None:
+        return []
+    try:
+        seeds = [int(part) for part in text.split(",")]
+    except ValueError:
+        raise UserError(f"{option} {text}: write whole numbers separated by commas, for example 1,2,3") from None
+    if min(seeds) < 1:
+        raise UserError(f"{option} {text}: seeds are whole numbers from 1 up")
+    if len(set(seeds)) < len(seeds):
+        raise UserError(f"{option} {text}: the same seed twice is the same run twice, not a sample")
+    return seeds
+
+
+def wide_console() -> Console:
+    """For tables of many columns."""
+    return Console(width=None if sys.stdout.isatty() else WIDE)

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`s80lab protocol`: the tables of configs/protocols and the user's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.base.progress import Board
+from s80lab.base.strict import shown
+from s80lab.protocol.diagram import write_svg
+from s80lab.protocol.docs import shipped, write_pages
+from s80lab.protocol.proof import CACHES, Proof, Verdict, prove_all, proven
+from s80lab.protocol.show import print_list, print_protocol, print_verdict
+from s80lab.protocol.table import Protocol, find_protocol, load_protocol
+from s80lab.protocol.text import TEMPLATE
+
+app = typer.Typer(help="Coherence protocols: tables that are proven.", no_args_is_help=True)
+
+Name = Annotated[str, typer.Argument(metavar="NAME|FILE", help="In configs/protocols, or the path of a .toml file.")]
+
+
+@app.command("list")
+def list_protocols() -> None:
+    """Every table in configs/protocols, and whether it is proven."""
+    rows: list[tuple[str, Protocol | UserError, Proof | None]] = []
+    for path in shipped():
+        try:
+            protocol = load_protocol(path)
+            rows.append((path.stem, protocol, proven(protocol)))
+        except UserError as error:
+            rows.append((path.stem, error, None))
+    print_list(rows, Console())
+
+
+@app.command()
+def show(
+    name: Name, svg: Annotated[Path | None, typer.Option(help="Draw the state diagram into this file too.")] = None
+) -> None:
+    """The table in readable form: a row a state, a column an event."""
+    protocol = load_protocol(find_protocol(name))
+    print_protocol(name, protocol, proven(protocol), Console())
+    if svg is not None:
+        write_svg(protocol, svg)
+        print(f"state diagram: {svg}")
+
+
+@app.command()
+def check(
+    files: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME|FILE...", help="Names in configs/protocols, or .toml files.")
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Every table in configs/protocols.")] = False,
+    caches: Annotated[int, typer.Option(min=2, max=6, help="How many caches share the block.")] = CACHES,
+    again: Annotated[bool, typer.Option("--again", help="Prove anew what is proven already.")] = False,
+) -> None:
+    """Proves tables, or shows the shortest sequence of events that breaks a law (exit code 1)."""
+    chosen = [find_protocol(one) for one in files or []] + (shipped() if everything else [])
+    if not chosen:
+        raise UserError("name a protocol or a file to check, or say --all")
+    chosen = list(dict.fromkeys(chosen))
+    with Board(Console(stderr=True)) as board:
+        jobs = {path: board.job(path.stem) for path in chosen}
+        verdicts = prove_all(chosen, caches, again, lambda path, stage: jobs[path].update(f"proving: {stage}"))
+        for job in jobs.values():
+            job.drop()
+    errors = [verdict for verdict in verdicts if isinstance(verdict, UserError)]
+    for verdict in verdicts:
+        if isinstance(verdict, Verdict):
+            print_verdict(verdict, Console())
+    if len(errors) == 1:
+        raise errors[0]
+    if errors:
+        raise ExceptionGroup("tables that cannot be checked", errors)
+    if any(isinstance(verdict, Verdict) and verdict.proof is None for verdict in verdicts):
+        raise typer.Exit(1)
+
+
+@app.command()
+def new(name: Name) -> None:
+    """Writes a commented table to begin with (MSI), in configs/protocols or at the given path."""
+    path = Path(name) if name.endswith(".toml") else paths.PROTOCOLS / f"{name}.toml"
+    if not path.stem.replace("-", "").replace("_", "").isalnum():
+        raise UserError(f"{path.stem}: a protocol's name is letters, digits, - and _")
+    text = TEMPLATE.read_text(encoding="utf-8").replace("@NAME@", path.stem).replace("@FILE@", name)
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise UserError(f"{shown(path)} is there already; choose another name or remove it first") from None
+    except OSError as error:
+        raise UserError(f"{shown(path)} cannot be written: {error.strerror}") from None
+    print(f"{shown(path)}: MSI with comments; change it, then run `s80lab protocol check {name}`")
+
+
+@app.command()
+def docs() -> None:
+    """Writes the pages and diagrams of docs/protocols anew from the tables."""
+    for file in write_pages():
+        print(shown(file))

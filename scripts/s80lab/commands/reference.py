@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`s80lab reference`: runs become a reference result, unless one of them is no result."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.base.staging import staging
+from s80lab.commands.claims import write_page
+from s80lab.commands.parts import Scale, latest_runs, parse_seeds
+from s80lab.report.data import read_run
+from s80lab.report.write import write_experiment_report
+
+REFERENCE = paths.REFERENCE
+# Of a run's folder: what the tables and pictures are made from.
+KEPT = ("manifest.json", "stats.json", "transactions.json")
+
+
+def reference_command(
+    name: Annotated[str, typer.Argument(help="A folder of results/reference, for example small.")],
+    experiments: Annotated[list[str], typer.Argument(help="Names of files in configs/experiments.")],
+    scale: Scale = None,
+    seeds: Annotated[str | None, typer.Option(help="Of these seeds alone, separated by commas.")] = None,
+) -> None:
+    """Puts the latest run of each seed into results/reference with a report over them, in place of what was there, and
+    writes docs/claims.md anew."""
+    print(f"reference: {keep_reference(name, latest_runs(experiments, scale, parse_seeds(seeds)))}")
+    print(f"page: {write_page()}")
+
+
+def keep_reference(name: str, folders: list[Path]) -> Path:
+    """See above; the folder. UserError names the first run that is no result, and what was there stays."""
+    if Path(name).name != name or name.startswith("."):
+        raise UserError(f"{name} is no name of a folder in results/reference")
+    for folder in folders:
+        reasons = read_run(folder).reasons
+        if reasons:
+            raise UserError(f"{folder.name} is not a result ({'; '.join(reasons)}), so no reference can rest on it")
+    made = paths.results() / "reports" / f"reference-{name}"
+    with staging(made) as partial:
+        for folder in folders:
+            kept = partial / "runs" / folder.name
+            kept.mkdir(parents=True)
+            for file in KEPT:
+                shutil.copyfile(folder / file, kept / file)
+        write_experiment_report(name, folders, partial)
+    target = REFERENCE / name
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(made, target)
+    return target

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`s80lab replay`, `s80lab explore` and `s80lab filter-error`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+
+from s80lab.base import paths
+from s80lab.base.progress import Board
+from s80lab.base.strict import names, parse_settings
+from s80lab.capture.design import Design, resolve_design
+from s80lab.capture.error import TABLE
+from s80lab.capture.error_table import write_table
+from s80lab.capture.explore.grid import Axis, Point, parse_axes, points
+from s80lab.capture.explore.page import notes, write_page
+from s80lab.capture.explore.run import explore
+from s80lab.capture.explore.table import designs_table, errors_table, labels
+from s80lab.capture.replay import draw_report
+from s80lab.capture.store import Capture, open_capture
+from s80lab.commands.parts import Again, Machine, Order, Protocol, Settings, on_board, wide_console
+from s80lab.report.data import read_run
+from s80lab.report.terminal import print_table
+from s80lab.report.write import print_experiment
+from s80lab.results.inversions import sentence
+
+CaptureName = Annotated[
+    str, typer.Argument(metavar="CAPTURE", help="A capture's name (its beginning), or a .s80c file.")
+]
+FormOption = Annotated[
+    Literal["filtered", "full"] | None, typer.Option("--form", help="Which, of a capture that has both.")
+]
+Vary = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--vary",
+        help="KEY=VALUES: protocol, machine, cores or a key of the machine file; values with commas, a..b doubles.",
+    ),
+]
+Jobs = Annotated[int, typer.Option(min=0, help="Replays at once; 0: as many as host cores.")]
+
+
+def replay_command(
+    capture: CaptureName,
+    machine: Machine = None,
+    protocol: Protocol = None,
+    settings: Settings = None,
+    form: FormOption = None,
+    again: Again = False,
+    order: Order = False,
+) -> None:
+    """Plays a capture through the model alone, on its own design or another; the rows go into the database."""
+    opened = open_capture(capture, form)
+    design = resolve_design(opened, machine, protocol, parse_settings(settings or []))
+    (folder,) = _explore(opened, [design], 1, again, order)
+    page = draw_report(folder)
+    beside = [opened.live] if opened.live is not None and not design.varied else []
+    print_experiment([folder, *beside], Console())
+    if order:
+        print(sentence(folder))
+    print(f"report: {page}")
+
+
+def explore_command(
+    capture: CaptureName,
+    vary: Vary = None,
+    machine: Machine = None,
+    settings: Settings = None,
+    form: FormOption = None,
+    jobs: Jobs = 0,
+    again: Again = False,
+    order: Order = False,
+) -> None:
+    """Plays a capture on every design of a grid, on all host cores; goes on where an interrupted one ended."""
+    opened = open_capture(capture, form)
+    axes = parse_axes(vary or [])
+    grid = points(opened, axes, machine, settings or [])
+    folders = _explore(opened, [point.design for point in grid], jobs, again, order)
+    for point, folder in zip(grid, folders, strict=True) if order else ():
+        print(f"{point.design.label}: {sentence(folder)}")
+    print(f"report: {_show(opened, axes, grid, folders)}")
+
+
+def filter_error_command(
+    capture: Annotated[str, typer.Argument(help="A capture that has both forms (s80lab capture --form both).")],
+    vary: Vary = None,
+    out: Annotated[Path, typer.Option(help="The table, as JSON; a .md of it beside.")] = TABLE,
+    jobs: Jobs = 0,
+) -> None:
+    """Measures what filtering loses: both forms of one run on each design (every protocol, L2s of 0.5 to 16 MiB)."""
+    full, filtered = open_capture(capture, "full"), open_capture(capture, "filtered")
+    protocols = ",".join(names(paths.PROTOCOLS))
+    axes = parse_axes(vary or [f"protocol={protocols}", "l2.size=512KiB..16MiB"])
+    runs = []
+    for one in (full, filtered):
+        grid = points(one, axes, None, [])
+        runs.append([read_run(folder) for folder in _explore(one, [point.design for point in grid], jobs, False)])
+    print_table(write_table(out, filtered, *runs), Console())
+    print(f"table: {out}")
+
+
+def _explore(capture: Capture, designs: Sequence[Design], jobs: int, again: bool, order: bool = False) -> list[Path]:
+    async def work(board: Board) -> list[Path]:
+        return await explore(capture, designs, board, jobs, again, order)
+
+    return on_board(work)
+
+
+def _show(capture: Capture, axes: Sequence[Axis], grid: Sequence[Point], folders: Sequence[Path]) -> Path:
+    """The tables on the terminal, and the page."""
+    runs = [read_run(folder) for folder in folders]
+    console = wide_console()
+    for table in (designs_table(labels(axes, grid), runs), errors_table(axes, grid, runs)):
+        if table is not None:
+            print_table(table, console)
+    for note in notes(runs):
+        console.print(note, style="italic", highlight=False)
+    return write_page(capture, axes, grid, runs)

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`s80lab run --until`: rounds of seeds until the named shares are known well enough."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from s80lab.base import host
+from s80lab.commands.parts import make_plans, run_pipeline
+from s80lab.experiment.plan import Options, Plan
+from s80lab.experiment.precision import Wanted, missing_seeds, statement
+from s80lab.report.data import Group, read_groups
+
+
+def run_until(plans: list[Plan], options: Options, wanted: Wanted, jobs: int, again: bool, drop: bool) -> list[Path]:
+    """Runs the plans' seeds, then more of each experiment until its shares are reached or the seeds are as many as
+    allowed; says after each round how far it is. again: measure the first round anew."""
+    folders: dict[str, list[Path]] = {plan.name: [] for plan in plans}
+    seeds: dict[str, list[int]] = {plan.name: [] for plan in plans}
+    todo = plans
+    while todo:
+        for plan, folder in zip(todo, run_pipeline(todo, jobs, again, "run", drop), strict=True):
+            folders[plan.name].append(folder)
+            seeds[plan.name].append(plan.seed)
+        again, todo = False, []
+        for name, measured in folders.items():
+            tell(measured, wanted)
+            (group,) = read_groups(measured)
+            todo += _more(name, options, seeds[name], _step(group, wanted, jobs, len(folders)))
+    return [folder for measured in folders.values() for folder in measured]
+
+
+def tell(folders: Sequence[Path], wanted: Wanted) -> None:
+    """Whether it was reached, a line a mix."""
+    for group in read_groups(folders):
+        print(statement(group, wanted))
+
+
+def _step(group: Group, wanted: Wanted, jobs: int, experiments: int) -> int:
+    """Seeds of the next round: what seems to be missing, but no more than keep the cores busy once, because the
+    scatter of a few seeds is a bad guess."""
+    at_once = -(-(jobs or host.cores()) // experiments)
+    return min(missing_seeds(group, wanted), at_once)
+
+
+def _more(name: str, options: Options, seeds: Sequence[int], count: int) -> list[Plan]:
+    if not count:
+        return []
+    first = max(seeds) + 1
+    return make_plans([name], replace(options, seeds=list(range(first, first + count))))

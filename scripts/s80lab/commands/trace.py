@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The commands `s80lab trace ...` and `s80lab agree`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Literal
+
+import numpy as np
+import typer
+from rich.console import Console
+
+from s80lab.base.errors import UserError
+from s80lab.gem5 import binary as gem5_binary
+from s80lab.gem5.agree import agree, replay
+from s80lab.trace import files as trace_files
+from s80lab.trace import order as trace_order
+from s80lab.trace import source as trace_source
+from s80lab.trace import step as trace_step
+from s80lab.trace import step_page, text, tool
+from s80lab.trace.order import NAMES, Op
+from s80lab.trace.source import FORMATS, Wanted
+from s80lab.trace.tool import Setup
+
+trace_app = typer.Typer(help="Accesses: step by step, from and to other simulators.", no_args_is_help=True)
+
+Machine = Annotated[str | None, typer.Option(help="A machine (configs/machines) or a .toml file.")]
+Protocol = Annotated[str | None, typer.Option(help="A protocol (configs/protocols) or a .toml file.")]
+Settings = Annotated[list[str] | None, typer.Option("--set", help="A value of the machine file, e.g. l2.size=4MiB.")]
+First = Annotated[int, typer.Option(min=0, help="Number of the first access, from 0.")]
+Count = Annotated[int | None, typer.Option(min=1, help="How many accesses; all of them where it is absent.")]
+Form = Literal["gem5", "champsim", "din", "text", "order"]
+
+
+@trace_app.command("step")
+def step(
+    file: Annotated[Path, typer.Argument(help="A text trace, an order file or a full capture.")],
+    machine: Machine = None,
+    protocol: Protocol = None,
+    settings: Settings = None,
+    first: First = 0,
+    count: Annotated[int, typer.Option(min=1, help="At most so many accesses.")] = 200,
+    html: Annotated[Path | None, typer.Option(help="Write a page with the state of every cache as well.")] = None,
+) -> None:
+    """Says for each access what each cache did, and why."""
+    source = trace_source.load(file, Wanted(machine, protocol, tuple(settings or ()), first, count))
+    lesson = trace_step.lesson(source, file.stem)
+    trace_step.show(lesson, Console())
+    if html is not None:
+        trace_files.write(html, step_page.page(lesson).encode())
+        print(f"page: {html}")
+
+
+@trace_app.command("export")
+def export(
+    file: Annotated[Path, typer.Argument(help="A full capture, a text trace or an order file.")],
+    form: Annotated[Form, typer.Option("--format", help="Of what.")],
+    out: Annotated[Path, typer.Option(help="Folder for one file a processor; one file for text and order.")],
+    machine: Machine = None,
+    protocol: Protocol = None,
+    settings: Settings = None,
+    first: First = 0,
+    count: Count = None,
+    spacing: Annotated[
+        Literal["spaced", "close"], typer.Option(help="Ticks: each access alone, or the modelled clock.")
+    ] = "close",
+    compress: Annotated[bool, typer.Option(help="gzip each file.")] = False,
+) -> None:
+    """Writes accesses for another simulator, in the order in which the model plays them."""
+    source = trace_source.load(file, Wanted(machine, protocol, tuple(settings or ()), first, count))
+    if spacing == "spaced":
+        source = trace_source.Source(replay.spaced(source.order, source.setup.machine), source.setup)
+    files = trace_source.export(source, form, out, compress=compress)
+    print(f"{len(source.order)} accesses in {len(files)} file{'s' if len(files) > 1 else ''}: {out}")
+    print(f"lost: {text.EXPORT_LOSES if form == 'text' else _lost(form, exported=True)}")
+
+
+@trace_app.command("import")
+def import_(
+    files: Annotated[
+        list[Path], typer.Argument(help="One file a processor (cpuNN..., or in this order); one for text.")
+    ],
+    form: Annotated[Form, typer.Option("--format", help="What they are.")],
+    out: Annotated[Path, typer.Option(help="The capture to write (.s80c).")],
+    machine: Annotated[str, typer.Option(help="Whose line size and processors.")] = trace_source.DEFAULT_MACHINE,
+    settings: Settings = None,
+) -> None:
+    """Makes a full capture of another simulator's trace. Each access counts as one instruction."""
+    if out.suffix != ".s80c":
+        raise UserError(f"{out}: a capture's name ends in .s80c")
+    setup = Setup.load(machine, None, settings or [])
+    order = trace_source.import_files(files, form, setup.machine.line_bytes)
+    trace_order.check(order, str(files[0]), setup.machine.processors.count)
+    highest = int(order["line"].max()) if len(order) else 0
+    origin = json.dumps({"imported": form, "files": [file.name for file in files], "accesses": len(order)})
+    tool.to_capture(order, setup.machine, out, lines=highest + 1, protocol="none", origin=origin)
+    print(f"{len(order)} accesses of {trace_order.processors(order)} processors: {out}")
+    print(f"lost: {text.IMPORT_LOSES if form == 'text' else _lost(form, exported=False)}, ticks")
+
+
+@trace_app.command("info")
+def info(
+    file: Annotated[Path, typer.Argument(help="Any file of accesses.")],
+    line_bytes: Annotated[int, typer.Option(min=32, help="Line size for formats that have addresses.")] = 128,
+) -> None:
+    """What a file holds."""
+    kind = trace_source.kind_of(file)
+    print(f"{file}: {kind}")
+    if kind == "capture":
+        content = tool.capture_info(file)
+        print(f"form {content['form']}, {content['processors']} processors, {content['lines']} lines of memory")
+        print(f"{content['windows']} windows, {content['events']} events, {content['accesses']} accesses")
+        print(
+            f"{content['instructions']} instructions; caches at the beginning: {'warm' if content['warm'] else 'cold'}"
+        )
+        print(f"origin: {content['origin']}")
+        return
+    order = trace_source.import_files([file], kind, line_bytes)
+    ops = ", ".join(f"{int((order['op'] == op).sum())} {NAMES[op]}" for op in Op)
+    processors, lines = len(np.unique(order["processor"])), len(np.unique(order["line"]))
+    print(f"{len(order)} accesses ({ops}) of {processors} processors to {lines} lines")
+
+
+def agree_command(
+    file: Annotated[Path, typer.Argument(help="A text trace, an order file or a full capture.")],
+    machine: Machine = None,
+    settings: Settings = None,
+    first: First = 0,
+    count: Count = None,
+    spacing: Annotated[
+        Literal["spaced", "close"], typer.Option(help="Each access alone in the machine, or at the modelled clock.")
+    ] = "spaced",
+    gem5: Annotated[Path | None, typer.Option(help="gem5 24.0.0.1 with MOESI_hammer; else $GEM5, else PATH.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for everything the comparison makes.")] = None,
+) -> None:
+    """Plays accesses through gem5's Ruby and through the model's hammer, and sets their counts side by side."""
+    binary = gem5_binary.find_gem5(gem5)
+    gem5_binary.require(binary, x86=False)
+    source = trace_source.load(file, Wanted(machine, agree.PROTOCOL, tuple(settings or ()), first, count))
+    folder = out or agree.default_folder(f"{file.stem}-{spacing}")
+    rows, _ = agree.run(source.order, source.setup, spacing, binary, folder)
+    agree.show(rows, Console())
+    print(f"all of it: {folder}")
+
+
+def _lost(form: str, *, exported: bool) -> str:
+    if form == "order":
+        return "nothing"
+    return FORMATS[form].export_loses if exported else FORMATS[form].import_loses

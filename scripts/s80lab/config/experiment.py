@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Experiments (configs/experiments) and scales (workloads/scales)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    Field,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    model_validator,
+)
+
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.base.strict import Size, Strict, find, hint, load, shown
+
+MIB = 1 << 20
+# Of a warm-up: three in each of the two stretches that are compared, and as many before them.
+FEWEST_WINDOWS = 9
+
+
+class Scale(Strict):
+    """The size of the mail store and of the guest that holds it."""
+
+    description: str
+    users: int = Field(ge=1, le=999)
+    mailboxes: PositiveInt
+    mailbox_kib: PositiveInt
+    store_seed: NonNegativeInt
+    ram: Size
+
+    def boot_line(self) -> str:
+        """The kernel arguments that size the mail store."""
+        return (
+            f"s80.users={self.users} s80.mailboxes={self.mailboxes} "
+            f"s80.mailbox_kib={self.mailbox_kib} s80.store_seed={self.store_seed}"
+        )
+
+    def store_bytes(self) -> int:
+        """Bytes of mail."""
+        return self.users * self.mailboxes * self.mailbox_kib * 1024
+
+
+class Phases(Strict):
+    """Lengths in instructions of all processors together.
+
+    warmup_min, warmup_max: the warm-up ends once it has settled, not before the first nor after the second.
+    drift_points: by how much E share and memory's share may differ between its last third and the one before; half of
+    it is the standard error that is allowed (results/metrics/warmup.py).
+    measure, measure_cycles: the measured region is at least so long, in instructions and in client cycles (a cycle:
+    each client thinks once and is served once), by what the warm-up says of instructions a transaction.
+    window: a statistics window; settling needs nine of them. skip: between the checkpoint and the measured region.
+    clients: else the experiment's, else one a user. think_ms, think: mean and distribution of the think times, else the
+    workload's.
+    """
+
+    warmup_min: PositiveInt
+    warmup_max: PositiveInt
+    drift_points: PositiveFloat = 2.0
+    measure: PositiveInt
+    measure_cycles: NonNegativeFloat = 0.0
+    skip: NonNegativeInt = 0
+    window: PositiveInt = 1_000_000_000
+    clients: PositiveInt | None = None
+    think_ms: NonNegativeInt | None = None
+    think: Literal["exponential", "constant"] | None = None
+
+    @model_validator(mode="after")
+    def _order(self) -> Self:
+        if self.warmup_max < self.warmup_min:
+            raise ValueError(f"warmup_max = {self.warmup_max} is less than warmup_min = {self.warmup_min}")
+        if self.warmup_min < FEWEST_WINDOWS * self.window:
+            raise ValueError(
+                f"warmup_min = {self.warmup_min} is less than {FEWEST_WINDOWS} windows of {self.window}: "
+                "no drift could be told"
+            )
+        return self
+
+
+class Gem5Phases(Strict):
+    """Lengths in instructions of all processors together.
+
+    warmup: under Ruby, from empty caches, before the measured region. measure: the measured region. window: a
+    statistics window. transactions: the region ends with so many, not later than after `measure` (0: at `measure`).
+    """
+
+    warmup: NonNegativeInt = 0
+    measure: PositiveInt
+    window: PositiveInt
+    transactions: NonNegativeInt = 0
+
+
+class RubyPart(Strict):
+    """What only Ruby has. probe_filter: bytes of memory whose owners the directory can name; 0 without a filter, and
+    every cache is probed."""
+
+    probe_filter: Size = 0
+
+
+class Gem5Part(Strict):
+    """The experiment at gem5's speed. settle: instructions of the mix without caches, before the checkpoint that every
+    machine is measured from. phases: by machine. sweep: keys of the machine file, or of `ruby` as `ruby.KEY`, with
+    their values; every combination is a run."""
+
+    scale: str
+    settle: PositiveInt
+    think_ms: NonNegativeInt | None = None
+    phases: dict[str, Gem5Phases]
+    ruby: RubyPart = RubyPart()
+    sweep: dict[str, Annotated[list[str | int | float], Field(min_length=1)]] = Field(default_factory=dict)
+
+
+def _distinct(seeds: list[int]) -> list[int]:
+    """The same seed twice is the same run twice: no sample."""
+    if len(set(seeds)) < len(seeds):
+        raise ValueError(f"seeds = {seeds} names a seed twice: the same run again is no sample")
+    return seeds
+
+
+class Experiment(Strict):
+    """machine x protocol x image x workload x phases x seeds. Phases are given for each scale."""
+
+    description: str
+    machine: str
+    protocol: str | None = None
+    image: str = "debian"
+    workload: str
+    scale: str
+    seeds: Annotated[list[PositiveInt], Field(min_length=1), AfterValidator(_distinct)]
+    clients: PositiveInt | None = None
+    phases: dict[str, Phases]
+    gem5: Gem5Part | None = None
+
+
+def load_scale(name: str) -> Scale:
+    """The named scale; its RAM must be a whole number of MiB and larger than its mail."""
+    path = find("scale", paths.SCALES, name)
+    scale = load(path, Scale)
+    if scale.ram % MIB or scale.ram < scale.store_bytes() + 512 * MIB:
+        raise UserError(
+            f"{shown(path)}: key `ram`: {scale.ram} bytes do not hold {scale.store_bytes()} bytes of mail "
+            "and 512 MiB beside it, or are no whole number of MiB"
+        )
+    return scale
+
+
+def load_experiment(name: str, overrides: Mapping[str, object]) -> Experiment:
+    """The named experiment with the command line's overrides over it; phases of its scale must be there."""
+    path = find("experiment", paths.EXPERIMENTS, name)
+    experiment = load(path, Experiment, overrides)
+    if experiment.scale not in experiment.phases:
+        raise UserError(
+            f"{shown(path)}: no phases for scale `{experiment.scale}`: {hint(experiment.scale, experiment.phases)}"
+        )
+    return experiment

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The machine: a file in configs/machines, with every value's provenance beside it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt, model_validator
+
+from s80lab.base import paths
+from s80lab.base.strict import Size, Strict, find_or_file, load, parse_toml, read_toml, resolve
+
+GIB = 1 << 30
+# The model counts in 32 bits what one access costs.
+MAXIMUM = (1 << 32) - 1
+Cycles = Annotated[int, Field(ge=0, le=MAXIMUM)]
+
+
+class Processors(Strict):
+    count: int = Field(ge=1, le=64)
+    threads_per_core: PositiveInt = 1
+    clock_hz: PositiveInt
+
+
+class L1(Strict):
+    size: Size
+    ways: PositiveInt
+
+
+class L2(Strict):
+    size: Size
+    ways: PositiveInt
+    inclusion: Literal["inclusive", "exclusive"] = "inclusive"
+
+
+class Replacement(Strict):
+    policy: Literal["lru", "plru", "random"] = "lru"
+
+
+class Latency(Strict):
+    """Stall cycles by where an access was serviced (an L1 hit stalls nothing)."""
+
+    l2_hit: Cycles
+    memory: Cycles
+    cache: Cycles
+    upgrade: Cycles
+
+
+class Clock(Strict):
+    """base_cpi: cycles an instruction without stalls; quantum_cycles: how far one core may run ahead;
+    slice_instructions: for so long a processor's further accesses to a line that it has recorded are L1 hits;
+    turn_instructions: after so many the plugin ends a turn of QEMU's (0: as long as it comes)."""
+
+    base_cpi: PositiveFloat = 1.0
+    quantum_cycles: int = Field(200, ge=1, le=MAXIMUM)
+    slice_instructions: int = Field(200, ge=1, le=MAXIMUM)
+    turn_instructions: int = Field(0, ge=0, le=MAXIMUM)
+
+    @model_validator(mode="after")
+    def _recorded_as_finely_as_played(self) -> Self:
+        if self.slice_instructions * self.base_cpi > self.quantum_cycles:
+            taken = self.slice_instructions * self.base_cpi
+            raise ValueError(
+                f"clock.slice_instructions = {self.slice_instructions} take {taken:g} cycles, more than "
+                f"clock.quantum_cycles = {self.quantum_cycles}: accesses would be interleaved more finely than they "
+                "are recorded"
+            )
+        return self
+
+
+class GuestPart(Strict):
+    """What the guest sees; a change here, `tick_hz` aside, needs a new ready checkpoint.
+
+    time_ratio: nanoseconds of QEMU's guest time in a modelled one while the machine is as busy as usual; tick_hz: timer
+    interrupts a processor and modelled second (0: the kernel's own, 250 a second of guest time).
+    """
+
+    cpu: str
+    kernel_args: str
+    time_ratio: PositiveFloat = 1.0
+    tick_hz: NonNegativeFloat = 0.0
+
+
+class Machine(Strict):
+    name: str
+    description: str
+    protocol: str
+    line_bytes: PositiveInt
+    processors: Processors
+    l1i: L1
+    l1d: L1
+    l2: L2
+    replacement: Replacement = Replacement()
+    latency: Latency
+    clock: Clock = Clock()
+    guest: GuestPart
+    provenance: dict[str, str] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _geometry(self) -> Self:
+        if self.line_bytes & (self.line_bytes - 1):
+            raise ValueError(f"line_bytes = {self.line_bytes} is no power of two")
+        for name, cache in (("l1i", self.l1i), ("l1d", self.l1d), ("l2", self.l2)):
+            sets, rest = divmod(cache.size, cache.ways * self.line_bytes)
+            if rest or sets == 0 or sets & (sets - 1):
+                raise ValueError(
+                    f"{name}.size = {cache.size} bytes in {cache.ways} ways of {self.line_bytes}-byte lines makes "
+                    f"{cache.size / (cache.ways * self.line_bytes):g} sets; the number of sets must be a power of two"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _provenance(self) -> Self:
+        known = set(_flat(self.model_dump(exclude={"name", "description", "provenance"})))
+        for key, text in self.provenance.items():
+            if key not in known:
+                raise ValueError(f"provenance of `{key}`, which is no key of a machine")
+            if not text.startswith(("stated: ", "assumed: ")):
+                raise ValueError(f"provenance of `{key}` must begin with `stated: ` or `assumed: `")
+        return self
+
+    def pace(self) -> dict[str, float]:
+        """What the load generator's job says of the machine's time (docs/interfaces.md, section 3)."""
+        return {
+            "tick_hz": self.guest.tick_hz,
+            "time_ratio": self.guest.time_ratio,
+        }
+
+    def design(self) -> dict[str, Any]:
+        """Every value of what is modelled, by its dotted key, sizes in bytes."""
+        return _flat(self.model_dump(exclude={"name", "description", "guest", "provenance"}))
+
+    def resolved(self) -> str:
+        """The machine as TOML with all defaults written out and every size in bytes, for the plugin."""
+        dump = self.model_dump(exclude={"provenance"})
+        lines = [f"{key} = {json.dumps(value)}" for key, value in dump.items() if not isinstance(value, dict)]
+        for table, values in dump.items():
+            if isinstance(values, dict):
+                lines += ["", f"[{table}]"] + [f"{key} = {json.dumps(value)}" for key, value in values.items()]
+        return "\n".join(lines) + "\n"
+
+
+def _flat(content: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in content.items():
+        flat |= _flat(value, f"{prefix}{key}.") if isinstance(value, dict) else {f"{prefix}{key}": value}
+    return flat
+
+
+def load_machine(name: str, overrides: Mapping[str, object] | None = None) -> Machine:
+    """The named machine, or the one in a .toml file, with overrides (`l2.size`: `4MiB`) over it."""
+    return load(find_or_file("machine", paths.MACHINES, name), Machine, overrides)
+
+
+def with_inclusion(protocol: Path, overrides: Mapping[str, object] | None = None) -> Mapping[str, object]:
+    """The overrides with the L2 organisation that the protocol's table was made for, unless they choose one."""
+    organisation = read_toml(protocol).get("l2_inclusion")
+    return {**({"l2.inclusion": organisation} if organisation else {}), **(overrides or {})}
+
+
+def load_machine_file(path: Path, overrides: Mapping[str, object] | None = None) -> Machine:
+    """A machine from any file."""
+    return load(path, Machine, overrides)
+
+
+def load_machine_text(text: str, where: str, overrides: Mapping[str, object] | None = None) -> Machine:
+    """A resolved machine out of a capture; `where` begins the sentence in which it is refused."""
+    return resolve(parse_toml(text, where), Machine, where, overrides)
+
+
+def low_ram(ram: int) -> int:
+    """Bytes of RAM below the PCI hole of QEMU's `pc` machine (hw/i386/pc_piix.c: 3 GiB once RAM reaches 3.5 GiB)."""
+    return ram if ram < 7 * GIB // 2 else 3 * GIB

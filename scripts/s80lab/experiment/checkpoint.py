@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The store of checkpoints (base/store.py says how one is kept)."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol, TypeVar
+
+from pydantic import Field
+
+from s80lab.base import paths
+from s80lab.base.hashing import file_hash, sparse_hash
+from s80lab.base.store import FileRecord, Store, StoredManifest, Verdict, now
+from s80lab.base.strict import Strict
+from s80lab.guest.command import RAM_FILE
+
+__all__ = [
+    "Checkpoint",
+    "Manifest",
+    "all_checkpoints",
+    "drop",
+    "find",
+    "hash_files",
+    "known",
+    "missing",
+    "now",
+    "prune",
+    "record",
+    "verify",
+]
+
+GUEST_STATE = "guest.state"
+MODEL_STATE = "model.state"
+SNAPSHOTS = "snapshots.jsonl"
+GEM5_STATE = "m5.cpt"
+GEM5_RAM = "board.physmem.store0.pmem"
+# The files that a restored guest is made of; the others are a record of how it came to be. The last two are gem5's.
+STATE_FILES = (RAM_FILE, GUEST_STATE, MODEL_STATE, GEM5_STATE, GEM5_RAM)
+
+Stage = Literal["ready", "warm"]
+
+
+class Planned(Protocol):
+    """What names a plan's checkpoints, whatever the engine."""
+
+    @property
+    def ready_name(self) -> str: ...
+    @property
+    def ready_key(self) -> str: ...
+    @property
+    def warm_name(self) -> str: ...
+    @property
+    def warm_key(self) -> str: ...
+
+
+P = TypeVar("P", bound=Planned)
+
+
+class WarmupRecord(Strict):
+    """How a warm-up ended; see results.metrics.warmup.WarmUp."""
+
+    verdict: Literal["warm", "not warm"]
+    reasons: tuple[str, ...] = ()
+    instructions: int
+    drift_points: dict[str, float | None]
+    error_points: dict[str, float | None] = Field(default_factory=dict)
+    clients_finished: int | None = None
+    mips: float
+
+
+class Manifest(StoredManifest):
+    """engine: whose guest it is. gem5's are without caches, so nothing of them can be warm."""
+
+    schema_version: Literal[1] = 1
+    stage: Stage
+    engine: Literal["qemu", "gem5"] = "qemu"
+    qemu_version: str = ""
+    gem5_version: str = ""
+    warmup: WarmupRecord | None = None
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    manifest: Manifest
+    folder: Path
+
+    @property
+    def ram(self) -> Path:
+        return self.folder / RAM_FILE
+
+    @property
+    def guest_state(self) -> Path:
+        return self.folder / GUEST_STATE
+
+    @property
+    def model_state(self) -> Path:
+        return self.folder / MODEL_STATE
+
+    def disk_bytes(self) -> int:
+        """Disk space in use (the RAM file is sparse)."""
+        return STORE.disk_bytes(self.manifest.name)
+
+
+def find(name: str, key: str) -> Checkpoint | None:
+    """The checkpoint, if it is there, whole and of exactly these inputs."""
+    manifest = STORE.find(name, key)
+    return None if manifest is None else _checkpoint(manifest)
+
+
+def known(name: str, key: str) -> Manifest | None:
+    """What is known of a checkpoint of exactly these inputs, even where its blobs have been dropped."""
+    manifest = STORE.known(name)
+    return manifest if manifest is not None and manifest.key == key else None
+
+
+def drop(checkpoint: Checkpoint) -> None:
+    """Removes the blobs; the manifest goes on saying what they were."""
+    shutil.rmtree(checkpoint.folder)
+
+
+def missing(plans: Sequence[P], *, ready_only: bool) -> dict[str, P]:
+    """The checkpoints that plans need and that are not there, by name, each with a plan that needs it."""
+    absent = {plan.ready_name: plan for plan in plans if not find(plan.ready_name, plan.ready_key)}
+    if not ready_only:
+        absent |= {plan.warm_name: plan for plan in plans if not find(plan.warm_name, plan.warm_key)}
+    return absent
+
+
+def record(folder: Path, manifest: Manifest) -> Checkpoint:
+    """Publishes a whole folder under its manifest."""
+    STORE.record(manifest)
+    return Checkpoint(manifest, folder)
+
+
+def hash_files(folder: Path) -> dict[str, FileRecord]:
+    """Sizes and hashes of a checkpoint's state files (seconds for a guest of gigabytes)."""
+    return STORE.hash_files(folder, STATE_FILES)
+
+
+def all_checkpoints() -> list[Checkpoint]:
+    """Every checkpoint that has a readable manifest, by name; the blobs may be missing."""
+    return [_checkpoint(manifest) for manifest in STORE.all()]
+
+
+def verify(checkpoint: Checkpoint) -> Verdict:
+    """Hashes everything again."""
+    return STORE.verify(checkpoint.manifest)
+
+
+def prune(keep: set[str]) -> list[tuple[str, int]]:
+    """Removes every checkpoint not named in `keep`, and folders without a manifest; (name, bytes freed) of each."""
+    return STORE.prune(keep)
+
+
+def _checkpoint(manifest: Manifest) -> Checkpoint:
+    return Checkpoint(manifest, STORE.folder(manifest.name))
+
+
+def _hash(path: Path) -> str:
+    return sparse_hash(path) if path.name == RAM_FILE else file_hash(path)
+
+
+STORE = Store(paths.checkpoints, Manifest, _hash)

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""An experiment, resolved: every file found and read, every input hashed, the keys of what depends on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.base.hashing import file_hash, text_hash, value_hash
+from s80lab.base.strict import find_or_file
+from s80lab.config.experiment import Experiment, Phases, Scale, load_experiment, load_scale
+from s80lab.config.machine import Machine, load_machine, with_inclusion
+from s80lab.config.workload import job_text, login_job_text
+from s80lab.guest.command import Boot, guest_options
+from s80lab.guest.qemu import Qemu
+from s80lab.image.build import ImageManifest, load_image
+from s80lab.protocol.proof import ensure_proven
+
+Inputs = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command line puts over an experiment's file; None and empty leave the file as it is."""
+
+    machine: str | None = None
+    protocol: str | None = None
+    scale: str | None = None
+    seeds: Sequence[int] = ()
+    settings: Mapping[str, object] | None = None
+    order: bool = False
+    misses: bool = False
+
+    def overrides(self) -> dict[str, object]:
+        chosen = {"machine": self.machine, "scale": self.scale, "seeds": list(self.seeds)}
+        return {key: value for key, value in chosen.items() if value}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One seed of an experiment with all that it names. The clients draw from the seed from the mix's first transaction
+    on, so each seed has a warm-up and a warm checkpoint of its own and its run is an independent start."""
+
+    name: str
+    experiment: Experiment
+    phases: Phases
+    scale: Scale
+    machine: Machine
+    protocol: Path
+    image: Path
+    image_manifest: ImageManifest
+    qemu: Qemu
+    plugin: Path
+    seed: int
+    order: bool = False  # count the order inversions too, which changes no number of the run
+    misses: bool = False  # log its misses by name, which changes none either
+
+    @property
+    def scale_name(self) -> str:
+        return self.experiment.scale
+
+    @property
+    def protocol_name(self) -> str:
+        return self.protocol.stem
+
+    @property
+    def design(self) -> dict[str, object]:
+        """What is modelled, by dotted keys."""
+        return self.machine.design() | {"protocol": self.protocol_name}
+
+    @cached_property
+    def boot(self) -> Boot:
+        return Boot(self.machine, self.scale, self.image / "vmlinuz", self.image / "initramfs.cpio")
+
+    @property
+    def clients(self) -> int:
+        return self.phases.clients or self.experiment.clients or self.scale.users
+
+    def login_job(self) -> str:
+        return login_job_text(self.clients, self.scale.users)
+
+    def job(self) -> str:
+        """The text that the guest's load generator reads."""
+        return job_text(
+            self.experiment.workload,
+            clients=self.clients,
+            users=self.scale.users,
+            seed=self.seed,
+            think_ms=self.phases.think_ms,
+            think=self.phases.think,
+            pace=self.machine.pace(),
+        )
+
+    @cached_property
+    def ready_inputs(self) -> Inputs:
+        """All that decides what the ready guest's RAM holds."""
+        return {
+            "kernel": self.image_manifest.vmlinuz_sha256,
+            "initramfs": self.image_manifest.initramfs_sha256,
+            "qemu": self.qemu.binary_hash,
+            "guest_options": value_hash(guest_options(self.boot)),
+            "login_job": text_hash(self.login_job()),
+        }
+
+    @cached_property
+    def ready_key(self) -> str:
+        return value_hash(self.ready_inputs)
+
+    @cached_property
+    def warm_inputs(self) -> Inputs:
+        """The same for the warm guest and the model's caches."""
+        lengths = {name: getattr(self.phases, name) for name in ("warmup_min", "warmup_max", "drift_points", "window")}
+        return {
+            **self.ready_inputs,
+            "ready": self.ready_key,
+            "plugin": file_hash(self.plugin),
+            "machine": text_hash(self.machine.resolved()),
+            "protocol": file_hash(self.protocol),
+            "classes": file_hash(paths.CLASSES),
+            "job": text_hash(self.job()),
+            "warmup_lengths": value_hash(lengths),
+        }
+
+    @cached_property
+    def warm_key(self) -> str:
+        return value_hash(self.warm_inputs)
+
+    def run_inputs(self, warm_content: str) -> Inputs:
+        """All that decides a run's numbers; warm_content is the hash of the warm checkpoint's files."""
+        lengths = {name: getattr(self.phases, name) for name in ("skip", "measure", "measure_cycles")}
+        return {
+            **self.warm_inputs,
+            "warm": warm_content,
+            "run_lengths": value_hash(lengths),
+        }
+
+    @property
+    def ready_name(self) -> str:
+        return f"ready-{self.scale_name}-{self.ready_key[:8]}"
+
+    @property
+    def warm_name(self) -> str:
+        return f"warm-{self.name}-{self.scale_name}-s{self.seed}-{self.warm_key[:8]}"
+
+
+def plan(name: str, options: Options, qemu: Qemu) -> Plan:
+    """Resolves an experiment, with its first seed; UserError names the first thing that is missing or wrong."""
+    return draft(name, options)(qemu)[0]
+
+
+def draft(name: str, options: Options) -> Callable[[Qemu], list[Plan]]:
+    """The plans of all seeds but for their QEMU: what is wrong with the user's words is told before a QEMU is
+    unpacked."""
+    experiment = load_experiment(name, options.overrides())
+    named = options.protocol or experiment.protocol or load_machine(experiment.machine, options.settings).protocol
+    protocol = find_or_file("protocol", paths.PROTOCOLS, named)
+    machine = load_machine(experiment.machine, with_inclusion(protocol, options.settings))
+    machine = machine.model_copy(update={"protocol": protocol.stem})
+    if not paths.PLUGIN.is_file():
+        raise UserError(f"{paths.PLUGIN} is missing: run `make build`")
+    image = paths.BUILD / "image" / experiment.image
+    phases = experiment.phases[experiment.scale]
+    scale = load_scale(experiment.scale)
+    manifest = load_image(image)
+    ensure_proven(protocol)
+    return lambda qemu: [
+        Plan(
+            name=name,
+            experiment=experiment,
+            phases=phases,
+            scale=scale,
+            machine=machine,
+            protocol=protocol,
+            image=image,
+            image_manifest=manifest,
+            qemu=qemu,
+            plugin=paths.PLUGIN,
+            seed=seed,
+            order=options.order,
+            misses=options.misses,
+        )
+        for seed in experiment.seeds
+    ]

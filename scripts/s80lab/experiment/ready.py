@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The ready checkpoint: booted, servers up, mail store filled, clients logged in, waiting for the mix.
+
+One serves every mix and seed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+
+from s80lab.base import paths
+from s80lab.base.progress import Job
+from s80lab.base.staging import exclusive, staging
+from s80lab.experiment import checkpoint
+from s80lab.experiment.checkpoint import GUEST_STATE, Checkpoint, Manifest
+from s80lab.experiment.plan import Plan
+from s80lab.guest.command import JOB, RAM_FILE, Session
+from s80lab.guest.process import Guest, short_socket
+
+# Without any sign of life. The guest reports its stages, but logging the clients in is one of them, and at the paper's
+# scale it takes minutes; servers that do not answer meanwhile are the load generator's to report.
+STALL_S = 1800.0
+
+
+async def build_ready(plan: Plan, slots: asyncio.Semaphore, job: Job, stall_s: float = STALL_S) -> Checkpoint:
+    """The ready checkpoint of the plan, built unless it is there. slots: how many guests may run at once."""
+    name = plan.ready_name
+    lock = paths.checkpoints() / f".{name}.lock"
+    async with exclusive(lock, lambda: job.update("waiting for another process that builds it")):
+        found = checkpoint.find(name, plan.ready_key)
+        if found is not None:
+            return found
+        async with slots:
+            began = time.monotonic()
+            folder = paths.checkpoints() / name
+            with staging(folder) as partial:
+                await _boot(plan, partial, job, stall_s)
+                job.update("hashing")
+                files = await asyncio.to_thread(checkpoint.hash_files, partial)
+            manifest = Manifest(
+                name=name,
+                stage="ready",
+                key=plan.ready_key,
+                inputs=plan.ready_inputs,
+                qemu_version=plan.qemu.version,
+                files=files,
+                wall_s=round(time.monotonic() - began, 1),
+                created=checkpoint.now(),
+            )
+            return checkpoint.record(folder, manifest)
+
+
+async def _boot(plan: Plan, folder: Path, job: Job, stall_s: float) -> None:
+    job_file = folder / JOB
+    job_file.write_text(plan.login_job())
+    session = Session(folder=folder, ram=folder / RAM_FILE, shared=True, socket=folder, job=job_file)
+    with short_socket(session) as session:
+        async with Guest(plan.qemu, plan.boot, session, f"boot of {plan.ready_name}") as guest:
+
+            def show() -> None:
+                # The init's last word is spoken before the load generator's first.
+                job.update("boot: logging the clients in" if guest.stage == "ready" else f"boot: {guest.stage}")
+
+            await guest.event("ready", stall_s, show)
+            await guest.save(folder / GUEST_STATE)
+            await guest.quit()

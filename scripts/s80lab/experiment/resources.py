@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What an experiment needs of the host, and a refusal in one sentence where it is not there."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from s80lab.base.errors import UserError
+from s80lab.config.experiment import Scale
+
+GIB = 1 << 30
+# Kernel, initramfs, servers and page tables beside the mail in the guest's RAM file.
+GUEST_BASE = 5 * GIB // 4
+# Private pages of a measured run, with QEMU's translated code and the model's caches.
+RUN_MEMORY = 2 * GIB
+# What gem5 takes beside the guest's RAM: decoded instructions of 18 processors, Ruby's caches, directory. A boot runs
+# every program of the guest once, and gem5 forgets nothing that it has decoded (14 GB were seen in all).
+GEM5_MEMORY, GEM5_BOOT_MEMORY = 4 * GIB, 12 * GIB
+
+
+@dataclass(frozen=True)
+class Need:
+    """Bytes on the disk of the checkpoints and of memory (page cache aside)."""
+
+    disk: int
+    memory: int
+
+    def __str__(self) -> str:
+        return f"{self.disk / GIB:.1f} GiB of disk and {self.memory / GIB:.1f} GiB of memory"
+
+
+def checkpoint_bytes(scale: Scale) -> int:
+    """Disk space of one checkpoint: the RAM file is sparse, pages that the guest never touched take none."""
+    return min(scale.ram, int(scale.store_bytes() * 1.15) + GUEST_BASE)
+
+
+def need(scale: Scale, checkpoints: int, at_once: int) -> Need:
+    """For `checkpoints` that are still to be built and `at_once` guests at the same time."""
+    return Need(checkpoints * checkpoint_bytes(scale), at_once * RUN_MEMORY)
+
+
+def require(needed: Need, folder: Path) -> None:
+    """UserError where the disk of `folder` or the memory does not suffice."""
+    folder.mkdir(parents=True, exist_ok=True)
+    disk = shutil.disk_usage(folder).free
+    if disk < needed.disk:
+        raise UserError(
+            f"{folder}: {needed.disk / GIB:.1f} GiB of disk are needed and {disk / GIB:.1f} GiB are free; make room, "
+            "remove old checkpoints (s80lab checkpoint prune), keep fewer at once (s80lab run --drop-warm) or set "
+            "S80LAB_CHECKPOINTS to a folder on another disk"
+        )
+    memory = available_memory()
+    if memory < needed.memory:
+        raise UserError(
+            f"{needed.memory / GIB:.1f} GiB of memory are needed and {memory / GIB:.1f} GiB are available; "
+            "end other programs or run fewer guests at once (--jobs 1)"
+        )
+
+
+def available_memory(meminfo: Path = Path("/proc/meminfo")) -> int:
+    """Bytes that new processes can have without swapping."""
+    for line in meminfo.read_text().splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) * 1024
+    raise UserError(f"{meminfo} does not tell how much memory is available")

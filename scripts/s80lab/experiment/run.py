@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One measured run: restored from a checkpoint, its folder whole or absent, its rows in the database last."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import shutil
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from s80lab import __version__
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.base.folder import read_manifest
+from s80lab.base.follow import Follower
+from s80lab.base.hashing import value_hash
+from s80lab.base.progress import Job
+from s80lab.base.staging import staging
+from s80lab.config.machine import low_ram
+from s80lab.experiment import checkpoint
+from s80lab.experiment.checkpoint import SNAPSHOTS, Checkpoint
+from s80lab.experiment.plan import Inputs, Plan
+from s80lab.experiment.warm import STALL_S, guess, write_inputs
+from s80lab.guest.command import JOB, OUTPUT, Session
+from s80lab.guest.counters import WATCH
+from s80lab.guest.process import Guest, short_socket
+from s80lab.report.misses.log import LOG
+from s80lab.report.misses.run import MAP, write_map, write_misses
+from s80lab.report.write import write_run_report
+from s80lab.results.database import insert_run
+from s80lab.results.identities import check_run
+from s80lab.results.inversions import ORDER
+from s80lab.results.metrics.derive import write_stats
+from s80lab.results.snapshots import Snapshots
+
+WARM_SNAPSHOTS = "warmup.jsonl"
+
+
+@dataclass
+class Timing:
+    """Wall-clock seconds (monotonic) at which the host saw each mark."""
+
+    began: float
+    measure_begin: float | None = None
+    measure_end: float | None = None
+
+
+def run_folder(plan: Plan, warm_content: str) -> Path:
+    """Where the run from that warm checkpoint lies or will lie: its name hashes all that decides its numbers."""
+    key = value_hash(plan.run_inputs(warm_content))[:8]
+    return paths.runs() / f"{plan.name}-{plan.scale_name}-s{plan.seed}-{key}"
+
+
+def measured(plan: Plan) -> Path | None:
+    """The folder of the plan's run where it is whole, even if its warm checkpoint has been dropped since."""
+    warm = checkpoint.known(plan.warm_name, plan.warm_key)
+    asked = [*([ORDER] if plan.order else []), *([LOG, MAP] if plan.misses else [])]
+    if warm is None or not is_whole(folder := run_folder(plan, warm.content), *asked):
+        return None
+    insert_run(paths.database(), folder)
+    return folder
+
+
+def region_length(plan: Plan, warm: Snapshots) -> int:
+    """Instructions to measure: as many as the plan says, and enough for its client cycles at the instructions a
+    transaction that the second half of the warm-up needed; whole windows."""
+    phases = plan.phases
+    windows = warm.windows()
+    late = warm.delta(windows[len(windows) // 2].begin, windows[-1].end)
+    transactions = late.total("transactions", outcome="good")
+    if not phases.measure_cycles or not transactions:
+        return phases.measure
+    cycles = phases.measure_cycles * plan.clients * late.instructions / transactions
+    return max(phases.measure, math.ceil(cycles / phases.window) * phases.window)
+
+
+async def measure(plan: Plan, warm: Checkpoint, job: Job) -> Path:
+    """The folder of the run, measured from its warm checkpoint."""
+    inputs = plan.run_inputs(warm.manifest.content)
+    folder = run_folder(plan, warm.manifest.content)
+    length = region_length(plan, await asyncio.to_thread(Snapshots.read, warm.folder / SNAPSHOTS))
+    plan = replace(plan, phases=plan.phases.model_copy(update={"measure": length}))
+    with staging(folder) as partial:
+        timing = await live(plan, warm, partial, job)
+        job.update("report")
+        await asyncio.to_thread(finish, plan, warm, folder.name, inputs, timing, partial)
+    insert_run(paths.database(), folder)
+    return folder
+
+
+def is_whole(folder: Path, *files: str) -> bool:
+    """Whether the folder holds a whole run, with these files beside what every run has."""
+    try:
+        read_manifest(folder)
+    except UserError:
+        return False
+    return all((folder / name).is_file() for name in files)
+
+
+async def live(
+    plan: Plan,
+    start: Checkpoint,
+    folder: Path,
+    job: Job,
+    extra: Mapping[str, object] | None = None,
+) -> Timing:
+    """Runs the guest from a checkpoint to the end of the plan's measured region; extra: plugin arguments beside the
+    usual ones. The warm-up, where the checkpoint is not warm, is the plan's `skip`; from a warm one the clients go on
+    as if it had never been saved."""
+    phases = plan.phases
+    warm = start.manifest.stage == "warm"
+    session = Session(
+        folder=folder,
+        ram=start.ram,
+        shared=False,
+        socket=folder,
+        job=folder / JOB,
+        plugin=plan.plugin,
+        plugin_arguments={
+            **write_inputs(plan, start, folder),
+            "ram": start.ram,
+            **({"state_in": start.model_state} if warm else {}),
+            "skip": phases.skip,
+            "measure": phases.measure,
+            **({"order": folder / ORDER} if plan.order else {}),
+            **({"misses": folder / LOG} if plan.misses else {}),
+            **(extra or {}),
+        },
+        incoming=True,
+    )
+    if warm:
+        shutil.copyfile(start.folder / SNAPSHOTS, folder / WARM_SNAPSHOTS)
+    timing = Timing(time.monotonic())
+    lines = Follower(folder / SNAPSHOTS)
+    with short_socket(session) as session:
+        async with Guest(plan.qemu, plan.boot, session, f"run {plan.name}, seed {plan.seed}") as guest:
+            await guest.restore(start.guest_state)
+            region = Region(phases.measure, phases.window, 0 if warm else phases.skip)
+
+            def look() -> float | None:
+                for line in lines.lines():
+                    guest.moved()
+                    region.take(line, timing)
+                region.show(job, timing)
+                return timing.measure_end
+
+            result = await guest.event("result", STALL_S, look)
+            await guest.wait("the end of the measured region", look, STALL_S)
+            if plan.misses:
+                job.update("naming the guest's memory")
+                pid = await guest.pause()
+                await asyncio.to_thread(write_map, folder, pid, start.ram, low_ram(plan.scale.ram), plan.image)
+            await guest.quit()
+    (folder / "transactions.json").write_text(json.dumps(result, indent=1) + "\n")
+    _check_errors(result, guest.name)
+    return timing
+
+
+class Region:
+    """Progress through a warm-up, if there is one, and the measured region, from the lines of snapshots.jsonl."""
+
+    def __init__(self, length: int, window: int, warm_up: int = 0) -> None:
+        self.length = length
+        self.window = window
+        self.warm_up = warm_up
+        self.done = 0
+        self._begin = 0
+        self._load_began: float | None = None
+        self._then = 0.0
+
+    def take(self, line: str, timing: Timing) -> None:
+        """One whole line; only the few fields that progress needs."""
+        content: dict[str, Any] = json.loads(line)
+        mark, at = content.get("mark"), content.get("instructions", 0)
+        if mark == "load_begin":
+            self._begin, self._load_began = at, time.monotonic()
+        elif mark == "measure_begin":
+            self._begin, timing.measure_begin = at, time.monotonic()
+        elif mark == "measure_end":
+            timing.measure_end = time.monotonic()
+        self.done, self._then = at - self._begin, time.monotonic()
+
+    def show(self, job: Job, timing: Timing) -> None:
+        """The progress line."""
+        if timing.measure_end is not None:
+            job.update("collecting")
+        elif timing.measure_begin is not None:
+            self._advance(job, "measured", self.length, timing.measure_begin)
+        elif self.warm_up and self._load_began is not None:
+            self._advance(job, "warm-up", self.warm_up, self._load_began)
+        else:
+            job.update("taking up the job")
+
+    def _advance(self, job: Job, what: str, length: int, since: float) -> None:
+        passed = self._then - since
+        mips = self.done / passed / 1e6 if self.done and passed else None
+        estimate = min(guess(self.done, self._then, mips, self.window), length)
+        job.update(f"{what} {self.done / 1e9:.1f} G", estimate, length, mips)
+
+
+def versions(plan: Plan) -> dict[str, str]:
+    """Of everything that a live run rests on."""
+    return {
+        "s80lab": __version__,
+        "qemu": plan.qemu.version,
+        "kernel": plan.image_manifest.kernel_version,
+        **plan.image_manifest.packages,
+    }
+
+
+def _check_errors(result: dict[str, Any], name: str) -> None:
+    errors = {kind: count for kind, count in result["errors"].items() if count}
+    if errors:
+        counted = ", ".join(f"{count} {kind}" for kind, count in errors.items())
+        raise UserError(
+            f"{name}: the load generator counted errors ({counted}); the first: {result.get('first_error')}"
+        )
+
+
+def finish(plan: Plan, start: Checkpoint, run_id: str, inputs: Inputs, timing: Timing, folder: Path) -> None:
+    """Checks, statistics, manifest and report of a run that has ended."""
+    region = Snapshots.read(folder / SNAPSHOTS).region()
+    assert timing.measure_begin is not None and timing.measure_end is not None
+    region_s = timing.measure_end - timing.measure_begin
+    identities = check_run(folder)
+    manifest = {
+        "schema": 1,
+        "run": run_id,
+        "experiment": plan.name,
+        "mix": plan.experiment.workload,
+        "engine": "qemu",
+        "machine": plan.machine.name,
+        "protocol": plan.protocol_name,
+        "workload": plan.experiment.workload,
+        "scale": plan.scale_name,
+        "seed": plan.seed,
+        "status": "whole",
+        "design": plan.design,
+        "instructions": region.instructions,
+        "modelled_ns": region.clock_ns,
+        "wall_s": round(time.monotonic() - timing.began, 2),
+        "mips": round(region.instructions / region_s / 1e6, 2),
+        "inputs": inputs,
+        "drift_points": plan.phases.drift_points,
+        "warm_snapshots": WARM_SNAPSHOTS if (folder / WARM_SNAPSHOTS).is_file() else None,
+        "checkpoint": start.manifest.name,
+        "identities": identities,
+        "versions": versions(plan),
+    }
+    (folder / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
+    write_stats(folder)
+    if plan.misses:
+        write_misses(folder)
+    write_run_report(folder)
+    for name in (OUTPUT, WATCH, "qemu.stderr"):
+        (folder / name).unlink(missing_ok=True)

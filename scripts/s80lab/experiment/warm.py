@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The warm checkpoint: a mix under way, the model's caches as full as the load keeps them.
+
+It starts from a copy of the ready checkpoint, runs the warm-up with the model on, and ends when the shares that the
+results rest on have stopped drifting, or at a stated limit (and then says that it is not warm).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.base.progress import Job
+from s80lab.base.staging import exclusive, staging
+from s80lab.config.experiment import Phases
+from s80lab.config.machine import low_ram
+from s80lab.experiment import checkpoint
+from s80lab.experiment.checkpoint import GUEST_STATE, MODEL_STATE, SNAPSHOTS, Checkpoint, Manifest, WarmupRecord
+from s80lab.experiment.plan import Plan
+from s80lab.guest.command import JOB, RAM_FILE, Session
+from s80lab.guest.counters import WATCH, write_watch
+from s80lab.guest.kernel.facts import load_kernel
+from s80lab.guest.kernel.memory import KernelMemory, RamFile
+from s80lab.guest.process import Guest, short_socket
+from s80lab.results.metrics.derive import warm_up
+from s80lab.results.metrics.warmup import WarmUp
+
+# Without a new window, a line on the console or an event.
+STALL_S = 600.0
+MACHINE, PROTOCOL = "machine.toml", "protocol.toml"
+KERNEL, CLASSES = "kernel.txt", "classes.toml"
+
+
+async def build_warm(plan: Plan, ready: Checkpoint, job: Job) -> Checkpoint:
+    """The warm checkpoint of the plan, built unless it is there."""
+    name = plan.warm_name
+    lock = paths.checkpoints() / f".{name}.lock"
+    async with exclusive(lock, lambda: job.update("waiting for another process that builds it")):
+        found = checkpoint.find(name, plan.warm_key)
+        if found is not None:
+            return found
+        began = time.monotonic()
+        folder = paths.checkpoints() / name
+        with staging(folder) as partial:
+            record = await _warm_up(plan, ready, partial, job)
+            job.update("hashing")
+            files = await asyncio.to_thread(checkpoint.hash_files, partial)
+        manifest = Manifest(
+            name=name,
+            stage="warm",
+            key=plan.warm_key,
+            inputs=plan.warm_inputs,
+            qemu_version=plan.qemu.version,
+            files=files,
+            warmup=record,
+            wall_s=round(time.monotonic() - began, 1),
+            created=checkpoint.now(),
+        )
+        return checkpoint.record(folder, manifest)
+
+
+def write_inputs(plan: Plan, start: Checkpoint, folder: Path) -> dict[str, object]:
+    """Puts what the plugin and the guest read into a folder; the plugin arguments that name it. start: the guest that
+    will run."""
+    (folder / MACHINE).write_text(plan.machine.resolved())
+    shutil.copyfile(plan.protocol, folder / PROTOCOL)
+    shutil.copyfile(load_kernel(plan.image).plugin_file, folder / KERNEL)
+    shutil.copyfile(paths.CLASSES, folder / CLASSES)
+    (folder / JOB).write_text(plan.job())
+    write_watch(folder / WATCH, KernelMemory(load_kernel(plan.image), RamFile(start.ram, low_ram(plan.scale.ram))))
+    return {
+        "machine": folder / MACHINE,
+        "protocol": folder / PROTOCOL,
+        "kernel": folder / KERNEL,
+        "classes": folder / CLASSES,
+        "watch": folder / WATCH,
+        "out": folder,
+        "low_ram": low_ram(plan.scale.ram),
+        "window": plan.phases.window,
+    }
+
+
+async def _warm_up(plan: Plan, ready: Checkpoint, folder: Path, job: Job) -> WarmupRecord:
+    job.update("copying the ready guest")
+    await sparse_copy(ready.ram, folder / RAM_FILE)
+    session = Session(
+        folder=folder,
+        ram=folder / RAM_FILE,
+        shared=True,
+        socket=folder,
+        job=folder / JOB,
+        plugin=plan.plugin,
+        plugin_arguments={
+            **write_inputs(plan, ready, folder),
+            "ram": folder / RAM_FILE,
+            "state_out": folder / MODEL_STATE,
+        },
+        incoming=True,
+    )
+    follower = WarmupFollower(folder / SNAPSHOTS, plan.phases, plan.clients)
+    with short_socket(session) as session:
+        async with Guest(plan.qemu, plan.boot, session, f"warm-up of {plan.warm_name}") as guest:
+            await guest.restore(ready.guest_state)
+
+            def look() -> WarmUp | None:
+                if follower.read():
+                    guest.moved()
+                follower.show(job)
+                return follower.ended()
+
+            verdict = await guest.wait("the warm-up's next window", look, STALL_S)
+            await guest.save(folder / GUEST_STATE)
+            await guest.quit()
+    if not (folder / MODEL_STATE).is_file():
+        raise UserError(f"warm-up of {plan.warm_name}: the plugin left no {MODEL_STATE}; see {folder}")
+    return WarmupRecord(
+        verdict=verdict.verdict,
+        instructions=verdict.instructions,
+        drift_points=verdict.drift_points,
+        error_points=verdict.error_points,
+        clients_finished=verdict.clients_finished,
+        reasons=verdict.reasons,
+        mips=round(follower.mips or 0.0, 1),
+    )
+
+
+@dataclass
+class WarmupFollower:
+    """Reads the windows as the plugin writes them and decides when the warm-up is over."""
+
+    path: Path
+    phases: Phases
+    clients: int
+    instructions: int = 0
+    mips: float | None = None
+    _verdict: WarmUp | None = None
+    _size: int = 0
+    _times: list[tuple[float, int]] = field(default_factory=list)
+
+    def read(self) -> bool:
+        """Takes in new windows; whether there were any."""
+        try:
+            size = self.path.stat().st_size
+            with self.path.open("rb") as file:
+                file.seek(max(0, size - 1))
+                whole = file.read(1) == b"\n"
+                file.seek(0)
+                lines = sum(1 for _ in file)
+        except FileNotFoundError:
+            return False
+        if size == self._size or not whole or lines < 2:
+            return False
+        self._size = size
+        self._verdict = warm_up(self.path, self.clients, self.phases.drift_points)
+        self.instructions = self._verdict.instructions
+        self._times.append((time.monotonic(), self.instructions))
+        (then, before), (now, after) = self._times[0], self._times[-1]
+        if now > then:
+            self.mips = (after - before) / (now - then) / 1e6
+        return True
+
+    def ended(self) -> WarmUp | None:
+        """The verdict once the warm-up is over: settled and long enough, or at its limit."""
+        if self._verdict is None or self.instructions < self.phases.warmup_min:
+            return None
+        if self._verdict.verdict == "warm" or self.instructions >= self.phases.warmup_max:
+            return self._verdict
+        return None
+
+    def show(self, job: Job) -> None:
+        """The progress line."""
+        if self._verdict is None:
+            job.update("taking up the job")
+            return
+        drifts = [drift for drift in self._verdict.drift_points.values() if drift is not None]
+        errors = [error for error in self._verdict.error_points.values() if error is not None]
+        drift = f", drift {max(drifts, key=abs):+.1f} points, known to {max(errors):.1f}" if drifts else ""
+        over = self.instructions >= self.phases.warmup_min
+        total = self.phases.warmup_max if over else self.phases.warmup_min
+        then, done = self._times[-1]
+        estimate = min(guess(done, then, self.mips, self.phases.window), total)
+        job.update(f"warm-up {done / 1e9:.1f} G{drift}", estimate, total, self.mips)
+
+
+def guess(done: int, then: float, mips: float | None, window: int) -> float:
+    """Instructions by now, from those at the time `then` and the speed; no more than a window ahead."""
+    return done + min((time.monotonic() - then) * (mips or 0.0) * 1e6, window)
+
+
+async def sparse_copy(source: Path, target: Path) -> None:
+    """Copies a file without filling its holes; UserError where the disk is full."""
+    command = ["cp", "--reflink=auto", "--sparse=auto", str(source), str(target)]
+    process = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
+    try:
+        _, said = await process.communicate()
+    except asyncio.CancelledError:
+        process.kill()
+        await process.wait()
+        raise
+    if process.returncode:
+        raise UserError(f"{source} could not be copied to {target.parent}: {said.decode().strip()}")

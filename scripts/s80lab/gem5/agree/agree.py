@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Agreement: the same accesses through gem5's Ruby and through the model's `hammer`, category by category."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.config.machine import Machine
+from s80lab.gem5.agree import replay, transitions
+from s80lab.gem5.agree.categories import CATEGORIES, model_counts, ruby_counts
+from s80lab.trace import files, tool
+from s80lab.trace.order import Order
+from s80lab.trace.tool import Setup
+
+PROTOCOL = "hammer"
+Spacing = Literal["spaced", "close"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One category: what Ruby counted and what the model counted."""
+
+    category: str
+    ruby: int
+    model: int
+    accesses: int
+
+    @property
+    def difference(self) -> int:
+        return self.model - self.ruby
+
+    @property
+    def share(self) -> float:
+        """The difference as a share of all accesses."""
+        return self.difference / self.accesses if self.accesses else 0.0
+
+
+def setup(machine: str, settings: list[str]) -> Setup:
+    """The machine with hammer and its L2 organisation; UserError where Ruby cannot be it."""
+    made = Setup.load(machine, PROTOCOL, settings)
+    if made.machine.l2.inclusion != "exclusive":
+        raise UserError("MOESI_hammer's L2 is exclusive of its L1s: leave l2.inclusion to the protocol")
+    return made
+
+
+def timed(order: Order, machine: Machine, spacing: Spacing) -> Order:
+    """The accesses as both sides take them: spaced, in the order given, or close, in the order of their ticks."""
+    if spacing == "spaced":
+        return replay.spaced(order, machine)
+    if not order["tick"].any():
+        raise UserError("the accesses have no ticks (a text trace): compare them spaced")
+    tick = order["tick"].astype(np.int64)
+    for processor in np.unique(order["processor"]):
+        mine = order["processor"] == processor
+        tick[mine] = np.maximum.accumulate(tick[mine])
+    close = order.copy()
+    close["tick"] = tick - tick.min()
+    sorted_: Order = close[np.argsort(tick, kind="stable")]
+    return sorted_
+
+
+def compare(rows: dict[str, int], version: str, order: Order, made: Setup, where: str) -> list[Row]:
+    """Ruby's transition counts beside the model's, for the same accesses."""
+    ruby = ruby_counts(rows, len(order), version, where)
+    model = model_counts(tool.counts(order, made), len(order))
+    return [Row(c.name, ruby[c.name], model[c.name], len(order)) for c in CATEGORIES]
+
+
+def run(order: Order, made: Setup, spacing: Spacing, gem5: Path, folder: Path) -> tuple[list[Row], dict[str, Any]]:
+    """Replays through gem5 (everything stays in `folder`) and through the model."""
+    played = timed(order, made.machine, spacing)
+    replayed = replay.replay(played, made.machine, gem5, folder)
+    where = str(folder / "gem5" / "stats.txt")
+    rows = compare(transitions.parse(replayed.stats, where), replayed.facts["gem5"], played, made, where)
+    record = {
+        "spacing": spacing,
+        "accesses": len(order),
+        "facts": replayed.facts,
+        "categories": [{"category": r.category, "ruby": r.ruby, "model": r.model} for r in rows],
+    }
+    files.write(folder / "agreement.json", (json.dumps(record, indent=1) + "\n").encode())
+    return rows, record
+
+
+def default_folder(name: str) -> Path:
+    """Where a comparison's files go: results/agreement/NAME."""
+    return paths.results() / "agreement" / name
+
+
+def show(rows: list[Row], console: Console) -> None:
+    """The table; categories that are zero on both sides are left out."""
+    table = Table("category", "Ruby", "model", "difference", "of accesses", title="Agreement with gem5's MOESI_hammer")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for row in rows:
+        if row.ruby or row.model:
+            style = "" if row.difference == 0 else "yellow"
+            share = "" if row.difference == 0 else f"{100 * row.share:+.4f}%"
+            table.add_row(row.category, f"{row.ruby:,}", f"{row.model:,}", f"{row.difference:+,}", share, style=style)
+    console.print(table)
+    worst = max(rows, key=lambda row: abs(row.share))
+    if worst.difference:
+        console.print(f"largest difference: {worst.category}, {100 * worst.share:+.4f}% of {worst.accesses:,} accesses")
+    else:
+        console.print(f"equal in every category, {worst.accesses:,} accesses")

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The one table that says what is compared: each category as Ruby counts it and as the model counts it.
+
+Ruby's side: transitions STATE.EVENT of the cache controllers, and of the directory behind `dir:`.  The model's side:
+names of src/replay/order_count.h.  docs/agreement.md explains it in words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import product
+
+from s80lab.base.errors import UserError
+from s80lab.gem5.binary import VERSIONS
+from s80lab.gem5.table import STALLED, STALLED_STORES
+
+# The model's states that are one state of Ruby's.
+_MODEL = {"I": ("I",), "S": ("S",), "O": ("O", "OC"), "M": ("E", "D"), "MM": ("MM",)}
+# Ruby's states in which an access finds its block: at rest, while the block's own transaction is under way, and
+# just moved from the L2 to the L1.
+_HIT = {"S": ("S", "SM", "ISM"), "O": ("O", "OM", "SS"), "M": ("M", "M_W"), "MM": ("MM", "MM_W")}
+_FROM_L2 = {"S": ("SR",), "O": ("OR",), "M": ("MR",), "MM": ("MMR",)}
+_STALLED = {*STALLED, *STALLED_STORES}
+_WALKS = ("load", "walk")
+
+Terms = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Category:
+    """A count that both sides know: the sum of `ruby` (less `ruby_less`) and that of `model` (less `model_less`)."""
+
+    name: str
+    ruby: Terms
+    model: Terms
+    ruby_less: Terms = ()
+    model_less: Terms = ()
+    reaches: bool = False  # an access that reached the controllers: these categories sum to all accesses
+
+
+def _cache(states: Terms, events: Terms) -> Terms:
+    return tuple(f"L1Cache_Controller.{state}.{event}" for state, event in product(states, events))
+
+
+def _directory(states: Terms, events: Terms) -> Terms:
+    return tuple(f"Directory_Controller.{state}.{event}" for state, event in product(states, events))
+
+
+def _model(pattern: str, states: Terms, kinds: Terms = ("",)) -> Terms:
+    """Every name that the pattern makes of the model's states behind Ruby's `states`."""
+    names = (name for state in states for name in _MODEL[state])
+    return tuple(pattern.format(state=name, kind=kind) for name, kind in product(names, kinds))
+
+
+_ALL = ("S", "O", "M", "MM")
+_OWNED = ("M", "MM")
+
+
+def _hits() -> list[Category]:
+    """Accesses by where they found their block. A store needs M or MM; in M it is the silent E to M."""
+    found = []
+    for place, states in (("L1", _HIT), ("L2", _FROM_L2)):
+        at = f"access.{place.lower()}."
+        for word, event, kinds in (("loads", "Load", _WALKS), ("fetches", "Ifetch", ("ifetch",))):
+            ruby = _cache(tuple(s for name in _ALL for s in states[name]), (event,))
+            found.append(
+                Category(f"{place} hits: {word}", ruby, _model(at + "{kind}.{state}", _ALL, kinds), reaches=True)
+            )
+        for word, state in (("stores in MM", "MM"), ("stores in M (silent E to M)", "M")):
+            found.append(
+                Category(
+                    f"{place} hits: {word}",
+                    _cache(states[state], ("Store",)),
+                    _model(at + "store.{state}", (state,)),
+                    reaches=True,
+                )
+            )
+    return found
+
+
+def _requests() -> list[Category]:
+    found = [
+        Category(
+            f"misses: {word}",
+            _cache(("I", "IR"), (event,)),
+            _model("access.miss.{kind}.{state}", ("I",), kinds),
+            reaches=True,
+        )
+        for word, event, kinds in (
+            ("loads", "Load", _WALKS),
+            ("fetches", "Ifetch", ("ifetch",)),
+            ("stores", "Store", ("store",)),
+        )
+    ]
+    for state in ("S", "O"):
+        found.append(
+            Category(
+                f"upgrades in {state}",
+                _cache((state, state + "R"), ("Store",)),
+                _model("request.rfo.{state}.memory", (state,))
+                + tuple(f"request.rfo.{name}.{owner}" for name in _MODEL[state] for owner in ("O", "OC")),
+                reaches=True,
+            )
+        )
+    return found
+
+
+def _reads() -> list[Category]:
+    supplied = [
+        Category("reads: from memory, nobody has it", _directory(("E",), ("GETS",)), ("fill.read.E",)),
+        Category(
+            "reads: from memory, S copies remain",
+            _directory(("O",), ("GETS",)),
+            ("request.read.I.memory",),
+            model_less=("fill.read.E",),
+        ),
+        Category(
+            "reads: from MM (migratory hand-over)",
+            _cache(("MM",), ("Other_GETS",)),
+            ("request.read.I.MM",),
+        ),
+    ]
+    for state, others in (("M", ()), ("O", ("OM",))):
+        supplied.append(
+            Category(
+                f"reads: from {state}",
+                _cache((state, *others), ("Other_GETS",)),
+                _model("request.read.I.{state}", (state,)),
+            )
+        )
+    return [
+        *supplied,
+        Category("reads: from a block on its way out", _cache(("MI", "OI"), ("Other_GETS", "Merged_GETS")), ()),
+        Category("reads: merged into one answer", _cache(("M", "MM", "O", "OM"), ("Merged_GETS",)), ()),
+    ]
+
+
+def _stores() -> list[Category]:
+    supplied = [
+        Category(
+            "stores: data from memory",
+            _directory(("E", "O"), ("GETX",)),
+            ("request.rfo.I.memory", "request.rfo.S.memory"),
+        )
+    ]
+    for state, others in (("MM", ()), ("M", ()), ("O", ("OM",))):
+        supplied.append(
+            Category(
+                f"stores: data from {state}",
+                _cache((state, *others), ("Other_GETX",)),
+                _model("request.rfo.I.{state}", (state,)) + _model("request.rfo.S.{state}", (state,)),
+            )
+        )
+    return [
+        *supplied,
+        Category("stores: data from a block on its way out", _cache(("MI", "OI"), ("Other_GETX",)), ()),
+        Category("stores: S copies invalidated", _cache(("S", "SM"), ("Other_GETX",)), ("remote.rfo.S",)),
+    ]
+
+
+def _fills() -> list[Category]:
+    return [
+        Category("fills: E or D (Ruby's M)", _cache(("IS",), ("Exclusive_Data",)), ("fill.read.E", "fill.read.D")),
+        Category("fills: S", _cache(("IS",), ("Data", "Shared_Data")), ("fill.read.S",)),
+        Category("fills: MM", _cache(("IM",), ("Data", "Exclusive_Data")), ("fill.rfo.MM",)),
+    ]
+
+
+def _moves() -> list[Category]:
+    found = [
+        Category("moves: L1 to L2", _cache(_ALL, ("L1_to_L2",)), _model("move.l1_l2.{state}", _ALL)),
+        Category("moves: L2 to L1D", _cache(_ALL, ("Trigger_L2_to_L1D",)), _model("move.l2_l1d.{state}", _ALL)),
+        Category("moves: L2 to L1I", _cache(_ALL, ("Trigger_L2_to_L1I",)), _model("move.l2_l1i.{state}", _ALL)),
+    ]
+    found += [
+        Category(f"evictions: {state}", _cache((state,), ("L2_Replacement",)), _model("evict.{state}", (state,)))
+        for state in _ALL
+    ]
+    for word, event, states in (
+        ("clean owner (no data)", "Writeback_Clean", ("OC",)),
+        ("dirty owner", "Writeback_Dirty", ("O",)),
+        ("clean exclusive (no data)", "Writeback_Exclusive_Clean", ("E",)),
+        ("dirty exclusive", "Writeback_Exclusive_Dirty", ("MM", "D")),
+    ):
+        evicted = tuple(f"evict.{state}" for state in states)
+        found.append(Category(f"write-backs: {word}", _directory(("WB",), (event,)), evicted))
+    return found
+
+
+CATEGORIES: tuple[Category, ...] = (*_hits(), *_requests(), *_reads(), *_stores(), *_fills(), *_moves())
+
+# Events of a processor, and the states in which they are hits, misses, or tried again later.
+_PROCESSOR = ("Load", "Ifetch", "Store")
+_ACCOUNTED = {row for category in CATEGORIES if category.reaches for row in category.ruby}
+RECORDED = frozenset(row for category in CATEGORIES for row in category.ruby + category.ruby_less)
+"""The rows that the table uses: what is kept of a recorded output."""
+
+
+def ruby_counts(rows: Mapping[str, int], accesses: int, version: str, where: str) -> dict[str, int]:
+    """Ruby's side by category. UserError for another version of gem5, for an access in a state that the table does not
+    know, and where the accesses in the rows are not those that were replayed (a missing row)."""
+    if version not in VERSIONS:
+        raise UserError(f"{where}: is of gem5 {version}; the table of transitions is for {', '.join(VERSIONS)}")
+    for row, count in rows.items():
+        controller, state, event = row.split(".")
+        known = row in _ACCOUNTED or state in _STALLED
+        if controller == "L1Cache_Controller" and event in _PROCESSOR and not known and count:
+            raise UserError(
+                f"{where}: the row {row} is of no category: gem5/agree/categories.py does not know this transition"
+            )
+    counts = {category.name: _sum(category.ruby, category.ruby_less, rows) for category in CATEGORIES}
+    reached = sum(counts[category.name] for category in CATEGORIES if category.reaches)
+    if reached != accesses:
+        raise UserError(
+            f"{where}: its rows hold {reached} accesses of the {accesses} that were replayed: rows are missing"
+        )
+    return counts
+
+
+def model_counts(counts: Mapping[str, int], accesses: int) -> dict[str, int]:
+    """The model's side by category."""
+    mine = {category.name: _sum(category.model, category.model_less, counts) for category in CATEGORIES}
+    reached = sum(mine[category.name] for category in CATEGORIES if category.reaches)
+    if reached != accesses:
+        raise UserError(
+            f"the model's categories hold {reached} of {accesses} accesses: it was not `hammer` on an exclusive L2"
+        )
+    return mine
+
+
+def _sum(plus: Terms, less: Terms, rows: Mapping[str, int]) -> int:
+    return sum(rows.get(row, 0) for row in plus) - sum(rows.get(row, 0) for row in less)

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""gem5 as the reference engine: replays of accesses through its Ruby."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.config.machine import Machine
+from s80lab.gem5.binary import complaint
+from s80lab.trace.formats import exchange
+from s80lab.trace.formats.gem5 import GEM5
+from s80lab.trace.order import Order
+
+SCRIPT = paths.ROOT / "configs" / "gem5" / "replay.py"
+MEMORY_STEP = 1 << 20
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What Ruby said: its statistics as text, and facts about the run."""
+
+    stats: str
+    facts: dict[str, Any]
+
+
+def spacing_ps(machine: Machine) -> int:
+    """Time in which any access, its eviction and its write-back are over: ten times the longest path, 1 us at least."""
+    latency = machine.latency
+    cycles = latency.l2_hit + latency.memory + latency.cache + latency.upgrade
+    return max(10**6, 10 * cycles * 10**12 // machine.processors.clock_hz)
+
+
+def spaced(order: Order, machine: Machine) -> Order:
+    """The same accesses, each alone in the machine."""
+    apart = order.copy()
+    apart["tick"] = (np.arange(len(order), dtype=np.uint64) + np.uint64(1)) * np.uint64(spacing_ps(machine))
+    return apart
+
+
+def replay(order: Order, machine: Machine, gem5: Path, folder: Path, outstanding: int = 1) -> Replay:
+    """Plays the order's accesses at their ticks through MOESI_hammer; leaves everything in `folder`."""
+    traces, out = folder / "traces", folder / "gem5"
+    for old in (traces, out):
+        shutil.rmtree(old, ignore_errors=True)
+    exchange.export(order, GEM5, traces, machine.line_bytes)
+    (folder / "machine.toml").write_text(machine.resolved(), encoding="utf-8")
+    highest = (int(order["line"].max()) + 1) * machine.line_bytes if len(order) else 1
+    memory = -(-highest // MEMORY_STEP) * MEMORY_STEP
+    command = [str(gem5), "--outdir", str(out), str(SCRIPT), "--machine", str(folder / "machine.toml")]
+    command += ["--traces", str(traces), "--memory", str(memory), "--outstanding", str(outstanding)]
+    log = folder / "gem5.log"
+    with log.open("w") as file:
+        code = subprocess.run(command, stdout=file, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL).returncode
+    if code != 0 or not (out / "facts.json").is_file():
+        raise UserError(f"gem5 ended with code {code}: {complaint(log.read_text(errors='replace'))} (all of it: {log})")
+    facts = json.loads((out / "facts.json").read_text(encoding="utf-8"))
+    return Replay((out / "stats.txt").read_text(encoding="utf-8"), facts)

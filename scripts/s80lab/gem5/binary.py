@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The user's gem5: where it is, and whether it is one that our tables of its names were made for."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+
+VERSIONS = ("24.0.0.0", "24.0.0.1")
+"""Versions of gem5 whose MOESI_hammer was read for gem5/table.py and gem5/agree/categories.py."""
+PROTOCOL = "MOESI_hammer"
+
+SCRIPT = paths.ROOT / "configs" / "gem5" / "about.py"
+NAMES = ("gem5.fast", "gem5.opt", "gem5.debug", "gem5")
+ANSWER_S = 60.0
+_COMPLAINT = re.compile(
+    r"(?:\w+\.py: (?P<ours>.*)|.*?(?P<its>(?:fatal|panic): .*)|(?P<python>\w*(?:Error|Exception): .*))"
+)
+
+
+def find_gem5(given: Path | None = None) -> Path:
+    """The user's gem5: the path given, $GEM5, or the first gem5.* on PATH; UserError where there is none."""
+    named = given or (Path(os.environ["GEM5"]) if os.environ.get("GEM5") else None)
+    if named is not None:
+        if not os.access(named, os.X_OK) or named.is_dir():
+            raise UserError(f"{named} is no executable gem5")
+        return named
+    for name in NAMES:
+        if found := shutil.which(name):
+            return Path(found)
+    raise UserError(
+        "no gem5: give --gem5 PATH, set $GEM5, or put gem5.fast on PATH "
+        f"(version {VERSIONS[-1]}, built with {PROTOCOL})"
+    )
+
+
+def complaint(log: str) -> str:
+    """The line of gem5's log that says what was wrong: our script's own, gem5's, or that of a Python exception."""
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    for line in lines:
+        if match := _COMPLAINT.match(line):
+            return str(match[match.lastgroup or 0])
+    return lines[-1] if lines else "it said nothing"
+
+
+def require(gem5: Path, *, x86: bool) -> None:
+    """UserError unless it can do the job: told before hours are spent. x86: it is to boot a guest."""
+    with tempfile.TemporaryDirectory() as out:
+        try:
+            answer = subprocess.run(
+                [str(gem5), "--outdir", out, str(SCRIPT)],
+                capture_output=True,
+                stdin=subprocess.DEVNULL,
+                text=True,
+                timeout=ANSWER_S,
+            ).stdout
+            about = json.loads(answer.strip().splitlines()[-1])
+            version, protocol, isas = about["gem5"], about["protocol"], about["isa"]
+        except (OSError, ValueError, LookupError, TypeError, subprocess.TimeoutExpired):
+            raise UserError(f"{gem5} does not say which gem5 it is: {SCRIPT.name} has no answer from it") from None
+    if version not in VERSIONS:
+        raise UserError(f"{gem5} is version {version}; the tables of its names are for {', '.join(VERSIONS)}")
+    if protocol != PROTOCOL:
+        raise UserError(f"{gem5} was built with the protocol {protocol}; build it with {PROTOCOL} (docs/gem5.md)")
+    if x86 and "X86" not in isas:
+        raise UserError(f"{gem5} was built without X86, which the guest needs; build it with X86 (docs/gem5.md)")

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""gem5 and the model side by side: the same mix on the same machine at the same warm-up, window by window.
+
+Both sides run the mix for the same number of instructions without what is compared, then begin with empty caches: gem5
+restored under Ruby; the model as a replay of a full capture, cut where gem5's windows end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from s80lab.base.errors import UserError
+from s80lab.base.folder import read_manifest
+from s80lab.config.experiment import Experiment, Gem5Phases
+from s80lab.experiment.checkpoint import SNAPSHOTS
+from s80lab.report.interval import Estimate, estimate
+from s80lab.results.metrics.derive import of
+from s80lab.results.metrics.registry import Measurement, flatten
+from s80lab.results.snapshots import Delta, Snapshot, Snapshots
+
+# The runs of gem5 may end their windows this far apart, of a window (at the first look after their last instruction).
+WINDOW_TOLERANCE = 0.05
+# The region is cut into so many blocks for the intervals.
+BLOCKS = 6
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """The sum of metrics of the registry, flattened; those that an engine does not have are not in its sum. points: a
+    share, whose differences are in points; else in percent."""
+
+    metrics: tuple[str, ...]
+    title: str
+    points: bool = True
+
+    def of(self, span: Delta) -> float | None:
+        """Its value over a stretch; None where nothing is known."""
+        declared = [(name, of(name)) for name in self.metrics]
+        known = [flatten(one.name, one.compute(Measurement(span, None))).get(name) for name, one in declared]
+        parts = [float(value) for value in known if value is not None]
+        return sum(parts) if parts else None
+
+
+QUANTITIES = (
+    Quantity(("miss_source.all.memory",), "misses serviced by memory"),
+    Quantity(("miss_source.all.M",), "by a cache in M"),
+    Quantity(("miss_source.all.O",), "by a cache in O"),
+    Quantity(("miss_source.all.E",), "by a cache in E (gem5: M)"),
+    Quantity(("miss_source.store.memory",), "store misses serviced by memory"),
+    Quantity(("e_share",), "E share of the fills"),
+    Quantity(("e_to_m_share",), "E to M"),
+    Quantity(("upgrades_saved_share",), "upgrades saved by E"),
+    Quantity(("miss_kind.ifetch",), "misses that are fetches"),
+    Quantity(("miss_kind.store",), "misses that are stores"),
+    Quantity(("l2_miss_rate.all",), "L2 miss rate"),
+    # Not the rates: gem5 fetches for every instruction, the model once a line.
+    Quantity(("l1_mpki.ifetch",), "L1I misses per 1000 instructions", points=False),
+    # gem5 does not tell the page walker's loads from the others.
+    Quantity(
+        ("l1_mpki.load", "l1_mpki.walk"), "L1D misses of loads and page walks per 1000 instructions", points=False
+    ),
+    Quantity(("l1_mpki.store",), "L1D misses of stores per 1000 instructions", points=False),
+    Quantity(("l2_mpki.all",), "L2 misses per 1000 instructions", points=False),
+    Quantity(("upgrade_pki.made",), "upgrades per 1000 instructions", points=False),
+    Quantity(("cpi.memory",), "CPI, stalls on memory", points=False),
+    # gem5's upgrades are GETX, which end with another cache's last answer.
+    Quantity(("cpi.cache", "cpi.upgrade"), "CPI, stalls on caches and upgrades", points=False),
+)
+
+
+@dataclass(frozen=True)
+class Side:
+    """One engine's runs of one design: windows by run, since empty caches."""
+
+    label: str
+    windows: tuple[tuple[Delta, ...], ...]
+
+    def values(self, quantity: Quantity) -> list[list[float | None]]:
+        """By run and window."""
+        return [[quantity.of(window) for window in run] for run in self.windows]
+
+    def by_run(self, quantity: Quantity, first: int, count: int) -> list[float | None]:
+        """Over all of these windows together."""
+        spans = [Delta(run[first].header, run[first].begin, run[first + count - 1].end) for run in self.windows]
+        return [quantity.of(span) for span in spans]
+
+    def over(self, quantity: Quantity, first: int, count: int) -> float | None:
+        """The mean of the runs."""
+        values = self.by_run(quantity, first, count)
+        known = [value for value in values if value is not None]
+        return sum(known) / len(known) if len(known) == len(values) else None
+
+
+@dataclass(frozen=True)
+class Row:
+    """One quantity over the whole region, and the difference (gem5 minus the model): points, or percent of the model's.
+    Intervals are those of blocks of consecutive windows: neighbouring windows are too alike to count as samples.
+    seeds: the model's value of each seed, to see what chance does from region to region."""
+
+    quantity: Quantity
+    gem5: Estimate | None
+    model: Estimate | None
+    difference: Estimate | None
+    control: Estimate | None
+    seeds: tuple[float, ...]
+
+
+def lengths(experiment: Experiment, machine: str) -> Gem5Phases:
+    """What gem5 ran; UserError where the model's side would begin with another warm-up."""
+    part = experiment.gem5
+    if part is None or machine not in part.phases:
+        raise UserError(f"the experiment has no lengths for gem5 on {machine} ([gem5.phases.{machine}])")
+    phases = experiment.phases.get(part.scale)
+    if phases is None or (phases.warmup_min, phases.warmup_max) != (part.settle, part.settle):
+        raise UserError(
+            f"unlike warm-up: gem5 runs {part.settle} instructions of the mix before its caches begin (settle), the "
+            f"model's [phases.{part.scale}] must have the same warmup_min and warmup_max"
+        )
+    if phases.think_ms != part.think_ms:
+        raise UserError(
+            f"unlike load: think_ms is {part.think_ms} in [gem5] and {phases.think_ms} in [phases.{part.scale}]"
+        )
+    return part.phases[machine]
+
+
+def gem5_side(runs: Sequence[Path]) -> Side:
+    return Side("gem5", tuple(tuple(Snapshots.read(run / SNAPSHOTS).windows()) for run in runs))
+
+
+def ends(gem5: Side) -> list[int]:
+    """Instructions since empty caches at the end of each window; UserError where the runs' are not the same."""
+    by_run = [list(accumulate(window.instructions for window in run)) for run in gem5.windows]
+    for number, (first, *others) in enumerate(zip(*by_run, strict=False)):
+        for other in others:
+            if abs(other - first) > WINDOW_TOLERANCE * gem5.windows[0][number].instructions:
+                raise UserError(
+                    f"window {number + 1} of one run of gem5 ends after {first} instructions, of another after "
+                    f"{other}: a comparison of unlike warm-up is refused; run them again with the same lengths"
+                )
+    return by_run[0][: min(len(run) for run in by_run)]
+
+
+def model_side(label: str, runs: Sequence[Path], at: Sequence[int]) -> Side:
+    """Replays that began with empty caches, cut at these numbers of instructions (counts between two snapshots are
+    interpolated); UserError for one that did not begin so, or ended earlier."""
+    return Side(label, tuple(_cut(run, at) for run in runs))
+
+
+def compare(gem5: Side, model: Side, control: Side, first: int) -> list[Row]:
+    """All quantities over the windows from number `first` on."""
+    count = min(len(run) for side in (gem5, model, control) for run in side.windows) - first
+    return [_row(quantity, (gem5, model, control), first, count) for quantity in QUANTITIES]
+
+
+def _row(quantity: Quantity, sides: tuple[Side, Side, Side], first: int, count: int) -> Row:
+    blocks = [(first + int(block[0]), len(block)) for block in np.array_split(np.arange(count), min(BLOCKS, count))]
+    whole = [side.over(quantity, first, count) for side in sides]
+    parts = [[side.over(quantity, *block) for block in blocks] for side in sides]
+    theirs, ours, control = (_estimate(*pair) for pair in zip(whole, parts, strict=True))
+    differences = [None if a is None or b is None else a - b for a, b in zip(parts[0], parts[1], strict=True)]
+    difference = None if whole[0] is None or whole[1] is None else whole[0] - whole[1]
+    seeds = tuple(value for value in sides[1].by_run(quantity, first, count) if value is not None)
+    return Row(quantity, theirs, ours, _estimate(difference, differences), control, seeds)
+
+
+def _estimate(whole: float | None, blocks: Sequence[float | None]) -> Estimate | None:
+    """The value over everything with the interval of the blocks' mean."""
+    spread = estimate(blocks)
+    return None if whole is None or spread is None else Estimate(whole, spread.half_width, spread.n)
+
+
+def _cut(run: Path, at: Sequence[int]) -> tuple[Delta, ...]:
+    snapshots = Snapshots.read(run / SNAPSHOTS)
+    first, last = snapshots.lines[0], snapshots.lines[-1]
+    counted = int(first.values["instructions"].sum())
+    if read_manifest(run)["warm_snapshots"] is not None or counted > first.instructions:
+        raise UserError(f"{run}: did not begin with empty caches: a comparison of unlike warm-up is refused")
+    begin = first.instructions - counted
+    if last.instructions - begin < at[-1]:
+        raise UserError(
+            f"{run}: is {last.instructions - begin} instructions long, gem5's windows end after {at[-1]}; record longer"
+        )
+    empty = {name: np.zeros_like(values) for name, values in first.values.items()}
+    lines = [replace(first, instructions=begin, clock_ns=0, idle_ns=0, values=empty), *snapshots.lines]
+    cuts = [lines[0], *(_between(lines, begin + instructions) for instructions in at)]
+    return tuple(Delta(snapshots.header, a, b) for a, b in pairwise(cuts))
+
+
+def _between(lines: Sequence[Snapshot], instructions: int) -> Snapshot:
+    """What a snapshot at that moment would have held, between the two around it."""
+    after = next(number for number, line in enumerate(lines) if line.instructions >= instructions)
+    a, b = lines[after - 1], lines[after]
+    part = (instructions - a.instructions) / (b.instructions - a.instructions)
+    values = {
+        name: np.asarray(np.rint(a.values[name] + part * (b.values[name] - a.values[name])), dtype=np.int64)
+        for name in b.values
+    }
+    clock_ns = round(a.clock_ns + part * (b.clock_ns - a.clock_ns))
+    return replace(b, instructions=instructions, clock_ns=clock_ns, values=values)
+
+
+def record(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """For JSON."""
+
+    def numbers(value: Estimate | None) -> dict[str, float | None] | None:
+        return None if value is None else {"mean": value.mean, "half_width": value.half_width, "blocks": value.n}
+
+    return [
+        {
+            "metric": " + ".join(row.quantity.metrics),
+            "gem5": numbers(row.gem5),
+            "model": numbers(row.model),
+            "difference": numbers(row.difference),
+            "control": numbers(row.control),
+            "seeds": list(row.seeds),
+        }
+        for row in rows
+    ]

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""An experiment for gem5, resolved: every file found and read, every input hashed, the keys of what depends on them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.base.hashing import file_hash, text_hash, value_hash
+from s80lab.base.strict import hint, resolve
+from s80lab.config.experiment import Experiment, Gem5Part, Gem5Phases, RubyPart, Scale, load_experiment, load_scale
+from s80lab.config.machine import Machine, load_machine
+from s80lab.config.workload import job_text, login_job_text
+from s80lab.experiment.plan import Inputs, Options
+from s80lab.gem5.binary import find_gem5
+from s80lab.image.build import ImageManifest, load_image
+
+CONFIGS = paths.ROOT / "configs" / "gem5"
+# What decides the state of a guest without caches; the caches are not among it.
+BOOT_SCRIPTS = ("board.py", "bare.py", "mail_server.py", "steps.py")
+RUN_SCRIPTS = ("hammer.py", "machine_file.py", "region.py", "facts.py")
+PROTOCOL = "hammer"
+TIMER_HZ = 250
+"""Debian's CONFIG_HZ."""
+ENDLESS_S = 1_000_000
+"""The simulation's script ends the region, not the load generator."""
+LARGEST = 3 << 30
+PROBE_FILTER_WAYS = 4
+"""As in gem5's own configuration of the protocol (configs/ruby/MOESI_hammer.py); hammer.py has it too."""
+RUBY = "ruby."
+
+
+@dataclass(frozen=True)
+class Gem5Plan:
+    """One experiment on one machine with one seed, with all that it names. varied: the values of the experiment's sweep
+    that this plan has, by key, as written."""
+
+    name: str
+    seed: int
+    experiment: Experiment
+    phases: Gem5Phases
+    settle: int
+    think_ms: int | None
+    scale_name: str
+    scale: Scale
+    machine: Machine
+    ruby: RubyPart
+    varied: Mapping[str, str]
+    image: Path
+    image_manifest: ImageManifest
+    gem5: Path
+
+    @property
+    def clients(self) -> int:
+        return self.experiment.clients or self.scale.users
+
+    @property
+    def design(self) -> dict[str, object]:
+        """What is modelled, by dotted keys."""
+        return flat_design(self.machine, self.ruby)
+
+    @property
+    def label(self) -> str:
+        """`l2.size 1MiB, ruby.probe_filter 0`: a row of the sweep."""
+        return ", ".join(f"{key} {value}" for key, value in self.varied.items())
+
+    def machine_text(self) -> str:
+        """The machine file as gem5's scripts read it, what only Ruby has behind it."""
+        ruby = "".join(f"{key} = {value}\n" for key, value in self.ruby.model_dump().items())
+        return f"{self.machine.resolved()}\n[ruby]\n{ruby}"
+
+    def command_line(self) -> str:
+        """The kernel's. One processor boots and the others come up in init: with all of them up from the beginning,
+        each waits in a busy loop for the one that works. A known loop count spares every one its calibration. The
+        kernel speaks: at this speed one wants to see that it lives. Its processors have no RDRAND. The machine's
+        nohz=off is needed: gem5 takes an interrupt between STI and HLT, which processors do not; the idle loop then
+        halts with work at hand, until its next tick if it has one."""
+        jiffy = self.machine.processors.clock_hz // TIMER_HZ
+        arguments = self.machine.guest.kernel_args.replace(" quiet", "").replace(" random.trust_cpu=on", "")
+        return (
+            f"{arguments} earlyprintk=ttyS0 maxcpus=1 lpj={jiffy} random.trust_bootloader=on s80.engine=gem5 "
+            f"{self.scale.boot_line()}"
+        )
+
+    def login_job(self) -> str:
+        return login_job_text(self.clients, self.scale.users)
+
+    def job(self) -> str:
+        """What the clients do from the ready checkpoint on."""
+        return job_text(
+            self.experiment.workload,
+            clients=self.clients,
+            users=self.scale.users,
+            seed=self.seed,
+            think_ms=self.think_ms,
+            warmup_s=0,
+            measure_s=ENDLESS_S,
+            # Guest time is the machine's: only the kernel's own rate is another.
+            pace={"tick_hz": self.machine.guest.tick_hz},
+        )
+
+    @cached_property
+    def ready_inputs(self) -> Inputs:
+        """All that decides what the ready guest's memory holds."""
+        scripts = {f"configs/gem5/{name}": file_hash(CONFIGS / name) for name in BOOT_SCRIPTS}
+        processors = {"count": self.machine.processors.count, "clock_hz": self.machine.processors.clock_hz}
+        return {
+            "kernel": self.image_manifest.vmlinuz_sha256,
+            "initramfs": self.image_manifest.initramfs_sha256,
+            "gem5": file_hash(self.gem5),
+            **scripts,
+            "guest": value_hash({"command_line": self.command_line(), "ram": self.scale.ram, **processors}),
+            "login_job": text_hash(self.login_job()),
+        }
+
+    @cached_property
+    def ready_key(self) -> str:
+        return value_hash(self.ready_inputs)
+
+    @cached_property
+    def warm_inputs(self) -> Inputs:
+        """The same for the guest in the middle of the mix."""
+        return {
+            **self.ready_inputs,
+            "ready": self.ready_key,
+            "warmup_job": text_hash(self.job()),
+            "settle": value_hash(self.settle),
+        }
+
+    @cached_property
+    def warm_key(self) -> str:
+        return value_hash(self.warm_inputs)
+
+    def run_inputs(self, warm_content: str) -> Inputs:
+        """All that decides a run's numbers; warm_content is the hash of the warm checkpoint's files."""
+        return {
+            **self.warm_inputs,
+            "warm": warm_content,
+            "machine": text_hash(self.machine_text()),
+            **{f"configs/gem5/{name}": file_hash(CONFIGS / name) for name in RUN_SCRIPTS},
+            "run_lengths": value_hash(self.phases.model_dump()),
+        }
+
+    @property
+    def ready_name(self) -> str:
+        return f"gem5-ready-{self.scale_name}-{self.ready_key[:8]}"
+
+    @property
+    def warm_name(self) -> str:
+        return f"gem5-warm-{self.experiment.workload}-{self.scale_name}-s{self.seed}-{self.warm_key[:8]}"
+
+
+def gem5_plans(name: str, options: Options) -> Callable[[Path | None], list[Gem5Plan]]:
+    """The plans, one a seed and point of the sweep, but for their gem5: what is wrong with the user's words is told
+    first. The seeds are those of the options, else the experiment's first. UserError names the first thing that is
+    missing or wrong."""
+    experiment = load_experiment(name, replace(options, scale=None).overrides())
+    part = gem5_part(name, experiment)
+    if options.protocol not in (None, PROTOCOL):
+        raise UserError(f"--protocol {options.protocol}: gem5 runs MOESI_hammer, which is `{PROTOCOL}` here")
+    scale_name = options.scale or part.scale
+    designs = [
+        (varied, *gem5_design(name, experiment.machine, part, {**(options.settings or {}), **varied}))
+        for varied in _points(part)
+    ]
+    phases = gem5_phases(name, part, designs[0][1].name)
+    scale = load_scale(scale_name)
+    if scale.ram > LARGEST:
+        raise UserError(f"scale {scale_name}: {scale.ram >> 30} GiB of memory, gem5's PC has room for 3 GiB")
+    image = paths.BUILD / "image" / experiment.image
+    manifest = load_image(image)
+    seeds = list(options.seeds) or experiment.seeds[:1]
+
+    def complete(given: Path | None) -> list[Gem5Plan]:
+        gem5 = find_gem5(given)
+        return [
+            Gem5Plan(
+                name=name,
+                seed=seed,
+                experiment=experiment,
+                phases=phases,
+                settle=part.settle,
+                think_ms=part.think_ms,
+                scale_name=scale_name,
+                scale=scale,
+                machine=machine,
+                ruby=ruby,
+                varied=varied,
+                image=image,
+                image_manifest=manifest,
+                gem5=gem5,
+            )
+            for varied, machine, ruby in designs
+            for seed in seeds
+        ]
+
+    return complete
+
+
+def gem5_part(name: str, experiment: Experiment) -> Gem5Part:
+    """UserError where there is none."""
+    if experiment.gem5 is None:
+        raise UserError(f"experiment {name} has no part [gem5]: it was not made for gem5's speed")
+    return experiment.gem5
+
+
+def gem5_phases(name: str, part: Gem5Part, machine: str) -> Gem5Phases:
+    """UserError where the experiment has none for the machine."""
+    if machine not in part.phases:
+        raise UserError(
+            f"experiment {name} has no lengths for gem5 on the machine {machine} ([gem5.phases.{machine}]): "
+            f"{hint(machine, part.phases)}"
+        )
+    return part.phases[machine]
+
+
+def _points(part: Gem5Part) -> Iterator[dict[str, str]]:
+    """Every combination of the sweep's values; one without any where nothing is swept."""
+    for values in itertools.product(*part.sweep.values()):
+        yield dict(zip(part.sweep, map(str, values), strict=True))
+
+
+def flat_design(machine: Machine, ruby: RubyPart) -> dict[str, object]:
+    """What is modelled, by dotted keys."""
+    return machine.design() | {f"{RUBY}{key}": value for key, value in ruby.model_dump().items()}
+
+
+def gem5_design(
+    name: str, machine_name: str, part: Gem5Part, settings: Mapping[str, object]
+) -> tuple[Machine, RubyPart]:
+    """The machine, and what only Ruby has, with settings over them."""
+    of_ruby = {key.removeprefix(RUBY): value for key, value in settings.items() if key.startswith(RUBY)}
+    of_machine = {key: value for key, value in settings.items() if not key.startswith(RUBY)}
+    machine = load_machine(machine_name, {**of_machine, "l2.inclusion": "exclusive"})
+    ruby = resolve(part.ruby.model_dump(), RubyPart, f"experiment {name}: [gem5.ruby]", of_ruby)
+    least = 2 * PROBE_FILTER_WAYS * machine.line_bytes
+    if ruby.probe_filter and (ruby.probe_filter < least or ruby.probe_filter & (ruby.probe_filter - 1)):
+        raise UserError(
+            f"experiment {name}: ruby.probe_filter = {ruby.probe_filter} bytes is no power of two of at least {least} "
+            f"(two sets of {PROBE_FILTER_WAYS} ways of {machine.line_bytes} bytes)"
+        )
+    return machine.model_copy(update={"protocol": PROTOCOL}), ruby

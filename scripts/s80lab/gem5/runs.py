@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs of gem5 that are in the database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.base.folder import read_manifest
+from s80lab.base.hashing import value_hash
+from s80lab.config.experiment import load_experiment
+from s80lab.gem5.plan import flat_design, gem5_design, gem5_part, gem5_phases
+from s80lab.results.database import list_runs
+
+
+def shipped_runs(name: str, machine: str | None) -> list[Path]:
+    """Folders of the latest run of each seed on a machine as its file has it (None: the experiment's), with the scale
+    and the lengths that the experiment has now; UserError where there is none."""
+    experiment = load_experiment(name, {})
+    part = gem5_part(name, experiment)
+    machine = machine or experiment.machine
+    phases = gem5_phases(name, part, machine)
+    wanted = {"settle": value_hash(part.settle), "run_lengths": value_hash(phases.model_dump())}
+    return gem5_runs(name, machine, flat_design(*gem5_design(name, machine, part, {})), part.scale, wanted)
+
+
+def gem5_runs(
+    experiment: str, machine: str, design: Mapping[str, object], scale: str, inputs: Mapping[str, str]
+) -> list[Path]:
+    """Folders of the latest run of each seed on this design of the machine, with this scale and these of its inputs;
+    UserError where there is none."""
+    latest: dict[int, Path] = {}
+    others = 0
+    for row in list_runs(paths.database()):
+        folder = paths.results() / row["folder"]
+        if (row["engine"], row["experiment"], row["machine"]) != ("gem5", experiment, machine) or not folder.is_dir():
+            continue
+        manifest = read_manifest(folder)
+        if (manifest["design"], manifest["scale"]) == (design, scale) and inputs.items() <= manifest["inputs"].items():
+            latest[row["seed"]] = folder
+        else:
+            others += 1
+    if not latest:
+        unlike = f" ({others} of other designs, scales or lengths are)" if others else ""
+        raise UserError(
+            f"no run of {experiment} on {machine} in gem5 is in {paths.runs()}{unlike}; "
+            f"run `s80lab run {experiment} --engine gem5 --machine {machine}` first"
+        )
+    return [latest[seed] for seed in sorted(latest)]

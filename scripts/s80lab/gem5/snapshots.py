@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A run of gem5 in the laboratory's own schema: stats.txt, a dump a window, becomes snapshots.jsonl.
+
+gem5 does not tell privileges and address spaces apart: all its counts have the labels `any`. Where Ruby does not tell
+loads from fetches the kind is `read`. docs/gem5.md says which numbers are estimates.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from s80lab.base.errors import UserError
+from s80lab.config.machine import Machine
+from s80lab.gem5 import table
+from s80lab.gem5.binary import PROTOCOL, VERSIONS
+from s80lab.gem5.stats import Dump, Row, read_dumps
+from s80lab.results.snapshots import REQUIRED
+
+ANY = "any"
+DIMS: Mapping[str, tuple[str, ...]] = {
+    "privilege": ("user", "kernel", ANY),
+    "class": ("session", "delivery", "loadgen", "idle", "kernel", "other", ANY),
+    "kind": ("ifetch", "load", "store", "walk", "read"),
+    "source": ("memory", "M", "O", "E", "S"),
+    "state": ("M", "O", "E", "S"),
+    "service": ("l2", "memory", "cache", "upgrade"),
+    "instruction": ("load", "store", "load_store", "branch_conditional", "branch_unconditional", "other"),
+    "transaction": ("CRTE", "DELT", "RENM", "SRCH", "SELT", "COPY", "MOVE", "VIEW", "SEND", "MDEL"),
+    "outcome": ("good", "failed"),
+}
+# Of all cores together: gem5 does not say whose.
+WITHOUT_CORE = ("miss_source", "stall_cycles")
+# Accesses of a core that may be under way when a window ends, at either end.
+IN_FLIGHT = 2
+GAUGES = ("e_resident",)
+
+Values = dict[str, NDArray[np.int64]]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """facts.json, what the simulation's script says of the run."""
+
+    gem5: str
+    protocol: str
+    processors: int
+    windows: Sequence[Mapping[str, Any]]
+
+    @classmethod
+    def read(cls, path: Path) -> Facts:
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+            facts = cls(**{key: content[key] for key in ("gem5", "protocol", "processors", "windows")})
+        except (OSError, ValueError, KeyError) as error:
+            raise UserError(f"{path}: is no record of a whole run of gem5 ({error!r}); run it again") from None
+        if facts.gem5 not in VERSIONS or facts.protocol != PROTOCOL:
+            raise UserError(
+                f"{path}: is of gem5 {facts.gem5} with {facts.protocol}; the table of names (gem5/table.py) is for "
+                f"{', '.join(VERSIONS)} with {PROTOCOL}"
+            )
+        return facts
+
+
+def write_snapshots(out: Path, machine: Machine, warm_up: int, target: Path) -> None:
+    """Reads stats.txt and facts.json of `out`. The first windows, `warm_up` instructions, are not in the region."""
+    facts = Facts.read(out / "facts.json")
+    dumps = list(read_dumps(out / "stats.txt"))
+    if len(dumps) != len(facts.windows):
+        raise UserError(
+            f"{out / 'stats.txt'}: holds {len(dumps)} dumps of the {len(facts.windows)} windows that were run"
+        )
+    windows = [
+        _window(dump, machine, window.get("transactions", {}))
+        for dump, window in zip(dumps, facts.windows, strict=True)
+    ]
+    lines = list(_lines(windows, warm_up))
+    base_cpi = _base_cpi(lines[-1]["values"])
+    partial = target.with_name(target.name + ".partial")
+    with partial.open("w", encoding="utf-8") as file:
+        for line in (_header(machine, base_cpi), *lines):
+            file.write(json.dumps(line, separators=(",", ":"), default=_plain) + "\n")
+    partial.rename(target)
+
+
+def _plain(value: Any) -> Any:
+    return value.reshape(-1).tolist() if isinstance(value, np.ndarray) else int(value)
+
+
+def _header(machine: Machine, base_cpi: float) -> dict[str, Any]:
+    stats = [
+        {
+            "name": name,
+            "unit": "counts",
+            "dims": list(_dims(name)),
+            "gauge": name in GAUGES,
+            "description": "as gem5 counts it: docs/gem5.md",
+        }
+        for name in (*REQUIRED, "operations")
+    ]
+    return {
+        "schema": 1,
+        "engine": "gem5",
+        "in_flight": IN_FLIGHT,
+        "cores": machine.processors.count // machine.processors.threads_per_core,
+        "line_bytes": machine.line_bytes,
+        "clock_hz": machine.processors.clock_hz,
+        "base_cpi": base_cpi,
+        "protocol": "hammer",
+        "dims": {dim: list(labels) for dim, labels in DIMS.items()},
+        "stats": stats,
+    }
+
+
+def _dims(name: str) -> tuple[str, ...]:
+    if name == "operations":
+        return ("core",)
+    return tuple(dim for dim in REQUIRED[name] if not (dim == "core" and name in WITHOUT_CORE))
+
+
+def _lines(windows: Sequence[tuple[int, int, Values]], warm_up: int) -> Iterator[dict[str, Any]]:
+    """Every line of the file behind its header: counters that grow."""
+    total: Values = {name: np.zeros_like(values) for name, values in windows[0][2].items()}
+    instructions = clock_ns = 0
+    marked = False
+
+    def line(mark: str, index: int) -> dict[str, Any]:
+        values = {name: values.copy() for name, values in total.items()}
+        return {
+            "mark": mark,
+            "index": index,
+            "instructions": instructions,
+            "clock_ns": clock_ns,
+            "idle_ns": 0,
+            "values": values,
+        }
+
+    yield line("load_begin", 0)
+    for index, (count, ns, values) in enumerate(windows, start=1):
+        if not marked and instructions >= warm_up:
+            marked = True
+            yield line("measure_begin", index - 1)
+        instructions += count
+        clock_ns += ns
+        for name, added in values.items():
+            total[name] += added
+        yield line("window", index)
+    if not marked:
+        raise UserError(f"the run ended after {instructions} instructions, within its warm-up of {warm_up}")
+    yield line("measure_end", len(windows))
+
+
+def _base_cpi(values: Values) -> float:
+    """Cycles an instruction that no memory access explains, over the whole run."""
+    instructions = int(values["instructions"].sum())
+    return float(values["busy_cycles"].sum() - values["stall_cycles"].sum()) / max(1, instructions)
+
+
+def _window(dump: Dump, machine: Machine, ended: Mapping[str, int]) -> tuple[int, int, Values]:
+    """Instructions, modelled nanoseconds and all statistics of one dump. ended: transactions by work item."""
+    cores = machine.processors.count // machine.processors.threads_per_core
+    threads = machine.processors.threads_per_core
+    values: Values = {name: _zeros(name, cores) for name in (*REQUIRED, "operations")}
+
+    def put(name: str, counts: NDArray[np.int64] | int, **where: str) -> None:
+        values[name][_at(name, **where)] += counts
+
+    def by_core(rows: Sequence[str]) -> NDArray[np.int64]:
+        return np.asarray(np.sum([dump.vector(row, cores) for row in rows], axis=0), dtype=np.int64)
+
+    ticks = dump.scalar(table.TICKS)
+    # A processor that did nothing has no row of instructions, but one of operations.
+    idle: dict[str, Row] = dict.fromkeys(dump.matching(table.OPERATIONS), (0.0,))
+
+    def by_processor(pattern: str, scale: float = 1.0) -> NDArray[np.int64]:
+        found = dump.matching(pattern)
+        if pattern == table.INSTRUCTIONS:
+            found = idle | found
+        if len(found) != machine.processors.count:
+            raise UserError(
+                f"{dump.where}: has rows `{pattern}` of {len(found)} processors instead of {machine.processors.count}"
+            )
+        in_order = sorted(found, key=lambda number: int(number or 0))
+        counts = np.rint([found[key][0] * scale for key in in_order]).astype(np.int64)
+        return np.asarray(counts.reshape(cores, threads).sum(axis=1), dtype=np.int64)
+
+    check_events(dump, cores)
+    for name, kinds in table.ACCESSES.items():
+        for kind, rows in kinds.items():
+            put(name, by_core(rows), kind=kind)
+    for (kind, state), rows in table.FILLS.items():
+        put("fills", by_core(rows), kind=kind, state=state)
+    lost = by_core(table.UPGRADES_LOST)
+    put("upgrades", by_core(table.UPGRADES) - lost)
+    put("l2_misses", lost, kind="store")
+    put("fills", lost, kind="store", state="M")
+    for name, rows in table.COUNTS.items():
+        put(name, by_core(rows))
+    values["stores_found_e"][_at("stores_found_e")] = values["e_to_m"][_at("e_to_m")]
+    entered = values["fills"][:, :, DIMS["kind"].index("read"), DIMS["state"].index("E")]
+    left = sum(values[name] for name in ("e_to_m", "e_downgraded", "e_evicted", "e_invalidated"))
+    values["e_resident"] = entered - left
+
+    for (kind, source), count in _sources(dump, cores).items():
+        put("miss_source", count, kind=kind, source=source)
+    for kind, service, cycles in _stalls(dump):
+        put("stall_cycles", cycles, kind=kind, service=service)
+
+    instructions = by_processor(table.INSTRUCTIONS)
+    put("instructions", instructions)
+    available = ticks / table.TICKS_PER_S * machine.processors.clock_hz
+    put("busy_cycles", by_processor(table.BUSY_FRACTION, available))
+    operations = by_processor(table.OPERATIONS)
+    values["operations"] += operations
+    classes = {
+        name: sum(int(_sum(dump, table.OPERATION_TYPE.format(name=row))) for row in rows)
+        for name, rows in table.CLASSES.items()
+    } | {name: int(_sum(dump, table.CONTROL.format(name=row))) for name, row in table.BRANCHES.items()}
+    for name, count in (classes | {"other": int(operations.sum()) - sum(classes.values())}).items():
+        put("instruction_class", count, instruction=name)
+    for number, name in enumerate(DIMS["transaction"]):
+        for outcome, item in (("good", number), ("failed", table.FAILED + number)):
+            put("transactions", int(ended.get(str(item), 0)), transaction=name, outcome=outcome)
+    return int(instructions.sum()), round(ticks / table.TICKS_PER_NS), values
+
+
+def check_events(dump: Dump, cores: int) -> None:
+    """Every event's row must be the sum of its rows by state: a missing row is found, and a state that the table does
+    not know."""
+    for kind, event in table.EVENTS.items():
+        row = table.CACHE + event
+        if row not in dump.rows:
+            raise UserError(f"{dump.where}: the row `{row}` is missing")
+        known = set(table.ACCESSES["accesses"][kind]) | {f"{table.CACHE}{state}.{event}" for state in table.STALLED}
+        known |= {f"{table.CACHE}{state}.{event}" for state in table.STALLED_STORES}
+        rows = dump.matching(f"({table.CACHE.replace('.', '[.]')}[A-Z_0-9]+[.]{event})")
+        for name in sorted(rows.keys() - known):
+            raise UserError(f"{dump.where}: the row `{name}` is of a state that gem5/table.py does not know")
+        counted = np.sum([np.array(dump.vector(name, cores)) for name in rows], axis=0)
+        if not np.array_equal(counted, np.array(dump.vector(row, cores))):
+            raise UserError(f"{dump.where}: the rows STATE.{event} do not sum to `{row}`: one of them is missing")
+
+
+def _sources(dump: Dump, cores: int) -> dict[tuple[str, str], int]:
+    """Who answered the misses. Of the stores, those that held a copy in S are no misses, and who sent them data is not
+    recorded: it was memory with copies about, or an owner in O, of which they are taken off in proportion."""
+
+    def total(rows: table.Names) -> int:
+        return sum(int(sum(dump.vector(row, 1 if row.startswith(table.DIRECTORY) else cores))) for row in rows)
+
+    counts = {place: total(rows) for place, rows in table.SOURCES.items()}
+    upgrades = total(table.UPGRADES_FROM_S) - total(table.UPGRADES_LOST_IN_S)
+    memory, owners = total(table.STORES_WITH_COPIES), counts["store", "O"]
+    from_memory = round(upgrades * memory / (memory + owners)) if memory + owners else 0
+    counts["store", "memory"] -= min(memory, from_memory)
+    counts["store", "O"] -= min(owners, upgrades - from_memory)
+    return counts
+
+
+def _stalls(dump: Dump) -> Iterator[tuple[str, str, int]]:
+    """Stall cycles by kind and by who serviced the access. A store's service is its last answer's sender, and a store
+    that held a copy counts by it too."""
+    for kind, requests in table.REQUESTS.items():
+        for service, histograms in table.SERVICES.items():
+            cycles = 0.0
+            for request in requests:
+                for histogram in histograms:
+                    samples = dump.number(table.latency_row(request, histogram, "samples"))
+                    mean = dump.number(table.latency_row(request, histogram, "mean")) if samples else 0.0
+                    cycles += samples * max(0.0, mean - table.L1_LATENCY)
+            yield kind, service, round(cycles)
+
+
+def _sum(dump: Dump, pattern: str) -> float:
+    return sum(row[0] for row in dump.matching(pattern).values())
+
+
+def _zeros(name: str, cores: int) -> NDArray[np.int64]:
+    return np.zeros([cores if dim == "core" else len(DIMS[dim]) for dim in _dims(name)], dtype=np.int64)
+
+
+def _at(name: str, **where: str) -> tuple[int | slice, ...]:
+    """The index of a statistic's place: all cores, the labels given, `any` where gem5 does not tell."""
+    index: list[int | slice] = []
+    for dim in _dims(name):
+        if dim == "core":
+            index.append(slice(None))
+        else:
+            index.append(DIMS[dim].index(where.get(dim, ANY)))
+    return tuple(index)

@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""gem5's stages: boot and warm-up without caches to checkpoints, the measured run under Ruby to the same tables."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from s80lab import __version__
+from s80lab.base import host, paths
+from s80lab.base.errors import UserError
+from s80lab.base.hashing import value_hash
+from s80lab.base.progress import Board, Job
+from s80lab.base.staging import PARTIAL, exclusive, staging, tidy
+from s80lab.config.experiment import Gem5Phases
+from s80lab.experiment import checkpoint, resources
+from s80lab.experiment.checkpoint import GEM5_RAM, GEM5_STATE, SNAPSHOTS, Checkpoint, Manifest
+from s80lab.experiment.plan import Inputs
+from s80lab.experiment.run import is_whole
+from s80lab.experiment.stages import Until
+from s80lab.gem5.plan import PROTOCOL, Gem5Plan
+from s80lab.gem5.process import CONSOLE, simulate
+from s80lab.gem5.snapshots import write_snapshots
+from s80lab.guest.kernel.unpack import unpack_kernel
+from s80lab.report.write import write_run_report
+from s80lab.results.database import insert_run
+from s80lab.results.identities import check_snapshots
+from s80lab.results.metrics.derive import write_stats
+from s80lab.results.snapshots import Delta, Snapshots
+
+JOB, MACHINE, KERNEL = "job.txt", "machine.toml", "vmlinux"
+OUT = "gem5"
+# What is kept of gem5's own output beside its statistics.
+KEPT = (CONSOLE, "config.ini", "facts.json", "stats.txt")
+
+
+class Gem5Pipeline:
+    """jobs: simulations at once (0: one for each host core). again: measure anew what is there already."""
+
+    def __init__(self, board: Board, jobs: int = 0, again: bool = False) -> None:
+        self._board = board
+        self._jobs = jobs or host.cores()
+        self._slots = asyncio.Semaphore(self._jobs)
+        self._again = again
+        self._ready: dict[str, asyncio.Task[Checkpoint]] = {}
+
+    async def go(self, plans: Sequence[Gem5Plan], until: Until = "run") -> list[Path]:
+        """Runs the experiments up to a stage; the folders of all measured runs (none before the last stage)."""
+        tidy(self._board.say, paths.checkpoints(), paths.runs())
+        self._check_needs(plans, until)
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(self._experiment(plan, until, group)) for plan in plans]
+        return [folder for task in tasks for folder in task.result()]
+
+    def _check_needs(self, plans: Sequence[Gem5Plan], until: Until) -> None:
+        missing = checkpoint.missing(plans, ready_only=until == "ready")
+        at_once = min(self._jobs, len(plans))
+        disk = sum(resources.checkpoint_bytes(plan.scale) for plan in missing.values())
+        ram = max(plan.scale.ram for plan in plans)
+        boots = sum(name in missing for name in {plan.ready_name for plan in plans})
+        booting = min(self._jobs, boots) * (ram + resources.GEM5_BOOT_MEMORY)
+        needed = resources.Need(disk, max(booting, at_once * (ram + resources.GEM5_MEMORY)))
+        self._board.say(f"needs {needed} ({len(missing)} checkpoints to build, {at_once} simulations at once)")
+        resources.require(needed, paths.checkpoints())
+
+    async def _experiment(self, plan: Gem5Plan, until: Until, group: asyncio.TaskGroup) -> list[Path]:
+        if plan.ready_key not in self._ready:
+            self._ready[plan.ready_key] = group.create_task(self._build(plan, "ready", None))
+        ready = await self._ready[plan.ready_key]
+        if until == "ready":
+            return []
+        warm = await self._build(plan, "warm", ready)
+        return [] if until == "warm" else [await self._measure(plan, warm)]
+
+    async def _build(self, plan: Gem5Plan, stage: checkpoint.Stage, ready: Checkpoint | None) -> Checkpoint:
+        name, key, inputs = (
+            (plan.ready_name, plan.ready_key, plan.ready_inputs)
+            if ready is None
+            else (plan.warm_name, plan.warm_key, plan.warm_inputs)
+        )
+        job = self._board.job(name)
+        lock = paths.checkpoints() / f".{name}.lock"
+        async with exclusive(lock, lambda: job.update("waiting for another process that builds it")):
+            found = checkpoint.find(name, key)
+            if found is None:
+                async with self._slots:
+                    found = await self._simulate(plan, stage, ready, name, key, inputs, job)
+        job.done(f"{stage} ({found.disk_bytes() / 1e9:.1f} GB, built in {found.manifest.wall_s:.0f} s)")
+        return found
+
+    async def _simulate(
+        self,
+        plan: Gem5Plan,
+        stage: checkpoint.Stage,
+        ready: Checkpoint | None,
+        name: str,
+        key: str,
+        inputs: Inputs,
+        job: Job,
+    ) -> Checkpoint:
+        began = time.monotonic()
+        folder = paths.checkpoints() / name
+        with staging(folder) as partial:
+            out = partial / OUT
+            arguments = stage_arguments(plan, partial, plan.login_job() if ready is None else plan.job())
+            arguments["save"] = partial / "saved"
+            if ready is None:
+                facts = await simulate(plan.gem5, "boot", arguments, out, job)
+            else:
+                arguments |= {"restore": ready.folder, "instructions": plan.settle}
+                facts = await simulate(plan.gem5, "warm", arguments, out, job, plan.settle)
+            for file in (GEM5_STATE, GEM5_RAM):
+                (partial / "saved" / file).rename(partial / file)
+            shutil.rmtree(partial / "saved")
+            (partial / KERNEL).unlink()
+            shutil.copyfile(out / CONSOLE, partial / "console.log")
+            shutil.rmtree(out)
+            job.update("hashing")
+            files = await asyncio.to_thread(checkpoint.hash_files, partial)
+        manifest = Manifest(
+            name=name,
+            stage=stage,
+            engine="gem5",
+            key=key,
+            inputs=inputs,
+            gem5_version=facts["gem5"],
+            files=files,
+            wall_s=round(time.monotonic() - began, 1),
+            created=checkpoint.now(),
+        )
+        return checkpoint.record(folder, manifest)
+
+    async def _measure(self, plan: Gem5Plan, warm: Checkpoint) -> Path:
+        inputs = plan.run_inputs(warm.manifest.content)
+        run_id = f"gem5-{plan.name}-{plan.machine.name}-s{plan.seed}-{value_hash(inputs)[:8]}"
+        folder = paths.runs() / run_id
+        label = f", {plan.label}" if plan.label else ""
+        job = self._board.job(f"{plan.name} on {plan.machine.name} in gem5{label}, seed {plan.seed}")
+        if self._again or not is_whole(folder):
+            async with self._slots:
+                with staging(folder) as partial:
+                    await self._live(plan, warm, run_id, inputs, partial, job)
+        insert_run(paths.database(), folder)
+        job.done(f"whole: {folder.name}")
+        return folder
+
+    async def _live(
+        self, plan: Gem5Plan, warm: Checkpoint, run_id: str, inputs: Inputs, folder: Path, job: Job
+    ) -> None:
+        began = time.monotonic()
+        out = folder / OUT
+        total = plan.phases.warmup + plan.phases.measure
+        arguments = stage_arguments(plan, folder, plan.job())
+        arguments |= {
+            "restore": warm.folder,
+            "window": plan.phases.window,
+            "windows": -(-total // plan.phases.window),
+            "warm-windows": -(-plan.phases.warmup // plan.phases.window),
+            "transactions": plan.phases.transactions,
+        }
+        facts = await simulate(plan.gem5, "measure", arguments, out, job, total)
+        (folder / KERNEL).unlink()
+        for path in out.iterdir():
+            if path.name not in KEPT:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+        wall_s = time.monotonic() - began
+        try:
+            await asyncio.to_thread(finish, plan, warm, run_id, inputs, facts, folder, wall_s)
+        except UserError as error:
+            raise UserError(f"{error} (what gem5 said is kept: {_keep(folder)})") from None
+
+
+def stage_arguments(plan: Gem5Plan, folder: Path, job_text: str) -> dict[str, object]:
+    """Puts machine, job and kernel into the folder; the arguments of mail_server.py that name them."""
+    (folder / MACHINE).write_text(plan.machine_text())
+    (folder / JOB).write_text(job_text)
+    unpack_kernel(plan.image / "vmlinuz", folder / KERNEL)
+    return {
+        "machine": folder / MACHINE,
+        "job": folder / JOB,
+        "memory": plan.scale.ram,
+        "kernel": folder / KERNEL,
+        "initramfs": plan.image / "initramfs.cpio",
+        "command-line": plan.command_line(),
+    }
+
+
+def _keep(folder: Path) -> Path:
+    """Moves the run's folder, which is no result, to where nothing removes it: hours of simulation may be in it."""
+    kept = paths.results() / "refused" / folder.name.removeprefix(PARTIAL)
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    shutil.move(folder, kept)
+    return kept
+
+
+def _refuse_short(run_id: str, phases: Gem5Phases, region: Delta) -> None:
+    """UserError where the region has not what its lengths ask for."""
+    ended = region.total("transactions")
+    if ended < phases.transactions:
+        raise UserError(
+            f"{run_id}: {ended} transactions of {phases.transactions} ended within {region.instructions} instructions; "
+            "ask for fewer, or raise `measure`"
+        )
+    if not phases.transactions and region.instructions < phases.measure:
+        raise UserError(f"{run_id}: {region.instructions} instructions were measured of {phases.measure}")
+
+
+def finish(
+    plan: Gem5Plan,
+    warm: Checkpoint,
+    run_id: str,
+    inputs: Inputs,
+    facts: dict[str, Any],
+    folder: Path,
+    wall_s: float,
+) -> None:
+    """Statistics in the laboratory's schema, checks, manifest and report of a run that has ended."""
+    write_snapshots(folder / OUT, plan.machine, plan.phases.warmup, folder / SNAPSHOTS)
+    snapshots = Snapshots.read(folder / SNAPSHOTS)
+    identities = check_snapshots(snapshots)
+    region = snapshots.region()
+    _refuse_short(run_id, plan.phases, region)
+    simulated = snapshots.whole().instructions
+    manifest = {
+        "schema": 1,
+        "run": run_id,
+        "experiment": plan.name,
+        "mix": plan.experiment.workload,
+        "engine": "gem5",
+        "machine": plan.machine.name,
+        "protocol": PROTOCOL,
+        "workload": plan.experiment.workload,
+        "scale": plan.scale_name,
+        "seed": plan.seed,
+        "status": "whole",
+        "design": plan.design,
+        "instructions": region.instructions,
+        "modelled_ns": region.clock_ns,
+        "wall_s": round(wall_s, 2),
+        "mips": round(simulated / facts["seconds"] / 1e6, 3),
+        "inputs": inputs,
+        "warm_snapshots": None,
+        "checkpoint": warm.manifest.name,
+        "notes": facts["notes"],
+        "identities": identities,
+        "versions": {
+            "s80lab": __version__,
+            "gem5": facts["gem5"],
+            "kernel": plan.image_manifest.kernel_version,
+            **plan.image_manifest.packages,
+        },
+    }
+    (folder / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
+    write_stats(folder)
+    write_run_report(folder)

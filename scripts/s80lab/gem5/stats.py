@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""gem5's stats.txt: its dumps, row by row. What the rows mean stands in gem5/table.py.
+
+    for dump in read_dumps(path): dump.vector("...L1Cache_Controller.I.Load"), dump.scalar("simTicks")
+
+A vector prints its elements in one row (`name | 2 40.00% 40.00% | ...`), a scalar `name 5`, parts of anything else a
+row each (`name::mean 45.5`). Rows that would say zero are absent.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from s80lab.base.errors import UserError
+
+BEGIN = "---------- Begin Simulation Statistics ----------"
+END = "---------- End Simulation Statistics   ----------"
+
+Row = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Dump:
+    """One dump. where: for messages, the file and the number of the dump."""
+
+    where: str
+    rows: Mapping[str, Row]
+
+    def scalar(self, name: str) -> float:
+        """The row's value; UserError where it is missing or has several."""
+        row = self.rows.get(name)
+        if row is None:
+            raise UserError(f"{self.where}: the row `{name}` is missing")
+        if len(row) != 1:
+            raise UserError(f"{self.where}: the row `{name}` has {len(row)} values instead of one")
+        return row[0]
+
+    def number(self, name: str) -> float:
+        """The row's value, zero where there is none."""
+        return self.scalar(name) if name in self.rows else 0.0
+
+    def vector(self, name: str, length: int) -> Row:
+        """The row's elements, zeros where there is no row; UserError for another length."""
+        row = self.rows.get(name, (0.0,) * length)
+        if len(row) != length:
+            raise UserError(f"{self.where}: the row `{name}` has {len(row)} values instead of {length}")
+        return row
+
+    def matching(self, pattern: str) -> dict[str, Row]:
+        """Rows by the first group of the pattern, which the whole name must match."""
+        compiled = re.compile(pattern)
+        found = ((compiled.fullmatch(name), row) for name, row in self.rows.items())
+        return {match[1]: row for match, row in found if match}
+
+
+def read_dumps(path: Path) -> Iterator[Dump]:
+    """Every dump of the file, in order; UserError where the file is cut short or holds none."""
+    rows: dict[str, Row] | None = None
+    number = 0
+    try:
+        with path.open(encoding="utf-8") as file:
+            for line in file:
+                if line.startswith(BEGIN):
+                    rows, number = {}, number + 1
+                elif line.startswith(END):
+                    if rows is not None:
+                        yield Dump(f"{path}, dump {number}", rows)
+                    rows = None
+                elif rows is not None:
+                    _take(line, rows, f"{path}, dump {number}")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: cannot be read ({error})") from None
+    if rows is not None:
+        raise UserError(f"{path}, dump {number}: has no end line; gem5 ended early, or the file is cut short")
+    if number == 0:
+        raise UserError(f"{path}: holds no dump of statistics; gem5 ended before its first one")
+
+
+def _take(line: str, rows: dict[str, Row], where: str) -> None:
+    words = line.split("#")[0].split("(Unspecified)")[0].split()
+    if len(words) < 2:
+        return
+    try:
+        if words[1] == "|":
+            # Each column: the element, its share, the sum of the shares.
+            rows[words[0]] = tuple(float(words[at]) for at in range(2, len(words), 4))
+        else:
+            rows[words[0]] = (float(words[1]),)
+    except ValueError:
+        raise UserError(f"{where}: the row `{line.strip()}` holds no numbers") from None

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""QEMU's command line. Every option that a run's repeatability rests on is here, with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from s80lab.config.experiment import Scale
+from s80lab.config.machine import Machine, Processors
+
+RAM_FILE = "ram.img"
+CONSOLE = "console.log"
+OUTPUT = "output.jsonl"
+JOB = "job.txt"
+JOB_NAME = "opt/s80lab/job"
+
+
+@dataclass(frozen=True)
+class Boot:
+    """What is booted: kernel and initramfs on a machine, with a mail store of a scale."""
+
+    machine: Machine
+    scale: Scale
+    kernel: Path
+    initramfs: Path
+
+    def append(self) -> str:
+        """The kernel's command line."""
+        guest = self.machine.guest
+        return f"{guest.kernel_args} s80.time_ratio={guest.time_ratio:g} {self.scale.boot_line()}"
+
+
+@dataclass(frozen=True)
+class Session:
+    """One QEMU process: where its RAM file lies and is written to, its job and the plugin's arguments.
+
+    shared: the guest's stores go to the RAM file (a checkpoint is made); otherwise the mapping is private.
+    """
+
+    folder: Path
+    ram: Path
+    shared: bool
+    socket: Path
+    job: Path | None = None
+    plugin: Path | None = None
+    plugin_arguments: Mapping[str, object] | None = None
+    incoming: bool = False
+
+
+def guest_options(boot: Boot) -> list[str]:
+    """What the guest can see of its machine, paths aside: part of every checkpoint's key."""
+    return [
+        # No device whose work is done on the host's clock: no network, disk or display.
+        *("-nodefaults", "-no-user-config", "-display", "none", "-vga", "none", "-nic", "none"),
+        *("-accel", "tcg"),
+        # One instruction is one nanosecond of guest time; idle time is jumped over instead of slept.
+        *("-icount", "shift=0,sleep=off"),
+        *("-smp", _topology(boot.machine.processors), "-cpu", boot.machine.guest.cpu),
+        *("-m", str(boot.scale.ram >> 20)),
+        *("-machine", "pc,hpet=off,memory-backend=ram0"),
+        *("-rtc", "base=2026-01-01T00:00:00,clock=vm", "-seed", "1"),
+        # panic=-1 asks for a reboot, which ends QEMU.
+        "-no-reboot",
+        *("-append", boot.append()),
+    ]
+
+
+def arguments(boot: Boot, session: Session) -> list[str]:
+    """All options behind the binary's name."""
+    share = "share=on" if session.shared else "share=off,readonly=on,rom=off"
+    options = [
+        *guest_options(boot),
+        *("-object", f"memory-backend-file,id=ram0,size={boot.scale.ram},mem-path={_value(session.ram)},{share}"),
+        *("-kernel", str(boot.kernel), "-initrd", str(boot.initramfs)),
+        *_serial("console", session.folder / CONSOLE),
+        *_serial("output", session.folder / OUTPUT),
+        *("-qmp", f"unix:{_value(session.socket)},server=on,wait=off"),
+    ]
+    if session.job is not None:
+        options += ["-fw_cfg", f"name={JOB_NAME},file={_value(session.job)}"]
+    if session.plugin is not None:
+        options += ["-plugin", _plugin(session.plugin, session.plugin_arguments or {})]
+    if session.incoming:
+        options += ["-incoming", "defer"]
+    return options
+
+
+def _topology(processors: Processors) -> str:
+    """A socket for each core: no two of them share a cache."""
+    threads = processors.threads_per_core
+    return f"{processors.count},sockets={processors.count // threads},cores=1,threads={threads}"
+
+
+def _serial(name: str, path: Path) -> list[str]:
+    """Output to a file does not disturb the guest's timing; input would."""
+    return ["-chardev", f"file,id={name},path={_value(path)}", "-serial", f"chardev:{name}"]
+
+
+def _plugin(plugin: Path, values: Mapping[str, Any]) -> str:
+    return ",".join([_value(plugin), *(f"{key}={_value(value)}" for key, value in values.items())])
+
+
+def _value(value: object) -> str:
+    """A value inside an option with several: a comma of its own is doubled, or what follows it were another option."""
+    return str(value).replace(",", ",,")

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The kernel's own counters, read out of the guest's memory at every snapshot.
+
+    write_watch(path, memory)
+
+says where they lie in the guest of a checkpoint; the plugin reads them there when a snapshot is due, at an exact
+instruction, and writes their sums into the snapshot (docs/interfaces.md, section 10).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from s80lab.base.errors import UserError
+from s80lab.guest.kernel.memory import KernelMemory, array_element
+from s80lab.guest.kernel.tasks import tasks
+from s80lab.guest.kernel.types import Field
+
+WATCH = "watch.txt"
+
+# Counters of each processor: name, then per-CPU variable and member.
+_PER_CPU = {
+    "interrupt.timer": "irq_stat.apic_timer_irqs",
+    "interrupt.reschedule": "irq_stat.irq_resched_count",
+    "interrupt.call": "irq_stat.irq_call_count",
+    "interrupt.device": "kstat.irqs_sum",
+    "context_switches": "runqueues.nr_switches",
+    "waiting_ns": "runqueues.rq_sched_info.run_delay",
+}
+_EVENTS = {
+    "page_faults": "PGFAULT",
+    "page_activations": "PGACTIVATE",
+    "pages_freed": "PGFREE",
+}
+_SOFTIRQ = "_SOFTIRQ"
+KERNEL_THREADS = "kernel"
+
+
+@dataclass(frozen=True)
+class Watched:
+    """One unsigned integer of `size` bytes at a guest-physical address. While the `guard` (address, value; 4 bytes)
+    does not hold, it is another's, and the last value counts."""
+
+    name: str
+    address: int
+    size: int
+    guard: tuple[int, int] | None = None
+
+    def line(self) -> str:
+        guarded = "" if self.guard is None else f" {self.guard[0]:#x} {self.guard[1]}"
+        return f"{self.name} {self.address:#x} {self.size}{guarded}\n"
+
+
+def write_watch(path: Path, memory: KernelMemory) -> None:
+    """The list for the plugin."""
+    path.write_text("".join(watched.line() for watched in watch_list(memory)))
+
+
+def watch_list(memory: KernelMemory) -> list[Watched]:
+    """Everything that is counted; values of one name belong together and are summed."""
+    return [*_of_processors(memory), *_of_machine(memory), *_of_tasks(memory)]
+
+
+def _of_processors(memory: KernelMemory) -> Iterator[Watched]:
+    types = memory.kernel.types
+    fields = {name: (path.split(".")[0], types.variable(path)) for name, path in _PER_CPU.items()}
+    softirqs = types.variable("kstat.softirqs")
+    for label, number in types.enumeration_with(f"TIMER{_SOFTIRQ}").items():
+        if label.endswith(_SOFTIRQ) and number < softirqs.count:
+            fields[f"softirq.{label.removesuffix(_SOFTIRQ).lower()}"] = ("kstat", array_element(softirqs, number))
+    events, numbers = types.variable("vm_event_states.event"), types.enumerators("vm_event_item")
+    for name, label in _EVENTS.items():
+        fields[name] = ("vm_event_states", array_element(events, numbers[label]))
+    for name, (variable, field) in fields.items():
+        for base in memory.per_cpu(variable):
+            yield _watched(memory, name, base, field)
+
+
+def _of_machine(memory: KernelMemory) -> Iterator[Watched]:
+    yield _watched(memory, "forks", memory.kernel.symbols.address("total_forks"), Field(0, 8, 0))
+
+
+def _of_tasks(memory: KernelMemory) -> Iterator[Watched]:
+    types = memory.kernel.types
+    pid = types.field("task_struct.pid")
+    for task in tasks(memory):
+        name = KERNEL_THREADS if task.kernel_thread else re.sub(r"[^\w-]", "_", task.comm, flags=re.ASCII)
+        guard = (_physical(memory, task.address + pid.offset), task.pid)
+        for what, path in (("task_ns", "sum_exec_runtime"), ("task_migrations", "nr_migrations")):
+            yield _watched(memory, f"{what}.{name}", task.address, types.field(f"task_struct.se.{path}"), guard)
+
+
+def _watched(memory: KernelMemory, name: str, base: int, field: Field, guard: tuple[int, int] | None = None) -> Watched:
+    return Watched(name, _physical(memory, base + field.offset), field.size, guard)
+
+
+def _physical(memory: KernelMemory, virtual: int) -> int:
+    physical = memory.physical(virtual)
+    if physical is None:
+        raise UserError(f"the guest's kernel has nothing at {virtual:#x}")
+    return physical

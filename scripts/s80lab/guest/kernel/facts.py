@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the guest's kernel says of itself: its symbols (kallsyms) and the layouts of its structures (BTF).
+
+Both come out of the image's own kernel, so they are always those of the guest; nothing is kept by hand. They are read
+once a kernel and then lie beside the image, in a folder named after the kernel's hash.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from s80lab.base.staging import staging
+from s80lab.guest.kernel.elf import Elf
+from s80lab.guest.kernel.plugin_file import kernel_text
+from s80lab.guest.kernel.symbols import Symbols, from_text, read_symbols, system_calls
+from s80lab.guest.kernel.types import Types
+from s80lab.guest.kernel.unpack import unpack_kernel
+from s80lab.image.build import load_image
+
+SYMBOLS, TYPES, CALLS, PLUGIN_FILE = "symbols.txt", "types.btf", "calls.txt", "kernel.txt"
+# Raise when what is kept of a kernel changes.
+FORMAT = 2
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """Of one image. folder: where what was read lies."""
+
+    version: str
+    folder: Path
+
+    @property
+    def plugin_file(self) -> Path:
+        """What the plugin is told of it (docs/interfaces.md, section 9)."""
+        return self.folder / PLUGIN_FILE
+
+    @cached_property
+    def symbols(self) -> Symbols:
+        with (self.folder / SYMBOLS).open() as lines:
+            return from_text(lines)
+
+    @cached_property
+    def types(self) -> Types:
+        return Types((self.folder / TYPES).read_bytes())
+
+    @cached_property
+    def system_calls(self) -> list[str]:
+        """Names by number."""
+        return (self.folder / CALLS).read_text().splitlines()
+
+
+def load_kernel(image: Path) -> Kernel:
+    """The kernel of a built image; UserError where it cannot be read."""
+    manifest = load_image(image)
+    folder = image.parent / f"kernel-{FORMAT}-{manifest.vmlinuz_sha256[:16]}"
+    if not folder.is_dir():
+        with staging(folder) as partial:
+            _read(image / "vmlinuz", manifest.kernel_version, partial)
+    return Kernel(manifest.kernel_version, folder)
+
+
+def _read(vmlinuz: Path, version: str, folder: Path) -> None:
+    unpacked = folder / "vmlinux"
+    unpack_kernel(vmlinuz, unpacked)
+    elf = Elf(unpacked)
+    unpacked.unlink()  # 50 MB, and nothing else of it is needed
+    symbols = read_symbols(elf)
+    btf = elf.section(".BTF")
+    (folder / SYMBOLS).write_text(symbols.text())
+    (folder / TYPES).write_bytes(btf)
+    (folder / CALLS).write_text("".join(f"{name}\n" for name in system_calls(elf, symbols)))
+    (folder / PLUGIN_FILE).write_text(kernel_text(version, symbols, Types(btf)))

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every `struct page` of the guest, as columns over the page frame number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from s80lab.guest.kernel.memory import PAGE, KernelMemory
+
+Words = NDArray[np.uint64]
+# The kernel maps this array by pages of 2 MiB.
+CHUNK = 2 << 20
+_TAIL = 1  # of compound_head: the page is a tail of the page that the rest of the word points to
+ANONYMOUS = 1  # of mapping: it is an anon_vma
+
+
+@dataclass(frozen=True)
+class Pages:
+    """flags, mapping, index and slab_cache (where it is a slab) of the page or, of a tail, of its head; `head` is that
+    one's frame, `users` the head's reference count: 0 where the page is free. places: (physical begin, first frame) of
+    each 2 MiB of the array itself."""
+
+    flags: Words
+    mapping: Words
+    index: Words
+    slab_cache: Words
+    users: NDArray[np.uint32]
+    head: NDArray[np.int64]
+    places: list[tuple[int, int]]
+
+    @property
+    def count(self) -> int:
+        return len(self.flags)
+
+    def flagged(self, bit: int) -> NDArray[np.bool_]:
+        """Where the flag of that number is set."""
+        return np.asarray(self.flags >> np.uint64(bit) & np.uint64(1), dtype=bool)
+
+
+def read_pages(memory: KernelMemory) -> Pages:
+    """All of them (64 bytes for each 4 KiB of memory); frames without memory are as free ones."""
+    types = memory.kernel.types
+    size, count = types.size("page"), memory.symbol("max_pfn")
+    raw, places = bytearray(count * size), []
+    for at in range(0, count * size, CHUNK):
+        physical = memory.physical(memory.vmemmap + at)
+        if physical is not None:
+            places.append((physical, at // size))
+            part = memory.ram.read(physical, min(CHUNK, count * size - at))
+            raw[at : at + len(part)] = part
+    table = np.frombuffer(bytes(raw), dtype=np.uint8).reshape(count, size)
+
+    def column(path: str, kind: type[np.generic]) -> NDArray[np.generic]:
+        field = types.field(path)
+        return np.ascontiguousarray(table[:, field.offset : field.offset + field.size]).view(kind)[:, 0]
+
+    link = column("page.compound_head", np.uint64).astype(np.uint64)
+    tail = (link & np.uint64(_TAIL)).astype(bool)
+    head = np.arange(count, dtype=np.int64)
+    head[tail] = ((link[tail] - np.uint64(_TAIL) - np.uint64(memory.vmemmap)) // np.uint64(size)).astype(np.int64)
+    head[(head < 0) | (head >= count)] = 0
+    index = column("page.index", np.uint64).astype(np.uint64)
+    return Pages(
+        flags=column("page.flags", np.uint64).astype(np.uint64)[head],
+        mapping=column("page.mapping", np.uint64).astype(np.uint64)[head],
+        index=index[head] + (np.arange(count) - head).astype(np.uint64),
+        slab_cache=column("slab.slab_cache", np.uint64).astype(np.uint64)[head],
+        users=column("page._refcount", np.uint32).astype(np.uint32)[head],
+        head=head,
+        places=places,
+    )
+
+
+def frame(physical: int) -> int:
+    """Number of the page that an address lies in."""
+    return physical // PAGE

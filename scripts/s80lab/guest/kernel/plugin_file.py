@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The kernel's symbols and layouts as the plugin reads them: `name value` a line (docs/interfaces.md, section 9)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from s80lab.guest.kernel.symbols import Symbols
+from s80lab.guest.kernel.types import Types
+
+FIELDS = ("comm", "pid", "tgid", "flags", "mm", "stack")
+PER_CPU = ("current_task", "cpu_number", "this_cpu_off")
+# Entries of the kernel and where they return, task switches, soft interrupts, idling; and where the per-CPU areas are.
+SYMBOLS = re.compile(
+    r"entry_SYSCALL_64.*|entry_SYSRETQ_.*|entry_INT80.*|entry_SYSENTER.*|asm_exc_\w+|asm_sysvec_\w+|asm_common_interrupt"
+    r"|asm_spurious_interrupt|asm_load_gs_index|irq_entries_start|spurious_entries_start|common_interrupt_return"
+    r"|error_entry|error_return|paranoid_entry|paranoid_exit|swapgs_restore_regs_and_return_to_usermode"
+    r"|restore_regs_and_return_to_kernel|native_iret|native_irq_return_iret|(sysvec|exc)_\w+|common_interrupt"
+    r"|__switch_to|__switch_to_asm|finish_task_switch.*|schedule_tail|ret_from_fork|ret_from_fork_asm|do_syscall_64"
+    r"|irq_enter_rcu|irq_exit_rcu|__irq_exit_rcu|__do_softirq|handle_softirqs|do_softirq|do_softirq\.part\.0|run_ksoftirqd"
+    r"|__local_bh_enable_ip|__softirqentry_text_(start|end)|__(irq)?entry_text_(start|end)|asm_call_on_stack|call_on_stack"
+    r"|do_idle|cpu_startup_entry|default_idle|default_idle_call|arch_cpu_idle|cpu_idle_poll.*|cpuidle_enter|cpuidle_enter_state"
+    r"|__per_cpu_offset|__per_cpu_(start|end|load)|init_task|init_top_pgt|_text|_etext|_stext|_end|begin_new_exec|__set_task_comm"
+)
+
+
+def kernel_text(version: str, symbols: Symbols, types: Types) -> str:
+    """The whole file."""
+    return "".join(f"{line}\n" for line in _lines(version, symbols, types))
+
+
+def _lines(version: str, symbols: Symbols, types: Types) -> Iterator[str]:
+    yield f"kernel_version {version}"
+    for name in PER_CPU:
+        yield f"per_cpu.{name} {symbols.address(name):#x}"
+    yield f"per_cpu.end {symbols.per_cpu_end:#x}"
+    for name in FIELDS:
+        yield f"task_struct.{name} {types.offset(f'task_struct.{name}')}"
+    yield from sorted({f"symbol.{s.name} {s.address:#x}" for s in symbols.placed if SYMBOLS.fullmatch(s.name)})

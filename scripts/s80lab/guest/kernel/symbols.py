@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The kernel's own table of its symbols (kallsyms), read out of its ELF file, which has no other.
+
+The layout is that of Linux, scripts/kallsyms.c, 5.x to 6.3: in .rodata follow one another, each aligned to 8 bytes, the
+offsets, their base, the number of symbols, the packed names, a marker each 256 names, and the tokens that the names
+are packed with. No symbol says where they begin, so they are found by their form.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import struct
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from s80lab.base.errors import UserError
+from s80lab.guest.kernel.elf import Elf
+
+_DIGITS = b"".join(bytes((digit, 0)) for digit in b"0123456789")
+_TOKENS, _MARKED = 256, 256
+_LONGEST_TOKENS = 8192
+_FEWEST, _MOST = 1000, 1 << 20
+_MOST_CALLS = 1024
+_CALL = re.compile(r"__x64_(?:compat_)?sys_(\w+)")
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """kind: as nm names them; lower case is local."""
+
+    address: int
+    kind: str
+    name: str
+
+
+@dataclass
+class Symbols:
+    """All symbols by address. Addresses below `per_cpu_end` are offsets into the per-CPU areas."""
+
+    all: list[Symbol]
+    per_cpu_end: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.all.sort(key=lambda symbol: (symbol.address, symbol.name))
+        # Of one name, a global symbol goes before local ones.
+        self._by_name = {s.name: s for s in sorted(self.all, key=lambda s: s.kind.isupper())}
+        self.per_cpu_end = self._by_name["__per_cpu_end"].address if "__per_cpu_end" in self._by_name else 0
+        self.placed = [symbol for symbol in self.all if symbol.address >= self.per_cpu_end]
+        self._per_cpu = [symbol for symbol in self.all if symbol.address < self.per_cpu_end]
+        self._addresses = {id(part): [s.address for s in part] for part in (self.placed, self._per_cpu)}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._by_name
+
+    def address(self, name: str) -> int:
+        """UserError where the kernel has no such symbol."""
+        if name not in self._by_name:
+            raise UserError(f"the kernel has no symbol `{name}`")
+        return self._by_name[name].address
+
+    def at(self, address: int) -> tuple[Symbol, int] | None:
+        """The last symbol that begins at the address or before it, and how far into it that is."""
+        return self._at(self.placed, address)
+
+    def per_cpu_at(self, offset: int) -> tuple[Symbol, int] | None:
+        """The same in the per-CPU area."""
+        return self._at(self._per_cpu, offset)
+
+    def _at(self, part: list[Symbol], address: int) -> tuple[Symbol, int] | None:
+        place = bisect_right(self._addresses[id(part)], address) - 1
+        return (part[place], address - part[place].address) if place >= 0 else None
+
+    def text(self) -> str:
+        """One `address kind name` a line, as /proc/kallsyms has them."""
+        return "".join(f"{s.address:016x} {s.kind} {s.name}\n" for s in self.all)
+
+
+def from_text(lines: Iterable[str]) -> Symbols:
+    """What `Symbols.text` wrote."""
+    parts = (line.split() for line in lines)
+    return Symbols([Symbol(int(address, 16), kind, name) for address, kind, name in parts])
+
+
+def read_symbols(elf: Elf) -> Symbols:
+    """UserError where the kernel has no table of this form."""
+    data = elf.section(".rodata")
+    for table, index in _token_tables(data):
+        tokens = [data[table + i : data.index(b"\0", table + i)].decode("latin-1") for i in index]
+        for names, count, base in _name_tables(data, table):
+            offsets = struct.unpack_from(f"<{count}i", data, names - 16 - (count * 4 + 7 & ~7))
+            packed = (text for _, text in _walk(data, names, count))
+            found = ("".join(tokens[token] for token in text) for text in packed)
+            # CONFIG_KALLSYMS_ABSOLUTE_PERCPU: not negative, it is a per-CPU symbol's value; else it is from the base.
+            addresses = (offset if offset >= 0 else base - 1 - offset for offset in offsets)
+            return Symbols([Symbol(a, name[0], name[1:]) for a, name in zip(addresses, found, strict=True)])
+    raise UserError(f"{elf.path}: its table of symbols (kallsyms) was not found")
+
+
+def system_calls(elf: Elf, symbols: Symbols) -> list[str]:
+    """The system calls' names by number, out of the table of their functions (`__x64_sys_read` is read)."""
+    rodata = elf.sections[".rodata"]
+    begin = symbols.address("sys_call_table") - rodata.address
+    names = []
+    for (address,) in struct.iter_unpack("<Q", elf.section(".rodata")[begin : begin + 8 * _MOST_CALLS]):
+        found = symbols.at(address)
+        if found is None or found[1] or not (match := _CALL.fullmatch(found[0].name)):
+            break
+        names.append(match[1])
+    return names
+
+
+def _token_tables(data: bytes) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Where tokens and their index are: the digits are tokens of their own."""
+    at = -1
+    while (at := data.find(_DIGITS, at + 1)) >= 0:
+        for place in range(at + 7 & ~7, min(at + _LONGEST_TOKENS, len(data) - 2 * _TOKENS), 8):
+            index = struct.unpack_from(f"<{_TOKENS}H", data, place)
+            if index[0] == 0 and all(a < b for a, b in itertools.pairwise(index)):
+                table = at - index[ord("0")]
+                if table > 0 and all(data[table + i - 1] == 0 for i in index[1:]):
+                    yield table, index
+
+
+def _name_tables(data: bytes, end: int) -> Iterator[tuple[int, int, int]]:
+    """(begin of the names, their number, base of the offsets) of what lies before `end` and has true markers."""
+    for names in range(end & ~7, 16, -8):
+        base, count = struct.unpack_from("<QQ", data, names - 16)
+        if base >> 31 != 0x1_FFFF_FFFF or not _FEWEST < count < _MOST:
+            continue
+        places, after = [], names
+        for place, text in _walk(data, names, count):
+            places.append(place - names)
+            after = place + len(text) + (1 if len(text) < 0x80 else 2)
+        marks = places[::_MARKED]
+        if len(places) == count and after <= end:
+            markers = after + 7 & ~7
+            if struct.unpack_from(f"<{len(marks)}I", data, markers) == tuple(marks):
+                yield names, count, base
+
+
+def _walk(data: bytes, at: int, count: int) -> Iterator[tuple[int, bytes]]:
+    """Where each packed name is, and its tokens; its length is in one byte, or in two from 128 on."""
+    for _ in range(count):
+        if at + 2 > len(data):
+            return
+        length, head = data[at], 1
+        if length & 0x80:
+            length, head = length & 0x7F | data[at + 1] << 7, 2
+        yield at, data[at + head : at + head + length]
+        at += head + length

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Talk with a running QEMU over QMP: save, restore, quit."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from qemu.qmp import ExecuteError, QMPClient, QMPError
+
+from s80lab.base.errors import UserError
+
+logging.getLogger("qemu.qmp").setLevel(logging.CRITICAL)
+POLL_S = 0.02
+
+
+class Monitor:
+    """One QMP connection."""
+
+    def __init__(self, socket: Path) -> None:
+        self._socket = socket
+        self._client = QMPClient("s80lab")
+
+    async def connect(self) -> None:
+        """Connects as soon as QEMU has made the socket; the caller limits the wait."""
+        while True:
+            try:
+                await self._client.connect(str(self._socket))
+                return
+            except QMPError:
+                self._client = QMPClient("s80lab")
+                await asyncio.sleep(POLL_S)
+
+    async def command(self, name: str, **arguments: object) -> Any:
+        """One QMP command (underscores for its hyphens in argument names) and its answer."""
+        try:
+            return await self._client.execute(name, {key.replace("_", "-"): value for key, value in arguments.items()})
+        except ExecuteError as error:
+            raise UserError(f"QEMU refused `{name}`: {error}") from None
+
+    async def restore(self, state: Path) -> None:
+        """Takes up a saved state (QEMU was started with -incoming defer) and lets the guest run."""
+        await self._ignore_shared()
+        # The self-announcement after a restore runs on real-time timers, which would cut the vCPUs' turns.
+        await self.command("migrate-set-parameters", announce_rounds=0)
+        await self.command("migrate-incoming", uri=f"file:{state}")
+        while (await self.command("query-status"))["status"] == "inmigrate":
+            await asyncio.sleep(POLL_S)
+        await self.command("cont")
+
+    async def save(self, state: Path) -> None:
+        """Stops the guest and writes everything but the RAM, which is a shared file, to `state`."""
+        await self.command("stop")
+        await self._ignore_shared()
+        await self.command("migrate", uri=f"file:{state}")
+        while True:
+            answer = await self.command("query-migrate")
+            status = answer.get("status")
+            if status == "completed":
+                return
+            if status in ("failed", "cancelled"):
+                raise UserError(f"QEMU could not save the guest's state: {answer.get('error-desc', status)}")
+            await asyncio.sleep(POLL_S)
+
+    async def quit(self) -> None:
+        """Asks QEMU to end; the connection is gone afterwards."""
+        with suppress(ExecuteError, QMPError, EOFError):
+            await self._client.execute("quit")
+        await self.close()
+
+    async def close(self) -> None:
+        with suppress(QMPError, EOFError, OSError):
+            await self._client.disconnect()
+
+    async def _ignore_shared(self) -> None:
+        capability = {"capability": "x-ignore-shared", "state": True}
+        await self.command("migrate-set-capabilities", capabilities=[capability])

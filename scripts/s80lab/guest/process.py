@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One guest: starts QEMU, watches it, and turns whatever goes wrong into one clear sentence."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from s80lab.base.errors import UserError
+from s80lab.base.follow import Follower, tail
+from s80lab.guest.command import CONSOLE, OUTPUT, Boot, Session, arguments
+from s80lab.guest.console import word
+from s80lab.guest.monitor import Monitor
+from s80lab.guest.qemu import Qemu
+
+POLL_S = 0.1
+MONITOR_LIMIT_S = 60.0
+QUIT_LIMIT_S = 120.0
+STDERR = "qemu.stderr"
+# What Linux allows a socket's name, without the zero behind it.
+SOCKET_BYTES = 107
+PLUGIN_PREFIX = "s80lab-plugin: "
+
+# In front of a command line: that process dies with this one even when it is killed.
+DIES_WITH_US = ("setpriv", "--pdeathsig", "KILL", "--")
+
+T = TypeVar("T")
+
+
+class Guest:
+    """Async context manager around one QEMU process; leaving it ends the process, whatever happened."""
+
+    def __init__(self, qemu: Qemu, boot: Boot, session: Session, name: str) -> None:
+        self.name = name
+        self.session = session
+        self.stage = "starting"
+        self._qemu = qemu
+        self._boot = boot
+        self._console = Follower(session.folder / CONSOLE)
+        self._output = Follower(session.folder / OUTPUT)
+        self._events: list[dict[str, Any]] = []
+        self._process: asyncio.subprocess.Process | None = None
+        self._monitor = Monitor(session.socket)
+
+    async def __aenter__(self) -> Self:
+        command = [*self._qemu.command(), *arguments(self._boot, self.session)]
+        # Its own session: a terminal's Ctrl-C is ours.
+        with (self.session.folder / STDERR).open("wb") as stderr:
+            self._process = await asyncio.create_subprocess_exec(
+                *DIES_WITH_US,
+                *command,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=stderr,
+                stderr=stderr,
+                env=self._qemu.environment(),
+                start_new_session=True,
+            )
+        try:
+            await self.during("its monitor", self._monitor.connect(), MONITOR_LIMIT_S)
+        except BaseException:
+            await self._kill()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._kill()
+
+    async def restore(self, state: Path) -> None:
+        await self.during("the restored guest to run", self._monitor.restore(state), MONITOR_LIMIT_S)
+
+    async def save(self, state: Path) -> None:
+        await self.during("QEMU to save the guest", self._monitor.save(state), MONITOR_LIMIT_S)
+
+    async def pause(self) -> int:
+        """The guest stands still from now on; the number of QEMU's process, in which its memory can be read."""
+        assert self._process is not None
+        await self.during("QEMU to stop the guest", self._monitor.command("stop"), MONITOR_LIMIT_S)
+        return self._process.pid
+
+    async def quit(self) -> None:
+        """Ends QEMU in order, so that the plugin writes what it has to write; UserError where it could not."""
+        assert self._process is not None
+        await self._monitor.quit()
+        try:
+            await asyncio.wait_for(self._process.wait(), QUIT_LIMIT_S)
+        except TimeoutError:
+            raise self._failure(f"QEMU did not end within {QUIT_LIMIT_S:.0f} s") from None
+        if self._process.returncode:
+            raise self._failure(self._why_ended())
+
+    async def wait(self, what: str, look: Callable[[], T | None], limit_s: float) -> T:
+        """The first thing that `look` finds; UserError on the guest's failure, or `limit_s` after it last moved on.
+
+        The guest moves on with every line on its console or its output; `look` may call `moved` itself.
+        """
+        self.moved()
+        while True:
+            found = look()
+            if found is not None:
+                return found
+            self.check()
+            if time.monotonic() - self._moved_at > limit_s:
+                raise self._failure(f"nothing happened for {limit_s:.0f} s while waiting for {what}")
+            await asyncio.sleep(POLL_S)
+
+    def moved(self) -> None:
+        """The guest has shown a sign of life."""
+        self._moved_at = time.monotonic()
+
+    async def event(self, name: str, limit_s: float, show: Callable[[], object]) -> dict[str, Any]:
+        """The guest's first `{"event": name, ...}` on ttyS1; `show` is called at every look."""
+
+        def look() -> dict[str, Any] | None:
+            show()
+            return next((event for event in self._events if event.get("event") == name), None)
+
+        return await self.wait(f"the guest's `{name}`", look, limit_s)
+
+    def check(self) -> None:
+        """Takes in what the guest has said; UserError when it has failed or QEMU has ended."""
+        assert self._process is not None
+        ended = self._process.returncode is not None
+        for line in self._console.lines():
+            self.moved()
+            if said := word(line):
+                if said.failure:
+                    raise self._failure(said.failure)
+                self.stage = said.stage
+        for line in self._output.lines():
+            self.moved()
+            event = _event(line)
+            if event is None:
+                continue
+            if event.get("event") == "error":
+                raise self._failure(f"the load generator gave up: {event.get('message', 'no reason given')}")
+            self._events.append(event)
+        if ended:
+            raise self._failure(self._why_ended())
+
+    async def during(self, what: str, work: Awaitable[T], limit_s: float) -> T:
+        """`work`, unless QEMU ends before it or it takes longer than `limit_s`."""
+        assert self._process is not None
+        task = asyncio.ensure_future(work)
+        ending = asyncio.ensure_future(self._process.wait())
+        try:
+            done, _ = await asyncio.wait({task, ending}, timeout=limit_s, return_when=asyncio.FIRST_COMPLETED)
+            if task in done:
+                return task.result()
+            if ending in done:
+                self.check()
+                raise self._failure(self._why_ended())
+            raise self._failure(f"QEMU did not answer within {limit_s:.0f} s while waiting for {what}")
+        finally:
+            for pending in (task, ending):
+                pending.cancel()
+                with suppress(asyncio.CancelledError, Exception):
+                    await pending
+
+    def _why_ended(self) -> str:
+        assert self._process is not None
+        lines = [line for line in _lines(self.session.folder / STDERR) if line.strip()]
+        for line in lines:
+            if line.startswith(PLUGIN_PREFIX):
+                return f"the plugin refused: {line.removeprefix(PLUGIN_PREFIX)}"
+        code = self._process.returncode
+        said = f": {lines[-1].strip()}" if lines else ""
+        if code is not None and code < 0:
+            return f"QEMU was ended by signal {signal.Signals(-code).name}{said}"
+        return f"QEMU ended unexpectedly with code {code}{said}"
+
+    def _failure(self, reason: str) -> UserError:
+        return UserError(f"{self.name}: {reason}; the console's last lines:{tail(self.session.folder / CONSOLE)}")
+
+    async def _kill(self) -> None:
+        if self._process is None:
+            return
+        if self._process.returncode is None:
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            await self._process.wait()
+        await self._monitor.close()
+
+
+@contextmanager
+def short_socket(session: Session) -> Iterator[Session]:
+    """The session with its monitor socket in a temporary folder: socket names may have no more than 107 bytes."""
+    folder = Path(tempfile.mkdtemp(prefix="s80lab-"))
+    socket = folder / "qmp"
+    try:
+        if len(os.fsencode(socket)) > SOCKET_BYTES:
+            raise UserError(
+                f"the folder for temporary files, {folder.parent}, has too long a name for a socket in it: "
+                "set TMPDIR to a shorter one, for example /tmp"
+            )
+        yield replace(session, socket=socket)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _event(line: str) -> dict[str, Any] | None:
+    try:
+        value = json.loads(line)
+    except json.JSONDecodeError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text(errors="replace").splitlines() if path.is_file() else []

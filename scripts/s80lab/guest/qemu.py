@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Finds qemu-system-x86_64 >= 9.2, or unpacks one privately into build/qemu."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.base.hashing import file_hash
+from s80lab.guest.qemu_unpack import unpack
+
+NAME = "qemu-system-x86_64"
+# Fair vCPU budgets under -icount came in 8.1, the plugin interface (version 4) in 9.2.
+MINIMUM = (9, 2)
+
+
+@dataclass(frozen=True)
+class Qemu:
+    """A QEMU that can be started: `prefix` is the root of a private unpacking, None for the machine's own."""
+
+    binary: Path
+    version: str
+    prefix: Path | None = None
+
+    @cached_property
+    def binary_hash(self) -> str:
+        return file_hash(self.binary)
+
+    def command(self) -> list[str]:
+        """The start of every command line."""
+        if self.prefix is None:
+            return [str(self.binary)]
+        share = self.prefix / "usr/share"
+        return [str(self.binary), "-L", str(share / "qemu"), "-L", str(share / "seabios")]
+
+    def environment(self) -> dict[str, str]:
+        """The process environment; a private QEMU finds its own libraries first."""
+        environment = dict(os.environ)
+        if self.prefix is not None:
+            libraries = [str(path) for path in _library_folders(self.prefix)]
+            environment["LD_LIBRARY_PATH"] = ":".join([*libraries, *_own("LD_LIBRARY_PATH", environment)])
+        return environment
+
+
+def find_qemu(prefix: Path = paths.BUILD / "qemu") -> Qemu:
+    """$S80LAB_QEMU, PATH, the private unpacking, in this order; UserError names what each of them lacked."""
+    reasons: list[str] = []
+    chosen = os.environ.get("S80LAB_QEMU")
+    for label, candidate in (("$S80LAB_QEMU", chosen), ("PATH", shutil.which(NAME))):
+        if candidate:
+            found = _probe(Path(candidate), None)
+            if isinstance(found, Qemu):
+                return found
+            reasons.append(f"{label}: {found}")
+        else:
+            reasons.append(f"{label}: no {NAME}")
+    for attempt in ("as it is", "unpacked anew"):
+        binary = prefix / "usr/bin" / NAME
+        if binary.is_file():
+            found = _probe(binary, prefix)
+            if isinstance(found, Qemu):
+                return found
+            reasons.append(f"private unpacking: {found}")
+        if attempt == "as it is":
+            try:
+                unpack(prefix)
+            except UserError as error:
+                reasons.append(f"private unpacking: {error}")
+                break
+    raise UserError(
+        f"QEMU >= {MINIMUM[0]}.{MINIMUM[1]} is needed and was not found ({'; '.join(reasons)}); "
+        f"install a newer qemu-system-x86 or set S80LAB_QEMU to its {NAME}"
+    )
+
+
+def _probe(binary: Path, prefix: Path | None) -> Qemu | str:
+    """The QEMU behind a path, or why it cannot be used."""
+    qemu = Qemu(binary, "", prefix)
+    try:
+        answer = subprocess.run(
+            [str(binary), "--version"], capture_output=True, text=True, timeout=30, env=qemu.environment()
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"{binary} cannot be started ({error})"
+    match = re.search(r"version ((\d+)\.(\d+)\S*)", answer.stdout)
+    if answer.returncode or match is None:
+        lines = answer.stderr.strip().splitlines() or answer.stdout.strip().splitlines() or ["no output"]
+        return f"{binary} does not tell its version ({lines[-1]})"
+    if (int(match[2]), int(match[3])) < MINIMUM:
+        return f"{binary} is version {match[1]}, too old"
+    return Qemu(binary, match[1], prefix)
+
+
+def _library_folders(prefix: Path) -> list[Path]:
+    triplets = sorted((prefix / "usr/lib").glob("*-linux-gnu"))
+    return [*triplets, *(path for path in sorted((prefix / "lib").glob("*-linux-gnu")) if path not in triplets)]
+
+
+def _own(name: str, environment: Mapping[str, str]) -> list[str]:
+    return [environment[name]] if environment.get(name) else []

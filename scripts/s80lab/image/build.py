@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The guest image: Debian's kernel and one initramfs with the servers, the mail store builder and the load generator.
+
+    build_image(Path("build/image/debian"), progress=print)
+
+writes `vmlinuz`, `initramfs.cpio` (newc, uncompressed: unpacking is a plain copy, and gem5 takes nothing else) and
+`manifest.json`. The folder appears by one rename, whole or not at all, and is rebuilt only when an input changed.
+
+Equal packages give equal bytes on every host, our two programs aside: they are static, and what is in them is of the
+host's compiler, C and C++ library and OpenSSL.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from s80lab.base.errors import UserError
+from s80lab.base.hashing import file_hash
+from s80lab.base.paths import BUILD
+from s80lab.image.contents import RECIPE, SUITE, entries, inputs_digest, kernel
+from s80lab.image.cpio import write_archive
+from s80lab.image.files import read_lines
+from s80lab.image.packages import Packages, unpack
+
+BINARIES = BUILD / "bin"
+
+
+class ImageManifest(BaseModel):
+    """`manifest.json`: what the image is made of; sizes in bytes, digests SHA-256."""
+
+    inputs_sha256: str
+    vmlinuz_sha256: str
+    initramfs_sha256: str
+    vmlinuz_bytes: int
+    initramfs_bytes: int
+    kernel_version: str
+    packages: dict[str, str]
+
+
+def load_image(out_dir: Path) -> ImageManifest:
+    """The manifest of a built image; UserError if there is none or one of its files is missing."""
+    for name in ("manifest.json", "vmlinuz", "initramfs.cpio"):
+        if not (out_dir / name).is_file():
+            raise UserError(f"{out_dir} holds no guest image ({name} is missing): run 's80lab image build'")
+    return ImageManifest.model_validate_json((out_dir / "manifest.json").read_text())
+
+
+def build_image(
+    out_dir: Path, *, refresh: bool = False, progress: Callable[[str], None], binaries: Path = BINARIES
+) -> ImageManifest:
+    """Build the image unless the one in `out_dir` is of the same inputs.
+
+    `refresh` rebuilds in any case and records the packages' versions in versions.txt. `binaries` is the folder of the
+    compiled programs. UserError if a tool, a program or the package mirror is missing.
+    """
+    inputs = inputs_digest(binaries)
+    with _only_builder(out_dir) as work:
+        if not refresh and (out_dir / "manifest.json").is_file() and load_image(out_dir).inputs_sha256 == inputs:
+            progress("image: up to date")
+            return load_image(out_dir)
+        progress(f"image: unpacking the packages of Debian {SUITE}")
+        packages = unpack(read_lines(RECIPE / "packages.txt"), SUITE, work / "root")
+        _compare_versions(packages, refresh, progress)
+        progress("image: writing the initramfs")
+        new = work / "image"
+        new.mkdir()
+        source = kernel(packages.root)
+        shutil.copyfile(source, new / "vmlinuz")
+        write_archive(entries(packages.root, work, binaries), new / "initramfs.cpio")
+        manifest = ImageManifest(
+            inputs_sha256=inputs,
+            vmlinuz_sha256=file_hash(new / "vmlinuz"),
+            initramfs_sha256=file_hash(new / "initramfs.cpio"),
+            vmlinuz_bytes=(new / "vmlinuz").stat().st_size,
+            initramfs_bytes=(new / "initramfs.cpio").stat().st_size,
+            kernel_version=source.name.removeprefix("vmlinuz-"),
+            packages=packages.versions,
+        )
+        (new / "manifest.json").write_text(manifest.model_dump_json(indent=2) + "\n")
+        if out_dir.exists():
+            out_dir.rename(work / "old")
+        new.rename(out_dir)
+    progress(f"image: {manifest.initramfs_bytes / 1e6:.1f} MB, kernel {manifest.kernel_version}")
+    return manifest
+
+
+@contextmanager
+def _only_builder(out_dir: Path) -> Iterator[Path]:
+    """An empty folder beside `out_dir` for the one process that may build now, without a killed build's leavings."""
+    out_dir.parent.mkdir(parents=True, exist_ok=True)
+    work = out_dir.parent / f".{out_dir.name}-new"
+    with (out_dir.parent / f".{out_dir.name}-lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        shutil.rmtree(work, ignore_errors=True)
+        work.mkdir()
+        try:
+            yield work
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+
+
+def _compare_versions(packages: Packages, refresh: bool, progress: Callable[[str], None]) -> None:
+    """Warn about each package whose version is not the recorded one; with `refresh` record the present ones."""
+    path = RECIPE / "versions.txt"
+    if refresh:
+        header = "# SPDX-License-Identifier: GPL-2.0-or-later\n# Written by `s80lab image build --refresh`.\n"
+        path.write_text(header + "".join(f"{name} {version}\n" for name, version in packages.versions.items()))
+        return
+    recorded = dict(line.split() for line in read_lines(path))
+    for name in sorted(recorded.keys() | packages.versions.keys()):
+        want, have = recorded.get(name, "none"), packages.versions.get(name, "none")
+        if want != have:
+            progress(
+                f"warning: {name} is {have}, recorded is {want}: results may differ from the reference; "
+                "'s80lab image build --refresh' records the present versions"
+            )

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Choice of the guest's files: keep rules over the unpacked packages, plus the shared libraries these need."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+
+from s80lab.base.errors import UserError
+from s80lab.image.cpio import Entry, regular
+from s80lab.image.root import files_named, matches, resolve
+
+INTERPRETER = "lib64/ld-linux-x86-64.so.2"
+
+
+def read_lines(path: Path) -> list[str]:
+    """The lines of a list file, without comments and empty lines."""
+    lines = (line.split("#", 1)[0].strip() for line in path.read_text().splitlines())
+    return [line for line in lines if line]
+
+
+def kept_files(root: Path, rules: Path) -> list[Entry]:
+    """Every file under `root` that a pattern of `rules` names, and the libraries needed, each at its own path."""
+    chosen: set[str] = set()
+    for pattern in read_lines(rules):
+        found = matches(root, pattern)
+        if not found:
+            raise UserError(f"{rules}: no file of the packages matches '{pattern}': mend the pattern or packages.txt")
+        chosen.update(found)
+    chosen.update(_libraries(root, chosen))
+    return [regular(path, resolve(root, path).read_bytes(), 0o755) for path in sorted(chosen)]
+
+
+def _libraries(root: Path, programs: Iterable[str]) -> set[str]:
+    """The closure of the programs' DT_NEEDED entries, with the dynamic linker if there is any."""
+    libraries: dict[str, str] = {}
+    for path in files_named(root, ".so"):
+        libraries.setdefault(PurePosixPath(path).name, path)
+    found: set[str] = set()
+    pending = list(programs)
+    while pending:
+        names = _needed([resolve(root, path) for path in pending])
+        missing = names - libraries.keys()
+        if missing:
+            raise UserError(
+                f"libraries in none of the packages: {', '.join(sorted(missing))}; add theirs to packages.txt"
+            )
+        fresh = {libraries[name] for name in names} - found
+        found |= fresh
+        pending = sorted(fresh)
+    if found:
+        if not resolve(root, INTERPRETER).is_file():
+            raise UserError(f"the dynamic linker {INTERPRETER} is in none of the packages: mend packages.txt")
+        found.add(INTERPRETER)
+    return found
+
+
+def _needed(programs: list[Path]) -> set[str]:
+    command = ["readelf", "--dynamic", "--wide", *map(str, programs)]
+    output = subprocess.run(
+        command, capture_output=True, text=True, check=False, env=os.environ | {"LC_ALL": "C.UTF-8"}
+    ).stdout
+    return set(re.findall(r"\(NEEDED\).*\[(.+)\]", output)) - {PurePosixPath(INTERPRETER).name}

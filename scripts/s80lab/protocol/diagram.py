@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A protocol's state diagram: graphviz text from the table, SVG by `dot`."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from s80lab.base.errors import UserError
+from s80lab.base.hashing import text_hash
+from s80lab.protocol.table import ACCESSES, BUS, Protocol
+
+# Fill and border by what a state counts as in the statistics.
+COLOURS = {
+    "M": ("#f6c9bd", "#a8442a"),
+    "O": ("#fbe0b0", "#9c6a10"),
+    "E": ("#c9dcf5", "#2b5c9e"),
+    "S": ("#cfe8cf", "#2f7a3b"),
+    None: ("#eeeeee", "#777777"),
+}
+OWN_EDGE = 'color="#222222", fontcolor="#222222"'
+REMOTE_EDGE = 'color="#6a4c93", fontcolor="#6a4c93", style=dashed'
+FONT = "Helvetica"
+
+
+@dataclass(frozen=True)
+class Move:
+    """One event that leads from a state to another; `action` is what it sends."""
+
+    start: str
+    end: str
+    remote: bool
+    event: str
+    action: str
+
+
+def diagram(protocol: Protocol) -> str:
+    """The graph in dot's language. Hits that change nothing and send nothing are left out.
+
+    Permissions fall from top to bottom: edges that raise them (to a writable state, out of the invalid one, which is
+    at the bottom) do not take part in the ranking.
+    """
+    lines = [
+        f'digraph "{protocol.name}" {{',
+        f'  graph [nodesep=0.5, ranksep=0.9, labelloc=b, fontname="{FONT}", fontsize=11, label=<{_legend(protocol)}>];',
+        f'  node [shape=circle, width=0.75, fixedsize=true, style=filled, penwidth=1.6, fontname="{FONT}"];',
+        f'  edge [fontname="{FONT}", fontsize=11, arrowsize=0.7];',
+        f"  {{ rank=min; {' '.join(n for n, state in protocol.states.items() if state.writable)} }}",
+        f"  {{ rank=max; {protocol.invalid} }}",
+    ]
+    for name, state in protocol.states.items():
+        fill, border = COLOURS[state.counts_as]
+        shape = ", shape=doublecircle, width=0.62" if state.writable else ""
+        lines.append(f'  {name} [fillcolor="{fill}", color="{border}"{shape}];')
+    for (start, end, remote), labels in _edges(protocol).items():
+        text = "".join(f" {label}\\l" for label in labels)
+        raises = ", constraint=false" if start == protocol.invalid or protocol.states[end].writable else ""
+        lines.append(f'  {start} -> {end} [label="{text}", {REMOTE_EDGE if remote else OWN_EDGE}{raises}];')
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def draw(protocol: Protocol) -> str:
+    """The SVG, with the hash of its graph in a comment. UserError where graphviz is missing."""
+    dot = shutil.which("dot")
+    if dot is None:
+        raise UserError("dot, which draws state diagrams, is not on PATH: install the Debian package graphviz")
+    graph = diagram(protocol)
+    done = subprocess.run([dot, "-Tsvg"], input=graph, capture_output=True, text=True)
+    if done.returncode:
+        raise UserError(f"dot failed: {done.stderr.strip().splitlines()[0]}")
+    head, _, body = done.stdout.partition("<svg")
+    return f"{head}<!-- SPDX-License-Identifier: GPL-2.0-or-later -->\n{mark(graph)}\n<svg{body}"
+
+
+def mark(graph: str) -> str:
+    """The comment by which an SVG tells of which graph it was drawn: dot's own output differs between versions."""
+    return f"<!-- graph {text_hash(graph)} -->"
+
+
+def write_svg(protocol: Protocol, file: Path) -> None:
+    """Draws into `file`, whole or not at all."""
+    partial = file.with_name(file.name + ".partial")
+    partial.write_text(draw(protocol), encoding="utf-8")
+    partial.rename(file)
+
+
+def _edges(protocol: Protocol) -> dict[tuple[str, str, bool], list[str]]:
+    """The labels of each edge: `load, fetch / read`; events with the same action stand together."""
+    grouped: dict[tuple[str, str, bool], dict[str, list[str]]] = {}
+    for move in [*_own(protocol), *_evictions(protocol), *_remote(protocol)]:
+        if move.start != move.end or move.action:
+            events = grouped.setdefault((move.start, move.end, move.remote), {}).setdefault(move.action, [])
+            events.append(move.event)
+    return {
+        edge: [", ".join(events) + (f" / {action}" if action else "") for action, events in actions.items()]
+        for edge, actions in grouped.items()
+    }
+
+
+def _own(protocol: Protocol) -> Iterator[Move]:
+    for event in ACCESSES:
+        for name, cell in protocol.access_row(event).items():
+            if not cell.possible:
+                continue
+            if cell.bus is None or cell.next:
+                yield Move(name, cell.when_alone, False, event, cell.bus or "")
+            else:
+                yield Move(name, cell.when_alone, False, event, f"{cell.bus}, alone")
+                yield Move(name, cell.when_shared, False, event, f"{cell.bus}, shared")
+            if cell.bus:
+                for supplier, remote in protocol.remote_row(cell.bus).items():
+                    if remote.gives:
+                        yield Move(name, remote.gives, False, event, f"{cell.bus}, given by {supplier}")
+
+
+def _evictions(protocol: Protocol) -> Iterator[Move]:
+    for name, cell in protocol.own.evict.items():
+        if cell.possible:
+            yield Move(name, protocol.invalid, False, "evict", "writeback" if cell.writeback else "")
+
+
+def _remote(protocol: Protocol) -> Iterator[Move]:
+    for bus in BUS:
+        for name in protocol.present:
+            cell = protocol.remote_row(bus)[name]
+            if cell.possible:
+                does = [word for word, done in (("supply", cell.supply), ("writeback", cell.writeback)) if done]
+                yield Move(name, cell.after, True, bus, " + ".join(does))
+
+
+def _legend(protocol: Protocol) -> str:
+    classes = {"M": "modified", "O": "owned", "E": "exclusive", "S": "shared", None: "invalid"}
+    used = {state.counts_as for state in protocol.states.values()}
+    boxes = "".join(f'<td bgcolor="{COLOURS[one][0]}"> {name} </td>' for one, name in classes.items() if one in used)
+    rows = (
+        "solid: event of the own core / request on the bus",
+        '<font color="#6a4c93">dashed: request of another core / answer</font>',
+        "double circle: the L1 stores without asking; hits that change nothing are not drawn",
+        f'<table border="0" cellspacing="4"><tr>{boxes}</tr></table>',
+    )
+    return '<table border="0">' + "".join(f"<tr><td>{row}</td></tr>" for row in rows) + "</table>"

@@ -1,0 +1,353 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A protocol's table as a Murphi model: one block, a few caches, memory, and the atomic bus of src/model/hierarchy.cpp.
+
+One cache stands for all caches of a core. Requests are atomic. What the model leaves to chance (which of several
+equal suppliers answers, when a block is evicted, what is stored) is left open here, so all of it is proven. A protocol
+never looks at the data and every store changes the value, so three values suffice: a stale copy and the last write stay
+different in some sequence, whatever is stored in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations_with_replacement
+
+from s80lab.protocol.laws import LAST_WRITE, NOT_LOST, ONE_OWNER, ONE_WRITER, cell_faults
+from s80lab.protocol.table import ACCESSES, BUS, Access, AccessCell, EvictCell, Protocol, RemoteCell
+
+# What a store can put into the block.
+VALUES = 3
+
+HEADER = """\
+-- SPDX-License-Identifier: GPL-2.0-or-later
+-- Protocol {name}, generated from its table: change the table, not this file. Check it with rumur.
+-- A rule is a cell of the table ([own.EVENT]); `snoop` holds the cells of [remote.BUS]. Each `cover` tells that a
+-- cell was reached, each `error` names the cell at fault."""
+
+
+def murphi(protocol: Protocol, caches: int) -> str:
+    """The whole model; the hash of this text stands for table and generator in the proofs' cache."""
+    return (
+        "\n\n".join(
+            [
+                HEADER.format(name=protocol.name),
+                _declarations(protocol, caches),
+                _functions(protocol),
+                _snoop(protocol),
+                _start(protocol),
+                *_access_rules(protocol),
+                *_evict_rules(protocol),
+                _invariants(protocol),
+                _coexistence(protocol),
+            ]
+        )
+        + "\n"
+    )
+
+
+def state(name: str) -> str:
+    """The state's identifier in Murphi; rumur's traces show it."""
+    return f"st_{name}"
+
+
+def together(first: str, second: str) -> str:
+    """The name of the cover that two caches hold the block in these states."""
+    return f"together {first} {second}"
+
+
+def coexistence_pairs(protocol: Protocol) -> Iterator[tuple[str, str]]:
+    """Every pair of states of a present block, each once, in the table's order."""
+    return combinations_with_replacement(protocol.present, 2)
+
+
+def coverable(protocol: Protocol) -> list[str]:
+    """Every possible cell, by its branches where it has two, that some sequence of events should reach."""
+    places = []
+    for event in ACCESSES:
+        for name, access in protocol.access_row(event).items():
+            branches = [""] if access.next else [".alone", ".shared"]
+            places += [f"own.{event}.{name}{branch}" for branch in branches if access.possible]
+    places += [f"own.evict.{name}" for name, evict in protocol.own.evict.items() if evict.possible]
+    for bus in BUS:
+        row = protocol.remote_row(bus)
+        places += [f"remote.{bus}.{name}" for name in protocol.present if row[name].possible]
+    return places
+
+
+def _declarations(protocol: Protocol, caches: int) -> str:
+    memory = (
+        "\n  remembers: boolean;  -- memory takes it that copies remain (leaves_shared)"
+        if protocol.leaves_shared
+        else ""
+    )
+    return f"""\
+const
+  CORES: {caches};
+  VALUES: {VALUES};
+type
+  Core: 0 .. CORES - 1;
+  Value: 0 .. VALUES - 1;
+  Change: 1 .. VALUES - 1;
+  Request: enum {{ {", ".join(f"bus_{bus}" for bus in BUS)} }};
+  State: enum {{ {", ".join(state(name) for name in protocol.states)} }};
+var
+  cache: array [Core] of record state: State; value: Value; end;
+  memory: Value;
+  last_write: Value;  -- what a read must return{memory}"""
+
+
+def _functions(protocol: Protocol) -> str:
+    order = "\n".join(f"    case {state(name)}: return {place};" for place, name in enumerate(protocol.states))
+    suppliers = []
+    for bus in BUS:
+        names = [name for name in protocol.present if protocol.remote_row(bus)[name].supply]
+        suppliers.append(f"    case bus_{bus}: return {_any_of('s', names)};")
+    return f"""\
+-- Of several that would supply, the state that stands first in the table does.
+function order(s: State): 0 .. {len(protocol.states)};
+begin
+  switch s
+{order}
+  end;
+end;
+
+function supplies(request: Request; s: State): boolean;
+begin
+  switch request
+{_lines(suppliers)}
+  end;
+end;
+
+-- Whether `supplier` may answer the request of `core`; memory does (supplier = core) when no cache would.
+function answers(core: Core; supplier: Core; request: Request): boolean;
+begin
+  if supplier != core & !supplies(request, cache[supplier].state) then return false; end;
+  for other: Core do
+    if other != core & supplies(request, cache[other].state) then
+      if supplier = core | order(cache[other].state) < order(cache[supplier].state) then return false; end;
+    end;
+  end;
+  return true;
+end;
+
+-- Whether a core stores in this state without asking on the bus.
+function writer(s: State): boolean;
+begin return {_any_of("s", protocol.writers)}; end;
+
+function readable(s: State): boolean;
+begin return {_any_of("s", protocol.present)}; end;
+
+-- Whether this state answers for the block.
+function owner(s: State): boolean;
+begin return {_any_of("s", protocol.owners)}; end;"""
+
+
+def _snoop(protocol: Protocol) -> str:
+    faults = cell_faults(protocol)
+    impossible, cells, gives = [], [], []
+    for bus in BUS:
+        row = protocol.remote_row(bus)
+        places = {name: f"remote.{bus}.{name}" for name in protocol.present}
+        wrong = [f'        case {state(n)}: error "{p}";' for n, p in places.items() if not row[n].possible]
+        impossible += _switch(f"      case bus_{bus}:", "cache[other].state", wrong, "        ")
+        right = [line for n, p in places.items() if row[n].possible for line in _remote_cell(p, n, row[n])]
+        cells += _switch(f"      case bus_{bus}:", "cache[other].state", right, "        ")
+        given = [
+            f"        case {state(n)}: given := {state(row[n].gives or '')};"
+            + (f' error "{p}.gives";' if f"{p}.gives" in faults else "")
+            for n, p in places.items()
+            if row[n].gives
+        ]
+        gives += _switch(f"      case bus_{bus}:", "cache[supplier].state", given, "        ")
+    remembers = (
+        "\n  if request = bus_read then kept := remembers; else remembers := false; end;"
+        if protocol.leaves_shared
+        else ""
+    )
+    invalid = state(protocol.invalid)
+    return f"""\
+-- Every other holder sees the request. data: what the requester is sent; kept: another cache keeps a copy; given: the
+-- state in which the requester fills the block, where the supplier says so (else the invalid one).
+procedure snoop(core: Core; supplier: Core; request: Request; var data: Value; var kept: boolean; var given: State);
+begin
+  for other: Core do
+    if other != core then
+      switch request
+{_lines(impossible)}
+      end;
+    end;
+  end;
+  kept := false;
+  given := {invalid};{remembers}
+  if supplier != core then
+    data := cache[supplier].value;
+    switch request
+{_lines(gives)}
+    end;
+  end;
+  for other: Core do
+    if other != core & cache[other].state != {invalid} then
+      switch request
+{_lines(cells)}
+      end;
+      if cache[other].state = {invalid} then cache[other].value := 0; else kept := true; end;
+    end;
+  end;
+  if supplier = core then data := memory; end;
+end;"""
+
+
+def _remote_cell(place: str, name: str, cell: RemoteCell) -> list[str]:
+    lines = [f"        case {state(name)}:", f'          cover "{place}" true;']
+    if cell.writeback:
+        lines.append("          memory := cache[other].value;")
+    if cell.after != name:
+        lines.append(f"          cache[other].state := {state(cell.after)};")
+    return lines
+
+
+def _start(protocol: Protocol) -> str:
+    remembers = "\n  remembers := false;" if protocol.leaves_shared else ""
+    return f"""\
+startstate "nobody holds the block" begin
+  for core: Core do
+    cache[core].state := {state(protocol.invalid)};
+    cache[core].value := 0;
+  end;
+  memory := 0;
+  last_write := 0;{remembers}
+end;"""
+
+
+def _access_rules(protocol: Protocol) -> Iterator[str]:
+    faults = cell_faults(protocol)
+    for event in ACCESSES:
+        for name, cell in protocol.access_row(event).items():
+            place = f"own.{event}.{name}"
+            if place in faults:
+                yield _error_rule(place, name)
+            else:
+                yield _access_rule(protocol, event, name, cell)
+
+
+def _access_rule(protocol: Protocol, event: Access, name: str, cell: AccessCell) -> str:
+    place = f"own.{event}.{name}"
+    parameters, guard = ["core: Core"], f"cache[core].state = {state(name)}"
+    body = [f'cover "{place}" true;'] if cell.next else []
+    if cell.bus:
+        parameters.append("supplier: Core")
+        guard += f" & answers(core, supplier, bus_{cell.bus})"
+        body.append(f"snoop(core, supplier, bus_{cell.bus}, data, kept, given);")
+        if name == protocol.invalid:
+            body.append("cache[core].value := data;")
+        elif cell.bus != "upgrade":  # a holder keeps its own data unless another cache sends newer ones
+            body.append("if supplier != core then cache[core].value := data; end;")
+    if event == "store":
+        parameters.append("change: Change")
+        if cell.bus:  # a store changes a part of the block: the rest must be the last write
+            body.append("stale := cache[core].value != last_write;")
+        body += ["last_write := (last_write + change) % VALUES;", "cache[core].value := last_write;"]
+    body += _end(protocol, place, cell)
+    if event == "store" and cell.bus:
+        body.append(f'if stale then error "{place}.filled"; end;')
+    locals_ = "var data: Value; kept: boolean; given: State; stale: boolean;\n  " if cell.bus else ""
+    return f"""\
+ruleset {"; ".join(parameters)} do
+  rule "{place}" {guard} ==>
+  {locals_}begin
+{_lines([f"    {line}" for line in body])}
+  end;
+end;"""
+
+
+def _end(protocol: Protocol, place: str, cell: AccessCell) -> list[str]:
+    """The state in which the requester ends: what the supplier gives, else by the cell and what others kept."""
+    given = cell.bus is not None and any(remote.gives for remote in protocol.remote_row(cell.bus).values())
+    start = "if given != {0} then cache[core].state := given;" if given else ""
+    lines = [start.format(state(protocol.invalid))] if given else []
+    if cell.next:
+        end = _become(protocol, place + ".next", cell.next)
+        return [*lines, f"else {end}", "end;"] if given else [end]
+    return [
+        *lines,
+        ("elsif" if given else "if")
+        + f' kept then cover "{place}.shared" true; '
+        + _become(protocol, place + ".shared", cell.when_shared),
+        f'else cover "{place}.alone" true; ' + _become(protocol, place + ".alone", cell.when_alone),
+        "end;",
+    ]
+
+
+def _become(protocol: Protocol, branch: str, end: str) -> str:
+    fault = f' error "{branch}";' if branch in cell_faults(protocol) else ""
+    return f"cache[core].state := {state(end)};{fault}"
+
+
+def _evict_rules(protocol: Protocol) -> Iterator[str]:
+    for name in protocol.present:
+        place = f"own.evict.{name}"
+        cell = protocol.own.evict[name]
+        yield _evict_rule(protocol, name, cell) if cell.possible else _error_rule(place, name)
+
+
+def _evict_rule(protocol: Protocol, name: str, cell: EvictCell) -> str:
+    writeback = "\n    memory := cache[core].value;" if cell.writeback else ""
+    remembers = "\n    remembers := true;" if cell.leaves_shared else ""
+    return f"""\
+ruleset core: Core do
+  rule "own.evict.{name}" cache[core].state = {state(name)} ==>
+  begin
+    cover "own.evict.{name}" true;{writeback}{remembers}
+    cache[core].state := {state(protocol.invalid)};
+    cache[core].value := 0;
+  end;
+end;"""
+
+
+def _error_rule(place: str, name: str) -> str:
+    return f"""\
+ruleset core: Core do
+  rule "{place}" cache[core].state = {state(name)} ==> begin error "{place}"; end;
+end;"""
+
+
+def _invariants(protocol: Protocol) -> str:
+    invalid = state(protocol.invalid)
+    return f"""\
+invariant "{ONE_WRITER}"
+  forall a: Core do forall b: Core do
+    a != b & writer(cache[a].state) -> cache[b].state = {invalid}
+  end end;
+
+invariant "{ONE_OWNER}"
+  forall a: Core do forall b: Core do
+    a != b & owner(cache[a].state) -> !owner(cache[b].state)
+  end end;
+
+invariant "{LAST_WRITE}"
+  forall a: Core do readable(cache[a].state) -> cache[a].value = last_write end;
+
+invariant "{NOT_LOST}"
+  memory = last_write | exists a: Core do owner(cache[a].state) & cache[a].value = last_write end;"""
+
+
+def _coexistence(protocol: Protocol) -> str:
+    covers = [
+        f'cover "{together(a, b)}" exists a: Core do exists b: Core do '
+        f"a != b & cache[a].state = {state(a)} & cache[b].state = {state(b)} end end;"
+        for a, b in coexistence_pairs(protocol)
+    ]
+    return _lines(["-- Which states two caches can hold the block in at the same time.", *covers])
+
+
+def _any_of(variable: str, names: list[str]) -> str:
+    return " | ".join(f"{variable} = {state(name)}" for name in names) or "false"
+
+
+def _switch(head: str, subject: str, cases: list[str], indent: str) -> list[str]:
+    """A case with a switch inside, or nothing when no case is in it."""
+    return [head, f"{indent}switch {subject}", *cases, f"{indent}end;"] if cases else []
+
+
+def _lines(lines: list[str]) -> str:
+    return "\n".join(lines)

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs a Murphi model: rumur makes a C program of it, which looks at every state that can be reached, nearest first."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import subprocess
+import tempfile
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from s80lab.base.errors import UserError
+
+# One thread: breadth first, so the first counterexample is a shortest one, and the same one every time.
+GENERATE = [
+    "--output-format=machine-readable",
+    "--counterexample-trace=full",
+    "--threads=1",
+    "--deadlock-detection=off",
+    "--symmetry-reduction=off",
+]
+# The models are small: compiling takes longer than checking.
+COMPILE = ["-std=c11", "-O0", "-w", "-pthread"]
+LINK = ["-latomic"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One rule of a counterexample with its parameters, and every variable after it."""
+
+    rule: str
+    parameters: dict[str, str]
+    variables: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Exploration:
+    """What the checker found. `error` and `steps` (the first is the start) only where a state or rule is wrong."""
+
+    states: int
+    rules_fired: int
+    covered: dict[str, int]
+    error: str | None
+    steps: list[Step]
+
+
+def explore(model: str, stage: Callable[[str], None]) -> Exploration:
+    """Checks the model to its end; `stage` is told what goes on. UserError where a tool is missing or fails."""
+    rumur = _tool("rumur", "install the Debian package rumur (`make setup` does)")
+    compiler = _tool("cc", "install the Debian package gcc (`make setup` does)")
+    with tempfile.TemporaryDirectory(prefix="s80lab-proof-") as name:
+        folder = Path(name)
+        (folder / "model.m").write_text(model, encoding="utf-8")
+        stage("generating")
+        run([rumur, *GENERATE, "--output", "model.c", "model.m"], folder)
+        stage("compiling")
+        run([compiler, *COMPILE, *_machine_flags(), "model.c", "-o", "model", *LINK], folder)
+        stage("exploring")
+        return parse(run(["./model"], folder, codes=(0, 1)))
+
+
+def parse(output: str) -> Exploration:
+    """The checker's XML. An unreached cover counts as an error there, and not here."""
+    try:
+        root = ElementTree.fromstring(output)
+    except ElementTree.ParseError as error:
+        raise UserError(f"the checker's output cannot be read ({error}); its beginning: {output[:200]!r}") from None
+    summary = root.find("summary")
+    failure = root.find("error")
+    if summary is None:
+        raise UserError("the checker ended without a summary: most likely it ran out of memory; try fewer --caches")
+    return Exploration(
+        states=int(summary.attrib["states"]),
+        rules_fired=int(summary.attrib["rules_fired"]),
+        covered={one.attrib["message"]: int(one.attrib["count"]) for one in root.iter("cover_result")},
+        error=None if failure is None else _message(failure),
+        steps=[] if failure is None else _steps(failure),
+    )
+
+
+def _message(failure: ElementTree.Element) -> str:
+    """`invariant "NAME" failed` is NAME; an error statement is its text."""
+    text = failure.findtext("message", "")
+    return text.split('"')[1] if text.startswith("invariant") else text
+
+
+def _steps(failure: ElementTree.Element) -> list[Step]:
+    steps = []
+    for transition, state in zip(failure.iter("transition"), failure.iter("state"), strict=True):
+        rule = (transition.text or "").split('"')[1]
+        parameters = {one.attrib["name"]: one.text or "" for one in transition.iter("parameter")}
+        variables = {one.attrib["name"]: one.attrib["value"] for one in state.iter("state_component")}
+        steps.append(Step(rule, parameters, variables))
+    return steps
+
+
+def _tool(name: str, remedy: str) -> str:
+    found = shutil.which(name)
+    if found is None:
+        raise UserError(f"{name}, which the proof of a protocol needs, is not on PATH: {remedy}")
+    return found
+
+
+def _machine_flags() -> list[str]:
+    """rumur's programs exchange 16 bytes at once, for which x86-64 needs a word."""
+    return ["-mcx16"] if platform.machine() == "x86_64" else []
+
+
+def run(command: list[str], folder: Path, codes: tuple[int, ...] = (0,)) -> str:
+    """What the command says; UserError where it cannot be started or ends with another code."""
+    try:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    except OSError as error:
+        reason = f"{command[0]} in {folder} cannot be started ({error.strerror})"
+        raise UserError(f"{reason}; set TMPDIR to a folder where programs may run") from None
+    if done.returncode not in codes:
+        said = (done.stderr or done.stdout).strip().splitlines()
+        raise UserError(f"{Path(command[0]).name} failed ({done.returncode}): {said[0] if said else 'it said nothing'}")
+    return done.stdout

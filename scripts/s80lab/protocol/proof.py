@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Proofs of protocols, kept under build/proofs by the hash of the Murphi model: of the table and of its generator."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from s80lab.base import host, paths
+from s80lab.base.errors import UserError
+from s80lab.base.hashing import text_hash
+from s80lab.base.strict import Strict, shown
+from s80lab.protocol.counterexample import Counterexample, counterexample
+from s80lab.protocol.murphi import coexistence_pairs, coverable, murphi, together
+from s80lab.protocol.murphi_check import explore
+from s80lab.protocol.table import Protocol, load_protocol
+
+CACHES = 3
+
+
+class Proof(Strict):
+    """Every law holds in every state that can be reached. seconds: how long that took, compiling included."""
+
+    protocol: str
+    model: str
+    caches: int
+    states: int
+    rules_fired: int
+    seconds: float
+    unreached: list[str]
+    coexisting: list[tuple[str, str]]
+
+    def together(self, first: str, second: str) -> bool:
+        """Whether two caches can hold the block in these states at the same time."""
+        return (first, second) in self.coexisting or (second, first) in self.coexisting
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Of one file: proven, or the way to break it."""
+
+    path: Path
+    protocol: Protocol
+    proof: Proof | None
+    counterexample: Counterexample | None
+
+
+def ensure_proven(path: Path) -> Proof:
+    """The proof of a protocol's file, made now where there is none yet. UserError where the table breaks a law.
+
+    Cheap when the proof is there (the table is read and its model generated, some milliseconds).
+    """
+
+    def tell(stage: str) -> None:
+        if stage == "generating":
+            print(f"s80lab: proving the protocol {shown(path)}", file=sys.stderr)
+
+    verdict = prove(path, stage=tell)
+    if verdict.proof is None:
+        assert verdict.counterexample is not None
+        fault = verdict.counterexample.fault
+        raise UserError(
+            f"{shown(path)}: the protocol breaks the law `{fault.law}`: {fault.sentence}; "
+            f"`s80lab protocol check {path}` shows the events that lead there"
+        )
+    return verdict.proof
+
+
+def prove(
+    path: Path, caches: int = CACHES, *, again: bool = False, stage: Callable[[str], None] = lambda stage: None
+) -> Verdict:
+    """Looks for the proof, or makes it; `again`: in any case. `stage` is told what goes on."""
+    protocol = load_protocol(path)
+    model = murphi(protocol, caches)
+    key = text_hash(model)
+    found = None if again else kept_proof(key)
+    if found is not None:
+        return Verdict(path, protocol, found, None)
+    began = time.monotonic()
+    result = explore(model, stage)
+    if result.error is not None:
+        return Verdict(path, protocol, None, counterexample(protocol, result))
+    proof = Proof(
+        protocol=protocol.name,
+        model=key,
+        caches=caches,
+        states=result.states,
+        rules_fired=result.rules_fired,
+        seconds=round(time.monotonic() - began, 3),
+        unreached=[place for place in coverable(protocol) if not result.covered.get(place)],
+        coexisting=[pair for pair in coexistence_pairs(protocol) if result.covered.get(together(*pair))],
+    )
+    _keep(proof, model)
+    return Verdict(path, protocol, proof, None)
+
+
+def prove_all(
+    files: Sequence[Path], caches: int, again: bool, stage: Callable[[Path, str], None]
+) -> list[Verdict | UserError]:
+    """Several files at once, one a host core; a file that cannot be read or checked is its UserError."""
+
+    def one(path: Path) -> Verdict | UserError:
+        try:
+            return prove(path, caches, again=again, stage=lambda text: stage(path, text))
+        except UserError as error:
+            return error
+
+    with ThreadPoolExecutor(host.cores()) as pool:
+        return list(pool.map(one, files))
+
+
+def proven(protocol: Protocol, caches: int = CACHES) -> Proof | None:
+    """The proof that is kept for a table, if any."""
+    return kept_proof(text_hash(murphi(protocol, caches)))
+
+
+def kept_proof(key: str) -> Proof | None:
+    """The proof by the hash of its model; None also where the file cannot be read."""
+    try:
+        return Proof.model_validate_json((folder() / f"{key}.json").read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, ValidationError):
+        return None
+
+
+def folder() -> Path:
+    """Where proofs and their Murphi models are kept ($S80LAB_PROOFS overrides)."""
+    return Path(os.environ.get("S80LAB_PROOFS", paths.BUILD / "proofs"))
+
+
+def _keep(proof: Proof, model: str) -> None:
+    folder().mkdir(parents=True, exist_ok=True)
+    for suffix, text in ((".m", model), (".json", proof.model_dump_json(indent=1) + "\n")):
+        final = folder() / f"{proof.model}{suffix}"
+        partial = final.with_name(f"{final.name}.partial-{os.getpid()}")
+        partial.write_text(text, encoding="utf-8")
+        partial.rename(final)

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What `s80lab protocol list | show | check` print."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from s80lab.base.errors import UserError
+from s80lab.base.strict import shown
+from s80lab.protocol.counterexample import Counterexample
+from s80lab.protocol.proof import Proof, Verdict
+from s80lab.protocol.table import Protocol
+from s80lab.protocol.text import permissions, roles, state_table, superscript
+
+STYLES = {"M": "red", "O": "yellow", "E": "blue", "S": "green", None: "dim"}
+
+
+def print_list(protocols: Iterable[tuple[str, Protocol | UserError, Proof | None]], console: Console) -> None:
+    """One line a protocol."""
+    table = _table("name", "states", "L2", "proof", "description")
+    for column in table.columns[:-1]:
+        column.no_wrap = True
+    for name, protocol, proof in protocols:
+        if isinstance(protocol, UserError):
+            table.add_row(name, "", "", "cannot be read", Text(str(protocol)))
+        else:
+            verdict = "proven" if proof else "not yet"
+            states = " ".join(protocol.states)
+            table.add_row(name, states, protocol.l2_inclusion or "any", verdict, Text(protocol.description))
+    console.print(table)
+
+
+def print_protocol(name: str, protocol: Protocol, proof: Proof | None, console: Console) -> None:
+    """States, then the table with one row a state and one column an event."""
+    console.print(Text(f"{protocol.name}: {protocol.description}", style="bold"))
+    if protocol.source:
+        console.print(Text(f"after {' '.join(protocol.source.split())}", style="dim"))
+    if protocol.l2_inclusion:
+        console.print(f"made for an L2 that is {protocol.l2_inclusion} of the L1s")
+    states = _table("state", "meaning", "counts as", "may", "role")
+    for one, state in protocol.states.items():
+        cells = (state.description, state.counts_as or "", permissions(protocol, one), roles(protocol, one))
+        states.add_row(_state(protocol, one), *map(Text, cells))
+    console.print(states)
+    print_cells(protocol, console)
+    if proof is None:
+        console.print(f"not proven yet: s80lab protocol check {name}", soft_wrap=True)
+    else:
+        console.print(f"proven for {proof.caches} caches: {proof.states} states can be reached, all laws hold in each")
+
+
+def print_cells(protocol: Protocol, console: Console) -> None:
+    """The cells: what a cache does at events of its own core, and at requests of others that it sees."""
+    content = state_table(protocol)
+    table = _table("", *content.columns)
+    for name, cells in content.rows:
+        table.add_row(_state(protocol, name), *map(Text, cells))
+    console.print(table)
+    for number, reason in enumerate(content.reasons, start=1):
+        console.print(Text(f"—{superscript(number)} impossible: {reason}", style="dim"))
+
+
+def print_verdict(verdict: Verdict, console: Console) -> None:
+    """One line for a proof, the shortest way to break it for a refusal."""
+    name = shown(verdict.path)
+    proof = verdict.proof
+    if proof is not None:
+        console.print(
+            Text(
+                f"{name}: proven for {proof.caches} caches "
+                f"({proof.states} states, {proof.rules_fired} events, {proof.seconds:.1f} s)"
+            ),
+            soft_wrap=True,
+        )
+        for place in proof.unreached:
+            console.print(
+                Text(f"  warning: no event ever reaches {place}; if that is meant, call the cell impossible"),
+                soft_wrap=True,
+            )
+        return
+    assert verdict.counterexample is not None
+    print_counterexample(name, verdict.counterexample, console)
+
+
+def print_counterexample(name: str, found: Counterexample, console: Console) -> None:
+    """The steps as a table, then the law that broke and how."""
+    console.print(Text(f"{name}: refused, it breaks the law: {found.fault.law}", style="bold red"))
+    cores = [f"core {core}" for core in range(len(found.lines[0].caches))]
+    table = _table("step", "event", *cores, "memory", "last write", title="The shortest way there")
+    before: list[str] = []
+    for number, line in enumerate(found.lines):
+        caches = [
+            Text(cell, style="bold" if before and cell != before[core] else "") for core, cell in enumerate(line.caches)
+        ]
+        table.add_row(str(number), Text(line.event), *caches, line.memory, line.last_write)
+        before = line.caches
+    console.print(table)
+    console.print(Text(f"Then {found.fault.sentence}."), soft_wrap=True)
+
+
+def _state(protocol: Protocol, name: str) -> Text:
+    return Text(name, style=f"bold {STYLES[protocol.states[name].counts_as]}")
+
+
+def _table(*columns: str, title: str | None = None) -> Table:
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    return table

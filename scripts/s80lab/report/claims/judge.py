@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every claim of the paper beside what was measured, with a verdict that is computed and the reason for it.
+
+findings(groups: Sequence[Group]) -> list[Finding]
+    One for each claim, in the paper's order; groups are those of a report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from s80lab.report.claims.answers import Answer, answers
+from s80lab.report.claims.rules import Band, Judgement, Responses, Verdict, alike, extremes, higher, in_band, ranked
+from s80lab.report.data import Group, varied
+from s80lab.report.interval import Estimate
+from s80lab.report.transactions import types
+from s80lab.results import paper
+from s80lab.results.metrics.derive import of
+from s80lab.results.paper import Claim
+
+MIXES = ("imapb", "imape")
+# What two groups share that differ in the mix alone.
+_SETTING = ("scale", "protocol", "machine", "engine")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A claim, the metric that answers it (empty where no single one does), our numbers (a mapping from metric to
+    estimate for each group), each group's transaction types where the claim ranks them, each group's judgement."""
+
+    claim: Claim
+    answer: Answer
+    metric: str
+    labels: tuple[str, ...]
+    numbers: tuple[Mapping[str, Estimate | None], ...]
+    rankings: tuple[tuple[Responses, ...], ...]
+    judgements: tuple[Judgement, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        """Of all groups: a difference anywhere is one."""
+        said = {judgement.verdict for judgement in self.judgements}
+        return "differs" if "differs" in said else "agrees" if "agrees" in said else "not comparable"
+
+    @property
+    def verdict_text(self) -> str:
+        """The verdict, by group where they disagree."""
+        if len({judgement.verdict for judgement in self.judgements}) == 1:
+            return self.verdict
+        return ", ".join(f"{label} {one.verdict}" for label, one in zip(self.labels, self.judgements, strict=True))
+
+    @property
+    def reasons(self) -> list[str]:
+        """What the rules noted, by group where they noted different things, then why, for each verdict that occurs."""
+        notes = [judgement.note for judgement in self.judgements]
+        if len(set(notes)) > 1:
+            notes = [f"{label}: {note}" for label, note in zip(self.labels, notes, strict=True) if note]
+        else:
+            notes = [f"{note[:1].upper()}{note[1:]}" for note in notes]
+        noted = [f"{note}." for note in notes if note]
+        whys = [_why(self.answer, judgement) for judgement in self.judgements]
+        return [text for text in dict.fromkeys([*noted, *whys]) if text]
+
+    def record(self) -> dict[str, Any]:
+        """For JSON: shares as shares, times in modelled milliseconds."""
+        groups = {
+            label: {
+                "verdict": judgement.verdict,
+                "metrics": {name: None if one is None else vars(one) for name, one in numbers.items()},
+                "ranking": [vars(one) for one in ranking],
+            }
+            for label, judgement, numbers, ranking in zip(
+                self.labels, self.judgements, self.numbers, self.rankings, strict=True
+            )
+        }
+        return {
+            "id": self.claim.id,
+            "quantity": self.claim.quantity,
+            "section": self.claim.section,
+            "paper": said_by_paper(self.claim),
+            "metric": self.metric,
+            "verdict": self.verdict,
+            "groups": groups,
+            "reasons": self.reasons,
+            "tests": list(self.answer.tests),
+            "slip": self.answer.slip,
+        }
+
+
+def findings(groups: Sequence[Group]) -> list[Finding]:
+    """See the module's text."""
+    return [_finding(claim, answers()[claim.id], groups) for claim in paper.claims()]
+
+
+def said_by_paper(claim: Claim) -> str:
+    """The claim's number, or its order in short."""
+    return claim.stated or claim.words
+
+
+def _finding(claim: Claim, answer: Answer, groups: Sequence[Group]) -> Finding:
+    metric = _metric(claim, answer, groups)
+    names = (metric, claim.metric, *answer.alike, *answer.beside.values())
+    metrics = dict.fromkeys(name for name in names if name)
+    ranking = answer.rule == "extremes"
+    return Finding(
+        claim=claim,
+        answer=answer,
+        metric=metric,
+        labels=tuple(group.label for group in groups),
+        numbers=tuple({name: group.estimate(name) for name in metrics} for group in groups),
+        rankings=tuple(tuple(ranked(_responses(group))) if ranking else () for group in groups),
+        judgements=tuple(_judge(claim, answer, metric, group, groups) for group in groups),
+    )
+
+
+def _metric(claim: Claim, answer: Answer, groups: Sequence[Group]) -> str:
+    """That of the paper's population where all runs have it, else the whole machine's."""
+    known = answer.population and all(group.estimate(answer.population) is not None for group in groups)
+    return answer.population if known else claim.metric
+
+
+def _judge(claim: Claim, answer: Answer, metric: str, group: Group, groups: Sequence[Group]) -> Judgement:
+    if answer.rule == "none":
+        return Judgement("not comparable")
+    pair = _pair(group, groups) if answer.rule in ("higher", "alike") else (group,)
+    refusal = _refusal(claim, answer, metric, pair)
+    if refusal:
+        return Judgement("not comparable", note=refusal)
+    if answer.rule == "extremes":
+        slowest, fastest = claim.words.split(", ")
+        return extremes(_responses(group), slowest, fastest)
+    if answer.rule == "alike":
+        return alike({name: (_known(pair[0], name), _known(pair[1], name)) for name in answer.alike})
+    if answer.rule == "higher":
+        return higher(_known(pair[0], metric), _known(pair[1], metric))
+    return in_band(_known(group, metric), _band(claim, answer))
+
+
+def _pair(group: Group, groups: Sequence[Group]) -> tuple[Group, ...]:
+    """The first group of each mix with the same setting as this one, in the order of MIXES."""
+    alike_but_mix = [other for other in groups if _setting(other) == _setting(group)]
+    found = (next((other for other in alike_but_mix if other.mix == mix), None) for mix in MIXES)
+    return tuple(other for other in found if other is not None)
+
+
+def _setting(group: Group) -> tuple[str, ...]:
+    manifest = group.runs[0].manifest
+    return (*(str(manifest[key]) for key in _SETTING), varied(manifest))
+
+
+def _refusal(claim: Claim, answer: Answer, metric: str, pair: Sequence[Group]) -> str:
+    """Why these groups say nothing to this claim; empty where they do."""
+    if answer.rule in ("higher", "alike") and len(pair) < len(MIXES):
+        return "both mixes are needed"
+    metrics = [name for name in (metric, *answer.alike) if name]
+    lacking = [name for name in metrics if any(group.estimate(name) is None for group in pair)]
+    if lacking or (answer.rule == "extremes" and any(group.replayed for group in pair)):
+        return f"such runs have no {', '.join(lacking) or 'response times'}"
+    needs = answer.needs
+    if (needs.clients or needs.think_ms is not None) and any(group.replayed for group in pair):
+        return "such runs have no clients"
+    clients = {int(group.runs[0].load["clients"]) for group in pair} if needs.clients else set()
+    thinks = [float(group.runs[0].load["think_ms"]) for group in pair] if needs.think_ms is not None else []
+    if needs.clients and clients != {needs.clients}:
+        return f"{clients.pop()} clients"
+    if needs.think_ms == "same" and len(set(thinks)) > 1:
+        return "think times of " + " and ".join(f"{think:g} ms" for think in thinks)
+    if isinstance(needs.think_ms, float) and thinks != [needs.think_ms]:
+        return f"a think time of {thinks[0]:g} ms"
+    judged = [name for name in (claim.metric, *answer.alike) if name] or ["response_ms"]
+    if any(of(name).of_caches for name in judged):
+        return next((f"no result: {reason}" for group in pair for run in group.runs for reason in run.reasons), "")
+    return ""
+
+
+def _band(claim: Claim, answer: Answer) -> Band:
+    """In the metric's own unit."""
+    scale = 0.01 if claim.unit == "percent" else 1.0
+    read = answer.low is not None or answer.high is not None
+    low, high = (answer.low, answer.high) if read else (claim.low, claim.high)
+    return Band.around(*(None if bound is None else bound * scale for bound in (low, high)))
+
+
+def _known(group: Group, metric: str) -> Estimate:
+    value = group.estimate(metric)
+    assert value is not None  # _refusal has looked
+    return value
+
+
+def _responses(group: Group) -> list[Responses]:
+    return [] if group.replayed else [Responses(one.name, one.count, one.mean_ms, one.error_ms) for one in types(group)]
+
+
+def _why(answer: Answer, judgement: Judgement) -> str:
+    if judgement.verdict == "agrees":
+        return ""
+    if judgement.verdict == "differs":
+        return answer.differs or (answer.above if judgement.side == "above" else answer.below)
+    return answer.because

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Figures of caches and instructions: miss sources, the E state, CPI, instruction mix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.figure import Figure
+
+from s80lab.report.data import NOT_WARM, Group
+from s80lab.report.figures.style import INK, key, panels, percent_axis, stacked
+from s80lab.results import paper
+
+SOURCES = ("memory", "M", "O", "E", "S")
+SERVICES = ("base", "l2", "memory", "cache", "upgrade")
+FATES = {
+    "M": ("e_fate.e_to_m", "to M by a store"),
+    "S": ("e_fate.e_downgraded", "read by another core"),
+    "evicted": ("e_fate.e_evicted", "evicted"),
+    "invalidated": ("e_fate.e_invalidated", "invalidated by another core's store"),
+}
+
+
+def panel_title(group: Group, *, of_caches: bool = True) -> str:
+    """The group's label, with "not warm" where the panel's numbers depend on the caches."""
+    return group.label + (f" ({NOT_WARM})" if of_caches and not group.warm else "")
+
+
+def miss_source(groups: Sequence[Group]) -> Figure:
+    figure, axes = panels(1, len(groups), 3.0)
+    for axis, group in zip(axes, groups, strict=True):
+        bars = [*_bars(group), ("all", "miss_source.all")]
+        rows = [(word, [group.mean(f"{metric}.{source}") for source in SOURCES]) for word, metric in bars]
+        stacked(axis, rows, SOURCES, 100)
+        percent_axis(axis, "L2 misses")
+        axis.set_title(panel_title(group))
+    key(figure, [("memory", "memory"), *((state, f"a cache, in {state}") for state in "MOES")])
+    return figure
+
+
+def _bars(group: Group) -> list[tuple[str, str]]:
+    """Name and metric of the parts, by what the engine tells: gem5 neither privileges nor loads from fetches."""
+    if group.has("miss_source.read.memory"):
+        return [("load or fetch", "miss_source.read"), ("store", "miss_source.store")]
+    kinds = {"ifetch": "fetch", "load": "load", "store": "store", "all": "all"}
+    return [
+        (f"{privilege} {word}", f"miss_source_at.{privilege}.{kind}")
+        for privilege in ("user", "kernel")
+        for kind, word in kinds.items()
+    ]
+
+
+def e_state(groups: Sequence[Group]) -> Figure:
+    figure, axes = panels(2, 1, 1.9 + 0.6 * len(groups), share_x=False)
+    fills = [(panel_title(g), [g.mean(f"fill_state.{state}") for state in "MOES"]) for g in groups]
+    stacked(axes[0], fills, tuple("MOES"), 100)
+    percent_axis(axes[0], "fills")
+    key(axes[0], [(state, state) for state in "MOES"], "State in which blocks entered an L2")
+    fates = [(panel_title(g), [g.mean(metric) for metric, _ in FATES.values()]) for g in groups]
+    stacked(axes[1], fates, tuple(FATES), 100)
+    percent_axis(axes[1], "blocks that left E")
+    words = [(colour, word) for colour, (_, word) in FATES.items()]
+    key(axes[1], words, "How blocks that had entered in E left it")
+    return figure
+
+
+def cpi(groups: Sequence[Group]) -> Figure:
+    figure, axes = panels(1, len(groups), 1.9)
+    words = {"base": "base", "l2": "L2 hit", "memory": "memory", "cache": "another cache", "upgrade": "upgrade"}
+    for axis, group in zip(axes, groups, strict=True):
+        told = [name for name in ("user", "kernel") if group.estimate(f"cpi_at.{name}.all") is not None]
+        bars = [*((name, f"cpi_at.{name}") for name in told), ("all", "cpi")]
+        rows = [(name, [group.mean(f"{metric}.{part}") for part in SERVICES]) for name, metric in bars]
+        stacked(axis, rows, SERVICES, 1)
+        for place, (_, parts) in enumerate(reversed(rows)):
+            axis.text(sum(parts), place, f" {sum(parts):.2f}", va="center", color=INK, fontsize=8.5)
+        axis.set_xlabel("cycles per instruction")
+        axis.set_title(panel_title(group))
+    widest = max(axis.get_xlim()[1] for axis in axes)
+    for axis in axes:
+        axis.set_xlim(0, widest * 1.14)
+    key(figure, list(words.items()))
+    return figure
+
+
+def instruction_mix(groups: Sequence[Group]) -> Figure:
+    classes = {
+        "load": ("load", "E"),
+        "store": ("store", "M"),
+        "load_store": ("load and store", "O"),
+        "branch_conditional": ("conditional branch", "S"),
+        "branch_unconditional": ("other branch", "upgrade"),
+        "other": ("other", "memory"),
+    }
+    colours = tuple(colour for _, colour in classes.values())
+    rows = [(group.label, [group.mean(f"instruction_mix.{name}") for name in classes]) for group in groups]
+    rows += _paper_mix(groups)
+    figure, (axis,) = panels(1, 1, 1.1 + 0.36 * len(rows))
+    stacked(axis, rows, colours, 100)
+    percent_axis(axis, "retired instructions")
+    key(figure, [(colour, word) for word, colour in classes.values()])
+    return figure
+
+
+def _paper_mix(groups: Sequence[Group]) -> list[tuple[str, list[float]]]:
+    """The paper's two shares as a row: all loads and stores in one part, all branches in another."""
+    stated = []
+    for metric in ("instruction_group.loads_and_stores", "instruction_group.branches"):
+        claim = next((found for group in groups if (found := paper.claim_on(metric, group.mix))), None)
+        if claim is None or claim.low is None:
+            return []
+        stated.append(claim.low / 100)
+    memory, branches = stated
+    return [("paper", [memory, 0.0, 0.0, branches, 0.0, 1 - memory - branches])]

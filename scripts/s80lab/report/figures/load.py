@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Figures of the load: response times, the mix as run, busy cores."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import cycle
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
+
+from s80lab.report.data import Group
+from s80lab.report.figures.caches import panel_title
+from s80lab.report.figures.style import COLOURS, GROUP_COLOURS, INK, QUIET, panels, percent_axis
+from s80lab.report.transactions import Type, types
+
+MOST_TICKS = 7
+_SHADES = (1.0, 0.75, 0.5, 0.3)
+
+
+def latency(groups: Sequence[Group]) -> Figure:
+    """One row a type: a line from the median to the 99th percentile, a dot at each quantile."""
+    figure, axes = panels(1, len(groups), 3.2)
+    for axis, group, colour in zip(axes, groups, cycle(GROUP_COLOURS), strict=False):
+        found = types(group)
+        places = range(len(found) - 1, -1, -1)
+        for place, one in zip(places, found, strict=True):
+            if not one.quantiles_ms[0]:
+                continue
+            axis.plot([one.quantiles_ms[0], one.quantiles_ms[-1]], [place, place], color=colour, linewidth=1)
+            for value, shade in zip(one.quantiles_ms, _SHADES, strict=True):
+                axis.plot(value, place, "o", color=colour, alpha=shade, markersize=5, markeredgewidth=0)
+        axis.set_yticks(list(places), [f"{one.name} ({one.count})" for one in found])
+        axis.tick_params(axis="y", length=0)
+        axis.set_ylim(-0.7, len(found) - 0.3)
+        if any(one.quantiles_ms[0] for one in found):
+            axis.set_xscale("log")
+            _name_quantiles(axis, found)
+            _plain_log_ticks(axis)
+        axis.grid(axis="x")
+        axis.set_xlabel("response time, modelled ms")
+        axis.set_title(panel_title(group))
+    return figure
+
+
+def executed_mix(groups: Sequence[Group]) -> Figure:
+    """One row a type: a bar for what was run, marks for Table 1 and for the chain."""
+    figure, axes = panels(1, len(groups), 3.3)
+    for axis, group, colour in zip(axes, groups, cycle(GROUP_COLOURS), strict=False):
+        found = types(group)
+        places = list(range(len(found) - 1, -1, -1))
+        axis.barh(places, [one.share for one in found], height=0.6, color=colour, alpha=0.55, label="executed")
+        table_1 = [(one.table_1, place) for one, place in zip(found, places, strict=True) if one.table_1]
+        chain = [(one.expected, place) for one, place in zip(found, places, strict=True) if one.expected]
+        axis.plot(*_columns(table_1), "|", color=INK, markersize=11, markeredgewidth=1.6, label="Table 1")
+        axis.plot(*_columns(chain), "o", color=COLOURS["O"], markersize=5, label="expected")
+        axis.set_yticks(places, [one.name for one in found])
+        axis.tick_params(axis="y", length=0)
+        axis.grid(axis="x")
+        percent_axis(axis, "transactions")
+        axis.set_title(panel_title(group, of_caches=False))
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper left", ncols=3, frameon=False, borderpad=0)
+    return figure
+
+
+def busy(groups: Sequence[Group]) -> Figure:
+    """A bar a core, its height the mean over the seeds."""
+    figure, axes = panels(1, len(groups), 2.3)
+    for axis, group, colour in zip(axes, groups, cycle(GROUP_COLOURS), strict=False):
+        cores = sorted(name for name in group.runs[0].metrics if name.startswith("busy_share."))
+        values = [[run.metrics[core] or 0.0 for run in group.runs] for core in cores]
+        means = [sum(of_core) / len(of_core) for of_core in values]
+        axis.bar(range(len(cores)), means, width=0.72, color=colour, alpha=0.75, linewidth=0)
+        if len(group.runs) > 1:
+            axis.vlines(range(len(cores)), [min(v) for v in values], [max(v) for v in values], color=INK, linewidth=0.8)
+        axis.axhline(0.5, color=QUIET, linewidth=0.8, linestyle=(0, (4, 3)))
+        axis.set_ylim(0, max(1.0, *means))
+        axis.set_xticks(range(len(cores)))
+        axis.tick_params(axis="x", length=0, labelsize=7.5)
+        axis.set_xlabel("core")
+        percent_axis(axis, "", "y")
+        axis.set_ylabel("busy")
+        axis.set_title(panel_title(group))
+    return figure
+
+
+def _plain_log_ticks(axis: Axes) -> None:
+    """1, 2, 5, 10, ... (fewer where the range is wide) instead of powers of ten."""
+    low, high = axis.get_xlim()
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for steps in ((1, 2, 5), (1, 3), (1,)):
+        ticks = [step * 10.0**decade for decade in decades for step in steps]
+        shown = [tick for tick in ticks if low <= tick <= high]
+        if len(shown) <= MOST_TICKS:
+            break
+    axis.set_xticks(shown, [f"{tick:,g}" for tick in shown])
+    axis.xaxis.set_minor_locator(NullLocator())
+    axis.set_xlim(low, high)
+
+
+def _name_quantiles(axis: Axes, found: Sequence[Type]) -> None:
+    """Words on the row that leaves the most room for them, so that no legend is needed."""
+    roomy = max(
+        (one for one in found if one.quantiles_ms[0]), key=lambda one: one.quantiles_ms[-1] / one.quantiles_ms[0]
+    )
+    place = len(found) - 1 - found.index(roomy)
+    for value, words, side in ((roomy.quantiles_ms[0], "median", "right"), (roomy.quantiles_ms[-1], "99%", "left")):
+        away = 6 if side == "left" else -6
+        axis.annotate(words, (value, place), (away, 0), textcoords="offset points", ha=side, va="center", fontsize=7.5)
+    axis.margins(x=0.16)
+
+
+def _columns(points: Sequence[tuple[float | None, int]]) -> tuple[list[float], list[int]]:
+    return [share or 0.0 for share, _ in points], [place for _, place in points]

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The headline: the shares that a mix is summed up by, each with what independent starts and what windows say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean
+
+from s80lab.report.data import Group
+from s80lab.report.rows import PERCENT, THREE, Entry, Format
+from s80lab.report.tables import ABSENT, Cell, Row, Table, number, paper_says
+from s80lab.results.metrics.standing import HEADLINE
+
+_LABELS: dict[str, tuple[str, Format]] = {
+    "miss_source.all.memory": ("L2 misses serviced by memory", PERCENT),
+    "miss_source.all.M": ("by a cache in M", PERCENT),
+    "miss_source.all.O": ("by a cache in O", PERCENT),
+    "miss_source.all.E": ("by a cache in E", PERCENT),
+    "miss_source.all.S": ("by a cache in S", PERCENT),
+    "e_share": ("blocks that enter an L2 in E", PERCENT),
+    "e_to_m_share": ("of those, go from E to M", PERCENT),
+    "upgrades_saved_share": ("upgrades that E saved, of those without E", PERCENT),
+    "kernel_share.cycles": ("kernel, of the busy cycles", PERCENT),
+    "l2_mpki.all": ("L2 misses per 1000 instructions", THREE),
+}
+ENTRIES = tuple(Entry(label, metric, style) for metric, (label, style) in _LABELS.items())
+
+
+def headline_table(groups: Sequence[Group]) -> Table:
+    """A row a share; for each group its mean over the seeds, and what the windows of a region tell alone."""
+    stated = [paper_says(entry.metric, groups) for entry in ENTRIES]
+    columns = [column for group in groups for column in (group.label, "by windows", "lag 1")]
+    table = Table("Headline", (*columns, *(("paper",) if any(stated) else ())))
+    for entry, says in zip(ENTRIES, stated, strict=True):
+        cells = [cell for group in groups for cell in _cells(group, entry)]
+        table.rows.append(Row(entry.label, (*cells, *((Cell(says),) if any(stated) else ())), title=entry.title))
+    table.note = (
+        "± of the mixes: 95% interval (Student t) over the seeds, each an independent start with a warm-up of its own. "
+        "By windows: the mean half-width of the 95% interval that the batch means of one seed's region give (ratio "
+        "estimators, jackknife); lag 1: correlation of neighbouring windows, mean over the seeds."
+    )
+    return table
+
+
+def beside_table(first: Group, second: Group) -> Table:
+    """Two estimates of one design from other seeds: does the interval of the first hold the mean of the second?"""
+    held = 0
+    rows = []
+    for entry in ENTRIES:
+        one, two = first.estimate(entry.metric), second.estimate(entry.metric)
+        holds = one is not None and two is not None and one.holds(two.mean)
+        held += holds
+        cells = (number(one, entry.style), number(two, entry.style), "yes" if holds else "no")
+        rows.append(Row(entry.label, tuple(map(Cell, cells)), title=entry.title))
+    table = Table(f"{first.label}: two estimates", (_seeds(first), _seeds(second), "held"), rows)
+    table.note = f"The 95% interval of the first holds the mean of the second in {held} of {len(HEADLINE)} shares."
+    return table
+
+
+def _seeds(group: Group) -> str:
+    return "seeds " + ", ".join(str(run.manifest["seed"]) for run in group.runs)
+
+
+def _cells(group: Group, entry: Entry) -> tuple[Cell, Cell, Cell]:
+    warm = not group.marked(entry.metric)
+    found = [run.stats.get("batches", {}).get(entry.metric) for run in group.runs]
+    mean = Cell(number(group.estimate(entry.metric), entry.style), warm)
+    if None in found:
+        return mean, Cell(ABSENT), Cell(ABSENT)
+    width, lag_1 = (fmean(batch[key] for batch in found) for key in ("half_width", "lag_1"))
+    style = entry.style
+    return mean, Cell(f"± {width * style.scale:,.{style.digits}f}{style.suffix}", warm), Cell(f"{lag_1:.2f}", warm)

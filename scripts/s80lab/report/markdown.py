@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A report's table as a Markdown file."""
+
+from __future__ import annotations
+
+from s80lab.report.tables import Cell, Table
+
+
+def markdown(table: Table, heading: str = "") -> str:
+    """A whole file: title, note, table. heading: of the rows' names. Numbers of unsettled caches are in italics."""
+    return "\n".join([f"# {table.title}", table.note, "", *markdown_rows(table, heading)]) + "\n"
+
+
+def markdown_rows(table: Table, heading: str = "") -> list[str]:
+    """The lines of the table alone; details of its rows are a last column."""
+    detailed = any(row.detail for row in table.rows)
+    columns = [heading, *table.columns, *(["why"] if detailed else [])]
+    lines = [f"| {' | '.join(columns)} |", "| --- |" + " --- |" * (len(columns) - 1)]
+    for row in table.rows:
+        cells = [row.label, *map(_text, row.cells), *([row.detail] if detailed else [])]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def _text(cell: Cell) -> str:
+    return cell.text if cell.warm else f"*{cell.text}*"

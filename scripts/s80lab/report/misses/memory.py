@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What each line of the guest's memory was, as it stood at the end of a run's measured region.
+
+A map has a name for each page; where a page holds things of several kinds (the kernel's image, per-CPU areas, the array
+of `struct page`) the line's place in it tells which.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from s80lab.base.errors import UserError
+from s80lab.guest.kernel.memory import PAGE
+from s80lab.guest.kernel.symbols import Symbols
+
+# Kinds of pages whose lines are told apart further.
+IMAGE, PER_CPU, STRUCT_PAGE = "kernel image", "per-CPU", "struct page"
+UNKNOWN, FREE = "unknown", "free"
+# What the kernel maps into every process, as if it were a file.
+VDSO = "[vdso]"
+_IMAGE_BASE = 0xFFFF_FFFF_8000_0000
+
+
+@dataclass(frozen=True)
+class What:
+    """kind: page cache, slab, per-CPU, kernel data, ...; name: which one."""
+
+    kind: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.name}" if self.name else self.kind
+
+
+@dataclass(frozen=True)
+class PerCpu:
+    """Where the area of each processor begins (physical), its bytes, and (offset, bytes, name) of what is allocated
+    behind the kernel's own variables."""
+
+    begins: Sequence[int]
+    size: int
+    allocated: Sequence[tuple[int, int, str]]
+
+
+@dataclass(frozen=True)
+class FileMapping:
+    """Virtual addresses of a process, begin to end, that hold the file from the offset on."""
+
+    begin: int
+    end: int
+    offset: int
+    path: str
+
+
+@dataclass(frozen=True)
+class MemoryMap:
+    """page: by frame, the number of its name; struct_pages: (physical begin, first frame) of each 2 MiB of that array;
+    kernel: name of the folder that the kernel's symbols lie in; files: by the number of the thread (pid), what its
+    process has mapped, by address."""
+
+    names: Sequence[What]
+    page: NDArray[np.uint32]
+    per_cpu: PerCpu
+    struct_pages: Sequence[tuple[int, int]]
+    struct_page_bytes: int
+    kernel: str
+    files: Mapping[int, Sequence[FileMapping]]
+
+    def of_page(self, frame: int) -> What:
+        """The page's name."""
+        return self.names[self.page[frame]] if 0 <= frame < len(self.page) else What(UNKNOWN, "no memory")
+
+    def of(self, physical: int, symbols: Symbols) -> What:
+        """The name of what lies at an address."""
+        what = self.of_page(physical // PAGE)
+        if what.kind == IMAGE:
+            return _of_image(physical, symbols)
+        if what.kind == PER_CPU:
+            return self._of_per_cpu(physical, symbols) or what
+        if what.kind == STRUCT_PAGE:
+            place = bisect_right([begin for begin, _ in self.struct_pages], physical) - 1
+            begin, first = self.struct_pages[place]
+            target = self.of_page(first + (physical - begin) // self.struct_page_bytes)
+            return What(STRUCT_PAGE, target.kind if target.kind != "page cache" else str(target))
+        return what
+
+    def _of_per_cpu(self, physical: int, symbols: Symbols) -> What | None:
+        for begin in self.per_cpu.begins:
+            offset = physical - begin
+            if not 0 <= offset < self.per_cpu.size:
+                continue
+            if offset < symbols.per_cpu_end:
+                found = symbols.per_cpu_at(offset)
+                return What(PER_CPU, found[0].name if found else "")
+            place = bisect_right([at for at, _, _ in self.per_cpu.allocated], offset) - 1
+            if place >= 0:
+                at, size, name = self.per_cpu.allocated[place]
+                if offset < at + size:
+                    return What(PER_CPU, name)
+            return What(PER_CPU, "allocated")
+        return None
+
+    def write(self, path: Path) -> None:
+        """One compressed file."""
+        texts = {
+            "names": [[what.kind, what.name] for what in self.names],
+            "per_cpu": [list(self.per_cpu.begins), self.per_cpu.size, [list(each) for each in self.per_cpu.allocated]],
+            "struct_pages": [list(each) for each in self.struct_pages],
+            "struct_page_bytes": self.struct_page_bytes,
+            "kernel": self.kernel,
+            "files": {pid: [astuple(mapping) for mapping in mapped] for pid, mapped in self.files.items()},
+        }
+        with path.open("wb") as file:
+            np.savez_compressed(file, page=self.page, texts=np.frombuffer(json.dumps(texts).encode(), dtype=np.uint8))
+
+
+def read_map(path: Path) -> MemoryMap:
+    """What `MemoryMap.write` wrote; UserError where it is absent or damaged."""
+    try:
+        with np.load(path) as content:
+            page, texts = content["page"], json.loads(content["texts"].tobytes())
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
+        raise UserError(f"{path}: the map of the guest's memory cannot be read ({error}); run it again") from None
+    begins, size, allocated = texts["per_cpu"]
+    return MemoryMap(
+        names=[What(kind, name) for kind, name in texts["names"]],
+        page=page,
+        per_cpu=PerCpu(begins, size, [(at, length, name) for at, length, name in allocated]),
+        struct_pages=[(begin, first) for begin, first in texts["struct_pages"]],
+        struct_page_bytes=texts["struct_page_bytes"],
+        kernel=texts["kernel"],
+        files={int(pid): [FileMapping(*each) for each in mapped] for pid, mapped in texts["files"].items()},
+    )
+
+
+def _of_image(physical: int, symbols: Symbols) -> What:
+    found = symbols.at(_IMAGE_BASE + physical)
+    if found is None:
+        return What("kernel data", "")
+    return What("kernel text" if found[0].kind in "tTwW" else "kernel data", found[0].name)

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A name for each miss: the function that missed, and what the line was."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from s80lab.guest.kernel.symbols import Symbols
+from s80lab.report.misses.functions import UNNAMED, Functions
+from s80lab.report.misses.log import Log
+from s80lab.report.misses.memory import FREE, UNKNOWN, MemoryMap, What
+
+# Kinds that say where a line was, not what it held.
+NAMELESS = (FREE, UNKNOWN, "allocated")
+_KERNEL_HALF = np.uint64(1 << 63)
+
+
+@dataclass(frozen=True)
+class Named:
+    """function and what: for each record of the log, a number of `functions` and `whats`."""
+
+    functions: list[str]
+    function: NDArray[np.int64]
+    whats: list[What]
+    what: NDArray[np.int64]
+
+    def named(self) -> NDArray[np.bool_]:
+        """Records of which both are known."""
+        good_functions = np.array([not name.endswith(UNNAMED) for name in self.functions])
+        good_whats = np.array([what.kind not in NAMELESS for what in self.whats])
+        return np.asarray(good_functions[self.function] & good_whats[self.what])
+
+
+def name_all(log: Log, memory_map: MemoryMap, functions: Functions, symbols: Symbols) -> Named:
+    """Names of every record; each different (process, address) and each different place in a line is looked up once."""
+    # A kernel address is the same function whatever the process.
+    pc = log.records["pc"]
+    pids = np.where(pc >= _KERNEL_HALF, 0, log.pid).astype(np.uint64)
+    places, at = np.unique(np.stack([pids, pc], axis=1), axis=0, return_inverse=True)
+    function_names: dict[str, int] = {}
+    of_place = np.array(
+        [function_names.setdefault(functions.name(pid, pc), len(function_names)) for pid, pc in places.tolist()],
+        dtype=np.int64,
+    )
+    bytes_used, byte_at = np.unique(log.byte, return_inverse=True)
+    whats: dict[What, int] = {}
+    of_byte = np.array(
+        [whats.setdefault(memory_map.of(byte, symbols), len(whats)) for byte in bytes_used.tolist()], dtype=np.int64
+    )
+    return Named(list(function_names), of_place[at.reshape(-1)], list(whats), of_byte[byte_at.reshape(-1)])

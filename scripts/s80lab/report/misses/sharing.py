@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How a line was shared, told from who missed on it and how."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from s80lab.report.misses.log import Log
+
+PATTERNS = ("one processor", "widely read", "producer-consumer", "migratory", "several writers")
+
+
+@dataclass(frozen=True)
+class Lines:
+    """line: for each record, a number; numbers: where the lines begin, physical. readers and
+    writers: masks of the cores that missed on it so; pattern: of each line, an index of PATTERNS."""
+
+    line: NDArray[np.int64]
+    numbers: NDArray[np.uint64]
+    readers: NDArray[np.uint64]
+    writers: NDArray[np.uint64]
+    pattern: NDArray[np.int64]
+
+
+def lines_of(log: Log) -> Lines:
+    """All lines of a log.
+
+    Migratory: at least half of the stores that missed or asked for permission came from a core that had been the last
+    to read the line. Producer-consumer: one core stores, others read.
+    """
+    numbers, line = np.unique(log.records["physical"], return_inverse=True)
+    line = line.reshape(-1)
+    core, stores = log.records["core"], log.stores
+    bit = np.left_shift(np.uint64(1), core.astype(np.uint64))
+    readers, writers = (np.zeros(len(numbers), dtype=np.uint64) for _ in range(2))
+    np.bitwise_or.at(readers, line[~stores], bit[~stores])
+    np.bitwise_or.at(writers, line[stores], bit[stores])
+    count, own = _stores_after_own_read(line, core, stores, len(numbers))
+    patterns = [_pattern(*each) for each in zip(readers.tolist(), writers.tolist(), count, own, strict=True)]
+    return Lines(line, numbers, readers, writers, np.array(patterns, dtype=np.int64))
+
+
+def _stores_after_own_read(
+    line: NDArray[np.int64], core: NDArray[np.uint8], stores: NDArray[np.bool_], lines: int
+) -> tuple[list[int], list[int]]:
+    """By line: stores, and those right behind a read of the same core. The records are in the order of time."""
+    order = np.argsort(line, kind="stable")
+    lines_in, cores, stored = line[order], core[order], stores[order]
+    behind = np.zeros(len(order), dtype=bool)
+    if len(order) > 1:
+        same = (lines_in[1:] == lines_in[:-1]) & (cores[1:] == cores[:-1])
+        behind[1:] = same & stored[1:] & ~stored[:-1]
+    count = np.bincount(lines_in[stored], minlength=lines)
+    own = np.bincount(lines_in[behind], minlength=lines)
+    return count.tolist(), own.tolist()
+
+
+def _pattern(readers: int, writers: int, stores: int, own: int) -> int:
+    if (readers | writers).bit_count() == 1:
+        return PATTERNS.index("one processor")
+    if writers == 0:
+        return PATTERNS.index("widely read")
+    if 2 * own >= stores and writers.bit_count() > 1:
+        return PATTERNS.index("migratory")
+    return PATTERNS.index("producer-consumer" if writers.bit_count() == 1 else "several writers")
+
+
+def cores_of(mask: int) -> Sequence[int]:
+    """The cores of a mask."""
+    return [core for core in range(64) if mask >> core & 1]

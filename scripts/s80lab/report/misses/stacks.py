@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Misses as collapsed stacks, `process;entry;function;line count`, which speedscope and flame graphs read."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from s80lab.report.misses.log import Log
+from s80lab.report.misses.names import Named
+
+
+def collapsed(log: Log, named: Named, weights: NDArray[np.int64]) -> str:
+    """One line a stack, by name; weights: what each record counts (1, or its stall cycles)."""
+    callers, caller = np.unique(log.callers(), return_inverse=True)
+    keys = np.stack([caller.reshape(-1), named.function, named.what], axis=1)
+    found, numbers = np.unique(keys, axis=0, return_inverse=True)
+    sums = np.bincount(numbers.reshape(-1), weights=weights, minlength=len(found)).astype(np.int64)
+    stacks = []
+    for (who, function, what), total in zip(found.tolist(), sums.tolist(), strict=True):
+        frames = [*str(callers[who]).split("; "), named.functions[function], str(named.whats[what])]
+        stacks.append((";".join(frame.replace(";", ",") for frame in frames), total))
+    return "".join(f"{stack} {total}\n" for stack, total in sorted(stacks) if total)

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Tables of misses with names: what they were on, in the manner of `perf c2c`; who supplied whom; why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from s80lab.report.misses.log import Log
+from s80lab.report.misses.names import Named
+from s80lab.report.misses.sharing import PATTERNS, Lines, cores_of
+from s80lab.report.tables import ABSENT, Cell, Row, Table
+
+SHOWN = 20
+_FUNCTIONS = 3
+Select = NDArray[np.bool_]
+
+
+def all_tables(log: Log, named: Named, lines: Lines) -> list[Table]:
+    """In the order in which a reader wants them. Misses are L2 misses; upgrades stand apart."""
+    return [
+        coverage_table(log, named),
+        things_table(log, named, lines),
+        lines_table(log, named, lines),
+        kinds_table(log, named),
+        functions_table(log, named),
+        entries_table(log),
+        reasons_table(log),
+        patterns_table(log, lines),
+        supply_table(log),
+    ]
+
+
+def coverage_table(log: Log, named: Named) -> Table:
+    """How many misses have a name: of a function, and of what the line was."""
+    known = named.named()
+    table = Table("Misses with a name", ("records", "named"), note="Named: by function and by what the line was.")
+    for label, chosen in (
+        ("misses serviced by a cache", log.by_cache),
+        ("misses serviced by memory", log.by_memory),
+        ("upgrades", ~log.misses),
+    ):
+        table.rows.append(_row(label, int(chosen.sum()), _percent((known & chosen).sum(), chosen.sum())))
+    return table
+
+
+def things_table(log: Log, named: Named, lines: Lines) -> Table:
+    """What the cache-serviced misses were on."""
+    chosen = log.by_cache
+    table = Table(
+        "What the misses that a cache serviced were on",
+        ("share", "M", "O", "E", "S", "upgrades", "true sharing", "false sharing", "pattern", "functions"),
+        note="Shares of all misses that a cache serviced; upgrades in percent of all upgrades. Sharing: of the misses "
+        "for want of coherence, whether bytes were used that another processor had written since. Pattern: of most of "
+        "its misses.",
+    )
+    upgrades = ~log.misses
+    for number, count in _ranked(named.what[chosen], SHOWN):
+        of_it = named.what == number
+        here = of_it & chosen
+        sources = [_percent((here & log.from_state(s)).sum(), count) for s in "MOES"]
+        pattern = Counter(lines.pattern[lines.line[here]].tolist()).most_common(1)[0][0]
+        table.rows.append(
+            _row(
+                str(named.whats[number]),
+                *(_percent(count, chosen.sum()), *sources, _percent((of_it & upgrades).sum(), upgrades.sum())),
+                *(_sharing(log, here, "true"), _sharing(log, here, "false")),
+                *(PATTERNS[pattern], _functions(named, here)),
+            )
+        )
+    return table
+
+
+def lines_table(log: Log, named: Named, lines: Lines) -> Table:
+    """The lines with the most misses that a cache serviced, one by one."""
+    chosen = log.by_cache
+    table = Table(
+        "Lines with the most misses that a cache serviced",
+        (
+            "what",
+            "misses",
+            "M",
+            "O",
+            "E",
+            "S",
+            "upgrades",
+            "true",
+            "false",
+            "pattern",
+            "readers",
+            "writers",
+            "functions",
+        ),
+        note="Address: guest-physical, of the line's begin. Readers, writers: processors that missed on it so.",
+    )
+    for number, count in _ranked(lines.line[chosen], SHOWN):
+        of_it = lines.line == number
+        here = of_it & chosen
+        whats = Counter(named.what[of_it].tolist()).most_common(_FUNCTIONS)
+        table.rows.append(
+            _row(
+                f"{int(lines.numbers[number]):#x}",
+                "; ".join(str(named.whats[what]) for what, _ in whats),
+                count,
+                *(int((here & log.from_state(s)).sum()) for s in "MOES"),
+                int((of_it & ~log.misses).sum()),
+                *(_sharing(log, here, "true"), _sharing(log, here, "false"), PATTERNS[lines.pattern[number]]),
+                *(len(cores_of(int(mask))) for mask in (lines.readers[number], lines.writers[number])),
+                _functions(named, of_it),
+            )
+        )
+    return table
+
+
+def kinds_table(log: Log, named: Named) -> Table:
+    """Kinds of lines by source."""
+    kinds = np.array([what.kind for what in named.whats])[named.what]
+    return _by_source("Misses by kind of line", log, kinds)
+
+
+def functions_table(log: Log, named: Named) -> Table:
+    """Functions by source."""
+    table = _by_source("Misses by function", log, np.array(named.functions)[named.function])
+    del table.rows[SHOWN:]
+    return table
+
+
+def entries_table(log: Log) -> Table:
+    """By the class of the process and what entered the kernel."""
+    table = _by_source("Misses by process and entry of the kernel", log, log.callers())
+    del table.rows[2 * SHOWN :]
+    return table
+
+
+def reasons_table(log: Log) -> Table:
+    """Cold, capacity, conflict, coherence."""
+    return _by_source("Why the line was not there", log, log.named("reason"))
+
+
+def patterns_table(log: Log, lines: Lines) -> Table:
+    """How the lines were shared."""
+    return _by_source("How the lines were shared", log, np.array(PATTERNS)[lines.pattern[lines.line]])
+
+
+def supply_table(log: Log) -> Table:
+    """Rows: who missed; columns: who supplied."""
+    table = Table(
+        "Who supplied whom",
+        tuple(str(core) for core in range(log.cores)),
+        note="Misses that a cache serviced: rows missed, columns supplied.",
+    )
+    chosen = log.by_cache
+    matrix = np.zeros((log.cores, log.cores), dtype=np.int64)
+    np.add.at(matrix, (log.records["core"][chosen], log.records["supplier"][chosen]), 1)
+    for core, row in enumerate(matrix.tolist()):
+        table.rows.append(_row(str(core), *row))
+    return table
+
+
+def _by_source(title: str, log: Log, labels: NDArray[np.str_]) -> Table:
+    """A row a label, most misses first: its share of all misses, and of those of each source."""
+    table = Table(title, ("misses", "share", "of memory's", "of the caches'", "of upgrades"))
+    sets: Sequence[Select] = (log.misses, log.by_memory, log.by_cache, ~log.misses)
+    found, numbers = np.unique(labels, return_inverse=True)
+    counts = [np.bincount(numbers.reshape(-1)[chosen], minlength=len(found)).tolist() for chosen in sets]
+    totals = [int(chosen.sum()) for chosen in sets]
+    for place in sorted(range(len(found)), key=lambda i: (-counts[0][i], -counts[3][i], i)):
+        shares = (_percent(count[place], total) for count, total in zip(counts, totals, strict=True))
+        table.rows.append(_row(str(found[place]), counts[0][place], *shares))
+    return table
+
+
+def _ranked(numbers: NDArray[np.int64], limit: int) -> Iterable[tuple[int, int]]:
+    """The most frequent numbers and their counts; equal ones by number."""
+    found, counts = np.unique(numbers, return_counts=True)
+    order = np.lexsort((found, -counts))[:limit]
+    return zip(found[order].tolist(), counts[order].tolist(), strict=True)
+
+
+def _sharing(log: Log, chosen: Select, which: str) -> str:
+    return _percent((chosen & log.shared(which)).sum(), chosen.sum())
+
+
+def _functions(named: Named, chosen: Select) -> str:
+    total = int(chosen.sum())
+    ranked = _ranked(named.function[chosen], _FUNCTIONS)
+    return ", ".join(f"{named.functions[number]} {100 * count / total:.0f}%" for number, count in ranked)
+
+
+def _percent(part: float, whole: float) -> str:
+    return f"{100 * float(part) / float(whole):.1f}%" if whole else ABSENT
+
+
+def _row(label: str, *values: object) -> Row:
+    show: Callable[[object], str] = lambda value: f"{value:,}" if isinstance(value, int) else str(value)  # noqa: E731
+    return Row(label, tuple(Cell(show(value)) for value in values))

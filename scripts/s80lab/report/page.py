@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The page report.html: everything in one file, no date and no path in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from s80lab.report.claims.tables import TITLE as CLAIMS
+from s80lab.report.claims.tables import claims_table
+from s80lab.report.data import Group
+from s80lab.report.figures.all import Picture
+from s80lab.report.guest import guest_notes
+from s80lab.report.headline import headline_table
+from s80lab.report.tables import (
+    ABSENT,
+    Cell,
+    Row,
+    Table,
+    comparison_note,
+    measured_tables,
+    miss_tables,
+    replay_notes,
+    run_table,
+    verdicts,
+)
+from s80lab.report.transactions import transactions_table
+from s80lab.results.metrics.derive import REGISTRY
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+_LOAD = "Load and machine"
+# Topics of the page: title, the figures and the tables (by their titles) under it.
+_TOPICS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
+    ("Headline", (), ("Headline",)),
+    (
+        "Who serviced the L2 misses",
+        ("miss_source",),
+        ("Who serviced the L2 misses", "L2 misses per 1000 instructions"),
+    ),
+    (
+        "Blocks that entered an L2, and what became of E",
+        ("e_state",),
+        ("Blocks that entered an L2, and what became of E",),
+    ),
+    (CLAIMS, (), (CLAIMS,)),
+    ("Bus traffic per 1000 instructions", (), ("Bus traffic per 1000 instructions",)),
+    ("Cycles per instruction", ("cpi",), ("Cycles per instruction", "Cache miss rates")),
+    ("Instructions", ("instruction_mix",), ("Instructions",)),
+    (_LOAD, ("busy",), (_LOAD,)),
+    ("Warm-up and runs", ("warm_up",), ("Runs",)),
+)
+
+
+@dataclass(frozen=True)
+class Topic:
+    title: str
+    pictures: list[Picture]
+    tables: list[Table]
+
+
+def page(title: str, groups: Sequence[Group], pictures: Sequence[Picture]) -> str:
+    """The whole page as text."""
+    return render(
+        title,
+        _lead(groups),
+        verdicts=verdicts(groups),
+        notes=[*guest_notes(groups), comparison_note(groups), *replay_notes(groups)],
+        topics=_topics(groups, pictures),
+        origins=[_origins(group, kind) for group in groups for kind in ("inputs", "versions")],
+    )
+
+
+def render(
+    title: str,
+    lead: str,
+    *,
+    verdicts: Sequence[tuple[str, str]],
+    notes: Sequence[str],
+    topics: Sequence[Topic],
+    origins: Sequence[Table],
+) -> str:
+    """A page of these parts. verdicts: what is no result and why; origins: tables of hashes and versions."""
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template("report.html.j2").render(
+        title=title,
+        lead=lead,
+        style=(TEMPLATES / "style.css").read_text(encoding="utf-8"),
+        verdicts=verdicts,
+        notes=notes,
+        topics=topics,
+        origins=origins,
+        metrics=list(REGISTRY.values()),
+    )
+
+
+def _topics(groups: Sequence[Group], pictures: Sequence[Picture]) -> list[Topic]:
+    drawn = {picture.name: picture for picture in pictures}
+    whole = [headline_table(groups), *measured_tables(groups), claims_table(groups), run_table(groups)]
+    tables = {table.title: table for table in whole}
+    topics = [
+        Topic(title, [drawn[name] for name in figures], [tables[name] for name in of_topic])
+        for title, figures, of_topic in _TOPICS
+    ]
+    topics += miss_topics(groups)
+    loaded = [group for group in groups if not group.replayed]
+    if not loaded:
+        return topics
+    transactions = Topic(
+        "Transactions",
+        [drawn["executed_mix"], drawn["latency"]],
+        [transactions_table(group) for group in loaded],
+    )
+    before = next(place for place, topic in enumerate(topics) if topic.title == _LOAD)
+    return [*topics[:before], transactions, *topics[before:]]
+
+
+def miss_topics(groups: Sequence[Group]) -> list[Topic]:
+    """The misses by name of each group's first run that has logged them."""
+    found = [(group, run) for group in groups for run in group.runs if run.misses]
+    firsts = {group.label: (group, run) for group, run in reversed(found)}
+    return [
+        Topic(f"What the misses were on: {label}, seed {run.manifest['seed']}", [], miss_tables(run.misses))
+        for label, (_, run) in sorted(firsts.items())
+    ]
+
+
+def _lead(groups: Sequence[Group]) -> str:
+    first = groups[0].runs[0]
+    manifest = first.manifest
+    runs = sum(len(group.runs) for group in groups)
+    clients = (
+        "" if first.result is None else " {clients} clients with {think_ms:g} ms of think time;".format(**first.load)
+    )
+    return (
+        f"Machine {manifest['machine']}, protocol {manifest['protocol']}, engine {manifest['engine']}, "
+        f"scale {manifest['scale']};{clients} {runs} run{'s' if runs > 1 else ''}. Times are the modelled machine's."
+    )
+
+
+def _origins(group: Group, kind: str) -> Table:
+    """Hashes of inputs or versions of programs, of all the group's runs where they differ."""
+    table = Table(f"{kind.capitalize()} of {group.label}", ("SHA-256" if kind == "inputs" else "version",))
+    for name in sorted({name for run in group.runs for name in run.manifest[kind]}):
+        values = dict.fromkeys(str(run.manifest[kind].get(name, ABSENT)) for run in group.runs)
+        table.rows.append(Row(name, (Cell(", ".join(values)),)))
+    return table

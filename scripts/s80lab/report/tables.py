@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The tables of a report, as rows of text that the terminal and the page both render."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from s80lab.report.data import NOT_WARM, Group, Run
+from s80lab.report.interval import Estimate
+from s80lab.report.rows import SECTIONS, Entry, Format
+from s80lab.results import paper
+
+ABSENT = "-"
+MISS_TABLES = 3
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A number as text. warm is False where it comes from caches that had not settled, which the verdict at the top
+    says in words and the cell by its style; overlap is True where its interval shares values with the first column's.
+    """
+
+    text: str
+    warm: bool = True
+    overlap: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    label: str
+    cells: tuple[Cell, ...]
+    head: bool = False  # a line that names the rows below it
+    title: str = ""  # what the row measures, in a sentence
+    detail: str = ""  # what must be said of it, in sentences
+
+
+@dataclass
+class Table:
+    """columns name the cells; the row labels have no heading."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: list[Row] = field(default_factory=list)
+    note: str = ""
+
+
+def measured_tables(groups: Sequence[Group]) -> list[Table]:
+    """One table a section of metrics: a column for each group, the paper's number last."""
+    tables = []
+    for section in SECTIONS:
+        entries = [entry for entry in section.entries if any(group.has(entry.metric) for group in groups)]
+        stated = [paper_says(entry.metric, groups) for entry in entries]
+        columns = tuple(group.label for group in groups) + (("paper",) if any(stated) else ())
+        table = Table(section.title, columns, note=section.note)
+        for entry, says in zip(entries, stated, strict=True):
+            if entry.head:
+                table.rows.append(Row(entry.head, (), head=True))
+            cells = _cells(entry, groups)
+            table.rows.append(Row(entry.label, (*cells, Cell(says)) if any(stated) else cells, title=entry.title))
+        tables.append(table)
+    return tables
+
+
+def miss_tables(content: Sequence[Mapping[str, Any]]) -> list[Table]:
+    """The first tables of a run's misses.json, which say most; the run's misses.html has them all."""
+    return [table_from(each) for each in content[:MISS_TABLES]]
+
+
+def table_from(content: Mapping[str, Any]) -> Table:
+    """A table out of its JSON form (dataclasses.asdict)."""
+    rows = [Row(**{**row, "cells": tuple(Cell(**cell) for cell in row["cells"])}) for row in content["rows"]]
+    return Table(content["title"], tuple(content["columns"]), rows, content["note"])
+
+
+def comparison_note(groups: Sequence[Group]) -> str:
+    """How to read the intervals of these groups."""
+    seeds = [len(group.runs) for group in groups]
+    if max(seeds) == 1:
+        return "One seed each: there is no interval, and differences between columns show nothing."
+    note = "Means over the seeds ± 95% confidence intervals (Student t)"
+    if len(groups) == 1:
+        return note + "."
+    return note + f"; ≈ marks an interval that overlaps with that of {groups[0].label}: no difference is shown."
+
+
+def paper_says(metric: str, groups: Sequence[Group]) -> str:
+    """The paper's number for the first of the groups' mixes that it speaks of."""
+    found = (paper.claim_on(metric, group.mix) for group in groups)
+    claim = next((claim for claim in found if claim is not None), None)
+    return "" if claim is None else claim.stated
+
+
+def number(value: Estimate | None, style: Format) -> str:
+    """ "73.1 ± 0.8%"; a dash where there is no value."""
+    if value is None:
+        return ABSENT
+    text = f"{value.mean * style.scale:,.{style.digits}f}"
+    if value.half_width is not None:
+        text += f" ± {value.half_width * style.scale:,.{style.digits}f}"
+    return text + style.suffix
+
+
+def _cells(entry: Entry, groups: Sequence[Group]) -> tuple[Cell, ...]:
+    values = [group.estimate(entry.metric) for group in groups]
+    first = values[0]
+    return tuple(
+        Cell(
+            number(value, entry.style),
+            warm=value is None or not group.marked(entry.metric),
+            overlap=position > 0 and first is not None and value is not None and bool(value.overlaps(first)),
+        )
+        for position, (group, value) in enumerate(zip(groups, values, strict=True))
+    )
+
+
+def run_table(groups: Sequence[Group]) -> Table:
+    """What was run, how it warmed up and how fast the host was."""
+    rows: list[tuple[str, str, Callable[[Group], str]]] = [
+        ("experiment", "", lambda g: str(g.runs[0].manifest["experiment"])),
+        ("machine, protocol", "", lambda g: "{machine}, {protocol}".format(**g.runs[0].manifest)),
+        ("engine, scale", "", lambda g: "{engine}, {scale}".format(**g.runs[0].manifest)),
+        ("clients, think time", "", clients_and_think),
+        ("seeds", "Each from a warm-up of its own", lambda g: seeds(g.runs)),
+        ("seeds that are no result", "Left out of every number", lambda g: seeds(g.excluded) or ABSENT),
+        ("caches", "results/metrics/warmup.py says what warm means", _verdict),
+        ("warm-up, instructions", "Mean over the seeds", _warmup_length),
+        (
+            "drift of E share",
+            "The last third of the warm-up's windows minus the third before it; the largest of the "
+            "seeds, ± its standard error",
+            lambda g: _drift(g, "e_share"),
+        ),
+        (
+            "drift of memory share",
+            "The last third of the warm-up's windows minus the third before it; the largest of the seeds, ± its "
+            "standard error",
+            lambda g: _drift(g, "memory_share"),
+        ),
+        (
+            "errors",
+            "Protocol errors, lost connections, missing messages, SMTP errors",
+            lambda g: ABSENT if g.replayed else str(sum(sum(run.load["errors"].values()) for run in g.runs)),
+        ),
+        (
+            "speed of the host",
+            "Million instructions a second of wall time",
+            lambda g: f"{sum(run.manifest['mips'] for run in g.runs) / len(g.runs):,.3g} MIPS",
+        ),
+    ]
+    table = Table("Runs", tuple(group.label for group in groups))
+    for label, title, text in rows:
+        table.rows.append(Row(label, tuple(Cell(text(group)) for group in groups), title=title))
+    return table
+
+
+def replay_notes(groups: Sequence[Group]) -> list[str]:
+    """What must be said of groups that were replayed: what they lack, and what their captures had lost."""
+    notes = []
+    engines = {run.manifest["engine"] for group in groups for run in group.runs}
+    if "gem5" in engines:
+        notes.append(
+            "gem5 simulates too little for response times; it tells neither privileges nor server and clients apart, "
+            "and E means Ruby's M: alone and not stored to here, be it clean or handed over dirty. Its instruction mix "
+            "is of micro-operations, and its base CPI has a cycle for each of them and each access that hits "
+            "(docs/gem5.md)."
+        )
+    if "replay" in engines:
+        notes.append(
+            "A replay plays the recorded accesses on another design: the clients do not feel its timing, so response "
+            "times, throughput and the laws of the load are not available."
+        )
+    said = {
+        (group.label, run.manifest["filter_error"]["statement"])
+        for group in groups
+        for run in group.runs
+        if run.manifest.get("filter_error")
+    }
+    return notes + [f"{label}: {statement}" if len(groups) > 1 else statement for label, statement in sorted(said)]
+
+
+def clients_and_think(group: Group) -> str:
+    """ "200, 850 ms"; a dash for runs without a load generator's side."""
+    return ABSENT if group.replayed else "{clients}, {think_ms:g} ms".format(**group.runs[0].load)
+
+
+def _verdict(group: Group) -> str:
+    return "warm" if group.warm else NOT_WARM
+
+
+def _warmup_length(group: Group) -> str:
+    lengths = [run.stats["warmup"]["instructions"] for run in group.runs]
+    return f"{sum(lengths) / len(lengths) / 1e6:,.0f} M"
+
+
+def _drift(group: Group, share: str) -> str:
+    """The largest drift of the group's runs, in points of a percent, with its standard error where it is known."""
+    largest: tuple[float, float | None] | None = None
+    for run in group.runs:
+        warmup = run.stats["warmup"]
+        drift = warmup["drift_points"][share]
+        if drift is None:
+            return "too few windows"
+        if largest is None or abs(drift) > abs(largest[0]):
+            largest = drift, warmup.get("error_points", {}).get(share)
+    assert largest is not None
+    points, error = largest
+    return f"{points:+.1f} points" if error is None else f"{points:+.1f} ± {error:.1f} points"
+
+
+def seeds(runs: Sequence[Run]) -> str:
+    """`1, 2, 3`."""
+    return ", ".join(str(run.manifest["seed"]) for run in runs)
+
+
+def verdicts(groups: Sequence[Group]) -> list[tuple[str, str]]:
+    """What must be said before any number, as verdict and reasons: which group is no result, which lost a seed."""
+    said = []
+    for group in groups:
+        bad = [run for run in group.runs if run.reasons]
+        if bad:
+            said.append((f"{group.label}: not a result.", _why(bad)))
+        if group.excluded:
+            head = f"{group.label}: of {len(group.runs) + len(group.excluded)} seeds {len(group.runs)} are results."
+            said.append((head, f"Left out of every number: {_why(group.excluded)}"))
+    return said
+
+
+def _why(runs: Sequence[Run]) -> str:
+    """`Seeds 1, 2: not warm (...). Seed 3: ...`."""
+    by_reason: dict[str, list[Run]] = {}
+    for run in runs:
+        by_reason.setdefault("; ".join(run.reasons), []).append(run)
+    return " ".join(f"Seed{'s' * (len(of) > 1)} {seeds(of)}: {reason}." for reason, of in by_reason.items())

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Transactions by type over the seeds of a group: the mix that was run, and how long they took."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from s80lab.base.errors import UserError
+from s80lab.config.workload import expected_mix, load_workload
+from s80lab.report.data import Group
+from s80lab.report.tables import ABSENT, Cell, Row, Table
+from s80lab.results import paper
+
+# A type that should have run this often and did not is named.
+WORTH_SAYING = 5
+QUANTILES = (0.50, 0.90, 0.95, 0.99)
+
+
+@dataclass(frozen=True)
+class Type:
+    """One transaction type. Shares are of all transactions; expected is what the driver's mix lets
+    expect, table_1 the paper's; latencies in modelled milliseconds, by
+    quantile; error_ms is the standard error of their mean."""
+
+    name: str
+    count: int
+    failed: int
+    substituted: int
+    share: float
+    expected: float | None
+    table_1: float | None
+    mean_ms: float
+    error_ms: float
+    quantiles_ms: tuple[float, ...]
+
+
+def types(group: Group) -> list[Type]:
+    """In the order of the load generator's result."""
+    loads = [run.load["transactions"] for run in group.runs]
+    total = sum(entry["count"] for load in loads for entry in load.values())
+    expected = _expected(group)
+    table_1 = paper.table_1().get(group.mix, {})
+    found = []
+    for name in loads[0]:
+        entries = [load[name] for load in loads]
+        count = sum(entry["count"] for entry in entries)
+        spent_ns = sum(entry["count"] * entry["latency_ns"]["mean"] for entry in entries)
+        buckets: Counter[int] = Counter()
+        for entry in entries:
+            buckets.update({int(upper): int(n) for upper, n in entry["histogram"]})
+        found.append(
+            Type(
+                name=name,
+                count=count,
+                failed=sum(entry["failed"] for entry in entries),
+                substituted=sum(entry["substituted"] for entry in entries),
+                share=count / total if total else 0.0,
+                expected=expected.get(name),
+                table_1=table_1.get(name),
+                mean_ms=spent_ns / count / 1e6 if count else 0.0,
+                error_ms=standard_error(buckets) / 1e6,
+                quantiles_ms=tuple(quantile(buckets, q) / 1e6 for q in QUANTILES),
+            )
+        )
+    return found
+
+
+def _expected(group: Group) -> dict[str, float]:
+    """What the profile, with the driver that was used, lets expect; nothing for a profile that is gone."""
+    run = group.runs[0]
+    try:
+        profile = load_workload(str(run.manifest["workload"]))
+    except UserError:
+        return {}
+    return expected_mix(profile.model_copy(update={"driver": run.load["driver"]}))
+
+
+def standard_error(buckets: Mapping[int, int]) -> float:
+    """Of the mean of values that a histogram holds, each taken at its bucket's bound; 0 for fewer than two."""
+    n = sum(buckets.values())
+    if n < 2:
+        return 0.0
+    mean = sum(upper * count for upper, count in buckets.items()) / n
+    squares = sum(count * (upper - mean) ** 2 for upper, count in buckets.items())
+    return math.sqrt(squares / (n - 1) / n)
+
+
+def quantile(buckets: Mapping[int, int], share: float) -> int:
+    """The smallest bucket bound that at least `share` of the values do not exceed; 0 when empty."""
+    needed = share * sum(buckets.values())
+    seen = 0
+    for upper in sorted(buckets):
+        seen += buckets[upper]
+        if seen >= needed:
+            return upper
+    return 0
+
+
+def transactions_table(group: Group) -> Table:
+    """One row a type; counts are sums over the seeds, latencies of all their transactions."""
+    times = ("mean ms", "p50 ms", "p90 ms", "p95 ms", "p99 ms")
+    columns = ("count", "expected", "share", "expected", "Table 1", *times)
+    table = Table(f"Transactions, {group.label}", columns)
+    found = types(group)
+    total = sum(one.count for one in found)
+    what = paper.what_they_do()
+    for one in found:
+        expected_count = ABSENT if one.expected is None else f"{one.expected * total:.0f}"
+        cells = [
+            Cell(f"{one.count}"),
+            Cell(expected_count),
+            *(Cell(_percent(share)) for share in (one.share, one.expected, one.table_1)),
+            *(Cell(f"{ms:,.1f}" if one.count else ABSENT, group.warm) for ms in (one.mean_ms, *one.quantiles_ms)),
+        ]
+        table.rows.append(Row(one.name, tuple(cells), title=what.get(one.name, "")))
+    table.rows.append(Row("all", (Cell(f"{total}"), *[Cell("")] * (len(columns) - 1))))
+    table.note = _note(group, found)
+    return table
+
+
+def _note(group: Group, found: list[Type]) -> str:
+    load = group.runs[0].load
+    driver = "Table 2's chain" if load["driver"] == "chain" else "Table 1, each draw independent"
+    words = [f"Drawn from {driver}; expected is that mix in the long run.", f"MOVE is done by {load['move']}."]
+    substituted = sum(one.substituted for one in found)
+    if substituted:
+        words.append(f"{substituted} were run as another type because a mailbox was too small or too large.")
+    total = sum(one.count for one in found)
+    never = [one.name for one in found if not one.count and (one.expected or 0) * total >= WORTH_SAYING]
+    if never:
+        words.append(f"Never run although expected {WORTH_SAYING} times or more: {', '.join(never)}.")
+    failed = sum(one.failed for one in found)
+    if failed:
+        words.append(f"{failed} FAILED.")
+    return " ".join(words)
+
+
+def _percent(share: float | None) -> str:
+    return ABSENT if share is None else f"{100 * share:.1f}%"

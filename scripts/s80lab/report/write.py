@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Reports of runs and experiments.
+
+    write_run_report(run_dir: Path) -> Path
+        Writes report.html and figures/*.svg into a whole run's folder; returns report.html.
+    write_experiment_report(experiment: str, run_dirs: Sequence[Path], out_dir: Path) -> Path
+        The same over the seeds (and mixes) of several runs; returns out_dir/report.html.
+    print_experiment(run_dirs: Sequence[Path], console: Console) -> None
+        The tables of the main job on the terminal.
+    print_beside(first: Sequence[Path], second: Sequence[Path], console: Console) -> None
+        Two estimates of one design from other seeds: whether the intervals of the first hold the means of the second.
+A run folder must hold manifest.json, stats.json and transactions.json.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from s80lab.base.errors import UserError
+from s80lab.report.data import Group, read_groups
+from s80lab.report.figures.all import draw_all
+from s80lab.report.figures.style import standalone
+from s80lab.report.headline import beside_table
+from s80lab.report.page import page
+from s80lab.report.tables import verdicts
+from s80lab.report.terminal import print_groups, print_table
+
+__all__ = ["print_beside", "print_experiment", "write_experiment_report", "write_run_report"]
+
+
+def write_run_report(run_dir: Path) -> Path:
+    """See the module's text. Raises UserError when the run is not whole."""
+    groups = read_groups([run_dir])
+    manifest = groups[0].runs[0].manifest
+    return _write(f"{manifest['experiment']}, seed {manifest['seed']}", groups, run_dir)
+
+
+def write_experiment_report(experiment: str, run_dirs: Sequence[Path], out_dir: Path) -> Path:
+    """See the module's text. `experiment` is the page's title."""
+    return _write(experiment, read_groups(run_dirs), out_dir)
+
+
+def print_experiment(run_dirs: Sequence[Path], console: Console) -> None:
+    """See the module's text."""
+    print_groups(read_groups(run_dirs), console)
+
+
+def print_beside(first: Sequence[Path], second: Sequence[Path], console: Console) -> None:
+    """See the module's text. UserError where either is not one design's runs, or the two are not the same design's."""
+    groups = read_groups([*first, *second])
+    if len(groups) != 1:
+        raise UserError(f"runs of different designs cannot stand for one: {', '.join(group.label for group in groups)}")
+    (one,), (two,) = read_groups(first), read_groups(second)
+    for head, why in verdicts([one, two]):
+        console.print(Text(head, style="bold yellow"), Text(why))
+    print_table(beside_table(one, two), console)
+
+
+def _write(title: str, groups: Sequence[Group], out_dir: Path) -> Path:
+    pictures = draw_all(groups)
+    figures = out_dir / "figures"
+    figures.mkdir(parents=True, exist_ok=True)
+    for picture in pictures:
+        (figures / f"{picture.name}.svg").write_text(standalone(picture.svg), encoding="utf-8")
+    target = out_dir / "report.html"
+    target.write_text(page(title, groups, pictures), encoding="utf-8")
+    return target

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The results database, results/s80lab.sqlite.
+
+    insert_run(database: Path, run_dir: Path) -> None
+        Writes the rows of one whole run (manifest.json, stats.json, transactions.json unless it is a
+        replay) in one transaction; the same run again replaces its rows. Creates the database when absent.
+    query(database: Path, sql: str, output: str = "table", console: Console | None = None) -> None
+        Prints the answer to read-only SQL as "table", "csv" or "json".
+    list_runs(database: Path) -> list[dict[str, Any]]
+        One row a run, oldest first.
+
+The database keeps SQLite's rollback journal and full synchronisation: a writer that is killed leaves
+the last whole state, one file holds everything, and network file systems of clusters are fit for it
+(a write-ahead log is not). Writers at the same time wait for each other.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from s80lab.base.errors import UserError
+from s80lab.base.folder import read_load, read_manifest, read_stats
+from s80lab.base.paths import ROOT
+from s80lab.results.query import query
+from s80lab.results.rows import delete_and_insert
+
+__all__ = ["insert_run", "list_runs", "query"]
+
+SCHEMA_FILE = ROOT / "results" / "schema.sql"
+SCHEMA_VERSION = 3
+BUSY_TIMEOUT_S = 60.0
+
+
+def insert_run(database: Path, run_dir: Path) -> None:
+    """See the module's text. Raises UserError when the run is not whole or the database is unfit."""
+    manifest = read_manifest(run_dir)
+    stats = read_stats(run_dir)
+    load = read_load(run_dir, manifest)
+    database.parent.mkdir(parents=True, exist_ok=True)
+    folder = Path(os.path.relpath(run_dir, database.parent)).as_posix()
+    try:
+        with closing(connect(database)) as connection, _transaction(connection):
+            _ensure_schema(connection, database)
+            delete_and_insert(connection, manifest, stats, load, folder)
+    except sqlite3.Error as error:
+        raise UserError(f"{database}: the run {manifest['run']} could not be written ({error})") from None
+
+
+def list_runs(database: Path) -> list[dict[str, Any]]:
+    """The table `run`, oldest first; nothing where no database is yet."""
+    if not database.exists():
+        return []
+    with closing(connect(database)) as connection:
+        connection.row_factory = sqlite3.Row
+        _check_version(connection, database)
+        return [dict(row) for row in connection.execute("SELECT * FROM run ORDER BY created, id")]
+
+
+def connect(database: Path) -> sqlite3.Connection:
+    """A writing connection in which transactions are begun and ended by hand."""
+    connection = sqlite3.connect(database, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA synchronous = FULL")
+    return connection
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def _ensure_schema(connection: sqlite3.Connection, database: Path) -> None:
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    if tables:
+        _check_version(connection, database)
+        return
+    statement = ""
+    for line in SCHEMA_FILE.read_text(encoding="utf-8").splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            connection.execute(statement)
+            statement = ""
+
+
+def _check_version(connection: sqlite3.Connection, database: Path) -> None:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version != SCHEMA_VERSION:
+        age = "an older" if version < SCHEMA_VERSION else "a newer"
+        raise UserError(
+            f"{database}: has schema {version} of {age} version, this one needs {SCHEMA_VERSION}; "
+            "move the file away: the next run makes a new one, and the run folders keep the old results"
+        )

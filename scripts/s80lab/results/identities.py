@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Identities that the statistics of every run must satisfy (docs/interfaces.md, section 7).
+
+check_run(run_dir: Path) -> list[str]
+    Checks snapshots.jsonl and transactions.json of one run folder over the whole run, the
+    measured region and every window; returns the names of the identities that were checked.
+    Raises IdentityBroken (a UserError) with the identity's name and both numbers.
+check(delta: Delta, span: str) -> list[str]
+    The same for one stretch between two snapshots, which a message calls `span`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from s80lab.base.errors import UserError
+from s80lab.base.folder import read_transactions
+from s80lab.results.snapshots import Counts, Delta, Snapshots
+
+# The model counts base cycles in these parts of a cycle, so that a fractional base CPI stays exact.
+CYCLE_PARTS = 256
+# gem5 tells stores from reads, not loads from fetches.
+READ = "read"
+REQUEST, REQUESTS = "request", (READ, "store")
+# Statistics by entry of the kernel, and the same by privilege.
+ENTRIES = {
+    "entry_instructions": "instructions",
+    "entry_miss_source": "miss_source",
+    "entry_upgrades": "upgrades",
+    "entry_stall_cycles": "stall_cycles",
+}
+E_FATES = ("e_to_m", "e_downgraded", "e_evicted", "e_invalidated")
+
+Sides = tuple[tuple[str, ...], Counts, Counts]
+
+
+class IdentityBroken(UserError):
+    """Two numbers that must agree do not."""
+
+    def __init__(self, name: str, span: str, where: str, left: int, right: int, statement: str) -> None:
+        self.name = name
+        at = f" ({where})" if where else ""
+        super().__init__(
+            f"identity {name} is broken over {span}{at}: {left} against {right}, but {statement}; "
+            "the run's statistics are wrong and its results are not to be used"
+        )
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Two sides over the named dimensions, and how they must relate, element by element. both_ends: one side counts
+    accesses when they begin, the other when they end, so they may differ by those under way. engine: whose alone."""
+
+    name: str
+    statement: str
+    sides: Callable[[Delta], Sides]
+    relation: Literal["==", "<="] = "=="
+    both_ends: bool = False
+    engine: str | None = None
+
+    def broken(self, delta: Delta, dims: tuple[str, ...], left: Counts, right: Counts) -> Counts:
+        """Where the two sides do not relate as they must."""
+        cores = 1 if "core" in dims else delta.header.cores
+        slack = delta.header.in_flight * cores if self.both_ends else 0
+        return np.asarray(np.abs(left - right) > slack if self.relation == "==" else left > right)
+
+
+def _same_shape(left: str, right: str) -> Callable[[Delta], Sides]:
+    def sides(delta: Delta) -> Sides:
+        return delta.header.statistics[left].dims, delta[left], delta[right]
+
+    return sides
+
+
+def _pair(delta: Delta, left: str, right: str, dims: tuple[str, ...]) -> Sides:
+    """Two statistics over the same dimensions; kinds that the engine does not always tell apart are put together."""
+    kinds = delta.header.labels["kind"]
+    sides = delta.by(left, *dims), delta.by(right, *dims)
+    if READ not in kinds:
+        return dims, *sides
+    axis = dims.index("kind")
+    stores = [side.take([kinds.index("store")], axis) for side in sides]
+    reads = [side.sum(axis=axis, keepdims=True) - store for side, store in zip(sides, stores, strict=True)]
+    requests = [np.concatenate(both, axis) for both in zip(reads, stores, strict=True)]
+    return tuple(REQUEST if dim == "kind" else dim for dim in dims), requests[0], requests[1]
+
+
+def _sources(delta: Delta) -> Sides:
+    dims = tuple(dim for dim in delta.header.statistics["miss_source"].dims if dim != "source")
+    return _pair(delta, "miss_source", "l2_misses", dims)
+
+
+def _fills(delta: Delta) -> Sides:
+    return _pair(delta, "fills", "l2_misses", ("core", "class", "kind"))
+
+
+def _fate_of_e(delta: Delta) -> Sides:
+    states = delta.header.labels["state"]
+    entered = delta.by("fills", "core", "class", "state")[:, :, states.index("E")]
+    went = sum((delta[fate] for fate in E_FATES), start=delta["e_resident"])
+    return ("core", "class"), entered, np.asarray(went)
+
+
+def _left_e(delta: Delta) -> Sides:
+    resident = delta.end.values["e_resident"]
+    return ("core", "class"), np.zeros_like(resident), resident
+
+
+def _stalls_within_busy(delta: Delta) -> Sides:
+    return (), delta["stall_cycles"].sum(), delta["busy_cycles"].sum()
+
+
+def _instruction_classes(delta: Delta) -> Sides:
+    dims = ("privilege", "class")
+    return dims, delta.by("instruction_class", *dims), delta.by("instructions", *dims)
+
+
+def _instructions(delta: Delta) -> Sides:
+    return (), delta["instructions"].sum(), np.asarray(delta.instructions)
+
+
+def _stores_found_e(delta: Delta) -> Sides:
+    return ("core",), delta.by("stores_found_e", "core"), delta.by("e_to_m", "core")
+
+
+def _cycles(delta: Delta) -> Sides:
+    parts = round(delta.header.base_cpi * CYCLE_PARTS)
+    before, after = (line.values["instructions"].sum(axis=(1, 2)) for line in (delta.begin, delta.end))
+    base = after * parts // CYCLE_PARTS - before * parts // CYCLE_PARTS
+    return ("core",), np.asarray(base + delta.by("stall_cycles", "core")), delta["busy_cycles"]
+
+
+def _busy_within_time(delta: Delta) -> Sides:
+    """Cycles, rounded up, that the clock gave each core, with the lead that its processors may have."""
+    header = delta.header
+    if header.longest_lead_ns is None:
+        return (), np.asarray(0), np.asarray(0)
+    ns = delta.clock_ns + 1 + header.longest_lead_ns
+    cycles = -(-ns * header.clock_hz * header.threads_per_core // 1_000_000_000)
+    return ("core",), delta["busy_cycles"], np.full(header.cores, cycles)
+
+
+def _entries(name: str, whole: str) -> Callable[[Delta], Sides]:
+    """A statistic that tells entries of the kernel, and the one that tells user and kernel code."""
+
+    def sides(delta: Delta) -> Sides:
+        others = delta.header.statistics[name].dims[2:]
+        user = delta.header.labels["entry"].index("user")
+        counts = delta.by(name, "entry", "class", *others)
+        told = np.stack([counts[user], counts.sum(axis=0) - counts[user]])
+        dims = ("privilege", "class", *others)
+        return dims, told, delta.by(whole, *dims)
+
+    return sides
+
+
+IDENTITIES: tuple[Identity, ...] = (
+    Identity("sources_sum_to_misses", "the sources of the L2 misses sum to the L2 misses", _sources, both_ends=True),
+    Identity("fills_sum_to_misses", "the fills by state sum to the L2 misses", _fills, both_ends=True),
+    Identity(
+        "fate_of_e",
+        "blocks that entered in E = went to M + downgraded + evicted + invalidated + still in E",
+        _fate_of_e,
+        engine="model",
+    ),
+    Identity(
+        "classes_sum_to_instructions",
+        "loads, stores and all other classes sum to the instructions of all cores",
+        _instruction_classes,
+        engine="model",
+    ),
+    Identity("cores_sum_to_instructions", "the cores' instructions sum to the run's", _instructions, engine="model"),
+    Identity(
+        "l1_misses_within_accesses",
+        "an access misses the L1 at most once",
+        _same_shape("l1_misses", "accesses"),
+        "<=",
+    ),
+    Identity(
+        "l2_misses_within_accesses",
+        "an L2 access misses at most once",
+        _same_shape("l2_misses", "l2_accesses"),
+        "<=",
+    ),
+    Identity(
+        "stores_found_e_went_to_m",
+        "each store that found a block in E took that block to M",
+        _stores_found_e,
+        engine="model",
+    ),
+    *(
+        Identity(
+            f"entries_sum_to_{whole}",
+            f"{whole} by entry of the kernel sum to those of user and of kernel code",
+            _entries(name, whole),
+            engine="model",
+        )
+        for name, whole in ENTRIES.items()
+    ),
+    # gem5 does not count the blocks that are in E: they are those that entered less those that left.
+    Identity("e_left_after_it_entered", "no more blocks left E than entered", _left_e, "<=", engine="gem5"),
+    Identity("cycles_sum_to_busy", "base cycles and stall cycles sum to the busy cycles", _cycles, engine="model"),
+    Identity(
+        "busy_within_time",
+        "no processor is busy for longer than the clock moved, but for its lead",
+        _busy_within_time,
+        "<=",
+        engine="model",
+    ),
+    Identity("stalls_within_busy", "a core that waits is busy", _stalls_within_busy, "<=", engine="gem5"),
+)
+
+COUNTERS_GROW = "counters_only_grow"
+TRANSACTIONS = "transactions_match_markers"
+
+
+def check(delta: Delta, span: str) -> list[str]:
+    """Checks every identity over one stretch; raises IdentityBroken, returns the names checked."""
+    _check_growth(delta, span)
+    identities = [identity for identity in IDENTITIES if identity.engine in (None, delta.header.engine)]
+    for identity in identities:
+        dims, left, right = identity.sides(delta)
+        bad = identity.broken(delta, dims, left, right)
+        if np.any(bad):
+            first = tuple(int(axis[0]) for axis in np.nonzero(np.atleast_1d(bad))) if dims else ()
+            raise IdentityBroken(
+                identity.name,
+                span,
+                _place(delta, dims, first),
+                int(left[first]),
+                int(right[first]),
+                identity.statement,
+            )
+    return [COUNTERS_GROW, *(identity.name for identity in identities)]
+
+
+def check_transactions(region: Delta, result: Mapping[str, Any]) -> None:
+    """The TX_END markers of the region against the load generator's own counts.
+
+    The load generator learns of the region's two ends from the clock page, which it looks at after
+    the plugin has moved on. A client has one transaction under way at a time, so at either end no
+    more than one transaction a client can fall on different sides: the counts, of each type and of
+    all, may differ by the number of clients and by no more.
+    """
+    clients = int(result["clients"])
+    for outcome, key in (("good", "count"), ("failed", "failed")):
+        counts = {name: int(entry[key]) for name, entry in result["transactions"].items()}
+        markers = {
+            name: region.total("transactions", transaction=name, outcome=outcome)
+            for name in region.header.labels["transaction"]
+        }
+        pairs = [(name, markers.get(name, 0), counts.get(name, 0)) for name in sorted({*markers, *counts})]
+        for name, marked, counted in [*pairs, ("all types", sum(markers.values()), sum(counts.values()))]:
+            if abs(marked - counted) > clients:
+                raise IdentityBroken(
+                    TRANSACTIONS,
+                    "the measured region",
+                    f"{name}, {outcome}",
+                    marked,
+                    counted,
+                    f"TX_END markers and the load generator's counts agree within the {clients} clients",
+                )
+
+
+def check_run(run_dir: Path) -> list[str]:
+    """Checks one run folder; see the module's text."""
+    snapshots = Snapshots.read(run_dir / "snapshots.jsonl")
+    names = check_snapshots(snapshots)
+    check_transactions(snapshots.region(), read_transactions(run_dir / "transactions.json"))
+    return [*names, TRANSACTIONS]
+
+
+def check_snapshots(snapshots: Snapshots) -> list[str]:
+    """The model's side alone, which is all that a replay has; returns the names checked."""
+    check(snapshots.whole(), "the whole run")
+    names = check(snapshots.region(), "the measured region")
+    for number, window in enumerate(snapshots.windows()):
+        check(window, f"window {number}")
+    return names
+
+
+def _check_growth(delta: Delta, span: str) -> None:
+    for name, statistic in delta.header.statistics.items():
+        shrunk = np.argwhere(delta[name] < 0)
+        if statistic.gauge or not len(shrunk):
+            continue
+        first = tuple(int(axis) for axis in shrunk[0])
+        where = f"{name}, {_place(delta, statistic.dims, first)}"
+        before, after = int(delta.begin.values[name][first]), int(delta.end.values[name][first])
+        raise IdentityBroken(COUNTERS_GROW, span, where, before, after, "a counter never goes back")
+
+
+def _place(delta: Delta, dims: tuple[str, ...], index: tuple[int, ...]) -> str:
+    labels = {**delta.header.labels, REQUEST: REQUESTS}
+    return ", ".join(f"{dim} {labels[dim][at]}" for dim, at in zip(dims, index, strict=True))

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Metrics of the caches: miss rates, who serviced the misses, and the life of blocks that came in E."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from s80lab.results.metrics.registry import Measurement, Value, metric, ratio
+from s80lab.results.snapshots import Delta
+
+ALL = "all"
+# Bus transactions by the statistic that counts them.
+TRAFFIC = {"fills": "fills", "writebacks": "l2_writebacks", "upgrades": "upgrades"}
+
+
+def _split(region: Delta, part: str, whole: str, dim: str) -> dict[str, float | None]:
+    """part / whole by the labels of one dimension, and over all of them."""
+    labels = region.header.labels[dim]
+    parts, wholes = region.by(part, dim).tolist(), region.by(whole, dim).tolist()
+    shares = {label: ratio(p, w) for label, p, w in zip(labels, parts, wholes, strict=True)}
+    return {**shares, ALL: ratio(sum(parts), sum(wholes))}
+
+
+def shares(labels: tuple[str, ...], counts: list[int]) -> dict[str, float | None]:
+    return {label: ratio(count, sum(counts)) for label, count in zip(labels, counts, strict=True)}
+
+
+@metric(
+    "l2_mpki",
+    "misses per 1000 instructions",
+    "L2 misses per 1000 instructions retired at the same privilege",
+    "1000 x l2_misses / instructions",
+)
+def _l2_mpki(m: Measurement) -> Value:
+    rates = _split(m.region, "l2_misses", "instructions", "privilege")
+    return {label: None if rate is None else 1000 * rate for label, rate in rates.items()}
+
+
+@metric(
+    "l1_mpki",
+    "misses per 1000 instructions",
+    "L1 misses by kind of access per 1000 instructions, whatever the engine counts as one access",
+    "1000 x l1_misses / instructions",
+)
+def _l1_mpki(m: Measurement) -> Value:
+    labels, counts = m.region.header.labels["kind"], m.region.by("l1_misses", "kind").tolist()
+    instructions = m.region.total("instructions")
+    return {label: ratio(1000 * count, instructions) for label, count in zip(labels, counts, strict=True)}
+
+
+@metric("l1_miss_rate", "share", "L1 misses as a share of the line accesses", "l1_misses / accesses")
+def _l1_miss_rate(m: Measurement) -> Value:
+    return _split(m.region, "l1_misses", "accesses", "kind")
+
+
+@metric("l2_miss_rate", "share", "L2 misses as a share of the L2 accesses", "l2_misses / l2_accesses")
+def _l2_miss_rate(m: Measurement) -> Value:
+    return _split(m.region, "l2_misses", "l2_accesses", "kind")
+
+
+@metric("miss_kind", "share", "L2 misses by kind of access", "l2_misses of the kind / l2_misses")
+def _miss_kind(m: Measurement) -> Value:
+    return shares(m.region.header.labels["kind"], m.region.by("l2_misses", "kind").tolist())
+
+
+def sources(region: Delta, table: list[list[int]]) -> Mapping[str, Value]:
+    sources = region.header.labels["source"]
+    kinds = dict(zip(region.header.labels["kind"], table, strict=True))
+    kinds[ALL] = [sum(column) for column in zip(*table, strict=True)]
+    return {kind: shares(sources, counts) for kind, counts in kinds.items()}
+
+
+@metric(
+    "miss_source",
+    "share",
+    "who serviced the L2 misses: memory, or another cache that held the block in M, O, E or S",
+    "miss_source / l2_misses, by kind of access",
+)
+def _miss_source(m: Measurement) -> Value:
+    return sources(m.region, m.region.by("miss_source", "kind", "source").tolist())
+
+
+@metric(
+    "miss_source_at",
+    "share",
+    "who serviced the L2 misses of user and of kernel code",
+    "miss_source / l2_misses, by privilege and kind of access",
+)
+def _miss_source_at(m: Measurement) -> Value:
+    tables = m.region.by("miss_source", "privilege", "kind", "source").tolist()
+    labels = m.region.header.labels["privilege"]
+    return {label: sources(m.region, table) for label, table in zip(labels, tables, strict=True)}
+
+
+@metric(
+    "store_from_m_share",
+    "share",
+    "stores that missed the L2 and were serviced by a cache in M, of all L2 misses, by privilege",
+    "miss_source of stores from M / l2_misses",
+)
+def _store_from_m_share(m: Measurement) -> Value:
+    misses, labels = m.region.total("miss_source"), m.region.header.labels["privilege"]
+    stores = {label: m.region.total("miss_source", privilege=label, kind="store", source="M") for label in labels}
+    return {label: ratio(count, misses) for label, count in {**stores, ALL: sum(stores.values())}.items()}
+
+
+@metric("fill_state", "share", "blocks that entered an L2, by their state at fill", "fills in the state / fills")
+def _fill_state(m: Measurement) -> Value:
+    return shares(m.region.header.labels["state"], m.region.by("fills", "state").tolist())
+
+
+@metric("e_share", "share", "blocks that entered an L2 in E", "fills in E / fills")
+def _e_share(m: Measurement) -> Value:
+    return ratio(m.region.total("fills", state="E"), m.region.total("fills"))
+
+
+@metric(
+    "e_to_m_share",
+    "share",
+    "blocks that entered in E and were stored to there, per block as in the paper",
+    "e_to_m / fills in E",
+)
+def _e_to_m_share(m: Measurement) -> Value:
+    return ratio(m.region.total("e_to_m"), m.region.total("fills", state="E"))
+
+
+@metric(
+    "e_fate",
+    "share",
+    "what ended the E of blocks that entered in E: a store, a remote read, eviction, invalidation",
+    "e_to_m, e_downgraded, e_evicted or e_invalidated / their sum",
+)
+def _e_fate(m: Measurement) -> Value:
+    fates = ("e_to_m", "e_downgraded", "e_evicted", "e_invalidated")
+    return shares(fates, [m.region.total(fate) for fate in fates])
+
+
+@metric(
+    "stores_found_e_share",
+    "share",
+    "stores that found their block in E, of all stores that reached the L2",
+    "stores_found_e / l2_accesses by stores",
+)
+def _stores_found_e_share(m: Measurement) -> Value:
+    return ratio(m.region.total("stores_found_e"), m.region.total("l2_accesses", kind="store"))
+
+
+@metric(
+    "upgrade_pki",
+    "per 1000 instructions",
+    "stores that asked for permission on the bus (made), and those that E spared (saved)",
+    "1000 x upgrades or stores_found_e / instructions",
+)
+def _upgrade_pki(m: Measurement) -> Value:
+    instructions = m.region.total("instructions") / 1000
+    return {
+        "made": ratio(m.region.total("upgrades"), instructions),
+        "saved": ratio(m.region.total("stores_found_e"), instructions),
+    }
+
+
+@metric(
+    "traffic_pki",
+    "per 1000 instructions",
+    "what the caches put on the bus: blocks fetched (fills), blocks written back, permission asked for (upgrades)",
+    "1000 x fills, l2_writebacks, upgrades or their sum / instructions",
+)
+def _traffic_pki(m: Measurement) -> Value:
+    parts = {name: m.region.total(of) for name, of in TRAFFIC.items()}
+    instructions = m.region.total("instructions") / 1000
+    return {name: ratio(count, instructions) for name, count in {**parts, ALL: sum(parts.values())}.items()}
+
+
+@metric(
+    "upgrades_saved_share",
+    "share",
+    "upgrades that E saved, of those that there would have been without E",
+    "stores_found_e / (upgrades + stores_found_e)",
+)
+def _upgrades_saved_share(m: Measurement) -> Value:
+    saved = m.region.total("stores_found_e")
+    return ratio(saved, saved + m.region.total("upgrades"))

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Metrics by class of process, and by what the kernel was entered by. The paper's population is `session`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from s80lab.results.metrics.cache import shares, sources
+from s80lab.results.metrics.cycles import cpi_parts, cycles, told
+from s80lab.results.metrics.registry import Measurement, Value, metric, ratio
+
+COUNTED = {"instructions": "instructions", "misses": "l2_misses"}
+
+
+def _of_each(compute: Callable[[Measurement, str], Value]) -> Callable[[Measurement], Value]:
+    """The metric of each class; undefined where the engine does not tell classes apart."""
+
+    def of_classes(m: Measurement) -> Value:
+        if not told(m.region, "class"):
+            return None
+        return {label: compute(m, label) for label in m.region.header.labels["class"] if label != "any"}
+
+    return of_classes
+
+
+@metric(
+    "class_share",
+    "share",
+    "each class's share of the instructions, of the busy cycles and of the L2 misses",
+    "of the class / of all",
+)
+@_of_each
+def _class_share(m: Measurement, label: str) -> Value:
+    counted = {
+        name: ratio(m.region.total(stat, **{"class": label}), m.region.total(stat)) for name, stat in COUNTED.items()
+    }
+    return {**counted, "cycles": ratio(cycles(m.region, **{"class": label}), m.region.total("busy_cycles"))}
+
+
+@metric(
+    "miss_source_of",
+    "share",
+    "who serviced the L2 misses of each class of processes",
+    "miss_source / l2_misses, by class and kind of access",
+)
+@_of_each
+def _miss_source_of(m: Measurement, label: str) -> Value:
+    table = m.region.by("miss_source", "class", "kind", "source")
+    return sources(m.region, table[m.region.header.labels["class"].index(label)].tolist())
+
+
+@metric(
+    "l2_mpki_of",
+    "misses per 1000 instructions",
+    "L2 misses of each class per 1000 of its instructions",
+    "1000 x l2_misses / instructions, of the class",
+)
+@_of_each
+def _l2_mpki_of(m: Measurement, label: str) -> Value:
+    return _per_1000(m, "l2_misses", label)
+
+
+@metric(
+    "upgrade_pki_of",
+    "per 1000 instructions",
+    "stores of each class that asked for permission on the bus, per 1000 of its instructions",
+    "1000 x upgrades / instructions, of the class",
+)
+@_of_each
+def _upgrade_pki_of(m: Measurement, label: str) -> Value:
+    return _per_1000(m, "upgrades", label)
+
+
+def _per_1000(m: Measurement, statistic: str, label: str) -> float | None:
+    """Events of a class for each thousand of its instructions."""
+    instructions = m.region.total("instructions", **{"class": label}) / 1000
+    return ratio(m.region.total(statistic, **{"class": label}), instructions)
+
+
+@metric(
+    "e_share_of",
+    "share",
+    "blocks that entered an L2 in E, of those that each class brought in",
+    "fills in E / fills, of the class",
+)
+@_of_each
+def _e_share_of(m: Measurement, label: str) -> Value:
+    in_e = m.region.total("fills", **{"class": label, "state": "E"})
+    return ratio(in_e, m.region.total("fills", **{"class": label}))
+
+
+@metric(
+    "e_to_m_share_of",
+    "share",
+    "blocks that each class brought in in E and that were stored to there, by whomever",
+    "e_to_m / fills in E, of the class",
+)
+@_of_each
+def _e_to_m_share_of(m: Measurement, label: str) -> Value:
+    in_e = m.region.total("fills", **{"class": label, "state": "E"})
+    return ratio(m.region.total("e_to_m", **{"class": label}), in_e)
+
+
+@metric("cpi_of", "cycles per instruction", "the same for each class of processes", "as cpi, by class")
+@_of_each
+def _cpi_of(m: Measurement, label: str) -> Value:
+    at = m.region.header.labels["class"].index(label)
+    stalls = m.region.by("stall_cycles", "class", "service")[at].tolist()
+    return cpi_parts(m.region, stalls, m.region.total("instructions", **{"class": label}))
+
+
+@metric(
+    "kernel_share_of",
+    "share",
+    "the kernel's share of the instructions and of the busy cycles of each class",
+    "as kernel_share, by class",
+)
+@_of_each
+def _kernel_share_of(m: Measurement, label: str) -> Value:
+    kernel, whole = {"privilege": "kernel", "class": label}, {"class": label}
+    return {
+        "instructions": ratio(m.region.total("instructions", **kernel), m.region.total("instructions", **whole)),
+        "cycles": ratio(cycles(m.region, **kernel), cycles(m.region, **whole)),
+    }
+
+
+def _entries(m: Measurement, name: str) -> Mapping[str, int] | None:
+    """The statistic by entry of the kernel, of all classes; nothing where the engine does not tell."""
+    if name not in m.region.header.statistics:
+        return None
+    return dict(zip(m.region.header.labels["entry"], m.region.by(name, "entry").tolist(), strict=True))
+
+
+@metric(
+    "entry_share",
+    "share",
+    "shares of user code and of each entry of the kernel: instructions, busy cycles, L2 misses",
+    "entry_instructions, instructions x base CPI + entry_stall_cycles, or entry_miss_source / of all entries",
+)
+def _entry_share(m: Measurement) -> Value:
+    instructions = _entries(m, "entry_instructions")
+    stalls, misses = _entries(m, "entry_stall_cycles"), _entries(m, "entry_miss_source")
+    if instructions is None or stalls is None or misses is None:
+        return None
+    busy = {entry: count * m.region.header.base_cpi + stalls[entry] for entry, count in instructions.items()}
+    return {
+        entry: {
+            "instructions": ratio(instructions[entry], sum(instructions.values())),
+            "cycles": ratio(busy[entry], sum(busy.values())),
+            "misses": ratio(misses[entry], sum(misses.values())),
+        }
+        for entry in instructions
+    }
+
+
+@metric(
+    "miss_source_in",
+    "share",
+    "who serviced the L2 misses of user code and of each entry of the kernel",
+    "entry_miss_source / their sum, by entry",
+)
+def _miss_source_in(m: Measurement) -> Value:
+    if "entry_miss_source" not in m.region.header.statistics:
+        return None
+    labels = m.region.header.labels
+    table = m.region.by("entry_miss_source", "entry", "source").tolist()
+    return {entry: shares(labels["source"], counts) for entry, counts in zip(labels["entry"], table, strict=True)}
+
+
+@metric(
+    "upgrade_share",
+    "share",
+    "upgrades by class of processes and by entry of the kernel",
+    "entry_upgrades of the class or entry / of all",
+)
+def _upgrade_share(m: Measurement) -> Value:
+    if "entry_upgrades" not in m.region.header.statistics:
+        return None
+    labels = m.region.header.labels
+    return {dim: shares(labels[dim], m.region.by("entry_upgrades", dim).tolist()) for dim in ("class", "entry")}

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Metrics of instructions and cycles: CPI and its parts, stall shares, kernel and load generator shares."""
+
+from __future__ import annotations
+
+from s80lab.results.metrics.registry import Measurement, Value, metric, ratio
+from s80lab.results.snapshots import Delta
+
+# Stalls of accesses that missed in the L2, as the paper's "L2 stall cycles".
+L2_MISS_SERVICES = ("memory", "cache")
+# Accesses of a walk for a page of 4 KB (larger pages need fewer).
+WALK_LEVELS = 4
+
+
+def cpi_parts(region: Delta, stalls: list[int], instructions: int) -> Value:
+    services = region.header.labels["service"]
+    parts = {service: ratio(stall, instructions) for service, stall in zip(services, stalls, strict=True)}
+    base = instructions * region.header.base_cpi
+    return {"all": ratio(base + sum(stalls), instructions), "base": ratio(base, instructions), **parts}
+
+
+@metric(
+    "cpi",
+    "cycles per instruction",
+    "cycles per instruction and its parts: base, and stalls by where the access was serviced",
+    "busy_cycles / instructions; parts: base cycles or stall_cycles of the service / instructions",
+)
+def _cpi(m: Measurement) -> Value:
+    return cpi_parts(m.region, m.region.by("stall_cycles", "service").tolist(), m.region.total("instructions"))
+
+
+@metric("cpi_at", "cycles per instruction", "the same for user and for kernel code", "as cpi, by privilege")
+def _cpi_at(m: Measurement) -> Value:
+    labels = m.region.header.labels["privilege"]
+    stalls = m.region.by("stall_cycles", "privilege", "service").tolist()
+    instructions = m.region.by("instructions", "privilege").tolist()
+    return {
+        label: cpi_parts(m.region, stall, count)
+        for label, stall, count in zip(labels, stalls, instructions, strict=True)
+    }
+
+
+def _l2_miss_stalls(region: Delta, kind: str) -> int:
+    return sum(region.total("stall_cycles", kind=kind, service=service) for service in L2_MISS_SERVICES)
+
+
+@metric(
+    "l2_stall",
+    "share",
+    "stall cycles of L2 misses by kind of access; walk is the page-table walker, null if not modelled",
+    "stall_cycles serviced by memory or a cache, of the kind / of all kinds",
+)
+def _l2_stall(m: Measurement) -> Value:
+    kinds = m.region.header.labels["kind"]
+    stalls = {kind: _l2_miss_stalls(m.region, kind) for kind in kinds}
+    modelled = {kind: m.region.total("accesses", kind=kind) > 0 for kind in kinds}
+    total = sum(stalls.values())
+    return {kind: ratio(stall, total) if modelled[kind] else None for kind, stall in stalls.items()}
+
+
+@metric(
+    "walk_stall_from_memory",
+    "share",
+    "what the walks' share in l2_stall would be if each TLB miss cost one access to memory, as one PTEG may",
+    "accesses by walks / 4 x stall_cycles of a miss serviced by memory, of that and the other kinds' L2 miss stalls",
+)
+def _walk_stall_from_memory(m: Measurement) -> Value:
+    stall = ratio(m.region.total("stall_cycles", service="memory"), m.region.total("miss_source", source="memory"))
+    if stall is None or not m.region.total("accesses", kind="walk"):
+        return None
+    walks = m.region.total("accesses", kind="walk") / WALK_LEVELS * stall
+    return ratio(walks, walks + sum(_l2_miss_stalls(m.region, kind) for kind in ("ifetch", "load", "store")))
+
+
+@metric(
+    "store_to_load_stall",
+    "ratio",
+    "stall cycles of store misses for each stall cycle of load misses",
+    "L2 miss stall_cycles of stores / of loads",
+)
+def _store_to_load_stall(m: Measurement) -> Value:
+    return ratio(_l2_miss_stalls(m.region, "store"), _l2_miss_stalls(m.region, "load"))
+
+
+@metric(
+    "store_to_load_stall_with_upgrades",
+    "ratio",
+    "the same with the upgrades of stores that hit counted among the stalls of stores",
+    "(L2 miss stall_cycles of stores + stall_cycles of upgrades) / L2 miss stall_cycles of loads",
+)
+def _store_to_load_stall_with_upgrades(m: Measurement) -> Value:
+    stores = _l2_miss_stalls(m.region, "store") + m.region.total("stall_cycles", kind="store", service="upgrade")
+    return ratio(stores, _l2_miss_stalls(m.region, "load"))
+
+
+def cycles(region: Delta, **where: str) -> float:
+    return region.total("instructions", **where) * region.header.base_cpi + region.total("stall_cycles", **where)
+
+
+def told(region: Delta, dim: str) -> bool:
+    """Whether the engine tells this dimension's labels apart; gem5 has a label `any` where it does not."""
+    return "any" not in region.header.labels[dim] or not region.total("instructions", **{dim: "any"})
+
+
+@metric(
+    "kernel_share",
+    "share",
+    "the kernel's share of the instructions and of the busy cycles",
+    "kernel instructions / instructions; kernel busy cycles / busy_cycles",
+)
+def _kernel_share(m: Measurement) -> Value:
+    kernel = {"privilege": "kernel"}
+    if not told(m.region, "privilege"):
+        return dict.fromkeys(("instructions", "cycles"))
+    return {
+        "instructions": ratio(m.region.total("instructions", **kernel), m.region.total("instructions")),
+        "cycles": ratio(cycles(m.region, **kernel), m.region.total("busy_cycles")),
+    }
+
+
+@metric(
+    "loadgen_share",
+    "share",
+    "the load generator's share of the instructions, of the busy cycles and of the machine",
+    "its instructions / instructions; its busy cycles / busy_cycles or / (cores x clock_ns x clock_hz)",
+)
+def _loadgen_share(m: Measurement) -> Value:
+    loadgen = {"class": "loadgen"}
+    if not told(m.region, "class"):
+        return dict.fromkeys(("instructions", "cycles", "machine"))
+    return {
+        "instructions": ratio(m.region.total("instructions", **loadgen), m.region.total("instructions")),
+        "cycles": ratio(cycles(m.region, **loadgen), m.region.total("busy_cycles")),
+        "machine": ratio(cycles(m.region, **loadgen), m.capacity_cycles),
+    }
+
+
+@metric(
+    "instruction_mix",
+    "share",
+    "retired instructions by class; load_store reads and writes memory in one instruction",
+    "instruction_class / instructions",
+    of_caches=False,
+)
+def _instruction_mix(m: Measurement) -> Value:
+    classes = m.region.header.labels["instruction"]
+    counts = m.region.by("instruction_class", "instruction").tolist()
+    return {name: ratio(count, sum(counts)) for name, count in zip(classes, counts, strict=True)}
+
+
+@metric(
+    "instruction_group",
+    "share",
+    "instructions that load, store or do both (counted once), and all branches, as the paper groups them",
+    "(load + store + load_store) / instruction_class; (conditional + unconditional branches) / instruction_class",
+    of_caches=False,
+)
+def _instruction_group(m: Measurement) -> Value:
+    total = m.region.total("instruction_class")
+    groups = {
+        "loads_and_stores": ("load", "store", "load_store"),
+        "branches": ("branch_conditional", "branch_unconditional"),
+    }
+    return {
+        group: ratio(sum(m.region.total("instruction_class", instruction=name) for name in names), total)
+        for group, names in groups.items()
+    }

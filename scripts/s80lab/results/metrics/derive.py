@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Metrics derived from the statistics of a measured region, and stats.json.
+
+    write_stats(run_dir: Path, *, inputs: Mapping[str, str] | None = None,
+                warm_snapshots: Path | None = None) -> dict[str, Any]
+        Reads snapshots.jsonl and transactions.json (a replay has none) of the run folder and writes
+        stats.json beside them; returns what it wrote. inputs (name to SHA-256) and warm_snapshots (of the warm
+        checkpoint, for the drift) come from manifest.json when inputs are not given. Nothing that
+        depends on the host or on the hour goes into the file. Its "warmup" entry
+        ({"verdict": "warm" | "not warm", "drift_points": {...}, ...}) is the verdict on the caches, "standing"
+        ({"verdict": "result" | "not a result", "reasons": [...]}) that on the whole run.
+    warm_up(warm_snapshots: Path, clients: int | None = None) -> WarmUp
+        The verdict on a warm checkpoint's own snapshots.
+
+stats.json: {"schema", "inputs", "region", "metrics", "batches", "windows", "warmup", "standing"}. region holds the
+raw counts: `totals` summed over the cores, `by_core` summed over everything else, `labels` of the dimensions. metrics
+are those of `registry.REGISTRY`, flattened; batches: of the headline's, by the windows of the region.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from s80lab.base.folder import read_load, read_manifest, read_transactions, read_wanted
+from s80lab.results.metrics import cache, classes, cycles, guest, load, session, turns
+from s80lab.results.metrics.registry import REGISTRY, Measurement, Metric, compute_all
+from s80lab.results.metrics.standing import headline_batches, standing
+from s80lab.results.metrics.warmup import ALLOWED_DRIFT_POINTS, WarmUp, judge
+from s80lab.results.metrics.windows import curve
+from s80lab.results.snapshots import Delta, Snapshots
+
+# Importing a module of metrics declares them.
+DECLARING_MODULES = (
+    *(cache, cycles, load, guest),
+    *(session, turns, classes),
+)
+
+SCHEMA = 1
+SIGNIFICANT_DIGITS = 9
+
+__all__ = ["REGISTRY", "of", "stats", "warm_up", "write_stats"]
+
+
+def of(flat_name: str) -> Metric:
+    """The declaration behind a flattened name such as `cpi.memory`."""
+    return REGISTRY[flat_name.split(".", 1)[0]]
+
+
+def stats(
+    run: Snapshots,
+    load: Mapping[str, Any] | None,
+    inputs: Mapping[str, str],
+    warm: Snapshots | None,
+    wanted: Mapping[str, Any] | None = None,
+    drift_limit: float = ALLOWED_DRIFT_POINTS,
+) -> dict[str, Any]:
+    """The content of stats.json. wanted: the machine file's keys of [guest]; drift_limit: of a warm-up, in points."""
+    region = run.region()
+    windows = curve(run, warm)
+    metrics = compute(run, load, wanted)
+    clients = None if load is None else int(load["clients"])
+    warmup = judge(windows, clients, region.begin.clients_finished, drift_limit)
+    batches = headline_batches(run, load)
+    return {
+        "schema": SCHEMA,
+        "inputs": dict(inputs),
+        "region": _raw(region),
+        "metrics": metrics,
+        "batches": {name: None if found is None else found.record() for name, found in batches.items()},
+        "windows": [window.record() for window in windows],
+        "warmup": asdict(warmup),
+        "standing": asdict(standing(metrics, warmup)),
+    }
+
+
+def compute(
+    run: Snapshots, load: Mapping[str, Any] | None, wanted: Mapping[str, Any] | None = None
+) -> dict[str, float | int | None]:
+    """Every metric of the measured region; load: the load generator's result, None of a replay."""
+    return compute_all(Measurement(run.region(), load, wanted or {}))
+
+
+def write_stats(
+    run_dir: Path, *, inputs: Mapping[str, str] | None = None, warm_snapshots: Path | None = None
+) -> dict[str, Any]:
+    """See the module's text. Raises UserError when a file is missing or not whole."""
+    drift_limit = ALLOWED_DRIFT_POINTS
+    if inputs is not None:
+        load: Mapping[str, Any] | None = read_transactions(run_dir / "transactions.json")
+    else:
+        manifest = read_manifest(run_dir)
+        load = read_load(run_dir, manifest)
+        inputs = dict(manifest["inputs"])
+        drift_limit = float(manifest.get("drift_points", drift_limit))
+        if warm_snapshots is None and manifest.get("warm_snapshots"):
+            warm_snapshots = run_dir / manifest["warm_snapshots"]
+    run = Snapshots.read(run_dir / "snapshots.jsonl")
+    warm = None if warm_snapshots is None else Snapshots.read(warm_snapshots)
+    result = stats(run, load, inputs, warm, read_wanted(run_dir), drift_limit)
+    target = run_dir / "stats.json"
+    partial = run_dir / "stats.json.partial"
+    partial.write_text(render(result), encoding="utf-8")
+    partial.replace(target)
+    return result
+
+
+def warm_up(warm_snapshots: Path, clients: int | None = None, drift_limit: float = ALLOWED_DRIFT_POINTS) -> WarmUp:
+    """The verdict on a warm checkpoint's own snapshots."""
+    snapshots = Snapshots.read(warm_snapshots)
+    return judge(curve(snapshots), clients, snapshots.lines[-1].clients_finished, drift_limit)
+
+
+def render(value: Any) -> str:
+    """JSON that is the same, byte for byte, wherever it is made: sorted keys, floats of nine digits,
+    a list of numbers on one line."""
+    text = json.dumps(_rounded(value), sort_keys=True, indent=1, allow_nan=False)
+    return re.sub(r"\[[^\[\]{}]*\]", lambda found: re.sub(r"\s+", " ", found[0]), text) + "\n"
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return float(f"{value:.{SIGNIFICANT_DIGITS}g}")
+    if isinstance(value, Mapping):
+        return {key: _rounded(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_rounded(part) for part in value]
+    return value
+
+
+def _raw(region: Delta) -> dict[str, Any]:
+    header = region.header
+    totals: dict[str, Any] = {}
+    by_core: dict[str, list[int]] = {}
+    for name, statistic in header.statistics.items():
+        others = [dim for dim in statistic.dims if dim != "core"]
+        totals[name] = {"dims": others, "values": region.by(name, *others).reshape(-1).tolist()}
+        if "core" in statistic.dims:
+            by_core[name] = region.by(name, "core").tolist()
+    return {
+        "cores": header.cores,
+        "clock_hz": header.clock_hz,
+        "instructions": region.instructions,
+        "clock_ns": region.clock_ns,
+        "idle_ns": region.idle_ns,
+        "labels": {dim: list(names) for dim, names in header.labels.items() if dim != "core"},
+        "totals": totals,
+        "by_core": by_core,
+        "guest": region.guest,
+    }

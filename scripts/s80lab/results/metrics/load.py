@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Metrics of the load: utilisation, throughput, response times and the laws that tie them together."""
+
+from __future__ import annotations
+
+from s80lab.results.metrics.registry import Measurement, Value, metric, ratio
+
+BUSY_THRESHOLD = 0.5
+
+
+def _busy_shares(m: Measurement) -> list[float]:
+    cycles_of_a_core = m.seconds * m.region.header.clock_hz
+    return [float(busy) / cycles_of_a_core for busy in m.region["busy_cycles"]]
+
+
+def _completed(m: Measurement) -> int:
+    """Good transactions; failed ones are counted apart."""
+    return sum(int(entry["count"]) for entry in m.load["transactions"].values())
+
+
+def _throughput(m: Measurement) -> float:
+    """Transactions a modelled second, by the load generator's own counts and clock."""
+    region = m.load["region"]
+    return _completed(m) / (int(region["end_ns"] - region["begin_ns"]) / 1e9)
+
+
+@metric("modelled_s", "s", "modelled length of the measured region", "clock_ns", of_caches=False)
+def _modelled_s(m: Measurement) -> Value:
+    return m.seconds
+
+
+@metric("instructions_m", "million", "instructions of the measured region", "instructions", of_caches=False)
+def _instructions_m(m: Measurement) -> Value:
+    return m.region.instructions / 1e6
+
+
+@metric("busy_share", "share", "busy cycles of each core", "busy_cycles / (clock_ns x clock_hz), by core")
+def _busy_share(m: Measurement) -> Value:
+    return {f"{core:02d}": share for core, share in enumerate(_busy_shares(m))}
+
+
+@metric("utilisation", "share", "busy cycles of the machine", "busy_cycles / (cores x clock_ns x clock_hz)")
+def _utilisation(m: Measurement) -> Value:
+    return ratio(m.region.total("busy_cycles"), m.capacity_cycles)
+
+
+@metric(
+    "busy_cores",
+    "cores",
+    "cores that were busy for more than half of the region",
+    "count of busy_share > 0.5",
+)
+def _busy_cores(m: Measurement) -> Value:
+    return sum(share > BUSY_THRESHOLD for share in _busy_shares(m))
+
+
+@metric(
+    "throughput",
+    "transactions per modelled second",
+    "good transactions that ended in the region",
+    "sum of counts / region length, on the load generator's side; in gem5 TX_END markers (good) / clock_ns",
+)
+def _throughput_metric(m: Measurement) -> Value:
+    if m.result is not None:
+        return _throughput(m)
+    # A replay's clients did not feel its timing. gem5's do, but the region ends before they write their result.
+    feels = m.region.header.engine == "gem5"
+    return ratio(m.region.total("transactions", outcome="good"), m.seconds) if feels else None
+
+
+@metric("response_ms", "ms", "mean response time of all good transactions, modelled", "response_ns_mean", of_load=True)
+def _response_ms(m: Measurement) -> Value:
+    return float(m.load["totals"]["response_ns_mean"]) / 1e6
+
+
+@metric(
+    "think_ms",
+    "ms",
+    "mean of the think times that ended in the region, modelled",
+    "think_ns_mean",
+    of_caches=False,
+    of_load=True,
+)
+def _think_ms(m: Measurement) -> Value:
+    return float(m.load["totals"]["think_ns_mean"]) / 1e6
+
+
+@metric(
+    "instructions_per_transaction",
+    "million instructions",
+    "instructions of all cores for each good transaction",
+    "instructions / TX_END markers (good)",
+    of_caches=False,
+)
+def _instructions_per_transaction(m: Measurement) -> Value:
+    return ratio(m.region.instructions / 1e6, m.region.total("transactions", outcome="good"))
+
+
+@metric(
+    "interactive_law",
+    "ratio",
+    "clients that are served, by the time in service that fell into the region, and that think, by throughput x think, "
+    "over the number of clients: 1 where both sides count the same on one clock",
+    "(in_flight_mean + throughput x think_ns_mean, the job's think_ms where no think time ended) / clients",
+    of_load=True,
+)
+def _interactive_law(m: Measurement) -> Value:
+    totals = m.load["totals"]
+    think_ns = float(totals["think_ns_mean"]) or float(m.load["think_ms"]) * 1e6
+    return ratio(float(totals["in_flight_mean"]) + _throughput(m) * think_ns / 1e9, m.load["clients"])
+
+
+@metric(
+    "little_law",
+    "ratio",
+    "throughput x response over the clients that were served: off by what is cut off at the region's two ends",
+    "throughput x response_ns_mean / in_flight_mean",
+    of_load=True,
+)
+def _little_law(m: Measurement) -> Value:
+    totals = m.load["totals"]
+    return ratio(_throughput(m) * float(totals["response_ns_mean"]) / 1e9, float(totals["in_flight_mean"]))
+
+
+@metric(
+    "client_cycles",
+    "cycles",
+    "cycles of thinking and being served in the region: good transactions a client",
+    "sum of counts / clients",
+    of_caches=False,
+    of_load=True,
+)
+def _client_cycles(m: Measurement) -> Value:
+    return ratio(_completed(m), m.load["clients"])
+
+
+@metric(
+    "utilisation_law",
+    "ratio",
+    "throughput x busy time a transaction over busy time a second: 1 where both sides count alike",
+    "throughput x (busy_cycles / TX_END markers) / (busy_cycles / clock_ns)",
+    of_load=True,
+)
+def _utilisation_law(m: Measurement) -> Value:
+    markers = m.region.total("transactions", outcome="good")
+    return ratio(_throughput(m) * m.seconds, markers)
+
+
+@metric(
+    "executed_mix",
+    "share",
+    "transactions by type, as really run",
+    "count of the type / counts",
+    of_caches=False,
+    of_load=True,
+)
+def _executed_mix(m: Measurement) -> Value:
+    total = _completed(m)
+    return {name: ratio(int(entry["count"]), total) for name, entry in m.load["transactions"].items()}

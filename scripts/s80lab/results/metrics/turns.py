@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Metrics of the turns that QEMU gave its processors (docs/clock.md), by length in powers of two: a length of 4096
+stands for 4096 to 8191 instructions. None where an engine has no turns, or nothing ran."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+from s80lab.results.metrics.registry import Measurement, Value, metric, ratio
+
+# Instructions: beyond what a bounded turn has, four times and sixteen times that.
+LONG = (8192, 32768, 131072)
+
+
+def _by_length(m: Measurement, name: str) -> list[tuple[int, int]]:
+    """(length, count); nothing where the statistic is not declared."""
+    header = m.region.header
+    if name not in header.statistics:
+        return []
+    lengths = map(int, header.labels["turn_length"])
+    return list(zip(lengths, m.region[name].tolist(), strict=True))
+
+
+@metric(
+    "turn_length",
+    "instructions",
+    "QEMU's turns: half of the instructions were in turns of this length or shorter ones; the longest",
+    "of turn_instructions by turn_length, in powers of two",
+    of_caches=False,
+)
+def _turn_length(m: Measurement) -> Value:
+    run = [(length, count) for length, count in _by_length(m, "turn_instructions") if count]
+    if not run:
+        return {"median": None, "longest": None}
+    sums = list(accumulate(count for _, count in run))
+    median = next(length for (length, _), sum_ in zip(run, sums, strict=True) if 2 * sum_ >= sums[-1])
+    return {"median": median, "longest": run[-1][0]}
+
+
+@metric(
+    "turn_over",
+    "share",
+    "instructions in turns of QEMU of at least so many instructions",
+    "turn_instructions from that turn_length on / turn_instructions",
+    of_caches=False,
+)
+def _turn_over(m: Measurement) -> Value:
+    run = _by_length(m, "turn_instructions")
+    total = sum(count for _, count in run)
+    return {str(long): ratio(sum(count for length, count in run if length >= long), total) for long in LONG}
+
+
+@metric("turns_m", "million", "turns that QEMU gave its processors", "turns", of_caches=False)
+def _turns_m(m: Measurement) -> Value:
+    turns = _by_length(m, "turns")
+    return sum(count for _, count in turns) / 1e6 if turns else None

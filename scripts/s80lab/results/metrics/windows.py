@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The curve of statistics windows, from the first instruction of the mix to the last measured one."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from s80lab.results.metrics.registry import ratio
+from s80lab.results.snapshots import Delta, Snapshots
+
+Phase = Literal["warm-up", "measured"]
+
+
+@dataclass(frozen=True)
+class Window:
+    """One statistics window. end_instructions counts from the first snapshot of the warm-up; left: blocks that were
+    evicted or invalidated, None where the engine's counts of them do not balance with its fills (gem5)."""
+
+    phase: Phase
+    end_instructions: int
+    instructions: int
+    clock_ns: int
+    misses: int
+    memory_misses: int
+    fills: int
+    fills_e: int
+    e_to_m: int
+    left: int | None
+
+    @property
+    def mpki(self) -> float | None:
+        """L2 misses per 1000 instructions."""
+        rate = ratio(self.misses, self.instructions)
+        return None if rate is None else 1000 * rate
+
+    @property
+    def memory_share(self) -> float | None:
+        return ratio(self.memory_misses, self.misses)
+
+    @property
+    def e_share(self) -> float | None:
+        return ratio(self.fills_e, self.fills)
+
+    @property
+    def e_to_m_share(self) -> float | None:
+        return ratio(self.e_to_m, self.fills_e)
+
+    def record(self) -> dict[str, Any]:
+        """Counts and shares, as stats.json holds them."""
+        shares = {name: getattr(self, name) for name in ("mpki", "memory_share", "e_share", "e_to_m_share")}
+        return {**asdict(self), **shares}
+
+
+def curve(run: Snapshots, warm: Snapshots | None = None) -> list[Window]:
+    """Windows of the warm checkpoint's snapshots, if given, followed by the run's own up to the end
+    of its measured region. A run that goes on counting from its checkpoint joins on to it."""
+    stretches: list[tuple[Phase, Delta]] = []
+    if warm is not None:
+        stretches += [("warm-up", window) for window in warm.windows()]
+        gap = Delta(run.header, warm.lines[-1], run.lines[0])
+        if gap.instructions > 0:
+            stretches.append(("warm-up", gap))
+    if run.has("measure_begin"):
+        begin, end = run.region().begin, run.region().end
+        for window in run.windows():
+            if window.end.instructions <= begin.instructions:
+                stretches.append(("warm-up", window))
+            elif window.end.instructions <= end.instructions:
+                stretches.append(("measured", window))
+    else:
+        stretches += [("warm-up", window) for window in run.windows()]
+    done = 0
+    windows = []
+    for phase, delta in stretches:
+        done += delta.instructions
+        windows.append(_window(phase, done, delta))
+    return windows
+
+
+def _window(phase: Phase, end_instructions: int, delta: Delta) -> Window:
+    return Window(
+        phase=phase,
+        end_instructions=end_instructions,
+        instructions=delta.instructions,
+        clock_ns=delta.clock_ns,
+        misses=delta.total("l2_misses"),
+        memory_misses=delta.total("miss_source", source="memory"),
+        fills=delta.total("fills"),
+        fills_e=delta.total("fills", state="E"),
+        e_to_m=delta.total("e_to_m"),
+        left=delta.total("l2_evictions") + delta.total("l2_invalidations") if delta.header.engine == "model" else None,
+    )

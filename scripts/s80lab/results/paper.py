@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the paper states (results/paper), and which of its claims our metrics answer.
+
+Source: P. Koka and M. H. Lipasti, "Characterization of an IMAP Server on a Shared-Memory
+Multiprocessor"; the numbers of its text and of its Tables 1 and 2.
+"""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from s80lab.base.errors import UserError
+from s80lab.base.paths import ROOT
+
+PAPER = ROOT / "results" / "paper"
+ALL_WORKLOADS = "all"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One statement. low and high bound its number, in `unit`; both are None for an order ("a exceeds
+    b"), which `words` puts short. metric is our answer's name, empty where no single one answers."""
+
+    id: str
+    workloads: tuple[str, ...]
+    section: str
+    quantity: str
+    low: float | None
+    high: float | None
+    unit: str
+    words: str
+    metric: str
+
+    def about(self, mix: str) -> bool:
+        return mix in self.workloads or ALL_WORKLOADS in self.workloads
+
+    @property
+    def stated(self) -> str:
+        """The number as a reader wants it beside ours: "75 to 85%", "at most 2%"; empty for an order."""
+        unit = "%" if self.unit == "percent" else ""
+        if self.low is None:
+            return "" if self.high is None else f"at most {self.high:g}{unit}"
+        if self.high is None or self.high == self.low:
+            return f"{self.low:g}{unit}"
+        return f"{self.low:g} to {self.high:g}{unit}"
+
+
+@cache
+def claims() -> tuple[Claim, ...]:
+    """Every claim, in the paper's order of numbering."""
+    return tuple(
+        Claim(
+            id=row["id"],
+            workloads=tuple(row["workloads"].split(",")),
+            section=row["section"],
+            quantity=row["quantity"],
+            low=float(row["low"]) if row["low"] else None,
+            high=float(row["high"]) if row["high"] else None,
+            unit=row["unit"],
+            words=row["words"],
+            metric=row["metric"],
+        )
+        for row in _read("claims.tsv")
+    )
+
+
+def claim_on(metric: str, mix: str) -> Claim | None:
+    """The claim that this metric answers for this mix, if the paper makes one."""
+    return next((claim for claim in claims() if claim.metric == metric and claim.about(mix)), None)
+
+
+@cache
+def table_1() -> dict[str, dict[str, float]]:
+    """Mix to transaction type to share (the paper's percent over 100)."""
+    rows = _read("transactions.tsv")
+    return {mix: {row["type"]: float(row[mix]) / 100 for row in rows} for mix in ("imapb", "imape")}
+
+
+@cache
+def what_they_do() -> dict[str, str]:
+    """Transaction type to the paper's words for it, in the order of Table 1."""
+    return {row["type"]: row["what"] for row in _read("transactions.tsv")}
+
+
+@cache
+def table_2() -> dict[str, dict[str, dict[str, float]]]:
+    """Mix to last type to next type to probability, rows normalised."""
+    weights: dict[str, dict[str, dict[str, float]]] = {}
+    for row in _read("transitions.tsv"):
+        weights.setdefault(row["mix"], {}).setdefault(row["from"], {})[row["to"]] = float(row["weight"])
+    return {
+        mix: {last: {to: w / sum(row.values()) for to, w in row.items()} for last, row in matrix.items()}
+        for mix, matrix in weights.items()
+    }
+
+
+def _read(name: str, folder: Path = PAPER) -> list[dict[str, str]]:
+    path = folder / name
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            return list(csv.DictReader(file, delimiter="\t"))
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read ({error}); restore the file from the repository") from None

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Questions to the results database in SQL, answered without ever writing to it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from s80lab.base.errors import UserError
+
+OUTPUTS = ("table", "csv", "json")
+
+
+def query(database: Path, sql: str, output: str = "table", console: Console | None = None) -> None:
+    """Prints the rows that `sql` selects. Raises UserError for SQL that does not work or would write."""
+    if output not in OUTPUTS:
+        raise UserError(f"unknown output `{output}`, allowed are {', '.join(OUTPUTS)}")
+    columns, rows = select(database, sql)
+    console = console or Console()
+    render = {"table": _table, "csv": _csv, "json": _json}[output]
+    console.out(render(columns, rows), end="", highlight=False)
+
+
+def select(database: Path, sql: str) -> tuple[list[str], list[Sequence[Any]]]:
+    """Column names and rows of one SELECT."""
+    if not database.exists():
+        raise UserError(f"{database}: there are no results yet; run an experiment first")
+    try:
+        _recover(database)
+        uri = f"{database.resolve().as_uri()}?mode=ro"
+        with closing(sqlite3.connect(uri, uri=True, timeout=60)) as connection:
+            connection.set_authorizer(_no_other_files)
+            cursor = connection.execute(sql)
+            if cursor.description is None:
+                raise UserError("the SQL is no query; write a SELECT over the views v_* or the table run")
+            return [column[0] for column in cursor.description], cursor.fetchall()
+    except (sqlite3.Error, sqlite3.Warning) as error:
+        raise UserError(f"the SQL cannot be answered: {error}") from None
+
+
+def _no_other_files(action: int, *_: str | None) -> int:
+    """ATTACH and VACUUM INTO would write beside the read-only database."""
+    return sqlite3.SQLITE_DENY if action == sqlite3.SQLITE_ATTACH else sqlite3.SQLITE_OK
+
+
+def _recover(database: Path) -> None:
+    """After a killed writer the first reader must roll its journal back, which a read-only connection
+    may not do."""
+    if database.with_name(database.name + "-journal").exists():
+        with closing(sqlite3.connect(database, timeout=60)) as connection:
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Aligned columns, numbers to the right; as wide as it must be, so that it can be piped."""
+    cells = [[_cell(value) for value in row] for row in rows]
+    lines = [""] * (len(rows) + 1)
+    for position, column in enumerate(columns):
+        texts = [column, *(row[position] for row in cells)]
+        width = max(map(len, texts))
+        numeric = any(isinstance(row[position], int | float) for row in rows)
+        for number, text in enumerate(texts):
+            lines[number] += (text.rjust(width) if numeric else text.ljust(width)) + "  "
+    return "".join(line.rstrip() + "\n" for line in lines)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _csv(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _json(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    return json.dumps([dict(zip(columns, row, strict=True)) for row in rows], indent=1) + "\n"

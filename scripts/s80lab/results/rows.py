@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The rows of one run, made from its manifest, its statistics and the load generator's result."""
+
+from __future__ import annotations
+
+import itertools
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from s80lab.results.metrics.derive import of
+from s80lab.results.metrics.standing import standing_of
+
+_RUN = (
+    *("experiment", "mix", "engine", "machine", "protocol", "workload", "scale", "seed"),
+    *("instructions", "modelled_ns", "mips", "wall_s"),
+)
+_CORE = (
+    *("instructions", "busy_cycles", "l2_misses", "fills", "e_to_m", "e_downgraded", "e_evicted"),
+    *("e_invalidated", "e_resident", "l2_evictions", "l2_writebacks", "l2_invalidations", "interventions"),
+)
+_TRANSACTION = ("count", "started", "failed", "substituted", "bytes_in", "bytes_out")
+_LATENCY = ("mean", "p50", "p90", "p95", "p99", "max")
+_WINDOW = (
+    *("phase", "end_instructions", "instructions", "clock_ns", "misses", "memory_misses"),
+    *("fills", "fills_e", "e_to_m"),
+)
+
+# Table: the statistics whose values are its columns, over their common dimensions.
+_COUNTED = {
+    "line_access": ("accesses", "l1_misses", "l2_accesses", "l2_misses"),
+    "miss_source": ("miss_source",),
+    "stall": ("stall_cycles",),
+    "fill": ("fills",),
+    "execution": ("instructions", "upgrades", "stores_found_e"),
+    "instruction": ("instruction_class",),
+    "e_block": ("e_to_m", "e_downgraded", "e_evicted", "e_invalidated", "e_resident"),
+    "entry": ("entry_instructions", "entry_upgrades"),
+    "entry_miss_source": ("entry_miss_source",),
+    "entry_stall": ("entry_stall_cycles",),
+}
+
+Row = Sequence[Any]
+
+
+def delete_and_insert(
+    connection: sqlite3.Connection,
+    manifest: Mapping[str, Any],
+    stats: Mapping[str, Any],
+    load: Mapping[str, Any] | None,
+    folder: str,
+) -> None:
+    """Replaces the run's rows; the caller holds the transaction. load: None of a replay."""
+    run = manifest["run"]
+    source = manifest.get("capture", {})
+    job = source if load is None else load
+    verdict, reasons = standing_of(stats)
+    connection.execute("DELETE FROM run WHERE id = ?", (run,))
+    connection.execute(
+        f"INSERT INTO run (id, {', '.join(_RUN)}, capture, form, clients, think_ms, warm, status, reasons, "
+        "folder, created) "
+        f"VALUES (?, {', '.join('?' * len(_RUN))}, ?, ?, ?, ?, ?, ?, ?, ?, coalesce(?, datetime('now')))",
+        (
+            *(run, *(manifest[key] for key in _RUN)),
+            *(source.get("name"), source.get("form"), job.get("clients"), job.get("think_ms")),
+            *(stats["warmup"]["verdict"], verdict, "; ".join(reasons)),
+            *(folder, manifest.get("created")),
+        ),
+    )
+    for table, rows in _tables(manifest, stats, load):
+        for row in rows:
+            marks = ", ".join("?" * (len(row) + 1))
+            connection.execute(f"INSERT INTO {table} VALUES ({marks})", (run, *row))
+
+
+def _tables(
+    manifest: Mapping[str, Any], stats: Mapping[str, Any], load: Mapping[str, Any] | None
+) -> Iterator[tuple[str, Iterable[Row]]]:
+    yield "input", manifest["inputs"].items()
+    yield "version", manifest["versions"].items()
+    yield "design", manifest.get("design", {}).items()
+    yield "filter_error", (manifest.get("filter_error") or {}).get("errors", {}).items()
+    yield "metric", ((name, of(name).unit, value) for name, value in stats["metrics"].items())
+    region = stats["region"]
+    for table, statistics in _COUNTED.items():
+        if statistics[0] in region["totals"]:
+            yield table, _counted(region, statistics)
+    columns = [region["by_core"][name] for name in _CORE]
+    yield "core", ((core, *values) for core, values in enumerate(zip(*columns, strict=True)))
+    if load is not None:
+        yield "transaction_type", _transactions(load["transactions"])
+        yield "latency", _latencies(load["transactions"])
+    yield (
+        "stats_window",
+        ((number, *(window[key] for key in _WINDOW)) for number, window in enumerate(stats["windows"])),
+    )
+
+
+def _counted(region: Mapping[str, Any], statistics: Sequence[str]) -> Iterator[Row]:
+    entries = [region["totals"][name] for name in statistics]
+    labels = itertools.product(*(region["labels"][dim] for dim in entries[0]["dims"]))
+    return ((*place, *counts) for place, *counts in zip(labels, *(e["values"] for e in entries), strict=True))
+
+
+def _transactions(transactions: Mapping[str, Any]) -> Iterator[Row]:
+    for name, entry in transactions.items():
+        yield (
+            *(name, *(entry[key] for key in _TRANSACTION)),
+            *(entry["latency_ns"][key] for key in _LATENCY),
+        )
+
+
+def _latencies(transactions: Mapping[str, Any]) -> Iterator[Row]:
+    for name, entry in transactions.items():
+        for upper_ns, count in entry["histogram"]:
+            yield name, upper_ns, count

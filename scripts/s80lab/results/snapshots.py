@@ -1,0 +1,326 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Reader of snapshots.jsonl, the statistics that the plugin writes (docs/interfaces.md, section 7).
+
+Counters grow from the first line to the last; every number of a result is the difference of two
+snapshots. `Snapshots.delta` takes it, `Delta.by` sums it over the dimensions that are not asked for.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from s80lab.base.errors import UserError
+
+Counts = NDArray[np.int64]
+
+SCHEMA = 1
+MARKS = ("load_begin", "window", "measure_begin", "measure_end", "exit")
+
+_CPT = ("core", "privilege", "class")
+_CPTK = (*_CPT, "kind")
+_CORE = ("core",)
+_E = ("core", "class")
+_ENTRY = ("class", "entry")
+
+# Every statistic that the metrics and the identities need, with its dimensions in file order.
+REQUIRED: Mapping[str, tuple[str, ...]] = {
+    "instructions": _CPT,
+    "instruction_class": ("privilege", "class", "instruction"),
+    "accesses": _CPTK,
+    "l1_misses": _CPTK,
+    "l2_accesses": _CPTK,
+    "l2_misses": _CPTK,
+    "miss_source": (*_CPTK, "source"),
+    "fills": ("core", "class", "kind", "state"),
+    "upgrades": _CPT,
+    "stores_found_e": _CPT,
+    "e_to_m": _E,
+    "e_downgraded": _E,
+    "e_evicted": _E,
+    "e_invalidated": _E,
+    "e_resident": _E,
+    "l2_evictions": _CORE,
+    "l2_writebacks": _CORE,
+    "l2_invalidations": _CORE,
+    "interventions": _CORE,
+    "stall_cycles": (*_CPTK, "service"),
+    "busy_cycles": _CORE,
+    "transactions": ("transaction", "outcome"),
+}
+# The same, of engines that tell by what the kernel was entered.
+REQUIRED_OF_MODEL: Mapping[str, tuple[str, ...]] = {
+    "entry_instructions": _ENTRY,
+    "entry_miss_source": (*_ENTRY, "source"),
+    "entry_upgrades": _ENTRY,
+    "entry_stall_cycles": (*_ENTRY, "service"),
+}
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """One declared statistic: its unit, its dimensions in row-major order, gauge or counter."""
+
+    name: str
+    unit: str
+    dims: tuple[str, ...]
+    description: str
+    gauge: bool
+
+
+@dataclass(frozen=True)
+class Header:
+    """First line of the file. clock_hz is the modelled core clock in hertz, base_cpi its cycles per
+    instruction without stalls (1 where the file does not say). engine: who counted, "model" or "gem5".
+    in_flight: accesses of a core that a snapshot may find begun and not ended (the model's are atomic).
+    longest_lead_ns: how much longer a processor may have been busy than the clock moved; None: not bounded."""
+
+    cores: int
+    line_bytes: int
+    clock_hz: int
+    base_cpi: float
+    labels: Mapping[str, tuple[str, ...]]
+    statistics: Mapping[str, Statistic]
+    engine: str = "model"
+    in_flight: int = 0
+    threads_per_core: int = 1
+    longest_lead_ns: int | None = None
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """Extents of a statistic's dimensions."""
+        return tuple(len(self.labels[dim]) for dim in self.statistics[name].dims)
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """One line: all statistics since the model was switched on. Times in modelled nanoseconds.
+    guest: the counters of the guest's kernel, empty where none were read. clients_finished: how many clients had
+    finished a transaction since the load began; None where nobody counted."""
+
+    mark: str
+    index: int
+    instructions: int
+    clock_ns: int
+    idle_ns: int
+    values: Mapping[str, Counts]
+    guest: Mapping[str, int] = field(default_factory=dict)
+    clients_finished: int | None = None
+
+
+@dataclass(frozen=True)
+class Delta:
+    """What happened between two snapshots; a gauge's entry is its change."""
+
+    header: Header
+    begin: Snapshot
+    end: Snapshot
+
+    @property
+    def instructions(self) -> int:
+        return self.end.instructions - self.begin.instructions
+
+    @property
+    def clock_ns(self) -> int:
+        return self.end.clock_ns - self.begin.clock_ns
+
+    @property
+    def idle_ns(self) -> int:
+        return self.end.idle_ns - self.begin.idle_ns
+
+    @property
+    def guest(self) -> dict[str, int]:
+        """What the guest's kernel counted meanwhile (guest/counters.py)."""
+        return {name: value - self.begin.guest.get(name, 0) for name, value in self.end.guest.items()}
+
+    def __getitem__(self, name: str) -> Counts:
+        return np.asarray(self.end.values[name] - self.begin.values[name], dtype=np.int64)
+
+    def only(self, **where: str) -> Delta:
+        """The same stretch with the counts of these labels alone, as in privilege="kernel"; statistics without such a
+        dimension stay as they are."""
+        return replace(self, begin=self._only(self.begin, where), end=self._only(self.end, where))
+
+    def _only(self, snapshot: Snapshot, where: Mapping[str, str]) -> Snapshot:
+        kept = dict(snapshot.values)
+        for name, statistic in self.header.statistics.items():
+            for dim in where.keys() & set(statistic.dims):
+                others = np.delete(np.arange(len(self.header.labels[dim])), self.header.labels[dim].index(where[dim]))
+                kept[name] = kept[name].copy()
+                np.moveaxis(kept[name], statistic.dims.index(dim), 0)[others] = 0
+        return replace(snapshot, values=kept)
+
+    def by(self, name: str, *dims: str) -> Counts:
+        """The statistic with the axes `dims` in that order, summed over all its others."""
+        have = self.header.statistics[name].dims
+        others = tuple(axis for axis, dim in enumerate(have) if dim not in dims)
+        kept = [dim for dim in have if dim in dims]
+        summed = np.asarray(self[name].sum(axis=others))
+        return np.transpose(summed, [kept.index(dim) for dim in dims])
+
+    def total(self, name: str, **where: str) -> int:
+        """The statistic's sum, or its part with the given labels, as in kind="store"."""
+        part = self.by(name, *where)
+        for dim, label in where.items():
+            part = np.asarray(part[self.header.labels[dim].index(label)])
+        return int(part)
+
+
+def without(stretch: Delta, part: Delta) -> Delta:
+    """The stretch as if the part of it had not been: every difference is the stretch's less the part's."""
+    end = stretch.end
+    return Delta(
+        stretch.header,
+        stretch.begin,
+        Snapshot(
+            end.mark,
+            end.index,
+            end.instructions - part.instructions,
+            end.clock_ns - part.clock_ns,
+            end.idle_ns - part.idle_ns,
+            {name: values - part[name] for name, values in end.values.items()},
+            {name: value - part.guest.get(name, 0) for name, value in end.guest.items()},
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class Snapshots:
+    """A whole file."""
+
+    path: Path
+    header: Header
+    lines: tuple[Snapshot, ...]
+
+    @classmethod
+    def read(cls, path: Path) -> Snapshots:
+        """Reads and checks the file; UserError names the file, the line and what is wrong."""
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UserError(f"{path}: cannot be read ({error}); run the experiment again") from None
+        lines = text.split("\n")
+        if lines.pop() != "":
+            raise UserError(
+                f"{path}, line {len(lines) + 1}: the line is cut short, the run was interrupted; run it again"
+            )
+        if len(lines) < 2:
+            raise UserError(f"{path}: holds no snapshot; the run ended before its first one")
+        header = _header(f"{path}, line 1", _json(f"{path}, line 1", lines[0]))
+        snapshots = tuple(
+            _snapshot(f"{path}, line {number}", _json(f"{path}, line {number}", line), header)
+            for number, line in enumerate(lines[1:], start=2)
+        )
+        return cls(path, header, snapshots)
+
+    def delta(self, a: int | str | Snapshot, b: int | str | Snapshot) -> Delta:
+        """From snapshot a to snapshot b, each given by position, by mark or itself."""
+        return Delta(self.header, self._find(a), self._find(b))
+
+    def whole(self) -> Delta:
+        """From the first snapshot to the last."""
+        return self.delta(0, -1)
+
+    def region(self) -> Delta:
+        """The measured region."""
+        return self.delta("measure_begin", "measure_end")
+
+    def windows(self) -> list[Delta]:
+        """Every stretch between two neighbouring snapshots in which instructions were retired."""
+        pairs = zip(self.lines, self.lines[1:], strict=False)
+        return [Delta(self.header, a, b) for a, b in pairs if b.instructions > a.instructions]
+
+    def has(self, mark: str) -> bool:
+        return any(snapshot.mark == mark for snapshot in self.lines)
+
+    def _find(self, key: int | str | Snapshot) -> Snapshot:
+        if isinstance(key, Snapshot):
+            return key
+        if isinstance(key, int):
+            return self.lines[key]
+        for snapshot in self.lines:
+            if snapshot.mark == key:
+                return snapshot
+        raise UserError(f"{self.path}: no snapshot is marked {key}; the run did not get that far, run it again")
+
+
+def _json(where: str, line: str) -> dict[str, Any]:
+    try:
+        value = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise UserError(f"{where}: is no JSON ({error.msg} at column {error.colno}); run it again") from None
+    if not isinstance(value, dict):
+        raise UserError(f"{where}: must be a JSON object; run it again")
+    return value
+
+
+def _need(where: str, line: Mapping[str, Any], keys: Sequence[str]) -> Iterator[Any]:
+    for key in keys:
+        if key not in line:
+            raise UserError(f"{where}: has no `{key}`; the plugin and the scripts are of different versions")
+        yield line[key]
+
+
+def _header(where: str, line: Mapping[str, Any]) -> Header:
+    (schema,) = _need(where, line, ["schema"])
+    if schema != SCHEMA:
+        raise UserError(f"{where}: has schema {schema}, this version reads schema {SCHEMA}; build the plugin again")
+    cores, line_bytes, clock_hz, dims, stats = _need(where, line, ["cores", "line_bytes", "clock_hz", "dims", "stats"])
+    engine = str(line.get("engine", "model"))
+    labels = {str(dim): tuple(map(str, names)) for dim, names in dims.items()}
+    labels["core"] = tuple(str(core) for core in range(cores))
+    declared: dict[str, Statistic] = {}
+    for stat in stats:
+        name, unit, of, description = _need(where, stat, ["name", "unit", "dims", "description"])
+        for dim in of:
+            if dim not in labels:
+                raise UserError(f"{where}: statistic `{name}` has the undeclared dimension `{dim}`")
+        declared[name] = Statistic(name, unit, tuple(of), description, bool(stat.get("gauge", False)))
+    required = REQUIRED if engine == "gem5" else {**REQUIRED, **REQUIRED_OF_MODEL}
+    for name, needed in required.items():
+        if name not in declared:
+            raise UserError(f"{where}: does not declare the statistic `{name}`; build the plugin again")
+        # gem5 does not say by core who answered a miss and how long it took.
+        if declared[name].dims != needed and not (engine == "gem5" and declared[name].dims == needed[1:]):
+            raise UserError(
+                f"{where}: statistic `{name}` has the dimensions {', '.join(declared[name].dims)}, "
+                f"needed are {', '.join(needed)}; build the plugin again"
+            )
+    base_cpi = float(line.get("base_cpi", 1.0))
+    in_flight = int(line.get("in_flight", 0))
+    threads = int(line.get("threads_per_core", 1))
+    lead = line.get("longest_lead_ns")
+    return Header(
+        *(int(cores), int(line_bytes), int(clock_hz), base_cpi, labels, declared, engine, in_flight, threads),
+        None if lead is None else int(lead),
+    )
+
+
+def _snapshot(where: str, line: Mapping[str, Any], header: Header) -> Snapshot:
+    mark, index, instructions, clock_ns, idle_ns, values = _need(
+        where, line, ["mark", "index", "instructions", "clock_ns", "idle_ns", "values"]
+    )
+    if mark not in MARKS:
+        raise UserError(f"{where}: unknown mark `{mark}`, allowed are {', '.join(MARKS)}")
+    arrays: dict[str, Counts] = {}
+    for name in header.statistics:
+        if name not in values:
+            raise UserError(f"{where}: the statistic `{name}` is missing; run it again")
+        shape = header.shape(name)
+        try:
+            flat = np.array(values[name], dtype=np.int64)
+        except (ValueError, TypeError, OverflowError):
+            raise UserError(f"{where}: statistic `{name}` holds something else than counts") from None
+        if flat.ndim != 1 or flat.size != int(np.prod(shape)):
+            raise UserError(
+                f"{where}: statistic `{name}` has {flat.size} values, its dimensions ask for {int(np.prod(shape))}"
+            )
+        arrays[name] = flat.reshape(shape)
+    guest = {str(name): int(value) for name, value in line.get("guest", {}).items()}
+    finished = line.get("clients_finished")
+    return Snapshot(mark, int(index), int(instructions), int(clock_ns), int(idle_ns), arrays, guest, finished)

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Dinero's `din` traces: a line an access, `label address`: 0 read, 1 write, 2 instruction fetch; hexadecimal."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from s80lab.base.errors import UserError
+from s80lab.trace.formats.exchange import Format, lines_of
+from s80lab.trace.order import Op, Order, make
+
+_LABELS = {"0": Op.LOAD, "1": Op.STORE, "2": Op.IFETCH}
+_OF_OP = {Op.IFETCH: 2, Op.LOAD: 0, Op.STORE: 1, Op.WALK: 0}
+
+
+def encode(order: Order, line_bytes: int) -> bytes:
+    """One line an access, the address of its line."""
+    labels = [_OF_OP[Op(op)] for op in order["op"].tolist()]
+    return "".join(
+        f"{label} {line * line_bytes:x}\n" for label, line in zip(labels, order["line"].tolist(), strict=True)
+    ).encode()
+
+
+def decode(content: bytes, line_bytes: int, where: str) -> Order:
+    """Labels beyond 2 (escapes, flushes) are refused; what stands behind the address is passed over, as Dinero does."""
+    ops: list[int] = []
+    addresses: list[int] = []
+    if content and not content.endswith(b"\n"):
+        raise UserError(f"{where}: the last line does not end: truncated")
+    for number, text in enumerate(content.decode("ascii", "replace").splitlines(), 1):
+        words = text.split()
+        if not words:
+            continue
+        if words[0] not in _LABELS:
+            raise UserError(f"{where}, line {number}: the label `{words[0]}` is none of 0 (read), 1 (write), 2 (fetch)")
+        try:
+            addresses.append(int(words[1], 16))
+        except (IndexError, ValueError):
+            raise UserError(f"{where}, line {number}: a hexadecimal address must follow the label") from None
+        if not 0 <= addresses[-1] < 1 << 64:
+            raise UserError(f"{where}, line {number}: the address {words[1]} is no 64-bit number")
+        ops.append(_LABELS[words[0]])
+    address = np.array(addresses, np.uint64)
+    line, owner = lines_of(address, np.ones(len(address), np.uint64), line_bytes, where)
+    return make(0, np.array(ops, np.uint8)[owner], line)
+
+
+DIN = Format(
+    name="din",
+    suffix=".din",
+    encode=encode,
+    decode=decode,
+    timed=False,
+    export_loses="ticks, the order between processors, context, walks (they become reads)",
+    import_loses="places within lines; several files are merged access by access in turn",
+)

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Exchange of accesses with other simulators: what a format is, and the files of all processors together.
+
+The formats themselves are gem5, champsim and din beside this; text traces are trace.text.
+docs/trace-formats.md says what each of them loses.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from s80lab.base.errors import UserError
+from s80lab.trace import files as trace_files
+from s80lab.trace import order as trace_order
+from s80lab.trace.order import Order
+
+_NUMBERED = re.compile(r"cpu(\d+)")
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format with one file a processor.
+
+    encode: the accesses of one processor as a file's bytes.  decode: the accesses in a file (processor 0).
+    timed: files carry ticks, by which several are merged; files without are merged access by access in turn.
+    """
+
+    name: str
+    suffix: str
+    encode: Callable[[Order, int], bytes]
+    decode: Callable[[bytes, int, str], Order]
+    timed: bool
+    export_loses: str
+    import_loses: str
+
+
+def lines_of(
+    address: npt.NDArray[np.uint64], size: npt.NDArray[np.uint64], line_bytes: int, where: str
+) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.intp]]:
+    """The lines that accesses touch, and which access each belongs to: one that crosses lines touches several."""
+    if (size == 0).any():
+        raise UserError(f"{where}: access {int(np.argmax(size == 0))} is of no bytes")
+    first = address // np.uint64(line_bytes)
+    last = (address + size - np.uint64(1)) // np.uint64(line_bytes)
+    beyond = (last > trace_order.LAST_LINE) | (last < first)
+    if beyond.any():
+        at = int(np.argmax(beyond))
+        limit = (trace_order.LAST_LINE + 1) * line_bytes
+        raise UserError(
+            f"{where}: access {at} has the address {int(address[at]):#x}, beyond {limit:#x}, what the model can "
+            f"address with lines of {line_bytes} bytes"
+        )
+    count = (last - first + np.uint64(1)).astype(np.intp)
+    owner = np.repeat(np.arange(len(address)), count)
+    step = np.arange(len(owner)) - np.repeat(np.cumsum(count) - count, count)
+    return first[owner] + step.astype(np.uint64), owner
+
+
+def export(order: Order, form: Format, folder: Path, line_bytes: int, *, compress: bool = False) -> list[Path]:
+    """Writes FOLDER/cpuNN.SUFFIX for each processor that made accesses."""
+    files = []
+    for processor in np.unique(order["processor"]):
+        path = folder / f"cpu{int(processor):02}{form.suffix}{'.gz' if compress else ''}"
+        trace_files.write(path, form.encode(order[order["processor"] == processor], line_bytes))
+        files.append(path)
+    return files
+
+
+def load(files: Sequence[Path], form: Format, line_bytes: int) -> Order:
+    """The accesses of several files, one a processor, in one order."""
+    parts = []
+    for path, processor in zip(files, processors_of(files), strict=True):
+        part = form.decode(trace_files.read(path), line_bytes, str(path))
+        part["processor"] = processor
+        parts.append(part)
+    return merge(parts, timed=form.timed)
+
+
+def processors_of(files: Sequence[Path]) -> list[int]:
+    """The processor of each file: its number where all are named cpuNN, else its place in the list."""
+    numbers = [_NUMBERED.match(path.name) for path in files]
+    found = [int(number[1]) for number in numbers if number]
+    if len(found) != len(files):
+        found = list(range(len(files)))
+    if len(set(found)) != len(found):
+        raise UserError(f"two files are of processor {max(found, key=found.count)}")
+    if max(found) >= trace_order.MAX_PROCESSORS:
+        raise UserError(f"processor {max(found)} is out of range: at most {trace_order.MAX_PROCESSORS} are supported")
+    return found
+
+
+def merge(parts: Sequence[Order], *, timed: bool) -> Order:
+    """One order of several processors': by tick, or by turns; equals go by the order of `parts`."""
+    together: Order = np.concatenate(parts)
+    if timed:
+        # A processor's own accesses stay in order even where its ticks go back.
+        key = np.concatenate([np.maximum.accumulate(part["tick"]) for part in parts])
+    else:
+        key = np.concatenate([np.arange(len(part)) for part in parts])
+    merged: Order = together[np.argsort(key, kind="stable")]
+    return merged

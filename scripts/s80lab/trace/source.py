@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Any file of accesses as an order: recognised by its content or its name."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from s80lab.base.errors import UserError
+from s80lab.trace import files as trace_files
+from s80lab.trace import order as trace_order
+from s80lab.trace import text as trace_text
+from s80lab.trace import tool
+from s80lab.trace.formats import exchange
+from s80lab.trace.formats.champsim import CHAMPSIM
+from s80lab.trace.formats.din import DIN
+from s80lab.trace.formats.exchange import Format
+from s80lab.trace.formats.gem5 import GEM5, MAGIC
+from s80lab.trace.order import Order
+from s80lab.trace.text import TextTrace
+from s80lab.trace.tool import Setup
+
+FORMATS: dict[str, Format] = {form.name: form for form in (GEM5, CHAMPSIM, DIN)}
+CAPTURE = b"S80"
+DEFAULT_MACHINE = "s80"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the command line asks for; a text trace or a capture fills in what it leaves open."""
+
+    machine: str | None = None
+    protocol: str | None = None
+    settings: tuple[str, ...] = ()
+    first: int = 0
+    count: int | None = None
+
+
+@dataclass(frozen=True)
+class Source:
+    """Accesses, and on what they are to be played."""
+
+    order: Order
+    setup: Setup
+    text: TextTrace | None = None
+
+
+def kind_of(path: Path) -> str:
+    """capture, order, text, gem5, champsim or din; UserError where the file is none of them."""
+    if not path.is_file():
+        raise UserError(f"there is no file {path}")
+    suffixes = [suffix for suffix in path.suffixes if suffix not in (".gz", ".xz")]
+    known = {".s80c": "capture", ".order": "order", ".trace": "text"} | {
+        form.suffix: form.name for form in FORMATS.values()
+    }
+    if suffixes and suffixes[-1] in known:
+        return known[suffixes[-1]]
+    if trace_files.read(path).startswith(MAGIC):
+        return GEM5.name
+    raise UserError(f"{path}: its name ends in none of {', '.join(known)}; say what it is by renaming it")
+
+
+def load(path: Path, wanted: Wanted) -> Source:
+    """The accesses of a text trace, an order file or a full capture, and their setup."""
+    kind = kind_of(path)
+    if kind == "text":
+        text = trace_text.read(path)
+        machine, protocol = wanted.machine or text.machine or DEFAULT_MACHINE, wanted.protocol or text.protocol
+        setup = Setup.load(machine, protocol, [*text.settings, *wanted.settings])
+        order = text.order(setup.machine.line_bytes)
+        trace_order.check(order, str(path), setup.machine.processors.count)
+        return Source(_cut(order, wanted), setup, text)
+    if kind == "order":
+        setup = Setup.load(wanted.machine or DEFAULT_MACHINE, wanted.protocol, list(wanted.settings))
+        return Source(_cut(trace_order.read(path), wanted), setup)
+    if kind == "capture":
+        setup = _captured(tool.capture_info(path), wanted)
+        return Source(tool.from_capture(path, setup, wanted.first, wanted.count), setup)
+    raise UserError(f"{path}: import it first (s80lab trace import {path} --format {kind} --out NAME.s80c)")
+
+
+def _cut(order: Order, wanted: Wanted) -> Order:
+    if wanted.first and wanted.first >= len(order):
+        raise UserError(f"--first {wanted.first}: there are {len(order)} accesses")
+    end = None if wanted.count is None else wanted.first + wanted.count
+    return order[wanted.first : end]
+
+
+def _captured(info: dict[str, Any], wanted: Wanted) -> Setup:
+    """The capture's own machine where none is named, with its line size and processors always."""
+    made = tomllib.loads(info["machine"])
+    settings = [
+        f"line_bytes={made['line_bytes']}",
+        f"processors.count={made['processors']['count']}",
+        f"processors.threads_per_core={made['processors']['threads_per_core']}",
+    ]
+    name = wanted.machine or made["name"]
+    return Setup.load(name, wanted.protocol, [*settings, *wanted.settings])
+
+
+def export(source: Source, form: str, out: Path, *, compress: bool = False) -> list[Path]:
+    """Writes the accesses in a format: a folder with one file a processor, or one file for text."""
+    line_bytes = source.setup.machine.line_bytes
+    if form == "text":
+        trace_files.write(out, trace_text.text(source.order, line_bytes).encode())
+        return [out]
+    if form == "order":
+        trace_order.write(out, source.order)
+        return [out]
+    return exchange.export(source.order, FORMATS[form], out, line_bytes, compress=compress)
+
+
+def import_files(files: list[Path], form: str, line_bytes: int) -> Order:
+    """The accesses of files of a format, in one order."""
+    if form in ("text", "order"):
+        if len(files) != 1:
+            raise UserError(f"a {form} trace is one file with all processors; {len(files)} were given")
+        return trace_text.read(files[0]).order(line_bytes) if form == "text" else trace_order.read(files[0])
+    return exchange.load(files, FORMATS[form], line_bytes)

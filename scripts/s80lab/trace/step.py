@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Access by access: what each cache did and why, in words, out of what the model did and the protocol's table."""
+
+from __future__ import annotations
+
+import string
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from s80lab.base.strict import read_toml
+from s80lab.trace.order import Op
+from s80lab.trace.source import Source
+from s80lab.trace.tool import steps
+
+_DOES = {"ifetch": "fetches", "load": "loads", "store": "stores to", "walk": "walks over"}
+_EVENT = {"ifetch": "fetch", "load": "load", "store": "store", "walk": "load"}
+_ASKS = {"read": "a read", "rfo": "a read for ownership", "upgrade": "an upgrade"}
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A line in a core's caches."""
+
+    state: str
+    where: str
+
+
+@dataclass(frozen=True)
+class Step:
+    """One access. `caches`: the spot of each (core, line) that holds anything, after it; `was`: the states before of
+    those that it changed."""
+
+    number: int
+    core: int
+    op: str
+    line: int
+    access: str
+    comment: str
+    reasons: list[str]
+    supplier: int | None
+    from_memory: bool
+    stall: int
+    was: dict[tuple[int, int], str]
+    caches: dict[tuple[int, int], Spot]
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A trace with what happened at each access."""
+
+    title: str
+    machine: str
+    protocol: str
+    about_protocol: str
+    states: dict[str, tuple[str, str]]  # state -> (what it counts as, description)
+    invalid: str
+    cores: list[int]
+    lines: dict[int, str]  # line -> letter
+    line_bytes: int
+    steps: list[Step]
+
+
+def letters(lines: list[int]) -> dict[int, str]:
+    """A, B, C, G, H ... for the lines in the order of their first access, none of them the name of a state."""
+    alphabet = "".join(letter for letter in string.ascii_uppercase if letter not in "MOESIFD")
+    return {line: alphabet[i % 19] + (str(i // 19) if i >= 19 else "") for i, line in enumerate(dict.fromkeys(lines))}
+
+
+def lesson(source: Source, name: str) -> Lesson:
+    """Plays the accesses and explains each."""
+    table = read_toml(source.setup.protocol)
+    teller = _Teller(table, source.setup.machine.l2.inclusion == "exclusive")
+    told = steps(source.order, source.setup)
+    names = letters([step["line"] for step in told])
+    comments = source.text.comments if source.text and len(source.text.comments) == len(told) else [""] * len(told)
+    caches: dict[tuple[int, int], Spot] = {}
+    done = []
+    for step, comment in zip(told, comments, strict=True):
+        changes = teller.changes(step)
+        was = {place: caches[place].state if place in caches else teller.invalid for place in changes}
+        for place, spot in changes.items():
+            if spot.where:
+                caches[place] = spot
+            else:
+                caches.pop(place, None)
+        done.append(
+            Step(
+                number=step["n"] + 1,
+                core=step["core"],
+                op=step["op"],
+                line=step["line"],
+                access=f"core {step['core']} {_DOES[step['op']]} {names[step['line']]}",
+                comment=comment,
+                reasons=teller.reasons(step, names),
+                supplier=step["supplier"],
+                from_memory=step["missed"] and step["supplier"] is None,
+                stall=step["stall"],
+                was=was,
+                caches=dict(caches),
+            )
+        )
+    return Lesson(
+        title=(source.text.title if source.text else "") or name,
+        machine=source.setup.machine.name,
+        protocol=table["name"],
+        about_protocol=table["description"],
+        states={s: (entry.get("counts_as", ""), entry["description"]) for s, entry in table["states"].items()},
+        invalid=teller.invalid,
+        cores=sorted({step["core"] for step in told}),
+        lines=names,
+        line_bytes=source.setup.machine.line_bytes,
+        steps=done,
+    )
+
+
+class _Teller:
+    """Words for one protocol."""
+
+    def __init__(self, table: dict[str, Any], exclusive: bool) -> None:
+        self._table = table
+        self._exclusive = exclusive
+        self.invalid = next(name for name, entry in table["states"].items() if not entry.get("readable"))
+
+    def changes(self, step: dict[str, Any]) -> dict[tuple[int, int], Spot]:
+        """The spots that are other than before, or were found by the access."""
+        changed = {(c["core"], c["line"]): Spot(**c["after"]) for c in step["moved"]}
+        changed |= {(c["core"], c["line"]): Spot(**c["after"]) for c in step["remote"] if c["after"] != c["before"]}
+        changed[step["core"], step["line"]] = Spot(**step["after"])
+        return changed
+
+    def reasons(self, step: dict[str, Any], names: dict[int, str]) -> list[str]:
+        """Sentences in the order in which things happen."""
+        room = [self._room(change, step, names) for change in step["moved"]]
+        remote = [self._remote(change, step) for change in step["remote"]]
+        return [*room, *self._own(step), *(text for text in remote if text)]
+
+    def _own(self, step: dict[str, Any]) -> list[str]:
+        event, state, after = _EVENT[step["op"]], step["before"]["state"], step["after"]["state"]
+        cell = self._table["own"][event][state]
+        named = f"own.{event}.{state}"
+        if step["bus"] == "none":
+            found = self._found(step)
+            if after != state:
+                return [f"{found} in {state}: {state} to {after} without a word on the bus ({named})"]
+            return [f"{found} in {state}, which allows it ({named})"]
+        ask = _ASKS[step["bus"]]
+        if not step["missed"]:
+            return [
+                f"{self._found(step)} in {state}, which may not be stored to: {ask} goes out, then {after} ({named})"
+            ]
+        return [f"not in its caches: {ask} goes out ({named})", self._fill(step, cell)]
+
+    def _found(self, step: dict[str, Any]) -> str:
+        first = "L1I" if step["op"] == "ifetch" else "L1D"
+        where = step["before"]["where"].split("+")
+        return f"{first} hit" if first in where else f"{'L2 hit' if 'L2' in where else where[0] + ' has it'}"
+
+    def _fill(self, step: dict[str, Any], cell: dict[str, Any]) -> str:
+        after = step["after"]["state"]
+        supplier = next((c for c in step["remote"] if c["core"] == step["supplier"]), None)
+        if supplier is not None:
+            held = supplier["before"]["state"]
+            said = self._table["remote"][step["bus"]][held]
+            source = f"core {step['supplier']} supplies it from {held} (remote.{step['bus']}.{held})"
+            if "gives" in said:
+                return f"{source} and gives it away whole: fills {after}"
+        else:
+            source = "memory supplies it"
+        keepers = [c for c in step["remote"] if c["after"]["where"]]
+        if "next" in cell:
+            return f"{source}: fills {after}"
+        if keepers:
+            return f"{source}; another cache keeps a copy: fills {after}"
+        if after == cell.get("alone"):
+            return f"{source}; nobody else has it: fills {after}"
+        return f"{source}, which takes it that copies remain since an owner was evicted: fills {after}"
+
+    def _remote(self, change: dict[str, Any], step: dict[str, Any]) -> str:
+        before, after = change["before"]["state"], change["after"]["state"]
+        cell = f"remote.{step['bus']}.{before}"
+        if step["bus"] == "none" or before == after:
+            return ""
+        core = f"core {change['core']}"
+        if not change["after"]["where"]:
+            return f"{core} loses its copy: {before} to {after} ({cell})"
+        written = ", memory is written too" if self._table["remote"][step["bus"]][before].get("writeback") else ""
+        return f"{core}: {before} to {after}{written} ({cell})"
+
+    def _room(self, change: dict[str, Any], step: dict[str, Any], names: dict[int, str]) -> str:
+        name = names.get(change["line"]) or f"line {change['line']:#x}"
+        state, before, after = change["before"]["state"], change["before"]["where"], change["after"]["where"]
+        if not after:
+            written = "written back" if self._table["own"]["evict"][state].get("writeback") else "no data go to memory"
+            return f"makes room: {name} leaves the L2 in {state}, {written} (own.evict.{state})"
+        if self._exclusive and "L2" in after and "L2" not in before:
+            return f"makes room: {name} moves from the {before} to the L2"
+        if len(after) < len(before):
+            return f"makes room: {name} leaves the L1 and stays in the L2"
+        return f"{name} moves from {before} to {after}"
+
+
+def show(lesson: Lesson, console: Console) -> None:
+    """A table: for each access the state of its line in every core, the requester's marked, and why."""
+    table = Table(
+        "",
+        "access",
+        *(f"core {core}" for core in lesson.cores),
+        "what happened",
+        title=f"{lesson.title}\n{lesson.machine}, {lesson.protocol}: {lesson.about_protocol}",
+        show_lines=True,
+    )
+    for step in lesson.steps:
+        spots = [_spot(lesson, step, core) for core in lesson.cores]
+        comment = f"\n[dim]{step.comment}[/dim]" if step.comment else ""
+        table.add_row(str(step.number), step.access + comment, *spots, "\n".join(step.reasons))
+    console.print(table)
+    for line, letter in lesson.lines.items():
+        console.print(f"{letter}: the line at {line * lesson.line_bytes:#x}")
+
+
+def _spot(lesson: Lesson, step: Step, core: int) -> str:
+    spot = step.caches.get((core, step.line))
+    text = f"{spot.state} {spot.where}" if spot else lesson.invalid
+    if core == step.core:
+        return f"[bold]{text}[/bold]"
+    if core == step.supplier:
+        return f"[green]{text} supplies[/green]"
+    return text if (core, step.line) in step.was else f"[dim]{text}[/dim]"
+
+
+assert set(_DOES) == {op.name.lower() for op in Op}

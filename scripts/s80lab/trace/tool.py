@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Calls of `s80-order`, the C++ side of the traces."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.base.strict import find_or_file, parse_settings
+from s80lab.config.machine import Machine, load_machine, with_inclusion
+from s80lab.trace import order as trace_order
+from s80lab.trace.order import Order
+
+TOOL = paths.BUILD / "bin" / "s80-order"
+
+
+@dataclass(frozen=True)
+class Setup:
+    """On what accesses are played: a machine, organised as the protocol wants it, and the protocol's table."""
+
+    machine: Machine
+    protocol: Path
+
+    @classmethod
+    def load(cls, machine: str, protocol: str | None, settings: list[str]) -> Setup:
+        """By name or file, KEY=VALUE settings over the machine, which names the protocol where none is given."""
+        overrides = parse_settings(settings)
+        named = protocol or load_machine(machine, overrides).protocol
+        table = find_or_file("protocol", paths.PROTOCOLS, named)
+        return cls(load_machine(machine, with_inclusion(table, overrides)), table)
+
+
+def call(command: str, **arguments: Path | str | int) -> str:
+    """What `s80-order COMMAND key=value ...` prints; its complaint becomes a UserError."""
+    if not TOOL.is_file():
+        raise UserError(f"{TOOL.name} is not built: run `make build`")
+    words = [str(TOOL), command, *(f"{key}={value}" for key, value in arguments.items())]
+    done = subprocess.run(words, capture_output=True, text=True)
+    if done.returncode != 0:
+        complaint = done.stderr.strip().removeprefix("s80-order: ") or f"exit code {done.returncode}"
+        raise UserError(complaint)
+    return done.stdout
+
+
+@contextmanager
+def files(order: Order | None, machine: Machine) -> Iterator[tuple[Path, Path]]:
+    """An order file and a resolved machine file that live as long as the block."""
+    with tempfile.TemporaryDirectory(prefix="s80lab-") as name:
+        order_file, machine_file = Path(name, "order"), Path(name, "machine.toml")
+        if order is not None:
+            trace_order.check(order, "the trace", machine.processors.count)
+            trace_order.write(order_file, order)
+        machine_file.write_text(machine.resolved(), encoding="utf-8")
+        yield order_file, machine_file
+
+
+def steps(order: Order, setup: Setup) -> list[dict[str, Any]]:
+    """What each access did: one object an access, as src/replay/order_step.cpp writes it."""
+    with files(order, setup.machine) as (order_file, machine_file):
+        out = call("step", order=order_file, machine=machine_file, protocol=setup.protocol)
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def counts(order: Order, setup: Setup) -> dict[str, int]:
+    """Counts by state, as src/replay/order_count.h names them."""
+    with files(order, setup.machine) as (order_file, machine_file):
+        counted: dict[str, int] = json.loads(
+            call("count", order=order_file, machine=machine_file, protocol=setup.protocol)
+        )
+    return counted
+
+
+def from_capture(capture: Path, setup: Setup, first: int = 0, count: int | None = None) -> Order:
+    """Accesses of a full capture, in the order in which the setup plays them from cold caches."""
+    with files(None, setup.machine) as (order_file, machine_file):
+        limit: dict[str, int] = {} if count is None else {"count": count}
+        call(
+            "export",
+            capture=capture,
+            machine=machine_file,
+            protocol=setup.protocol,
+            out=order_file,
+            first=first,
+            **limit,
+        )
+        return trace_order.read(order_file)
+
+
+def to_capture(order: Order, machine: Machine, capture: Path, *, lines: int, protocol: str, origin: str) -> None:
+    """A full capture of the order, for `lines` lines of memory."""
+    with files(order, machine) as (order_file, machine_file):
+        capture.parent.mkdir(parents=True, exist_ok=True)
+        call(
+            "import",
+            order=order_file,
+            machine=machine_file,
+            out=capture,
+            lines=lines,
+            protocol=protocol,
+            origin=origin,
+        )
+
+
+def capture_info(capture: Path) -> dict[str, Any]:
+    """What a capture's header and end record say."""
+    info: dict[str, Any] = json.loads(call("info", capture=capture))
+    return info
