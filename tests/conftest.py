@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,16 @@ from tests.lab import Lab
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.gem5.binary import find_gem5
+
+pytest_plugins = ["tests.simulated_runs"]
+
+
+@pytest.fixture(scope="session")
+def proofs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Proofs of this session only: nothing that an earlier one has kept may make a test pass."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("S80LAB_PROOFS", str(tmp_path_factory.mktemp("proofs")))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 from tests.lab import Lab
-from tests.protocols.tables import NAMES, edited
+from tests.protocol.tables import NAMES, edited
 
 from s80lab.base.errors import UserError
 from s80lab.protocol.murphi_check import parse, run
 from s80lab.protocol.proof import ensure_proven, folder, kept_proof, prove
 from s80lab.protocol.table import find_protocol
+
+pytestmark = pytest.mark.usefixtures("proofs")
 
 BROKEN = ("moesi", "own.evict.O", '{ next = "I" }')
 

@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from tests.ruby.cases import Case, cases, pack, random_order, unpack
+from tests.gem5.agree.cases import Case, cases, pack, random_order, unpack
 
 from s80lab.gem5.agree import agree, transitions
 from s80lab.gem5.agree.agree import Row

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.ruby.cases import Case, cases
+from tests.gem5.agree.cases import Case, cases
 
 from s80lab.base.errors import UserError
 from s80lab.gem5.agree import agree

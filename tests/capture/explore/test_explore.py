@@ -11,7 +11,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from tests.explore.conftest import damaged, write_capture
+from tests.capture.conftest import damaged, write_capture
 from tests.lab import Lab
 
 GRID = ("--vary", "protocol=msi,moesi,hammer", "--vary", "l2.size=32KiB..64KiB")

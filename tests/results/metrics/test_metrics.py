@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.results.simulation import write_run
+from tests.simulation import write_run
 
 from s80lab.base.errors import UserError
 from s80lab.results.metrics.derive import REGISTRY, of, render, warm_up, write_stats
@@ -77,7 +77,7 @@ def test_every_value_has_a_declaration_and_every_declaration_a_value(metrics: di
 
 def test_the_docs_hold_the_registry() -> None:
     assert all(markdown().count(f"| `{name}` |") == 1 for name in REGISTRY)
-    docs = Path(__file__).resolve().parents[2] / "results" / "README.md"
+    docs = Path(__file__).resolve().parents[3] / "results" / "README.md"
     assert docs.read_text().endswith(markdown())
 
 

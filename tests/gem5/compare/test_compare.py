@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.results.simulation import write_run
+from tests.simulation import write_run
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError

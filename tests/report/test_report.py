@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 from rich.console import Console
-from tests.results.simulation import write_run
+from tests.simulation import write_run
 
 from s80lab.base.errors import UserError
 from s80lab.base.student import student_t

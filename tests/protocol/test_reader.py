@@ -8,11 +8,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.protocols.tables import NAMES
+from tests.protocol.tables import NAMES
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.protocol.table import find_protocol, load_protocol
+
+pytestmark = pytest.mark.usefixtures("proofs")
 
 CHECK = paths.BUILD / "bin" / "s80-protocol-check"
 REFUSED = "refused"

@@ -7,13 +7,15 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
-from tests.protocols.tables import NAMES
+from tests.protocol.tables import NAMES
 
 from s80lab.protocol.diagram import diagram, draw, mark
 from s80lab.protocol.docs import FOLDER, page
 from s80lab.protocol.murphi import murphi
 from s80lab.protocol.proof import Proof, ensure_proven
 from s80lab.protocol.table import find_protocol, load_protocol
+
+pytestmark = pytest.mark.usefixtures("proofs")
 
 SVG = "{http://www.w3.org/2000/svg}"
 

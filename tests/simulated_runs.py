@@ -5,17 +5,12 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
+from tests.simulation import write_run
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
-
-from tests.results.simulation import write_run  # noqa: E402
-
-from s80lab.results.metrics.derive import render, write_stats  # noqa: E402
+from s80lab.results.metrics.derive import render, write_stats
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import shutil
 
 import pytest
-from tests.results.unoptimised import COMPILERS, loop_mix
+from tests.results.metrics.unoptimised import COMPILERS, loop_mix
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.explore.conftest import damaged
+from tests.capture.conftest import damaged
 from tests.lab import Lab
 
 from s80lab.results.query import select

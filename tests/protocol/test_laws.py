@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.protocols.tables import edited
+from tests.protocol.tables import edited
 
 from s80lab.protocol.laws import (
     HIT_SILENT,
@@ -19,6 +19,8 @@ from s80lab.protocol.laws import (
     STORE_WRITES,
 )
 from s80lab.protocol.proof import prove
+
+pytestmark = pytest.mark.usefixtures("proofs")
 
 UNIQUE = '{ impossible = "the requester holds a copy, so nobody holds the only one" }'
 

@@ -22,7 +22,7 @@ from s80lab.trace import files, text
 from s80lab.trace.order import DTYPE, Op, Order, make
 from s80lab.trace.tool import Setup
 
-DATA = paths.ROOT / "tests" / "ruby" / "data"
+DATA = paths.ROOT / "tests" / "gem5" / "agree" / "data"
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.ruby.cases import Case, cases
+from tests.gem5.agree.cases import Case, cases
 
 from s80lab.gem5.agree import agree, replay, transitions
 from s80lab.gem5.agree.categories import RECORDED
