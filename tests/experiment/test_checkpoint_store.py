@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from s80lab.base.hashing import sparse_hash, value_hash
+from s80lab.base.progress import Board
 from s80lab.experiment import checkpoint
-from s80lab.experiment.checkpoint import GUEST_STATE, Checkpoint, Manifest
+from s80lab.experiment.checkpoint import GUEST_STATE, Checkpoint
 from s80lab.guest.command import RAM_FILE
 
 
@@ -20,22 +24,15 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def make(store: Path, name: str) -> Checkpoint:
-    folder = store / name
-    folder.mkdir()
-    (folder / RAM_FILE).write_bytes(b"\0" * 5_000_000 + b"data")
-    (folder / GUEST_STATE).write_bytes(b"state")
     inputs = {"kernel": "1", "name": name}
-    manifest = Manifest(
-        name=name,
-        stage="ready",
-        key=value_hash(inputs),
-        inputs=inputs,
-        qemu_version="10.0.2",
-        files=checkpoint.hash_files(folder),
-        wall_s=1.0,
-        created=checkpoint.now(),
-    )
-    return checkpoint.record(folder, manifest)
+
+    async def boot(folder: Path) -> dict[str, str]:
+        (folder / RAM_FILE).write_bytes(b"\0" * 5_000_000 + b"data")
+        (folder / GUEST_STATE).write_bytes(b"state")
+        return {"qemu_version": "10.0.2"}
+
+    wanted = checkpoint.Wanted("ready", name, value_hash(inputs), inputs)
+    return asyncio.run(checkpoint.build(wanted, Board(Console(quiet=True)).job(name), boot, nullcontext()))
 
 
 def test_a_recorded_one_is_found_and_whole(store: Path) -> None:
@@ -68,7 +65,7 @@ def test_a_changed_byte_is_damage(store: Path, name: str) -> None:
 def test_a_changed_manifest_is_damage(store: Path) -> None:
     made = make(store, "ready-a")
     manifest = made.manifest.model_copy(update={"inputs": {"kernel": "9"}})
-    assert checkpoint.verify(checkpoint.record(made.folder, manifest)) == "damaged"
+    assert checkpoint.verify(Checkpoint(manifest, made.folder)) == "damaged"
 
 
 def test_a_manifest_cut_short_does_not_count(store: Path) -> None:

@@ -3,16 +3,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
-from collections.abc import Sequence
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 from pydantic import Field
 
 from s80lab.base import paths
 from s80lab.base.hashing import file_hash, sparse_hash
+from s80lab.base.progress import Job
+from s80lab.base.staging import exclusive, staging
 from s80lab.base.store import FileRecord, Store, StoredManifest, Verdict, now
 from s80lab.base.strict import Strict
 from s80lab.guest.command import RAM_FILE
@@ -20,15 +25,14 @@ from s80lab.guest.command import RAM_FILE
 __all__ = [
     "Checkpoint",
     "Manifest",
+    "Wanted",
     "all_checkpoints",
+    "build",
     "drop",
     "find",
-    "hash_files",
     "known",
     "missing",
-    "now",
     "prune",
-    "record",
     "verify",
 ]
 
@@ -129,15 +133,48 @@ def missing(plans: Sequence[P], *, ready_only: bool) -> dict[str, P]:
     return absent
 
 
-def record(folder: Path, manifest: Manifest) -> Checkpoint:
-    """Publishes a whole folder under its manifest."""
-    STORE.record(manifest)
-    return Checkpoint(manifest, folder)
+@dataclass(frozen=True)
+class Wanted:
+    """A checkpoint by all that decides it, whether it is there or not. key: the hash of the inputs."""
+
+    stage: Stage
+    name: str
+    key: str
+    inputs: dict[str, str]
 
 
-def hash_files(folder: Path) -> dict[str, FileRecord]:
-    """Sizes and hashes of a checkpoint's state files (seconds for a guest of gigabytes)."""
-    return STORE.hash_files(folder, STATE_FILES)
+async def build(
+    wanted: Wanted,
+    job: Job,
+    make: Callable[[Path], Awaitable[Mapping[str, Any]]],
+    slots: AbstractAsyncContextManager[object],
+) -> Checkpoint:
+    """The checkpoint, made unless it is there. make: fills a folder; returns what its manifest says beside the usual.
+    slots: entered before the work begins, not for waiting until another process has made it."""
+    lock = paths.checkpoints() / f".{wanted.name}.lock"
+    async with exclusive(lock, lambda: job.update("waiting for another process that builds it")):
+        found = find(wanted.name, wanted.key)
+        if found is not None:
+            return found
+        async with slots:
+            began = time.monotonic()
+            folder = STORE.folder(wanted.name)
+            with staging(folder) as partial:
+                said = await make(partial)
+                job.update("hashing")
+                files = await asyncio.to_thread(_hash_files, partial)
+            manifest = Manifest(
+                name=wanted.name,
+                stage=wanted.stage,
+                key=wanted.key,
+                inputs=wanted.inputs,
+                files=files,
+                wall_s=round(time.monotonic() - began, 1),
+                created=now(),
+                **said,
+            )
+            STORE.record(manifest)
+            return Checkpoint(manifest, folder)
 
 
 def all_checkpoints() -> list[Checkpoint]:
@@ -157,6 +194,11 @@ def prune(keep: set[str]) -> list[tuple[str, int]]:
 
 def _checkpoint(manifest: Manifest) -> Checkpoint:
     return Checkpoint(manifest, STORE.folder(manifest.name))
+
+
+def _hash_files(folder: Path) -> dict[str, FileRecord]:
+    """Sizes and hashes of a checkpoint's state files (seconds for a guest of gigabytes)."""
+    return STORE.hash_files(folder, STATE_FILES)
 
 
 def _hash(path: Path) -> str:

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import ClassVar
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
@@ -15,6 +17,7 @@ from s80lab.base.strict import find_or_file
 from s80lab.config.experiment import Experiment, Phases, Scale, load_experiment, load_scale
 from s80lab.config.machine import Machine, load_machine, with_inclusion
 from s80lab.config.workload import job_text, login_job_text
+from s80lab.experiment.checkpoint import Stage, Wanted
 from s80lab.guest.command import Boot, guest_options
 from s80lab.guest.qemu import Qemu
 from s80lab.image.build import ImageManifest, load_image
@@ -41,27 +44,108 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """One seed of an experiment with all that it names. The clients draw from the seed from the mix's first transaction
-    on, so each seed has a warm-up and a warm checkpoint of its own and its run is an independent start."""
+class SeedPlan(ABC):
+    """What the plan of one seed of an experiment has on every engine. The clients draw from the seed from the mix's
+    first transaction on, so each seed has a warm-up and a warm checkpoint of its own and its run is an independent
+    start."""
+
+    engine: ClassVar[str]
+    prefix: ClassVar[str] = ""  # of the names of checkpoints
 
     name: str
+    seed: int
     experiment: Experiment
-    phases: Phases
+    scale_name: str
     scale: Scale
     machine: Machine
-    protocol: Path
     image: Path
     image_manifest: ImageManifest
-    qemu: Qemu
-    plugin: Path
-    seed: int
-    order: bool = False  # count the order inversions too, which changes no number of the run
-    misses: bool = False  # log its misses by name, which changes none either
 
     @property
-    def scale_name(self) -> str:
-        return self.experiment.scale
+    @abstractmethod
+    def protocol_name(self) -> str: ...
+
+    @property
+    @abstractmethod
+    def design(self) -> dict[str, object]:
+        """What is modelled, by dotted keys."""
+
+    @property
+    @abstractmethod
+    def ready_inputs(self) -> Inputs:
+        """All that decides what the ready guest's memory holds."""
+
+    @property
+    @abstractmethod
+    def warm_inputs(self) -> Inputs:
+        """The same for the guest in the middle of the mix."""
+
+    @abstractmethod
+    def run_inputs(self, warm_content: str) -> Inputs:
+        """All that decides a run's numbers; warm_content is the hash of the warm checkpoint's files."""
+
+    @property
+    def clients(self) -> int:
+        return self.experiment.clients or self.scale.users
+
+    @property
+    def load_name(self) -> str:
+        """What warm checkpoints are called after."""
+        return self.name
+
+    def login_job(self) -> str:
+        return login_job_text(self.clients, self.scale.users)
+
+    @cached_property
+    def ready_key(self) -> str:
+        return value_hash(self.ready_inputs)
+
+    @cached_property
+    def warm_key(self) -> str:
+        return value_hash(self.warm_inputs)
+
+    @property
+    def ready_name(self) -> str:
+        return f"{self.prefix}ready-{self.scale_name}-{self.ready_key[:8]}"
+
+    @property
+    def warm_name(self) -> str:
+        return f"{self.prefix}warm-{self.load_name}-{self.scale_name}-s{self.seed}-{self.warm_key[:8]}"
+
+    def wanted(self, stage: Stage) -> Wanted:
+        """The checkpoint of that stage."""
+        if stage == "ready":
+            return Wanted(stage, self.ready_name, self.ready_key, self.ready_inputs)
+        return Wanted(stage, self.warm_name, self.warm_key, self.warm_inputs)
+
+    def said(self) -> dict[str, object]:
+        """What a run's manifest says of its plan."""
+        return {
+            "experiment": self.name,
+            "mix": self.experiment.workload,
+            "engine": self.engine,
+            "machine": self.machine.name,
+            "protocol": self.protocol_name,
+            "workload": self.experiment.workload,
+            "scale": self.scale_name,
+            "seed": self.seed,
+            "status": "whole",
+            "design": self.design,
+        }
+
+
+@dataclass(frozen=True)
+class Plan(SeedPlan):
+    """One seed under QEMU, with all that it names."""
+
+    engine: ClassVar[str] = "qemu"
+
+    phases: Phases
+    protocol: Path
+    qemu: Qemu
+    plugin: Path
+    order: bool = False  # count the order inversions too, which changes no number of the run
+    misses: bool = False  # log its misses by name, which changes none either
 
     @property
     def protocol_name(self) -> str:
@@ -69,7 +153,6 @@ class Plan:
 
     @property
     def design(self) -> dict[str, object]:
-        """What is modelled, by dotted keys."""
         return self.machine.design() | {"protocol": self.protocol_name}
 
     @cached_property
@@ -78,10 +161,7 @@ class Plan:
 
     @property
     def clients(self) -> int:
-        return self.phases.clients or self.experiment.clients or self.scale.users
-
-    def login_job(self) -> str:
-        return login_job_text(self.clients, self.scale.users)
+        return self.phases.clients or super().clients
 
     def job(self) -> str:
         """The text that the guest's load generator reads."""
@@ -97,7 +177,6 @@ class Plan:
 
     @cached_property
     def ready_inputs(self) -> Inputs:
-        """All that decides what the ready guest's RAM holds."""
         return {
             "kernel": self.image_manifest.vmlinuz_sha256,
             "initramfs": self.image_manifest.initramfs_sha256,
@@ -105,10 +184,6 @@ class Plan:
             "guest_options": value_hash(guest_options(self.boot)),
             "login_job": text_hash(self.login_job()),
         }
-
-    @cached_property
-    def ready_key(self) -> str:
-        return value_hash(self.ready_inputs)
 
     @cached_property
     def warm_inputs(self) -> Inputs:
@@ -125,26 +200,13 @@ class Plan:
             "warmup_lengths": value_hash(lengths),
         }
 
-    @cached_property
-    def warm_key(self) -> str:
-        return value_hash(self.warm_inputs)
-
     def run_inputs(self, warm_content: str) -> Inputs:
-        """All that decides a run's numbers; warm_content is the hash of the warm checkpoint's files."""
         lengths = {name: getattr(self.phases, name) for name in ("skip", "measure", "measure_cycles")}
         return {
             **self.warm_inputs,
             "warm": warm_content,
             "run_lengths": value_hash(lengths),
         }
-
-    @property
-    def ready_name(self) -> str:
-        return f"ready-{self.scale_name}-{self.ready_key[:8]}"
-
-    @property
-    def warm_name(self) -> str:
-        return f"warm-{self.name}-{self.scale_name}-s{self.seed}-{self.warm_key[:8]}"
 
 
 def plan(name: str, options: Options, qemu: Qemu) -> Plan:
@@ -172,6 +234,7 @@ def draft(name: str, options: Options) -> Callable[[Qemu], list[Plan]]:
             name=name,
             experiment=experiment,
             phases=phases,
+            scale_name=experiment.scale,
             scale=scale,
             machine=machine,
             protocol=protocol,

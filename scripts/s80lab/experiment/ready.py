@@ -7,14 +7,11 @@ One serves every mix and seed.
 from __future__ import annotations
 
 import asyncio
-import time
 from pathlib import Path
 
-from s80lab.base import paths
 from s80lab.base.progress import Job
-from s80lab.base.staging import exclusive, staging
 from s80lab.experiment import checkpoint
-from s80lab.experiment.checkpoint import GUEST_STATE, Checkpoint, Manifest
+from s80lab.experiment.checkpoint import GUEST_STATE, Checkpoint
 from s80lab.experiment.plan import Plan
 from s80lab.guest.command import JOB, RAM_FILE, Session
 from s80lab.guest.process import Guest, short_socket
@@ -26,30 +23,12 @@ STALL_S = 1800.0
 
 async def build_ready(plan: Plan, slots: asyncio.Semaphore, job: Job, stall_s: float = STALL_S) -> Checkpoint:
     """The ready checkpoint of the plan, built unless it is there. slots: how many guests may run at once."""
-    name = plan.ready_name
-    lock = paths.checkpoints() / f".{name}.lock"
-    async with exclusive(lock, lambda: job.update("waiting for another process that builds it")):
-        found = checkpoint.find(name, plan.ready_key)
-        if found is not None:
-            return found
-        async with slots:
-            began = time.monotonic()
-            folder = paths.checkpoints() / name
-            with staging(folder) as partial:
-                await _boot(plan, partial, job, stall_s)
-                job.update("hashing")
-                files = await asyncio.to_thread(checkpoint.hash_files, partial)
-            manifest = Manifest(
-                name=name,
-                stage="ready",
-                key=plan.ready_key,
-                inputs=plan.ready_inputs,
-                qemu_version=plan.qemu.version,
-                files=files,
-                wall_s=round(time.monotonic() - began, 1),
-                created=checkpoint.now(),
-            )
-            return checkpoint.record(folder, manifest)
+
+    async def make(folder: Path) -> dict[str, object]:
+        await _boot(plan, folder, job, stall_s)
+        return {"qemu_version": plan.qemu.version}
+
+    return await checkpoint.build(plan.wanted("ready"), job, make, slots)
 
 
 async def _boot(plan: Plan, folder: Path, job: Job, stall_s: float) -> None:

@@ -10,17 +10,17 @@ from __future__ import annotations
 import asyncio
 import shutil
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.progress import Job
-from s80lab.base.staging import exclusive, staging
 from s80lab.config.experiment import Phases
 from s80lab.config.machine import low_ram
 from s80lab.experiment import checkpoint
-from s80lab.experiment.checkpoint import GUEST_STATE, MODEL_STATE, SNAPSHOTS, Checkpoint, Manifest, WarmupRecord
+from s80lab.experiment.checkpoint import GUEST_STATE, MODEL_STATE, SNAPSHOTS, Checkpoint, WarmupRecord
 from s80lab.experiment.plan import Plan
 from s80lab.guest.command import JOB, RAM_FILE, Session
 from s80lab.guest.counters import WATCH, write_watch
@@ -38,30 +38,11 @@ KERNEL, CLASSES = "kernel.txt", "classes.toml"
 
 async def build_warm(plan: Plan, ready: Checkpoint, job: Job) -> Checkpoint:
     """The warm checkpoint of the plan, built unless it is there."""
-    name = plan.warm_name
-    lock = paths.checkpoints() / f".{name}.lock"
-    async with exclusive(lock, lambda: job.update("waiting for another process that builds it")):
-        found = checkpoint.find(name, plan.warm_key)
-        if found is not None:
-            return found
-        began = time.monotonic()
-        folder = paths.checkpoints() / name
-        with staging(folder) as partial:
-            record = await _warm_up(plan, ready, partial, job)
-            job.update("hashing")
-            files = await asyncio.to_thread(checkpoint.hash_files, partial)
-        manifest = Manifest(
-            name=name,
-            stage="warm",
-            key=plan.warm_key,
-            inputs=plan.warm_inputs,
-            qemu_version=plan.qemu.version,
-            files=files,
-            warmup=record,
-            wall_s=round(time.monotonic() - began, 1),
-            created=checkpoint.now(),
-        )
-        return checkpoint.record(folder, manifest)
+
+    async def make(folder: Path) -> dict[str, object]:
+        return {"qemu_version": plan.qemu.version, "warmup": await _warm_up(plan, ready, folder, job)}
+
+    return await checkpoint.build(plan.wanted("warm"), job, make, nullcontext())
 
 
 def write_inputs(plan: Plan, start: Checkpoint, folder: Path) -> dict[str, object]:

@@ -8,17 +8,18 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import ClassVar
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash, text_hash, value_hash
 from s80lab.base.strict import hint, resolve
-from s80lab.config.experiment import Experiment, Gem5Part, Gem5Phases, RubyPart, Scale, load_experiment, load_scale
+from s80lab.config.experiment import Experiment, Gem5Part, Gem5Phases, RubyPart, load_experiment, load_scale
 from s80lab.config.machine import Machine, load_machine
-from s80lab.config.workload import job_text, login_job_text
-from s80lab.experiment.plan import Inputs, Options
+from s80lab.config.workload import job_text
+from s80lab.experiment.plan import Inputs, Options, SeedPlan
 from s80lab.gem5.binary import find_gem5
-from s80lab.image.build import ImageManifest, load_image
+from s80lab.image.build import load_image
 
 CONFIGS = paths.ROOT / "configs" / "gem5"
 # What decides the state of a guest without caches; the caches are not among it.
@@ -36,32 +37,31 @@ RUBY = "ruby."
 
 
 @dataclass(frozen=True)
-class Gem5Plan:
-    """One experiment on one machine with one seed, with all that it names. varied: the values of the experiment's sweep
-    that this plan has, by key, as written."""
+class Gem5Plan(SeedPlan):
+    """One seed on one machine under gem5, with all that it names. varied: the values of the experiment's sweep that
+    this plan has, by key, as written."""
 
-    name: str
-    seed: int
-    experiment: Experiment
+    engine: ClassVar[str] = "gem5"
+    prefix: ClassVar[str] = "gem5-"
+
     phases: Gem5Phases
     settle: int
     think_ms: int | None
-    scale_name: str
-    scale: Scale
-    machine: Machine
     ruby: RubyPart
     varied: Mapping[str, str]
-    image: Path
-    image_manifest: ImageManifest
     gem5: Path
 
     @property
-    def clients(self) -> int:
-        return self.experiment.clients or self.scale.users
+    def protocol_name(self) -> str:
+        return PROTOCOL
+
+    @property
+    def load_name(self) -> str:
+        """Experiments of one workload share what happens before their caches."""
+        return self.experiment.workload
 
     @property
     def design(self) -> dict[str, object]:
-        """What is modelled, by dotted keys."""
         return flat_design(self.machine, self.ruby)
 
     @property
@@ -87,9 +87,6 @@ class Gem5Plan:
             f"{self.scale.boot_line()}"
         )
 
-    def login_job(self) -> str:
-        return login_job_text(self.clients, self.scale.users)
-
     def job(self) -> str:
         """What the clients do from the ready checkpoint on."""
         return job_text(
@@ -106,7 +103,6 @@ class Gem5Plan:
 
     @cached_property
     def ready_inputs(self) -> Inputs:
-        """All that decides what the ready guest's memory holds."""
         scripts = {f"configs/gem5/{name}": file_hash(CONFIGS / name) for name in BOOT_SCRIPTS}
         processors = {"count": self.machine.processors.count, "clock_hz": self.machine.processors.clock_hz}
         return {
@@ -119,12 +115,7 @@ class Gem5Plan:
         }
 
     @cached_property
-    def ready_key(self) -> str:
-        return value_hash(self.ready_inputs)
-
-    @cached_property
     def warm_inputs(self) -> Inputs:
-        """The same for the guest in the middle of the mix."""
         return {
             **self.ready_inputs,
             "ready": self.ready_key,
@@ -132,12 +123,7 @@ class Gem5Plan:
             "settle": value_hash(self.settle),
         }
 
-    @cached_property
-    def warm_key(self) -> str:
-        return value_hash(self.warm_inputs)
-
     def run_inputs(self, warm_content: str) -> Inputs:
-        """All that decides a run's numbers; warm_content is the hash of the warm checkpoint's files."""
         return {
             **self.warm_inputs,
             "warm": warm_content,
@@ -145,14 +131,6 @@ class Gem5Plan:
             **{f"configs/gem5/{name}": file_hash(CONFIGS / name) for name in RUN_SCRIPTS},
             "run_lengths": value_hash(self.phases.model_dump()),
         }
-
-    @property
-    def ready_name(self) -> str:
-        return f"gem5-ready-{self.scale_name}-{self.ready_key[:8]}"
-
-    @property
-    def warm_name(self) -> str:
-        return f"gem5-warm-{self.experiment.workload}-{self.scale_name}-s{self.seed}-{self.warm_key[:8]}"
 
 
 def gem5_plans(name: str, options: Options) -> Callable[[Path | None], list[Gem5Plan]]:

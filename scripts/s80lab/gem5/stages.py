@@ -16,14 +16,14 @@ from s80lab.base import host, paths
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import value_hash
 from s80lab.base.progress import Board, Job
-from s80lab.base.staging import PARTIAL, exclusive, staging, tidy
+from s80lab.base.staging import PARTIAL, staging, tidy
 from s80lab.config.experiment import Gem5Phases
 from s80lab.experiment import checkpoint, resources
-from s80lab.experiment.checkpoint import GEM5_RAM, GEM5_STATE, SNAPSHOTS, Checkpoint, Manifest
+from s80lab.experiment.checkpoint import GEM5_RAM, GEM5_STATE, SNAPSHOTS, Checkpoint
 from s80lab.experiment.plan import Inputs
 from s80lab.experiment.run import is_whole
 from s80lab.experiment.stages import Until
-from s80lab.gem5.plan import PROTOCOL, Gem5Plan
+from s80lab.gem5.plan import Gem5Plan
 from s80lab.gem5.process import CONSOLE, simulate
 from s80lab.gem5.snapshots import write_snapshots
 from s80lab.guest.kernel.unpack import unpack_kernel
@@ -78,62 +78,15 @@ class Gem5Pipeline:
         return [] if until == "warm" else [await self._measure(plan, warm)]
 
     async def _build(self, plan: Gem5Plan, stage: checkpoint.Stage, ready: Checkpoint | None) -> Checkpoint:
-        name, key, inputs = (
-            (plan.ready_name, plan.ready_key, plan.ready_inputs)
-            if ready is None
-            else (plan.warm_name, plan.warm_key, plan.warm_inputs)
-        )
-        job = self._board.job(name)
-        lock = paths.checkpoints() / f".{name}.lock"
-        async with exclusive(lock, lambda: job.update("waiting for another process that builds it")):
-            found = checkpoint.find(name, key)
-            if found is None:
-                async with self._slots:
-                    found = await self._simulate(plan, stage, ready, name, key, inputs, job)
-        job.done(f"{stage} ({found.disk_bytes() / 1e9:.1f} GB, built in {found.manifest.wall_s:.0f} s)")
-        return found
+        job = self._board.job(plan.wanted(stage).name)
 
-    async def _simulate(
-        self,
-        plan: Gem5Plan,
-        stage: checkpoint.Stage,
-        ready: Checkpoint | None,
-        name: str,
-        key: str,
-        inputs: Inputs,
-        job: Job,
-    ) -> Checkpoint:
-        began = time.monotonic()
-        folder = paths.checkpoints() / name
-        with staging(folder) as partial:
-            out = partial / OUT
-            arguments = stage_arguments(plan, partial, plan.login_job() if ready is None else plan.job())
-            arguments["save"] = partial / "saved"
-            if ready is None:
-                facts = await simulate(plan.gem5, "boot", arguments, out, job)
-            else:
-                arguments |= {"restore": ready.folder, "instructions": plan.settle}
-                facts = await simulate(plan.gem5, "warm", arguments, out, job, plan.settle)
-            for file in (GEM5_STATE, GEM5_RAM):
-                (partial / "saved" / file).rename(partial / file)
-            shutil.rmtree(partial / "saved")
-            (partial / KERNEL).unlink()
-            shutil.copyfile(out / CONSOLE, partial / "console.log")
-            shutil.rmtree(out)
-            job.update("hashing")
-            files = await asyncio.to_thread(checkpoint.hash_files, partial)
-        manifest = Manifest(
-            name=name,
-            stage=stage,
-            engine="gem5",
-            key=key,
-            inputs=inputs,
-            gem5_version=facts["gem5"],
-            files=files,
-            wall_s=round(time.monotonic() - began, 1),
-            created=checkpoint.now(),
-        )
-        return checkpoint.record(folder, manifest)
+        async def make(folder: Path) -> dict[str, object]:
+            facts = await _simulate(plan, ready, folder, job)
+            return {"engine": plan.engine, "gem5_version": facts["gem5"]}
+
+        built = await checkpoint.build(plan.wanted(stage), job, make, self._slots)
+        job.done(f"{stage} ({built.disk_bytes() / 1e9:.1f} GB, built in {built.manifest.wall_s:.0f} s)")
+        return built
 
     async def _measure(self, plan: Gem5Plan, warm: Checkpoint) -> Path:
         inputs = plan.run_inputs(warm.manifest.content)
@@ -173,6 +126,25 @@ class Gem5Pipeline:
             await asyncio.to_thread(finish, plan, warm, run_id, inputs, facts, folder, wall_s)
         except UserError as error:
             raise UserError(f"{error} (what gem5 said is kept: {_keep(folder)})") from None
+
+
+async def _simulate(plan: Gem5Plan, ready: Checkpoint | None, folder: Path, job: Job) -> dict[str, Any]:
+    """Boots, or goes on from the ready guest, and saves the guest in the folder; what gem5 says of itself."""
+    out = folder / OUT
+    arguments = stage_arguments(plan, folder, plan.login_job() if ready is None else plan.job())
+    arguments["save"] = folder / "saved"
+    if ready is None:
+        facts = await simulate(plan.gem5, "boot", arguments, out, job)
+    else:
+        arguments |= {"restore": ready.folder, "instructions": plan.settle}
+        facts = await simulate(plan.gem5, "warm", arguments, out, job, plan.settle)
+    for file in (GEM5_STATE, GEM5_RAM):
+        (folder / "saved" / file).rename(folder / file)
+    shutil.rmtree(folder / "saved")
+    (folder / KERNEL).unlink()
+    shutil.copyfile(out / CONSOLE, folder / "console.log")
+    shutil.rmtree(out)
+    return facts
 
 
 def stage_arguments(plan: Gem5Plan, folder: Path, job_text: str) -> dict[str, object]:
@@ -229,16 +201,7 @@ def finish(
     manifest = {
         "schema": 1,
         "run": run_id,
-        "experiment": plan.name,
-        "mix": plan.experiment.workload,
-        "engine": "gem5",
-        "machine": plan.machine.name,
-        "protocol": PROTOCOL,
-        "workload": plan.experiment.workload,
-        "scale": plan.scale_name,
-        "seed": plan.seed,
-        "status": "whole",
-        "design": plan.design,
+        **plan.said(),
         "instructions": region.instructions,
         "modelled_ns": region.clock_ns,
         "wall_s": round(wall_s, 2),
