@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 import typer
 from rich.console import Console
 
+from s80lab import __version__
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.strict import names, parse_settings
@@ -58,7 +59,7 @@ from s80lab.results.database import list_runs
 from s80lab.results.database import query as query_database
 from s80lab.results.inversions import sentence
 
-app = typer.Typer(help=__doc__, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app = typer.Typer(help=__doc__, no_args_is_help=True, pretty_exceptions_enable=False)
 image_app = typer.Typer(help="The guest image: kernel and initramfs.", no_args_is_help=True)
 checkpoint_app = typer.Typer(help="Ready and warm guests, saved.", no_args_is_help=True)
 app.add_typer(image_app, name="image")
@@ -70,6 +71,22 @@ app.add_typer(trace_app, name="trace")
 Experiments = Annotated[list[str], typer.Argument(help="Names of files in configs/experiments.")]
 Seeds = Annotated[str | None, typer.Option(help="Seeds, separated by commas.")]
 Jobs = Annotated[int, typer.Option(min=0, help="Guests at once; 0: as many as host cores.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"s80lab {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="The version, and nothing else.")
+    ] = False,
+) -> None:
+    # What Typer shows as the command's own help stands in `app`.
+    pass
 
 
 @app.command()

@@ -21,6 +21,12 @@ def _split(region: Delta, part: str, whole: str, dim: str) -> dict[str, float | 
     return {**shares, ALL: ratio(sum(parts), sum(wholes))}
 
 
+def _per_1000(region: Delta, counts: Mapping[str, int]) -> dict[str, float | None]:
+    """Counts per 1000 instructions of all processors."""
+    instructions = region.total("instructions") / 1000
+    return {label: ratio(count, instructions) for label, count in counts.items()}
+
+
 def shares(labels: tuple[str, ...], counts: list[int]) -> dict[str, float | None]:
     return {label: ratio(count, sum(counts)) for label, count in zip(labels, counts, strict=True)}
 
@@ -114,13 +120,9 @@ def _e_share(m: Measurement) -> Value:
     return ratio(m.region.total("fills", state="E"), m.region.total("fills"))
 
 
-@metric(
-    "e_to_m_share",
-    "share",
-    "blocks that entered in E and were stored to there, per block as in the paper",
-    "e_to_m / fills in E",
-)
+@metric("e_to_m_share", "share", "blocks that entered in E and were stored to there", "e_to_m / fills in E")
 def _e_to_m_share(m: Measurement) -> Value:
+    """Per block, as in the paper."""
     return ratio(m.region.total("e_to_m"), m.region.total("fills", state="E"))
 
 
@@ -152,11 +154,7 @@ def _stores_found_e_share(m: Measurement) -> Value:
     "1000 x upgrades or stores_found_e / instructions",
 )
 def _upgrade_pki(m: Measurement) -> Value:
-    instructions = m.region.total("instructions") / 1000
-    return {
-        "made": ratio(m.region.total("upgrades"), instructions),
-        "saved": ratio(m.region.total("stores_found_e"), instructions),
-    }
+    return _per_1000(m.region, {"made": m.region.total("upgrades"), "saved": m.region.total("stores_found_e")})
 
 
 @metric(
@@ -167,8 +165,7 @@ def _upgrade_pki(m: Measurement) -> Value:
 )
 def _traffic_pki(m: Measurement) -> Value:
     parts = {name: m.region.total(of) for name, of in TRAFFIC.items()}
-    instructions = m.region.total("instructions") / 1000
-    return {name: ratio(count, instructions) for name, count in {**parts, ALL: sum(parts.values())}.items()}
+    return _per_1000(m.region, {**parts, ALL: sum(parts.values())})
 
 
 @metric(

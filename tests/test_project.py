@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the tree as a whole promises: one version, a docstring for every room, a licence line in every source."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from s80lab import __version__
+from s80lab.base import paths
+
+PACKAGE = paths.ROOT / "scripts" / "s80lab"
+ROOMS = sorted(file.parent for file in PACKAGE.rglob("__init__.py"))
+FOLDERS = ("configs", "disk-images", "scripts", "src", "tests", "workloads")
+SUFFIXES = (".py", ".cpp", ".h", ".hpp", ".toml")
+
+
+def test_there_is_one_version() -> None:
+    cited = re.search(r"^version: (.*)$", (paths.ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+    assert cited and cited[1] == __version__
+    said = subprocess.run([sys.executable, "-m", "s80lab", "--version"], capture_output=True, text=True, check=True)
+    assert said.stdout == f"s80lab {__version__}\n"
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=lambda room: str(room.relative_to(PACKAGE)))
+def test_every_room_says_what_is_in_it(room: Path) -> None:
+    assert len(ast.get_docstring(ast.parse((room / "__init__.py").read_text())) or "") > 40
+
+
+def test_the_package_shows_its_rooms_at_its_top() -> None:
+    assert len([entry for entry in PACKAGE.iterdir() if entry.name != "__pycache__"]) <= 16
+
+
+def test_files_hold_one_idea() -> None:
+    lengths = sorted(len(file.read_text().splitlines()) for file in PACKAGE.rglob("*.py"))
+    assert lengths[-1] <= 400
+    assert lengths[len(lengths) // 2] < 110
+
+
+def test_every_source_has_its_licence() -> None:
+    files = [file for folder in FOLDERS for file in (paths.ROOT / folder).rglob("*") if file.suffix in SUFFIXES]
+    sources = [file for file in files if "data" not in file.parts and "found" not in file.parts]
+    assert len(sources) > 400
+    assert [file for file in sources if "SPDX-License-Identifier" not in file.read_text()[:400]] == []
