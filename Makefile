@@ -2,7 +2,7 @@
 # make run: from an empty Debian machine to the tables of both mail mixes. Every target can be repeated.
 S80LAB := build/venv/bin/s80lab
 
-.PHONY: setup build image run test lint bench fuzz trixie clean
+.PHONY: setup build image run test lint wheel bench fuzz trixie clean
 .DEFAULT_GOAL := run
 
 setup:
@@ -26,6 +26,13 @@ lint:
 	@scripts/setup test
 	@scripts/build
 	@scripts/lint
+
+# A package that can be installed elsewhere: configurations, plugin and tools are in it.
+wheel: build
+	@scripts/build s80turns
+	@rm -rf build/package build/dist
+	@build/venv/bin/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/dist .
+	@ls build/dist/*.whl
 
 bench: image
 	@scripts/setup test

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from s80lab.protocol.docs import shipped
+from s80lab.protocol.docs import known
 from s80lab.protocol.table import find_protocol
 
-NAMES = [path.stem for path in shipped()]
+NAMES = [path.stem for path in known()]
 
 
 def edited(folder: Path, base: str, place: str, instead: str) -> Path:

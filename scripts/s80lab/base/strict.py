@@ -46,8 +46,11 @@ Size = Annotated[int, BeforeValidator(parse_size)]
 
 
 def shown(path: Path) -> str:
-    """The path as a message shows it: relative to the project where it lies inside."""
-    return str(path.relative_to(paths.ROOT)) if path.is_relative_to(paths.ROOT) else str(path)
+    """The path as a message shows it: relative to the project or the lab where it lies inside."""
+    for folder in (paths.ROOT, paths.HOME):
+        if path.is_relative_to(folder):
+            return str(path.relative_to(folder))
+    return str(path)
 
 
 def hint(name: str, allowed: Iterable[str]) -> str:
@@ -61,7 +64,8 @@ def find(kind: str, folder: Path, name: str) -> Path:
     """The file of a named machine, protocol, experiment or scale; a path is no name."""
     if name not in names(folder):
         raise UserError(f"there is no {kind} `{name}` in {shown(folder)}: {hint(name, names(folder))}")
-    return folder / f"{name}.toml"
+    mine = paths.own(folder) / f"{name}.toml"
+    return mine if mine.is_file() else folder / f"{name}.toml"
 
 
 def find_or_file(kind: str, folder: Path, name: str) -> Path:
@@ -75,8 +79,8 @@ def find_or_file(kind: str, folder: Path, name: str) -> Path:
 
 
 def names(folder: Path) -> list[str]:
-    """The names that a folder of TOML files offers."""
-    return sorted(path.stem for path in folder.glob("*.toml"))
+    """The names that a folder of TOML files offers, with those that the lab has of its own."""
+    return sorted({path.stem for place in (folder, paths.own(folder)) for path in place.glob("*.toml")})
 
 
 def read_toml(path: Path) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 
-BENCH = paths.BUILD / "bin" / "bench_replay"
+BENCH = paths.BIN / "bench_replay"
 
 
 def bench_replay(full: Path, filtered: Path, say: Callable[[str], None]) -> None:

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from s80lab.base import host, paths
 from s80lab.base.errors import UserError
-from s80lab.capture.store import built, said
+from s80lab.base.programs import built
+from s80lab.capture.store import said
 from s80lab.guest.process import DIES_WITH_US
 
 Progress = Callable[[int, int], None]

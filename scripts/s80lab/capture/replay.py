@@ -12,11 +12,12 @@ from s80lab import __version__
 from s80lab.base import paths
 from s80lab.base.folder import read_manifest
 from s80lab.base.hashing import value_hash
+from s80lab.base.programs import built
 from s80lab.base.staging import staging
 from s80lab.capture.design import Design
 from s80lab.capture.error import filter_error
 from s80lab.capture.process import Played, Progress, play
-from s80lab.capture.store import Capture, built
+from s80lab.capture.store import Capture
 from s80lab.experiment.checkpoint import SNAPSHOTS
 from s80lab.experiment.run import WARM_SNAPSHOTS, is_whole
 from s80lab.experiment.warm import MACHINE, PROTOCOL

@@ -138,13 +138,6 @@ def _read(path: Path) -> Capture:
     )
 
 
-def built(binary: Path) -> Path:
-    """The binary; UserError where it has not been built."""
-    if not binary.is_file():
-        raise UserError(f"{shown(binary)} is missing: run `make build`")
-    return binary
-
-
 def said(stderr: str) -> str:
     """The sentence in which one of our programs refused, without its name."""
     lines = [line for line in stderr.splitlines() if line.strip()]

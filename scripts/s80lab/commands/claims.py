@@ -18,7 +18,7 @@ from s80lab.report.claims.tables import claims_page, claims_table
 from s80lab.report.data import Group, read_groups
 from s80lab.report.terminal import print_table
 
-PAGE = paths.ROOT / "docs" / "claims.md"
+PAGE = paths.HOME / "docs" / "claims.md"
 # Folders of reference results, in the order of the page, by its headings.
 HEADINGS = {"At the paper's scale": "paper-scale", "The default job": "small"}
 

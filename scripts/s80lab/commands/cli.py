@@ -22,6 +22,7 @@ from s80lab.commands.capture import capture, captures_app
 from s80lab.commands.claims import claims_command
 from s80lab.commands.compare import compare_command
 from s80lab.commands.doctor import examine
+from s80lab.commands.init import init_command
 from s80lab.commands.knockout import knockout_command
 from s80lab.commands.misses import misses_command
 from s80lab.commands.parts import (
@@ -243,6 +244,7 @@ def bench_command(
 
 
 app.command()(capture)
+app.command("init")(init_command)
 app.command("knockout")(knockout_command)
 app.command("reference")(reference_command)
 app.command("replay")(replay_command)

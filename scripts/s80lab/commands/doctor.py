@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from s80lab.base import host, paths
 from s80lab.base.errors import UserError
+from s80lab.base.programs import built
 from s80lab.config.experiment import load_experiment, load_scale
 from s80lab.experiment import resources
 from s80lab.guest.qemu import find_qemu
@@ -55,9 +56,7 @@ def _qemu() -> str:
 
 
 def _plugin() -> str:
-    if not paths.PLUGIN.is_file():
-        raise UserError(f"{paths.PLUGIN} is missing: run `make build`")
-    return str(paths.PLUGIN)
+    return str(built(paths.PLUGIN))
 
 
 def _image() -> str:

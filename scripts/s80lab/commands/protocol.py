@@ -14,7 +14,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.progress import Board
 from s80lab.base.strict import shown
 from s80lab.protocol.diagram import write_svg
-from s80lab.protocol.docs import shipped, write_pages
+from s80lab.protocol.docs import known, write_pages
 from s80lab.protocol.proof import CACHES, Proof, Verdict, prove_all, proven
 from s80lab.protocol.show import print_list, print_protocol, print_verdict
 from s80lab.protocol.table import Protocol, find_protocol, load_protocol
@@ -29,7 +29,7 @@ Name = Annotated[str, typer.Argument(metavar="NAME|FILE", help="In configs/proto
 def list_protocols() -> None:
     """Every table in configs/protocols, and whether it is proven."""
     rows: list[tuple[str, Protocol | UserError, Proof | None]] = []
-    for path in shipped():
+    for path in known():
         try:
             protocol = load_protocol(path)
             rows.append((path.stem, protocol, proven(protocol)))
@@ -60,7 +60,7 @@ def check(
     again: Annotated[bool, typer.Option("--again", help="Prove anew what is proven already.")] = False,
 ) -> None:
     """Proves tables, or shows the shortest sequence of events that breaks a law (exit code 1)."""
-    chosen = [find_protocol(one) for one in files or []] + (shipped() if everything else [])
+    chosen = [find_protocol(one) for one in files or []] + (known() if everything else [])
     if not chosen:
         raise UserError("name a protocol or a file to check, or say --all")
     chosen = list(dict.fromkeys(chosen))
@@ -84,9 +84,11 @@ def check(
 @app.command()
 def new(name: Name) -> None:
     """Writes a commented table to begin with (MSI), in configs/protocols or at the given path."""
-    path = Path(name) if name.endswith(".toml") else paths.PROTOCOLS / f"{name}.toml"
+    path = Path(name) if name.endswith(".toml") else paths.own(paths.PROTOCOLS) / f"{name}.toml"
     if not path.stem.replace("-", "").replace("_", "").isalnum():
         raise UserError(f"{path.stem}: a protocol's name is letters, digits, - and _")
+    if not name.endswith(".toml"):
+        path.parent.mkdir(parents=True, exist_ok=True)
     text = TEMPLATE.read_text(encoding="utf-8").replace("@NAME@", path.stem).replace("@FILE@", name)
     try:
         with path.open("x", encoding="utf-8") as file:

@@ -17,7 +17,7 @@ from s80lab.commands.parts import Scale, latest_runs, parse_seeds
 from s80lab.report.data import read_run
 from s80lab.report.write import write_experiment_report
 
-REFERENCE = paths.REFERENCE
+REFERENCE = paths.own(paths.REFERENCE)
 # Of a run's folder: what the tables and pictures are made from.
 KEPT = ("manifest.json", "stats.json", "transactions.json")
 

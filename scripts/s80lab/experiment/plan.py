@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from s80lab.base import paths
-from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash, text_hash, value_hash
+from s80lab.base.programs import built
 from s80lab.base.strict import find_or_file
 from s80lab.config.experiment import Experiment, Phases, Scale, load_experiment, load_scale
 from s80lab.config.machine import Machine, load_machine, with_inclusion
@@ -222,8 +222,7 @@ def draft(name: str, options: Options) -> Callable[[Qemu], list[Plan]]:
     protocol = find_or_file("protocol", paths.PROTOCOLS, named)
     machine = load_machine(experiment.machine, with_inclusion(protocol, options.settings))
     machine = machine.model_copy(update={"protocol": protocol.stem})
-    if not paths.PLUGIN.is_file():
-        raise UserError(f"{paths.PLUGIN} is missing: run `make build`")
+    built(paths.PLUGIN)
     image = paths.BUILD / "image" / experiment.image
     phases = experiment.phases[experiment.scale]
     scale = load_scale(experiment.scale)

@@ -22,13 +22,11 @@ from pydantic import BaseModel
 
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash
-from s80lab.base.paths import BUILD
+from s80lab.base.paths import BIN
 from s80lab.image.contents import RECIPE, SUITE, entries, inputs_digest, kernel
 from s80lab.image.cpio import write_archive
 from s80lab.image.files import read_lines
 from s80lab.image.packages import Packages, unpack
-
-BINARIES = BUILD / "bin"
 
 
 class ImageManifest(BaseModel):
@@ -52,7 +50,7 @@ def load_image(out_dir: Path) -> ImageManifest:
 
 
 def build_image(
-    out_dir: Path, *, refresh: bool = False, progress: Callable[[str], None], binaries: Path = BINARIES
+    out_dir: Path, *, refresh: bool = False, progress: Callable[[str], None], binaries: Path = BIN
 ) -> ImageManifest:
     """Build the image unless the one in `out_dir` is of the same inputs.
 

@@ -14,12 +14,13 @@ from typing import Any
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
+from s80lab.base.programs import built
 from s80lab.base.strict import find_or_file, parse_settings
 from s80lab.config.machine import Machine, load_machine, with_inclusion
 from s80lab.trace import order as trace_order
 from s80lab.trace.order import Order
 
-TOOL = paths.BUILD / "bin" / "s80-order"
+TOOL = paths.BIN / "s80-order"
 
 
 @dataclass(frozen=True)
@@ -40,9 +41,7 @@ class Setup:
 
 def call(command: str, **arguments: Path | str | int) -> str:
     """What `s80-order COMMAND key=value ...` prints; its complaint becomes a UserError."""
-    if not TOOL.is_file():
-        raise UserError(f"{TOOL.name} is not built: run `make build`")
-    words = [str(TOOL), command, *(f"{key}={value}" for key, value in arguments.items())]
+    words = [str(built(TOOL)), command, *(f"{key}={value}" for key, value in arguments.items())]
     done = subprocess.run(words, capture_output=True, text=True)
     if done.returncode != 0:
         complaint = done.stderr.strip().removeprefix("s80-order: ") or f"exit code {done.returncode}"

@@ -69,7 +69,7 @@ def analyse(run: Path) -> Analysis:
     image, kernel = _image(run)
     memory_map = read_map(run / MAP)
     log = read_log(run / LOG, kernel.system_calls)
-    functions = Functions(kernel.symbols, memory_map.files, image / "initramfs.cpio", paths.BUILD / "bin")
+    functions = Functions(kernel.symbols, memory_map.files, image / "initramfs.cpio", paths.BIN)
     return Analysis(log, name_all(log, memory_map, functions, kernel.symbols), lines_of(log))
 
 
