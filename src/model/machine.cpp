@@ -2,6 +2,7 @@
 #include "model/machine.h"
 
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -11,6 +12,9 @@
 namespace s80::model {
 
 namespace {
+
+/// A cache of 64 GiB takes as much of the host's memory as one has; beyond it sizes overflow.
+constexpr std::uint64_t kMaxCacheBytes = std::uint64_t{64} << 30;
 
 template <class T>
 T need(const toml::table& root, const std::string& path, const char* key) {
@@ -48,6 +52,10 @@ void check_geometry(const std::string& where, const char* name, const CacheGeome
     if (g.ways == 0 || g.ways > kMaxWays) {
         throw Error(where + ": " + name + ".ways is " + std::to_string(g.ways) + ", allowed are 1 to " +
                     std::to_string(kMaxWays));
+    }
+    if (g.bytes > kMaxCacheBytes) {
+        throw Error(where + ": " + name + ".size is " + std::to_string(g.bytes) + " bytes, at most " +
+                    std::to_string(kMaxCacheBytes) + " are supported");
     }
     const std::uint64_t sets = g.bytes / (static_cast<std::uint64_t>(g.ways) * line_bytes);
     if (sets * g.ways * line_bytes != g.bytes || !std::has_single_bit(sets)) {
@@ -108,7 +116,8 @@ void Machine::check(const std::string& where) const {
         throw Error(where + ": processors.count is " + std::to_string(processors) + ", at most " +
                     std::to_string(kMaxCores) + " are supported");
     }
-    if (clock_hz == 0 || quantum_cycles == 0 || slice_instructions == 0 || base_cpi <= 0) {
+    if (clock_hz == 0 || quantum_cycles == 0 || slice_instructions == 0 || !(base_cpi > 0) ||
+        !std::isfinite(base_cpi)) {
         throw Error(where +
                     ": clock_hz, clock.quantum_cycles, clock.slice_instructions and clock.base_cpi must be "
                     "positive");

@@ -30,7 +30,6 @@ Arguments Arguments::parse(int argc, char** argv) {
         {"capture_filtered", &a.capture_filtered},
         {"capture_origin", &a.capture_origin},
         {"order", &a.order},
-        {"generation", &a.generation},
         {"skip", &a.skip},
         {"measure", &a.measure},
         {"window", &a.window},

@@ -33,11 +33,10 @@ public:
     bool known() const { return words_ != nullptr; }
     std::uint64_t physical() const { return physical_; }
 
-    void publish(std::uint64_t clock_ns, std::uint64_t phase, std::uint64_t generation) {
+    void publish(std::uint64_t clock_ns, std::uint64_t phase) {
         if (words_ != nullptr) {
             words_[1] = clock_ns;
             words_[2] = phase;
-            words_[3] = generation;
         }
     }
 

@@ -59,9 +59,8 @@ void Recorder::start_model() {
     if (machine_.turn_instructions != 0) {
         turn_end_.emplace();
     }
-    windows_ = std::make_unique<Windows>(lanes_, *pipeline_, page_,
-                                         Schedule(arguments_.skip, arguments_.measure, arguments_.window),
-                                         arguments_.generation, state);
+    windows_ = std::make_unique<Windows>(
+        lanes_, *pipeline_, page_, Schedule(arguments_.skip, arguments_.measure, arguments_.window), state);
 }
 
 Lane* Recorder::find_lane(void* vcpu_state) {

@@ -20,14 +20,8 @@ constexpr std::uint64_t kLongestTurn = 1'000'000;
 }  // namespace
 
 Windows::Windows(const Lanes& lanes, WindowSink& sink, ClockPage& page, const Schedule& schedule,
-                 std::uint64_t generation, const State& state, std::size_t room)
-    : lanes_(lanes),
-      sink_(sink),
-      page_(page),
-      schedule_(schedule),
-      generation_(generation),
-      room_(room),
-      state_(state) {
+                 const State& state, std::size_t room)
+    : lanes_(lanes), sink_(sink), page_(page), schedule_(schedule), room_(room), state_(state) {
     for (const auto& lane : lanes_) {
         if ((state_.sleeping >> lane->processor & 1) != 0) {
             lane->attention |= kHalted;
@@ -151,7 +145,7 @@ void Windows::transaction_end(std::uint64_t type, std::uint64_t client, bool fai
 /// The guest sees the clock of two windows ago and every idle gap since: their lengths are known at once.
 void Windows::publish() {
     const std::uint64_t idle = idle_in_flight_[0] + idle_in_flight_[1] + window_->idle_before_ns;
-    page_.publish(sink_.clock_ns() + idle, static_cast<std::uint64_t>(schedule_.phase()), generation_);
+    page_.publish(sink_.clock_ns() + idle, static_cast<std::uint64_t>(schedule_.phase()));
 }
 
 void Windows::close(Mark mark) {

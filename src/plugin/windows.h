@@ -48,7 +48,7 @@ public:
 
     /// The first window begins at once. All but `schedule` must outlive this.
     Windows(const Lanes& lanes, WindowSink& sink, ClockPage& page, const Schedule& schedule,
-            std::uint64_t generation, const State& state, std::size_t room = kRoom);
+            const State& state, std::size_t room = kRoom);
 
     // --- events of a processor, at its present instruction ---
     void add(Lane& lane, model::Line line, model::Op op) {
@@ -106,7 +106,6 @@ private:
     WindowSink& sink_;
     ClockPage& page_;
     Schedule schedule_;
-    const std::uint64_t generation_;
     const std::size_t room_;
     State state_;
 

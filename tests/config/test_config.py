@@ -78,6 +78,39 @@ def test_unknown_machine_key_is_refused(key: str, message: str) -> None:
         load_machine("s80", {key: 1})
 
 
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"processors.count": 33}, r"processors.count.*less than or equal to 32"),
+        ({"processors.count": 0}, r"processors.count.*greater than or equal to 1"),
+        (
+            {"processors.threads_per_core": 4},
+            r"processors.count = 18 is no multiple of processors.threads_per_core = 4",
+        ),
+        ({"l2.ways": 17}, r"l2.ways.*less than or equal to 16"),
+        ({"l2.size": "128GiB"}, r"l2.size.*less than or equal to 68719476736"),
+        ({"line_bytes": 16}, r"line_bytes.*greater than or equal to 32"),
+        ({"line_bytes": 2048}, r"line_bytes.*less than or equal to 1024"),
+        ({"clock.base_cpi": float("inf")}, r"clock.base_cpi.*finite"),
+        ({"latency.memory": 1 << 32}, r"latency.memory.*less than or equal to 4294967295"),
+        (
+            {"replacement.policy": "plru", "l2.ways": 3, "l2.size": "3MiB"},
+            r"l2.ways = 3: plru needs a power of two",
+        ),
+    ],
+)
+def test_what_the_model_is_not_made_for_is_refused_by_its_key(settings: dict[str, object], message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        load_machine("s80", settings)
+
+
+def test_any_description_survives(tmp_path: Path) -> None:
+    """A surrogate pair is no TOML, and DEL must be escaped there."""
+    machine = load_machine("s80", {"description": 'fast \N{ROCKET}, "quoted" \x7f\ttabbed'})
+    (tmp_path / "machine.toml").write_text(machine.resolved())
+    assert load_machine_file(tmp_path / "machine.toml").description == machine.description
+
+
 def test_missing_key_is_named(tmp_path: Path) -> None:
     text = (paths.MACHINES / "s80.toml").read_text().replace("ways = 4\n", "", 1)
     (tmp_path / "m.toml").write_text(text)
@@ -88,6 +121,19 @@ def test_missing_key_is_named(tmp_path: Path) -> None:
 def test_broken_toml_is_named_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "m.toml").write_text("name = \n")
     with pytest.raises(UserError, match=r"m.toml: is no TOML: .*line 1"):
+        load_machine_file(tmp_path / "m.toml")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a" + ".a" * 100_000 + " = 1\n", r"m.toml: is larger than 64 KiB"),
+        ("x = " + "[" * 20_000 + "]" * 20_000 + "\n", r"m.toml: is no TOML of ours: .* nested too deeply"),
+    ],
+)
+def test_a_file_that_would_take_gigabytes_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "m.toml").write_text(text)
+    with pytest.raises(UserError, match=message):
         load_machine_file(tmp_path / "m.toml")
 
 

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
+from s80lab.base.errors import UserError
 from s80lab.base.hashing import sparse_hash, value_hash
 from s80lab.base.progress import Board
 from s80lab.experiment import checkpoint
@@ -44,6 +46,18 @@ def test_a_recorded_one_is_found_and_whole(store: Path) -> None:
 def test_one_of_other_inputs_is_not_found(store: Path) -> None:
     make(store, "ready-a")
     assert checkpoint.find("ready-a", value_hash({"kernel": "2"})) is None
+
+
+def test_one_that_was_written_to_is_refused(store: Path) -> None:
+    """In its length, as damage and tampering leave it."""
+    made = make(store, "ready-a")
+    made.guest_state.write_bytes(b"stath")
+    os.utime(made.guest_state, (later := made.guest_state.stat().st_mtime + 60, later))
+    with pytest.raises(UserError, match=r"guest.state: is not what was recorded; remove .*ready-a to"):
+        checkpoint.find("ready-a", made.manifest.key)
+    made.guest_state.write_bytes(b"state")
+    os.utime(made.guest_state, (later, later))
+    assert checkpoint.find("ready-a", made.manifest.key) == made
 
 
 def test_one_without_its_blobs_is_not_found(store: Path) -> None:

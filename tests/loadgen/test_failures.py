@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
+import ssl
 import subprocess
+import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -65,6 +69,63 @@ def test_a_mail_server_that_refuses_is_an_smtp_error(mail_system: MailSystem, tm
     assert "EHLO" in result["first_error"]
     assert result["transactions"]["SEND"]["count"] == 0
     assert result["transactions"]["VIEW"]["count"] > 0, "the run goes on"
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> ssl.SSLContext:
+    files = [str(tmp_path / name) for name in ("cert.pem", "key.pem")]
+    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    command += ["-days", "2", "-subj", "/CN=127.0.0.1", "-out", files[0], "-keyout", files[1]]
+    subprocess.run(command, check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*files)
+    return context
+
+
+def against_a_script(tmp_path: Path, certificate: ssl.SSLContext, answers: Callable[[bytes, int], bytes]) -> Outcome:
+    """The load generator's one client against a server that gives `answers(tag, command's number)`."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        address = f"127.0.0.1:{listening.getsockname()[1]}"
+
+        def serve() -> None:
+            with contextlib.suppress(OSError), certificate.wrap_socket(listening.accept()[0], True) as client:
+                client.sendall(b"* OK ready\r\n")
+                for number, line in enumerate(client.makefile("rb"), 1):
+                    client.sendall(answers(line.split()[0], number))
+
+        server = threading.Thread(target=serve, daemon=True)
+        server.start()
+        few = {"clients": "1", "users": "1", "reply_timeout_s": "3"}
+        outcome = without_server(tmp_path, "--imap", address, "--smtp", address, **few)
+    server.join(10)
+    return outcome
+
+
+def test_a_literal_that_outlives_its_command_is_no_harm(tmp_path: Path, certificate: ssl.SSLContext) -> None:
+    """The server says OK, begins a mailbox's name behind it and ends that within the next command's reply."""
+
+    def answers(tag: bytes, number: int) -> bytes:
+        late = b"x" * 5000 + b"\r\n" if number == 3 else b""
+        return late + tag + b" OK done\r\n" + (b'* LIST () "/" {5000}\r\n' if number == 2 else b"")
+
+    outcome = against_a_script(tmp_path, certificate, answers)
+    assert outcome.code == 1
+    assert outcome.one("error")["message"].startswith("client 0 (user001): ")
+
+
+def test_a_servers_endless_list_is_refused(tmp_path: Path, certificate: ssl.SSLContext) -> None:
+    name = b"y" * 5000
+    for said, message in (
+        (b'* LIST () "/" a\r\n' * 20_000, "the server lists more than 10000 mailboxes"),
+        (b'* LIST () "/" {99999999999}\r\n' + name, "a mailbox has a name of more than 4 KB"),
+    ):
+
+        def answers(tag: bytes, number: int, said: bytes = said) -> bytes:
+            return said + tag + b" OK\r\n"
+
+        outcome = against_a_script(tmp_path, certificate, answers)
+        assert outcome.code == 1
+        assert message in outcome.one("error")["message"]
 
 
 def test_connections_take_turns_over_the_mail_servers_addresses(mail_system: MailSystem, tmp_path: Path) -> None:

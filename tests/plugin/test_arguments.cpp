@@ -32,11 +32,11 @@ std::string refusal(const std::vector<std::string>& words) {
 TEST(Arguments, AllOfThem) {
     const Arguments a =
         parse({"machine=m", "protocol=p", "out=o", "ram=r", "low_ram=3221225472", "state_in=i", "state_out=s",
-               "generation=7", "skip=1", "measure=2", "window=3", "capture_full=f.s80c",
-               "capture_filtered=g.s80c", "capture_origin=origin.json"});
+               "skip=1", "measure=2", "window=3", "capture_full=f.s80c", "capture_filtered=g.s80c",
+               "capture_origin=origin.json"});
     EXPECT_EQ(a.low_ram, 3221225472U);
     EXPECT_EQ(a.state_in, "i");
-    EXPECT_EQ(a.generation, 7U);
+    EXPECT_EQ(a.skip, 1U);
     EXPECT_EQ(a.window, 3U);
     EXPECT_EQ(a.capture_full, "f.s80c");
     EXPECT_EQ(a.capture_filtered, "g.s80c");

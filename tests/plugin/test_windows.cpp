@@ -81,7 +81,7 @@ protected:
     Lanes lanes_ = bound_lanes();
     Sink sink_;
     ClockPage page_;
-    Windows windows_{lanes_, sink_, page_, Schedule(0, 100'000, 50'000), 1, {}, kRoom};
+    Windows windows_{lanes_, sink_, page_, Schedule(0, 100'000, 50'000), {}, kRoom};
 };
 
 TEST_F(WindowsTest, AWindowIsARound) {
@@ -376,7 +376,7 @@ TEST_F(WindowsTest, ARestoredGuestSleepsOnAndItsLoadHasBegun) {
     state.began = true;
     state.instructions = 1'000'000;
     Lanes lanes = bound_lanes();
-    Windows restored(lanes, sink_, page_, Schedule(0, 0, 50'000), 1, state);
+    Windows restored(lanes, sink_, page_, Schedule(0, 0, 50'000), state);
     EXPECT_NE(lanes[0]->attention & kHalted, 0U);
     EXPECT_EQ(lanes[1]->attention & kHalted, 0U);
     EXPECT_NE(lanes[2]->attention & kHalted, 0U);

@@ -242,6 +242,14 @@ def test_outputs(database: Path) -> None:
         printed(database, sql, "xml")
 
 
+def test_what_json_and_a_terminal_cannot_show(database: Path) -> None:
+    sql = "SELECT x'00ff' AS raw, 9e999 AS beyond, char(27) || '[2J' AS text"
+    assert json.loads(printed(database, sql, "json")) == [{"raw": "00ff", "beyond": None, "text": "\x1b[2J"}]
+    assert printed(database, sql, "table").splitlines()[1].split() == ["00ff", "inf", "\\x1b[2J"]
+    with pytest.raises(UserError, match="two columns are named seed: name them apart with AS"):
+        printed(database, "SELECT seed, seed FROM run", "json")
+
+
 def test_no_database_yet(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="there are no results yet; run an experiment first"):
         query(tmp_path / "s80lab.sqlite", "SELECT 1")

@@ -42,7 +42,7 @@ Client::Client(World& the_world, unsigned the_index)
       index(the_index),
       account(the_index % the_world.accounts.size()),
       imap(the_world.network) {
-    reseed();
+    draw_from_seed();
 }
 
 void Client::start(std::function<void()> logged_in) {
@@ -51,23 +51,20 @@ void Client::start(std::function<void()> logged_in) {
 }
 
 void Client::begin() {
-    begun_ = true;
     if (world.job.move == MoveMode::move && !imap.has_move()) {
         throw Fatal("job: move=move is not allowed: the server does not announce MOVE");
     }
     world.move = world.job.move != MoveMode::copy && imap.has_move() ? "MOVE" : "COPY+STORE+EXPUNGE";
-    world.timers.arm(think_, world.clock.now());
-    reseed();
-}
-
-void Client::reseed() {
-    random = Random(world.job.seed, 2 * std::uint64_t{index});
-    decisions_ = Random(world.job.seed, 2 * std::uint64_t{index} + 1);
-    if (!begun_ || !think_.waiting()) return;
-    // The rest of a think time under way: exponential ones forget how long they have lasted.
+    draw_from_seed();  // the job's, which is another than at the login
+    // Exponential think times forget how long they have lasted.
     const double rest = world.job.think_constant ? decisions_.uniform() * draw_think_ns() : draw_think_ns();
     think_begin_ns_ = world.clock.now();
     world.timers.arm(think_, think_begin_ns_ + static_cast<std::uint64_t>(rest));
+}
+
+void Client::draw_from_seed() {
+    random = Random(world.job.seed, 2 * std::uint64_t{index});
+    decisions_ = Random(world.job.seed, 2 * std::uint64_t{index} + 1);
 }
 
 double Client::draw_think_ns() {

@@ -24,8 +24,6 @@ public:
     void start(std::function<void()> logged_in);
     /// Starts the first think time, of which a random part is over already.
     void begin();
-    /// Takes up the random streams of the job's seed; a think time under way is drawn anew.
-    void reseed();
 
     // For the transactions:
     /// Selects a mailbox and notes how many messages it has.
@@ -51,6 +49,7 @@ private:
     Task live(std::function<void()> logged_in);
     Task log_in();
     Task transact();
+    void draw_from_seed();
     double draw_think_ns();
     void failed(const Failure& failure);
 
@@ -59,7 +58,6 @@ private:
     std::uint64_t think_begin_ns_ = 0;
     TransactionType drawn_ = TransactionType::SELT;
     bool first_ = true;
-    bool begun_ = false;
     Task task_;
 };
 

@@ -53,7 +53,6 @@ void Clock::refresh() {
     if (page_ != nullptr) {
         now_ = page_[1];
         phase_ = static_cast<Phase>(page_[2]);
-        generation_ = page_[3];
         return;
     }
     timespec time;

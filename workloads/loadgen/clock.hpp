@@ -28,15 +28,13 @@ public:
     std::uint64_t now() const { return now_; }
     bool modelled() const { return page_ != nullptr; }
     std::string_view name() const { return modelled() ? "modelled" : name_; }
-    Phase phase() const { return phase_; }                    // of the page; warm_up without one
-    std::uint64_t generation() const { return generation_; }  // of the page; 0 without one
+    Phase phase() const { return phase_; }  // of the page; warm_up without one
 
 private:
     std::string_view name_;
     volatile std::uint64_t* page_ = nullptr;
     std::uint64_t now_ = 0;
     Phase phase_ = Phase::warm_up;
-    std::uint64_t generation_ = 0;
 };
 
 }  // namespace s80::loadgen

@@ -10,6 +10,8 @@ namespace s80::loadgen {
 namespace {
 
 constexpr std::size_t capture_limit = 4096;
+constexpr std::size_t name_limit = 4096;
+constexpr std::size_t list_limit = 10'000;
 
 std::string_view take_word(std::string_view& text) {
     const std::size_t end = std::min(text.find(' '), text.size());
@@ -37,6 +39,7 @@ Task ImapSession::command(std::string text) {
     tag_ = "a" + std::to_string(++last_tag_);
     line_ = tag_ + " " + text + "\r\n";
     reply_ = {};
+    literal_ = Literal::skip;  // of one that a broken server is still sending nothing is wanted any more
     refusal_.clear();
     send(line_, text.starts_with("LOGIN") ? "LOGIN" : text);
     co_await answer();
@@ -68,6 +71,9 @@ void ImapSession::on_literal(std::string_view part) {
         reply_.captured.append(
             part.substr(0, capture_limit - std::min(capture_limit, reply_.captured.size())));
     } else if (literal_ == Literal::mailbox) {
+        if (reply_.listed.back().size() + part.size() > name_limit) {
+            throw Failure(ErrorKind::protocol, "a mailbox has a name of more than 4 KB", true);
+        }
         reply_.listed.back() += part;
     }
 }
@@ -143,6 +149,9 @@ void ImapSession::on_list(std::string_view text, bool has_literal) {
     text.remove_prefix(end);
     take_word(text);  // the bracket
     take_word(text);  // the delimiter
+    if (reply_.listed.size() == list_limit) {
+        throw Failure(ErrorKind::protocol, "the server lists more than 10000 mailboxes", true);
+    }
     std::string& name = reply_.listed.emplace_back();
     if (has_literal) {
         literal_ = Literal::mailbox;

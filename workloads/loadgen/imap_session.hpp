@@ -52,14 +52,12 @@ public:
 
 private:
     std::size_t consume(std::string_view bytes) override { return parser_.feed(bytes, *this); }
-    void on_text(std::string_view text, bool begins, bool has_literal,
-                 std::uint64_t literal) override;
+    void on_text(std::string_view text, bool begins, bool has_literal, std::uint64_t literal) override;
     void on_literal(std::string_view part) override;
 
     void on_tagged(std::string_view text);
     void on_untagged(std::string_view text, bool has_literal, std::uint64_t literal);
-    void on_numbered(unsigned number, std::string_view kind, bool has_literal,
-                     std::uint64_t literal);
+    void on_numbered(unsigned number, std::string_view kind, bool has_literal, std::uint64_t literal);
     void on_list(std::string_view text, bool has_literal);
     void on_search(std::string_view numbers);
     void on_expunge(unsigned number);

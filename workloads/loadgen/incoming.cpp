@@ -15,13 +15,8 @@ constexpr const char* outside = "sender@outside.example";
 void Incoming::begin() {
     arrivals_ = arrive();
     arrivals_.start();
-    begun_ = true;
-    reseed();
-}
-
-void Incoming::reseed() {
     random_ = Random(world_.job.seed, ~std::uint64_t{0});
-    if (begun_) arm();
+    arm();
 }
 
 void Incoming::arm() {

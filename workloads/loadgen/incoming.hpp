@@ -19,8 +19,6 @@ public:
     explicit Incoming(World& world) : world_(world) {}
 
     void begin();
-    /// Takes up the random stream of the job's seed and draws the next arrival anew.
-    void reseed();
     /// Forgets the deliveries that have ended; once per turn of the event loop.
     void tidy();
 
@@ -39,7 +37,6 @@ private:
     World& world_;
     Random random_;
     Timer timer_;
-    bool begun_ = false;
     Task arrivals_;
     std::list<Delivery> deliveries_;
 };

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <string>
-#include <utility>
 
 #include "failure.hpp"
 #include "markers.hpp"
@@ -26,8 +25,7 @@ std::uint64_t to_ns(double seconds) {
 
 }  // namespace
 
-Load::Load(World& world, std::function<Job()> read_job, Pace* pace)
-    : world_(world), read_job_(std::move(read_job)), pace_(pace), incoming_(world) {
+Load::Load(World& world, Pace* pace) : world_(world), pace_(pace), incoming_(world) {
     for (unsigned i = 0; i < world.job.clients; ++i) clients_.push_back(std::make_unique<Client>(world, i));
 }
 
@@ -39,13 +37,11 @@ void Load::log_in() {
 void Load::run() {
     if (!world_.fatal.empty()) return;
     if (!world_.clock.modelled()) require_phases(world_.job);
-    generation_ = world_.clock.generation();
     if (pace_ != nullptr) pace_->take(world_.job);
     begin_mix();
     Phase last = Phase::warm_up;
     while (world_.fatal.empty()) {
         turn();
-        if (world_.clock.generation() != generation_) take_up_generation();
         const Phase now = phase();
         if (now != last && last == Phase::warm_up) world_.statistics.begin_region(world_.clock.now());
         last = now;
@@ -88,15 +84,6 @@ std::uint64_t Load::timeout_ns() const {
     const std::uint64_t due = world_.timers.next();
     const std::uint64_t wait = std::min(due > now ? due - now : 0, longest_wait_ns);
     return pace_ != nullptr && world_.clock.modelled() ? pace_->guest_ns(wait) : wait;
-}
-
-void Load::take_up_generation() {
-    generation_ = world_.clock.generation();
-    take(read_job_());
-    if (pace_ != nullptr) pace_->take(world_.job);
-    world_.statistics.begin_region(world_.clock.now());
-    for (const auto& client : clients_) client->reseed();
-    incoming_.reseed();
 }
 
 void Load::take(const Job& job) {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <vector>
 
@@ -17,9 +16,8 @@ namespace s80::loadgen {
 
 class Load {
 public:
-    /// `read_job` is asked again when the clock page shows another generation. `pace`: of a guest, else
-    /// nothing.
-    Load(World& world, std::function<Job()> read_job, Pace* pace = nullptr);
+    /// `pace`: of a guest, else nothing.
+    explicit Load(World& world, Pace* pace = nullptr);
 
     /// Logs all clients in, or as many as it can: then world.fatal says why.
     void log_in();
@@ -36,19 +34,16 @@ private:
     void log_in_next();
     void begin_mix();
     void turn();
-    void take_up_generation();
     Phase phase() const;
     std::uint64_t timeout_ns() const;
 
     World& world_;
-    std::function<Job()> read_job_;
     Pace* pace_;
     std::vector<std::unique_ptr<Client>> clients_;
     Incoming incoming_;
     unsigned logged_in_ = 0;
     unsigned started_ = 0;
     std::uint64_t load_begin_ns_ = 0;
-    std::uint64_t generation_ = 0;
 };
 
 }  // namespace s80::loadgen

@@ -120,10 +120,7 @@ bool generate(const Options& options) {
     servers.imap = parse_endpoint(options.imap);
     for (const std::string& address : options.smtp) servers.smtp.push_back(parse_endpoint(address));
     const Offer offer = options.guest ? offer_of(options) : Offer();
-    const auto read_job = [&] {
-        return options.guest ? await_job(offer) : parse_job(read_file(options.job));
-    };
-    const Job job = read_job();
+    const Job job = options.guest ? await_job(offer) : parse_job(read_file(options.job));
     if (!options.guest) {
         if (job.hold) throw Fatal("job: hold=1 is not allowed: only a guest is saved and restored");
         require_phases(job);
@@ -135,7 +132,7 @@ bool generate(const Options& options) {
     world.trace = options.trace;
     prepare_to_throw();
     Pace pace(clock);
-    Load load(world, read_job, options.guest ? &pace : nullptr);
+    Load load(world, options.guest ? &pace : nullptr);
     load.log_in();
     if (world.fatal.empty()) output::ready();
     if (job.hold && world.fatal.empty()) load.take(await_go(offer));

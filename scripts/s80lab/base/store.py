@@ -16,9 +16,10 @@ from typing import Generic, Literal, TypeVar
 
 from pydantic import ValidationError
 
+from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash, value_hash
 from s80lab.base.staging import sweep
-from s80lab.base.strict import Strict
+from s80lab.base.strict import Strict, shown
 
 Verdict = Literal["whole", "missing", "damaged"]
 Hash = Callable[[Path], str]
@@ -60,10 +61,17 @@ class Store(Generic[M]):
         return self.root() / name
 
     def find(self, name: str, key: str | None = None) -> M | None:
-        """The manifest, if its blobs are there and it is of exactly these inputs (None: whatever inputs it has)."""
+        """The manifest, if its blobs are there and it is of exactly these inputs (None: whatever inputs it has). A blob
+        that was written to since is hashed again; UserError where it is another one."""
         manifest = self._read(self._file(name))
         if manifest is None or key not in (None, manifest.key) or self._missing(manifest):
             return None
+        recorded = self._file(name).stat().st_mtime_ns
+        for blob, file in manifest.files.items():
+            path = self.folder(name) / blob
+            if path.stat().st_mtime_ns > recorded and self.hash(path) != file.sha256:
+                where = shown(path.parent)
+                raise UserError(f"{shown(path)}: is not what was recorded; remove {where} to have it made anew")
         return manifest
 
     def known(self, name: str) -> M | None:

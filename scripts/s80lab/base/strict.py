@@ -16,6 +16,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 
+LARGEST = 64 << 10
+"""Bytes of a configuration file; longer ones can take the reader gigabytes."""
 UNITS = {"": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
 
@@ -86,6 +88,8 @@ def names(folder: Path) -> list[str]:
 def read_toml(path: Path) -> dict[str, Any]:
     """The file's content; UserError where it cannot be read or is no TOML."""
     try:
+        if path.stat().st_size > LARGEST:
+            raise UserError(f"{shown(path)}: is larger than {LARGEST >> 10} KiB, so it is no file of ours")
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{shown(path)}: cannot be read ({error})") from None
@@ -98,6 +102,8 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{where}: is no TOML: {error}") from None
+    except RecursionError:
+        raise UserError(f"{where}: is no TOML of ours: its tables are nested too deeply") from None
 
 
 def load(path: Path, model: type[M], overrides: Mapping[str, object] | None = None) -> M:

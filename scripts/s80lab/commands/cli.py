@@ -15,7 +15,6 @@ from rich.console import Console
 
 from s80lab import __version__
 from s80lab.base import paths
-from s80lab.base.errors import UserError
 from s80lab.base.strict import names, parse_settings
 from s80lab.capture.bench import run_bench
 from s80lab.commands.capture import capture, captures_app
@@ -41,6 +40,7 @@ from s80lab.commands.parts import (
     run_gem5,
     run_pipeline,
 )
+from s80lab.commands.process import sentence_of, speak_utf8
 from s80lab.commands.protocol import app as protocol_app
 from s80lab.commands.reference import reference_command
 from s80lab.commands.replay import explore_command, filter_error_command, replay_command
@@ -259,13 +259,11 @@ app.command("filter-error")(filter_error_command)
 def main() -> None:
     """Entry point. SIGTERM, which batch systems send, ends things as Ctrl-C does."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    speak_utf8()
     try:
         app()
-    except UserError as error:
-        print(f"s80lab: {error}", file=sys.stderr)
-        sys.exit(2)
-    except BaseExceptionGroup as group:
-        messages = {str(error): None for error in _leaves(group) if isinstance(error, UserError)}
+    except BaseException as error:
+        messages = {told: None for leaf in _leaves(error) if (told := sentence_of(leaf))}
         if not messages:
             raise
         for message in messages:
@@ -292,12 +290,12 @@ def _show_gem5(runs: Mapping[Path, Gem5Plan]) -> None:
         _show(plain)
 
 
-def _leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
-    for error in group.exceptions:
-        if isinstance(error, BaseExceptionGroup):
-            yield from _leaves(error)
-        else:
-            yield error
+def _leaves(error: BaseException) -> Iterator[BaseException]:
+    if isinstance(error, BaseExceptionGroup):
+        for part in error.exceptions:
+            yield from _leaves(part)
+    else:
+        yield error
 
 
 if __name__ == "__main__":

@@ -16,23 +16,23 @@ from s80lab.base.strict import Size, Strict, find_or_file, load, parse_toml, rea
 GIB = 1 << 30
 # The model counts in 32 bits what one access costs.
 MAXIMUM = (1 << 32) - 1
+# What the model is made for (src/model/types.h, replacement.h, machine.cpp).
+PROCESSORS, WAYS, CACHE_BYTES, LINE_BYTES = 32, 16, 64 * GIB, (32, 1024)
 Cycles = Annotated[int, Field(ge=0, le=MAXIMUM)]
 
 
 class Processors(Strict):
-    count: int = Field(ge=1, le=64)
+    count: int = Field(ge=1, le=PROCESSORS)
     threads_per_core: PositiveInt = 1
     clock_hz: PositiveInt
 
 
-class L1(Strict):
-    size: Size
-    ways: PositiveInt
+class Cache(Strict):
+    size: Annotated[Size, Field(le=CACHE_BYTES)]
+    ways: int = Field(ge=1, le=WAYS)
 
 
-class L2(Strict):
-    size: Size
-    ways: PositiveInt
+class L2(Cache):
     inclusion: Literal["inclusive", "exclusive"] = "inclusive"
 
 
@@ -54,7 +54,7 @@ class Clock(Strict):
     slice_instructions: for so long a processor's further accesses to a line that it has recorded are L1 hits;
     turn_instructions: after so many the plugin ends a turn of QEMU's (0: as long as it comes)."""
 
-    base_cpi: PositiveFloat = 1.0
+    base_cpi: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
     quantum_cycles: int = Field(200, ge=1, le=MAXIMUM)
     slice_instructions: int = Field(200, ge=1, le=MAXIMUM)
     turn_instructions: int = Field(0, ge=0, le=MAXIMUM)
@@ -88,10 +88,10 @@ class Machine(Strict):
     name: str
     description: str
     protocol: str
-    line_bytes: PositiveInt
+    line_bytes: int = Field(ge=LINE_BYTES[0], le=LINE_BYTES[1])
     processors: Processors
-    l1i: L1
-    l1d: L1
+    l1i: Cache
+    l1d: Cache
     l2: L2
     replacement: Replacement = Replacement()
     latency: Latency
@@ -103,6 +103,11 @@ class Machine(Strict):
     def _geometry(self) -> Self:
         if self.line_bytes & (self.line_bytes - 1):
             raise ValueError(f"line_bytes = {self.line_bytes} is no power of two")
+        if self.processors.count % self.processors.threads_per_core:
+            raise ValueError(
+                f"processors.count = {self.processors.count} is no multiple of processors.threads_per_core = "
+                f"{self.processors.threads_per_core}"
+            )
         for name, cache in (("l1i", self.l1i), ("l1d", self.l1d), ("l2", self.l2)):
             sets, rest = divmod(cache.size, cache.ways * self.line_bytes)
             if rest or sets == 0 or sets & (sets - 1):
@@ -110,6 +115,8 @@ class Machine(Strict):
                     f"{name}.size = {cache.size} bytes in {cache.ways} ways of {self.line_bytes}-byte lines makes "
                     f"{cache.size / (cache.ways * self.line_bytes):g} sets; the number of sets must be a power of two"
                 )
+            if self.replacement.policy == "plru" and cache.ways & (cache.ways - 1):
+                raise ValueError(f"{name}.ways = {cache.ways}: plru needs a power of two")
         return self
 
     @model_validator(mode="after")
@@ -136,11 +143,16 @@ class Machine(Strict):
     def resolved(self) -> str:
         """The machine as TOML with all defaults written out and every size in bytes, for the plugin."""
         dump = self.model_dump(exclude={"provenance"})
-        lines = [f"{key} = {json.dumps(value)}" for key, value in dump.items() if not isinstance(value, dict)]
+        lines = [f"{key} = {_toml(value)}" for key, value in dump.items() if not isinstance(value, dict)]
         for table, values in dump.items():
             if isinstance(values, dict):
-                lines += ["", f"[{table}]"] + [f"{key} = {json.dumps(value)}" for key, value in values.items()]
+                lines += ["", f"[{table}]"] + [f"{key} = {_toml(value)}" for key, value in values.items()]
         return "\n".join(lines) + "\n"
+
+
+def _toml(value: object) -> str:
+    """JSON's spelling but for its escapes: TOML has no surrogate pairs, and wants DEL escaped."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _flat(content: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -16,11 +16,11 @@ from typing import Any
 from s80lab import __version__
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.folder import read_manifest
+from s80lab.base.folder import read_load, read_manifest, read_stats
 from s80lab.base.follow import Follower
 from s80lab.base.hashing import value_hash
 from s80lab.base.progress import Job
-from s80lab.base.staging import staging
+from s80lab.base.staging import exclusive, staging
 from s80lab.config.machine import low_ram
 from s80lab.experiment import checkpoint
 from s80lab.experiment.checkpoint import SNAPSHOTS, Checkpoint
@@ -85,18 +85,27 @@ async def measure(plan: Plan, warm: Checkpoint, job: Job) -> Path:
     folder = run_folder(plan, warm.manifest.content)
     length = region_length(plan, await asyncio.to_thread(Snapshots.read, warm.folder / SNAPSHOTS))
     plan = replace(plan, phases=plan.phases.model_copy(update={"measure": length}))
-    with staging(folder) as partial:
-        timing = await live(plan, warm, partial, job)
-        job.update("report")
-        await asyncio.to_thread(finish, plan, warm, folder.name, inputs, timing, partial)
-    insert_run(paths.database(), folder)
+    others: list[str] = []
+
+    def wait() -> None:
+        others.append("one")
+        job.update("waiting for another process that measures it")
+
+    async with exclusive(paths.runs() / f".{folder.name}.lock", wait):
+        if not (others and is_whole(folder)):
+            with staging(folder) as partial:
+                timing = await live(plan, warm, partial, job)
+                job.update("report")
+                await asyncio.to_thread(finish, plan, warm, folder.name, inputs, timing, partial)
+        insert_run(paths.database(), folder)
     return folder
 
 
 def is_whole(folder: Path, *files: str) -> bool:
-    """Whether the folder holds a whole run, with these files beside what every run has."""
+    """Whether the folder holds a whole run that can be read, with these files beside what every run has."""
     try:
-        read_manifest(folder)
+        read_load(folder, read_manifest(folder))
+        read_stats(folder)
     except UserError:
         return False
     return all((folder / name).is_file() for name in files)

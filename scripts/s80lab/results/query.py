@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
@@ -17,6 +18,8 @@ from rich.console import Console
 from s80lab.base.errors import UserError
 
 OUTPUTS = ("table", "csv", "json")
+STEPS = 100_000
+"""Of SQLite's machine between two looks at the signals: milliseconds."""
 
 
 def query(database: Path, sql: str, output: str = "table", console: Console | None = None) -> None:
@@ -38,11 +41,13 @@ def select(database: Path, sql: str) -> tuple[list[str], list[Sequence[Any]]]:
         uri = f"{database.resolve().as_uri()}?mode=ro"
         with closing(sqlite3.connect(uri, uri=True, timeout=60)) as connection:
             connection.set_authorizer(_no_other_files)
+            # Back into Python now and then, where a signal can end the question.
+            connection.set_progress_handler(lambda: 0, STEPS)
             cursor = connection.execute(sql)
             if cursor.description is None:
                 raise UserError("the SQL is no query; write a SELECT over the views v_* or the table run")
             return [column[0] for column in cursor.description], cursor.fetchall()
-    except (sqlite3.Error, sqlite3.Warning) as error:
+    except (sqlite3.Error, sqlite3.Warning, UnicodeDecodeError) as error:
         raise UserError(f"the SQL cannot be answered: {error}") from None
 
 
@@ -75,7 +80,9 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 def _cell(value: Any) -> str:
     if value is None:
         return "-"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    text = f"{value:.4g}" if isinstance(value, float) else value.hex() if isinstance(value, bytes) else str(value)
+    # What a cell holds may come from a file of somebody else: no escape sequence reaches the terminal.
+    return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def _csv(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
@@ -87,4 +94,15 @@ def _csv(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 
 
 def _json(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    return json.dumps([dict(zip(columns, row, strict=True)) for row in rows], indent=1) + "\n"
+    twice = {column for column in columns if columns.count(column) > 1}
+    if twice:
+        raise UserError(f"two columns are named {', '.join(sorted(twice))}: name them apart with AS")
+    plain = ([_json_value(value) for value in row] for row in rows)
+    return json.dumps([dict(zip(columns, row, strict=True)) for row in plain], indent=1, allow_nan=False) + "\n"
+
+
+def _json_value(value: Any) -> Any:
+    """JSON has neither bytes nor infinity."""
+    if isinstance(value, bytes):
+        return value.hex()
+    return None if isinstance(value, float) and not math.isfinite(value) else value

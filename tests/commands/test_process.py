@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The command in unfriendly surroundings: one sentence and a non-zero exit, never a traceback."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from s80lab.results.database import insert_run
+
+ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
+
+
+def start(results: Path, *arguments: str, **environment: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "s80lab", *arguments],
+        env={**os.environ, "S80LAB_RESULTS": str(results), **environment},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+    )
+
+
+def sentence(results: Path, *arguments: str, **environment: str) -> str:
+    """What the command refuses with."""
+    process = start(results, *arguments, **environment)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 2, said
+    assert said.startswith("s80lab: ")
+    assert said.count("\n") == 1
+    return said
+
+
+@pytest.mark.parametrize("ends", [signal.SIGTERM, signal.SIGINT])
+def test_an_endless_question_can_be_ended(runs: Path, ends: signal.Signals) -> None:
+    insert_run(runs.parent / "s80lab.sqlite", runs / "imapb-1")
+    process = start(runs.parent, "query", ENDLESS)
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(2)
+    process.send_signal(ends)
+    process.communicate(timeout=60)
+    assert process.returncode != 0
+
+
+@pytest.mark.parametrize("command", [("list",), ("report", "imapb"), ("query", "SELECT * FROM run")])
+def test_a_damaged_database_is_one_sentence(tmp_path: Path, command: tuple[str, ...]) -> None:
+    (tmp_path / "s80lab.sqlite").write_bytes(b"no database at all, but long enough to be looked at" * 100)
+    sentence(tmp_path, *command)
+
+
+def test_results_that_are_a_file_are_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert "file" in sentence(tmp_path / "file", "query", "SELECT 1")
+
+
+@pytest.mark.parametrize(
+    "locale",
+    [
+        {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+        {"PYTHONIOENCODING": "ascii"},
+        {"LC_ALL": "C", "PYTHONIOENCODING": "latin-1"},
+    ],
+)
+def test_any_locale_will_do(tmp_path: Path, locale: dict[str, str]) -> None:
+    process = start(tmp_path, "protocol", "show", "moesi", **locale)
+    said, error = process.communicate(timeout=60)
+    assert (process.returncode, error) == (0, "")
+    assert "moesi" in said
