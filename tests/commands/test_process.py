@@ -55,6 +55,15 @@ def test_a_damaged_database_is_one_sentence(tmp_path: Path, command: tuple[str, 
     sentence(tmp_path, *command)
 
 
+def test_a_run_whose_folder_is_gone_is_listed_as_such(runs: Path) -> None:
+    for name in ("imapb-1", "imapb-2"):
+        insert_run(runs.parent / "s80lab.sqlite", runs / name)
+    (runs / "imapb-2").rename(runs / "moved")
+    said, _ = start(runs.parent, "list").communicate(timeout=60)
+    assert "imapb-2 (its folder is gone" in said
+    assert "imapb-1 (its folder is gone" not in said
+
+
 def test_results_that_are_a_file_are_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     assert "file" in sentence(tmp_path / "file", "query", "SELECT 1")

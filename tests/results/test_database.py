@@ -138,6 +138,13 @@ def test_a_run_that_is_not_whole_is_refused(runs: Path, run_dir: Path) -> None:
     assert list_runs(runs / "new.sqlite") == []
 
 
+def test_a_manifest_of_words_for_numbers_is_refused(runs: Path, run_dir: Path) -> None:
+    manifest = json.loads((run_dir / "manifest.json").read_text()) | {"instructions": "many"}
+    (run_dir / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(UserError, match="`instructions` must be a number, not 'many'"):
+        insert_run(runs.parent / "s80lab.sqlite", run_dir)
+
+
 def test_a_run_without_stats_is_refused(runs: Path, run_dir: Path) -> None:
     (run_dir / "stats.json").unlink()
     with pytest.raises(UserError, match=r"stats.json: cannot be read"):

@@ -29,6 +29,7 @@ MANIFEST_KEYS = (
     "inputs",
     "versions",
 )
+NUMBERS = ("seed", "instructions", "modelled_ns", "wall_s", "mips")
 TRANSACTIONS_KEYS = ("mix", "seed", "clients", "think_ms", "region", "transactions", "totals", "errors")
 # Engines whose runs have no result of the load generator.
 UNLOADED = ("replay", "gem5")
@@ -41,6 +42,9 @@ def read_manifest(run_dir: Path) -> dict[str, Any]:
     manifest = _read(path, MANIFEST_KEYS)
     if manifest["status"] != "whole":
         raise UserError(f"{path}: the run is {manifest['status']}, not whole; run it again")
+    for key in NUMBERS:
+        if isinstance(manifest[key], bool) or not isinstance(manifest[key], int | float):
+            raise UserError(f"{path}: `{key}` must be a number, not {manifest[key]!r}; run it again")
     return manifest
 
 

@@ -114,6 +114,8 @@ def list_names() -> None:
         print("runs:")
         for run in list_runs(paths.database()):
             status = f"not a result: {run['reasons']}" if run["reasons"] else run["status"]
+            if not (paths.results() / run["folder"]).is_dir():
+                status = "its folder is gone"
             print(f"  {run['id']} ({status}, {run['created']})")
 
 
