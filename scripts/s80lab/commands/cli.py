@@ -23,6 +23,7 @@ from s80lab.commands.compare import compare_command
 from s80lab.commands.doctor import examine
 from s80lab.commands.init import init_command
 from s80lab.commands.knockout import knockout_command
+from s80lab.commands.metrics import metrics_command
 from s80lab.commands.misses import misses_command
 from s80lab.commands.parts import (
     Again,
@@ -254,6 +255,7 @@ app.command("agree")(agree_command)
 app.command("claims")(claims_command)
 app.command("compare")(compare_command)
 app.command("explore")(explore_command)
+app.command("metrics")(metrics_command)
 app.command("misses")(misses_command)
 app.command("filter-error")(filter_error_command)
 

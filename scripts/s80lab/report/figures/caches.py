@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 
 from s80lab.report.data import NOT_WARM, Group
+from s80lab.report.figures.registry import picture
 from s80lab.report.figures.style import INK, key, panels, percent_axis, stacked
 from s80lab.results import paper
 
@@ -26,6 +27,11 @@ def panel_title(group: Group, *, of_caches: bool = True) -> str:
     return group.label + (f" ({NOT_WARM})" if of_caches and not group.warm else "")
 
 
+@picture(
+    "miss_source",
+    "Who serviced the L2 misses",
+    "Share of the L2 misses of each kind, by user and kernel code where they are told apart; percent in the bars.",
+)
 def miss_source(groups: Sequence[Group]) -> Figure:
     figure, axes = panels(1, len(groups), 3.0)
     for axis, group in zip(axes, groups, strict=True):
@@ -50,6 +56,11 @@ def _bars(group: Group) -> list[tuple[str, str]]:
     ]
 
 
+@picture(
+    "e_state",
+    "Blocks that entered an L2, and the fate of those in E",
+    "Above: all blocks by their state at fill. Below: what ended the E of blocks that had entered in E.",
+)
 def e_state(groups: Sequence[Group]) -> Figure:
     figure, axes = panels(2, 1, 1.9 + 0.6 * len(groups), share_x=False)
     fills = [(panel_title(g), [g.mean(f"fill_state.{state}") for state in "MOES"]) for g in groups]
@@ -64,6 +75,11 @@ def e_state(groups: Sequence[Group]) -> Figure:
     return figure
 
 
+@picture(
+    "cpi",
+    "Cycles per instruction",
+    "Base cycles, and stalls by where the access was serviced.",
+)
 def cpi(groups: Sequence[Group]) -> Figure:
     figure, axes = panels(1, len(groups), 1.9)
     words = {"base": "base", "l2": "L2 hit", "memory": "memory", "cache": "another cache", "upgrade": "upgrade"}
@@ -83,6 +99,12 @@ def cpi(groups: Sequence[Group]) -> Figure:
     return figure
 
 
+@picture(
+    "instruction_mix",
+    "Instruction mix",
+    "Retired instructions by class; the paper states loads and stores in one number, branches in another.",
+    of_caches=False,
+)
 def instruction_mix(groups: Sequence[Group]) -> Figure:
     classes = {
         "load": ("load", "E"),

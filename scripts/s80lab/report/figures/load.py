@@ -13,6 +13,7 @@ from matplotlib.ticker import NullLocator
 
 from s80lab.report.data import Group
 from s80lab.report.figures.caches import panel_title
+from s80lab.report.figures.registry import picture
 from s80lab.report.figures.style import COLOURS, GROUP_COLOURS, INK, QUIET, panels, percent_axis
 from s80lab.report.transactions import Type, types
 
@@ -20,6 +21,12 @@ MOST_TICKS = 7
 _SHADES = (1.0, 0.75, 0.5, 0.3)
 
 
+@picture(
+    "latency",
+    "Response times",
+    "Modelled response time by transaction type (and their number): median, 90th, 95th, 99th percentile.",
+    of_load=True,
+)
 def latency(groups: Sequence[Group]) -> Figure:
     """One row a type: a line from the median to the 99th percentile, a dot at each quantile."""
     figure, axes = panels(1, len(groups), 3.2)
@@ -45,6 +52,13 @@ def latency(groups: Sequence[Group]) -> Figure:
     return figure
 
 
+@picture(
+    "executed_mix",
+    "Transactions, as run and as stated",
+    "Share of each type among the executed transactions, beside Table 1 and what the driver lets expect.",
+    of_caches=False,
+    of_load=True,
+)
 def executed_mix(groups: Sequence[Group]) -> Figure:
     """One row a type: a bar for what was run, marks for Table 1 and for the chain."""
     figure, axes = panels(1, len(groups), 3.3)
@@ -65,6 +79,11 @@ def executed_mix(groups: Sequence[Group]) -> Figure:
     return figure
 
 
+@picture(
+    "busy",
+    "Busy cores",
+    "Busy cycles of each core as a share of the measured region; the thin lines span the seeds.",
+)
 def busy(groups: Sequence[Group]) -> Figure:
     """A bar a core, its height the mean over the seeds."""
     figure, axes = panels(1, len(groups), 2.3)

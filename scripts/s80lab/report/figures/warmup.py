@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from s80lab.report.data import NOT_WARM, Group, Run
+from s80lab.report.figures.registry import picture
 from s80lab.report.figures.style import GROUP_COLOURS, INK, QUIET, panels, percent_axis
 
 _PANELS = {
@@ -23,6 +24,12 @@ _PANELS = {
 Window = Mapping[str, Any]
 
 
+@picture(
+    "warm_up",
+    "Warm-up",
+    "Each statistics window since the mix began, a line a seed: faint in the warm-up, strong in the region.",
+    of_caches=False,
+)
 def warm_up(groups: Sequence[Group]) -> Figure:
     """Three panels over the same instructions; one line a seed, faint until its measured region begins."""
     figure, axes = panels(len(_PANELS), 1, 5.2)

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`s80lab metrics`: what is measured, from the one place where it is declared."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from s80lab.base import paths
+from s80lab.results.metrics.derive import markdown
+
+PAGE = paths.HOME / "results" / "README.md"
+HEAD = "| metric | unit |"
+
+
+def metrics_command(
+    docs: Annotated[bool, typer.Option("--docs", help="Write the table at the end of results/README.md anew.")] = False,
+) -> None:
+    """Every metric with its unit, meaning and formula, as a Markdown table."""
+    if not docs:
+        print(markdown(), end="")
+        return
+    text = PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(text[: text.index(HEAD)] + markdown(), encoding="utf-8")
+    print(f"page: {PAGE.relative_to(paths.HOME)}")

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The one place where figures of a report are declared, with `@picture(...)` on the function that draws one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from matplotlib.figure import Figure
+
+from s80lab.report.data import Group
+
+Draw = Callable[[Sequence[Group]], Figure]
+
+
+@dataclass(frozen=True)
+class Declared:
+    """of_caches: its numbers need warm caches. of_load: it shows the load generator's side, which a replay lacks."""
+
+    name: str
+    title: str
+    caption: str
+    of_caches: bool
+    of_load: bool
+    draw: Draw
+
+
+PICTURES: dict[str, Declared] = {}
+
+
+def picture(
+    name: str, title: str, caption: str, *, of_caches: bool = True, of_load: bool = False
+) -> Callable[[Draw], Draw]:
+    """Declares the decorated function, which draws groups of runs, as the figure `name`."""
+
+    def declare(draw: Draw) -> Draw:
+        if name in PICTURES:
+            raise ValueError(f"the figure {name} is declared twice")
+        PICTURES[name] = Declared(name, title, caption, of_caches, of_load, draw)
+        return draw
+
+    return declare

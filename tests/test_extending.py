@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""docs/extending.md, done as it says in a copy of the tree: every file written, every command run."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from tests.lab import LIMIT_S
+
+from s80lab.base import paths
+
+PARTS = ("configs", "docs", "results", "scripts", "tests", "workloads", "disk-images")
+FILES = ("CMakeLists.txt", "README.md", "pyproject.toml")
+BLOCK = re.compile(r"^```(\w+)(?: (as|at the end of) (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Section:
+    title: str
+    text: str
+
+    def follow(self, tree: Path) -> None:
+        """Does what the section says; fails with the output of the first command that does."""
+        for language, how, name, content in BLOCK.findall(self.text):
+            if name:
+                with (tree / name).open("a" if how == "at the end of" else "x", encoding="utf-8") as file:
+                    file.write(content)
+            else:
+                assert language == "sh"
+                for line in content.splitlines():
+                    run(tree, line)
+
+
+def sections() -> list[Section]:
+    text = (paths.ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
+    return [Section(*part.split("\n", 1)) for part in text.split("\n## ")[1:] if BLOCK.search(part)]
+
+
+def run(tree: Path, line: str) -> None:
+    commands = tree / "commands"
+    environment = os.environ | {"PYTHONPATH": str(tree / "scripts"), "PATH": f"{commands}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        ["sh", "-ec", line], cwd=tree, env=environment, capture_output=True, text=True, timeout=LIMIT_S
+    )
+    assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What git has of the tree, the compiled programs of this one, and the two commands."""
+    tree = tmp_path_factory.mktemp("tree")
+    for part in PARTS:
+        runs = shutil.ignore_patterns("__pycache__", "runs", "reports", "agreement", "*.sqlite*", "*.egg-info")
+        shutil.copytree(paths.ROOT / part, tree / part, ignore=runs)
+    for name in FILES:
+        shutil.copy(paths.ROOT / name, tree / name)
+    (tree / "build").mkdir()
+    for name in ("bin", "lib", "venv"):
+        (tree / "build" / name).symlink_to(paths.ROOT / "build" / name)
+    (tree / "commands").mkdir()
+    for name, module in (("s80lab", "s80lab"), ("pytest", "pytest -p no:cacheprovider")):
+        command = tree / "commands" / name
+        command.write_text(f'#!/bin/sh\nexec {sys.executable} -m {module} "$@"\n')
+        command.chmod(0o755)
+    return tree
+
+
+        tree,
+        f'test "$(python3 -c "print(1)")" = 1 && {sys.executable} -c "import s80lab; print(s80lab.__file__)" | grep -q {tree}',
+    )
+
+
+def test_the_copy_is_what_runs(tree: Path) -> None:
+    run(tree, f"{sys.executable} -c 'import s80lab; print(s80lab.__file__)' | grep -qF {tree}/")
+
+
+# Later sections use what earlier ones have made, as a reader would.
+@pytest.mark.parametrize("section", sections(), ids=lambda section: section.title)
+def test_it_is_done_as_it_says(section: Section, tree: Path) -> None:
+    section.follow(tree)
