@@ -72,11 +72,6 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tree
 
 
-        tree,
-        f'test "$(python3 -c "print(1)")" = 1 && {sys.executable} -c "import s80lab; print(s80lab.__file__)" | grep -q {tree}',
-    )
-
-
 def test_the_copy_is_what_runs(tree: Path) -> None:
     run(tree, f"{sys.executable} -c 'import s80lab; print(s80lab.__file__)' | grep -qF {tree}/")
 

@@ -28,7 +28,7 @@ from typing import Any
 
 from s80lab.base.folder import read_load, read_manifest, read_transactions, read_wanted
 from s80lab.results.metrics import cache, classes, cycles, guest, load, session, turns
-from s80lab.results.metrics.registry import REGISTRY, Measurement, Metric, compute_all
+from s80lab.results.metrics.registry import REGISTRY, Measurement, Metric, compute_all, markdown
 from s80lab.results.metrics.standing import headline_batches, standing
 from s80lab.results.metrics.warmup import ALLOWED_DRIFT_POINTS, WarmUp, judge
 from s80lab.results.metrics.windows import curve
@@ -43,7 +43,7 @@ DECLARING_MODULES = (
 SCHEMA = 1
 SIGNIFICANT_DIGITS = 9
 
-__all__ = ["REGISTRY", "of", "stats", "warm_up", "write_stats"]
+__all__ = ["REGISTRY", "markdown", "of", "stats", "warm_up", "write_stats"]
 
 
 def of(flat_name: str) -> Metric:
