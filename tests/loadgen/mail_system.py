@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import random
 import shutil
 import signal
 import socket
@@ -43,7 +45,7 @@ default_process_limit = 400
 default_client_limit = 2000
 passdb {{
   driver = static
-  args = password=secret
+  args = password={password}
 }}
 userdb {{
   driver = static
@@ -103,9 +105,12 @@ def missing() -> str:
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Below the ports that the kernel gives to connections: until a server listens there, nobody else takes it."""
+    for port in random.sample(range(10_000, 32_000), 100):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("none of 100 ports is free")
 
 
 def await_port(port: int, server: subprocess.Popen[bytes], seconds: float = 20) -> None:
@@ -125,6 +130,7 @@ class MailSystem:
 
     base: Path
     extra: str = ""  # further Dovecot settings
+    password: str = "secret"  # everybody's; the load generator knows it
     imap: int = field(default_factory=free_port)
     smtp: int = field(default_factory=free_port)
     lmtp: int = field(default_factory=free_port)
@@ -138,7 +144,7 @@ class MailSystem:
     def start(self) -> None:
         self.base.chmod(0o755)
         ports = {"base": self.base, "imap": self.imap, "smtp": self.smtp, "lmtp": self.lmtp}
-        (self.base / "dovecot.conf").write_text(DOVECOT_CONF.format(**ports, extra=self.extra))
+        (self.base / "dovecot.conf").write_text(DOVECOT_CONF.format(**ports, extra=self.extra, password=self.password))
         (self.base / "smtpd.conf").write_text(SMTPD_CONF.format(**ports))
         (self.base / "smtpd.conf").chmod(0o600)
         certificate = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
