@@ -19,6 +19,7 @@ from tests.simulation import write_run
 from s80lab.base.errors import UserError
 from s80lab.base.student import student_t
 from s80lab.report.data import read_groups
+from s80lab.report.figures.all import in_order
 from s80lab.report.headline import ENTRIES, beside_table, headline_table
 from s80lab.report.interval import Estimate, estimate
 from s80lab.report.rows import SECTIONS
@@ -28,7 +29,8 @@ from s80lab.report.write import print_beside, print_experiment, write_experiment
 from s80lab.results.metrics.derive import of, write_stats
 from s80lab.results.metrics.standing import HEADLINE
 
-FIGURES = ["busy", "cpi", "e_state", "executed_mix", "instruction_mix", "latency", "miss_source", "warm_up"]
+FIGURES = sorted(declared.name for declared in in_order())
+SHIPPED = {"miss_source", "e_state", "warm_up", "cpi", "instruction_mix", "latency", "executed_mix", "busy"}
 
 
 @pytest.fixture
@@ -150,6 +152,10 @@ def test_the_page_of_a_run_is_self_contained_and_has_no_date(run_dir: Path) -> N
     assert not re.search(r"\b20\d\d-\d\d-\d\d\b", page)
     assert str(run_dir) not in page
     assert page.count("<svg") == len(FIGURES)
+
+
+def test_no_figure_was_lost() -> None:
+    assert set(FIGURES) >= SHIPPED
 
 
 def test_figures_are_files_of_their_own(run_dir: Path) -> None:

@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 
 from s80lab.base.errors import UserError
+from s80lab.base.strict import hint
 from s80lab.gem5 import binary as gem5_binary
 from s80lab.gem5.agree import agree, replay
 from s80lab.trace import files as trace_files
@@ -30,7 +31,15 @@ Protocol = Annotated[str | None, typer.Option(help="A protocol (configs/protocol
 Settings = Annotated[list[str] | None, typer.Option("--set", help="A value of the machine file, e.g. l2.size=4MiB.")]
 First = Annotated[int, typer.Option(min=0, help="Number of the first access, from 0.")]
 Count = Annotated[int | None, typer.Option(min=1, help="How many accesses; all of them where it is absent.")]
-Form = Literal["gem5", "champsim", "din", "text", "order"]
+
+
+def _form(name: str) -> str:
+    if name not in trace_source.FORMS:
+        raise UserError(f"there is no format `{name}`: {hint(name, trace_source.FORMS)}")
+    return name
+
+
+Form = Annotated[str, typer.Option("--format", callback=_form, help=f"{', '.join(trace_source.FORMS)}.")]
 
 
 @trace_app.command("step")
@@ -55,7 +64,7 @@ def step(
 @trace_app.command("export")
 def export(
     file: Annotated[Path, typer.Argument(help="A full capture, a text trace or an order file.")],
-    form: Annotated[Form, typer.Option("--format", help="Of what.")],
+    form: Form,
     out: Annotated[Path, typer.Option(help="Folder for one file a processor; one file for text and order.")],
     machine: Machine = None,
     protocol: Protocol = None,
@@ -81,7 +90,7 @@ def import_(
     files: Annotated[
         list[Path], typer.Argument(help="One file a processor (cpuNN..., or in this order); one for text.")
     ],
-    form: Annotated[Form, typer.Option("--format", help="What they are.")],
+    form: Form,
     out: Annotated[Path, typer.Option(help="The capture to write (.s80c).")],
     machine: Annotated[str, typer.Option(help="Whose line size and processors.")] = trace_source.DEFAULT_MACHINE,
     settings: Settings = None,

@@ -33,7 +33,9 @@ from s80lab.results.metrics.derive import REGISTRY
 TEMPLATES = Path(__file__).parent / "templates"
 
 _LOAD = "Load and machine"
-# Topics of the page: title, the figures and the tables (by their titles) under it.
+_OF_TRANSACTIONS = ("executed_mix", "latency")
+# Topics of the page: title, the figures and the tables (by their titles) under it. A figure of none is a topic of its
+# own, near the end.
 _TOPICS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("Headline", (), ("Headline",)),
     (
@@ -110,13 +112,15 @@ def _topics(groups: Sequence[Group], pictures: Sequence[Picture]) -> list[Topic]
         Topic(title, [drawn[name] for name in figures], [tables[name] for name in of_topic])
         for title, figures, of_topic in _TOPICS
     ]
+    placed = {name for _, figures, _ in _TOPICS for name in figures} | set(_OF_TRANSACTIONS)
+    topics += [Topic(picture.title, [picture], []) for name, picture in drawn.items() if name not in placed]
     topics += miss_topics(groups)
     loaded = [group for group in groups if not group.replayed]
     if not loaded:
         return topics
     transactions = Topic(
         "Transactions",
-        [drawn["executed_mix"], drawn["latency"]],
+        [drawn[name] for name in _OF_TRANSACTIONS],
         [transactions_table(group) for group in loaded],
     )
     before = next(place for place, topic in enumerate(topics) if topic.title == _LOAD)

@@ -23,6 +23,7 @@ from s80lab.trace.text import TextTrace
 from s80lab.trace.tool import Setup
 
 FORMATS: dict[str, Format] = {form.name: form for form in (GEM5, CHAMPSIM, DIN)}
+FORMS = (*FORMATS, "text", "order")
 CAPTURE = b"S80"
 DEFAULT_MACHINE = "s80"
 
