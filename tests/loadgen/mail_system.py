@@ -124,6 +124,15 @@ def await_port(port: int, server: subprocess.Popen[bytes], seconds: float = 20) 
     raise AssertionError(f"no server on port {port}")
 
 
+def make_certificate(folder: Path) -> tuple[Path, Path]:
+    """Of 127.0.0.1, signed by nobody: certificate and key."""
+    certificate, key = folder / "cert.pem", folder / "key.pem"
+    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
+    command += ["-nodes", "-days", "2", "-subj", "/CN=127.0.0.1", "-keyout", str(key), "-out", str(certificate)]
+    subprocess.run(command, check=True, capture_output=True)
+    return certificate, key
+
+
 @dataclass
 class MailSystem:
     """The running servers; `stop` ends them and `kill_imap` does so without a farewell."""
@@ -147,10 +156,7 @@ class MailSystem:
         (self.base / "dovecot.conf").write_text(DOVECOT_CONF.format(**ports, extra=self.extra, password=self.password))
         (self.base / "smtpd.conf").write_text(SMTPD_CONF.format(**ports))
         (self.base / "smtpd.conf").chmod(0o600)
-        certificate = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
-        certificate += ["-nodes", "-days", "2", "-subj", "/CN=127.0.0.1"]
-        certificate += ["-keyout", str(self.base / "key.pem"), "-out", str(self.base / "cert.pem")]
-        subprocess.run(certificate, check=True, capture_output=True)
+        make_certificate(self.base)
         assert DOVECOT is not None
         assert SMTPD is not None
         self._launch([DOVECOT, "-F", "-c", str(self.base / "dovecot.conf")], self.imap)

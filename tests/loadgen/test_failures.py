@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from tests.loadgen.conftest import LOADGEN, USERS, Outcome, Runner, collect, launch
-from tests.loadgen.mail_system import MailSystem, free_port
+from tests.loadgen.mail_system import MailSystem, free_port, make_certificate
 
 from s80lab.config.workload import job_text
 
@@ -73,12 +73,8 @@ def test_a_mail_server_that_refuses_is_an_smtp_error(mail_system: MailSystem, tm
 
 @pytest.fixture
 def certificate(tmp_path: Path) -> ssl.SSLContext:
-    files = [str(tmp_path / name) for name in ("cert.pem", "key.pem")]
-    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-    command += ["-days", "2", "-subj", "/CN=127.0.0.1", "-out", files[0], "-keyout", files[1]]
-    subprocess.run(command, check=True, capture_output=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(*files)
+    context.load_cert_chain(*make_certificate(tmp_path))
     return context
 
 

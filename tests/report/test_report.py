@@ -19,7 +19,7 @@ from tests.simulation import write_run
 from s80lab.base.errors import UserError
 from s80lab.base.student import student_t
 from s80lab.report.data import read_groups
-from s80lab.report.figures.all import in_order
+from s80lab.report.figures.registry import PICTURES
 from s80lab.report.headline import ENTRIES, beside_table, headline_table
 from s80lab.report.interval import Estimate, estimate
 from s80lab.report.rows import SECTIONS
@@ -29,7 +29,7 @@ from s80lab.report.write import print_beside, print_experiment, write_experiment
 from s80lab.results.metrics.derive import of, write_stats
 from s80lab.results.metrics.standing import HEADLINE
 
-FIGURES = sorted(declared.name for declared in in_order())
+FIGURES = sorted(PICTURES)
 SHIPPED = {"miss_source", "e_state", "warm_up", "cpi", "instruction_mix", "latency", "executed_mix", "busy"}
 
 

@@ -67,8 +67,8 @@ def tidy(say: Callable[[str], None], *folders: Path) -> None:
 
 
 @asynccontextmanager
-async def exclusive(path: Path, waiting: Callable[[], None]) -> AsyncIterator[None]:
-    """Holds the lock file `path`; calls `waiting` once when another process has it."""
+async def exclusive(path: Path, waiting: Callable[[], None]) -> AsyncIterator[bool]:
+    """Holds the lock file `path`; calls `waiting` once when another process has it, and tells whether one had."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:
         told = False
@@ -81,7 +81,7 @@ async def exclusive(path: Path, waiting: Callable[[], None]) -> AsyncIterator[No
                     waiting()
                     told = True
                 await asyncio.sleep(POLL_S)
-        yield
+        yield told
 
 
 @contextmanager

@@ -85,14 +85,9 @@ async def measure(plan: Plan, warm: Checkpoint, job: Job) -> Path:
     folder = run_folder(plan, warm.manifest.content)
     length = region_length(plan, await asyncio.to_thread(Snapshots.read, warm.folder / SNAPSHOTS))
     plan = replace(plan, phases=plan.phases.model_copy(update={"measure": length}))
-    others: list[str] = []
-
-    def wait() -> None:
-        others.append("one")
-        job.update("waiting for another process that measures it")
-
-    async with exclusive(paths.runs() / f".{folder.name}.lock", wait):
-        if not (others and is_whole(folder)):
+    lock = paths.runs() / f".{folder.name}.lock"
+    async with exclusive(lock, lambda: job.update("waiting for another process that measures it")) as waited:
+        if not (waited and is_whole(folder)):
             with staging(folder) as partial:
                 timing = await live(plan, warm, partial, job)
                 job.update("report")
