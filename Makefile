@@ -2,7 +2,7 @@
 # make run: from an empty Debian machine to the tables of both mail mixes. Every target can be repeated.
 S80LAB := build/venv/bin/s80lab
 
-.PHONY: setup build image run test lint wheel bench fuzz trixie clean
+.PHONY: setup build image run test lint wheel analysis bench fuzz trixie clean
 .DEFAULT_GOAL := run
 
 setup:
@@ -33,6 +33,10 @@ wheel: build
 	@rm -rf build/package build/dist
 	@build/venv/bin/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/dist .
 	@ls build/dist/*.whl
+
+# pandas and pyarrow, for notebooks and for Parquet.
+analysis: setup
+	@scripts/setup analysis
 
 bench: image
 	@scripts/setup test
