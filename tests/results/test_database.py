@@ -17,8 +17,8 @@ import pytest
 from rich.console import Console
 
 from s80lab.base.errors import UserError
-from s80lab.results.database import insert_run, list_runs, query
-from s80lab.results.query import select
+from s80lab.results.database import insert_run, list_runs
+from s80lab.results.query import query, select
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 

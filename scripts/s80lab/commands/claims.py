@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +11,8 @@ import typer
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.commands.parts import Scale, latest_runs, wide_console
+from s80lab.commands.output import AsJson, print_json, wide_console
+from s80lab.commands.parts import Scale, latest_runs
 from s80lab.report.claims.judge import findings
 from s80lab.report.claims.tables import claims_page, claims_table
 from s80lab.report.data import Group, read_groups
@@ -25,7 +25,6 @@ HEADINGS = {"At the paper's scale": "paper-scale", "The default job": "small"}
 Experiments = Annotated[
     list[str] | None, typer.Argument(help="Names of files in configs/experiments; without any: imapb imape.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="As JSON: estimates, verdicts, reasons.")]
 Reference = Annotated[bool, typer.Option("--reference", help="Writes docs/claims.md from results/reference.")]
 
 
@@ -38,7 +37,7 @@ def claims_command(
         return
     groups = read_groups(latest_runs(experiments or ["imapb", "imape"], scale))
     if as_json:
-        print(json.dumps([finding.record() for finding in findings(groups)], indent=1, ensure_ascii=False))
+        print_json([finding.record() for finding in findings(groups)])
     else:
         print_table(claims_table(groups), wide_console(), details=True)
 

@@ -15,16 +15,17 @@ from rich.console import Console
 
 from s80lab import __version__
 from s80lab.base import paths
-from s80lab.base.strict import names, parse_settings
+from s80lab.base.strict import parse_settings
 from s80lab.capture.bench import run_bench
 from s80lab.commands.capture import capture, captures_app
 from s80lab.commands.claims import claims_command
 from s80lab.commands.compare import compare_command
-from s80lab.commands.doctor import examine
+from s80lab.commands.doctor import doctor_command
 from s80lab.commands.init import init_command
 from s80lab.commands.knockout import knockout_command
 from s80lab.commands.metrics import metrics_command
 from s80lab.commands.misses import misses_command
+from s80lab.commands.output import AsJson, print_json, sayer, show_runs
 from s80lab.commands.parts import (
     Again,
     Engine,
@@ -35,7 +36,6 @@ from s80lab.commands.parts import (
     Scale,
     Settings,
     add_store_commands,
-    latest_runs,
     make_plans,
     parse_seeds,
     run_gem5,
@@ -45,20 +45,18 @@ from s80lab.commands.process import sentence_of, speak_utf8
 from s80lab.commands.protocol import app as protocol_app
 from s80lab.commands.reference import reference_command
 from s80lab.commands.replay import explore_command, filter_error_command, replay_command
+from s80lab.commands.results import list_command, query_command, report_command
 from s80lab.commands.run import run_until, tell
 from s80lab.commands.trace import agree_command, trace_app
-from s80lab.config.experiment import load_experiment
 from s80lab.experiment import checkpoint
 from s80lab.experiment.plan import Options
 from s80lab.experiment.precision import SHARES, USUAL, parse_wanted
 from s80lab.gem5.plan import Gem5Plan
-from s80lab.gem5.runs import shipped_runs
 from s80lab.gem5.sweep import sweep_table, write_sweep
 from s80lab.image.build import build_image
+from s80lab.report.data import read_run
+from s80lab.report.record import run_record
 from s80lab.report.terminal import print_table
-from s80lab.report.write import print_beside, print_experiment, write_experiment_report
-from s80lab.results.database import list_runs
-from s80lab.results.database import query as query_database
 from s80lab.results.inversions import sentence
 
 app = typer.Typer(help=__doc__, no_args_is_help=True, pretty_exceptions_enable=False)
@@ -89,35 +87,6 @@ def common(
 ) -> None:
     # What Typer shows as the command's own help stands in `app`.
     pass
-
-
-@app.command()
-def doctor(scale: Annotated[str, typer.Option(help="For experiments at this scale.")] = "small") -> None:
-    """Says whether this machine can do the main job, and what to do where it cannot."""
-    findings = examine(scale)
-    for finding in findings:
-        print(f"{'ok  ' if finding.good else 'FAIL'} {finding.subject}: {finding.text}")
-    if not all(finding.good for finding in findings):
-        raise typer.Exit(1)
-
-
-@app.command("list")
-def list_names() -> None:
-    """Machines, protocols, experiments, scales, and the runs in the database."""
-    for kind, folder in (
-        ("machines", paths.MACHINES),
-        ("protocols", paths.PROTOCOLS),
-        ("experiments", paths.EXPERIMENTS),
-        ("scales", paths.SCALES),
-    ):
-        print(f"{kind}: {', '.join(names(folder))}")
-    if paths.database().is_file():
-        print("runs:")
-        for run in list_runs(paths.database()):
-            status = f"not a result: {run['reasons']}" if run["reasons"] else run["status"]
-            if not (paths.results() / run["folder"]).is_dir():
-                status = "its folder is gone"
-            print(f"  {run['id']} ({status}, {run['created']})")
 
 
 @image_app.command("build")
@@ -181,57 +150,25 @@ def run(
     ] = False,
     engine: Engine = "qemu",
     gem5: Gem5 = None,
+    as_json: AsJson = False,
 ) -> None:
     """Everything that the experiments still lack, up to their tables."""
     options = Options(machine, protocol, scale, parse_seeds(seeds), parse_settings(settings or []), order, misses)
     if engine == "gem5":
-        _show_gem5(run_gem5(experiments, options, gem5, jobs, again, "run"))
+        _show_gem5(run_gem5(experiments, options, gem5, jobs, again, "run"), as_json)
+        return
+    say = sayer(as_json)
+    wanted = parse_wanted(until, of, max_seeds) if until else None
+    plans = make_plans(experiments, options)
+    if wanted:
+        folders = run_until(plans, options, wanted, jobs, again, drop_warm, say)
     else:
-        wanted = parse_wanted(until, of, max_seeds) if until else None
-        plans = make_plans(experiments, options)
-        if wanted:
-            folders = run_until(plans, options, wanted, jobs, again, drop_warm)
-        else:
-            folders = run_pipeline(plans, jobs, again, "run", drop_warm)
-        _show(folders)
-        if wanted:
-            tell(folders, wanted)
-        for folder in folders if order else ():
-            print(f"{folder.name}: {sentence(folder)}")
-
-
-@app.command()
-def report(
-    experiments: Experiments,
-    scale: Scale = None,
-    seeds: Annotated[str | None, typer.Option(help="Of these seeds alone, separated by commas.")] = None,
-    beside: Annotated[
-        str | None, typer.Option(help="Other seeds: does the interval of the first hold the mean of these?")
-    ] = None,
-    engine: Engine = "qemu",
-    machine: Machine = None,
-) -> None:
-    """The tables of the latest run of each seed, and a report over all of them. --machine: of gem5's runs."""
-    if engine == "gem5":
-        _show([folder for name in experiments for folder in shipped_runs(name, machine)])
-        return
-    chosen = parse_seeds(seeds)
-    if beside is None:
-        _show(latest_runs(experiments, scale, chosen))
-        return
-    others = parse_seeds(beside, "--beside")
-    for name in experiments:
-        first = latest_runs([name], scale, chosen or load_experiment(name, {}).seeds)
-        print_beside(first, latest_runs([name], scale, others), Console())
-
-
-@app.command()
-def query(
-    sql: Annotated[str, typer.Argument(help="Read-only SQL over the views of results/schema.sql.")],
-    output: Annotated[Literal["table", "csv", "json"], typer.Option("--format", help="Form of the answer.")] = "table",
-) -> None:
-    """Asks the database of results."""
-    query_database(paths.database(), sql, output)
+        folders = run_pipeline(plans, jobs, again, "run", drop_warm)
+    show_runs(folders, as_json)
+    if wanted:
+        tell(folders, wanted, say)
+    for folder in folders if order else ():
+        say(f"{folder.name}: {sentence(folder)}")
 
 
 @app.command("bench")
@@ -247,6 +184,10 @@ def bench_command(
 
 
 app.command()(capture)
+app.command("doctor")(doctor_command)
+app.command("list")(list_command)
+app.command("query")(query_command)
+app.command("report")(report_command)
 app.command("init")(init_command)
 app.command("knockout")(knockout_command)
 app.command("reference")(reference_command)
@@ -275,14 +216,11 @@ def main() -> None:
         sys.exit(2)
 
 
-def _show(folders: list[Path]) -> None:
-    print_experiment(folders, Console())
-    name = "-".join(dict.fromkeys(folder.name.rsplit("-s", 1)[0] for folder in folders))
-    print(f"report: {write_experiment_report(name, folders, paths.results() / 'reports' / name)}")
-
-
-def _show_gem5(runs: Mapping[Path, Gem5Plan]) -> None:
+def _show_gem5(runs: Mapping[Path, Gem5Plan], as_json: bool) -> None:
     """Sweeps a row a design; the others as those of qemu."""
+    if as_json:
+        print_json({"runs": [run_record(read_run(folder)) for folder in runs]})
+        return
     for _, plans in itertools.groupby(runs.items(), lambda item: item[1].name):
         one = dict(plans)
         if any(plan.varied for plan in one.values()):
@@ -291,7 +229,7 @@ def _show_gem5(runs: Mapping[Path, Gem5Plan]) -> None:
             print(f"table: {write_sweep(table, list(one.values()))}")
     plain = [folder for folder, plan in runs.items() if not plan.varied]
     if plain:
-        _show(plain)
+        show_runs(plain, as_json)
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:

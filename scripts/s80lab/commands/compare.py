@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -24,14 +24,15 @@ from s80lab.capture.design import resolve_design
 from s80lab.capture.live import Recipe, make
 from s80lab.capture.replay import replay
 from s80lab.capture.store import Capture, open_capture
-from s80lab.commands.parts import Gem5, make_plans, on_board, parse_seeds, run_pipeline, wide_console
+from s80lab.commands.output import AsJson, print_json, sayer, wide_console
+from s80lab.commands.parts import Gem5, make_plans, on_board, parse_seeds, run_pipeline
 from s80lab.config.experiment import load_experiment
 from s80lab.experiment import checkpoint
 from s80lab.experiment.plan import Options, Plan
 from s80lab.gem5.agree import agree
 from s80lab.gem5.binary import find_gem5, require
 from s80lab.gem5.compare.page import table, write_files
-from s80lab.gem5.compare.windows import compare, ends, gem5_side, lengths, model_side
+from s80lab.gem5.compare.windows import compare, ends, gem5_side, lengths, model_side, record
 from s80lab.gem5.runs import shipped_runs
 from s80lab.report.terminal import print_table
 from s80lab.trace import source as trace_source
@@ -64,9 +65,11 @@ def compare_command(
     settings: ModelSettings = None,
     through: Through = 1_000_000,
     gem5: Gem5 = None,
+    as_json: AsJson = False,
 ) -> None:
     """The same mix in gem5 and in the model, window by window since empty caches; needs gem5's runs, not gem5. What the
     mix does otherwise in gem5 is told from what Ruby does otherwise by playing the same accesses through both."""
+    say = sayer(as_json)
     loaded = load_experiment(experiment, {})
     runs = shipped_runs(experiment, machine)
     phases = lengths(loaded, machine)
@@ -87,7 +90,7 @@ def compare_command(
     tried = f" with {', '.join(settings)}" if settings else ""
     suffix = f"-{value_hash(chosen)[:8]}" if chosen else ""
     folder = paths.results() / "reports" / f"compare-{experiment}-{machine}{suffix}"
-    binary = _gem5_for_replay(gem5) if through else None
+    binary = _gem5_for_replay(gem5, say) if through else None
 
     same_l2 = chosen | {"l2.inclusion": "exclusive"}
 
@@ -108,12 +111,15 @@ def compare_command(
     cold = any(read_stats(run)["warmup"]["verdict"] != "warm" for run in runs)
     shown = table(f"{experiment} on {machine}: gem5 and the model{tried}", rows, CONTROL, cold)
     shown.note += f" {_speeds(runs, made)}"
-    console = wide_console()
-    print_table(shown, console)
-    if made.played:
-        agree.show(made.played, console)
     write_files(folder, shown, rows, sides)
-    print(f"files: {folder}")
+    if as_json:
+        print_json({"rows": record(rows), "through_ruby": [row.record() for row in made.played], "cold": cold})
+    else:
+        console = wide_console()
+        print_table(shown, console)
+        if made.played:
+            agree.show(made.played, console)
+    say(f"files: {folder}")
 
 
 @dataclass(frozen=True)
@@ -139,7 +145,7 @@ def _speeds(gem5: Sequence[Path], made: _Made) -> str:
     )
 
 
-def _gem5_for_replay(given: Path | None) -> Path | None:
+def _gem5_for_replay(given: Path | None, say: Callable[[str], None]) -> Path | None:
     """The user's, where there is one; the rest of the comparison does without."""
     try:
         found = find_gem5(given)
@@ -148,7 +154,7 @@ def _gem5_for_replay(given: Path | None) -> Path | None:
     except UserError as absent:
         if given:
             raise
-        print(f"no replay through Ruby: {absent}")
+        say(f"no replay through Ruby: {absent}")
         return None
 
 

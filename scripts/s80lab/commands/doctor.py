@@ -5,11 +5,15 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Annotated
+
+import typer
 
 from s80lab.base import host, paths
 from s80lab.base.errors import UserError
 from s80lab.base.programs import built
+from s80lab.commands.output import AsJson, print_json
 from s80lab.config.experiment import load_experiment, load_scale
 from s80lab.experiment import resources
 from s80lab.guest.qemu import find_qemu
@@ -21,6 +25,19 @@ class Finding:
     subject: str
     good: bool
     text: str
+
+
+def doctor_command(
+    scale: Annotated[str, typer.Option(help="For experiments at this scale.")] = "small", as_json: AsJson = False
+) -> None:
+    """Says whether this machine can do the main job, and what to do where it cannot."""
+    findings = examine(scale)
+    if as_json:
+        print_json([asdict(finding) for finding in findings])
+    for finding in () if as_json else findings:
+        print(f"{'ok  ' if finding.good else 'FAIL'} {finding.subject}: {finding.text}")
+    if not all(finding.good for finding in findings):
+        raise typer.Exit(1)
 
 
 def examine(scale: str) -> list[Finding]:

@@ -13,7 +13,8 @@ import typer
 from s80lab.base import paths
 from s80lab.base.folder import read_manifest
 from s80lab.base.strict import load
-from s80lab.commands.parts import Machine, Scale, make_plans, parse_seeds, run_pipeline, wide_console
+from s80lab.commands.output import AsJson, print_json, sayer, wide_console
+from s80lab.commands.parts import Machine, Scale, make_plans, parse_seeds, run_pipeline
 from s80lab.config.experiment import load_experiment
 from s80lab.config.machine import load_machine
 from s80lab.experiment import checkpoint
@@ -21,6 +22,7 @@ from s80lab.experiment.knockout import Changes, knockout_table, variants
 from s80lab.experiment.plan import Options, Plan
 from s80lab.report.data import Group, read_run
 from s80lab.report.markdown import markdown
+from s80lab.report.record import groups_record
 from s80lab.report.terminal import print_table
 from s80lab.trace.files import write
 
@@ -33,6 +35,7 @@ def knockout_command(
     scale: Scale = None,
     seeds: Annotated[str | None, typer.Option(help="Seeds, separated by commas.")] = None,
     keep: Annotated[bool, typer.Option(help="Keep the checkpoints of the variants (a few GB each).")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """What each change to the guest does, alone and with the others: a table of means with intervals."""
     loaded = load_experiment(experiment, {})
@@ -46,10 +49,14 @@ def knockout_command(
     shown = knockout_table(
         f"{experiment} on {name} at {scale or loaded.scale}: what each change to the guest does", groups
     )
-    print_table(shown, wide_console())
+    if as_json:
+        records = groups_record(groups.values())
+        print_json([{"variant": name} | record for name, record in zip(groups, records, strict=True)])
+    else:
+        print_table(shown, wide_console())
     target = paths.results() / "reports" / f"knockouts-{experiment}-{name}-{scale or loaded.scale}" / "knockouts.md"
     write(target, markdown(shown, "with").encode())
-    print(f"table: {target}")
+    sayer(as_json)(f"table: {target}")
 
 
 def _measured(variant: str, plans: Sequence[Plan], keep: bool) -> Group:

@@ -8,16 +8,22 @@ from typing import Annotated
 import typer
 
 from s80lab.base import paths
-from s80lab.results.metrics.derive import markdown
+from s80lab.commands.output import AsJson, print_json
+from s80lab.results.metrics.derive import REGISTRY, markdown
 
 PAGE = paths.HOME / "results" / "README.md"
+COLUMNS = ("name", "unit", "description", "formula", "of_caches", "of_load")
 HEAD = "| metric | unit |"
 
 
 def metrics_command(
     docs: Annotated[bool, typer.Option("--docs", help="Write the table at the end of results/README.md anew.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Every metric with its unit, meaning and formula, as a Markdown table."""
+    if as_json:
+        print_json([{key: getattr(one, key) for key in COLUMNS} for one in REGISTRY.values()])
+        return
     if not docs:
         print(markdown(), end="")
         return

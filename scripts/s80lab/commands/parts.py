@@ -7,7 +7,7 @@ import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import typer
 from rich.console import Console
@@ -16,6 +16,7 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.progress import Board
 from s80lab.base.store import M, Store
+from s80lab.commands.output import AsJson, print_json
 from s80lab.config.experiment import load_experiment
 from s80lab.experiment.plan import Options, Plan, draft
 from s80lab.experiment.stages import Pipeline, Until
@@ -26,8 +27,6 @@ from s80lab.guest.qemu import find_qemu
 from s80lab.results.database import list_runs
 
 T = TypeVar("T")
-# Characters a line where the output is no terminal.
-WIDE = 160
 
 Machine = Annotated[str | None, typer.Option(help="Another machine: a name in configs/machines or a .toml file.")]
 Protocol = Annotated[str | None, typer.Option(help="Another protocol: a name in configs/protocols or a .toml file.")]
@@ -97,7 +96,10 @@ def add_store_commands(app: typer.Typer, store: Store[M], noun: str, describe: C
     """list, verify and prune of a store, whose manifests `describe` puts into words."""
 
     @app.command("list", help=f"Every {noun} with its size on disk.")
-    def list_all() -> None:
+    def list_all(as_json: AsJson = False) -> None:
+        if as_json:
+            print_json([_record(store, manifest) for manifest in store.all()])
+            return
         for manifest in store.all():
             there = f"{store.disk_bytes(manifest.name) / 1e9:.1f} GB" if store.present(manifest) else "blobs missing"
             print(f"{manifest.name}: {there}, {describe(manifest)}{manifest.created}")
@@ -105,9 +107,11 @@ def add_store_commands(app: typer.Typer, store: Store[M], noun: str, describe: C
     @app.command(
         "verify", help=f"Hashes every {noun} again; exit code 1 where one is damaged or its blobs are missing."
     )
-    def verify() -> None:
+    def verify(as_json: AsJson = False) -> None:
         verdicts = [(manifest.name, store.verify(manifest)) for manifest in store.all()]
-        for name, verdict in verdicts:
+        if as_json:
+            print_json([{"name": name, "verdict": verdict} for name, verdict in verdicts])
+        for name, verdict in () if as_json else verdicts:
             print(f"{name}: {verdict}")
         if any(verdict != "whole" for _, verdict in verdicts):
             raise typer.Exit(1)
@@ -118,6 +122,13 @@ def add_store_commands(app: typer.Typer, store: Store[M], noun: str, describe: C
     ) -> None:
         for name, freed in store.prune(set(keep or [])):
             print(f"{name}: removed, {freed / 1e9:.1f} GB")
+
+
+def _record(store: Store[M], manifest: M) -> dict[str, Any]:
+    return manifest.model_dump(mode="json") | {
+        "disk_bytes": store.disk_bytes(manifest.name),
+        "present": store.present(manifest),
+    }
 
 
 def one_seed(seed: int | None) -> list[int]:
@@ -140,8 +151,3 @@ def parse_seeds(text: str | None, option: str = "--seeds") -> list[int]:
     if len(set(seeds)) < len(seeds):
         raise UserError(f"{option} {text}: the same seed twice is the same run twice, not a sample")
     return seeds
-
-
-def wide_console() -> Console:
-    """For tables of many columns."""
-    return Console(width=None if sys.stdout.isatty() else WIDE)

@@ -13,9 +13,11 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.progress import Board
 from s80lab.base.strict import shown
+from s80lab.commands.output import AsJson, print_json, sayer
 from s80lab.protocol.diagram import write_svg
 from s80lab.protocol.docs import known, write_pages
 from s80lab.protocol.proof import CACHES, Proof, Verdict, prove_all, proven
+from s80lab.protocol.record import list_record, protocol_record, verdict_record
 from s80lab.protocol.show import print_list, print_protocol, print_verdict
 from s80lab.protocol.table import Protocol, find_protocol, load_protocol
 from s80lab.protocol.text import TEMPLATE
@@ -26,7 +28,7 @@ Name = Annotated[str, typer.Argument(metavar="NAME|FILE", help="In configs/proto
 
 
 @app.command("list")
-def list_protocols() -> None:
+def list_protocols(as_json: AsJson = False) -> None:
     """Every table in configs/protocols, and whether it is proven."""
     rows: list[tuple[str, Protocol | UserError, Proof | None]] = []
     for path in known():
@@ -35,19 +37,27 @@ def list_protocols() -> None:
             rows.append((path.stem, protocol, proven(protocol)))
         except UserError as error:
             rows.append((path.stem, error, None))
-    print_list(rows, Console())
+    if as_json:
+        print_json([list_record(*row) for row in rows])
+    else:
+        print_list(rows, Console())
 
 
 @app.command()
 def show(
-    name: Name, svg: Annotated[Path | None, typer.Option(help="Draw the state diagram into this file too.")] = None
+    name: Name,
+    svg: Annotated[Path | None, typer.Option(help="Draw the state diagram into this file too.")] = None,
+    as_json: AsJson = False,
 ) -> None:
     """The table in readable form: a row a state, a column an event."""
     protocol = load_protocol(find_protocol(name))
-    print_protocol(name, protocol, proven(protocol), Console())
+    if as_json:
+        print_json(protocol_record(protocol, proven(protocol)))
+    else:
+        print_protocol(name, protocol, proven(protocol), Console())
     if svg is not None:
         write_svg(protocol, svg)
-        print(f"state diagram: {svg}")
+        sayer(as_json)(f"state diagram: {svg}")
 
 
 @app.command()
@@ -58,6 +68,7 @@ def check(
     everything: Annotated[bool, typer.Option("--all", help="Every table in configs/protocols.")] = False,
     caches: Annotated[int, typer.Option(min=2, max=6, help="How many caches share the block.")] = CACHES,
     again: Annotated[bool, typer.Option("--again", help="Prove anew what is proven already.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Proves tables, or shows the shortest sequence of events that breaks a law (exit code 1)."""
     chosen = [find_protocol(one) for one in files or []] + (known() if everything else [])
@@ -70,14 +81,16 @@ def check(
         for job in jobs.values():
             job.drop()
     errors = [verdict for verdict in verdicts if isinstance(verdict, UserError)]
-    for verdict in verdicts:
-        if isinstance(verdict, Verdict):
-            print_verdict(verdict, Console())
+    told = [verdict for verdict in verdicts if isinstance(verdict, Verdict)]
+    if as_json:
+        print_json([verdict_record(verdict) for verdict in told])
+    for verdict in () if as_json else told:
+        print_verdict(verdict, Console())
     if len(errors) == 1:
         raise errors[0]
     if errors:
         raise ExceptionGroup("tables that cannot be checked", errors)
-    if any(isinstance(verdict, Verdict) and verdict.proof is None for verdict in verdicts):
+    if any(verdict.proof is None for verdict in told):
         raise typer.Exit(1)
 
 

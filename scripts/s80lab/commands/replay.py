@@ -22,8 +22,10 @@ from s80lab.capture.explore.run import explore
 from s80lab.capture.explore.table import designs_table, errors_table, labels
 from s80lab.capture.replay import draw_report
 from s80lab.capture.store import Capture, open_capture
-from s80lab.commands.parts import Again, Machine, Order, Protocol, Settings, on_board, wide_console
-from s80lab.report.data import read_run
+from s80lab.commands.output import AsJson, print_json, sayer, wide_console
+from s80lab.commands.parts import Again, Machine, Order, Protocol, Settings, on_board
+from s80lab.report.data import Run, read_run
+from s80lab.report.record import run_record
 from s80lab.report.terminal import print_table
 from s80lab.report.write import print_experiment
 from s80lab.results.inversions import sentence
@@ -52,6 +54,7 @@ def replay_command(
     form: FormOption = None,
     again: Again = False,
     order: Order = False,
+    as_json: AsJson = False,
 ) -> None:
     """Plays a capture through the model alone, on its own design or another; the rows go into the database."""
     opened = open_capture(capture, form)
@@ -59,10 +62,14 @@ def replay_command(
     (folder,) = _explore(opened, [design], 1, again, order)
     page = draw_report(folder)
     beside = [opened.live] if opened.live is not None and not design.varied else []
-    print_experiment([folder, *beside], Console())
+    say = sayer(as_json)
+    if as_json:
+        print_json({"runs": [run_record(read_run(one)) for one in (folder, *beside)], "report": str(page)})
+    else:
+        print_experiment([folder, *beside], Console())
     if order:
-        print(sentence(folder))
-    print(f"report: {page}")
+        say(sentence(folder))
+    say(f"report: {page}")
 
 
 def explore_command(
@@ -74,6 +81,7 @@ def explore_command(
     jobs: Jobs = 0,
     again: Again = False,
     order: Order = False,
+    as_json: AsJson = False,
 ) -> None:
     """Plays a capture on every design of a grid, on all host cores; goes on where an interrupted one ended."""
     opened = open_capture(capture, form)
@@ -81,8 +89,15 @@ def explore_command(
     grid = points(opened, axes, machine, settings or [])
     folders = _explore(opened, [point.design for point in grid], jobs, again, order)
     for point, folder in zip(grid, folders, strict=True) if order else ():
-        print(f"{point.design.label}: {sentence(folder)}")
-    print(f"report: {_show(opened, axes, grid, folders)}")
+        sayer(as_json)(f"{point.design.label}: {sentence(folder)}")
+    runs = [read_run(folder) for folder in folders]
+    page = write_page(opened, axes, grid, runs)
+    if as_json:
+        designs = [{"design": row} | run_record(run) for row, run in zip(labels(axes, grid), runs, strict=True)]
+        print_json({"designs": designs, "report": str(page)})
+    else:
+        _show(axes, grid, runs)
+        print(f"report: {page}")
 
 
 def filter_error_command(
@@ -90,6 +105,7 @@ def filter_error_command(
     vary: Vary = None,
     out: Annotated[Path, typer.Option(help="The table, as JSON; a .md of it beside.")] = TABLE,
     jobs: Jobs = 0,
+    as_json: AsJson = False,
 ) -> None:
     """Measures what filtering loses: both forms of one run on each design (every protocol, L2s of 0.5 to 16 MiB)."""
     full, filtered = open_capture(capture, "full"), open_capture(capture, "filtered")
@@ -99,8 +115,12 @@ def filter_error_command(
     for one in (full, filtered):
         grid = points(one, axes, None, [])
         runs.append([read_run(folder) for folder in _explore(one, [point.design for point in grid], jobs, False)])
-    print_table(write_table(out, filtered, *runs), Console())
-    print(f"table: {out}")
+    table = write_table(out, filtered, *runs)
+    if as_json:
+        print(out.read_text(encoding="utf-8"), end="")
+    else:
+        print_table(table, Console())
+    sayer(as_json)(f"table: {out}")
 
 
 def _explore(capture: Capture, designs: Sequence[Design], jobs: int, again: bool, order: bool = False) -> list[Path]:
@@ -110,13 +130,11 @@ def _explore(capture: Capture, designs: Sequence[Design], jobs: int, again: bool
     return on_board(work)
 
 
-def _show(capture: Capture, axes: Sequence[Axis], grid: Sequence[Point], folders: Sequence[Path]) -> Path:
-    """The tables on the terminal, and the page."""
-    runs = [read_run(folder) for folder in folders]
+def _show(axes: Sequence[Axis], grid: Sequence[Point], runs: Sequence[Run]) -> None:
+    """The tables on the terminal."""
     console = wide_console()
     for table in (designs_table(labels(axes, grid), runs), errors_table(axes, grid, runs)):
         if table is not None:
             print_table(table, console)
     for note in notes(runs):
         console.print(note, style="italic", highlight=False)
-    return write_page(capture, axes, grid, runs)

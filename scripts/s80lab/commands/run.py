@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +14,15 @@ from s80lab.experiment.precision import Wanted, missing_seeds, statement
 from s80lab.report.data import Group, read_groups
 
 
-def run_until(plans: list[Plan], options: Options, wanted: Wanted, jobs: int, again: bool, drop: bool) -> list[Path]:
+def run_until(
+    plans: list[Plan],
+    options: Options,
+    wanted: Wanted,
+    jobs: int,
+    again: bool,
+    drop: bool,
+    say: Callable[[str], None],
+) -> list[Path]:
     """Runs the plans' seeds, then more of each experiment until its shares are reached or the seeds are as many as
     allowed; says after each round how far it is. again: measure the first round anew."""
     folders: dict[str, list[Path]] = {plan.name: [] for plan in plans}
@@ -26,16 +34,16 @@ def run_until(plans: list[Plan], options: Options, wanted: Wanted, jobs: int, ag
             seeds[plan.name].append(plan.seed)
         again, todo = False, []
         for name, measured in folders.items():
-            tell(measured, wanted)
+            tell(measured, wanted, say)
             (group,) = read_groups(measured)
             todo += _more(name, options, seeds[name], _step(group, wanted, jobs, len(folders)))
     return [folder for measured in folders.values() for folder in measured]
 
 
-def tell(folders: Sequence[Path], wanted: Wanted) -> None:
+def tell(folders: Sequence[Path], wanted: Wanted, say: Callable[[str], None]) -> None:
     """Whether it was reached, a line a mix."""
     for group in read_groups(folders):
-        print(statement(group, wanted))
+        say(statement(group, wanted))
 
 
 def _step(group: Group, wanted: Wanted, jobs: int, experiments: int) -> int:

@@ -13,6 +13,7 @@ from rich.console import Console
 
 from s80lab.base.errors import UserError
 from s80lab.base.strict import hint
+from s80lab.commands.output import AsJson, print_json, sayer
 from s80lab.gem5 import binary as gem5_binary
 from s80lab.gem5.agree import agree, replay
 from s80lab.trace import files as trace_files
@@ -51,14 +52,18 @@ def step(
     first: First = 0,
     count: Annotated[int, typer.Option(min=1, help="At most so many accesses.")] = 200,
     html: Annotated[Path | None, typer.Option(help="Write a page with the state of every cache as well.")] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Says for each access what each cache did, and why."""
     source = trace_source.load(file, Wanted(machine, protocol, tuple(settings or ()), first, count))
     lesson = trace_step.lesson(source, file.stem)
-    trace_step.show(lesson, Console())
+    if as_json:
+        print_json(trace_step.record(lesson))
+    else:
+        trace_step.show(lesson, Console())
     if html is not None:
         trace_files.write(html, step_page.page(lesson).encode())
-        print(f"page: {html}")
+        sayer(as_json)(f"page: {html}")
 
 
 @trace_app.command("export")
@@ -112,12 +117,16 @@ def import_(
 def info(
     file: Annotated[Path, typer.Argument(help="Any file of accesses.")],
     line_bytes: Annotated[int, typer.Option(min=32, help="Line size for formats that have addresses.")] = 128,
+    as_json: AsJson = False,
 ) -> None:
     """What a file holds."""
     kind = trace_source.kind_of(file)
-    print(f"{file}: {kind}")
     if kind == "capture":
         content = tool.capture_info(file)
+        if as_json:
+            print_json({"file": str(file), "kind": kind} | content)
+            return
+        print(f"{file}: {kind}")
         print(f"form {content['form']}, {content['processors']} processors, {content['lines']} lines of memory")
         print(f"{content['windows']} windows, {content['events']} events, {content['accesses']} accesses")
         print(
@@ -126,8 +135,14 @@ def info(
         print(f"origin: {content['origin']}")
         return
     order = trace_source.import_files([file], kind, line_bytes)
-    ops = ", ".join(f"{int((order['op'] == op).sum())} {NAMES[op]}" for op in Op)
+    by_op = {NAMES[op]: int((order["op"] == op).sum()) for op in Op}
     processors, lines = len(np.unique(order["processor"])), len(np.unique(order["line"]))
+    if as_json:
+        counts = {"accesses": len(order), "by_op": by_op, "processors": processors, "lines": lines}
+        print_json({"file": str(file), "kind": kind} | counts)
+        return
+    ops = ", ".join(f"{count} {name}" for name, count in by_op.items())
+    print(f"{file}: {kind}")
     print(f"{len(order)} accesses ({ops}) of {processors} processors to {lines} lines")
 
 
@@ -142,6 +157,7 @@ def agree_command(
     ] = "spaced",
     gem5: Annotated[Path | None, typer.Option(help="gem5 24.0.0.1 with MOESI_hammer; else $GEM5, else PATH.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for everything the comparison makes.")] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Plays accesses through gem5's Ruby and through the model's hammer, and sets their counts side by side."""
     binary = gem5_binary.find_gem5(gem5)
@@ -149,8 +165,11 @@ def agree_command(
     source = trace_source.load(file, Wanted(machine, agree.PROTOCOL, tuple(settings or ()), first, count))
     folder = out or agree.default_folder(f"{file.stem}-{spacing}")
     rows, _ = agree.run(source.order, source.setup, spacing, binary, folder)
-    agree.show(rows, Console())
-    print(f"all of it: {folder}")
+    if as_json:
+        print_json([row.record() for row in rows])
+    else:
+        agree.show(rows, Console())
+    sayer(as_json)(f"all of it: {folder}")
 
 
 def _lost(form: str, *, exported: bool) -> str:

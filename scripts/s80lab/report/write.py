@@ -29,7 +29,7 @@ from s80lab.report.page import page
 from s80lab.report.tables import verdicts
 from s80lab.report.terminal import print_groups, print_table
 
-__all__ = ["print_beside", "print_experiment", "write_experiment_report", "write_run_report"]
+__all__ = ["print_beside", "print_experiment", "two_estimates", "write_experiment_report", "write_run_report"]
 
 
 def write_run_report(run_dir: Path) -> Path:
@@ -51,13 +51,19 @@ def print_experiment(run_dirs: Sequence[Path], console: Console) -> None:
 
 def print_beside(first: Sequence[Path], second: Sequence[Path], console: Console) -> None:
     """See the module's text. UserError where either is not one design's runs, or the two are not the same design's."""
+    one, two = two_estimates(first, second)
+    for head, why in verdicts([one, two]):
+        console.print(Text(head, style="bold yellow"), Text(why))
+    print_table(beside_table(one, two), console)
+
+
+def two_estimates(first: Sequence[Path], second: Sequence[Path]) -> tuple[Group, Group]:
+    """The groups that `print_beside` sets side by side, with its errors."""
     groups = read_groups([*first, *second])
     if len(groups) != 1:
         raise UserError(f"runs of different designs cannot stand for one: {', '.join(group.label for group in groups)}")
     (one,), (two,) = read_groups(first), read_groups(second)
-    for head, why in verdicts([one, two]):
-        console.print(Text(head, style="bold yellow"), Text(why))
-    print_table(beside_table(one, two), console)
+    return one, two
 
 
 def _write(title: str, groups: Sequence[Group], out_dir: Path) -> Path:

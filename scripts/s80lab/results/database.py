@@ -4,8 +4,6 @@
     insert_run(database: Path, run_dir: Path) -> None
         Writes the rows of one whole run (manifest.json, stats.json, transactions.json unless it is a
         replay) in one transaction; the same run again replaces its rows. Creates the database when absent.
-    query(database: Path, sql: str, output: str = "table", console: Console | None = None) -> None
-        Prints the answer to read-only SQL as "table", "csv" or "json".
     list_runs(database: Path) -> list[dict[str, Any]]
         One row a run, oldest first.
 
@@ -26,10 +24,9 @@ from typing import Any
 from s80lab.base.errors import UserError
 from s80lab.base.folder import read_load, read_manifest, read_stats
 from s80lab.base.paths import ROOT
-from s80lab.results.query import query
 from s80lab.results.rows import delete_and_insert
 
-__all__ = ["insert_run", "list_runs", "query"]
+__all__ = ["insert_run", "list_runs"]
 
 SCHEMA_FILE = ROOT / "results" / "schema.sql"
 SCHEMA_VERSION = 3

@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Questions to the results database in SQL, answered without ever writing to it."""
+"""Questions to the results database in SQL, answered without ever writing to it.
+
+query(database, sql, output, console)      prints the answer as a table, CSV or JSON
+select(database, sql)                      column names and rows
+render(columns, rows, output)              the answer as a file's content, Parquet too
+"""
 
 from __future__ import annotations
 
@@ -17,19 +22,25 @@ from rich.console import Console
 
 from s80lab.base.errors import UserError
 
-OUTPUTS = ("table", "csv", "json")
+OUTPUTS = ("table", "csv", "json", "parquet")
+HOW_TO_INSTALL = "say `make analysis`, or outside a checkout pip install 's80lab[analysis]'"
 STEPS = 100_000
 """Of SQLite's machine between two looks at the signals: milliseconds."""
 
 
 def query(database: Path, sql: str, output: str = "table", console: Console | None = None) -> None:
     """Prints the rows that `sql` selects. Raises UserError for SQL that does not work or would write."""
+    text = render(*select(database, sql), output).decode()
+    (console or Console()).out(text, end="", highlight=False)
+
+
+def render(columns: Sequence[str], rows: Sequence[Sequence[Any]], output: str) -> bytes:
+    """The rows in one of OUTPUTS. UserError where its form cannot hold them."""
     if output not in OUTPUTS:
         raise UserError(f"unknown output `{output}`, allowed are {', '.join(OUTPUTS)}")
-    columns, rows = select(database, sql)
-    console = console or Console()
-    render = {"table": _table, "csv": _csv, "json": _json}[output]
-    console.out(render(columns, rows), end="", highlight=False)
+    if output == "parquet":
+        return _parquet(columns, rows)
+    return {"table": _table, "csv": _csv, "json": _json}[output](columns, rows).encode()
 
 
 def select(database: Path, sql: str) -> tuple[list[str], list[Sequence[Any]]]:
@@ -94,11 +105,33 @@ def _csv(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 
 
 def _json(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    names_apart(columns)
+    plain = ([_json_value(value) for value in row] for row in rows)
+    return json.dumps([dict(zip(columns, row, strict=True)) for row in plain], indent=1, allow_nan=False) + "\n"
+
+
+def _parquet(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> bytes:
+    names_apart(columns)
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise UserError(f"Parquet needs pyarrow, which is not installed: {HOW_TO_INSTALL}") from None
+    values = [[row[position] for row in rows] for position in range(len(columns))]
+    try:
+        table = pyarrow.table(values, names=list(columns))
+    except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError) as error:
+        raise UserError(f"a column holds values of several types, which Parquet cannot: {error}; use CAST") from None
+    content = io.BytesIO()
+    pyarrow.parquet.write_table(table, content)
+    return content.getvalue()
+
+
+def names_apart(columns: Sequence[str]) -> None:
+    """UserError where two columns have one name."""
     twice = {column for column in columns if columns.count(column) > 1}
     if twice:
         raise UserError(f"two columns are named {', '.join(sorted(twice))}: name them apart with AS")
-    plain = ([_json_value(value) for value in row] for row in rows)
-    return json.dumps([dict(zip(columns, row, strict=True)) for row in plain], indent=1, allow_nan=False) + "\n"
 
 
 def _json_value(value: Any) -> Any:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import string
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from rich.console import Console
@@ -200,6 +200,20 @@ class _Teller:
         if len(after) < len(before):
             return f"makes room: {name} leaves the L1 and stays in the L2"
         return f"{name} moves from {before} to {after}"
+
+
+def record(lesson: Lesson) -> dict[str, Any]:
+    """For JSON: each access with what every cache holds of any line after it."""
+    plain = asdict(lesson) | {
+        "states": {
+            name: {"counts_as": classed, "description": text} for name, (classed, text) in lesson.states.items()
+        },
+        "lines": [{"line": line, "letter": letter} for line, letter in lesson.lines.items()],
+    }
+    for told, step in zip(plain["steps"], lesson.steps, strict=True):
+        told["was"] = [{"core": core, "line": line, "state": state} for (core, line), state in step.was.items()]
+        told["caches"] = [{"core": core, "line": line} | asdict(spot) for (core, line), spot in step.caches.items()]
+    return plain
 
 
 def show(lesson: Lesson, console: Console) -> None:

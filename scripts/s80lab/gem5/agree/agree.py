@@ -43,6 +43,10 @@ class Row:
         """The difference as a share of all accesses."""
         return self.difference / self.accesses if self.accesses else 0.0
 
+    def record(self) -> dict[str, Any]:
+        """For JSON."""
+        return {"category": self.category, "ruby": self.ruby, "model": self.model}
+
 
 def setup(machine: str, settings: list[str]) -> Setup:
     """The machine with hammer and its L2 organisation; UserError where Ruby cannot be it."""
@@ -85,7 +89,7 @@ def run(order: Order, made: Setup, spacing: Spacing, gem5: Path, folder: Path) -
         "spacing": spacing,
         "accesses": len(order),
         "facts": replayed.facts,
-        "categories": [{"category": r.category, "ruby": r.ruby, "model": r.model} for r in rows],
+        "categories": [row.record() for row in rows],
     }
     files.write(folder / "agreement.json", (json.dumps(record, indent=1) + "\n").encode())
     return rows, record

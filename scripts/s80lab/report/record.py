@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs, groups and tables as plain values, for JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from s80lab.report.data import Group, Run, varied
+from s80lab.report.interval import Estimate
+from s80lab.report.tables import Table
+
+# Of a run's manifest: what tells it from others.
+IDENTITY = ("run", "experiment", "mix", "scale", "machine", "protocol", "engine", "seed")
+
+
+def run_record(run: Run) -> dict[str, Any]:
+    """One run: what it is, whether it is a result, and every metric in its own unit."""
+    return {
+        **{key: run.manifest[key] for key in IDENTITY},
+        "varied": varied(run.manifest),
+        "warm": run.warm,
+        "not_a_result": list(run.reasons),
+        "metrics": dict(run.metrics),
+    }
+
+
+def groups_record(groups: Iterable[Group]) -> list[dict[str, Any]]:
+    """Every group: its runs, whether they are results, and every metric as a mean over the seeds with the half-width
+    of its 95% interval (none for one seed)."""
+    return [_group(group) for group in groups]
+
+
+def _group(group: Group) -> dict[str, Any]:
+    first = group.runs[0].manifest
+    return {
+        "label": group.label,
+        **{key: first[key] for key in IDENTITY if key not in ("run", "seed")},
+        "runs": [run.manifest["run"] for run in group.runs],
+        "seeds": [run.manifest["seed"] for run in group.runs],
+        "warm": group.warm,
+        "not_a_result": {
+            run.manifest["run"]: list(run.reasons) for run in (*group.runs, *group.excluded) if run.reasons
+        },
+        "metrics": {name: estimate_record(group.estimate(name)) for name in metric_names(group.runs)},
+    }
+
+
+def metric_names(runs: Iterable[Run]) -> list[str]:
+    """Flattened names, in the order of the registry, of whatever any of the runs has."""
+    return list(dict.fromkeys(name for run in runs for name in run.metrics))
+
+
+def estimate_record(estimate: Estimate | None) -> dict[str, Any] | None:
+    return None if estimate is None else asdict(estimate)
+
+
+def tables_record(tables: Sequence[Table]) -> list[dict[str, Any]]:
+    """Tables whose cells are text already, row by row."""
+    return [
+        {
+            "title": table.title,
+            "note": table.note,
+            "rows": [
+                {"label": row.label, **dict(zip(table.columns, (cell.text for cell in row.cells), strict=True))}
+                for row in table.rows
+                if not row.head
+            ],
+        }
+        for table in tables
+    ]

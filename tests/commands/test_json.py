@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""With --json a command prints one JSON value on stdout and nothing else."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+from tests.lab import Lab
+
+from s80lab.base import paths
+from s80lab.commands.cli import app
+from s80lab.report.data import read_groups
+from s80lab.results.database import insert_run
+
+# Commands without a table: they make something and say where it is.
+MAKERS = {
+    *("bench", "capture", "checkpoint build", "checkpoint prune", "captures prune", "image build", "init"),
+    *("protocol docs", "protocol new", "reference", "trace export", "trace import"),
+}
+TRACE = paths.ROOT / "docs" / "traces" / "migratory.trace"
+
+
+def leaves(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+    if hasattr(command, "commands"):
+        for name, part in command.commands.items():
+            yield from leaves(part, (*path, name))
+    else:
+        yield " ".join(path), command
+
+
+def test_every_command_that_prints_a_table_has_it() -> None:
+    commands = dict(leaves(typer.main.get_command(app)))
+    with_json = {name for name, one in commands.items() if any("--json" in parameter.opts for parameter in one.params)}
+    assert commands.keys() - with_json == MAKERS
+
+
+@pytest.fixture
+def measured(made_runs: Path, tmp_path: Path) -> Lab:
+    """A laboratory with three runs of each mix in its database."""
+    lab = Lab(tmp_path / "checkpoints", tmp_path / "results")
+    shutil.copytree(made_runs, lab.results / "runs")
+    for folder in sorted((lab.results / "runs").glob("imap*")):
+        insert_run(lab.results / "s80lab.sqlite", folder)
+    return lab
+
+
+def said(lab: Lab, *arguments: str) -> Any:
+    return json.loads(lab.call(*arguments, "--json"))
+
+
+def test_report(measured: Lab, made_runs: Path) -> None:
+    told = said(measured, "report", "imapb", "imape", "--scale", "tiny")
+    groups = read_groups(sorted(made_runs.glob("imap*")))
+    assert [group["label"] for group in told["groups"]] == ["imapb", "imape"]
+    assert [group["seeds"] for group in told["groups"]] == [[1, 2, 3], [11, 12, 13]]
+    expected = groups[1].estimate("e_share")
+    assert expected is not None
+    assert told["groups"][1]["metrics"]["e_share"] == {
+        "mean": pytest.approx(expected.mean),
+        "half_width": pytest.approx(expected.half_width),
+        "n": 3,
+    }
+    assert len(told["groups"][0]["not_a_result"]) == 3 and told["groups"][1]["not_a_result"] == {}
+    assert Path(told["report"]).is_file()
+
+
+def test_two_estimates(measured: Lab) -> None:
+    (told,) = said(measured, "report", "imape", "--scale", "tiny", "--seeds", "11,12", "--beside", "13")
+    assert [group["seeds"] for group in told["groups"]] == [[11, 12], [13]]
+    assert {row["held"] for row in told["held"][0]["rows"]} <= {"yes", "no"}
+
+
+def test_list(measured: Lab) -> None:
+    told = said(measured, "list")
+    assert told["scales"] == ["paper", "sixteenth", "small", "tiny"]
+    assert len(told["runs"]) == 6 and all(run["folder_is_there"] for run in told["runs"])
+
+
+def test_query(measured: Lab) -> None:
+    rows = said(measured, "query", "SELECT mix, count(*) AS runs FROM run GROUP BY mix")
+    assert rows == [{"mix": "imapb", "runs": 3}, {"mix": "imape", "runs": 3}]
+
+
+def test_claims(measured: Lab) -> None:
+    assert {"id", "groups"} <= said(measured, "claims", "imape", "--scale", "tiny")[0].keys()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "keys"),
+    [
+        (["metrics"], {"name", "unit", "description", "formula", "of_caches", "of_load"}),
+        (["protocol", "list"], {"name", "description", "states", "l2_inclusion", "proven"}),
+        (["protocol", "check", "msi"], {"file", "protocol", "proof", "counterexample"}),
+        (["doctor"], {"subject", "good", "text"}),
+    ],
+)
+def test_lists_of_records(lab: Lab, arguments: list[str], keys: set[str]) -> None:
+    rows = said(lab, *arguments)
+    assert rows and all(row.keys() == keys for row in rows)
+
+
+def test_stores_that_are_empty(measured: Lab) -> None:
+    for store in ("checkpoint", "captures"):
+        assert said(measured, store, "list") == [] == said(measured, store, "verify")
+
+
+def test_a_protocol_is_its_table(lab: Lab) -> None:
+    table = said(lab, "protocol", "show", "moesi")["table"]
+    assert table["own"]["store"]["E"] == {"next": "M"}
+    assert table["remote"]["read"]["M"] == {"next": "O", "supply": True, "writeback": False}
+
+
+def test_a_trace_step_by_step(lab: Lab) -> None:
+    lesson = said(lab, "trace", "step", str(TRACE))
+    assert len(lesson["steps"]) == said(lab, "trace", "info", str(TRACE))["accesses"] == 8
+    first = lesson["steps"][0]
+    (spot,) = first["caches"]
+    assert (spot["core"], spot["line"]) == (first["core"], lesson["lines"][0]["line"])
+    assert first["from_memory"]
