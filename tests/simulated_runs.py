@@ -8,8 +8,10 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tests.lab import Lab
 from tests.simulation import write_run
 
+from s80lab.results.database import insert_run
 from s80lab.results.metrics.derive import render, write_stats
 
 
@@ -43,3 +45,13 @@ def runs(made_runs: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def run_dir(runs: Path) -> Path:
     return runs / "imapb-1"
+
+
+@pytest.fixture
+def measured(made_runs: Path, tmp_path: Path) -> Lab:
+    """A laboratory with three runs of each mix in its database."""
+    lab = Lab(tmp_path / "checkpoints", tmp_path / "results")
+    shutil.copytree(made_runs, lab.results / "runs")
+    for folder in sorted((lab.results / "runs").glob("imap*")):
+        insert_run(lab.results / "s80lab.sqlite", folder)
+    return lab

@@ -1,4 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""s80lab: a full-system laboratory for servers on shared-memory multiprocessors."""
+"""s80lab: a full-system laboratory for servers on shared-memory multiprocessors.
 
-__version__ = "0.1.0"
+from s80lab import Lab      what was measured, as data frames (docs/python.md)
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from s80lab.base.version import __version__
+
+if TYPE_CHECKING:
+    from s80lab.api import Lab
+
+__all__ = ["Lab", "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    # Every module of the package imports this one: what is above them all must wait until it is asked for.
+    if name == "Lab":
+        from s80lab.api import Lab
+
+        return Lab
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

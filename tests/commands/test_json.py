@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ from tests.lab import Lab
 from s80lab.base import paths
 from s80lab.commands.cli import app
 from s80lab.report.data import read_groups
-from s80lab.results.database import insert_run
 
 # Commands without a table: they make something and say where it is.
 MAKERS = {
@@ -38,16 +36,6 @@ def test_every_command_that_prints_a_table_has_it() -> None:
     commands = dict(leaves(typer.main.get_command(app)))
     with_json = {name for name, one in commands.items() if any("--json" in parameter.opts for parameter in one.params)}
     assert commands.keys() - with_json == MAKERS
-
-
-@pytest.fixture
-def measured(made_runs: Path, tmp_path: Path) -> Lab:
-    """A laboratory with three runs of each mix in its database."""
-    lab = Lab(tmp_path / "checkpoints", tmp_path / "results")
-    shutil.copytree(made_runs, lab.results / "runs")
-    for folder in sorted((lab.results / "runs").glob("imap*")):
-        insert_run(lab.results / "s80lab.sqlite", folder)
-    return lab
 
 
 def said(lab: Lab, *arguments: str) -> Any:

@@ -13,12 +13,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import pyarrow
+import pyarrow.parquet
 import pytest
 from rich.console import Console
 
 from s80lab.base.errors import UserError
 from s80lab.results.database import insert_run, list_runs
-from s80lab.results.query import query, select
+from s80lab.results.query import query, render, select
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 
@@ -260,3 +262,22 @@ def test_what_json_and_a_terminal_cannot_show(database: Path) -> None:
 def test_no_database_yet(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="there are no results yet; run an experiment first"):
         query(tmp_path / "s80lab.sqlite", "SELECT 1")
+
+
+def test_parquet(database: Path) -> None:
+    columns, rows = select(database, "SELECT id, seed, created, NULL AS unknown FROM run ORDER BY id")
+    table = pyarrow.parquet.read_table(pyarrow.BufferReader(render(columns, rows, "parquet")))
+    assert table.column_names == ["id", "seed", "created", "unknown"]
+    assert [tuple(row.values()) for row in table.to_pylist()] == rows
+
+
+@pytest.mark.parametrize(
+    ("sql", "sentence"),
+    [
+        ("SELECT 1 AS a UNION ALL SELECT 'x'", "several types"),
+        ("SELECT 1 AS a, 2 AS a", "two columns are named a"),
+    ],
+)
+def test_what_parquet_cannot_hold(database: Path, sql: str, sentence: str) -> None:
+    with pytest.raises(UserError, match=sentence):
+        render(*select(database, sql), "parquet")

@@ -8,12 +8,12 @@ import shutil
 import time
 from pathlib import Path
 
-from s80lab import __version__
 from s80lab.base import paths
 from s80lab.base.folder import read_manifest
 from s80lab.base.hashing import value_hash
 from s80lab.base.programs import built
 from s80lab.base.staging import staging
+from s80lab.base.version import __version__
 from s80lab.capture.design import Design
 from s80lab.capture.error import filter_error
 from s80lab.capture.process import Played, Progress, play

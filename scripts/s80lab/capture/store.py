@@ -92,32 +92,32 @@ class Capture:
         return file_hash(self.path)
 
 
-def open_capture(name: str, form: Form | None = None) -> Capture:
+def open_capture(name: str, form: Form | None = None, store: Store[Manifest] = STORE) -> Capture:
     """The capture of that name (the first letters suffice where they are of one alone), or the file at a path that
     ends in .s80c; of one that has both forms the filtered, unless `form` says which. UserError where there is none."""
     if name.endswith(SUFFIX):
         return _read(Path(name))
-    manifest = _named(name)
+    manifest = _named(name, store)
     chosen = form or next(one for one in FORMS if one in manifest.forms)
     if chosen not in manifest.forms:
         raise UserError(
             f"the capture {manifest.name} has no {chosen} form, only {', '.join(manifest.forms)}; "
             f"make one with `s80lab capture {manifest.experiment} --form {chosen}`"
         )
-    return _read(STORE.folder(manifest.name) / f"{chosen}{SUFFIX}")
+    return _read(store.folder(manifest.name) / f"{chosen}{SUFFIX}")
 
 
-def _named(name: str) -> Manifest:
-    manifests = {one.name: one for one in STORE.all()}
+def _named(name: str, store: Store[Manifest]) -> Manifest:
+    manifests = {one.name: one for one in store.all()}
     fitting = [one for one in manifests if one == name] or [one for one in manifests if one.startswith(name)]
     if not manifests:
-        raise UserError(f"there is no capture in {shown(paths.captures())}; make one with `s80lab capture imapb`")
+        raise UserError(f"there is no capture in {shown(store.root())}; make one with `s80lab capture imapb`")
     if not fitting:
-        raise UserError(f"there is no capture `{name}` in {shown(paths.captures())}: {hint(name, manifests)}")
+        raise UserError(f"there is no capture `{name}` in {shown(store.root())}: {hint(name, manifests)}")
     if len(fitting) > 1:
         raise UserError(f"`{name}` begins the names of several captures: {', '.join(fitting)}; write more of it")
     manifest = manifests[fitting[0]]
-    if not STORE.present(manifest):
+    if not store.present(manifest):
         raise UserError(
             f"the files of the capture {manifest.name} are missing or cut short; make it again with "
             f"`s80lab capture {manifest.experiment} --scale {manifest.scale} --seed {manifest.seed} --again`"

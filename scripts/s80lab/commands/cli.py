@@ -13,9 +13,9 @@ from typing import Annotated, Literal
 import typer
 from rich.console import Console
 
-from s80lab import __version__
 from s80lab.base import paths
 from s80lab.base.strict import parse_settings
+from s80lab.base.version import __version__
 from s80lab.capture.bench import run_bench
 from s80lab.commands.capture import capture, captures_app
 from s80lab.commands.claims import claims_command

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from s80lab import __version__
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.folder import read_load, read_manifest, read_stats
@@ -21,6 +20,7 @@ from s80lab.base.follow import Follower
 from s80lab.base.hashing import value_hash
 from s80lab.base.progress import Job
 from s80lab.base.staging import exclusive, staging
+from s80lab.base.version import __version__
 from s80lab.config.machine import low_ram
 from s80lab.experiment import checkpoint
 from s80lab.experiment.checkpoint import SNAPSHOTS, Checkpoint

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from s80lab import __version__
 from s80lab.base import host, paths
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import value_hash
 from s80lab.base.progress import Board, Job
 from s80lab.base.staging import PARTIAL, staging, tidy
+from s80lab.base.version import __version__
 from s80lab.config.experiment import Gem5Phases
 from s80lab.experiment import checkpoint, resources
 from s80lab.experiment.checkpoint import GEM5_RAM, GEM5_STATE, SNAPSHOTS, Checkpoint

@@ -48,7 +48,7 @@ def _group(group: Group) -> dict[str, Any]:
 
 
 def metric_names(runs: Iterable[Run]) -> list[str]:
-    """Flattened names, in the order of the registry, of whatever any of the runs has."""
+    """Flattened names, in the order of stats.json, of whatever any of the runs has."""
     return list(dict.fromkeys(name for run in runs for name in run.metrics))
 
 

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A lab folder, read: runs, captures, protocols, SQL; and replays of captures on other designs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from rich.console import Console
+
+from s80lab.api.frames import frame, table
+from s80lab.api.runs import Runs
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.base.progress import Board
+from s80lab.base.store import Store
+from s80lab.base.strict import hint
+from s80lab.capture.explore.grid import parse_axes, points
+from s80lab.capture.explore.run import explore
+from s80lab.capture.store import Capture, Form, Manifest, open_capture
+from s80lab.protocol.docs import known
+from s80lab.protocol.proof import proven
+from s80lab.protocol.table import Protocol, find_protocol, load_protocol
+from s80lab.protocol.text import state_table
+from s80lab.results.database import list_runs
+from s80lab.results.metrics.registry import REGISTRY
+from s80lab.results.query import names_apart, select
+
+if TYPE_CHECKING:
+    import pandas
+
+T = TypeVar("T")
+
+
+class Lab:
+    """The lab that the command `s80lab` works in, or the one in a folder. What cannot be read raises
+    `s80lab.base.errors.UserError`, whose text says what is wrong and what to do.
+
+    >>> from s80lab import Lab
+    >>> lab = Lab()
+    """
+
+    def __init__(self, folder: str | Path | None = None) -> None:
+        self._own = folder is None
+        self.results = paths.results() if folder is None else Path(folder) / "results"
+        captures = paths.captures() if folder is None else Path(folder) / "captures"
+        self._captures = Store(lambda: captures, Manifest)
+
+    def __repr__(self) -> str:
+        return f"Lab({str(self.results.parent)!r})"
+
+    @property
+    def database(self) -> Path:
+        """The SQLite file."""
+        return self.results / paths.database().name
+
+    def runs(self, *experiments: str, **where: object) -> Runs:
+        """Whole runs of these experiments (of all where none is named), oldest first, whose column of the table `run`
+        has the value: scale="small", seed=2, machine="s80", protocol="moesi", engine="qemu".
+
+        >>> lab.runs("imapb", seed=1)
+        Runs(imapb-1)
+        >>> len(lab.runs())
+        6
+        """
+        rows = list_runs(self.database)
+        for column in where:
+            if rows and column not in rows[0]:
+                raise UserError(f"the table of runs has no column `{column}`: {hint(column, rows[0])}")
+        return Runs(
+            [
+                self.results / row["folder"]
+                for row in rows
+                if (not experiments or row["experiment"] in experiments)
+                and all(row[column] == value for column, value in where.items())
+                and (self.results / row["folder"]).is_dir()
+            ]
+        )
+
+    def reference(self, name: str = "small") -> Runs:
+        """The runs behind a reference result that comes with s80lab (results/reference).
+
+        >>> lab.reference("small").frame("l2_mpki.all")["seed"].to_list()
+        [1, 2, 3, 1, 2, 3]
+        """
+        found = sorted((paths.REFERENCE / name / "runs").glob("*/manifest.json"))
+        if not found:
+            there = sorted(path.parent.name for path in paths.REFERENCE.glob("*/runs"))
+            raise UserError(f"there is no reference result `{name}` of single runs: {hint(name, there)}")
+        return Runs([path.parent for path in found])
+
+    def query(self, sql: str) -> pandas.DataFrame:
+        """The answer of the database to read-only SQL; results/schema.sql has the tables and views.
+
+        >>> lab.query("SELECT mix, count(*) AS runs FROM run GROUP BY mix")
+             mix  runs
+        0  imapb     3
+        1  imape     3
+        """
+        columns, rows = select(self.database, sql)
+        names_apart(columns)
+        return table(columns, rows)
+
+    def metrics(self) -> pandas.DataFrame:
+        """Every metric that is declared: name, unit, description, formula.
+
+        >>> lab.metrics().set_index("name").loc["e_share", "unit"]
+        'share'
+        """
+        keys = ("name", "unit", "description", "formula")
+        return frame({key: getattr(metric, key) for key in keys} for metric in REGISTRY.values())
+
+    def protocols(self) -> pandas.DataFrame:
+        """The coherence protocols in configs/protocols; proven: on this machine, for the table as it is now.
+
+        >>> lab.protocols().set_index("name").loc["mesi", "states"]
+        'M E S I'
+        """
+        tables = [load_protocol(path) for path in known()]
+        return frame(
+            {
+                "name": one.name,
+                "states": " ".join(one.states),
+                "l2_inclusion": one.l2_inclusion or "any",
+                "proven": proven(one) is not None,
+                "description": one.description,
+            }
+            for one in tables
+        )
+
+    def protocol(self, name: str) -> Protocol:
+        """A protocol by its name, or the path of its file.
+
+        >>> lab.protocol("moesi").remote.read["M"].next
+        'O'
+        """
+        return load_protocol(find_protocol(name))
+
+    def state_table(self, name: str) -> pandas.DataFrame:
+        """A protocol as teachers draw it: a row a state, a column an event.
+
+        >>> lab.state_table("msi").index.to_list()
+        ['M', 'S', 'I']
+        """
+        content = state_table(self.protocol(name))
+        shown = table(content.columns, [cells for _, cells in content.rows])
+        shown.index = [state for state, _ in content.rows]
+        return shown
+
+    def captures(self) -> pandas.DataFrame:
+        """The recorded access streams, a row a form of each.
+
+        >>> lab.captures().empty
+        True
+        """
+        keys = ("name", "experiment", "scale", "seed", "start", "skip", "measure")
+        return frame(
+            {**{key: getattr(one, key) for key in keys}, "form": form, "bytes": totals.bytes, "events": totals.events}
+            for one in self._captures.all()
+            for form, totals in one.forms.items()
+        )
+
+    def capture(self, name: str, form: Form | None = None) -> Capture:
+        """A capture by the beginning of its name, or by the path of a .s80c file."""
+        return open_capture(name, form, self._captures)
+
+    def explore(self, capture: str, *vary: str, settings: Sequence[str] = (), jobs: int = 0) -> Runs:
+        """Replays a capture on every design of a grid, as `s80lab explore` does, and returns the runs in the order of
+        the grid; what was replayed before is taken as it is. vary: "protocol=mesi,moesi", "l2.size=1MiB..8MiB".
+        """
+        if not self._own:
+            raise UserError("replays are kept in the lab that the command works in: use Lab(), with $S80LAB_HOME set")
+        opened = self.capture(capture)
+        grid = points(opened, parse_axes(vary), None, settings)
+        with Board(Console(stderr=True)) as board:
+            return Runs(_finish(explore(opened, [point.design for point in grid], board, jobs)))
+
+
+def _finish(work: Coroutine[Any, Any, T]) -> T:
+    """Its result, in notebooks too, where a loop runs already."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    with ThreadPoolExecutor(1) as other:
+        return other.submit(asyncio.run, work).result()

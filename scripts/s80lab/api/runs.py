@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs, chosen from a lab, and what they say together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
+
+from s80lab.api.frames import frame
+from s80lab.base.errors import UserError
+from s80lab.base.strict import hint
+from s80lab.report.data import Group, Run, read_groups, read_run
+from s80lab.report.record import metric_names, run_record
+from s80lab.report.write import write_experiment_report
+from s80lab.results.metrics.derive import of
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class Runs(Sequence[Run]):
+    """Some runs, in an order of their own. Each has a `manifest` (what it was made from), `metrics` (flattened names to
+    values), `stats` (the content of stats.json), `reasons` (why it is no result; none where it is one).
+
+    >>> runs = lab.reference("small")
+    >>> len(runs), runs[0].manifest["mix"], runs[0].reasons
+    (6, 'imapb', ())
+    >>> runs.metrics("miss_source.all")
+    ['miss_source.all.E', 'miss_source.all.M', 'miss_source.all.O', 'miss_source.all.S', 'miss_source.all.memory']
+    """
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self.folders = list(folders)
+        self._runs = [read_run(folder) for folder in self.folders]
+
+    @overload
+    def __getitem__(self, index: int) -> Run: ...
+    @overload
+    def __getitem__(self, index: slice) -> Runs: ...
+    def __getitem__(self, index: int | slice) -> Run | Runs:
+        return Runs(self.folders[index]) if isinstance(index, slice) else self._runs[index]
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def __iter__(self) -> Iterator[Run]:
+        return iter(self._runs)
+
+    def __repr__(self) -> str:
+        return f"Runs({', '.join(folder.name for folder in self.folders)})"
+
+    def results(self) -> Runs:
+        """Those of them that are results: warm, long enough, true to their laws.
+
+        >>> len(lab.reference("small").results())
+        6
+        """
+        return Runs([folder for folder, run in zip(self.folders, self, strict=True) if not run.reasons])
+
+    def metrics(self, prefix: str = "") -> list[str]:
+        """The flattened names of the metrics that any of the runs has; with a prefix those under it."""
+        return [
+            name for name in metric_names(self) if name == prefix or name.startswith(f"{prefix}." if prefix else "")
+        ]
+
+    def frame(self, *metrics: str) -> pandas.DataFrame:
+        """One row a run: what it is, and these metrics (all of them where none is named) in their own units.
+
+        >>> lab.reference("small").frame("e_share").groupby("mix")["e_share"].count()
+        mix
+        imapb    3
+        imape    3
+        Name: e_share, dtype: int64
+        """
+        chosen = self._chosen(metrics)
+        rows = []
+        for record in map(run_record, self):
+            values = record.pop("metrics")
+            rows.append({**record, **{name: values.get(name) for name in chosen}})
+        return frame(rows)
+
+    def estimates(self, *metrics: str) -> pandas.DataFrame:
+        """Means over the seeds with the half-width of the 95% interval (Student t; none for one seed): a row for each
+        group of runs that differ in the seed alone, and metric. Runs that are no results are left out where others of
+        their group are.
+
+        >>> found = lab.reference("small").estimates("e_share").set_index(["group", "metric"])
+        >>> list(found.columns)
+        ['mean', 'half_width', 'n', 'unit']
+        >>> bool(0.3 < found.loc[("imapb", "e_share"), "mean"] < 0.6)
+        True
+        """
+        rows: list[dict[str, Any]] = []
+        for group in self.groups():
+            for name in self._chosen(metrics):
+                found = group.estimate(name)
+                values = (None, None, 0) if found is None else (found.mean, found.half_width, found.n)
+                numbers = dict(zip(("mean", "half_width", "n"), values, strict=True))
+                rows.append({"group": group.label, "metric": name, **numbers, "unit": of(name).unit})
+        return frame(rows)
+
+    def windows(self) -> pandas.DataFrame:
+        """One row a window of 250 million instructions or so, warm-up first: how the caches settled.
+
+        >>> sorted(set(lab.reference("small").windows()["phase"]))
+        ['measured', 'warm-up']
+        """
+        identity = ("run", "experiment", "mix", "seed")
+        return frame(
+            {**{key: run.manifest[key] for key in identity}, **window}
+            for run in self
+            for window in run.stats["windows"]
+        )
+
+    def groups(self) -> list[Group]:
+        """The runs that differ in the seed alone, together."""
+        return read_groups(self.folders)
+
+    def report(self, folder: str | Path, title: str = "Runs") -> Path:
+        """Writes the report over all of them into a folder; returns its page."""
+        return write_experiment_report(title, self.folders, Path(folder))
+
+    def _chosen(self, metrics: Sequence[str]) -> list[str]:
+        names = self.metrics()
+        for name in metrics:
+            if name not in names:
+                raise UserError(f"no run has a metric `{name}`: {hint(name, names)}")
+        return list(metrics) or names
