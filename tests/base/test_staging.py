@@ -4,14 +4,19 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import subprocess
 import sys
+import tempfile
+import threading
 from pathlib import Path
 
 import pytest
 
-from s80lab.base.staging import exclusive, staging, sweep
+from s80lab.base.errors import UserError
+from s80lab.base.staging import exclusive, scratch, staging, sweep
+from s80lab.base.threads import to_its_end
 
 HOLDER = """
 import sys, time
@@ -80,3 +85,65 @@ def test_the_second_holder_of_a_lock_waits_and_says_so(tmp_path: Path) -> None:
 
     asyncio.run(both())
     assert order == ["first", "second waits", "second"]
+
+
+SCRATCH = """
+import sys, time
+from s80lab.base.staging import scratch
+with scratch() as folder:
+    (folder / "socket").write_text("x")
+    print(folder, flush=True)
+    time.sleep(60)
+"""
+
+
+def test_a_scratch_folder_goes_with_its_block_and_a_killed_makers_with_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    maker = subprocess.Popen([sys.executable, "-c", SCRATCH], stdout=subprocess.PIPE, text=True, env=environment)
+    with maker:
+        assert maker.stdout is not None
+        left = Path(maker.stdout.readline().strip())
+        with scratch() as mine:
+            assert mine.parent == left.parent and (left / "socket").is_file()
+        assert not mine.exists()
+        maker.kill()
+    assert left.exists()
+    with scratch():
+        assert not left.exists()
+
+
+def test_the_place_of_scratch_folders_is_the_users_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / f"s80lab-{os.getuid()}").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UserError, match="belongs to somebody else: set TMPDIR"), scratch():
+        pass
+
+
+def test_an_interruption_waits_for_a_thread_that_writes(tmp_path: Path) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def write(folder: Path) -> None:
+        begun.set()
+        assert go_on.wait(60)
+        folder.mkdir(exist_ok=True)
+        (folder / "late").write_text("x")
+
+    async def work() -> None:
+        with staging(tmp_path / "run") as partial:
+            await to_its_end(write, partial)
+
+    async def interrupted() -> None:
+        task = asyncio.create_task(work())
+        await asyncio.to_thread(begun.wait, 60)
+        task.cancel()
+        await asyncio.sleep(0)
+        go_on.set()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(interrupted())
+    assert names(tmp_path) == []

@@ -12,6 +12,7 @@ from tests.lab import Lab
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
+from s80lab.base.staging import PARTIAL
 from s80lab.config.experiment import load_scale
 from s80lab.config.machine import load_machine
 from s80lab.experiment import checkpoint
@@ -113,4 +114,4 @@ def test_a_temporary_folder_with_too_long_a_name_is_named(tmp_path: Path, monkey
     session = Session(tmp_path, tmp_path / RAM_FILE, shared=True, socket=tmp_path)
     with pytest.raises(UserError, match="too long a name for a socket in it: set TMPDIR"), short_socket(session):
         pass
-    assert list(folder.iterdir()) == []
+    assert list(folder.rglob(f"{PARTIAL}*")) == []

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Folders that appear whole or not at all, and locks between processes; both survive kill -9."""
+"""Folders that appear whole or not at all, folders for what is short-lived, and locks between processes; all of them
+survive kill -9."""
 
 from __future__ import annotations
 
@@ -12,31 +13,49 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
+from s80lab.base.errors import UserError
+
 PARTIAL = ".partial-"
 POLL_S = 0.5
 
 
 @contextmanager
 def staging(final: Path) -> Iterator[Path]:
-    """A partial folder beside `final`, renamed to it when the block ends well and removed when it does not.
-
-    The folder is locked as long as its maker lives, so that `sweep` knows the dead ones.
-    """
+    """A partial folder beside `final`, renamed to it when the block ends well and removed when it does not."""
     final.parent.mkdir(parents=True, exist_ok=True)
-    with _gate(final.parent):
-        partial = Path(tempfile.mkdtemp(prefix=f"{PARTIAL}{final.name}-", dir=final.parent))
+    with _partial(final.parent, f"{final.name}-") as partial:
         partial.chmod(0o755)
-        handle = os.open(partial, os.O_RDONLY | os.O_DIRECTORY)
-        fcntl.flock(handle, fcntl.LOCK_EX)
-    try:
         yield partial
         if final.exists():
             shutil.rmtree(final)
         partial.rename(final)
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """A folder of a short name among the temporary files, removed at the end; what killed processes left there is
+    removed first. UserError where another user has taken its place."""
+    root = Path(tempfile.gettempdir()) / f"s80lab-{os.getuid()}"
+    root.mkdir(mode=0o700, exist_ok=True)
+    if root.is_symlink() or root.stat().st_uid != os.getuid():
+        raise UserError(f"{root} belongs to somebody else: set TMPDIR to a folder of your own")
+    sweep(root)
+    with _partial(root, "") as folder:
+        yield folder
+
+
+@contextmanager
+def _partial(parent: Path, name: str) -> Iterator[Path]:
+    """A new folder, gone after the block unless it was renamed. It is locked as long as its maker lives, so that
+    `sweep` knows the dead ones."""
+    with _gate(parent):
+        partial = Path(tempfile.mkdtemp(prefix=f"{PARTIAL}{name}", dir=parent))
+        handle = os.open(partial, os.O_RDONLY | os.O_DIRECTORY)
+        fcntl.flock(handle, fcntl.LOCK_EX)
+    try:
+        yield partial
     finally:
+        shutil.rmtree(partial, ignore_errors=True)
         os.close(handle)
 
 
@@ -47,7 +66,10 @@ def sweep(folder: Path) -> list[Path]:
         return removed
     with _gate(folder):
         for partial in sorted(folder.glob(f"{PARTIAL}*")):
-            handle = os.open(partial, os.O_RDONLY)
+            try:
+                handle = os.open(partial, os.O_RDONLY)
+            except FileNotFoundError:  # its maker has just removed or renamed it
+                continue
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:

@@ -18,6 +18,7 @@ from s80lab.base.hashing import value_hash
 from s80lab.base.progress import Job
 from s80lab.base.staging import exclusive, staging
 from s80lab.base.store import now
+from s80lab.base.threads import to_its_end
 from s80lab.capture.error import differences
 from s80lab.capture.process import play
 from s80lab.capture.store import STORE, SUFFIX, Form, Manifest, Totals
@@ -163,7 +164,7 @@ async def _record(recipe: Recipe, folder: Path, job: Job) -> None:
         if not path.is_file():
             raise UserError(f"recording {recipe.name}: the plugin left no {path.name}")
     job.update("report")
-    await asyncio.to_thread(finish, plan, recipe.start, recipe.name, recipe.inputs, timing, folder)
+    await to_its_end(finish, plan, recipe.start, recipe.name, recipe.inputs, timing, folder)
 
 
 async def _verify(recipe: Recipe, form: Form, folder: Path, job: Job) -> Totals:

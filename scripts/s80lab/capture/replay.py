@@ -13,6 +13,7 @@ from s80lab.base.folder import read_manifest
 from s80lab.base.hashing import value_hash
 from s80lab.base.programs import built
 from s80lab.base.staging import staging
+from s80lab.base.threads import to_its_end
 from s80lab.base.version import __version__
 from s80lab.capture.design import Design
 from s80lab.capture.error import filter_error
@@ -64,7 +65,7 @@ async def replay(
                 alone=alone,
                 order=partial / ORDER if order else None,
             )
-            await asyncio.to_thread(_finish, capture, design, folder.name, played, began, partial)
+            await to_its_end(_finish, capture, design, folder.name, played, began, partial)
     else:
         _restate(capture, design, folder)
     await asyncio.to_thread(insert_run, paths.database(), folder)

@@ -20,6 +20,7 @@ from s80lab.base.follow import Follower
 from s80lab.base.hashing import value_hash
 from s80lab.base.progress import Job
 from s80lab.base.staging import exclusive, staging
+from s80lab.base.threads import to_its_end
 from s80lab.base.version import __version__
 from s80lab.config.machine import low_ram
 from s80lab.experiment import checkpoint
@@ -91,7 +92,7 @@ async def measure(plan: Plan, warm: Checkpoint, job: Job) -> Path:
             with staging(folder) as partial:
                 timing = await live(plan, warm, partial, job)
                 job.update("report")
-                await asyncio.to_thread(finish, plan, warm, folder.name, inputs, timing, partial)
+                await to_its_end(finish, plan, warm, folder.name, inputs, timing, partial)
         insert_run(paths.database(), folder)
     return folder
 
@@ -158,7 +159,7 @@ async def live(
             if plan.misses:
                 job.update("naming the guest's memory")
                 pid = await guest.pause()
-                await asyncio.to_thread(write_map, folder, pid, start.ram, low_ram(plan.scale.ram), plan.image)
+                await to_its_end(write_map, folder, pid, start.ram, low_ram(plan.scale.ram), plan.image)
             await guest.quit()
     (folder / "transactions.json").write_text(json.dumps(result, indent=1) + "\n")
     _check_errors(result, guest.name)

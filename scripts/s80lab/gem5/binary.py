@@ -8,11 +8,11 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
+from s80lab.base.staging import scratch
 
 VERSIONS = ("24.0.0.0", "24.0.0.1")
 """Versions of gem5 whose MOESI_hammer was read for gem5/table.py and gem5/agree/categories.py."""
@@ -53,10 +53,10 @@ def complaint(log: str) -> str:
 
 def require(gem5: Path, *, x86: bool) -> None:
     """UserError unless it can do the job: told before hours are spent. x86: it is to boot a guest."""
-    with tempfile.TemporaryDirectory() as out:
+    with scratch() as out:
         try:
             answer = subprocess.run(
-                [str(gem5), "--outdir", out, str(SCRIPT)],
+                [str(gem5), "--outdir", str(out), str(SCRIPT)],
                 capture_output=True,
                 stdin=subprocess.DEVNULL,
                 text=True,

@@ -16,6 +16,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.hashing import value_hash
 from s80lab.base.progress import Board, Job
 from s80lab.base.staging import PARTIAL, staging, tidy
+from s80lab.base.threads import to_its_end
 from s80lab.base.version import __version__
 from s80lab.config.experiment import Gem5Phases
 from s80lab.experiment import checkpoint, resources
@@ -123,7 +124,7 @@ class Gem5Pipeline:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
         wall_s = time.monotonic() - began
         try:
-            await asyncio.to_thread(finish, plan, warm, run_id, inputs, facts, folder, wall_s)
+            await to_its_end(finish, plan, warm, run_id, inputs, facts, folder, wall_s)
         except UserError as error:
             raise UserError(f"{error} (what gem5 said is kept: {_keep(folder)})") from None
 

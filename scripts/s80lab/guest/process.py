@@ -6,9 +6,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import shutil
 import signal
-import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -19,6 +17,7 @@ from typing import Any, Self, TypeVar
 
 from s80lab.base.errors import UserError
 from s80lab.base.follow import Follower, tail
+from s80lab.base.staging import scratch
 from s80lab.guest.command import CONSOLE, OUTPUT, Boot, Session, arguments
 from s80lab.guest.console import word
 from s80lab.guest.monitor import Monitor
@@ -197,17 +196,14 @@ class Guest:
 @contextmanager
 def short_socket(session: Session) -> Iterator[Session]:
     """The session with its monitor socket in a temporary folder: socket names may have no more than 107 bytes."""
-    folder = Path(tempfile.mkdtemp(prefix="s80lab-"))
-    socket = folder / "qmp"
-    try:
+    with scratch() as folder:
+        socket = folder / "qmp"
         if len(os.fsencode(socket)) > SOCKET_BYTES:
             raise UserError(
-                f"the folder for temporary files, {folder.parent}, has too long a name for a socket in it: "
+                f"the folder for temporary files, {folder.parent.parent}, has too long a name for a socket in it: "
                 "set TMPDIR to a shorter one, for example /tmp"
             )
         yield replace(session, socket=socket)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _event(line: str) -> dict[str, Any] | None:

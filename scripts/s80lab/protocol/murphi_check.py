@@ -6,13 +6,13 @@ from __future__ import annotations
 import platform
 import shutil
 import subprocess
-import tempfile
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from s80lab.base.errors import UserError
+from s80lab.base.staging import scratch
 
 # One thread: breadth first, so the first counterexample is a shortest one, and the same one every time.
 GENERATE = [
@@ -51,8 +51,7 @@ def explore(model: str, stage: Callable[[str], None]) -> Exploration:
     """Checks the model to its end; `stage` is told what goes on. UserError where a tool is missing or fails."""
     rumur = _tool("rumur", "install the Debian package rumur (`make setup` does)")
     compiler = _tool("cc", "install the Debian package gcc (`make setup` does)")
-    with tempfile.TemporaryDirectory(prefix="s80lab-proof-") as name:
-        folder = Path(name)
+    with scratch() as folder:
         (folder / "model.m").write_text(model, encoding="utf-8")
         stage("generating")
         run([rumur, *GENERATE, "--output", "model.c", "model.m"], folder)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import Any
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.programs import built
+from s80lab.base.staging import scratch
 from s80lab.base.strict import find_or_file, parse_settings
 from s80lab.config.machine import Machine, load_machine, with_inclusion
 from s80lab.trace import order as trace_order
@@ -52,8 +52,8 @@ def call(command: str, **arguments: Path | str | int) -> str:
 @contextmanager
 def files(order: Order | None, machine: Machine) -> Iterator[tuple[Path, Path]]:
     """An order file and a resolved machine file that live as long as the block."""
-    with tempfile.TemporaryDirectory(prefix="s80lab-") as name:
-        order_file, machine_file = Path(name, "order"), Path(name, "machine.toml")
+    with scratch() as folder:
+        order_file, machine_file = folder / "order", folder / "machine.toml"
         if order is not None:
             trace_order.check(order, "the trace", machine.processors.count)
             trace_order.write(order_file, order)
