@@ -1,21 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The site that `make docs` builds. Its source folder is the checkout, so that every link that works there works here."""
+"""The site that `make docs` builds. Its source folder is the whole checkout: links that work there work here too."""
 
 import shutil
-import sys
 from pathlib import Path
 
 from docutils import nodes
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 
-ROOT = Path(__file__).parents[1]
-# The code beside these pages, whatever is installed.
-sys.path.insert(0, str(ROOT / "scripts"))
-
 from s80lab import __version__
 from s80lab.commands.cli import app as commands
 from s80lab.commands.manual import markdown
+
+CONTENTS = Path(__file__).parent / "site" / "contents.md"
 
 project = html_title = "s80lab"
 release = __version__
@@ -29,6 +26,8 @@ include_patterns = [
 # What is large and has no pages is not even looked through.
 exclude_patterns = [".git", "build", "captures", "checkpoints", "results/reports", "results/runs"]
 
+# `--until` without its backticks is an option still, no dash.
+smartquotes = False
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 3
 
@@ -42,7 +41,7 @@ html_copy_source = html_show_copyright = html_use_index = False
 def complete(app: Sphinx, docname: str, source: list[str]) -> None:
     """What two pages have on the site alone: the front page all others, the page of commands the commands."""
     if docname == root_doc:
-        source[0] += (ROOT / "docs" / "site" / "contents.md").read_text(encoding="utf-8")
+        source[0] += CONTENTS.read_text(encoding="utf-8")
     elif docname == "docs/commands":
         source[0] += markdown(commands, "s80lab")
 
@@ -63,7 +62,7 @@ def unlink_folders(app: Sphinx, document: nodes.document) -> None:
 
 
 def name_front_page(app: Sphinx, error: Exception | None) -> None:
-    """The front page also under the name that browsers and servers look for; it lies in the same folder, its links hold."""
+    """The front page also under the name that servers look for, in the same folder, where its links hold."""
     if error is None:
         shutil.copy(app.outdir / f"{root_doc}.html", app.outdir / "index.html")
 
