@@ -49,9 +49,10 @@ def complete(app: Sphinx, docname: str, source: list[str]) -> None:
 def unlink_folders(app: Sphinx, document: nodes.document) -> None:
     """Links to folders, which a site has not: the folder's README where that is a page, else the bare name.
 
-    Links to files that are no pages need nothing, MyST copies the file.
+    Links to pages and to other files are MyST's already; it copies the file.
     """
-    for link in [link for link in document.findall(pending_xref) if link["reftype"] == "myst"]:
+    links = [link for link in document.findall(pending_xref) if link["reftype"] == "myst" and not link["refdomain"]]
+    for link in links:
         folder = Path(app.env.relfn2path(link["reftarget"], link["refdoc"])[1])
         if folder.is_dir():
             page = app.env.path2doc(folder / "README.md")
@@ -59,6 +60,12 @@ def unlink_folders(app: Sphinx, document: nodes.document) -> None:
                 link["refdomain"], link["reftarget"], link["reftargetid"] = "doc", page, None
             else:
                 link.replace_self(link.children)
+
+
+def link_images(app: Sphinx, document: nodes.document) -> None:
+    """Wide diagrams are small print on a page: Sphinx links an image that has a width to itself in full."""
+    for image in document.findall(nodes.image):
+        image["width"] = "100%"
 
 
 def name_front_page(app: Sphinx, error: Exception | None) -> None:
@@ -70,4 +77,5 @@ def name_front_page(app: Sphinx, error: Exception | None) -> None:
 def setup(app: Sphinx) -> None:
     app.connect("source-read", complete)
     app.connect("doctree-read", unlink_folders)
+    app.connect("doctree-read", link_images)
     app.connect("build-finished", name_front_page)

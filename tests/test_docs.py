@@ -37,10 +37,12 @@ def build(target: Path) -> Path:
 
 @dataclass
 class Page(HTMLParser):
-    """What a page refers to, what can be referred to in it, and its text."""
+    """What a page refers to, and its own text alone; what can be referred to in it; all its text."""
 
     file: Path
     references: list[tuple[str, str]] = field(default_factory=list)
+    own: list[str] = field(default_factory=list)
+    inside: bool = False
     ids: set[str] = field(default_factory=set)
     text: str = ""
 
@@ -49,11 +51,16 @@ class Page(HTMLParser):
         self.feed(self.file.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.inside |= tag == "article"
         for name, value in attributes:
             if name in ("href", "src") and value:
                 self.references.append((tag, value))
+                self.own += [value] if self.inside else []
             elif name == "id" and value:
                 self.ids.add(value)
+
+    def handle_endtag(self, tag: str) -> None:
+        self.inside &= tag != "article"
 
     def handle_data(self, data: str) -> None:
         self.text += data
@@ -79,12 +86,19 @@ def words(command: Any, name: str) -> Iterator[str]:
         yield from words(part, f"{name} {part.name}")
 
 
-def test_every_document_has_a_page(site: Path, pages: dict[Path, Page]) -> None:
-    documents = [file for folder in ("docs", "docs/protocols") for file in (paths.ROOT / folder).glob("*.md")]
-    assert len(documents) > 20
-    documents += [paths.ROOT / name for name in ("CONTRIBUTING.md", "CHANGELOG.md", "results/README.md")]
-    for document in documents:
-        assert site / document.relative_to(paths.ROOT).with_suffix(".html") in pages
+def test_every_document_has_a_page_with_its_links(site: Path, pages: dict[Path, Page]) -> None:
+    names = [file.relative_to(paths.ROOT) for file in (paths.ROOT / "docs").rglob("*.md") if file.parent.name != "site"]
+    assert len(names) > 20
+    for name in (*names, *map(Path, ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "results/README.md"))):
+        text = (paths.ROOT / name).read_text(encoding="utf-8")
+        wanted = {f"{link}.html" for link in re.findall(r"\]\(([\w./-]+)\.md[#)]", text)}
+        assert wanted - {link.split("#")[0] for link in pages[site / name.with_suffix(".html")].own} == set(), name
+
+
+def test_folders_are_their_readme_or_plain(site: Path, pages: dict[Path, Page]) -> None:
+    own = pages[site / "docs" / "gem5.html"].own
+    assert "../results/reference/gem5/README.html" in own
+    assert not any(link.endswith("configs/gem5") for link in own)
 
 
 def test_the_front_page_is_the_readme(site: Path, pages: dict[Path, Page]) -> None:
@@ -92,7 +106,6 @@ def test_the_front_page_is_the_readme(site: Path, pages: dict[Path, Page]) -> No
     front = pages[site / "index.html"]
     assert f"<h1>{headings[0]}<" in front.file.read_text(encoding="utf-8")
     assert [heading for heading in headings if heading not in front.text] == []
-    assert ("a", "docs/protocols.html") in {(tag, link.split("#")[0]) for tag, link in front.references}
 
 
 def test_every_command_is_told(site: Path, pages: dict[Path, Page]) -> None:
@@ -102,10 +115,10 @@ def test_every_command_is_told(site: Path, pages: dict[Path, Page]) -> None:
     assert [part for part in wanted if part not in text] == []
 
 
-def test_diagrams_are_shown(site: Path, pages: dict[Path, Page]) -> None:
+def test_diagrams_are_shown_and_lead_to_themselves_in_full(site: Path, pages: dict[Path, Page]) -> None:
     for protocol in (paths.ROOT / "docs" / "protocols").glob("*.svg"):
-        shown = pages[site / "docs" / "protocols" / f"{protocol.stem}.html"].references
-        assert ("img", f"../../_images/{protocol.name}") in shown
+        shown = set(pages[site / "docs" / "protocols" / f"{protocol.stem}.html"].references)
+        assert {(tag, f"../../_images/{protocol.name}") for tag in ("a", "img")} <= shown
 
 
 def test_nothing_is_fetched_from_elsewhere(site: Path, pages: dict[Path, Page]) -> None:
