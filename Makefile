@@ -2,7 +2,7 @@
 # make run: from an empty Debian machine to the tables of both mail mixes. Every target can be repeated.
 S80LAB := build/venv/bin/s80lab
 
-.PHONY: setup build image run test lint wheel analysis bench fuzz trixie clean
+.PHONY: setup build image run test lint docs wheel analysis bench fuzz trixie clean
 .DEFAULT_GOAL := run
 
 setup:
@@ -26,6 +26,13 @@ lint:
 	@scripts/setup test
 	@scripts/build
 	@scripts/lint
+
+# The pages as a site: build/docs/index.html.
+docs:
+	@scripts/setup test
+	@rm -rf build/docs
+	@build/venv/bin/python -m sphinx --quiet --fail-on-warning --keep-going --fresh-env -c docs -d build/doctrees . build/docs
+	@ls build/docs/index.html
 
 # A package that can be installed elsewhere: configurations, plugin and tools are in it.
 wheel: build

@@ -103,7 +103,11 @@ def explore_command(
 def filter_error_command(
     capture: Annotated[str, typer.Argument(help="A capture that has both forms (s80lab capture --form both).")],
     vary: Vary = None,
-    out: Annotated[Path, typer.Option(help="The table, as JSON; a .md of it beside.")] = TABLE,
+    out: Annotated[
+        Path,
+        # The default as every checkout has it, without this one's own folder.
+        typer.Option(show_default=str(TABLE.relative_to(paths.ROOT)), help="The table, as JSON; a .md of it beside."),
+    ] = TABLE,
     jobs: Jobs = 0,
     as_json: AsJson = False,
 ) -> None:

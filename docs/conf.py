@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The site that `make docs` builds. Its source folder is the whole checkout: links that work there work here too."""
+
+import shutil
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.addnodes import pending_xref
+from sphinx.application import Sphinx
+
+from s80lab import __version__
+from s80lab.commands.cli import app as commands
+from s80lab.commands.manual import markdown
+
+CONTENTS = Path(__file__).parent / "site" / "contents.md"
+
+project = html_title = "s80lab"
+release = __version__
+extensions = ["myst_parser"]
+root_doc = "README"
+include_patterns = [
+    *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"),
+    *("docs/*.md", "docs/protocols/*.md"),
+    *("results/README.md", "results/paper/README.md", "results/reference/*.md", "results/reference/gem5/**.md"),
+]
+# What is large and has no pages is not even looked through.
+exclude_patterns = [".git", "build", "captures", "checkpoints", "results/reports", "results/runs"]
+
+# `--until` without its backticks is an option still, no dash.
+smartquotes = False
+myst_enable_extensions = ["deflist"]
+myst_heading_anchors = 3
+
+html_theme = "furo"
+html_theme_options = {"top_of_page_buttons": []}
+html_static_path = ["site/site.css"]
+html_css_files = ["site.css"]
+html_copy_source = html_show_copyright = html_use_index = False
+
+
+def complete(app: Sphinx, docname: str, source: list[str]) -> None:
+    """What two pages have on the site alone: the front page all others, the page of commands the commands."""
+    if docname == root_doc:
+        source[0] += CONTENTS.read_text(encoding="utf-8")
+    elif docname == "docs/commands":
+        source[0] += markdown(commands, "s80lab")
+
+
+def unlink_folders(app: Sphinx, document: nodes.document) -> None:
+    """Links to folders, which a site has not: the folder's README where that is a page, else the bare name.
+
+    Links to pages and to other files are MyST's already; it copies the file.
+    """
+    links = [link for link in document.findall(pending_xref) if link["reftype"] == "myst" and not link["refdomain"]]
+    for link in links:
+        folder = Path(app.env.relfn2path(link["reftarget"], link["refdoc"])[1])
+        if folder.is_dir():
+            page = app.env.path2doc(folder / "README.md")
+            if page in app.env.found_docs:
+                link["refdomain"], link["reftarget"], link["reftargetid"] = "doc", page, None
+            else:
+                link.replace_self(link.children)
+
+
+def link_images(app: Sphinx, document: nodes.document) -> None:
+    """Wide diagrams are small print on a page: Sphinx links an image that has a width to itself in full."""
+    for image in document.findall(nodes.image):
+        image["width"] = "100%"
+
+
+def name_front_page(app: Sphinx, error: Exception | None) -> None:
+    """The front page also under the name that servers look for, in the same folder, where its links hold."""
+    if error is None:
+        shutil.copy(app.outdir / f"{root_doc}.html", app.outdir / "index.html")
+
+
+def setup(app: Sphinx) -> None:
+    app.connect("source-read", complete)
+    app.connect("doctree-read", unlink_folders)
+    app.connect("doctree-read", link_images)
+    app.connect("build-finished", name_front_page)

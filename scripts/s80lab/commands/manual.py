@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The commands of a Typer application as Markdown, for the documentation: what each one's --help says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import typer
+from typer.core import TyperGroup
+from typer.main import get_command
+
+# What Markdown would take for more than a character, and the code spans in which it would not.
+_MARKS = re.compile(r"(`[^`]*`)|([\\*_<>\[\]])")
+
+
+def markdown(app: typer.Typer, name: str) -> str:
+    """A section a command, those of a group one level deeper; usage, and what each argument and option means.
+
+    name: what the user types. The text depends neither on a terminal nor on its width.
+    """
+    return "\n".join(_lines(typer.Context(get_command(app), info_name=name), 2))
+
+
+def _lines(context: typer.Context, level: int) -> Iterator[str]:
+    command = context.command
+    usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
+    yield from ("", f"{'#' * level} {context.command_path}", _plain(command.help or ""))
+    yield from ("", "```text", usage, "```")
+    for parameter in command.get_params(context):
+        record = parameter.get_help_record(context)
+        if record and parameter.name != "help":
+            yield from ("", f"`{record[0]}`", f": {_plain(record[1])}")
+    if isinstance(command, TyperGroup):
+        for name in command.list_commands(context):
+            part = command.get_command(context, name)
+            if part and not part.hidden:
+                yield from _lines(typer.Context(part, info_name=name, parent=context), level + 1)
+
+
+def _plain(text: str) -> str:
+    """Text of a --help as it is, in Markdown: one line, its code spans kept, every other mark bare."""
+    return _MARKS.sub(lambda found: found[1] or f"\\{found[2]}", " ".join(text.split()))
