@@ -16,7 +16,7 @@ CONTENTS = Path(__file__).parent / "site" / "contents.md"
 
 project = html_title = "s80lab"
 release = __version__
-extensions = ["myst_parser"]
+extensions = ["myst_parser", "sphinx.ext.autodoc"]
 root_doc = "README"
 include_patterns = [
     *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"),
@@ -30,6 +30,10 @@ exclude_patterns = [".git", "build", "captures", "checkpoints", "results/reports
 smartquotes = False
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 3
+
+default_role = "code"  # of the docstrings
+autodoc_member_order = "bysource"
+autodoc_preserve_defaults = True
 
 html_theme = "furo"
 html_theme_options = {"top_of_page_buttons": []}
