@@ -18,7 +18,7 @@ def empty(tmp_path: Path) -> Lab:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["run", "imapc"], "there is no experiment `imapc` in configs/experiments: allowed are imapb, imape"),
+        (["run", "imapc"], "there is no experiment `imapc` in configs/experiments: allowed are figure1, figure5, imapb, imape"),
         (["run", "imapb", "--machine", "s70"], "there is no machine `s70` in configs/machines: allowed are"),
         (["run", "imapb", "--protocol", "mosey"], "there is no protocol `mosey` in configs/protocols: allowed are"),
         (
@@ -44,7 +44,7 @@ def test_one_sentence(empty: Lab, arguments: list[str], sentence: str) -> None:
 
 def test_list_names_what_there_is(empty: Lab) -> None:
     lines = empty.call("list").splitlines()
-    assert "experiments: imapb, imape, ruby-sweep" in lines
+    assert "experiments: figure1, figure5, imapb, imape, ruby-sweep" in lines
     assert "scales: paper, sixteenth, small, tiny" in lines
 
 

@@ -55,7 +55,7 @@ def test_report(measured: Lab, made_runs: Path) -> None:
         "n": 3,
     }
     assert len(told["groups"][0]["not_a_result"]) == 3 and told["groups"][1]["not_a_result"] == {}
-    assert Path(told["report"]).is_file()
+    assert [Path(page).is_file() for page in told["reports"]] == [True]
 
 
 def test_two_estimates(measured: Lab) -> None:

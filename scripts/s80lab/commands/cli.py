@@ -3,15 +3,12 @@
 
 from __future__ import annotations
 
-import itertools
 import signal
 import sys
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 import typer
-from rich.console import Console
 
 from s80lab.base import paths
 from s80lab.base.strict import parse_settings
@@ -25,7 +22,7 @@ from s80lab.commands.init import init_command
 from s80lab.commands.knockout import knockout_command
 from s80lab.commands.metrics import metrics_command
 from s80lab.commands.misses import misses_command
-from s80lab.commands.output import AsJson, print_json, sayer, show_runs
+from s80lab.commands.output import AsJson, sayer, show_runs
 from s80lab.commands.parts import (
     Again,
     Engine,
@@ -51,12 +48,7 @@ from s80lab.commands.trace import agree_command, trace_app
 from s80lab.experiment import checkpoint
 from s80lab.experiment.plan import Options
 from s80lab.experiment.precision import SHARES, USUAL, parse_wanted
-from s80lab.gem5.plan import Gem5Plan
-from s80lab.gem5.sweep import sweep_table, write_sweep
 from s80lab.image.build import build_image
-from s80lab.report.data import read_run
-from s80lab.report.record import run_record
-from s80lab.report.terminal import print_table
 from s80lab.results.inversions import sentence
 
 app = typer.Typer(help=__doc__, no_args_is_help=True, pretty_exceptions_enable=False)
@@ -155,7 +147,7 @@ def run(
     """Everything that the experiments still lack, up to their tables."""
     options = Options(machine, protocol, scale, parse_seeds(seeds), parse_settings(settings or []), order, misses)
     if engine == "gem5":
-        _show_gem5(run_gem5(experiments, options, gem5, jobs, again, "run"), as_json)
+        show_runs(list(run_gem5(experiments, options, gem5, jobs, again, "run")), as_json)
         return
     say = sayer(as_json)
     wanted = parse_wanted(until, of, max_seeds) if until else None
@@ -214,22 +206,6 @@ def main() -> None:
         for message in messages:
             print(f"s80lab: {message}", file=sys.stderr)
         sys.exit(2)
-
-
-def _show_gem5(runs: Mapping[Path, Gem5Plan], as_json: bool) -> None:
-    """Sweeps a row a design; the others as those of qemu."""
-    if as_json:
-        print_json({"runs": [run_record(read_run(folder)) for folder in runs]})
-        return
-    for _, plans in itertools.groupby(runs.items(), lambda item: item[1].name):
-        one = dict(plans)
-        if any(plan.varied for plan in one.values()):
-            table = sweep_table(one)
-            print_table(table, Console())
-            print(f"table: {write_sweep(table, list(one.values()))}")
-    plain = [folder for folder, plan in runs.items() if not plan.varied]
-    if plain:
-        show_runs(plain, as_json)
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:

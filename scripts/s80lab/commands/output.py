@@ -13,8 +13,13 @@ import typer
 from rich.console import Console
 
 from s80lab.base import paths
+from s80lab.base.folder import read_manifest
+from s80lab.config.experiment import load_experiment
 from s80lab.report.data import read_groups
 from s80lab.report.record import groups_record
+from s80lab.report.sweep import sweep_groups, sweep_table, swept, write_sweep
+from s80lab.report.tables import Table
+from s80lab.report.terminal import print_table
 from s80lab.report.write import print_experiment, write_experiment_report
 
 # Characters a line where the output is no terminal.
@@ -39,12 +44,33 @@ def sayer(as_json: bool) -> Callable[[str], None]:
 
 
 def show_runs(folders: Sequence[Path], as_json: bool) -> None:
-    """The tables of the runs and a report over all of them."""
-    if not as_json:
-        print_experiment(folders, Console())
-    name = "-".join(dict.fromkeys(folder.name.rsplit("-s", 1)[0] for folder in folders))
-    page = write_experiment_report(name, folders, paths.results() / "reports" / name)
+    """The tables of the runs and a report over all of them; experiments with a sweep a row a point."""
+    sweeps: dict[str, list[Path]] = {}
+    for folder in folders:
+        manifest = read_manifest(folder)
+        if swept(manifest):
+            sweeps.setdefault(manifest["experiment"], []).append(folder)
+    plain = [folder for folder in folders if not any(folder in of for of in sweeps.values())]
     if as_json:
-        print_json({"groups": groups_record(read_groups(folders)), "report": str(page)})
-    else:
+        pages = [*([_report(plain)] if plain else []), *(_sweep(*one)[1] for one in sweeps.items())]
+        print_json({"groups": groups_record(read_groups(folders)), "reports": list(map(str, pages))})
+        return
+    if plain:
+        print_experiment(plain, Console())
+        print(f"report: {_report(plain)}")
+    for one in sweeps.items():
+        table, page = _sweep(*one)
+        print_table(table, wide_console())
         print(f"report: {page}")
+
+
+def _report(folders: Sequence[Path]) -> Path:
+    name = "-".join(dict.fromkeys(folder.name.rsplit("-s", 1)[0] for folder in folders))
+    return write_experiment_report(name, folders, paths.results() / "reports" / name)
+
+
+def _sweep(name: str, folders: Sequence[Path]) -> tuple[Table, Path]:
+    """The table and the page of a sweep's runs."""
+    groups, metrics = sweep_groups(folders), load_experiment(name, {}).show
+    folder = paths.results() / "reports" / folders[0].name.rsplit("-s", 1)[0]
+    return sweep_table(name, groups, metrics), write_sweep(name, groups, metrics, folder)

@@ -14,9 +14,11 @@ from rich.console import Console
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
+from s80lab.base.folder import read_manifest
 from s80lab.base.progress import Board
 from s80lab.base.store import M, Store
 from s80lab.commands.output import AsJson, print_json
+from s80lab.config.axes import sweep_points
 from s80lab.config.experiment import load_experiment
 from s80lab.experiment.plan import Options, Plan, draft
 from s80lab.experiment.stages import Pipeline, Until
@@ -78,18 +80,19 @@ def on_board(work: Callable[[Board], Awaitable[T]]) -> T:
 def latest_runs(experiments: Sequence[str], scale: str | None, seeds: Sequence[int] = ()) -> list[Path]:
     """Folders of the latest live run of each seed (of those named, or of all), at the scale or the experiment's own;
     UserError names the seed that has none."""
-    latest: dict[tuple[str, int], Path] = {}
+    latest: dict[tuple[str, str, int], Path] = {}
     for row in list_runs(paths.database()):
         name = row["experiment"] if row["engine"] == "qemu" else ""
         folder = paths.results() / row["folder"]
         if name in experiments and row["scale"] == (scale or load_experiment(name, {}).scale) and folder.is_dir():
-            latest[name, row["seed"]] = folder
-    wanted = [(name, seed) for name in experiments for seed in seeds] or sorted(latest)
-    missing = [f"{name}, seed {seed}" for name, seed in wanted if (name, seed) not in latest]
+            latest[name, str(read_manifest(folder).get("varied", {})), row["seed"]] = folder
+    points = [(name, str(point)) for name in experiments for point in sweep_points(load_experiment(name, {}).sweep)]
+    wanted = [(*point, seed) for point in points for seed in seeds] or [key for key in latest if key[:2] in points]
+    missing = [f"{name}, seed {seed}" for name, point, seed in wanted if (name, point, seed) not in latest]
     if missing or not wanted:
         what = missing[0] if missing else ", ".join(experiments)
         raise UserError(f"no run of {what} is in {paths.runs()}; run `s80lab run` first")
-    return [latest[key] for key in wanted]
+    return [latest[key] for key in sorted(wanted, key=lambda key: (points.index(key[:2]), key[2]))]
 
 
 def add_store_commands(app: typer.Typer, store: Store[M], noun: str, describe: Callable[[M], str]) -> None:

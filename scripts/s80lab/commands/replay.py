@@ -16,7 +16,7 @@ from s80lab.base.strict import names, parse_settings
 from s80lab.capture.design import Design, resolve_design
 from s80lab.capture.error import TABLE
 from s80lab.capture.error_table import write_table
-from s80lab.capture.explore.grid import Axis, Point, parse_axes, points
+from s80lab.capture.explore.grid import Point, parse_axes, points
 from s80lab.capture.explore.page import notes, write_page
 from s80lab.capture.explore.run import explore
 from s80lab.capture.explore.table import designs_table, errors_table, labels
@@ -24,6 +24,7 @@ from s80lab.capture.replay import draw_report
 from s80lab.capture.store import Capture, open_capture
 from s80lab.commands.output import AsJson, print_json, sayer, wide_console
 from s80lab.commands.parts import Again, Machine, Order, Protocol, Settings, on_board
+from s80lab.config.axes import Axis
 from s80lab.report.data import Run, read_run
 from s80lab.report.record import run_record
 from s80lab.report.terminal import print_table

@@ -18,7 +18,7 @@ from pydantic import (
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.strict import Size, Strict, find, hint, load, shown
+from s80lab.base.strict import Size, Strict, find, hint, load, parse_settings, resolve, shown
 
 MIB = 1 << 20
 # Of a warm-up: three in each of the two stretches that are compared, and as many before them.
@@ -103,6 +103,9 @@ class RubyPart(Strict):
     probe_filter: Size = 0
 
 
+Values = Annotated[list[str | int | float], Field(min_length=1)]
+
+
 class Gem5Part(Strict):
     """The experiment at gem5's speed. settle: instructions of the mix without caches, before the checkpoint that every
     machine is measured from. phases: by machine. sweep: keys of the machine file, or of `ruby` as `ruby.KEY`, with
@@ -113,7 +116,7 @@ class Gem5Part(Strict):
     think_ms: NonNegativeInt | None = None
     phases: dict[str, Gem5Phases]
     ruby: RubyPart = RubyPart()
-    sweep: dict[str, Annotated[list[str | int | float], Field(min_length=1)]] = Field(default_factory=dict)
+    sweep: dict[str, Values] = Field(default_factory=dict)
 
 
 def _distinct(seeds: list[int]) -> list[int]:
@@ -124,7 +127,11 @@ def _distinct(seeds: list[int]) -> list[int]:
 
 
 class Experiment(Strict):
-    """machine x protocol x image x workload x phases x seeds. Phases are given for each scale."""
+    """machine x protocol x image x workload x phases x seeds. Phases are given for each scale.
+
+    sweep: what varies, with its values: `workload`, `protocol`, `clients`, `think_ms`, or a key of the machine file;
+    every combination is measured with every seed. show: the metrics that its curves are drawn of.
+    """
 
     description: str
     machine: str
@@ -135,7 +142,25 @@ class Experiment(Strict):
     seeds: Annotated[list[PositiveInt], Field(min_length=1), AfterValidator(_distinct)]
     clients: PositiveInt | None = None
     phases: dict[str, Phases]
+    sweep: dict[str, Values] = Field(default_factory=dict)
+    show: list[str] = Field(default_factory=list)
     gem5: Gem5Part | None = None
+
+    def at(self, point: Mapping[str, str]) -> Experiment:
+        """The experiment at one point of its sweep; keys of the machine file are left to the machine."""
+        changed = parse_settings(f"{key}={point[key]}" for key in OF_PHASES if key in point)
+        phases = self.phases[self.scale].model_dump() | changed
+        return self.model_copy(
+            update={
+                "phases": {**self.phases, self.scale: resolve(phases, Phases, "[sweep]")},
+                **{key: point[key] for key in OF_EXPERIMENT if key in point},
+            }
+        )
+
+
+# Keys of a sweep that are not the machine file's.
+OF_PHASES = ("clients", "think_ms")
+OF_EXPERIMENT = ("workload", "protocol")
 
 
 def load_scale(name: str) -> Scale:

@@ -11,12 +11,22 @@ from pathlib import Path
 from typing import ClassVar
 
 from s80lab.base import paths
+from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash, text_hash, value_hash
 from s80lab.base.programs import built
-from s80lab.base.strict import find_or_file
-from s80lab.config.experiment import Experiment, Phases, Scale, load_experiment, load_scale
+from s80lab.base.strict import find_or_file, parse_settings
+from s80lab.config.axes import axes_of, row_label, sweep_points
+from s80lab.config.experiment import (
+    OF_EXPERIMENT,
+    OF_PHASES,
+    Experiment,
+    Phases,
+    Scale,
+    load_experiment,
+    load_scale,
+)
 from s80lab.config.machine import Machine, load_machine, with_inclusion
-from s80lab.config.workload import job_text, login_job_text
+from s80lab.config.workload import job_text, load_workload, login_job_text
 from s80lab.experiment.checkpoint import Stage, Wanted
 from s80lab.guest.command import Boot, guest_options
 from s80lab.guest.qemu import Qemu
@@ -60,6 +70,12 @@ class SeedPlan(ABC):
     machine: Machine
     image: Path
     image_manifest: ImageManifest
+    varied: Mapping[str, str]  # its place in the experiment's sweep
+
+    @property
+    def label(self) -> str:
+        """`l2.size 1MiB, ruby.probe_filter 0`: a row of the sweep; empty where nothing is swept."""
+        return row_label(axes_of([self.varied]), list(self.varied.values()))
 
     @property
     @abstractmethod
@@ -131,6 +147,7 @@ class SeedPlan(ABC):
             "seed": self.seed,
             "status": "whole",
             "design": self.design,
+            **({"varied": dict(self.varied)} if self.varied else {}),
         }
 
 
@@ -218,32 +235,47 @@ def draft(name: str, options: Options) -> Callable[[Qemu], list[Plan]]:
     """The plans of all seeds but for their QEMU: what is wrong with the user's words is told before a QEMU is
     unpacked."""
     experiment = load_experiment(name, options.overrides())
-    named = options.protocol or experiment.protocol or load_machine(experiment.machine, options.settings).protocol
-    protocol = find_or_file("protocol", paths.PROTOCOLS, named)
-    machine = load_machine(experiment.machine, with_inclusion(protocol, options.settings))
-    machine = machine.model_copy(update={"protocol": protocol.stem})
+    for key in {"protocol"} & experiment.sweep.keys() if options.protocol else ():
+        raise UserError(f"experiment {name} sweeps `{key}`: leave --{key} away, or change its [sweep]")
     built(paths.PLUGIN)
     image = paths.BUILD / "image" / experiment.image
-    phases = experiment.phases[experiment.scale]
     scale = load_scale(experiment.scale)
     manifest = load_image(image)
-    ensure_proven(protocol)
+    points = [
+        (point, at, *_modelled(at, options, point))
+        for point in sweep_points(experiment.sweep)
+        for at in (experiment.at(point),)
+    ]
     return lambda qemu: [
         Plan(
             name=name,
-            experiment=experiment,
-            phases=phases,
-            scale_name=experiment.scale,
+            experiment=at,
+            phases=at.phases[at.scale],
+            scale_name=at.scale,
             scale=scale,
             machine=machine,
             protocol=protocol,
             image=image,
             image_manifest=manifest,
+            varied=point,
             qemu=qemu,
             plugin=paths.PLUGIN,
             seed=seed,
             order=options.order,
             misses=options.misses,
         )
+        for point, at, machine, protocol in points
         for seed in experiment.seeds
     ]
+
+
+def _modelled(experiment: Experiment, options: Options, point: Mapping[str, str]) -> tuple[Machine, Path]:
+    """The machine and the protocol, proven, at one point of the experiment's sweep; its workload is there too."""
+    load_workload(experiment.workload)
+    of_machine = [f"{key}={value}" for key, value in point.items() if key not in (*OF_PHASES, *OF_EXPERIMENT)]
+    settings = {**(options.settings or {}), **parse_settings(of_machine)}
+    named = options.protocol or experiment.protocol or load_machine(experiment.machine, settings).protocol
+    protocol = find_or_file("protocol", paths.PROTOCOLS, named)
+    machine = load_machine(experiment.machine, with_inclusion(protocol, settings))
+    ensure_proven(protocol)
+    return machine.model_copy(update={"protocol": protocol.stem}), protocol

@@ -90,7 +90,8 @@ class Pipeline:
         return built
 
     async def _measure(self, plan: Plan, warm: Checkpoint) -> Path:
-        job = self._board.job(f"{plan.name} seed {plan.seed}")
+        point = f" at {plan.label}" if plan.varied else ""
+        job = self._board.job(f"{plan.name}{point} seed {plan.seed}")
         folder = await measure(plan, warm, job)
         job.done(f"whole: {folder.name}")
         return folder

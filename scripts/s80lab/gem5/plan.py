@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +13,7 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash, text_hash, value_hash
 from s80lab.base.strict import hint, resolve
+from s80lab.config.axes import sweep_points
 from s80lab.config.experiment import Experiment, Gem5Part, Gem5Phases, RubyPart, load_experiment, load_scale
 from s80lab.config.machine import Machine, load_machine
 from s80lab.config.workload import job_text
@@ -63,11 +63,6 @@ class Gem5Plan(SeedPlan):
     @property
     def design(self) -> dict[str, object]:
         return flat_design(self.machine, self.ruby)
-
-    @property
-    def label(self) -> str:
-        """`l2.size 1MiB, ruby.probe_filter 0`: a row of the sweep."""
-        return ", ".join(f"{key} {value}" for key, value in self.varied.items())
 
     def machine_text(self) -> str:
         """The machine file as gem5's scripts read it, what only Ruby has behind it."""
@@ -144,7 +139,7 @@ def gem5_plans(name: str, options: Options) -> Callable[[Path | None], list[Gem5
     scale_name = options.scale or part.scale
     designs = [
         (varied, *gem5_design(name, experiment.machine, part, {**(options.settings or {}), **varied}))
-        for varied in _points(part)
+        for varied in sweep_points(part.sweep)
     ]
     phases = gem5_phases(name, part, designs[0][1].name)
     scale = load_scale(scale_name)
@@ -195,12 +190,6 @@ def gem5_phases(name: str, part: Gem5Part, machine: str) -> Gem5Phases:
             f"{hint(machine, part.phases)}"
         )
     return part.phases[machine]
-
-
-def _points(part: Gem5Part) -> Iterator[dict[str, str]]:
-    """Every combination of the sweep's values; one without any where nothing is swept."""
-    for values in itertools.product(*part.sweep.values()):
-        yield dict(zip(part.sweep, map(str, values), strict=True))
 
 
 def flat_design(machine: Machine, ruby: RubyPart) -> dict[str, object]:

@@ -72,7 +72,7 @@ def page(title: str, groups: Sequence[Group], pictures: Sequence[Picture]) -> st
         verdicts=verdicts(groups),
         notes=[*guest_notes(groups), comparison_note(groups), *replay_notes(groups)],
         topics=_topics(groups, pictures),
-        origins=[_origins(group, kind) for group in groups for kind in ("inputs", "versions")],
+        origins=[origins(group, kind) for group in groups for kind in ("inputs", "versions")],
     )
 
 
@@ -150,7 +150,7 @@ def _lead(groups: Sequence[Group]) -> str:
     )
 
 
-def _origins(group: Group, kind: str) -> Table:
+def origins(group: Group, kind: str) -> Table:
     """Hashes of inputs or versions of programs, of all the group's runs where they differ."""
     table = Table(f"{kind.capitalize()} of {group.label}", ("SHA-256" if kind == "inputs" else "version",))
     for name in sorted({name for run in group.runs for name in run.manifest[kind]}):

@@ -6,9 +6,9 @@ from __future__ import annotations
 import pytest
 
 from s80lab.base.errors import UserError
-from s80lab.capture.explore.figures import horizontal
-from s80lab.capture.explore.grid import Axis, parse_axes, points
+from s80lab.capture.explore.grid import parse_axes, points
 from s80lab.capture.store import Capture
+from s80lab.config.axes import Axis, horizontal
 
 
 @pytest.mark.parametrize(

@@ -11,18 +11,11 @@ from s80lab.base.errors import UserError
 from s80lab.base.strict import parse_settings, parse_size, size_text
 from s80lab.capture.design import Design, resolve_design
 from s80lab.capture.store import Capture
+from s80lab.config.axes import Axis
 
 EXAMPLE = "--vary protocol=msi,mesi,moesi or --vary l2.size=512KiB..16MiB"
 # The hardware threads are what was recorded; how many of them share a core is what can be varied.
 CORES = "cores"
-
-
-@dataclass(frozen=True)
-class Axis:
-    """One --vary: the key (dotted, of the machine file; or protocol, machine, cores) and its values as written."""
-
-    key: str
-    values: tuple[str, ...]
 
 
 @dataclass(frozen=True)

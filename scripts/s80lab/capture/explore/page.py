@@ -9,9 +9,10 @@ from pathlib import Path
 from s80lab.base import paths
 from s80lab.base.hashing import value_hash
 from s80lab.capture.explore.figures import curves_figure
-from s80lab.capture.explore.grid import Axis, Point
+from s80lab.capture.explore.grid import Point
 from s80lab.capture.explore.table import designs_table, errors_table, labels
 from s80lab.capture.store import Capture
+from s80lab.config.axes import Axis
 from s80lab.report.data import Run
 from s80lab.report.figures.all import Picture
 from s80lab.report.figures.style import png, standalone, style, svg

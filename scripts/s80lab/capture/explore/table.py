@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from s80lab.capture.error import QUANTITIES
-from s80lab.capture.explore.grid import Axis, Point
+from s80lab.capture.explore.grid import Point
+from s80lab.config.axes import Axis, row_label
 from s80lab.report.data import NOT_WARM, Run
 from s80lab.report.interval import Estimate
 from s80lab.report.rows import PERCENT, THREE, Format
@@ -64,14 +65,6 @@ def errors_table(axes: Sequence[Axis], points: Sequence[Point], runs: Sequence[R
         cells = (ABSENT if errors.get(one.name) is None else f"{errors[one.name]:+.2f}" for one in QUANTITIES)
         table.rows.append(Row(row_label(axes, point.values), tuple(map(Cell, cells))))
     return table
-
-
-def row_label(axes: Sequence[Axis], values: Sequence[str]) -> str:
-    """`moesi, l2.size 1MiB`: protocols speak for themselves."""
-    words = (
-        value if axis.key == "protocol" else f"{axis.key} {value}" for axis, value in zip(axes, values, strict=True)
-    )
-    return ", ".join(words)
 
 
 def _value(run: Run, metric: str) -> Estimate | None:

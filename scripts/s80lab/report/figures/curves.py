@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Curves over a grid of designs or loads: the axis with most numbers runs to the right, every other combination is a
+line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from s80lab.config.axes import Axis, horizontal, is_number, row_label
+from s80lab.report.figures.style import GROUP_COLOURS, panels, percent_axis
+from s80lab.report.interval import Estimate
+
+_COLOURS = (*GROUP_COLOURS, "#3b3f8f", "#b5648f", "#8a6d3b", "#2a9d8f")
+_MARKERS = "osD^vPX*<>"
+_DASHES = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
+_LEGEND_COLUMNS = 4
+_PANEL_HEIGHT_IN = 2.4
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One metric over the axis; share: in percent."""
+
+    metric: str
+    title: str
+    share: bool = False
+
+
+@dataclass(frozen=True)
+class _Curve:
+    """points: position on the horizontal axis, and which point of the grid stands there."""
+
+    label: str
+    points: tuple[tuple[int, int], ...]
+
+
+def curves_figure(
+    axes: Sequence[Axis],
+    points: Sequence[Sequence[str]],
+    value: Callable[[int, str], Estimate | None],
+    shown: Sequence[Panel],
+) -> Figure:
+    """points: the values of each point of the grid, in the order of the axes. value: of a point, by its number, and a
+    metric; its interval is drawn where it has one."""
+    across = horizontal(axes)
+    curves = _curves(axes, points, across)
+    legend_rows = -(-len(curves) // _LEGEND_COLUMNS)
+    rows = -(-len(shown) // 2)
+    figure, panes = panels(rows, 2, _PANEL_HEIGHT_IN * rows + 0.2 * legend_rows)
+    for pane, panel in zip(panes, shown, strict=False):
+        for number, curve in enumerate(curves):
+            known = [(x, value(point, panel.metric)) for x, point in curve.points]
+            _draw(pane, [(x, found) for x, found in known if found], number, is_number(across.values[0]))
+        pane.set_title(panel.title)
+        pane.set_ylim(bottom=0)
+        pane.grid(axis="y")
+        pane.set_xticks(range(len(across.values)), across.values)
+        pane.set_xlim(-0.3, len(across.values) - 0.7)
+        if panel.share:
+            percent_axis(pane, "", "y")
+    for pane in panes[len(shown) :]:
+        pane.set_visible(False)
+    for pane in panes[len(shown) - 2 : len(shown)]:
+        pane.set_xlabel(across.key)
+        pane.xaxis.set_tick_params(labelbottom=True)
+    if len(curves) > 1:
+        handles = [Line2D([], [], label=curve.label, **_style(number)) for number, curve in enumerate(curves)]
+        columns = min(_LEGEND_COLUMNS, len(handles))
+        figure.legend(handles=handles, loc="outside upper left", ncols=columns, frameon=False, borderpad=0)
+    return figure
+
+
+def _curves(axes: Sequence[Axis], points: Sequence[Sequence[str]], across: Axis) -> list[_Curve]:
+    place = list(axes).index(across)
+    others = [axis for axis in axes if axis is not across]
+    found: dict[str, list[tuple[int, int]]] = {}
+    for number, values in enumerate(points):
+        label = row_label(others, [*values[:place], *values[place + 1 :]])
+        found.setdefault(label, []).append((across.values.index(values[place]), number))
+    return [_Curve(label, tuple(sorted(pairs))) for label, pairs in found.items()]
+
+
+def _draw(pane: Axes, known: Sequence[tuple[int, Estimate]], number: int, lined: bool) -> None:
+    style = _style(number) if lined else {**_style(number), "linestyle": "none"}
+    xs, means = [x for x, _ in known], [estimate.mean for _, estimate in known]
+    pane.plot(xs, means, **style)
+    widths = [estimate.half_width or 0.0 for _, estimate in known]
+    if any(widths):
+        pane.errorbar(xs, means, widths, fmt="none", ecolor=style["color"], elinewidth=1.0, capsize=2.5)
+
+
+def _style(number: int) -> dict[str, Any]:
+    """Colour, marker, dashes, and thinner than the one below: lines that lie on each other can all be seen."""
+    above = min(number, 9)
+    return {
+        "color": _COLOURS[number % len(_COLOURS)],
+        "marker": _MARKERS[number % len(_MARKERS)],
+        "linestyle": _DASHES[number % len(_DASHES)],
+        "linewidth": 2.6 - 0.17 * above,
+        "markersize": 8.0 - 0.6 * above,
+        "alpha": 0.9,
+    }

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A sweep of an experiment: a row and a place on the curves for each combination of what its [sweep] varies.
+
+sweep_groups(run_dirs)                 the runs of each point together, in the order of the sweep
+sweep_table(name, groups, metrics)     a row a point
+write_sweep(name, groups, metrics, folder)   report.html, sweep.md, the curves as SVG and PNG
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from s80lab.base.errors import UserError
+from s80lab.base.strict import hint
+from s80lab.config.axes import Axis, axes_of, row_label
+from s80lab.report.data import Group, read_groups
+from s80lab.report.figures.all import Picture
+from s80lab.report.figures.curves import Panel, curves_figure
+from s80lab.report.figures.style import png, standalone, style, svg
+from s80lab.report.guest import guest_notes
+from s80lab.report.headline import ENTRIES as HEADLINE
+from s80lab.report.markdown import markdown
+from s80lab.report.page import Topic, origins, render
+from s80lab.report.rows import PERCENT, SECTIONS, Entry
+from s80lab.report.tables import Cell, Row, Table, comparison_note, number, verdicts
+
+CURVES = "curves"
+# Shown where the experiment's file does not say what.
+USUAL = (
+    *("throughput", "response_ms", "utilisation", "kernel_share.cycles", "cpi.all", "l2_mpki.all"),
+    *("miss_source.all.memory", "miss_source.all.M", "e_share", "e_to_m_share"),
+)
+
+
+def sweep_groups(run_dirs: Sequence[Path]) -> list[Group]:
+    """The runs that differ in the seed alone, labelled by their place in the sweep; those of other places than the
+    first's axes have nothing to do with it."""
+    groups = read_groups(run_dirs)
+    axes = _axes(groups)
+    return [Group(row_label(axes, _values(axes, group)), group.runs, group.excluded) for group in groups]
+
+
+def sweep_table(name: str, groups: Sequence[Group], metrics: Sequence[str] = ()) -> Table:
+    """Means over the seeds. UserError names a metric that no run has."""
+    entries = _entries(groups, metrics)
+    table = Table(f"{name}: every point of the sweep", (*(entry.label for entry in entries), "seeds"))
+    for group in groups:
+        cells = [
+            Cell(number(group.estimate(entry.metric), entry.style), warm=not group.marked(entry.metric))
+            for entry in entries
+        ]
+        table.rows.append(Row(group.label, (*cells, Cell(str(len(group.runs))))))
+    table.note = comparison_note(groups[:1])
+    return table
+
+
+def write_sweep(name: str, groups: Sequence[Group], metrics: Sequence[str], folder: Path) -> Path:
+    """The page, and the same table and curves as files beside it; returns report.html."""
+    table = sweep_table(name, groups, metrics)
+    axes = _axes(groups)
+    panels = [Panel(one.metric, _capital(one.label), one.style is PERCENT) for one in _entries(groups, metrics)]
+    (folder / "figures").mkdir(parents=True, exist_ok=True)
+    with style():
+        figure = curves_figure(
+            axes,
+            [_values(axes, group) for group in groups],
+            lambda point, metric: groups[point].estimate(metric),
+            panels,
+        )
+        picture = Picture(CURVES, "Curves", _caption(groups), svg(figure))
+        (folder / "figures" / f"{CURVES}.png").write_bytes(png(figure))
+    (folder / "figures" / f"{CURVES}.svg").write_text(standalone(picture.svg), encoding="utf-8")
+    (folder / "sweep.md").write_text(markdown(table, "point"), encoding="utf-8")
+    first = groups[0].runs[0].manifest
+    grid = "; ".join(f"{axis.key} = {', '.join(axis.values)}" for axis in axes)
+    lead = (
+        f"{len(groups)} points: {grid}. "
+        f"Engine {first['engine']}, scale {first['scale']}. Times are the modelled machine's."
+    )
+    target = folder / "report.html"
+    target.write_text(
+        render(
+            name,
+            lead,
+            verdicts=verdicts(groups),
+            notes=[*guest_notes(groups[:1]), comparison_note(groups[:1])],
+            topics=[Topic("Curves", [picture], []), Topic("Every point", [], [table])],
+            origins=[origins(group, kind) for group in groups for kind in ("inputs", "versions")],
+        ),
+        encoding="utf-8",
+    )
+    return target
+
+
+def swept(manifest: Mapping[str, object]) -> bool:
+    """Whether a run is a point of an experiment's sweep (a replay's design is of its exploration)."""
+    return bool(manifest.get("varied")) and manifest["engine"] != "replay"
+
+
+def _axes(groups: Sequence[Group]) -> list[Axis]:
+    return axes_of([group.runs[0].manifest["varied"] for group in groups])
+
+
+def _values(axes: Sequence[Axis], group: Group) -> list[str]:
+    varied: Mapping[str, str] = group.runs[0].manifest["varied"]
+    return [varied[axis.key] for axis in axes]
+
+
+def _entries(groups: Sequence[Group], metrics: Sequence[str]) -> list[Entry]:
+    """The metrics as reports call and format them; of the usual ones those that the engine has."""
+    known = {
+        # In a section's table the title says what "all" is of.
+        entry.metric: replace(entry, label=section.title) if entry.label == "all" else entry
+        for section in reversed(SECTIONS)
+        for entry in reversed(section.entries)
+    } | {entry.metric: entry for entry in HEADLINE}
+    there = [metric for metric in known if any(group.has(metric) for group in groups)]
+    for metric in metrics:
+        if metric not in there:
+            raise UserError(f"`show` names the metric `{metric}`, which no report has: {hint(metric, there)}")
+    return [known[metric] for metric in metrics or USUAL if metric in there]
+
+
+def _caption(groups: Sequence[Group]) -> str:
+    bars = "; bars are 95% intervals over the seeds" if any(len(group.runs) > 1 for group in groups) else ""
+    return f"Each against the axis with most numbers; a line for every combination of the others{bars}."
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

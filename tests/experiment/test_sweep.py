@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The [sweep] of an experiment: every combination is a plan a seed, and shares what it can."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.lab import Lab
+
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.experiment.plan import Options, Plan, draft
+from s80lab.guest.qemu import find_qemu
+
+SWEEP = """
+[sweep]
+workload = ["imapb", "imape"]
+clients = [10, 30]
+"l2.size" = ["1MiB", "8MiB"]
+"""
+
+
+@pytest.fixture
+def swept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """The shipped experiment with a sweep in its file, as the only one there is."""
+    file = tmp_path / "swept.toml"
+    file.write_text((paths.EXPERIMENTS / "imapb.toml").read_text() + SWEEP)
+    monkeypatch.setattr(paths, "EXPERIMENTS", tmp_path)
+    return file
+
+
+def plans(options: Options) -> list[Plan]:
+    return draft("swept", options)(find_qemu())
+
+
+def test_every_combination_with_every_seed(lab: Lab, swept: Path) -> None:
+    found = plans(Options(seeds=[1, 2]))
+    assert len(found) == 16 and len({plan.warm_key for plan in found}) == 16
+    assert [(plan.label, plan.seed) for plan in found[:3]] == [
+        ("imapb, clients 10, l2.size 1MiB", 1),
+        ("imapb, clients 10, l2.size 1MiB", 2),
+        ("imapb, clients 10, l2.size 8MiB", 1),
+    ]
+    last = found[-1]
+    assert (last.experiment.workload, last.clients, last.machine.l2.size) == ("imape", 30, 8 << 20)
+    assert "clients=30" in last.job() and last.said()["mix"] == "imape"
+    assert last.said()["varied"] == {"workload": "imape", "clients": "30", "l2.size": "8MiB"}
+    # One guest serves both mixes and every cache; who logs in is another matter.
+    assert len({plan.ready_key for plan in found}) == 2
+
+
+def test_without_a_sweep_nothing_is_said_of_it(lab: Lab) -> None:
+    (plan,) = draft("imapb", Options(seeds=[1]))(find_qemu())
+    assert plan.label == "" and "varied" not in plan.said()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "refusal"),
+    [
+        ('"l2.sise" = ["1MiB"]', r"unknown key `l2.sise`.*did you mean"),
+        ("clients = [0]", r"\[sweep\]: key `clients`"),
+        ('think_ms = ["long"]', r"\[sweep\]: key `think_ms`"),
+        ('protocol = ["mosey"]', "there is no protocol `mosey`"),
+        ('workload = ["imapc"]', "there is no workload `imapc`"),
+        ("clients = []", "sweep.clients"),
+    ],
+)
+def test_what_is_not_there_is_refused(lab: Lab, swept: Path, wrong: str, refusal: str) -> None:
+    swept.write_text(swept.read_text().replace(SWEEP, f"\n[sweep]\n{wrong}\n"))
+    with pytest.raises(UserError, match=refusal):
+        plans(Options(seeds=[1]))
+
+
+def test_a_swept_protocol_is_not_overridden(lab: Lab, swept: Path) -> None:
+    swept.write_text(swept.read_text().replace(SWEEP, '\n[sweep]\nprotocol = ["mesi", "moesi"]\n'))
+    assert [plan.protocol_name for plan in plans(Options(seeds=[1]))] == ["mesi", "moesi"]
+    with pytest.raises(UserError, match="sweeps `protocol`: leave --protocol away"):
+        plans(Options(protocol="msi"))

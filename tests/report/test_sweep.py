@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A sweep's runs as a table and curves: a row a point, the seeds of each together."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from s80lab.base.errors import UserError
+from s80lab.report.sweep import sweep_groups, sweep_table, swept, write_sweep
+
+METRICS = ("throughput", "miss_source.all.memory", "cpi.all")
+
+
+@pytest.fixture
+def points(runs: Path) -> Sequence[Path]:
+    """Two seeds at each of two client counts."""
+    folders = [runs / f"imape-{number}" for number in (1, 2, 3)]
+    folders.append(runs / "imapb-1")
+    for folder, clients, seed in zip(folders, ("10", "10", "9", "9"), (1, 2, 1, 2), strict=True):
+        path = folder / "manifest.json"
+        manifest = json.loads(path.read_text()) | {"experiment": "figure", "mix": "imape", "workload": "imape"}
+        path.write_text(json.dumps(manifest | {"seed": seed, "varied": {"workload": "imape", "clients": clients}}))
+    (runs / "imapb-1" / "stats.json").write_text((runs / "imape-1" / "stats.json").read_text())
+    return folders
+
+
+def test_a_row_is_a_point_over_its_seeds(points: Sequence[Path]) -> None:
+    groups = sweep_groups(points)
+    table = sweep_table("figure", groups, METRICS)
+    assert [row.label for row in table.rows] == ["imape, clients 10", "imape, clients 9"]
+    assert table.columns == (
+        "throughput, transactions a second",
+        "L2 misses serviced by memory",
+        "CPI",
+        "seeds",
+    )
+    expected = groups[0].estimate("throughput")
+    assert expected is not None and expected.n == 2
+    assert table.rows[0].cells[0].text == f"{expected.mean:,.1f} ± {expected.half_width:,.1f}"
+    assert [row.cells[-1].text for row in table.rows] == ["2", "2"]
+
+
+def test_the_page_has_curves_and_the_table_stands_beside_it(points: Sequence[Path], tmp_path: Path) -> None:
+    page = write_sweep("figure", sweep_groups(points), METRICS, tmp_path / "report")
+    text = page.read_text(encoding="utf-8")
+    assert "2 points: workload = imape; clients = 10, 9." in text and "imape, clients 9" in text
+    curves = ElementTree.fromstring((page.parent / "figures" / "curves.svg").read_text(encoding="utf-8"))
+    said = {"".join(element.itertext()).strip() for element in curves.iter() if element.tag.endswith("text")}
+    assert {"clients", "10", "9", "Throughput, transactions a second"} <= said
+    assert "| imape, clients 10 |" in (page.parent / "sweep.md").read_text(encoding="utf-8")
+    assert str(tmp_path) not in text
+
+
+def test_a_metric_that_is_none_is_named(points: Sequence[Path]) -> None:
+    with pytest.raises(UserError, match=r"`show` names the metric `through_put`, which no report has.*throughput"):
+        sweep_table("figure", sweep_groups(points), ["through_put"])
+
+
+def test_a_replay_is_no_point_of_a_sweep() -> None:
+    assert swept({"engine": "qemu", "varied": {"clients": "10"}})
+    assert not swept({"engine": "qemu"})
+    assert not swept({"engine": "replay", "varied": {"l2.size": "1MiB"}})
