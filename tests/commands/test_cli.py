@@ -18,7 +18,10 @@ def empty(tmp_path: Path) -> Lab:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["run", "imapc"], "there is no experiment `imapc` in configs/experiments: allowed are figure1, figure5, imapb, imape"),
+        (
+            ["run", "imapc"],
+            "there is no experiment `imapc` in configs/experiments: allowed are figure1, figure5, imapb",
+        ),
         (["run", "imapb", "--machine", "s70"], "there is no machine `s70` in configs/machines: allowed are"),
         (["run", "imapb", "--protocol", "mosey"], "there is no protocol `mosey` in configs/protocols: allowed are"),
         (

@@ -30,7 +30,18 @@ from s80lab.results.metrics.derive import of, write_stats
 from s80lab.results.metrics.standing import HEADLINE
 
 FIGURES = sorted(PICTURES)
-SHIPPED = {"miss_source", "e_state", "warm_up", "cpi", "instruction_mix", "latency", "executed_mix", "busy"}
+SHIPPED = {
+    "miss_source",
+    "e_state",
+    "warm_up",
+    "cpi",
+    "instruction_mix",
+    "latency",
+    "executed_mix",
+    "busy",
+    "utilisation",
+    "l2_stalls",
+}
 
 
 @pytest.fixture

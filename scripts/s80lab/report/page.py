@@ -50,9 +50,9 @@ _TOPICS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     ),
     (CLAIMS, (), (CLAIMS,)),
     ("Bus traffic per 1000 instructions", (), ("Bus traffic per 1000 instructions",)),
-    ("Cycles per instruction", ("cpi",), ("Cycles per instruction", "Cache miss rates")),
+    ("Cycles per instruction", ("cpi", "l2_stalls"), ("Cycles per instruction", "Cache miss rates")),
     ("Instructions", ("instruction_mix",), ("Instructions",)),
-    (_LOAD, ("busy",), (_LOAD,)),
+    (_LOAD, ("utilisation", "busy"), (_LOAD,)),
     ("Warm-up and runs", ("warm_up",), ("Runs",)),
 )
 

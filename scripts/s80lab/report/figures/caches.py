@@ -100,6 +100,27 @@ def cpi(groups: Sequence[Group]) -> Figure:
 
 
 @picture(
+    "l2_stalls",
+    "What the L2 stalls were for",
+    "Stall cycles of L2 misses by the access that waited; walks are x86's page walks. The paper's Figure 7 has these "
+    "parts too.",
+)
+def l2_stalls(groups: Sequence[Group]) -> Figure:
+    parts = {
+        "load": ("load", "E"),
+        "store": ("store", "M"),
+        "ifetch": ("instruction fetch", "S"),
+        "walk": ("page walk", "O"),
+    }
+    rows = [(group.label, [group.mean(f"l2_stall.{name}") for name in parts]) for group in groups]
+    figure, (axis,) = panels(1, 1, 1.1 + 0.36 * len(rows))
+    stacked(axis, rows, [colour for _, colour in parts.values()], 100)
+    percent_axis(axis, "stall cycles")
+    key(figure, [(colour, word) for word, colour in parts.values()])
+    return figure
+
+
+@picture(
     "instruction_mix",
     "Instruction mix",
     "Retired instructions by class; the paper states loads and stores in one number, branches in another.",

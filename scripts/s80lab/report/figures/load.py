@@ -14,7 +14,7 @@ from matplotlib.ticker import NullLocator
 from s80lab.report.data import Group
 from s80lab.report.figures.caches import panel_title
 from s80lab.report.figures.registry import picture
-from s80lab.report.figures.style import COLOURS, GROUP_COLOURS, INK, QUIET, panels, percent_axis
+from s80lab.report.figures.style import COLOURS, GROUP_COLOURS, INK, QUIET, key, panels, percent_axis, stacked
 from s80lab.report.transactions import Type, types
 
 MOST_TICKS = 7
@@ -76,6 +76,25 @@ def executed_mix(groups: Sequence[Group]) -> Figure:
         percent_axis(axis, "transactions")
         axis.set_title(panel_title(group, of_caches=False))
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper left", ncols=3, frameon=False, borderpad=0)
+    return figure
+
+
+@picture(
+    "utilisation",
+    "Utilisation",
+    "What all cores together did: user code, the kernel, nothing. The paper's Figure 4 has the same parts.",
+    of_caches=False,
+)
+def utilisation(groups: Sequence[Group]) -> Figure:
+    rows = []
+    for group in groups:
+        busy, kernel = group.mean("utilisation"), group.mean("kernel_share.cycles")
+        rows.append((group.label, [busy * (1 - kernel), busy * kernel, max(0.0, 1 - busy)]))
+    figure, (axis,) = panels(1, 1, 1.1 + 0.36 * len(rows))
+    parts = {"E": "user", "M": "kernel", "memory": "idle"}
+    stacked(axis, rows, list(parts), 100)
+    percent_axis(axis, "cycles of all cores")
+    key(figure, list(parts.items()))
     return figure
 
 
