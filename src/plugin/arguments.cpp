@@ -21,6 +21,7 @@ Arguments Arguments::parse(int argc, char** argv) {
         {"ram", &a.ram},
         {"low_ram", &a.low_ram},
         {"misses", &a.misses},
+        {"profile", &a.profile},
         {"kernel", &a.kernel},
         {"classes", &a.classes},
         {"state_in", &a.state_in},
@@ -59,8 +60,11 @@ Arguments Arguments::parse(int argc, char** argv) {
             throw Error(std::string("the plugin argument ") + key + " is missing");
         }
     }
-    if (!a.misses.empty() && a.measure == 0) {
-        throw Error("the plugin argument misses logs the measured region, so it needs measure");
+    for (const char* key : {"misses", "profile"}) {
+        if (!std::get<std::string*>(known.at(key))->empty() && a.measure == 0) {
+            throw Error("the plugin argument " + std::string(key) +
+                        " is of the measured region, so it needs measure");
+        }
     }
     if (a.window == 0) {
         throw Error("the plugin argument window must not be 0");

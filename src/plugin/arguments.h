@@ -12,7 +12,8 @@ struct Arguments {
     std::string out;
     std::string ram;
     std::uint64_t low_ram = 0;
-    std::string misses;
+    std::string misses;   ///< file for the log of misses; empty: none is written
+    std::string profile;  ///< file for the profile; empty: none is made
     std::string kernel;
     std::string classes;
     std::string state_in;

@@ -15,7 +15,7 @@ struct alignas(64) Block {
     std::uint16_t instructions = 0;
     std::uint8_t privilege = 0;
     model::Entry entered = model::Entry::user;  ///< how the kernel is entered by its first instruction
-    /// Virtual, where it is wanted (for the log of misses); 0: it is not.
+    /// Virtual, where it is wanted (for the log of misses and the profile); 0: it is not.
     std::uint64_t address = 0;
     /// Lines of the code: consecutive in each of at most two pages.
     std::array<std::uint8_t, 2> lines{};

@@ -36,6 +36,8 @@ struct Translation {
 };
 
 struct alignas(64) Lane {
+    static constexpr std::uint64_t kNever = ~std::uint64_t{0};
+
     model::Event* out = nullptr;
     model::Event* out_end = nullptr;
     std::uint64_t instructions = 0;  ///< begun by this processor, ever
@@ -57,15 +59,16 @@ struct alignas(64) Lane {
     std::array<std::uint64_t, kFilterEntries> fetches{};
 
     unsigned processor = 0;
-    std::uint64_t counted = 0;       ///< value of `instructions` at the last change of context
-    std::uint64_t window_start = 0;  ///< value of `instructions` when the window began
-    std::int64_t wake_signal = -1;   ///< interrupt of this window that was sent to this processor
-    std::uint64_t tsc_total = 0;     ///< instructions of the whole guest at the last RDTSC
-    std::uint64_t block = 0;       ///< virtual address of the one that runs, where a log of misses is written
-    std::uint64_t per_cpu = 0;     ///< virtual address of the kernel's area for this processor
-    std::uint64_t page_table = 0;  ///< guest-physical address of the top page table (CR3)
-    std::uint32_t icr_high = 0;    ///< destination half of the local APIC's command register
-    std::uint64_t page_store = 0;  ///< address of the store that hands the clock page over; 0: none due
+    std::uint64_t counted = 0;         ///< value of `instructions` at the last change of context
+    std::uint64_t window_start = 0;    ///< value of `instructions` when the window began
+    std::int64_t wake_signal = -1;     ///< interrupt of this window that was sent to this processor
+    std::uint64_t tsc_total = 0;       ///< instructions of the whole guest at the last RDTSC
+    std::uint64_t block = 0;           ///< virtual address of the one that runs, where it is wanted
+    std::uint64_t sample_at = kNever;  ///< value of `instructions` at which a sample of the profile is due
+    std::uint64_t per_cpu = 0;         ///< virtual address of the kernel's area for this processor
+    std::uint64_t page_table = 0;      ///< guest-physical address of the top page table (CR3)
+    std::uint32_t icr_high = 0;        ///< destination half of the local APIC's command register
+    std::uint64_t page_store = 0;      ///< address of the store that hands the clock page over; 0: none due
     model::Stream* stream = nullptr;
     std::array<Translation, kTlbEntries> tlb{};
 

@@ -3,8 +3,10 @@
 
 #include <cerrno>
 #include <cstring>
+#include <vector>
 
 #include "model/statistics.h"
+#include "plugin/json.h"
 
 namespace s80::plugin {
 
@@ -12,48 +14,7 @@ namespace {
 
 constexpr char kMagic[8] = {'S', '8', '0', 'M', 'I', 'S', 'S', '1'};
 
-/// Processes may take any name.
-std::string quoted(const std::string& text) {
-    std::string out = "\"";
-    for (const char c : text) {
-        if (c == '"' || c == '\\') {
-            out += '\\';
-        }
-        out += c >= ' ' && c <= '~' ? c : '?';
-    }
-    return out + '"';
-}
-
-template <class List>
-std::string array(const List& list) {
-    std::string out = "[";
-    for (const char* const item : list) {
-        out += out.size() > 1 ? "," : "";
-        out += quoted(item);
-    }
-    return out + ']';
-}
-
 }  // namespace
-
-std::uint32_t Whos::number(std::uint32_t pid, const std::string& name, int call) {
-    const auto [it, fresh] =
-        numbers_.try_emplace({pid, name, call}, static_cast<std::uint32_t>(whos_.size()));
-    if (fresh) {
-        whos_.push_back(it->first);
-    }
-    return it->second;
-}
-
-std::string Whos::json(std::size_t count) const {
-    std::string out = "[";
-    for (std::size_t i = 0; i < count && i < whos_.size(); ++i) {
-        const auto& [pid, name, call] = whos_[i];
-        out += out.size() > 1 ? ",[" : "[";
-        out += std::to_string(pid) + ',' + quoted(name) + ',' + std::to_string(call) + ']';
-    }
-    return out + ']';
-}
 
 MissLog::MissLog(const std::string& path)
     : path_(path), partial_(path + ".partial"), file_(std::fopen(partial_.c_str(), "wb")) {

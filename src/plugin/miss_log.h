@@ -3,31 +3,14 @@
 #pragma once
 #include <cstdint>
 #include <cstdio>
-#include <map>
 #include <memory>
 #include <string>
-#include <tuple>
-#include <vector>
 
 #include "model/attribution.h"
 #include "model/machine.h"
+#include "plugin/whos.h"
 
 namespace s80::plugin {
-
-/// Who made an access: numbered as they come.
-class Whos {
-public:
-    static constexpr int kNoCall = -1;
-    /// `call`: number of the system call that it is in, or kNoCall.
-    std::uint32_t number(std::uint32_t pid, const std::string& name, int call);
-    /// The first ones, as a JSON list.
-    std::string json(std::size_t count) const;
-
-private:
-    using Who = std::tuple<std::uint32_t, std::string, int>;
-    std::map<Who, std::uint32_t> numbers_;
-    std::vector<Who> whos_;
-};
 
 class MissLog {
 public:

@@ -172,6 +172,9 @@ void Recorder::finish() {
     if (log_) {
         log_->finish(machine_, whos_);
     }
+    if (profile_) {
+        profile_->finish(whos_);
+    }
     capture_.reset();
     snapshots_.reset();
 }

@@ -22,9 +22,11 @@
 #include "plugin/miss_log.h"
 #include "plugin/notes.h"
 #include "plugin/pipeline.h"
+#include "plugin/profile.h"
 #include "plugin/tasks.h"
 #include "plugin/turn_end.h"
 #include "plugin/watch.h"
+#include "plugin/whos.h"
 #include "plugin/windows.h"
 
 namespace s80::plugin {
@@ -51,6 +53,8 @@ public:
     /// Before load_or_store, where notes are taken; `recorded`: an event of this slice stands for it.
     void note_access(Lane& lane, const Site& site, std::uint32_t info, std::uint64_t address,
                      model::Kind kind, bool recorded);
+    /// A sample of the profile is due.
+    void sample(Lane& lane);
 
     // --- markers ---
     void bind(void* vcpu_state, unsigned processor);
@@ -70,6 +74,8 @@ public:
     unsigned line_shift() const { return line_shift_; }
     /// Whether notes are taken of accesses, for the log of misses.
     bool notes() const { return !arguments_.misses.empty(); }
+    /// Whether blocks have to know where they lie.
+    bool addresses() const { return notes() || !arguments_.profile.empty(); }
 
 private:
     void start_model();
@@ -119,6 +125,8 @@ private:
     std::optional<Tasks> tasks_;                      ///< where the kernel's layout is known
     std::vector<Running> running_;                    ///< by processor
     std::vector<Notes> notes_;                        ///< by processor, where a log of misses is written
+    std::unique_ptr<Profile> profile_;                ///< where one is wanted
+    std::vector<std::uint32_t> who_;                  ///< by processor, for the log of misses and the profile
     Whos whos_;
 
     std::int64_t tsc_bias_ = 0;  ///< guest time minus instructions

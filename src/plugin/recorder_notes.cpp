@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The log of misses: what is noted of each access, and for whom.
+// The log of misses and the profile: what is noted of each access or block, and for whom.
 #include "plugin/qemu_api.h"
 #include "plugin/recorder.h"
 
@@ -8,6 +8,15 @@ namespace s80::plugin {
 using model::Kind;
 
 void Recorder::open_log() {
+    if (addresses()) {
+        who_.assign(lanes_.size(), 0);
+    }
+    if (!arguments_.profile.empty()) {
+        profile_ = std::make_unique<Profile>(arguments_.profile);
+        for (const auto& lane : lanes_) {
+            lane->sample_at = 0;
+        }
+    }
     if (!notes()) {
         return;
     }
@@ -35,14 +44,29 @@ void Recorder::note_access(Lane& lane, const Site& site, std::uint32_t info, std
 
 /// The lane's task or what it is in the kernel for has changed.
 void Recorder::note_who(const Lane& lane) {
-    if (notes_.empty()) {
+    if (who_.empty()) {
         return;
     }
     const Running& running = running_[lane.processor];
     const Frames& frames = running.frames;
     const bool calls = !frames.empty() && frames.top().entry == model::Entry::system_call;
-    notes_[lane.processor].set_who(
-        whos_.number(running.task.pid, running.task.name, calls ? frames.top().system_call : Whos::kNoCall));
+    const std::uint32_t who =
+        whos_.number(running.task.pid, running.task.name, calls ? frames.top().system_call : Whos::kNoCall);
+    who_[lane.processor] = who;
+    if (!notes_.empty()) {
+        notes_[lane.processor].set_who(who);
+    }
+}
+
+void Recorder::sample(Lane& lane) {
+    if (lane.sample_at == 0) {  // the processor's first block
+        lane.sample_at = lane.instructions;
+    }
+    for (; lane.sample_at <= lane.instructions; lane.sample_at += Profile::kPeriod) {
+        if (windows_->measuring()) {
+            profile_->sample(lane.block, who_[lane.processor], lane.context);
+        }
+    }
 }
 
 }  // namespace s80::plugin

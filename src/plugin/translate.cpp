@@ -173,7 +173,7 @@ void translate(qemu_plugin_tb* tb) {
             watch_kernel(insn, d, *kernel, bytes.data(), size);
         }
     }
-    if (r.notes()) {
+    if (r.addresses()) {
         block.address = qemu_plugin_tb_vaddr(tb);
     }
     const auto packed = BlockWord::pack(block);
@@ -229,6 +229,9 @@ void large_block(const Block& block, void* vcpu_state) {
         lane->classes[i] += block.classes[i];
     }
     lane->block = block.address;
+    if (lane->instructions >= lane->sample_at) [[unlikely]] {
+        guarded([lane] { recorder().sample(*lane); });
+    }
     for (unsigned run = 0; run < block.lines.size(); ++run) {
         fetch_lines(*lane, block.first[run], block.lines[run]);
     }

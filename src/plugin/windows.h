@@ -91,6 +91,8 @@ public:
     std::uint64_t total_instructions() const;
     /// Of the window that is recorded; counted from 1.
     std::uint64_t number() const { return number_; }
+    /// Whether it belongs to the measured region.
+    bool measuring() const { return schedule_.phase() == Phase::measured; }
     const State& state() const { return state_; }
 
 private:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The log of misses on the real guest: it changes no statistic, and its records are what the statistics count."""
+"""The log of misses and the profile on the real guest: they change no statistic and count what the statistics count."""
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -18,6 +19,7 @@ from s80lab.experiment import checkpoint
 from s80lab.experiment.plan import Options
 from s80lab.experiment.run import live
 from s80lab.report.misses.log import LOG, Log, read_log
+from s80lab.report.profile import PROFILE
 from s80lab.results.snapshots import Delta, Snapshots
 
 pytestmark = pytest.mark.guest
@@ -31,6 +33,7 @@ class Logged:
 
     folder: Path
     plain: Path
+    profiled: Path
 
     @property
     def region(self) -> Delta:
@@ -52,10 +55,11 @@ def logged(whole: Lab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Log
         assert warm is not None
         phases = plan.phases.model_copy(update={"measure": MEASURE, "window": WINDOW})
         plan = replace(plan, phases=phases)
-        folders = [tmp_path_factory.mktemp(name) for name in ("logged", "plain")]
+        folders = [tmp_path_factory.mktemp(name) for name in ("logged", "plain", "profiled")]
 
         async def run(board: Board) -> None:
-            for folder, extra in zip(folders, ({"misses": folders[0] / LOG}, None), strict=True):
+            extras = ({"misses": folders[0] / LOG}, None, {"profile": folders[2] / PROFILE})
+            for folder, extra in zip(folders, extras, strict=True):
                 await live(plan, warm, folder, board.job("a short region"), extra)
 
         on_board(run)
@@ -64,12 +68,30 @@ def logged(whole: Lab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Log
 
 def test_the_log_changes_no_statistic(logged: Logged) -> None:
     """But for the line that is written when the host ends QEMU, some time after the region."""
-    logged_lines, plain_lines = (
+    logged_lines, plain_lines, profiled_lines = (
         [line for line in (folder / "snapshots.jsonl").read_text().splitlines() if '"mark":"exit"' not in line]
-        for folder in (logged.folder, logged.plain)
+        for folder in (logged.folder, logged.plain, logged.profiled)
     )
-    assert len(logged_lines) > 3 and logged_lines == plain_lines
-    assert (logged.folder / "transactions.json").read_bytes() == (logged.plain / "transactions.json").read_bytes()
+    assert len(logged_lines) > 3 and logged_lines == plain_lines == profiled_lines
+    for folder in (logged.folder, logged.profiled):
+        assert (folder / "transactions.json").read_bytes() == (logged.plain / "transactions.json").read_bytes()
+
+
+def test_the_profile_samples_every_instruction_alike(logged: Logged) -> None:
+    profile = json.loads((logged.profiled / PROFILE).read_text())
+    region = Snapshots.read(logged.profiled / "snapshots.jsonl").region()
+    sampled = sum(count for *_, count in profile["samples"])
+    assert sampled * profile["period"] == pytest.approx(region.instructions, rel=0.01)
+    classes, entries = (region.header.labels[name] for name in ("class", "entry"))
+    assert profile["labels"] == {"class": list(classes), "entry": list(entries)}
+    by_context = [0] * (len(classes) * len(entries))
+    for _, _, context, count in profile["samples"]:
+        by_context[context] += count
+    counted = region.by("entry_instructions", "class", "entry").reshape(-1) / region.instructions
+    assert [count / sampled for count in by_context] == pytest.approx(counted.tolist(), abs=0.02)
+    of_sessions = classes.index("session") * len(entries)
+    names = {profile["whos"][who][1] for _, who, context, _ in profile["samples"] if context == of_sessions}
+    assert "imap" in names and names <= {"imap", "imap-login"}
 
 
 def test_each_miss_and_upgrade_is_logged(logged: Logged) -> None:

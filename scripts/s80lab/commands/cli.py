@@ -21,7 +21,7 @@ from s80lab.commands.doctor import doctor_command
 from s80lab.commands.init import init_command
 from s80lab.commands.knockout import knockout_command
 from s80lab.commands.metrics import metrics_command
-from s80lab.commands.misses import misses_command
+from s80lab.commands.misses import misses_command, profile_command
 from s80lab.commands.output import AsJson, sayer, show_runs
 from s80lab.commands.parts import (
     Again,
@@ -140,12 +140,16 @@ def run(
     misses: Annotated[
         bool, typer.Option("--misses", help="Log every miss with a name (slower): then `s80lab misses RUN`.")
     ] = False,
+    profile: Annotated[
+        bool, typer.Option("--profile", help="Sample which functions run: then `s80lab profile RUN`.")
+    ] = False,
     engine: Engine = "qemu",
     gem5: Gem5 = None,
     as_json: AsJson = False,
 ) -> None:
     """Everything that the experiments still lack, up to their tables."""
-    options = Options(machine, protocol, scale, parse_seeds(seeds), parse_settings(settings or []), order, misses)
+    chosen = parse_settings(settings or [])
+    options = Options(machine, protocol, scale, parse_seeds(seeds), chosen, order, misses, profile)
     if engine == "gem5":
         show_runs(list(run_gem5(experiments, options, gem5, jobs, again, "run")), as_json)
         return
@@ -190,6 +194,7 @@ app.command("compare")(compare_command)
 app.command("explore")(explore_command)
 app.command("metrics")(metrics_command)
 app.command("misses")(misses_command)
+app.command("profile")(profile_command)
 app.command("filter-error")(filter_error_command)
 
 

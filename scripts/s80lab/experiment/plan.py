@@ -47,6 +47,7 @@ class Options:
     settings: Mapping[str, object] | None = None
     order: bool = False
     misses: bool = False
+    profile: bool = False
 
     def overrides(self) -> dict[str, object]:
         chosen = {"machine": self.machine, "scale": self.scale, "seeds": list(self.seeds)}
@@ -163,6 +164,7 @@ class Plan(SeedPlan):
     plugin: Path
     order: bool = False  # count the order inversions too, which changes no number of the run
     misses: bool = False  # log its misses by name, which changes none either
+    profile: bool = False  # sample which code runs: the same
 
     @property
     def protocol_name(self) -> str:
@@ -263,6 +265,7 @@ def draft(name: str, options: Options) -> Callable[[Qemu], list[Plan]]:
             seed=seed,
             order=options.order,
             misses=options.misses,
+            profile=options.profile,
         )
         for point, at, machine, protocol in points
         for seed in experiment.seeds

@@ -32,6 +32,7 @@ from s80lab.guest.counters import WATCH
 from s80lab.guest.process import Guest, short_socket
 from s80lab.report.misses.log import LOG
 from s80lab.report.misses.run import MAP, write_map, write_misses
+from s80lab.report.profile import PROFILE, write_profile
 from s80lab.report.write import write_run_report
 from s80lab.results.database import insert_run
 from s80lab.results.identities import check_run
@@ -60,7 +61,11 @@ def run_folder(plan: Plan, warm_content: str) -> Path:
 def measured(plan: Plan) -> Path | None:
     """The folder of the plan's run where it is whole, even if its warm checkpoint has been dropped since."""
     warm = checkpoint.known(plan.warm_name, plan.warm_key)
-    asked = [*([ORDER] if plan.order else []), *([LOG, MAP] if plan.misses else [])]
+    asked = [
+        *([ORDER] if plan.order else []),
+        *([LOG, MAP] if plan.misses else []),
+        *([PROFILE, MAP] if plan.profile else []),
+    ]
     if warm is None or not is_whole(folder := run_folder(plan, warm.content), *asked):
         return None
     insert_run(paths.database(), folder)
@@ -134,6 +139,7 @@ async def live(
             "measure": phases.measure,
             **({"order": folder / ORDER} if plan.order else {}),
             **({"misses": folder / LOG} if plan.misses else {}),
+            **({"profile": folder / PROFILE} if plan.profile else {}),
             **(extra or {}),
         },
         incoming=True,
@@ -156,7 +162,7 @@ async def live(
 
             result = await guest.event("result", STALL_S, look)
             await guest.wait("the end of the measured region", look, STALL_S)
-            if plan.misses:
+            if plan.misses or plan.profile:
                 job.update("naming the guest's memory")
                 pid = await guest.pause()
                 await to_its_end(write_map, folder, pid, start.ram, low_ram(plan.scale.ram), plan.image)
@@ -252,6 +258,8 @@ def finish(plan: Plan, start: Checkpoint, run_id: str, inputs: Inputs, timing: T
     write_stats(folder)
     if plan.misses:
         write_misses(folder)
+    if plan.profile:
+        write_profile(folder)
     write_run_report(folder)
     for name in (OUTPUT, WATCH, "qemu.stderr"):
         (folder / name).unlink(missing_ok=True)

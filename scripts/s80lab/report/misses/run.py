@@ -66,7 +66,7 @@ def analyse(run: Path) -> Analysis:
     """UserError where the run has no log, or was made with another image than there is now."""
     if not has_misses(run):
         raise UserError(f"{run} has no log of misses: run it with --misses")
-    image, kernel = _image(run)
+    image, kernel = booted_image(run)
     memory_map = read_map(run / MAP)
     log = read_log(run / LOG, kernel.system_calls)
     functions = Functions(kernel.symbols, memory_map.files, image / "initramfs.cpio", paths.BIN)
@@ -88,7 +88,7 @@ def write_misses(run: Path) -> Sequence[Table]:
     return tables
 
 
-def _image(run: Path) -> tuple[Path, Kernel]:
+def booted_image(run: Path) -> tuple[Path, Kernel]:
     """The image that the run booted, where it is still there."""
     inputs = read_manifest(run)["inputs"]
     for folder in sorted(path.parent for path in (paths.BUILD / "image").glob("*/manifest.json")):

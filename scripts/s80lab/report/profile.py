@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A run's profile (`s80lab run ... --profile`): which functions of which processes its instructions were in, as the
+paper's section 3.4 tells it of its server.
+
+In the run's folder: profile.json (the plugin's samples, one every so many instructions of a processor), memory.npz
+(what the guest's processes had mapped), profile.html (the tables), profile.collapsed (for speedscope and flame graphs).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.base.folder import read_manifest
+from s80lab.report.misses.functions import Functions
+from s80lab.report.misses.memory import read_map
+from s80lab.report.misses.run import MAP, booted_image
+from s80lab.report.page import Topic, render
+from s80lab.report.tables import Cell, Row, Table
+
+PROFILE, PAGE, STACKS = "profile.json", "profile.html", "profile.collapsed"
+SESSION, USER = "session", "user"
+# Whose functions are TLS's work.
+TLS = ("libssl", "libcrypto")
+KERNEL = "kernel"
+MOST = 30
+
+
+@dataclass(frozen=True)
+class Sample:
+    """count samples of one block of code: whose it was and what it was in the kernel for (`user`: nothing)."""
+
+    process: str
+    party: str
+    entry: str
+    function: str
+    count: int
+
+    @property
+    def program(self) -> str:
+        """The file that the function is of."""
+        return self.function.partition(": ")[0] if self.entry == USER else KERNEL
+
+
+def has_profile(run: Path) -> bool:
+    """Whether the run was made with one."""
+    return (run / PROFILE).is_file() and (run / MAP).is_file()
+
+
+def read_profile(run: Path) -> list[Sample]:
+    """UserError where the run has none, or was made with another image than there is now."""
+    if not has_profile(run):
+        raise UserError(f"{run} has no profile: run it with --profile")
+    image, kernel = booted_image(run)
+    functions = Functions(kernel.symbols, read_map(run / MAP).files, image / "initramfs.cpio", paths.BIN)
+    try:
+        content = json.loads((run / PROFILE).read_text(encoding="utf-8"))
+        parties, entries = content["labels"]["class"], content["labels"]["entry"]
+        # One name for the threads that each processor has: `swapper/3`.
+        whos = [(int(pid), re.sub(r"/\d+$", "", str(process))) for pid, process, _ in content["whos"]]
+        return [
+            Sample(
+                process=whos[who][1],
+                party=parties[context // len(entries)],
+                entry=entries[context % len(entries)],
+                function=functions.name(whos[who][0], block),
+                count=count,
+            )
+            for block, who, context, count in content["samples"]
+        ]
+    except (ValueError, KeyError, IndexError, TypeError) as error:
+        raise UserError(f"{run / PROFILE}: cannot be read ({error}); run it again with --profile") from None
+
+
+def write_profile(run: Path) -> Sequence[Table]:
+    """The tables, their page, and the stacks."""
+    samples = read_profile(run)
+    tables = profile_tables(samples)
+    lead = (
+        "Where the instructions of the measured region were, by a sample every so many instructions of a processor. "
+        "Instructions, not time: stalls are not in it."
+    )
+    topics = [Topic(table.title, [], [table]) for table in tables]
+    title = f"Profile of {read_manifest(run)['run']}"
+    (run / PAGE).write_text(render(title, lead, verdicts=[], notes=[], topics=topics, origins=[]), encoding="utf-8")
+    (run / STACKS).write_text(collapsed(samples), encoding="utf-8")
+    return tables
+
+
+def profile_tables(samples: Sequence[Sample]) -> list[Table]:
+    """Of the sessions' user code, as the paper's profile; of everything; of the kernel."""
+    busy = [one for one in samples if one.entry != "idle"]
+    user = [one for one in busy if one.entry == USER]
+    kernel = [one for one in busy if one.entry != USER]
+    sessions = [one for one in user if one.party == SESSION]
+    return [
+        _table("User code of the sessions, by function", sessions, lambda one: one.function),
+        _table("User code of the sessions, by program and library", sessions, _program_or_tls),
+        _table("All work, by process", busy, lambda one: f"{one.process}, {'user' if one.entry == USER else KERNEL}"),
+        _table("All user code, by program and library", user, _program_or_tls),
+        _table("The kernel without idling, by what it was entered by", kernel, lambda one: one.entry),
+        _table("The kernel without idling, by function", kernel, lambda one: one.function),
+    ]
+
+
+def collapsed(samples: Iterable[Sample]) -> str:
+    """`process;entry;function count`, a line a stack."""
+    stacks = Counter[str]()
+    for one in samples:
+        frames = (one.process, one.entry, one.function)
+        stacks[";".join(frame.replace(";", ",") for frame in frames)] += one.count
+    return "".join(f"{stack} {count}\n" for stack, count in sorted(stacks.items()))
+
+
+def _program_or_tls(sample: Sample) -> str:
+    return f"{sample.program} (TLS)" if sample.program.startswith(TLS) else sample.program
+
+
+def _table(title: str, samples: Sequence[Sample], key: Callable[[Sample], str]) -> Table:
+    """The largest shares of these samples."""
+    counts = Counter[str]()
+    for one in samples:
+        counts[key(one)] += one.count
+    whole = counts.total()
+    table = Table(title, ("share", "samples"))
+    largest = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    rest = sum(count for _, count in largest[MOST:])
+    rows = [*largest[:MOST], *([(f"{len(largest) - MOST} others", rest)] if rest else [])]
+    table.rows = [Row(name, (Cell(f"{100 * count / whole:.1f}%"), Cell(f"{count:,}"))) for name, count in rows]
+    return table

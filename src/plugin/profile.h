@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The profile of the measured region: which code ran, by instructions (docs/interfaces.md, section 12).
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "model/types.h"
+#include "plugin/whos.h"
+
+namespace s80::plugin {
+
+class Profile {
+public:
+    /// Instructions of a processor between two samples: a prime, so that no loop keeps time with it.
+    static constexpr std::uint64_t kPeriod = 10007;
+
+    explicit Profile(std::string path) : path_(std::move(path)) {}
+    /// `block`: virtual address of the block that runs.
+    void sample(std::uint64_t block, std::uint32_t who, model::Context context) {
+        ++counts_[{who, context.value, block}];
+    }
+    /// Writes the file whole. Throws model::Error.
+    void finish(const Whos& whos) const;
+
+private:
+    std::string path_;
+    std::map<std::tuple<std::uint32_t, decltype(model::Context::value), std::uint64_t>, std::uint64_t>
+        counts_;
+};
+
+}  // namespace s80::plugin
