@@ -42,6 +42,7 @@ from s80lab.commands.process import sentence_of, speak_utf8
 from s80lab.commands.protocol import app as protocol_app
 from s80lab.commands.reference import reference_command
 from s80lab.commands.replay import explore_command, filter_error_command, replay_command
+from s80lab.commands.reproduce import reproduce_command
 from s80lab.commands.results import list_command, query_command, report_command
 from s80lab.commands.run import run_until, tell
 from s80lab.commands.trace import agree_command, trace_app
@@ -187,6 +188,7 @@ app.command("report")(report_command)
 app.command("init")(init_command)
 app.command("knockout")(knockout_command)
 app.command("reference")(reference_command)
+app.command("reproduce")(reproduce_command)
 app.command("replay")(replay_command)
 app.command("agree")(agree_command)
 app.command("claims")(claims_command)

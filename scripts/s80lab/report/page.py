@@ -62,6 +62,7 @@ class Topic:
     title: str
     pictures: list[Picture]
     tables: list[Table]
+    text: str = ""
 
 
 def page(title: str, groups: Sequence[Group], pictures: Sequence[Picture]) -> str:

@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from matplotlib.figure import Figure
+
 from s80lab.base.errors import UserError
 from s80lab.base.strict import hint
 from s80lab.config.axes import Axis, axes_of, row_label
@@ -26,7 +28,6 @@ from s80lab.report.page import Topic, origins, render
 from s80lab.report.rows import PERCENT, SECTIONS, Entry
 from s80lab.report.tables import Cell, Row, Table, comparison_note, number, verdicts
 
-CURVES = "curves"
 # Shown where the experiment's file does not say what.
 USUAL = (
     *("throughput", "response_ms", "utilisation", "kernel_share.cycles", "cpi.all", "l2_mpki.all"),
@@ -56,34 +57,28 @@ def sweep_table(name: str, groups: Sequence[Group], metrics: Sequence[str] = ())
     return table
 
 
+def sweep_picture(groups: Sequence[Group], metrics: Sequence[str], name: str = "curves") -> Picture:
+    """The curves, a panel a metric."""
+    with style():
+        return Picture(name, "Curves", _caption(groups), svg(_curves(groups, metrics)))
+
+
 def write_sweep(name: str, groups: Sequence[Group], metrics: Sequence[str], folder: Path) -> Path:
     """The page, and the same table and curves as files beside it; returns report.html."""
-    table = sweep_table(name, groups, metrics)
-    axes = _axes(groups)
-    panels = [Panel(one.metric, _capital(one.label), one.style is PERCENT) for one in _entries(groups, metrics)]
+    table, picture = sweep_table(name, groups, metrics), sweep_picture(groups, metrics)
     (folder / "figures").mkdir(parents=True, exist_ok=True)
     with style():
-        figure = curves_figure(
-            axes,
-            [_values(axes, group) for group in groups],
-            lambda point, metric: groups[point].estimate(metric),
-            panels,
-        )
-        picture = Picture(CURVES, "Curves", _caption(groups), svg(figure))
-        (folder / "figures" / f"{CURVES}.png").write_bytes(png(figure))
-    (folder / "figures" / f"{CURVES}.svg").write_text(standalone(picture.svg), encoding="utf-8")
+        (folder / "figures" / f"{picture.name}.png").write_bytes(png(_curves(groups, metrics)))
+    (folder / "figures" / f"{picture.name}.svg").write_text(standalone(picture.svg), encoding="utf-8")
     (folder / "sweep.md").write_text(markdown(table, "point"), encoding="utf-8")
     first = groups[0].runs[0].manifest
-    grid = "; ".join(f"{axis.key} = {', '.join(axis.values)}" for axis in axes)
-    lead = (
-        f"{len(groups)} points: {grid}. "
-        f"Engine {first['engine']}, scale {first['scale']}. Times are the modelled machine's."
-    )
+    grid = "; ".join(f"{axis.key} = {', '.join(axis.values)}" for axis in _axes(groups))
     target = folder / "report.html"
     target.write_text(
         render(
             name,
-            lead,
+            f"{len(groups)} points: {grid}. Engine {first['engine']}, scale {first['scale']}. Times are the modelled "
+            "machine's.",
             verdicts=verdicts(groups),
             notes=[*guest_notes(groups[:1]), comparison_note(groups[:1])],
             topics=[Topic("Curves", [picture], []), Topic("Every point", [], [table])],
@@ -92,6 +87,13 @@ def write_sweep(name: str, groups: Sequence[Group], metrics: Sequence[str], fold
         encoding="utf-8",
     )
     return target
+
+
+def _curves(groups: Sequence[Group], metrics: Sequence[str]) -> Figure:
+    axes = _axes(groups)
+    panels = [Panel(one.metric, _capital(one.label), one.style is PERCENT) for one in _entries(groups, metrics)]
+    points = [_values(axes, group) for group in groups]
+    return curves_figure(axes, points, lambda point, metric: groups[point].estimate(metric), panels)
 
 
 def swept(manifest: Mapping[str, object]) -> bool:

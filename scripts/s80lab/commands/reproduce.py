@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`s80lab reproduce`: the paper's figures, from nothing to one page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from s80lab.base import paths
+from s80lab.commands.output import AsJson, print_json, wide_console
+from s80lab.commands.parts import Scale, make_plans, parse_seeds, run_pipeline
+from s80lab.config.reproduce import FigureOf, load_figures
+from s80lab.experiment.plan import Options, Plan
+from s80lab.report.record import groups_record, tables_record
+from s80lab.report.reproduce import show_figure, write_page
+from s80lab.report.terminal import print_table
+
+Jobs = Annotated[int, typer.Option(min=0, help="Guests at once; 0: as many as host cores.")]
+
+
+def reproduce_command(
+    figures: Annotated[
+        list[str] | None, typer.Argument(help="Of configs/reproduce.toml, e.g. figure8; all where none is named.")
+    ] = None,
+    scale: Scale = None,
+    seeds: Annotated[str | None, typer.Option(help="Seeds, separated by commas; else each experiment's own.")] = None,
+    jobs: Jobs = 0,
+    as_json: AsJson = False,
+) -> None:
+    """The figures of the paper, measured here: what is lacking is run, and one page sets all beside the paper's words.
+    Interrupted and started again it goes on."""
+    chosen = load_figures(figures or [])
+    plans = _plans(chosen, Options(scale=scale, seeds=parse_seeds(seeds)))
+    folders: dict[str, list[Path]] = {}
+    for plan, folder in zip(plans, run_pipeline(plans, jobs, False, "run", drop=True), strict=True):
+        folders.setdefault(plan.name, []).append(folder)
+    shown = [show_figure(figure, folders) for figure in chosen]
+    name = "-".join(["reproduce", *(figures or []), *([scale] if scale else [])])
+    page = write_page(shown, paths.results() / "reports" / name)
+    if as_json:
+        records = [
+            {"figure": one.figure.name, "groups": groups_record(one.groups), "tables": tables_record(one.tables)}
+            for one in shown
+        ]
+        print_json({"figures": records, "report": str(page)})
+        return
+    console = wide_console()
+    for one in shown:
+        console.rule(one.figure.title, align="left")
+        console.print(f"The paper: {one.figure.says}", style="italic", highlight=False)
+        for table in one.tables:
+            print_table(table, console, details=True)
+    print(f"report: {page}")
+
+
+def _plans(figures: Sequence[FigureOf], options: Options) -> list[Plan]:
+    """The plans of all experiments, each once; the first seed of those whose profile is wanted takes one."""
+    names = list(dict.fromkeys(name for figure in figures for name in figure.experiments))
+    profiled = {name for figure in figures if figure.profile for name in figure.experiments}
+    plans = make_plans(names, options)
+    first = {plan.name: plan for plan in reversed(plans)}
+    return [replace(plan, profile=plan.name in profiled and plan is first[plan.name]) for plan in plans]

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is reproduced of the paper (configs/reproduce.toml): figures, and what each is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.base.strict import Strict, hint, load
+
+FILE = paths.ROOT / "configs" / "reproduce.toml"
+
+
+class FigureOf(Strict):
+    """One figure of the paper. pictures: of a report over the experiments' runs; profile: the functions of their first
+    seed; claims: identifiers in results/paper/claims.tsv."""
+
+    name: str
+    title: str
+    says: str
+    experiments: Annotated[list[str], Field(min_length=1)]
+    pictures: list[str] = Field(default_factory=list)
+    profile: bool = False
+    claims: list[str] = Field(default_factory=list)
+
+
+class Reproduction(Strict):
+    figures: Annotated[list[FigureOf], Field(min_length=1)]
+
+
+def load_figures(names: Sequence[str], file: Path = FILE) -> list[FigureOf]:
+    """The named figures in the order of the file, all of them where none is named."""
+    figures = load(file, Reproduction).figures
+    known = [figure.name for figure in figures]
+    for name in names:
+        if name not in known:
+            raise UserError(f"there is no figure `{name}` in configs/reproduce.toml: {hint(name, known)}")
+    return [figure for figure in figures if not names or figure.name in names]

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The paper, figure by figure: what was measured beside its words and claims, on one page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from s80lab.base.errors import UserError
+from s80lab.base.folder import read_manifest
+from s80lab.config.experiment import load_experiment
+from s80lab.config.reproduce import FigureOf
+from s80lab.report.claims.tables import claims_table
+from s80lab.report.data import Group, read_groups
+from s80lab.report.figures.all import Picture, draw
+from s80lab.report.figures.style import standalone
+from s80lab.report.guest import guest_notes
+from s80lab.report.page import Topic, origins, render
+from s80lab.report.profile import USER_CODE, has_profile, write_profile
+from s80lab.report.sweep import sweep_groups, sweep_picture, sweep_table, swept
+from s80lab.report.tables import Table, comparison_note, verdicts
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A figure with what was measured for it."""
+
+    figure: FigureOf
+    groups: list[Group]
+    pictures: list[Picture]
+    tables: list[Table]
+
+
+def show_figure(figure: FigureOf, runs: Mapping[str, Sequence[Path]]) -> Shown:
+    """runs: the folders of each experiment's runs; one of them has a profile where the figure is one."""
+    folders = [folder for name in figure.experiments for folder in runs[name]]
+    if swept(read_manifest(folders[0])):
+        (name,) = figure.experiments
+        groups, metrics = sweep_groups(folders), load_experiment(name, {}).show
+        picture = sweep_picture(groups, metrics, figure.name)
+        return Shown(figure, groups, [picture], [sweep_table(name, groups, metrics)])
+    groups = read_groups(folders)
+    tables = [_of_claims(figure, groups)] if figure.claims else []
+    if figure.profile:
+        for folder in filter(has_profile, folders):
+            (by_function,) = [table for table in write_profile(folder) if table.title == USER_CODE]
+            tables.append(replace(by_function, title=f"{USER_CODE}: {read_manifest(folder)['mix']}"))
+    return Shown(figure, groups, draw(groups, figure.pictures), tables)
+
+
+def write_page(shown: Sequence[Shown], folder: Path) -> Path:
+    """report.html with every figure, and the pictures as files beside it; returns the page."""
+    (folder / "figures").mkdir(parents=True, exist_ok=True)
+    topics = []
+    for one in shown:
+        topics.append(Topic(one.figure.title, one.pictures, one.tables, f"The paper: {one.figure.says}"))
+        for picture in one.pictures:
+            name = one.figure.name if len(one.pictures) == 1 else f"{one.figure.name}-{picture.name}"
+            (folder / "figures" / f"{name}.svg").write_text(standalone(picture.svg), encoding="utf-8")
+    # A group is of several figures.
+    groups = list({_names(group): group for one in shown for group in one.groups}.values())
+    first = groups[0].runs[0].manifest
+    target = folder / "report.html"
+    target.write_text(
+        render(
+            "The paper, figure by figure",
+            "Koka and Lipasti, Characterization of an IMAP Server on a Shared-Memory Multiprocessor: what it states "
+            f"and what was measured here. Scale {first['scale']}, engine {first['engine']}. Times are the model's.",
+            verdicts=verdicts(groups),
+            notes=[*guest_notes(groups), comparison_note(groups[:1])],
+            topics=topics,
+            origins=[origins(group, kind) for group in groups for kind in ("inputs", "versions")],
+        ),
+        encoding="utf-8",
+    )
+    return target
+
+
+def _names(group: Group) -> tuple[str, ...]:
+    return tuple(str(run.manifest["run"]) for run in group.runs)
+
+
+def _of_claims(figure: FigureOf, groups: Sequence[Group]) -> Table:
+    """Those rows of the table of claims."""
+    table = claims_table(groups)
+    rows = {row.label.split()[0]: row for row in table.rows}
+    missing = [claim for claim in figure.claims if claim not in rows]
+    if missing:
+        raise UserError(f"{figure.name}: results/paper/claims.tsv has no claim {', '.join(missing)}")
+    return Table(table.title, table.columns, [rows[claim] for claim in figure.claims], table.note)

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The paper's figures on one page, and configs/reproduce.toml, which says what each is made from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from s80lab.base.errors import UserError
+from s80lab.config.experiment import load_experiment
+from s80lab.config.reproduce import FigureOf, load_figures
+from s80lab.report.figures.registry import PICTURES
+from s80lab.report.reproduce import show_figure, write_page
+from s80lab.results import paper
+
+
+def measured(runs: Path) -> dict[str, list[Path]]:
+    return {mix: [runs / f"{mix}-{seed}" for seed in (1, 2, 3)] for mix in ("imapb", "imape")}
+
+
+@pytest.mark.parametrize("figure", load_figures([]), ids=lambda figure: figure.name)
+def test_what_a_figure_is_made_from_is_there(figure: FigureOf) -> None:
+    swept = [bool(load_experiment(name, {}).sweep) for name in figure.experiments]
+    assert swept == [False] * len(swept) or swept == [True], "a sweep is a figure of its own"
+    assert bool(figure.pictures) or figure.profile or swept == [True]
+    assert set(figure.pictures) <= PICTURES.keys()
+    assert set(figure.claims) <= {claim.id for claim in paper.claims()}
+
+
+def test_figures_share_a_page(runs: Path, tmp_path: Path) -> None:
+    figures = load_figures(["figure9", "figure8"])
+    assert [figure.name for figure in figures] == ["figure8", "figure9"]
+    page = write_page([show_figure(figure, measured(runs)) for figure in figures], tmp_path / "report")
+    text = page.read_text(encoding="utf-8")
+    assert text.index("Figure 8: who serviced") < text.index("75 to 85%") < text.index("Figure 9: blocks")
+    assert "C15 Misses serviced from memory" in text and "C01 " not in text
+    assert text.count("Inputs of imapb") == 1, "figures of the same runs have the same origin"
+    assert {file.name for file in (page.parent / "figures").iterdir()} == {"figure8.svg", "figure9.svg"}
+    assert str(tmp_path) not in text
+
+
+def test_a_figure_that_is_none_is_named() -> None:
+    with pytest.raises(UserError, match=r"there is no figure `figure11` in configs/reproduce.toml: allowed"):
+        load_figures(["figure11"])
