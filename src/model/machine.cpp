@@ -65,6 +65,22 @@ void check_geometry(const std::string& where, const char* name, const CacheGeome
     }
 }
 
+/// The table is absent where the processors translate as the guest does.
+Translation read_translation(const toml::table& root, const std::string& path) {
+    Translation t;
+    if (!root.contains("translation")) {
+        return t;
+    }
+    const auto walks = need<std::string>(root, path, "translation.walks");
+    if (walks != "x86" && walks != "hashed") {
+        throw Error(path + ": translation.walks is '" + walks + "'; allowed: x86, hashed");
+    }
+    t.hashed = walks == "hashed";
+    t.entries = need_unsigned(root, path, "translation.entries");
+    t.page_table = need_positive(root, path, "translation.page_table");
+    return t;
+}
+
 Machine read_machine(const toml::table& root, const std::string& path) {
     const auto number = [&](const char* key) { return need_unsigned(root, path, key); };
     Machine m;
@@ -79,6 +95,7 @@ Machine read_machine(const toml::table& root, const std::string& path) {
     m.policy = parse_policy(need<std::string>(root, path, "replacement.policy"), path);
     m.latency = {number("latency.l2_hit"), number("latency.memory"), number("latency.cache"),
                  number("latency.upgrade")};
+    m.translation = read_translation(root, path);
     m.base_cpi = need<double>(root, path, "clock.base_cpi");
     m.quantum_cycles = number("clock.quantum_cycles");
     m.slice_instructions = number("clock.slice_instructions");
@@ -121,6 +138,11 @@ void Machine::check(const std::string& where) const {
         throw Error(where +
                     ": clock_hz, clock.quantum_cycles, clock.slice_instructions and clock.base_cpi must be "
                     "positive");
+    }
+    if (!std::has_single_bit(translation.entries) || translation.entries > Translation{}.entries ||
+        !std::has_single_bit(translation.page_table) || translation.page_table > kMaxCacheBytes) {
+        throw Error(where + ": translation.entries (at most " + std::to_string(Translation{}.entries) +
+                    ") and translation.page_table must be powers of two");
     }
     check_geometry(where, "l1i", l1i, line_bytes);
     check_geometry(where, "l1d", l1d, line_bytes);

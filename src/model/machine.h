@@ -27,6 +27,13 @@ struct Latency {  ///< stall cycles beyond the base cycle
 /// Throws Error when the word is neither; `where` begins the sentence.
 Inclusion parse_inclusion(const std::string& word, const std::string& where);
 
+/// How a data access finds its page where the TLB does not hold it.
+struct Translation {
+    bool hashed = false;                                 ///< else by the guest's own page tables
+    unsigned entries = 1024;                             ///< of the TLB
+    std::uint64_t page_table = std::uint64_t{64} << 20;  ///< bytes of the hashed table
+};
+
 struct Machine {
     std::string name;
     unsigned processors = 0;  ///< hardware threads that the guest sees
@@ -37,6 +44,7 @@ struct Machine {
     Inclusion l2_inclusion = Inclusion::inclusive;
     Policy policy = Policy::lru;
     Latency latency;
+    Translation translation;
     double base_cpi = 1.0;
     unsigned quantum_cycles = 200;
     unsigned slice_instructions = 200;

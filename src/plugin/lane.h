@@ -23,7 +23,7 @@ enum Attention : std::uint32_t {
 
 /// Recently used lines that need not be recorded again: direct mapped, keyed by line and slice.
 inline constexpr unsigned kFilterEntries = 64;
-/// Cached translations, direct mapped by page.
+/// Cached translations, direct mapped by page: at most so many are used.
 inline constexpr unsigned kTlbEntries = 1024;
 
 /// Pages of the guest: 4 KiB.
@@ -71,6 +71,8 @@ struct alignas(64) Lane {
     std::uint64_t page_store = 0;      ///< address of the store that hands the clock page over; 0: none due
     model::Stream* stream = nullptr;
     std::array<Translation, kTlbEntries> tlb{};
+    /// Of a TLB before a hashed page table: address space and page of each entry.
+    std::array<std::uint64_t, kTlbEntries> hashed_tlb{};
 
     bool bound() const { return (attention & kUnbound) == 0; }
 

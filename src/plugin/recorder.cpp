@@ -20,6 +20,8 @@ Recorder::Recorder(const Arguments& arguments, const model::Machine& machine, co
     : arguments_(arguments),
       machine_(machine),
       line_shift_(machine.line_shift()),
+      tlb_mask_(machine.translation.entries - 1),
+      hashed_table_(machine.translation.page_table),
       ram_(arguments.ram, arguments.low_ram),
       watch_(arguments.watch, ram_),
       protocol_(std::make_unique<model::Protocol>(protocol)),
@@ -35,8 +37,9 @@ Recorder::Recorder(const Arguments& arguments, const model::Machine& machine, co
 
 /// The guest's RAM is mapped only after the plugin is loaded: the model begins with the first block.
 void Recorder::start_model() {
-    const std::uint64_t lines = ram_.end() >> line_shift_;
-    lines_ = static_cast<model::Line>(lines);
+    lines_ = static_cast<model::Line>(ram_.end() >> line_shift_);
+    const std::uint64_t behind = machine_.translation.hashed ? machine_.translation.page_table : 0;
+    const std::uint64_t lines = (ram_.end() + behind) >> line_shift_;
     hierarchy_ = std::make_unique<model::Hierarchy>(machine_, *protocol_, lines);
     player_ = std::make_unique<model::Player>(*hierarchy_);
     Windows::State state;

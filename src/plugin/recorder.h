@@ -18,6 +18,7 @@
 #include "plugin/capture.h"
 #include "plugin/clock_page.h"
 #include "plugin/guest_ram.h"
+#include "plugin/hashed_table.h"
 #include "plugin/lane.h"
 #include "plugin/miss_log.h"
 #include "plugin/notes.h"
@@ -95,11 +96,15 @@ private:
     std::uint64_t translate(Lane& lane, std::uint32_t info, std::uint64_t address, model::Kind kind);
     std::uint64_t translate_anew(Lane& lane, std::uint32_t info, std::uint64_t address, model::Kind kind);
     void walk(Lane& lane, std::uint64_t address);
+    void walk_hashed(Lane& lane, std::uint64_t address);
+    void walk_access(Lane& lane, std::uint64_t physical);
     void access_line(Lane& lane, std::uint32_t info, std::uint64_t address, model::Kind kind);
 
     const Arguments arguments_;
     const model::Machine machine_;
     const unsigned line_shift_;
+    const std::uint64_t tlb_mask_;
+    const HashedTable hashed_table_;  ///< behind the guest's memory, where the machine has one
     GuestRam ram_;
     Watch watch_;
     ClockPage page_;
@@ -115,7 +120,7 @@ private:
     std::unique_ptr<Pipeline> pipeline_;
     std::unique_ptr<Windows> windows_;
     std::optional<TurnEnd> turn_end_;  ///< where turns are bounded
-    model::Line lines_ = 0;
+    model::Line lines_ = 0;            ///< of the guest's memory
 
     Lanes lanes_;
     Lane unbound_;                                    ///< vCPUs that no marker has named yet

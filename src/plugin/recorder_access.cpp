@@ -58,7 +58,7 @@ void Recorder::fetch(Lane& lane, model::Line line) {
 
 inline std::uint64_t Recorder::translate(Lane& lane, std::uint32_t info, std::uint64_t address, Kind kind) {
     const std::uint64_t page = address >> kPageShift;
-    const Translation& t = lane.tlb[page % kTlbEntries];
+    const Translation& t = lane.tlb[page & tlb_mask_];
     if (t.tag == ((page & kPageNumberMask) | lane.generation)) [[likely]] {
         return t.physical | (address & kPageMask);
     }
@@ -80,20 +80,41 @@ inline std::uint64_t Recorder::translate(Lane& lane, std::uint32_t info, std::ui
     }
     walk(lane, address);
     const std::uint64_t page = address >> kPageShift;
-    lane.tlb[page % kTlbEntries] = {(page & kPageNumberMask) | lane.generation, physical & ~kPageMask};
+    lane.tlb[page & tlb_mask_] = {(page & kPageNumberMask) | lane.generation, physical & ~kPageMask};
     return physical;
 }
 
-/// A miss of the modelled data TLB (the translations of a lane) loads the entries of the guest's own page
-/// tables, from the top. QEMU's walks are not shown to plugins.
+/// A miss of the modelled data TLB (the translations of a lane): loads the entries of the guest's own page
+/// tables, from the top, where the machine has no table of its own. QEMU's walks are not shown to plugins.
 void Recorder::walk(Lane& lane, std::uint64_t address) {
-    walk_page_tables(ram_, lane.page_table, address, [&](std::uint64_t entry_at) {
-        ++lane.accesses[static_cast<unsigned>(Kind::walk)];
-        windows_->add(lane, static_cast<model::Line>(entry_at >> line_shift_), Op::walk);
-        if (notes()) [[unlikely]] {
-            notes_[lane.processor].put_walk(lane, entry_at);
-        }
-    });
+    if (machine_.translation.hashed) {
+        walk_hashed(lane, address);
+        return;
+    }
+    walk_page_tables(ram_, lane.page_table, address,
+                     [&](std::uint64_t entry_at) { walk_access(lane, entry_at); });
+}
+
+/// Our own cache of translations has not the page, but the modelled TLB may: it outlives a change of the
+/// address space.
+void Recorder::walk_hashed(Lane& lane, std::uint64_t address) {
+    const std::uint64_t space = HashedTable::space(lane.page_table, address);
+    const std::uint64_t page = address >> kPageShift;
+    const std::uint64_t key = (page & kPageNumberMask) | space << 36;
+    std::uint64_t& held = lane.hashed_tlb[page & tlb_mask_];
+    if (held != key) {
+        held = key;
+        walk_access(lane, ram_.end() + hashed_table_.group(space, address));
+    }
+}
+
+/// An access of the page walker.
+void Recorder::walk_access(Lane& lane, std::uint64_t physical) {
+    ++lane.accesses[static_cast<unsigned>(Kind::walk)];
+    windows_->add(lane, static_cast<model::Line>(physical >> line_shift_), Op::walk);
+    if (notes()) [[unlikely]] {
+        notes_[lane.processor].put_walk(lane, physical);
+    }
 }
 
 /// The command register of the local APIC: an interrupt to another processor wakes it.

@@ -92,6 +92,9 @@ def test_unknown_machine_key_is_refused(key: str, message: str) -> None:
         ({"line_bytes": 16}, r"line_bytes.*greater than or equal to 32"),
         ({"line_bytes": 2048}, r"line_bytes.*less than or equal to 1024"),
         ({"clock.base_cpi": float("inf")}, r"clock.base_cpi.*finite"),
+        ({"translation.walks": "none"}, r"translation.walks.*'x86' or 'hashed'"),
+        ({"translation.entries": 2048}, r"translation.entries.*less than or equal to 1024"),
+        ({"translation.page_table": "96MiB"}, r"translation.page_table = 100663296 is no power of two"),
         ({"latency.memory": 1 << 32}, r"latency.memory.*less than or equal to 4294967295"),
         (
             {"replacement.policy": "plru", "l2.ways": 3, "l2.size": "3MiB"},
@@ -102,6 +105,14 @@ def test_unknown_machine_key_is_refused(key: str, message: str) -> None:
 def test_what_the_model_is_not_made_for_is_refused_by_its_key(settings: dict[str, object], message: str) -> None:
     with pytest.raises(UserError, match=message):
         load_machine("s80", settings)
+
+
+def test_a_machine_says_of_its_translation_what_is_not_the_guests() -> None:
+    """So that machines which have never heard of it stay what they were."""
+    assert "translation" not in load_machine("s80", {"translation.walks": "x86"}).resolved()
+    hashed = load_machine("s80", {"translation.walks": "hashed"})
+    assert '[translation]\nwalks = "hashed"\nentries = 1024\npage_table = 67108864\n' in hashed.resolved()
+    assert hashed.design()["translation.walks"] == "hashed"
 
 
 def test_any_description_survives(tmp_path: Path) -> None:

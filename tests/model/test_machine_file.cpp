@@ -71,4 +71,29 @@ TEST(MachineFile, OrganisationOfTheL2) {
               ": l2.inclusion is 'loose'; allowed: inclusive, exclusive");
 }
 
+TEST(MachineFile, Translation) {
+    EXPECT_FALSE(Machine::parse(test::kResolvedS80, "a machine").translation.hashed);
+    const std::string hashed = std::string(test::kResolvedS80) +
+                               "[translation]\nwalks = \"hashed\"\nentries = 512\npage_table = 1048576\n";
+    const Machine m = Machine::parse(hashed, "a machine");
+    EXPECT_TRUE(m.translation.hashed);
+    EXPECT_EQ(m.translation.entries, 512U);
+    EXPECT_EQ(m.translation.page_table, 1048576U);
+    const auto refused = [&](const std::string& what, const std::string& with) {
+        try {
+            Machine::parse(test::replaced(hashed, what, with), "a machine");
+        } catch (const Error& e) {
+            return std::string(e.what());
+        }
+        return std::string("accepted");
+    };
+    EXPECT_EQ(refused("\"hashed\"", "\"none\""),
+              "a machine: translation.walks is 'none'; allowed: x86, hashed");
+    EXPECT_EQ(
+        refused("entries = 512", "entries = 2048"),
+        "a machine: translation.entries (at most 1024) and translation.page_table must be powers of two");
+    EXPECT_EQ(refused("entries = 512\n", ""),
+              "a machine: the key translation.entries is missing or of the wrong type");
+}
+
 }  // namespace s80::model

@@ -77,7 +77,7 @@ def resolve_design(
     _refuse(capture, resolved)
     ensure_proven(table)
     own = capture.machine.design()
-    changed = {key: value for key, value in resolved.design().items() if value != own[key]}
+    changed = {key: value for key, value in resolved.design().items() if value != own.get(key)}
     return Design(resolved, table, {key: value_text(key, value) for key, value in changed.items()})
 
 
@@ -96,6 +96,10 @@ def _own_protocol(capture: Capture) -> Path:
 
 def _refuse(capture: Capture, machine: Machine) -> None:
     own, asked = capture.machine.design(), machine.design()
+    if capture.machine.translation != machine.translation:
+        raise UserError(
+            f"the capture {capture.name} was recorded with the page walks of another [translation]; record another"
+        )
     for key in _RECORDED + (_FILTERED if capture.form == "filtered" else ()):
         if own[key] == asked[key]:
             continue

@@ -18,6 +18,7 @@ GIB = 1 << 30
 MAXIMUM = (1 << 32) - 1
 # What the model is made for (src/model/types.h, replacement.h, machine.cpp).
 PROCESSORS, WAYS, CACHE_BYTES, LINE_BYTES = 32, 16, 64 * GIB, (32, 1024)
+TLB_ENTRIES = 1024
 Cycles = Annotated[int, Field(ge=0, le=MAXIMUM)]
 
 
@@ -71,6 +72,27 @@ class Clock(Strict):
         return self
 
 
+class Translation(Strict):
+    """How the modelled processors find the page of a data access that their TLB does not hold.
+
+    walks: `x86` loads the entries of the guest's own page tables, and the TLB is emptied when the address space
+    changes; `hashed` looks into a table beside the guest's memory, as PowerPC's processors do: one group of eight
+    entries (128 bytes) by the hash of address space and page, and entries of other address spaces stay in the TLB.
+    entries: of the TLB, direct mapped, pages of 4 KB. page_table: bytes of the hashed table.
+    """
+
+    walks: Literal["x86", "hashed"] = "x86"
+    entries: int = Field(TLB_ENTRIES, ge=16, le=TLB_ENTRIES)
+    page_table: Annotated[Size, Field(ge=1 << 16, le=4 * GIB)] = 64 << 20
+
+    @model_validator(mode="after")
+    def _powers_of_two(self) -> Self:
+        for key, value in (("entries", self.entries), ("page_table", self.page_table)):
+            if value & (value - 1):
+                raise ValueError(f"translation.{key} = {value} is no power of two")
+        return self
+
+
 class GuestPart(Strict):
     """What the guest sees; a change here, `tick_hz` aside, needs a new ready checkpoint.
 
@@ -96,6 +118,7 @@ class Machine(Strict):
     replacement: Replacement = Replacement()
     latency: Latency
     clock: Clock = Clock()
+    translation: Translation = Translation()
     guest: GuestPart
     provenance: dict[str, str] = Field(default_factory=dict)
 
@@ -138,16 +161,20 @@ class Machine(Strict):
 
     def design(self) -> dict[str, Any]:
         """Every value of what is modelled, by its dotted key, sizes in bytes."""
-        return _flat(self.model_dump(exclude={"name", "description", "guest", "provenance"}))
+        return _flat(self._dump({"name", "description", "guest", "provenance"}))
 
     def resolved(self) -> str:
         """The machine as TOML with all defaults written out and every size in bytes, for the plugin."""
-        dump = self.model_dump(exclude={"provenance"})
+        dump = self._dump({"provenance"})
         lines = [f"{key} = {_toml(value)}" for key, value in dump.items() if not isinstance(value, dict)]
         for table, values in dump.items():
             if isinstance(values, dict):
                 lines += ["", f"[{table}]"] + [f"{key} = {_toml(value)}" for key, value in values.items()]
         return "\n".join(lines) + "\n"
+
+    def _dump(self, without: set[str]) -> dict[str, Any]:
+        """A machine that translates as its guest does says nothing of it: most have never heard of another way."""
+        return self.model_dump(exclude=without | ({"translation"} if self.translation == Translation() else set()))
 
 
 def _toml(value: object) -> str:

@@ -86,6 +86,7 @@ def test_cores_share_the_recorded_threads(full: Capture) -> None:
         ("cores=3", "the capture has 4 hardware threads, which must be a multiple"),
         ("cores=0", "--vary cores=0"),
         ("processors.count=8", "was recorded with processors.count = 4 and cannot be replayed with 8; record another"),
+        ("translation.walks=hashed", "was recorded with the page walks of another"),
         ("line_bytes=64", "was recorded with line_bytes = 128 and cannot be replayed with 64; record another"),
         ("clock.quantum_cycles=200,100", "more finely than they are recorded"),
         (

@@ -76,7 +76,9 @@ class MemoryMap:
 
     def of_page(self, frame: int) -> What:
         """The page's name."""
-        return self.names[self.page[frame]] if 0 <= frame < len(self.page) else What(UNKNOWN, "no memory")
+        if frame >= len(self.page):  # beside the guest's memory there is nothing else
+            return What("page table", "hashed")
+        return self.names[self.page[frame]] if frame >= 0 else What(UNKNOWN, "no memory")
 
     def of(self, physical: int, symbols: Symbols) -> What:
         """The name of what lies at an address."""

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A hashed page table as PowerPC has it (PowerPC Architecture Book III, "Hashed Page Table"): a page is
+// looked up in the group of eight 16-byte entries that its hash names.
+#pragma once
+#include <bit>
+#include <cstdint>
+
+namespace s80::plugin {
+
+class HashedTable {
+public:
+    static constexpr unsigned kGroupShift = 7;  ///< a group is 128 bytes
+
+    /// `bytes`: a power of two.
+    explicit HashedTable(std::uint64_t bytes) : groups_mask_((bytes >> kGroupShift) - 1) {}
+
+    /// Address space of a virtual address: the kernel's half is one in all of them; `table`: the top page
+    /// table.
+    static std::uint64_t space(std::uint64_t table, std::uint64_t address) {
+        return address >> 63 != 0 ? 0 : table >> 12;
+    }
+    /// Byte offset of the group in which the page of an address is looked up first. The segment of 256 MB
+    /// gets a number that scatters (a multiplicative hash), and the hash is that number exclusive-or the page
+    /// within it.
+    std::uint64_t group(std::uint64_t space, std::uint64_t address) const {
+        constexpr unsigned kSegmentShift = 28;
+        constexpr std::uint64_t kPages = (std::uint64_t{1} << (kSegmentShift - 12)) - 1;
+        constexpr std::uint64_t kScatter = 0x9e37'79b9'7f4a'7c15;
+        const std::uint64_t segment = (address >> kSegmentShift & 0xf'ffff) | space << 20;
+        const std::uint64_t number = segment * kScatter >> 25;
+        return ((number ^ (address >> 12 & kPages)) & groups_mask_) << kGroupShift;
+    }
+
+private:
+    std::uint64_t groups_mask_;
+};
+
+}  // namespace s80::plugin
