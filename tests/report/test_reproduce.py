@@ -25,6 +25,9 @@ def test_what_a_figure_is_made_from_is_there(figure: FigureOf) -> None:
     assert swept == [False] * len(swept) or swept == [True], "a sweep is a figure of its own"
     assert bool(figure.pictures) or figure.profile or swept == [True]
     assert set(figure.pictures) <= PICTURES.keys()
+    for ratio in figure.ratios:
+        (name,) = figure.experiments
+        assert {ratio.over, ratio.at} <= set(map(str, load_experiment(name, {}).sweep[ratio.axis]))
     assert set(figure.claims) <= {claim.id for claim in paper.claims()}
 
 

@@ -11,7 +11,8 @@ from xml.etree import ElementTree
 import pytest
 
 from s80lab.base.errors import UserError
-from s80lab.report.sweep import sweep_groups, sweep_table, swept, write_sweep
+from s80lab.config.reproduce import Ratio
+from s80lab.report.sweep import ratio_table, sweep_groups, sweep_table, swept, write_sweep
 
 METRICS = ("throughput", "miss_source.all.memory", "cpi.all")
 
@@ -54,6 +55,21 @@ def test_the_page_has_curves_and_the_table_stands_beside_it(points: Sequence[Pat
     assert {"clients", "10", "9", "Throughput, transactions a second"} <= said
     assert "| imape, clients 10 |" in (page.parent / "sweep.md").read_text(encoding="utf-8")
     assert str(tmp_path) not in text
+
+
+def test_ratios_are_of_the_same_seeds(points: Sequence[Path]) -> None:
+    groups = sweep_groups(points)
+    ratio = Ratio(metric="throughput", axis="clients", over="9", at="10", says="about 1")
+    (row,) = ratio_table(groups, [ratio]).rows
+    assert row.label == "imape: throughput, transactions a second, clients 10 over 9"
+    by_seed = [
+        (high.metrics["throughput"] or 0.0) / (low.metrics["throughput"] or 1.0)
+        for high, low in zip(groups[0].runs, groups[1].runs, strict=True)
+    ]
+    assert row.cells[0].text.startswith(f"{sum(by_seed) / 2:.2f} ± ") and row.cells[1].text == "about 1"
+    assert ratio_table(groups, [ratio.model_copy(update={"over": "8"})]).rows == []
+    with pytest.raises(UserError, match=r"over `client`, which is no axis of the sweep.*clients"):
+        ratio_table(groups, [ratio.model_copy(update={"axis": "client"})])
 
 
 def test_a_metric_that_is_none_is_named(points: Sequence[Path]) -> None:

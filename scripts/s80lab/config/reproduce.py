@@ -16,9 +16,20 @@ from s80lab.base.strict import Strict, hint, load
 FILE = paths.ROOT / "configs" / "reproduce.toml"
 
 
+class Ratio(Strict):
+    """A metric at one value of a sweep's axis over that at another, for every combination of the other axes; says: what
+    the paper has beside it."""
+
+    metric: str
+    axis: str
+    over: str
+    at: str
+    says: str
+
+
 class FigureOf(Strict):
     """One figure of the paper. pictures: of a report over the experiments' runs; profile: the functions of their first
-    seed; claims: identifiers in results/paper/claims.tsv."""
+    seed; claims: identifiers in results/paper/claims.tsv; ratios: of a sweep."""
 
     name: str
     title: str
@@ -27,6 +38,7 @@ class FigureOf(Strict):
     pictures: list[str] = Field(default_factory=list)
     profile: bool = False
     claims: list[str] = Field(default_factory=list)
+    ratios: list[Ratio] = Field(default_factory=list)
 
 
 class Reproduction(Strict):

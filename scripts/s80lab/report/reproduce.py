@@ -18,7 +18,7 @@ from s80lab.report.figures.style import standalone
 from s80lab.report.guest import guest_notes
 from s80lab.report.page import Topic, origins, render
 from s80lab.report.profile import USER_CODE, has_profile, write_profile
-from s80lab.report.sweep import sweep_groups, sweep_picture, sweep_table, swept
+from s80lab.report.sweep import ratio_table, sweep_groups, sweep_picture, sweep_table, swept
 from s80lab.report.tables import Table, comparison_note, verdicts
 
 
@@ -39,7 +39,8 @@ def show_figure(figure: FigureOf, runs: Mapping[str, Sequence[Path]]) -> Shown:
         (name,) = figure.experiments
         groups, metrics = sweep_groups(folders), load_experiment(name, {}).show
         picture = sweep_picture(groups, metrics, figure.name)
-        return Shown(figure, groups, [picture], [sweep_table(name, groups, metrics)])
+        tables = [ratio_table(groups, figure.ratios)] if figure.ratios else []
+        return Shown(figure, groups, [picture], [*tables, sweep_table(name, groups, metrics)])
     groups = read_groups(folders)
     tables = [_of_claims(figure, groups)] if figure.claims else []
     if figure.profile:

@@ -3,6 +3,8 @@
 
 sweep_groups(run_dirs)                 the runs of each point together, in the order of the sweep
 sweep_table(name, groups, metrics)     a row a point
+sweep_picture(groups, metrics)         the curves
+ratio_table(groups, ratios)            a metric at one value of an axis over that at another
 write_sweep(name, groups, metrics, folder)   report.html, sweep.md, the curves as SVG and PNG
 """
 
@@ -17,15 +19,17 @@ from matplotlib.figure import Figure
 from s80lab.base.errors import UserError
 from s80lab.base.strict import hint
 from s80lab.config.axes import Axis, axes_of, row_label
+from s80lab.config.reproduce import Ratio
 from s80lab.report.data import Group, read_groups
 from s80lab.report.figures.all import Picture
 from s80lab.report.figures.curves import Panel, curves_figure
 from s80lab.report.figures.style import png, standalone, style, svg
 from s80lab.report.guest import guest_notes
 from s80lab.report.headline import ENTRIES as HEADLINE
+from s80lab.report.interval import Estimate, estimate
 from s80lab.report.markdown import markdown
 from s80lab.report.page import Topic, origins, render
-from s80lab.report.rows import PERCENT, SECTIONS, Entry
+from s80lab.report.rows import PERCENT, SECTIONS, TWO, Entry
 from s80lab.report.tables import Cell, Row, Table, comparison_note, number, verdicts
 
 # Shown where the experiment's file does not say what.
@@ -94,6 +98,34 @@ def _curves(groups: Sequence[Group], metrics: Sequence[str]) -> Figure:
     panels = [Panel(one.metric, _capital(one.label), one.style is PERCENT) for one in _entries(groups, metrics)]
     points = [_values(axes, group) for group in groups]
     return curves_figure(axes, points, lambda point, metric: groups[point].estimate(metric), panels)
+
+
+def ratio_table(groups: Sequence[Group], ratios: Sequence[Ratio]) -> Table:
+    """A row for each combination of the other axes at which both values were measured; intervals over the seeds that
+    both have."""
+    axes = _axes(groups)
+    points = {tuple(_values(axes, group)): group for group in groups}
+    table = Table("Ratios", ("measured", "the paper"))
+    for ratio in ratios:
+        keys = [axis.key for axis in axes]
+        if ratio.axis not in keys:
+            raise UserError(f"a ratio is over `{ratio.axis}`, which is no axis of the sweep: {hint(ratio.axis, keys)}")
+        place = keys.index(ratio.axis)
+        (entry,) = _entries(groups, [ratio.metric])
+        for values, above in points.items():
+            below = points.get((*values[:place], ratio.over, *values[place + 1 :]))
+            if values[place] != ratio.at or below is None:
+                continue
+            rest = row_label([*axes[:place], *axes[place + 1 :]], [*values[:place], *values[place + 1 :]])
+            label = f"{rest}: {entry.label}, {ratio.axis} {ratio.at} over {ratio.over}"
+            table.rows.append(Row(label, (Cell(number(_ratio(above, below, ratio.metric), TWO)), Cell(ratio.says))))
+    return table
+
+
+def _ratio(above: Group, below: Group, metric: str) -> Estimate | None:
+    lower = {run.manifest["seed"]: run.metrics.get(metric) for run in below.runs}
+    pairs = [(run.metrics.get(metric), lower.get(run.manifest["seed"])) for run in above.runs]
+    return estimate([up / down for up, down in pairs if up is not None and down])
 
 
 def swept(manifest: Mapping[str, object]) -> bool:
