@@ -10,7 +10,7 @@ row each (`name::mean 45.5`). Rows that would say zero are absent.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,25 +58,30 @@ class Dump:
 
 def read_dumps(path: Path) -> Iterator[Dump]:
     """Every dump of the file, in order; UserError where the file is cut short or holds none."""
-    rows: dict[str, Row] | None = None
-    number = 0
     try:
         with path.open(encoding="utf-8") as file:
-            for line in file:
-                if line.startswith(BEGIN):
-                    rows, number = {}, number + 1
-                elif line.startswith(END):
-                    if rows is not None:
-                        yield Dump(f"{path}, dump {number}", rows)
-                    rows = None
-                elif rows is not None:
-                    _take(line, rows, f"{path}, dump {number}")
+            yield from dumps_of(file, str(path))
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: cannot be read ({error})") from None
+
+
+def dumps_of(lines: Iterable[str], where: str) -> Iterator[Dump]:
+    """The same of lines that came from `where`."""
+    rows: dict[str, Row] | None = None
+    number = 0
+    for line in lines:
+        if line.startswith(BEGIN):
+            rows, number = {}, number + 1
+        elif line.startswith(END):
+            if rows is not None:
+                yield Dump(f"{where}, dump {number}", rows)
+            rows = None
+        elif rows is not None:
+            _take(line, rows, f"{where}, dump {number}")
     if rows is not None:
-        raise UserError(f"{path}, dump {number}: has no end line; gem5 ended early, or the file is cut short")
+        raise UserError(f"{where}, dump {number}: has no end line; gem5 ended early, or the file is cut short")
     if number == 0:
-        raise UserError(f"{path}: holds no dump of statistics; gem5 ended before its first one")
+        raise UserError(f"{where}: holds no dump of statistics; gem5 ended before its first one")
 
 
 def _take(line: str, rows: dict[str, Row], where: str) -> None:

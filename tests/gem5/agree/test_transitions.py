@@ -41,12 +41,12 @@ def test_the_last_dump_counts() -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("", "no whole dump"),
-        (dump(LOAD, GETS)[:-20], "no whole dump"),
-        (dump(LOAD, GETS) + stats.BEGIN + "\n" + LOAD, "no whole dump"),
+        ("", "holds no dump of statistics"),
+        (dump(LOAD, GETS)[:-20], "holds no numbers"),
+        (dump(LOAD, GETS) + stats.BEGIN + "\n" + LOAD, "has no end line"),
         (dump(LOAD), "no transition of Directory_Controller"),
         (dump(GETS), "no transition of L1Cache_Controller"),
-        (dump(LOAD.replace("3", "many"), GETS), "has no count"),
+        (dump(LOAD.replace("3", "many"), GETS), "holds no numbers"),
     ],
 )
 def test_what_is_not_whole_is_refused(text: str, complaint: str) -> None:
