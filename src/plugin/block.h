@@ -17,6 +17,7 @@ struct alignas(64) Block {
     model::Entry entered = model::Entry::user;  ///< how the kernel is entered by its first instruction
     /// Virtual, where it is wanted (for the log of misses and the profile); 0: it is not.
     std::uint64_t address = 0;
+    std::uint16_t next = 0;  ///< page offset behind its last instruction, where `address` is wanted
     /// Lines of the code: consecutive in each of at most two pages.
     std::array<std::uint8_t, 2> lines{};
     std::array<model::Line, 2> first{};

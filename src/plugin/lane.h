@@ -59,11 +59,14 @@ struct alignas(64) Lane {
     std::array<std::uint64_t, kFilterEntries> fetches{};
 
     unsigned processor = 0;
-    std::uint64_t counted = 0;         ///< value of `instructions` at the last change of context
-    std::uint64_t window_start = 0;    ///< value of `instructions` when the window began
-    std::int64_t wake_signal = -1;     ///< interrupt of this window that was sent to this processor
-    std::uint64_t tsc_total = 0;       ///< instructions of the whole guest at the last RDTSC
-    std::uint64_t block = 0;           ///< virtual address of the one that runs, where it is wanted
+    std::uint64_t counted = 0;             ///< value of `instructions` at the last change of context
+    std::uint64_t window_start = 0;        ///< value of `instructions` when the window began
+    std::int64_t wake_signal = -1;         ///< interrupt of this window that was sent to this processor
+    std::uint64_t tsc_total = 0;           ///< instructions of the whole guest at the last RDTSC
+    std::uint64_t block = 0;               ///< virtual address of the one that runs, where it is wanted
+    std::uint64_t branches_left = kNever;  ///< conditional ones, up to the next that the profile follows
+    std::uint32_t followed = 0;            ///< page offset behind the one that it follows, plus one; 0: none
+    std::uint32_t followed_privilege = 0;
     std::uint64_t sample_at = kNever;  ///< value of `instructions` at which a sample of the profile is due
     std::uint64_t per_cpu = 0;         ///< virtual address of the kernel's area for this processor
     std::uint64_t page_table = 0;      ///< guest-physical address of the top page table (CR3)

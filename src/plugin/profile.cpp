@@ -17,7 +17,14 @@ void Profile::finish(const Whos& whos) const {
     std::ofstream out(partial);
     out << "{\"period\":" << kPeriod << ",\"labels\":{\"class\":" << array(model::labels(Dim::party))
         << ",\"entry\":" << array(model::labels(Dim::entry)) << "},\"whos\":" << whos.json(whos.size())
-        << ",\n\"samples\":[";
+        << ",\n\"branches\":{";
+    const auto privileges = model::labels(Dim::privilege);
+    for (unsigned p = 0; p < model::kPrivileges; ++p) {
+        const auto [not_taken, taken] = branches_[p];
+        out << (p == 0 ? "" : ",") << quoted(privileges[p]) << ":{\"not_taken\":" << not_taken
+            << ",\"taken\":" << taken << '}';
+    }
+    out << "},\n\"samples\":[";
     const char* between = "\n";
     for (const auto& [key, count] : counts_) {
         const auto& [who, context, block] = key;

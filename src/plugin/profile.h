@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The profile of the measured region: which code ran, by instructions (docs/interfaces.md, section 12).
 #pragma once
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -15,17 +16,21 @@ class Profile {
 public:
     /// Instructions of a processor between two samples: a prime, so that no loop keeps time with it.
     static constexpr std::uint64_t kPeriod = 10007;
+    /// Conditional branches of a processor between two that are followed.
+    static constexpr std::uint64_t kBranchPeriod = 101;
 
     explicit Profile(std::string path) : path_(std::move(path)) {}
     /// `block`: virtual address of the block that runs.
     void sample(std::uint64_t block, std::uint32_t who, model::Context context) {
         ++counts_[{who, context.value, block}];
     }
+    void branch(unsigned privilege, bool taken) { ++branches_[privilege][taken ? 1 : 0]; }
     /// Writes the file whole. Throws model::Error.
     void finish(const Whos& whos) const;
 
 private:
     std::string path_;
+    std::array<std::array<std::uint64_t, 2>, model::kPrivileges> branches_{};
     std::map<std::tuple<std::uint32_t, decltype(model::Context::value), std::uint64_t>, std::uint64_t>
         counts_;
 };

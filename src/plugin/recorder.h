@@ -15,6 +15,7 @@
 #include "model/snapshot.h"
 #include "model/state_file.h"
 #include "plugin/arguments.h"
+#include "plugin/block.h"
 #include "plugin/capture.h"
 #include "plugin/clock_page.h"
 #include "plugin/guest_ram.h"
@@ -56,6 +57,8 @@ public:
                      model::Kind kind, bool recorded);
     /// A sample of the profile is due.
     void sample(Lane& lane);
+    /// The block behind a conditional branch that the profile follows begins.
+    void branch_went(Lane& lane, const Block& block);
 
     // --- markers ---
     void bind(void* vcpu_state, unsigned processor);

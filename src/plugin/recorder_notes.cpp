@@ -15,6 +15,7 @@ void Recorder::open_log() {
         profile_ = std::make_unique<Profile>(arguments_.profile);
         for (const auto& lane : lanes_) {
             lane->sample_at = 0;
+            lane->branches_left = Profile::kBranchPeriod;
         }
     }
     if (!notes()) {
@@ -56,6 +57,16 @@ void Recorder::note_who(const Lane& lane) {
     if (!notes_.empty()) {
         notes_[lane.processor].set_who(who);
     }
+}
+
+/// Not when the kernel was entered in between. Blocks that processes share are known by the addresses of one
+/// of them, so only the place within the page is compared.
+void Recorder::branch_went(Lane& lane, const Block& block) {
+    if (windows_->measuring() && block.privilege == lane.followed_privilege &&
+        block.entered == model::Entry::user) {
+        profile_->branch(block.privilege, (block.address & kPageMask) + 1 != lane.followed);
+    }
+    lane.followed = 0;
 }
 
 void Recorder::sample(Lane& lane) {

@@ -159,12 +159,14 @@ void translate(qemu_plugin_tb* tb) {
     if (kernel != nullptr) {
         block.entered = kernel->entered_at(qemu_plugin_tb_vaddr(tb));
     }
+    std::uint64_t next = 0;
     for (std::size_t i = 0; i < block.instructions; ++i) {
         qemu_plugin_insn* insn = qemu_plugin_tb_get_insn(tb, i);
         std::array<std::uint8_t, kLongestInstruction> bytes{};
         const std::size_t size = qemu_plugin_insn_data(insn, bytes.data(), bytes.size());
         const Decoded d = decode(bytes.data(), size);
         ++block.classes[static_cast<unsigned>(d.kind)];
+        next = qemu_plugin_insn_vaddr(insn) + size;
         if (const auto physical = r.ram().physical(qemu_plugin_insn_haddr(insn))) {
             add_lines(block, *physical, size);
         }
@@ -175,6 +177,7 @@ void translate(qemu_plugin_tb* tb) {
     }
     if (r.addresses()) {
         block.address = qemu_plugin_tb_vaddr(tb);
+        block.next = static_cast<std::uint16_t>(next & kPageMask);
     }
     const auto packed = BlockWord::pack(block);
     const BlockWord word = packed ? *packed : BlockWord::point_to(large_blocks.emplace_back(block));
@@ -229,6 +232,15 @@ void large_block(const Block& block, void* vcpu_state) {
         lane->classes[i] += block.classes[i];
     }
     lane->block = block.address;
+    if (lane->followed != 0) [[unlikely]] {
+        recorder().branch_went(*lane, block);
+    }
+    if (block.classes[static_cast<unsigned>(model::InstructionClass::branch_conditional)] != 0 &&
+        --lane->branches_left == 0) [[unlikely]] {
+        lane->branches_left = Profile::kBranchPeriod;
+        lane->followed = block.next + 1U;
+        lane->followed_privilege = block.privilege;
+    }
     if (lane->instructions >= lane->sample_at) [[unlikely]] {
         guarded([lane] { recorder().sample(*lane); });
     }

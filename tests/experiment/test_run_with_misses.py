@@ -84,6 +84,10 @@ def test_the_profile_samples_every_instruction_alike(logged: Logged) -> None:
     assert sampled * profile["period"] == pytest.approx(region.instructions, rel=0.01)
     classes, entries = (region.header.labels[name] for name in ("class", "entry"))
     assert profile["labels"] == {"class": list(classes), "entry": list(entries)}
+    branches = region.total("instruction_class", instruction="branch_conditional")
+    followed = sum(sum(ways.values()) for ways in profile["branches"].values())
+    assert followed * 101 == pytest.approx(branches, rel=0.05)
+    assert all(min(ways.values()) > 0.1 * sum(ways.values()) for ways in profile["branches"].values())
     by_context = [0] * (len(classes) * len(entries))
     for _, _, context, count in profile["samples"]:
         by_context[context] += count

@@ -21,11 +21,19 @@ TEST(Profile, CountsByProcessAndBlock) {
     profile.sample(0x401000, running, user);
     profile.sample(0xffffffff81000000, in_call, tick);
     profile.sample(0x401000, running, user);
+    profile.branch(0, true);
+    profile.branch(0, true);
+    profile.branch(1, false);
     EXPECT_FALSE(std::filesystem::exists(path)) << "not before it is whole";
     profile.finish(whos);
     std::ifstream file(path);
     const std::string text{std::istreambuf_iterator<char>(file), {}};
     EXPECT_NE(text.find("\"period\":10007,"), std::string::npos) << text;
+    EXPECT_NE(
+        text.find(
+            "\"branches\":{\"user\":{\"not_taken\":0,\"taken\":2},\"kernel\":{\"not_taken\":1,\"taken\":0}}"),
+        std::string::npos)
+        << text;
     EXPECT_NE(text.find("\"whos\":[[7,\"imap\",0],[7,\"imap\",-1]]"), std::string::npos) << text;
     EXPECT_NE(text.find("[18446744071578845184,0," + std::to_string(tick.value) + ",1],\n[4198400,1," +
                         std::to_string(user.value) + ",2]"),

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
@@ -22,7 +23,7 @@ from s80lab.report.misses.functions import Functions
 from s80lab.report.misses.memory import read_map
 from s80lab.report.misses.run import MAP, booted_image
 from s80lab.report.page import Topic, render
-from s80lab.report.tables import Cell, Row, Table
+from s80lab.report.tables import ABSENT, Cell, Row, Table
 
 PROFILE, PAGE, STACKS = "profile.json", "profile.html", "profile.collapsed"
 SESSION, USER = "session", "user"
@@ -54,6 +55,26 @@ def has_profile(run: Path) -> bool:
     return (run / PROFILE).is_file() and (run / MAP).is_file()
 
 
+def read_branches(run: Path) -> Table:
+    """Which way the conditional branches went: the paper's Figure 10 tells them apart."""
+    content = _content(run)
+    table = Table("Conditional branches", ("taken", "not taken", "followed"))
+    table.note = "Every 101st of a processor was followed."
+    for privilege, counts in content["branches"].items():
+        followed = counts["taken"] + counts["not_taken"]
+        shares = [f"{100 * counts[way] / followed:.1f}%" if followed else ABSENT for way in ("taken", "not_taken")]
+        table.rows.append(Row(privilege, (*map(Cell, shares), Cell(f"{followed:,}"))))
+    return table
+
+
+def _content(run: Path) -> dict[str, Any]:
+    try:
+        content: dict[str, Any] = json.loads((run / PROFILE).read_text(encoding="utf-8"))
+        return content
+    except (OSError, ValueError) as error:
+        raise UserError(f"{run / PROFILE}: cannot be read ({error}); run it again with --profile") from None
+
+
 def read_profile(run: Path) -> list[Sample]:
     """UserError where the run has none, or was made with another image than there is now."""
     if not has_profile(run):
@@ -61,7 +82,7 @@ def read_profile(run: Path) -> list[Sample]:
     image, kernel = booted_image(run)
     functions = Functions(kernel.symbols, read_map(run / MAP).files, image / "initramfs.cpio", paths.BIN)
     try:
-        content = json.loads((run / PROFILE).read_text(encoding="utf-8"))
+        content = _content(run)
         parties, entries = content["labels"]["class"], content["labels"]["entry"]
         # One name for the threads that each processor has: `swapper/3`.
         whos = [(int(pid), re.sub(r"/\d+$", "", str(process))) for pid, process, _ in content["whos"]]
@@ -82,7 +103,7 @@ def read_profile(run: Path) -> list[Sample]:
 def write_profile(run: Path) -> Sequence[Table]:
     """The tables, their page, and the stacks."""
     samples = read_profile(run)
-    tables = profile_tables(samples)
+    tables = [*profile_tables(samples), read_branches(run)]
     lead = (
         "Where the instructions of the measured region were, by a sample every so many instructions of a processor. "
         "Instructions, not time: stalls are not in it."
