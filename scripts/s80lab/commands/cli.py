@@ -22,6 +22,7 @@ from s80lab.commands.init import init_command
 from s80lab.commands.knockout import knockout_command
 from s80lab.commands.metrics import metrics_command
 from s80lab.commands.misses import misses_command, profile_command
+from s80lab.commands.model import app as model_app
 from s80lab.commands.output import AsJson, sayer, show_runs
 from s80lab.commands.parts import (
     Again,
@@ -60,6 +61,7 @@ app.add_typer(checkpoint_app, name="checkpoint")
 app.add_typer(protocol_app, name="protocol")
 app.add_typer(captures_app, name="captures")
 app.add_typer(trace_app, name="trace")
+app.add_typer(model_app, name="model")
 
 Experiments = Annotated[list[str], typer.Argument(help="Names of files in configs/experiments.")]
 Seeds = Annotated[str | None, typer.Option(help="Seeds, separated by commas.")]

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`s80lab model`: models in closed form."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from s80lab.base.errors import UserError
+from s80lab.commands.output import AsJson, print_json, wide_console
+from s80lab.report.tables import ABSENT, Cell, Row, Table
+from s80lab.report.terminal import print_table
+from s80lab.results.latency import Platform, load_study
+
+app = typer.Typer(help="Models in closed form, beside what is simulated.", no_args_is_help=True)
+
+
+@app.callback()
+def common() -> None:
+    # A group of one command stays a group.
+    pass
+
+
+@app.command()
+def latency(
+    bi: Annotated[float | None, typer.Option(help="Bandwidth of another machine's memory bus, MB/s.")] = None,
+    be: Annotated[float | None, typer.Option(help="Of the network's bus, MB/s; else the study's.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Peak throughput by how often each byte is moved, for the machines of the study and for yours."""
+    for name, value in (("--bi", bi), ("--be", be)):
+        if value is not None and not 0 < value < float("inf"):
+            raise UserError(f"{name} {value:g}: a bandwidth is a positive number of MB/s")
+    study = load_study()
+    network = be or study.be
+    platforms = [*study.platforms, *([Platform(name=f"{bi:g} MB/s", bi=bi)] if bi else [])]
+    if as_json:
+        print_json(
+            [
+                {"platform": one.name, "bi": one.bi, "be": network, "stated": one.stated}
+                | {"peak_mbit": {app.name: app.peak_mbit(one.bi, network) for app in study.applications}}
+                for one in platforms
+            ]
+        )
+        return
+    table = Table(
+        "Peak throughput, Mbit/s",
+        tuple(column for one in study.applications for column in (one.name, "the study")),
+        note=f"T = n1 S / 32 Bi + n2 2 S / Bi + n4 S / Be, with Be = {network:g} MB/s; n1, n2, n4 are in "
+        "configs/studies/latency.toml.",
+    )
+    for one in platforms:
+        stated = [str(number) for number in one.stated] or [ABSENT] * len(study.applications)
+        pairs = zip(study.applications, stated, strict=True)
+        cells = [text for app, says in pairs for text in (f"{app.peak_mbit(one.bi, network):.0f}", says)]
+        table.rows.append(Row(f"{one.name} (Bi {one.bi:g})", tuple(map(Cell, cells))))
+    print_table(table, wide_console())
