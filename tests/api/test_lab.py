@@ -58,7 +58,10 @@ def test_a_report_over_runs_of_ones_own_choice(lab: Lab, tmp_path: Path) -> None
     ("wrong", "sentence"),
     [
         (lambda lab: lab.runs(scales="small"), "has no column `scales`"),
-        (lambda lab: lab.runs().frame("e_shares"), "no run has a metric `e_shares`"),
+        (
+            lambda lab: lab.runs().frame("e_shares"),
+            r"no run has a metric `e_shares`: \d+ are allowed, the nearest: e_share, ",
+        ),
         (lambda lab: lab.reference("huge"), "there is no reference result `huge`"),
         (lambda lab: lab.capture("imapb"), "there is no capture in"),
         (lambda lab: lab.protocol("mosey"), "there is no protocol `mosey`"),

@@ -73,7 +73,7 @@ def test_ratios_are_of_the_same_seeds(points: Sequence[Path]) -> None:
 
 
 def test_a_metric_that_is_none_is_named(points: Sequence[Path]) -> None:
-    with pytest.raises(UserError, match=r"`show` names the metric `through_put`, which no report has.*throughput"):
+    with pytest.raises(UserError, match=r"`show` names the metric `through_put`, which no report has: .*throughput"):
         sweep_table("figure", sweep_groups(points), ["through_put"])
 
 

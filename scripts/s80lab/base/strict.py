@@ -55,9 +55,15 @@ def shown(path: Path) -> str:
     return str(path)
 
 
+MOST_NAMES = 40
+
+
 def hint(name: str, allowed: Iterable[str]) -> str:
-    """`allowed are a, b (did you mean a?)`."""
+    """`allowed are a, b (did you mean a?)`; of very many names the nearest."""
     names = sorted(allowed)
+    if len(names) > MOST_NAMES:
+        near = difflib.get_close_matches(name, names, n=5, cutoff=0.5)
+        return f"{len(names)} are allowed" + (f", the nearest: {', '.join(near)}" if near else "")
     close = difflib.get_close_matches(name, names, n=1)
     return f"allowed are {', '.join(names)}" + (f" (did you mean {close[0]}?)" if close else "")
 
