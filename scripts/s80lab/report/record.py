@@ -62,10 +62,9 @@ def tables_record(tables: Sequence[Table]) -> list[dict[str, Any]]:
         {
             "title": table.title,
             "note": table.note,
+            "columns": list(table.columns),
             "rows": [
-                {"label": row.label, **dict(zip(table.columns, (cell.text for cell in row.cells), strict=True))}
-                for row in table.rows
-                if not row.head
+                {"label": row.label, "cells": [cell.text for cell in row.cells]} for row in table.rows if not row.head
             ],
         }
         for table in tables
