@@ -21,7 +21,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests run on all cores (pytest-xdist, --dist loadgroup): those around the laboratory's guests one after the
     other, the others a file at a time."""
     for item in items:
-        guests = "lab" in getattr(item, "fixturenames", ())
+        # The installed package is built in the checkout too.
+        guests = {"lab", "installed"} & set(getattr(item, "fixturenames", ()))
         item.add_marker(pytest.mark.xdist_group("laboratory" if guests else item.nodeid.partition("::")[0]))
 
 

@@ -23,12 +23,16 @@ class Installed:
         self.program = environment / "bin" / "s80lab"
         self.lab = lab
 
+    def environment(self) -> dict[str, str]:
+        return {
+            name: value for name, value in os.environ.items() if not name.startswith(("S80LAB", "PYTHON", "VIRTUAL"))
+        }
+
     def call(self, *arguments: str, code: int = 0, here: Path | None = None, **environment: str) -> str:
-        clean = {key: value for key, value in os.environ.items() if not key.startswith(("S80LAB", "PYTHON", "VIRTUAL"))}
         done = subprocess.run(
             [self.program, *arguments],
             cwd=here or self.lab,
-            env={**clean, **environment},
+            env={**self.environment(), **environment},
             capture_output=True,
             text=True,
             timeout=LIMIT_S,
@@ -65,6 +69,16 @@ def test_it_proves_every_protocol(installed: Installed) -> None:
 def test_it_steps_through_a_lesson(installed: Installed) -> None:
     said = installed.call("trace", "step", "docs/traces/migratory.trace", "--protocol", "hammer")
     assert "A: the line at 0x" in said
+
+
+def test_python_reads_what_comes_with_it(installed: Installed) -> None:
+    """Without pandas, which is an extra."""
+    code = "from s80lab import Lab; print([run.manifest['seed'] for run in Lab().reference('small')])"
+    python = [str(installed.program.with_name("python")), "-c", code]
+    done = subprocess.run(
+        python, cwd=installed.lab, env=installed.environment(), capture_output=True, text=True, timeout=LIMIT_S
+    )
+    assert done.stdout == "[1, 2, 3, 1, 2, 3]\n", done.stderr
 
 
 def test_a_protocol_of_the_lab_is_found_and_proven(installed: Installed) -> None:
