@@ -19,7 +19,7 @@ run: image
 
 test:
 	@scripts/setup test
-	@scripts/build all
+	@scripts/build all s80-uw-imapd
 	@build/venv/bin/pytest tests
 
 lint:

@@ -30,19 +30,20 @@ Accounts::Accounts(const std::string& file, std::string_view pattern) {
     for (std::string line; std::getline(lines, line);) {
         ++number;
         if (line.empty() || line.front() == '#') continue;
+        const auto wrong = [&](const char* what) {
+            return std::runtime_error(file + ", line " + std::to_string(number) + ": " + what);
+        };
         const std::size_t first = line.find(':');
         const std::string user = line.substr(0, first);
         if (first == std::string::npos || !is_user_name(user)) {
-            throw std::runtime_error(file + ", line " + std::to_string(number) +
-                                     ": not user:password or user:password:home");
+            throw wrong("not user:password or user:password:home");
         }
         const std::size_t second = line.find(':', first + 1);
         Account& account = accounts_[user];
         account.password = line.substr(first + 1, second == std::string::npos ? second : second - first - 1);
         account.home = second == std::string::npos ? home_by_pattern(pattern, user) : line.substr(second + 1);
-        if (account.home.empty() || account.home.front() != '/') {
-            throw std::runtime_error(file + ", line " + std::to_string(number) + ": the mail of " + user +
-                                     " has no absolute path (give a third field or --mail)");
+        if (!account.home.starts_with('/')) {
+            throw wrong("the home is no absolute path (give a third field or --mail)");
         }
     }
 }

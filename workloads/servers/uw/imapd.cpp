@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // s80-uw-imapd: an IMAP server on c-client, one process a session.
+#include <unistd.h>
+
 #include <cstdio>
 #include <exception>
 #include <span>
@@ -32,9 +34,10 @@ int run(std::span<char* const> arguments) {
     hold_signals();
     std::printf("s80-uw-imapd: listening on %s\n", listener.address().c_str());
     std::fflush(stdout);
-    listener.serve([&](int socket) {
+    listener.serve([&, parent = getpid()](int socket) {
         try {
             become(user);
+            end_with_parent(parent);
             TlsStream stream(tls, socket);
             Session(stream, accounts).run();
         } catch (const Gone&) {      // a client may leave as it likes; its mailbox has been closed

@@ -3,7 +3,6 @@
 
 #include <arpa/inet.h>
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -104,11 +103,8 @@ void Listener::serve(const std::function<void(int socket)>& session) {
 }
 
 void Listener::start(int socket, const std::function<void(int socket)>& session) {
-    const pid_t parent = getpid();
     const pid_t child = fork();
     if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGTERM);
-        if (getppid() != parent) std::_Exit(EXIT_FAILURE);
         release_child_signal();
         close(socket_);
         session(socket);

@@ -45,7 +45,8 @@ void begin_mail(const std::string& user, const std::string& home) {
 void check_mailbox_name(const std::string& name) {
     const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20; };
     constexpr std::string_view special = "/~#{";
-    if (name.empty() || special.find(name.front()) != std::string_view::npos ||
+    constexpr std::size_t longest = 200;  // c-client's buffers hold the home and this
+    if (name.empty() || name.size() > longest || special.find(name.front()) != std::string_view::npos ||
         name.find("..") != std::string::npos || name.find("//") != std::string::npos ||
         std::any_of(name.begin(), name.end(), control)) {
         throw Refused("Not allowed as a mailbox name");

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "signals.hpp"
 
+#include <sys/prctl.h>
+#include <unistd.h>
+
 #include <initializer_list>
 
 namespace s80::uw {
@@ -30,6 +33,11 @@ void hold_signals() {
     for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR2, SIGCHLD}) sigdelset(&mask_of_waiting, signal);
     std::signal(SIGPIPE, SIG_IGN);
     std::signal(SIGCHLD, SIG_DFL);
+}
+
+void end_with_parent(pid_t parent) {
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) raise(SIGTERM);  // it was quicker
 }
 
 const sigset_t& waiting_mask() {

@@ -3,6 +3,8 @@
 // in the middle of a mailbox.
 #pragma once
 
+#include <sys/types.h>
+
 #include <csignal>
 
 namespace s80::uw {
@@ -10,6 +12,10 @@ namespace s80::uw {
 /// Blocks SIGTERM, SIGINT, SIGHUP and SIGUSR2 (with which c-client asks another process for a mailbox's lock)
 /// and ignores SIGPIPE.
 void hold_signals();
+
+/// SIGTERM for this process when its parent, whose number this is, ends. To be asked for again after
+/// setuid().
+void end_with_parent(pid_t parent);
 
 /// The mask to wait with: those four come through.
 const sigset_t& waiting_mask();
