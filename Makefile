@@ -19,7 +19,7 @@ run: image
 
 test:
 	@scripts/setup test
-	@scripts/build all s80-uw-imapd
+	@scripts/build all
 	@build/venv/bin/pytest tests
 
 lint:
