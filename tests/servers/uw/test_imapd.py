@@ -9,25 +9,11 @@ import signal
 import socket
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
+from tests.servers.uw.answers import count, literal, ok
 from tests.servers.uw.mbox_file import messages
-from tests.servers.uw.uw_server import DELIVER, IMAPD, UwServer
-
-
-def ok(answer: tuple[str, list[Any]]) -> list[Any]:
-    """What a command brought, which must have been a success."""
-    assert answer[0] == "OK", answer
-    return answer[1]
-
-
-def literal(answer: tuple[str, list[Any]]) -> bytes:
-    return bytes(ok(answer)[0][1])
-
-
-def count(client: imaplib.IMAP4, mailbox: str) -> int:
-    return int(ok(client.select(mailbox))[0])
+from tests.servers.uw.uw_server import IMAPD, UwServer
 
 
 def raw(client: imaplib.IMAP4, line: bytes) -> bytes:
@@ -189,36 +175,6 @@ def test_an_examined_mailbox_is_not_changed(server: UwServer) -> None:
     client.fetch("1", "BODY[]")
     client.logout()
     assert path.read_bytes() == before
-
-
-def test_a_delivery_arrives_in_a_selected_inbox(server: UwServer) -> None:
-    client = server.connect()
-    before = count(client, "INBOX")
-    done = server.deliver(b"From mta@s80.example Mon Jan  1 00:00:00 2001\nSubject: new one\n\nHello\n.\n")
-    assert (done.returncode, done.stderr) == (0, "")
-    ok(client.noop())
-    assert client.untagged_responses["EXISTS"][-1] == str(before + 1).encode()
-    assert literal(client.fetch("*", "BODY[]")) == b"Subject: new one\r\n\r\nHello\r\n.\r\n"
-    assert len(messages(server.home() / "inbox")) == before + 1
-
-
-def test_deliveries_and_sessions_share_an_inbox(server: UwServer) -> None:
-    """A SELECT that comes upon a delivery is read-write all the same, and no message is lost."""
-    client = server.connect()
-    before = count(client, "INBOX")
-    ten = 'for i in 0 1 2 3 4 5 6 7 8 9; do printf "Subject: $i\\n\\n$i\\n" | "$0" --mail "$1" user001 || exit 1; done'
-    with subprocess.Popen(["sh", "-c", ten, DELIVER, server.mail]) as deliveries:
-        while deliveries.poll() is None:
-            ok(client.select())  # imaplib raises where it is read-only
-    assert deliveries.returncode == 0
-    assert count(client, "INBOX") == before + 10
-
-
-def test_a_delivery_to_nobody_is_one_sentence(server: UwServer) -> None:
-    done = server.deliver(b"Subject: x\n\nx\n", "user999")
-    assert done.returncode == 67  # EX_NOUSER
-    assert done.stderr.count("\n") == 1
-    assert server.deliver(b"", "../user002").returncode == 64  # EX_USAGE
 
 
 def test_another_session_takes_the_mailbox(server: UwServer) -> None:

@@ -102,8 +102,8 @@ void await_writers(const std::string& mailbox) {
         long holder = 0;
         const int fd = lockname(lock, text(file), LOCK_EX | LOCK_NB, &holder);
         if (fd >= 0) {
+            unlink(lock);  // while it is held: whoever waits for it then makes a new one
             close(fd);
-            unlink(lock);
             return;
         }
         if (holder != 0 || access(file.c_str(), F_OK) != 0) return;
