@@ -2,6 +2,7 @@
 #include "fetch_items.hpp"
 
 #include <gtest/gtest.h>
+#include <rapidcheck.h>
 
 namespace s80::uw {
 namespace {
@@ -50,6 +51,37 @@ TEST(FetchItems, RefusesWhatIsNotOffered) {
                              "BODY[HEADER.FIELDS ()]", "(FLAGS  UID)", "BODY.PEEK"}) {
         EXPECT_THROW(items(text), BadSyntax) << text;
     }
+}
+
+/// Texts out of what commands are made of, most of them wrong.
+rc::Gen<std::string> pieces() {
+    static const std::vector<std::string> words = {
+        "(",   ")", "[",    "]",    "<",      ">",      ".",   " ",     "\"",   "\\", "{",  "3}",
+        "1:*", "0", "BODY", "PEEK", "HEADER", "FIELDS", "UID", "FLAGS", "TEXT", "x",  "\r", "\xff"};
+    return rc::gen::map(rc::gen::container<std::vector<std::string>>(rc::gen::elementOf(words)),
+                        [](const std::vector<std::string>& chosen) {
+                            std::string text;
+                            for (const std::string& word : chosen) text += word;
+                            return text;
+                        });
+}
+
+TEST(FetchItems, AnyTextIsReadOrRefused) {
+    EXPECT_TRUE(rc::check("only BadSyntax comes out", [] {
+        const std::string text = *pieces();
+        try {
+            for (const FetchItem& item : items(text)) RC_ASSERT(!item.label.empty());
+        } catch (const BadSyntax&) {
+        }
+        for (auto read : {+[](Parser& p) { p.astring(); }, +[](Parser& p) { p.flags(); },
+                          +[](Parser& p) { p.sequence(); }, +[](Parser& p) { p.pattern(); }}) {
+            Parser parser(text);
+            try {
+                read(parser);
+            } catch (const BadSyntax&) {
+            }
+        }
+    }));
 }
 
 }  // namespace

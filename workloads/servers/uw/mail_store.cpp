@@ -20,6 +20,12 @@ void set(long parameter, const void* value) {
     mail_parameters(nullptr, parameter, const_cast<void*>(value));
 }
 
+/// c-client's own holds alarms back around each malloc() and free(), a system call every time: three quarters
+/// of all that a session makes. No alarm is ever set here.
+void* hold_no_alarms(int, void* data) {
+    return data;
+}
+
 /// The file of a mailbox, as the unix driver finds it.
 std::string file_of(const std::string& mailbox) {
     char path[MAILTMPLEN];
@@ -31,6 +37,7 @@ std::string file_of(const std::string& mailbox) {
 }  // namespace
 
 void begin_mail(const std::string& user, const std::string& home) {
+    set(SET_BLOCKNOTIFY, reinterpret_cast<const void*>(&hold_no_alarms));
     mail_link(&unixdriver);
     mail_link(&dummydriver);  // empty files, and directories
     // Neither DNS nor the password file is asked for anything.
