@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// SEARCH: its keys become a search program of c-client, which does the searching.
+#pragma once
+
+#include <vector>
+
+#include "mailbox.hpp"
+#include "parser.hpp"
+
+namespace s80::uw {
+
+/// Reads the keys up to the end of the command and searches. Message numbers, or UIDs, in order.
+std::vector<unsigned long> search(Mailbox& mailbox, Parser& parser, bool by_uid);
+
+}  // namespace s80::uw

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// One client's session: reads a command, does it, says what has happened to the selected mailbox, and ends
+// with the tagged reply.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "accounts.hpp"
+#include "byte_stream.hpp"
+#include "command_reader.hpp"
+#include "mailbox.hpp"
+#include "parser.hpp"
+
+namespace s80::uw {
+
+class Session {
+public:
+    Session(ByteStream& stream, const Accounts& accounts)
+        : stream_(stream), reader_(stream), accounts_(accounts) {}
+
+    /// Until LOGOUT, a farewell, or the client hangs up (then it throws Gone).
+    void run();
+
+private:
+    enum class State { greeted, logged_in, selected, logged_out };
+    struct Command;
+    static const Command* find(std::string_view name);
+
+    void answer(std::string_view text);
+    void dispatch(std::string_view tag, Parser& parser);
+    void untagged(std::string_view text);
+    void tell_changes();
+    void tell_flags(unsigned long message);
+    void deselect();
+
+    // In any state.
+    void capability(Parser& parser);
+    void noop(Parser& parser);
+    void logout(Parser& parser);
+    void login(Parser& parser);
+
+    // Mailboxes by name.
+    void select(Parser& parser);
+    void examine(Parser& parser);
+    void list(Parser& parser);
+    void create(Parser& parser);
+    void remove(Parser& parser);
+    void rename(Parser& parser);
+    void append(Parser& parser);
+    void open(Parser& parser, bool read_only);
+
+    // Messages of the selected mailbox.
+    void check(Parser& parser);
+    void close(Parser& parser);
+    void expunge(Parser& parser);
+    void fetch(Parser& parser);
+    void store(Parser& parser);
+    void copy(Parser& parser);
+    void search(Parser& parser);
+    void uid(Parser& parser);
+
+    ByteStream& stream_;
+    CommandReader reader_;
+    const Accounts& accounts_;
+    State state_ = State::greeted;
+    std::optional<Mailbox> mailbox_;
+    unsigned long told_messages_ = 0;
+    unsigned long told_recent_ = 0;
+    long checkpoint_s_ = 0;
+    bool by_uid_ = false;  // the command is UID COPY, UID FETCH, UID SEARCH or UID STORE
+    std::string code_;     // "[READ-WRITE]", in front of the tagged OK's text
+};
+
+/// A command's name, the state it needs, and what does it.
+struct Session::Command {
+    std::string_view name;
+    State least;
+    void (Session::*run)(Parser&);
+};
+
+}  // namespace s80::uw
