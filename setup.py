@@ -18,6 +18,7 @@ FILES = (
     "docs/traces",
     "results/paper",
     "results/reference/filter-error.json",
+    "results/reference/paper-scale/runs",
     "results/reference/small/runs",
     "results/schema.sql",
     "workloads/classes.toml",
