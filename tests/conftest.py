@@ -17,6 +17,7 @@ from s80lab.gem5.binary import find_gem5
 pytest_plugins = ["tests.simulated_runs"]
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests run on all cores (pytest-xdist, --dist loadgroup): those around the laboratory's guests one after the
     other, the others a file at a time."""

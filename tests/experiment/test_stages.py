@@ -28,6 +28,7 @@ def plans(seeds: Sequence[int]) -> list[Plan]:
             Plan,
             SimpleNamespace(
                 name="mix",
+                varied={},
                 seed=seed,
                 scale=scale,
                 ready_name="ready",
