@@ -20,7 +20,7 @@ run: image
 test:
 	@scripts/setup test
 	@scripts/build all
-	@build/venv/bin/pytest --numprocesses auto --dist loadgroup tests
+	@build/venv/bin/pytest tests
 
 lint:
 	@scripts/setup test

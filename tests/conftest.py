@@ -17,16 +17,6 @@ from s80lab.gem5.binary import find_gem5
 pytest_plugins = ["tests.simulated_runs"]
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the marks
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests run on all cores (pytest-xdist, --dist loadgroup): those around the laboratory's guests one after the
-    other, the others a file at a time."""
-    for item in items:
-        # The installed package is built in the checkout too.
-        guests = {"lab", "installed"} & set(getattr(item, "fixturenames", ()))
-        item.add_marker(pytest.mark.xdist_group("laboratory" if guests else item.nodeid.partition("::")[0]))
-
-
 @pytest.fixture(scope="session")
 def proofs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Proofs of this session only: nothing that an earlier one has kept may make a test pass."""
