@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from s80lab.base import paths
 from s80lab.base.folder import read_manifest
@@ -18,7 +19,7 @@ from s80lab.config.experiment import load_experiment
 from s80lab.report.data import read_groups
 from s80lab.report.record import groups_record
 from s80lab.report.sweep import sweep_groups, sweep_table, swept, write_sweep
-from s80lab.report.tables import Table
+from s80lab.report.tables import verdicts
 from s80lab.report.terminal import print_table
 from s80lab.report.write import print_experiment, write_experiment_report
 
@@ -52,16 +53,14 @@ def show_runs(folders: Sequence[Path], as_json: bool) -> None:
             sweeps.setdefault(manifest["experiment"], []).append(folder)
     plain = [folder for folder in folders if not any(folder in of for of in sweeps.values())]
     if as_json:
-        pages = [*([_report(plain)] if plain else []), *(_sweep(*one)[1] for one in sweeps.items())]
+        pages = [*([_report(plain)] if plain else []), *(_sweep(*one, None) for one in sweeps.items())]
         print_json({"groups": groups_record(read_groups(folders)), "reports": list(map(str, pages))})
         return
     if plain:
         print_experiment(plain, Console())
         print(f"report: {_report(plain)}")
     for one in sweeps.items():
-        table, page = _sweep(*one)
-        print_table(table, wide_console())
-        print(f"report: {page}")
+        print(f"report: {_sweep(*one, wide_console())}")
 
 
 def _report(folders: Sequence[Path]) -> Path:
@@ -69,8 +68,11 @@ def _report(folders: Sequence[Path]) -> Path:
     return write_experiment_report(name, folders, paths.results() / "reports" / name)
 
 
-def _sweep(name: str, folders: Sequence[Path]) -> tuple[Table, Path]:
-    """The table and the page of a sweep's runs."""
+def _sweep(name: str, folders: Sequence[Path], console: Console | None) -> Path:
+    """The page of a sweep's runs; their table on the console, behind what must be said of them."""
     groups, metrics = sweep_groups(folders), load_experiment(name, {}).show
-    folder = paths.results() / "reports" / folders[0].name.rsplit("-s", 1)[0]
-    return sweep_table(name, groups, metrics), write_sweep(name, groups, metrics, folder)
+    if console is not None:
+        for head, why in verdicts(groups):
+            console.print(Text(head, style="bold yellow"), Text(why))
+        print_table(sweep_table(name, groups, metrics), console)
+    return write_sweep(name, groups, metrics, paths.results() / "reports" / folders[0].name.rsplit("-s", 1)[0])

@@ -40,8 +40,7 @@ USUAL = (
 
 
 def sweep_groups(run_dirs: Sequence[Path]) -> list[Group]:
-    """The runs that differ in the seed alone, labelled by their place in the sweep; those of other places than the
-    first's axes have nothing to do with it."""
+    """The runs that differ in the seed alone, labelled by their place in the sweep."""
     groups = read_groups(run_dirs)
     axes = _axes(groups)
     return [Group(row_label(axes, _values(axes, group)), group.runs, group.excluded) for group in groups]

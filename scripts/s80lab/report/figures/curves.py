@@ -66,7 +66,7 @@ def curves_figure(
             percent_axis(pane, "", "y")
     for pane in panes[len(shown) :]:
         pane.set_visible(False)
-    for pane in panes[len(shown) - 2 : len(shown)]:
+    for pane in panes[max(0, len(shown) - 2) : len(shown)]:
         pane.set_xlabel(across.key)
         pane.xaxis.set_tick_params(labelbottom=True)
     if len(curves) > 1:
