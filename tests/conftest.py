@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -40,6 +40,19 @@ def whole(lab: Lab) -> Lab:
     """The laboratory after `s80lab run` of both mixes at tiny scale, one seed each."""
     lab.run_tiny("imapb", "imape", "--seeds", "1")
     return lab
+
+
+@pytest.fixture
+def with_sweep(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], Path]:
+    """Makes the shipped experiment with a sweep in its file, as the only one there is: `swept`."""
+
+    def make(sweep: str) -> Path:
+        file = tmp_path / "swept.toml"
+        file.write_text((paths.EXPERIMENTS / "imapb.toml").read_text() + sweep)
+        monkeypatch.setattr(paths, "EXPERIMENTS", tmp_path)
+        return file
+
+    return make
 
 
 @pytest.fixture(scope="session")

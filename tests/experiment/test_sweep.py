@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.lab import Lab
 
-from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.experiment.plan import Options, Plan, draft
 from s80lab.guest.qemu import find_qemu
@@ -22,12 +22,8 @@ clients = [10, 30]
 
 
 @pytest.fixture
-def swept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """The shipped experiment with a sweep in its file, as the only one there is."""
-    file = tmp_path / "swept.toml"
-    file.write_text((paths.EXPERIMENTS / "imapb.toml").read_text() + SWEEP)
-    monkeypatch.setattr(paths, "EXPERIMENTS", tmp_path)
-    return file
+def swept(with_sweep: Callable[[str], Path]) -> Path:
+    return with_sweep(SWEEP)
 
 
 def plans(options: Options) -> list[Plan]:

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.lab import Lab
 
-from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.config.experiment import load_experiment
 from s80lab.experiment.plan import Options
@@ -72,12 +72,8 @@ SWEEP = """
 
 
 @pytest.fixture
-def swept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """The shipped experiment with a sweep in its file, as the only one there is."""
-    file = tmp_path / "swept.toml"
-    file.write_text((paths.EXPERIMENTS / "imapb.toml").read_text() + SWEEP)
-    monkeypatch.setattr(paths, "EXPERIMENTS", tmp_path)
-    return file
+def swept(with_sweep: Callable[[str], Path]) -> Path:
+    return with_sweep(SWEEP)
 
 
 def test_a_sweep_is_every_combination_from_one_checkpoint(lab: Lab, swept: Path, tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ def test_what_a_figure_is_made_from_is_there(figure: FigureOf) -> None:
     swept = [bool(load_experiment(name, {}).sweep) for name in figure.experiments]
     assert swept == [False] * len(swept) or swept == [True], "a sweep is a figure of its own"
     assert bool(figure.pictures) or figure.profile or swept == [True]
+    assert not figure.claims or swept != [True], "a sweep has ratios; claims are judged on runs of one design"
     assert set(figure.pictures) <= PICTURES.keys()
     for ratio in figure.ratios:
         (name,) = figure.experiments

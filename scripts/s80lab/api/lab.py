@@ -23,6 +23,7 @@ from s80lab.capture.explore.run import explore
 from s80lab.capture.store import Capture, Form, Manifest, open_capture
 from s80lab.protocol.docs import known
 from s80lab.protocol.proof import proven
+from s80lab.protocol.record import list_record
 from s80lab.protocol.table import Protocol, find_protocol, load_protocol
 from s80lab.protocol.text import state_table
 from s80lab.results.database import list_runs
@@ -120,16 +121,7 @@ class Lab:
         'M E S I'
         """
         tables = [load_protocol(path) for path in known()]
-        return frame(
-            {
-                "name": one.name,
-                "states": " ".join(one.states),
-                "l2_inclusion": one.l2_inclusion or "any",
-                "proven": proven(one) is not None,
-                "description": one.description,
-            }
-            for one in tables
-        )
+        return frame({**list_record(one.name, one, proven(one)), "states": " ".join(one.states)} for one in tables)
 
     def protocol(self, name: str) -> Protocol:
         """A protocol by its name, or the path of its file.

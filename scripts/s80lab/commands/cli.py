@@ -28,6 +28,7 @@ from s80lab.commands.parts import (
     Again,
     Engine,
     Gem5,
+    Jobs,
     Machine,
     Order,
     Protocol,
@@ -65,7 +66,6 @@ app.add_typer(model_app, name="model")
 
 Experiments = Annotated[list[str], typer.Argument(help="Names of files in configs/experiments.")]
 Seeds = Annotated[str | None, typer.Option(help="Seeds, separated by commas.")]
-Jobs = Annotated[int, typer.Option(min=0, help="Guests at once; 0: as many as host cores.")]
 
 
 def _version(wanted: bool) -> None:

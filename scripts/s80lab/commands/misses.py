@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`s80lab misses RUN`."""
+"""`s80lab misses RUN` and `s80lab profile RUN`: what a run has logged, by name."""
 
 from __future__ import annotations
 

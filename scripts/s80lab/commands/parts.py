@@ -37,6 +37,7 @@ Settings = Annotated[list[str] | None, typer.Option("--set", help="A value of th
 Engine = Annotated[Literal["qemu", "gem5"], typer.Option(help="Who simulates: gem5 is your own (docs/gem5.md).")]
 Gem5 = Annotated[Path | None, typer.Option("--gem5", help="The gem5 binary; else $GEM5, else gem5.fast on PATH.")]
 Order = Annotated[bool, typer.Option("--order", help="Count what is played against the guest's order.")]
+Jobs = Annotated[int, typer.Option(min=0, help="Guests at once; 0: as many as host cores.")]
 Again = Annotated[bool, typer.Option("--again", help="Measure anew what has been measured already.")]
 
 

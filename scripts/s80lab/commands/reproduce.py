@@ -12,14 +12,12 @@ import typer
 
 from s80lab.base import paths
 from s80lab.commands.output import AsJson, print_json, wide_console
-from s80lab.commands.parts import Scale, make_plans, parse_seeds, run_pipeline
+from s80lab.commands.parts import Jobs, Scale, make_plans, parse_seeds, run_pipeline
 from s80lab.config.reproduce import FigureOf, load_figures
 from s80lab.experiment.plan import Options, Plan
 from s80lab.report.record import groups_record, tables_record
 from s80lab.report.reproduce import show_figure, write_page
 from s80lab.report.terminal import print_table
-
-Jobs = Annotated[int, typer.Option(min=0, help="Guests at once; 0: as many as host cores.")]
 
 
 def reproduce_command(

@@ -23,10 +23,10 @@ def list_record(name: str, protocol: Protocol | UserError, proof: Proof | None) 
         return {"name": name, "error": str(protocol)}
     return {
         "name": name,
-        "description": protocol.description,
         "states": list(protocol.states),
         "l2_inclusion": protocol.l2_inclusion or "any",
         "proven": proof is not None,
+        "description": protocol.description,
     }
 
 

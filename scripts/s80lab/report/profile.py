@@ -30,7 +30,6 @@ SESSION, USER = "session", "user"
 # Whose functions are TLS's work.
 TLS = ("libssl", "libcrypto")
 KERNEL = "kernel"
-USER_CODE = "User code of the sessions, by function"
 MOST = 30
 
 
@@ -122,7 +121,7 @@ def profile_tables(samples: Sequence[Sample]) -> list[Table]:
     kernel = [one for one in busy if one.entry != USER]
     sessions = [one for one in user if one.party == SESSION]
     return [
-        _table(USER_CODE, sessions, lambda one: one.function),
+        _table("User code of the sessions, by function", sessions, lambda one: one.function),
         _table("User code of the sessions, by program and library", sessions, _program_or_tls),
         _table("All work, by process", busy, lambda one: f"{one.process}, {'user' if one.entry == USER else KERNEL}"),
         _table("All user code, by program and library", user, _program_or_tls),

@@ -17,7 +17,7 @@ from s80lab.report.figures.all import Picture, draw
 from s80lab.report.figures.style import standalone
 from s80lab.report.guest import guest_notes
 from s80lab.report.page import Topic, origins, render
-from s80lab.report.profile import USER_CODE, has_profile, write_profile
+from s80lab.report.profile import has_profile, profile_tables, read_profile
 from s80lab.report.sweep import ratio_table, sweep_groups, sweep_picture, sweep_table, swept
 from s80lab.report.tables import Table, comparison_note, verdicts
 
@@ -45,8 +45,8 @@ def show_figure(figure: FigureOf, runs: Mapping[str, Sequence[Path]]) -> Shown:
     tables = [_of_claims(figure, groups)] if figure.claims else []
     if figure.profile:
         for folder in filter(has_profile, folders):
-            (by_function,) = [table for table in write_profile(folder) if table.title == USER_CODE]
-            tables.append(replace(by_function, title=f"{USER_CODE}: {read_manifest(folder)['mix']}"))
+            by_function, *_ = profile_tables(read_profile(folder))
+            tables.append(replace(by_function, title=f"{by_function.title}: {read_manifest(folder)['mix']}"))
     return Shown(figure, groups, draw(groups, figure.pictures), tables)
 
 

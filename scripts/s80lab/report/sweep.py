@@ -3,7 +3,7 @@
 
 sweep_groups(run_dirs)                 the runs of each point together, in the order of the sweep
 sweep_table(name, groups, metrics)     a row a point
-sweep_picture(groups, metrics)         the curves
+sweep_picture(groups, metrics, name)   the curves
 ratio_table(groups, ratios)            a metric at one value of an axis over that at another
 write_sweep(name, groups, metrics, folder)   report.html, sweep.md, the curves as SVG and PNG
 """
@@ -60,18 +60,24 @@ def sweep_table(name: str, groups: Sequence[Group], metrics: Sequence[str] = ())
     return table
 
 
-def sweep_picture(groups: Sequence[Group], metrics: Sequence[str], name: str = "curves") -> Picture:
+def sweep_picture(groups: Sequence[Group], metrics: Sequence[str], name: str) -> Picture:
     """The curves, a panel a metric."""
     with style():
-        return Picture(name, "Curves", _caption(groups), svg(_curves(groups, metrics)))
+        return _picture(groups, _curves(groups, metrics), name)
+
+
+def _picture(groups: Sequence[Group], figure: Figure, name: str) -> Picture:
+    return Picture(name, "Curves", _caption(groups), svg(figure))
 
 
 def write_sweep(name: str, groups: Sequence[Group], metrics: Sequence[str], folder: Path) -> Path:
     """The page, and the same table and curves as files beside it; returns report.html."""
-    table, picture = sweep_table(name, groups, metrics), sweep_picture(groups, metrics)
+    table = sweep_table(name, groups, metrics)
     (folder / "figures").mkdir(parents=True, exist_ok=True)
     with style():
-        (folder / "figures" / f"{picture.name}.png").write_bytes(png(_curves(groups, metrics)))
+        figure = _curves(groups, metrics)
+        picture = _picture(groups, figure, "curves")
+        (folder / "figures" / f"{picture.name}.png").write_bytes(png(figure))
     (folder / "figures" / f"{picture.name}.svg").write_text(standalone(picture.svg), encoding="utf-8")
     (folder / "sweep.md").write_text(markdown(table, "point"), encoding="utf-8")
     first = groups[0].runs[0].manifest
