@@ -26,7 +26,8 @@ Hierarchy::Hierarchy(const Machine& machine, const Protocol& protocol, std::size
       memory_bit_(protocol.leaves_shared() ? 1U << Holders::kMemory : 0),
       memory_(core_bytes(machine) * machine.cores(), "the caches' tags"),
       holders_(lines),
-      stats_(machine.cores()) {
+      stats_(machine.cores()),
+      interconnect_(machine) {
     if (memory_bit_ != 0 && machine.cores() > Holders::kMemory) {
         throw Error("protocol " + protocol.name() + " has memory remember sharing (leaves_shared): at most " +
                     std::to_string(Holders::kMemory) + " cores, the machine " + machine.name + " has " +
@@ -122,7 +123,7 @@ unsigned Hierarchy::hit_with_effect(Access a, Block& block) {
         ++stats_.group(Stat::upgrades, a.core, a.context);
         ++stats_.entry(Stat::entry_upgrades, a.context);
         service = Service::upgrade;
-        stall = machine_.latency.upgrade;
+        stall = machine_.latency.upgrade + interconnect_.bus(stats_);
         if (witness_ != nullptr) [[unlikely]] {
             witness_->upgraded(a.core, a.line, {found.source, found.supplier, found.holders, stall});
         }
@@ -161,7 +162,8 @@ Hierarchy::Filled Hierarchy::miss(Access a) {
     stats_.party(Stat::e_resident, a.core, party) += block.entered_in_e ? 1U : 0U;
 
     const bool memory = found.source == Source::memory;
-    const unsigned stall = memory ? machine_.latency.memory : machine_.latency.cache;
+    const unsigned stall = memory ? machine_.latency.memory + interconnect_.bus_and_memory(stats_, a.line)
+                                  : machine_.latency.cache + interconnect_.bus(stats_);
     stalled(a, memory ? Service::memory : Service::cache, stall);
     if (witness_ != nullptr) [[unlikely]] {
         witness_->missed(a.core, a.line, {found.source, found.supplier, found.holders, stall});
@@ -179,6 +181,7 @@ void Hierarchy::evict(unsigned core, Line line, Block& block) {
     ++stats_.core(Stat::l2_evictions, core);
     if (cell.writeback) {
         ++stats_.core(Stat::l2_writebacks, core);
+        interconnect_.evicted(line);
     }
     holders_.remove(line, core);
     if (cell.leaves_shared) {
@@ -214,6 +217,7 @@ Hierarchy::Snooped Hierarchy::snoop(unsigned core, Line line, Bus bus) {
         }
         if (cell.writeback) {
             ++stats_.core(Stat::l2_writebacks, other);
+            interconnect_.copied_to_memory(stats_, line);
         }
         if (cell.next == protocol_.invalid()) {
             invalidate(other, line, theirs);

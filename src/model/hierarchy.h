@@ -9,6 +9,7 @@
 #include "model/cache.h"
 #include "model/holders.h"
 #include "model/host_memory.h"
+#include "model/interconnect.h"
 #include "model/machine.h"
 #include "model/protocol.h"
 #include "model/statistics.h"
@@ -22,6 +23,9 @@ public:
     /// `lines`: lines of guest-physical address space; a line at or beyond it must not be accessed. Throws
     /// Error when the protocol cannot run on the machine.
     Hierarchy(const Machine& machine, const Protocol& protocol, std::size_t lines);
+
+    /// The moment of the accesses that follow, 1/256 cycle since the model was switched on: for the queues.
+    void now(std::int64_t moment) { interconnect_.now(moment, stats_); }
 
     /// One access of a core. Returns the stall cycles it costs.
     unsigned access(unsigned core, Line line, Kind kind, Context context) {
@@ -189,6 +193,7 @@ private:
     std::vector<Core> cores_;
     Holders holders_;
     Statistics stats_;
+    Interconnect interconnect_;
     Witness* witness_ = nullptr;
 };
 

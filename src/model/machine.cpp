@@ -15,6 +15,9 @@ namespace {
 
 /// A cache of 64 GiB takes as much of the host's memory as one has; beyond it sizes overflow.
 constexpr std::uint64_t kMaxCacheBytes = std::uint64_t{64} << 30;
+/// A service of a millisecond is a disk's.
+constexpr unsigned kMaxService = 1'000'000;
+constexpr unsigned kMaxBanks = 1024;
 
 template <class T>
 T need(const toml::table& root, const std::string& path, const char* key) {
@@ -81,6 +84,15 @@ Translation read_translation(const toml::table& root, const std::string& path) {
     return t;
 }
 
+/// The table is absent where nothing waits.
+Bandwidth read_bandwidth(const toml::table& root, const std::string& path) {
+    if (!root.contains("bandwidth")) {
+        return {};
+    }
+    return {need_unsigned(root, path, "bandwidth.bus"), need_unsigned(root, path, "bandwidth.memory"),
+            need_unsigned(root, path, "bandwidth.banks")};
+}
+
 Machine read_machine(const toml::table& root, const std::string& path) {
     const auto number = [&](const char* key) { return need_unsigned(root, path, key); };
     Machine m;
@@ -96,6 +108,7 @@ Machine read_machine(const toml::table& root, const std::string& path) {
     m.latency = {number("latency.l2_hit"), number("latency.memory"), number("latency.cache"),
                  number("latency.upgrade")};
     m.translation = read_translation(root, path);
+    m.bandwidth = read_bandwidth(root, path);
     m.base_cpi = need<double>(root, path, "clock.base_cpi");
     m.quantum_cycles = number("clock.quantum_cycles");
     m.slice_instructions = number("clock.slice_instructions");
@@ -143,6 +156,12 @@ void Machine::check(const std::string& where) const {
         !std::has_single_bit(translation.page_table) || translation.page_table > kMaxCacheBytes) {
         throw Error(where + ": translation.entries (at most " + std::to_string(Translation{}.entries) +
                     ") and translation.page_table must be powers of two");
+    }
+    if (bandwidth.bus > kMaxService || bandwidth.memory > kMaxService || bandwidth.banks == 0 ||
+        bandwidth.banks > kMaxBanks) {
+        throw Error(where + ": bandwidth.bus and bandwidth.memory are at most " +
+                    std::to_string(kMaxService) + " cycles, bandwidth.banks is 1 to " +
+                    std::to_string(kMaxBanks));
     }
     check_geometry(where, "l1i", l1i, line_bytes);
     check_geometry(where, "l1d", l1d, line_bytes);

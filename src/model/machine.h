@@ -34,6 +34,13 @@ struct Translation {
     std::uint64_t page_table = std::uint64_t{64} << 20;  ///< bytes of the hashed table
 };
 
+/// How many cycles a request keeps what it goes through; 0: as many at once as come.
+struct Bandwidth {
+    unsigned bus = 0;
+    unsigned memory = 0;  ///< one bank of it
+    unsigned banks = 1;
+};
+
 struct Machine {
     std::string name;
     unsigned processors = 0;  ///< hardware threads that the guest sees
@@ -45,6 +52,7 @@ struct Machine {
     Policy policy = Policy::lru;
     Latency latency;
     Translation translation;
+    Bandwidth bandwidth;
     double base_cpi = 1.0;
     unsigned quantum_cycles = 200;
     unsigned slice_instructions = 200;

@@ -135,6 +135,7 @@ void Player::run(unsigned processor, std::int64_t until) {
     const unsigned core = cursor.core;
     const Hierarchy::L1s l1s = hierarchy_.l1s(core);  // a copy: no store can change it
     const std::int64_t cpi = cpi_;
+    const auto window_begin = static_cast<std::int64_t>(cycles_);
     const Event* const end = cursor.end;
     const Event* at = cursor.at;
     std::int64_t clock = cursor.clock;
@@ -158,8 +159,10 @@ void Player::run(unsigned processor, std::int64_t until) {
         if (event.op <= Op::walk) {
             const Kind kind = static_cast<Kind>(event.op);
             if constexpr (kPlaced) {
+                hierarchy_.now(window_begin + clock);
                 clock += kUnit * hierarchy_.access_placed(core, event.line, kind, event.context, event.way);
             } else if (!l1s.satisfy(event.line, kind)) {
+                hierarchy_.now(window_begin + clock);
                 clock += kUnit * hierarchy_.access(core, event.line, kind, event.context);
             }
         } else if (event.op == Op::signal) {

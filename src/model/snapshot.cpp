@@ -33,6 +33,7 @@ std::string header(const Hierarchy& hierarchy) {
                       ",\"line_bytes\":" + std::to_string(m.line_bytes) +
                       ",\"clock_hz\":" + std::to_string(m.clock_hz) +
                       ",\"threads_per_core\":" + std::to_string(m.threads_per_core) +
+                      ",\"memory_banks\":" + std::to_string(m.bandwidth.banks) +
                       ",\"base_cpi\":" + std::to_string(m.base_cpi) +
                       ",\"longest_lead_ns\":" + std::to_string(Player::kLongestLeadMs * 1'000'000) +
                       ",\"protocol\":" + quoted(hierarchy.protocol().name()) + ",\"dims\":{";

@@ -12,7 +12,7 @@ namespace s80::model {
 
 namespace {
 
-constexpr char kMagic[8] = {'S', '8', '0', 'S', 'T', 'A', 'T', '5'};
+constexpr char kMagic[8] = {'S', '8', '0', 'S', 'T', 'A', 'T', '6'};
 
 struct Close {
     void operator()(std::FILE* f) const { std::fclose(f); }

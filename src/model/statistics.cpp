@@ -120,6 +120,14 @@ constexpr std::array<StatInfo, kStats> kDeclared{{
      {party, entry, service},
      false,
      "stall_cycles by entry of the kernel"},
+    {"queue_requests", "requests", 1, {resource}, false, "requests to what [bandwidth] gives a service time"},
+    {"queue_busy_cycles", "cycles", 1, {resource}, false, "cycles that they kept it, of all banks together"},
+    {"queue_wait_cycles",
+     "cycles",
+     1,
+     {resource},
+     false,
+     "cycles that they waited for it: part of stall_cycles, write-backs aside"},
 }};
 
 std::size_t extent(Dim dim, unsigned cores) {
@@ -133,9 +141,9 @@ const StatInfo& info(Stat stat) {
 }
 
 const char* dim_name(Dim dim) {
-    static const char* const names[] = {"core",        "privilege",   "class",   "entry",
-                                        "kind",        "source",      "state",   "service",
-                                        "instruction", "transaction", "outcome", "turn_length"};
+    static const char* const names[] = {"core",    "privilege",   "class",   "entry",       "kind",
+                                        "source",  "state",       "service", "instruction", "transaction",
+                                        "outcome", "turn_length", "resource"};
     return names[static_cast<unsigned>(dim)];
 }
 
@@ -159,6 +167,7 @@ std::span<const char* const> labels(Dim dim) {
         "256",   "512",    "1024",   "2048",   "4096",    "8192",    "16384",   "32768",
         "65536", "131072", "262144", "524288", "1048576", "2097152", "4194304", "8388608"};
     static_assert(std::size(kTurnLength) == kTurnLengths);
+    static constexpr const char* kResource[] = {"bus", "memory"};
     switch (dim) {
         case privilege: return kPrivilege;
         case party: return kParty;
@@ -171,13 +180,14 @@ std::span<const char* const> labels(Dim dim) {
         case transaction: return kTransaction;
         case outcome: return kOutcome;
         case turn_length: return kTurnLength;
+        case resource: return kResource;
         case core: break;
     }
     return {};
 }
 
 Statistics::Statistics(unsigned cores) : cores_(cores) {
-    static_assert(kStats == static_cast<unsigned>(Stat::entry_stall_cycles) + 1);
+    static_assert(kStats == static_cast<unsigned>(Stat::queue_wait_cycles) + 1);
     std::size_t at = 0;
     for (unsigned s = 0; s < kStats; ++s) {
         offset_[s] = at;

@@ -40,8 +40,11 @@ enum class Stat : std::uint8_t {
     entry_miss_source,
     entry_upgrades,
     entry_stall_cycles,
+    queue_requests,
+    queue_busy_cycles,
+    queue_wait_cycles,
 };
-inline constexpr unsigned kStats = 28;
+inline constexpr unsigned kStats = 31;
 
 /// Order of `dims.instruction`.
 enum class InstructionClass : std::uint8_t {
@@ -73,9 +76,10 @@ enum class Dim : std::uint8_t {
     instruction,
     transaction,
     outcome,
-    turn_length
+    turn_length,
+    resource
 };
-inline constexpr Dim kLastDim = Dim::turn_length;
+inline constexpr Dim kLastDim = Dim::resource;
 
 inline constexpr unsigned kMaxDims = 5;
 
@@ -135,6 +139,8 @@ public:
     std::uint64_t& entry_stall(Context c, Service s) {
         return all_[offset(Stat::entry_stall_cycles) + c.value * kServices + static_cast<unsigned>(s)];
     }
+
+    std::uint64_t& resource(Stat s, Resource r) { return all_[offset(s) + static_cast<unsigned>(r)]; }
 
     std::vector<std::uint64_t>& all() { return all_; }
     const std::vector<std::uint64_t>& all() const { return all_; }

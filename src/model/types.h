@@ -83,6 +83,9 @@ inline constexpr unsigned kStateClasses = 4;
 enum class Service : std::uint8_t { l2, memory, cache, upgrade };
 inline constexpr unsigned kServices = 4;
 
+/// What a request may have to wait for; the order of `dims.resource`.
+enum class Resource : std::uint8_t { bus, memory };
+
 /// How a core's L2 relates to its L1s: it holds all that they hold, or nothing of it.
 enum class Inclusion : std::uint8_t { inclusive, exclusive };
 

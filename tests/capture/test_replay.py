@@ -12,6 +12,7 @@ from tests.capture.conftest import damaged
 from tests.lab import Lab
 
 from s80lab.results.query import select
+from s80lab.results.snapshots import Snapshots
 
 
 def ask(lab: Lab, sql: str) -> list[tuple[Any, ...]]:
@@ -129,3 +130,22 @@ def test_order_inversions_are_counted_on_request(drawn_file: Path, tmp_path: Pat
     transfers = counts["transfers"]["cache"] + counts["transfers"]["upgrade"]
     assert transfers > 0 == counts["inverted"]
     assert f"order: 0 of {transfers} transfers between caches (0.0%)" in " ".join(said.split())
+
+
+def test_queues_keep_the_law_of_utilisation(drawn_file: Path, tmp_path: Path) -> None:
+    """Busy is requests times service; a request is a miss, an upgrade, or a block written back."""
+    lab = Lab(tmp_path / "checkpoints", tmp_path / "results")
+    for settings in (["latency.memory=110"], ["bandwidth.bus=12", "bandwidth.memory=90", "bandwidth.banks=2"]):
+        lab.call("replay", str(drawn_file), *(word for setting in settings for word in ("--set", setting)))
+    runs = {"bandwidth.bus" in json.loads((run / "manifest.json").read_text())["design"]: run for run in lab.runs()}
+    metrics = {queues: json.loads((run / "stats.json").read_text())["metrics"] for queues, run in runs.items()}
+    assert metrics[False]["queue_utilisation.bus"] is metrics[False]["queue_wait.memory"] is None
+    region = Snapshots.read(runs[True] / "snapshots.jsonl").region()
+    misses, upgrades, writebacks = (region.total(name) for name in ("l2_misses", "upgrades", "l2_writebacks"))
+    cycles = region.clock_ns * region.header.clock_hz / 1e9
+    at_memory = region.total("miss_source", source="memory") + writebacks
+    measured = metrics[True]
+    assert measured["queue_utilisation.bus"] == pytest.approx((misses + upgrades + writebacks) * 12 / cycles, rel=0.01)
+    assert measured["queue_utilisation.memory"] == pytest.approx(at_memory * 90 / (2 * cycles), rel=0.01)
+    assert 0.3 < measured["queue_utilisation.memory"] <= 1 < measured["queue_wait.memory"]
+    assert measured["cpi.memory"] > metrics[False]["cpi.memory"]

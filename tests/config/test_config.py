@@ -95,6 +95,8 @@ def test_unknown_machine_key_is_refused(key: str, message: str) -> None:
         ({"translation.walks": "none"}, r"translation.walks.*'x86' or 'hashed'"),
         ({"translation.entries": 2048}, r"translation.entries.*less than or equal to 1024"),
         ({"translation.page_table": "96MiB"}, r"translation.page_table = 100663296 is no power of two"),
+        ({"bandwidth.bus": 2_000_000}, r"bandwidth.bus.*less than or equal to 1000000"),
+        ({"bandwidth.banks": 0}, r"bandwidth.banks.*greater than or equal to 1"),
         ({"latency.memory": 1 << 32}, r"latency.memory.*less than or equal to 4294967295"),
         (
             {"replacement.policy": "plru", "l2.ways": 3, "l2.size": "3MiB"},
@@ -113,6 +115,12 @@ def test_a_machine_says_of_its_translation_what_is_not_the_guests() -> None:
     hashed = load_machine("s80", {"translation.walks": "hashed"})
     assert '[translation]\nwalks = "hashed"\nentries = 1024\npage_table = 67108864\n' in hashed.resolved()
     assert hashed.design()["translation.walks"] == "hashed"
+
+
+def test_a_machine_says_of_its_bandwidth_what_is_limited() -> None:
+    assert "bandwidth" not in load_machine("s80", {"bandwidth.banks": 1}).resolved()
+    queues = load_machine("s80", {"bandwidth.memory": 40, "bandwidth.banks": 4})
+    assert "[bandwidth]\nbus = 0\nmemory = 40\nbanks = 4\n" in queues.resolved()
 
 
 def test_any_description_survives(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ MAXIMUM = (1 << 32) - 1
 # What the model is made for (src/model/types.h, replacement.h, machine.cpp).
 PROCESSORS, WAYS, CACHE_BYTES, LINE_BYTES = 32, 16, 64 * GIB, (32, 1024)
 TLB_ENTRIES = 1024
+SERVICE, BANKS = 1_000_000, 1024
 Cycles = Annotated[int, Field(ge=0, le=MAXIMUM)]
 
 
@@ -93,6 +94,18 @@ class Translation(Strict):
         return self
 
 
+class Bandwidth(Strict):
+    """How many cycles a request keeps what it goes through; who comes meanwhile waits. 0: as many at once as come.
+
+    bus: every miss, upgrade and write-back of an evicted block. memory: every line read from memory or written to it,
+    in one of so many banks, by its number. A processor waits for what it asks for, not for what is written back.
+    """
+
+    bus: int = Field(0, ge=0, le=SERVICE)
+    memory: int = Field(0, ge=0, le=SERVICE)
+    banks: int = Field(1, ge=1, le=BANKS)
+
+
 class GuestPart(Strict):
     """What the guest sees; a change here, `tick_hz` aside, needs a new ready checkpoint.
 
@@ -119,6 +132,7 @@ class Machine(Strict):
     latency: Latency
     clock: Clock = Clock()
     translation: Translation = Translation()
+    bandwidth: Bandwidth = Bandwidth()
     guest: GuestPart
     provenance: dict[str, str] = Field(default_factory=dict)
 
@@ -173,8 +187,11 @@ class Machine(Strict):
         return "\n".join(lines) + "\n"
 
     def _dump(self, without: set[str]) -> dict[str, Any]:
-        """A machine that translates as its guest does says nothing of it: most have never heard of another way."""
-        return self.model_dump(exclude=without | ({"translation"} if self.translation == Translation() else set()))
+        """A machine says nothing of what it does not use: most have never heard of another way to translate, nor of
+        queues."""
+        unused = {"translation"} if self.translation == Translation() else set()
+        unused |= {"bandwidth"} if self.bandwidth == Bandwidth() else set()
+        return self.model_dump(exclude=without | unused)
 
 
 def _toml(value: object) -> str:

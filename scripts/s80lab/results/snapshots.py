@@ -79,7 +79,8 @@ class Header:
     """First line of the file. clock_hz is the modelled core clock in hertz, base_cpi its cycles per
     instruction without stalls (1 where the file does not say). engine: who counted, "model" or "gem5".
     in_flight: accesses of a core that a snapshot may find begun and not ended (the model's are atomic).
-    longest_lead_ns: how much longer a processor may have been busy than the clock moved; None: not bounded."""
+    longest_lead_ns: how much longer a processor may have been busy than the clock moved; None: not bounded.
+    memory_banks: that serve requests side by side, where memory has queues."""
 
     cores: int
     line_bytes: int
@@ -91,6 +92,7 @@ class Header:
     in_flight: int = 0
     threads_per_core: int = 1
     longest_lead_ns: int | None = None
+    memory_banks: int = 1
 
     def shape(self, name: str) -> tuple[int, ...]:
         """Extents of a statistic's dimensions."""
@@ -298,6 +300,7 @@ def _header(where: str, line: Mapping[str, Any]) -> Header:
     return Header(
         *(int(cores), int(line_bytes), int(clock_hz), base_cpi, labels, declared, engine, in_flight, threads),
         None if lead is None else int(lead),
+        int(line.get("memory_banks", 1)),
     )
 
 

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Metrics of what requests wait for: the bus and memory, where the machine gives them a service time ([bandwidth])."""
+
+from __future__ import annotations
+
+from s80lab.results.metrics.registry import Measurement, Value, metric, ratio
+
+RESOURCES = ("bus", "memory")
+
+
+def _of_each(m: Measurement, part: str, whole: dict[str, float]) -> Value:
+    """part / whole by resource, None where nothing has queues: gem5's and older runs, and most machines."""
+    if part not in m.region.header.statistics:
+        return dict.fromkeys(RESOURCES)
+    return {
+        resource: ratio(m.region.total(part, resource=resource), whole[resource])
+        if m.region.total("queue_requests", resource=resource)
+        else None
+        for resource in RESOURCES
+    }
+
+
+@metric(
+    "queue_utilisation",
+    "share",
+    "how busy the bus and memory were; null where they serve as many requests at once as come",
+    "queue_busy_cycles / (clock_ns x clock_hz x banks), which is requests a second x service time / banks",
+)
+def _queue_utilisation(m: Measurement) -> Value:
+    cycles = m.seconds * m.region.header.clock_hz
+    return _of_each(m, "queue_busy_cycles", {"bus": cycles, "memory": cycles * m.region.header.memory_banks})
+
+
+@metric(
+    "queue_wait",
+    "cycles a request",
+    "how long a request waited for the bus, and one that memory answers or takes for its bank",
+    "queue_wait_cycles / queue_requests",
+)
+def _queue_wait(m: Measurement) -> Value:
+    if "queue_requests" not in m.region.header.statistics:
+        return dict.fromkeys(RESOURCES)
+    requests = {resource: float(m.region.total("queue_requests", resource=resource)) for resource in RESOURCES}
+    return _of_each(m, "queue_wait_cycles", requests)

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "model/interconnect.h"
+
+namespace s80::model {
+
+namespace {
+
+constexpr std::int64_t kUnit = 256;
+
+/// Counts a request; hands its wait on.
+std::int64_t counted(Statistics& stats, Resource resource, std::int64_t wait, unsigned service) {
+    ++stats.resource(Stat::queue_requests, resource);
+    stats.resource(Stat::queue_busy_cycles, resource) += service;
+    stats.resource(Stat::queue_wait_cycles, resource) +=
+        static_cast<std::uint64_t>((wait + kUnit - 1) / kUnit);
+    return wait;
+}
+
+}  // namespace
+
+Interconnect::Interconnect(const Machine& machine)
+    : bandwidth_(machine.bandwidth),
+      bus_(bandwidth_.bus != 0 ? 1 : 0, Queue(bandwidth_.bus * kUnit)),
+      banks_(bandwidth_.memory != 0 ? bandwidth_.banks : 0, Queue(bandwidth_.memory * kUnit)) {}
+
+unsigned Interconnect::bus_and_memory(Statistics& stats, Line line) {
+    const std::int64_t wait = wait_for_bus(stats);
+    return cycles(wait + wait_for_memory(stats, line, wait));
+}
+
+/// The processor goes on at a whole cycle.
+unsigned Interconnect::cycles(std::int64_t wait) {
+    return static_cast<unsigned>((wait + kUnit - 1) / kUnit);
+}
+
+std::int64_t Interconnect::wait_for_bus(Statistics& stats) {
+    return bus_.empty() ? 0 : counted(stats, Resource::bus, bus_.front().serve(now_), bandwidth_.bus);
+}
+
+std::int64_t Interconnect::wait_for_memory(Statistics& stats, Line line, std::int64_t after) {
+    if (banks_.empty()) {
+        return 0;
+    }
+    Queue& bank = banks_[line % banks_.size()];
+    return counted(stats, Resource::memory, bank.serve(now_ + after), bandwidth_.memory);
+}
+
+void Interconnect::write_evicted(Statistics& stats) {
+    for (const Line line : evicted_) {
+        bus_and_memory(stats, line);
+    }
+    evicted_.clear();
+}
+
+}  // namespace s80::model
