@@ -92,6 +92,12 @@ public:
     bool in_l2(unsigned core, Line line) const;
     bool l1_writable(unsigned core, Line line) const;
 
+    /// Cycles that a processor lost otherwise than by an access.
+    void lost(unsigned core, Context context, Service service, std::uint64_t cycles) {
+        stats_.stall(core, context, Kind::ifetch, service) += cycles;
+        stats_.entry_stall(context, service) += cycles;
+    }
+
     const Machine& machine() const { return machine_; }
     const Protocol& protocol() const { return protocol_; }
     std::size_t lines() const { return holders_.lines(); }

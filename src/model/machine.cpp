@@ -109,6 +109,7 @@ Machine read_machine(const toml::table& root, const std::string& path) {
                  number("latency.upgrade")};
     m.translation = read_translation(root, path);
     m.bandwidth = read_bandwidth(root, path);
+    m.issue_share = root.contains("smt") ? need<double>(root, path, "smt.issue_share") : 1.0;
     m.base_cpi = need<double>(root, path, "clock.base_cpi");
     m.quantum_cycles = number("clock.quantum_cycles");
     m.slice_instructions = number("clock.slice_instructions");
@@ -156,6 +157,10 @@ void Machine::check(const std::string& where) const {
         !std::has_single_bit(translation.page_table) || translation.page_table > kMaxCacheBytes) {
         throw Error(where + ": translation.entries (at most " + std::to_string(Translation{}.entries) +
                     ") and translation.page_table must be powers of two");
+    }
+    if (!(issue_share > 0 && issue_share <= 1) || (issue_share < 1 && threads_per_core != 2)) {
+        throw Error(where +
+                    ": smt.issue_share is above 0 and at most 1, and below 1 only with two threads a core");
     }
     if (bandwidth.bus > kMaxService || bandwidth.memory > kMaxService || bandwidth.banks == 0 ||
         bandwidth.banks > kMaxBanks) {

@@ -53,6 +53,7 @@ struct Machine {
     Latency latency;
     Translation translation;
     Bandwidth bandwidth;
+    double issue_share = 1.0;  ///< how fast each of a core's two threads issues while both do
     double base_cpi = 1.0;
     unsigned quantum_cycles = 200;
     unsigned slice_instructions = 200;

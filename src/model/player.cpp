@@ -22,12 +22,14 @@ constexpr std::ptrdiff_t kEventsAhead = 32;
 Player::Player(Hierarchy& hierarchy)
     : hierarchy_(hierarchy),
       cpi_(std::llround(hierarchy.machine().base_cpi * kUnit)),
+      shared_cpi_(std::llround(hierarchy.machine().base_cpi * kUnit / hierarchy.machine().issue_share)),
       quantum_(static_cast<std::int64_t>(hierarchy.machine().quantum_cycles) * kUnit),
       longest_lead_(static_cast<std::int64_t>(hierarchy.machine().clock_hz) * kUnit / 1000 * kLongestLeadMs),
       threads_per_core_(hierarchy.machine().threads_per_core),
       awake_from_(hierarchy.machine().processors, 0),
       lead_(hierarchy.machine().processors, 0),
-      base_(hierarchy.machine().cores(), 0) {}
+      base_(hierarchy.machine().cores(), 0),
+      part_(hierarchy.machine().processors, 0) {}
 
 std::uint64_t Player::clock_ns() const {
     __extension__ typedef unsigned __int128 Wide;  // cycles times 10^9 outgrow 64 bits after a minute
@@ -82,6 +84,10 @@ void Player::begin(const Window& window) {
         const Stream& stream = window.streams[p];
         Cursor cursor;
         cursor.core = p / threads_per_core_;
+        cursor.runs_on = stream.runs_on;
+        cursor.done = !stream.ran;
+        cursor.quiet(0, awake_from_[p]);
+        stream.each_used([&](Context context) { cursor.of_tail = context; });
         if (stream.ran) {
             cursor.at = stream.events.data();
             cursor.end = cursor.at + stream.size;
@@ -98,16 +104,35 @@ void Player::begin(const Window& window) {
 }
 
 /// Always goes on with the processor whose clock is lowest, until it is a quantum ahead of the next.
-template <bool kPlaced, bool kObserved>
-void Player::merge() {
+template <bool kPlaced, bool kObserved, bool kShared>
+void Player::turns() {
     while (!turns_.empty()) {
         const unsigned p = turns_.take();
-        run<kPlaced, kObserved>(p, turns_.next() + quantum_);
+        run<kPlaced, kObserved, kShared>(p, turns_.next() + quantum_);
         const Cursor& cursor = cursors_[p];
         if (!cursor.done && !cursor.blocked) {
             turns_.add(p, std::max(cursor.turn, cursor.clock));
         }
     }
+}
+
+template <bool kPlaced, bool kObserved>
+void Player::merge() {
+    shared_cpi_ != cpi_ ? turns<kPlaced, kObserved, true>() : turns<kPlaced, kObserved, false>();
+}
+
+/// How long an instruction takes that begins then. Only two threads share a core.
+template <bool kShared>
+inline std::int64_t Player::cpi_at(unsigned processor, std::int64_t moment) const {
+    return kShared && cursors_[processor ^ 1U].issues(moment) ? shared_cpi_ : cpi_;
+}
+
+void Player::wait_for_issue(unsigned processor, Context context, std::int64_t parts) {
+    std::int64_t& part = part_[processor];
+    part += parts;
+    hierarchy_.lost(cursors_[processor].core, context, Service::issue,
+                    static_cast<std::uint64_t>(part / kUnit));
+    part %= kUnit;
 }
 
 /// Has the host fetch what the events after `at` will need. Only in a placed window, where nearly every one
@@ -129,12 +154,11 @@ inline void Player::look_ahead(const Cursor& cursor, const Event* at) const {
 /// L1 absorbs, and a filtered capture replays in the order of its run. Events without instructions between
 /// them are of one block, which is not divided: nobody plays between the load and the store of a
 /// read-modify-write.
-template <bool kPlaced, bool kObserved>
+template <bool kPlaced, bool kObserved, bool kShared>
 void Player::run(unsigned processor, std::int64_t until) {
     Cursor& cursor = cursors_[processor];
     const unsigned core = cursor.core;
     const Hierarchy::L1s l1s = hierarchy_.l1s(core);  // a copy: no store can change it
-    const std::int64_t cpi = cpi_;
     const auto window_begin = static_cast<std::int64_t>(cycles_);
     const Event* const end = cursor.end;
     const Event* at = cursor.at;
@@ -143,12 +167,16 @@ void Player::run(unsigned processor, std::int64_t until) {
     cursor.turn = until;
     while (at != end) {
         const Event& event = *at;
+        const std::int64_t cpi = cpi_at<kShared>(processor, clock);
         const std::int64_t when = clock + event.delta * cpi;
         if (when > until && event.delta != 0) {
             break;
         }
         ++at;
         look_ahead<kPlaced>(cursor, at);
+        if (kShared && cpi != cpi_) {
+            wait_for_issue(processor, event.context, event.delta * (cpi - cpi_));
+        }
         clock = when;
         instructions += event.delta;
         if constexpr (kObserved) {
@@ -165,6 +193,9 @@ void Player::run(unsigned processor, std::int64_t until) {
                 hierarchy_.now(window_begin + clock);
                 clock += kUnit * hierarchy_.access(core, event.line, kind, event.context);
             }
+            if (kShared && clock != when) {
+                cursor.quiet(when, clock);
+            }
         } else if (event.op == Op::signal) {
             if (signal(event.line, clock)) {
                 cursor.turn = clock;
@@ -178,11 +209,16 @@ void Player::run(unsigned processor, std::int64_t until) {
             }
             const std::int64_t woken = std::max(clock, sent(event.line));
             cursor.idle += woken - clock;
+            cursor.quiet(clock, woken);
             clock = woken;
         }
     }
+    const std::int64_t cpi = cpi_at<kShared>(processor, clock);
     const auto tail = static_cast<std::int64_t>(cursor.tail) * cpi;
     if (at == end && !cursor.blocked && clock + tail <= until) {
+        if (kShared && cpi != cpi_) {
+            wait_for_issue(processor, cursor.of_tail, static_cast<std::int64_t>(cursor.tail) * (cpi - cpi_));
+        }
         clock += tail;
         instructions += cursor.tail;
         cursor.done = true;
@@ -210,6 +246,7 @@ bool Player::signal(std::uint32_t number, std::int64_t when) {
         if (c.blocked && c.waits_for == number) {
             c.blocked = false;
             c.idle += std::max<std::int64_t>(when - c.clock, 0);
+            c.quiet(c.clock, std::max(c.clock, when));
             c.clock = std::max(c.clock, when);
             turns_.add(p, c.clock);
             woke = true;

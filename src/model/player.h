@@ -62,14 +62,34 @@ private:
         std::uint32_t waits_for = 0;
         bool blocked = false;
         bool done = false;
+        // Where threads share their core's issue slots:
+        bool runs_on = false;
+        Context of_tail;
+        std::int64_t quiet_begin = 0;  ///< of the last time in which it stalled or slept
+        std::int64_t quiet_end = 0;
+
+        void quiet(std::int64_t from, std::int64_t to) {
+            quiet_begin = from;
+            quiet_end = to;
+        }
+        /// Whether it takes issue slots at that moment: it neither sleeps nor stalls.
+        bool issues(std::int64_t moment) const {
+            const bool awake = moment < clock || runs_on || (!done && !blocked);
+            return awake && (moment < quiet_begin || moment >= quiet_end);
+        }
     };
     void begin(const Window& window);
     template <bool kPlaced, bool kObserved>
     void merge();
+    template <bool kPlaced, bool kObserved, bool kShared>
+    void turns();
     template <bool kPlaced>
     void look_ahead(const Cursor& cursor, const Event* at) const;
-    template <bool kPlaced, bool kObserved>
+    template <bool kPlaced, bool kObserved, bool kShared>
     void run(unsigned processor, std::int64_t until);
+    template <bool kShared>
+    std::int64_t cpi_at(unsigned processor, std::int64_t moment) const;
+    void wait_for_issue(unsigned processor, Context context, std::int64_t parts);
     std::int64_t& sent(std::uint32_t number);
     bool signal(std::uint32_t number, std::int64_t when);
     void advance(const Window& window);
@@ -78,6 +98,7 @@ private:
     Hierarchy& hierarchy_;
     std::vector<Observer*> observers_;
     std::int64_t cpi_;           ///< 1/256 cycle an instruction
+    std::int64_t shared_cpi_;    ///< the same while the core's other thread issues too
     std::int64_t quantum_;       ///< 1/256 cycle
     std::int64_t longest_lead_;  ///< 1/256 cycle
     unsigned threads_per_core_;
@@ -89,7 +110,10 @@ private:
     /// How much longer each was busy than the clock moved since they were level.
     std::vector<std::int64_t> lead_;
     std::vector<std::uint64_t> base_;  ///< base cycles by core, 1/256
-    std::vector<Cursor> cursors_;      ///< by processor
+    /// Of the cycles that each processor waited for issue slots: what is less than a cycle and not yet
+    /// counted, 1/256.
+    std::vector<std::int64_t> part_;
+    std::vector<Cursor> cursors_;  ///< by processor
     Turns turns_;
     std::vector<std::int64_t> sent_;  ///< when each interrupt was sent; negative: not yet
 };

@@ -96,7 +96,9 @@ constexpr std::array<StatInfo, kStats> kDeclared{{
      5,
      {core, privilege, party, kind, service},
      false,
-     "cycles beyond the base cycles, by where the access was serviced"},
+     "cycles beyond the base cycles, by where the access was serviced; issue: instructions that waited for "
+     "the "
+     "core's other thread"},
     {"busy_cycles", "cycles", 1, {core}, false, "base cycles and stall cycles"},
     {"transactions",
      "transactions",
@@ -156,7 +158,7 @@ std::span<const char* const> labels(Dim dim) {
     static constexpr const char* kKind[] = {"ifetch", "load", "store", "walk"};
     static constexpr const char* kSource[] = {"memory", "M", "O", "E", "S"};
     static constexpr const char* kState[] = {"M", "O", "E", "S"};
-    static constexpr const char* kService[] = {"l2", "memory", "cache", "upgrade"};
+    static constexpr const char* kService[] = {"l2", "memory", "cache", "upgrade", "issue"};
     static constexpr const char* kInstruction[] = {
         "load", "store", "load_store", "branch_conditional", "branch_unconditional", "other"};
     static constexpr const char* kTransaction[] = {"CRTE", "DELT", "RENM", "SRCH", "SELT",

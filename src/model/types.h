@@ -80,8 +80,9 @@ enum class StateClass : std::uint8_t { M, O, E, S, none };
 inline constexpr unsigned kStateClasses = 4;
 
 /// Where an access that stalls was serviced; the order of `dims.service`.
-enum class Service : std::uint8_t { l2, memory, cache, upgrade };
-inline constexpr unsigned kServices = 4;
+/// issue: not an access but an instruction, which waits while the core's other thread takes issue slots.
+enum class Service : std::uint8_t { l2, memory, cache, upgrade, issue };
+inline constexpr unsigned kServices = 5;
 
 /// What a request may have to wait for; the order of `dims.resource`.
 enum class Resource : std::uint8_t { bus, memory };

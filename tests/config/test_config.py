@@ -96,6 +96,8 @@ def test_unknown_machine_key_is_refused(key: str, message: str) -> None:
         ({"translation.entries": 2048}, r"translation.entries.*less than or equal to 1024"),
         ({"translation.page_table": "96MiB"}, r"translation.page_table = 100663296 is no power of two"),
         ({"bandwidth.bus": 2_000_000}, r"bandwidth.bus.*less than or equal to 1000000"),
+        ({"smt.issue_share": 0}, r"smt.issue_share.*greater than 0"),
+        ({"smt.issue_share": 0.5}, r"smt.issue_share = 0.5 is for cores of two threads"),
         ({"bandwidth.banks": 0}, r"bandwidth.banks.*greater than or equal to 1"),
         ({"latency.memory": 1 << 32}, r"latency.memory.*less than or equal to 4294967295"),
         (

@@ -106,6 +106,14 @@ class Bandwidth(Strict):
     banks: int = Field(1, ge=1, le=BANKS)
 
 
+class Smt(Strict):
+    """Two threads on a core share its caches and its issue slots: while the other one issues too (it neither sleeps nor
+    stalls), an instruction of each takes base_cpi / issue_share cycles. 1: as if each thread issued alone; 0.5: every
+    second slot of a core that issues one instruction at a time. Stalls overlap."""
+
+    issue_share: Annotated[float, Field(gt=0, le=1)] = 1.0
+
+
 class GuestPart(Strict):
     """What the guest sees; a change here, `tick_hz` aside, needs a new ready checkpoint.
 
@@ -133,6 +141,7 @@ class Machine(Strict):
     clock: Clock = Clock()
     translation: Translation = Translation()
     bandwidth: Bandwidth = Bandwidth()
+    smt: Smt = Smt()
     guest: GuestPart
     provenance: dict[str, str] = Field(default_factory=dict)
 
@@ -144,6 +153,11 @@ class Machine(Strict):
             raise ValueError(
                 f"processors.count = {self.processors.count} is no multiple of processors.threads_per_core = "
                 f"{self.processors.threads_per_core}"
+            )
+        if self.smt.issue_share < 1 and self.processors.threads_per_core != 2:
+            raise ValueError(
+                f"smt.issue_share = {self.smt.issue_share:g} is for cores of two threads; "
+                f"processors.threads_per_core = {self.processors.threads_per_core}"
             )
         for name, cache in (("l1i", self.l1i), ("l1d", self.l1d), ("l2", self.l2)):
             sets, rest = divmod(cache.size, cache.ways * self.line_bytes)
@@ -188,9 +202,9 @@ class Machine(Strict):
 
     def _dump(self, without: set[str]) -> dict[str, Any]:
         """A machine says nothing of what it does not use: most have never heard of another way to translate, nor of
-        queues."""
-        unused = {"translation"} if self.translation == Translation() else set()
-        unused |= {"bandwidth"} if self.bandwidth == Bandwidth() else set()
+        queues or shared issue slots."""
+        optional = {"translation": Translation(), "bandwidth": Bandwidth(), "smt": Smt()}
+        unused = {name for name, default in optional.items() if getattr(self, name) == default}
         return self.model_dump(exclude=without | unused)
 
 

@@ -15,7 +15,7 @@ from s80lab.base.hashing import file_hash, text_hash, value_hash
 from s80lab.base.strict import hint, resolve
 from s80lab.config.axes import sweep_points
 from s80lab.config.experiment import Experiment, Gem5Part, Gem5Phases, RubyPart, load_experiment, load_scale
-from s80lab.config.machine import Bandwidth, Machine, Translation, load_machine
+from s80lab.config.machine import Bandwidth, Machine, Smt, Translation, load_machine
 from s80lab.config.workload import job_text
 from s80lab.experiment.plan import Inputs, Options, SeedPlan
 from s80lab.gem5.binary import find_gem5
@@ -208,6 +208,8 @@ def gem5_design(
         raise UserError("translation: gem5's processors walk the guest's own page tables; leave [translation] away")
     if machine.bandwidth != Bandwidth():
         raise UserError("bandwidth: Ruby's network and memory have queues of their own; leave [bandwidth] away")
+    if machine.smt != Smt():
+        raise UserError("smt: gem5's TimingSimpleCPU has one thread a core; leave [smt] away")
     ruby = resolve(part.ruby.model_dump(), RubyPart, f"experiment {name}: [gem5.ruby]", of_ruby)
     least = 2 * PROBE_FILTER_WAYS * machine.line_bytes
     if ruby.probe_filter and (ruby.probe_filter < least or ruby.probe_filter & (ruby.probe_filter - 1)):

@@ -220,6 +220,7 @@ SECTIONS: tuple[Section, ...] = (
                     "memory": "misses serviced by memory",
                     "cache": "misses serviced by a cache",
                     "upgrade": "upgrades",
+                    "issue": "waiting for the core's other thread",
                 },
                 THREE,
             ),

@@ -13,7 +13,6 @@ from s80lab.report.figures.style import INK, key, panels, percent_axis, stacked
 from s80lab.results import paper
 
 SOURCES = ("memory", "M", "O", "E", "S")
-SERVICES = ("base", "l2", "memory", "cache", "upgrade")
 FATES = {
     "M": ("e_fate.e_to_m", "to M by a store"),
     "S": ("e_fate.e_downgraded", "read by another core"),
@@ -83,11 +82,13 @@ def e_state(groups: Sequence[Group]) -> Figure:
 def cpi(groups: Sequence[Group]) -> Figure:
     figure, axes = panels(1, len(groups), 1.9)
     words = {"base": "base", "l2": "L2 hit", "memory": "memory", "cache": "another cache", "upgrade": "upgrade"}
+    if any(group.has("cpi.issue") for group in groups):
+        words["issue"] = "other thread"
     for axis, group in zip(axes, groups, strict=True):
         told = [name for name in ("user", "kernel") if group.estimate(f"cpi_at.{name}.all") is not None]
         bars = [*((name, f"cpi_at.{name}") for name in told), ("all", "cpi")]
-        rows = [(name, [group.mean(f"{metric}.{part}") for part in SERVICES]) for name, metric in bars]
-        stacked(axis, rows, SERVICES, 1)
+        rows = [(name, [group.mean(f"{metric}.{part}") for part in words]) for name, metric in bars]
+        stacked(axis, rows, tuple(words), 1)
         for place, (_, parts) in enumerate(reversed(rows)):
             axis.text(sum(parts), place, f" {sum(parts):.2f}", va="center", color=INK, fontsize=8.5)
         axis.set_xlabel("cycles per instruction")

@@ -36,6 +36,7 @@ COLOURS = {
     "l2": "#5d9e6f",
     "cache": "#d9922e",
     "upgrade": "#8c6bb1",
+    "issue": "#2f7ca8",
     "evicted": "#7b8794",
     "invalidated": "#8c6bb1",
 }

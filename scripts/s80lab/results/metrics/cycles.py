@@ -15,6 +15,8 @@ WALK_LEVELS = 4
 def cpi_parts(region: Delta, stalls: list[int], instructions: int) -> Value:
     services = region.header.labels["service"]
     parts = {service: ratio(stall, instructions) for service, stall in zip(services, stalls, strict=True)}
+    if region.header.threads_per_core == 1:
+        parts.pop("issue", None)  # nobody to wait for
     base = instructions * region.header.base_cpi
     return {"all": ratio(base + sum(stalls), instructions), "base": ratio(base, instructions), **parts}
 
