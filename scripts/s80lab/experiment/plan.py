@@ -111,7 +111,7 @@ class SeedPlan(ABC):
         return self.name
 
     def login_job(self) -> str:
-        return login_job_text(self.clients, self.scale.users)
+        return login_job_text(self.experiment.workload, self.clients, self.scale.users)
 
     @cached_property
     def ready_key(self) -> str:

@@ -80,12 +80,6 @@ def table_1() -> dict[str, dict[str, float]]:
 
 
 @cache
-def what_they_do() -> dict[str, str]:
-    """Transaction type to the paper's words for it, in the order of Table 1."""
-    return {row["type"]: row["what"] for row in _read("transactions.tsv")}
-
-
-@cache
 def table_2() -> dict[str, dict[str, dict[str, float]]]:
     """Mix to last type to next type to probability, rows normalised."""
     weights: dict[str, dict[str, dict[str, float]]] = {}
