@@ -29,6 +29,8 @@ FILES = (
 BUILT = (
     "build/bin/s80-loadgen",
     "build/bin/s80-mailstore",
+    "build/bin/s80-webstore",
+    "build/bin/s80-page",
     "build/bin/s80-order",
     "build/bin/s80-replay",
     "build/lib/libs80lab.so",

@@ -14,7 +14,7 @@ from tests.loadgen.mail_system import await_port, free_port, make_certificate
 from s80lab.base import paths
 
 APACHE = shutil.which("apache2", path="/usr/sbin:/usr/bin")
-SETTINGS = paths.ROOT / "workloads" / "servers" / "apache" / "etc" / "apache2" / "apache2.conf"
+SETTINGS = paths.ROOT / "workloads" / "servers" / "apache" / "rootfs" / "etc" / "apache2" / "apache2.conf"
 WEBSTORE = paths.BUILD / "bin" / "s80-webstore"
 PAGE = paths.BUILD / "bin" / "s80-page"
 
