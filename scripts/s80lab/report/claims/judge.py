@@ -22,7 +22,7 @@ from s80lab.results.paper import Claim
 
 MIXES = ("imapb", "imape")
 # What two groups share that differ in the mix alone.
-_SETTING = ("scale", "protocol", "machine", "engine")
+_SETTING = ("scale", "protocol", "machine", "server", "engine")
 
 
 @dataclass(frozen=True)
