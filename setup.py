@@ -24,13 +24,18 @@ FILES = (
     "workloads/classes.toml",
     "workloads/profiles",
     "workloads/scales",
+    "workloads/servers",
 )
 # Without them the package still proves protocols and reads results; what needs them says that they are missing.
 BUILT = (
     "build/bin/s80-loadgen",
     "build/bin/s80-mailstore",
+    "build/bin/s80-webstore",
+    "build/bin/s80-page",
     "build/bin/s80-order",
     "build/bin/s80-replay",
+    "build/bin/s80-uw-deliver",
+    "build/bin/s80-uw-imapd",
     "build/lib/libs80lab.so",
     "build/lib/libs80turns.so",
 )
@@ -47,7 +52,7 @@ class Build(build_py):
             source, target = ROOT / name, shipped / name
             target.parent.mkdir(parents=True, exist_ok=True)
             if source.is_dir():
-                shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+                shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "*.cpp", "*.hpp"))
             elif source.is_file():
                 shutil.copy(source, target)
             elif name not in BUILT:

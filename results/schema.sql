@@ -2,7 +2,7 @@
 -- The results database. A run's rows are written in one transaction, when the run is whole.
 -- Counts are of the measured region; times are modelled unless a name says otherwise.
 -- A change here needs a higher user_version; scripts/s80lab/database.py refuses every other.
-PRAGMA user_version = 3;
+PRAGMA user_version = 4;
 
 CREATE TABLE run (
     id           TEXT PRIMARY KEY,
@@ -11,6 +11,7 @@ CREATE TABLE run (
     engine       TEXT NOT NULL,     -- qemu, gem5; replay: of a capture, without a load generator
     machine      TEXT NOT NULL,
     protocol     TEXT NOT NULL,
+    server       TEXT NOT NULL,     -- workloads/servers
     workload     TEXT NOT NULL,
     scale        TEXT NOT NULL,
     seed         INTEGER NOT NULL,
@@ -166,7 +167,7 @@ FROM (SELECT run.id AS run, experiment, mix, seed, run.instructions AS instructi
 
 -- One row a run: what was modelled beside what it did. sizes in bytes.
 CREATE VIEW v_design AS
-SELECT run.id AS run, experiment, mix, seed, engine, capture, form, machine, protocol,
+SELECT run.id AS run, experiment, mix, seed, engine, capture, form, machine, protocol, server,
        (SELECT value FROM design WHERE run = run.id AND key = 'l2.size') AS l2_size,
        (SELECT value FROM design WHERE run = run.id AND key = 'l2.ways') AS l2_ways,
        (SELECT value FROM design WHERE run = run.id AND key = 'l2.inclusion') AS l2_inclusion,

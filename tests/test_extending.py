@@ -30,6 +30,7 @@ class Section:
         """Does what the section says; fails with the output of the first command that does."""
         for language, how, name, content in BLOCK.findall(self.text):
             if name:
+                (tree / name).parent.mkdir(parents=True, exist_ok=True)
                 with (tree / name).open("a" if how == "at the end of" else "x", encoding="utf-8") as file:
                     file.write(content)
             else:

@@ -10,7 +10,7 @@ import pytest
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.config.machine import load_machine
-from s80lab.config.workload import TRANSACTIONS, expected_mix, job_text, load_workload
+from s80lab.config.workload import Imap, expected_mix, job_text, load_workload, login_job_text
 
 
 @pytest.mark.parametrize("mix", ["imapb", "imape"])
@@ -25,7 +25,7 @@ def test_profiles_have_the_papers_rows(mix: str) -> None:
 def test_stationary_mix_of_the_chains() -> None:
     browsing, management = (expected_mix(load_workload(name)) for name in ("imapb", "imape"))
     for mix in (browsing, management):
-        assert list(mix) == list(TRANSACTIONS)
+        assert list(mix) == list(Imap.WHAT)
         assert sum(mix.values()) == pytest.approx(1)
     assert browsing["SELT"] == pytest.approx(0.199, abs=0.001)
     assert browsing["SEND"] == pytest.approx(0.245, abs=0.001)
@@ -66,12 +66,47 @@ def changed(tmp_path: Path, old: str, new: str) -> Path:
         ("mailboxes_min = 4", "mailboxes_min = 40", "mailboxes_min = 40 is above"),
         ("MDEL = 6 ", "MDLE = 6 ", "mix_percent"),
         ("CRTE = [   1, ", "CRTE = [ ", "CRTE"),
+        (
+            'move = "copy"',
+            'header_fetch = "some"',
+            '`some` is not allowed: it must be "range", "each" or',
+        ),
+        ('move = "copy"', "header_fetch = 0", "key `header_fetch`: `0` is not allowed"),
+        (
+            'mix = "imapb"',
+            'mix = "imapb"\nprotocol = "nntp"',
+            "`nntp` is none: allowed are imap, pop3, web",
+        ),
+        ('mix = "imapb"', 'mix = "imapb"\nprotocol = "web"', "unknown key `incoming_per_s`"),
     ],
 )
 def test_a_wrong_profile_is_refused(old: str, new: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=message) as refusal:
         load_workload(changed(tmp_path, old, new))
     assert "mine.toml" in str(refusal.value)
+
+
+def test_a_profile_has_the_transactions_of_its_protocol() -> None:
+    pop3, web = load_workload("pop3"), load_workload("web")
+    assert pop3.transactions == ("CHCK", "RETR", "SEND")
+    assert expected_mix(web) == pytest.approx({"FILE": 0.2, "PAGE": 0.8})
+    lines = job_text(pop3, clients=2, users=3, seed=1).splitlines()
+    assert {"protocol=pop3", "transactions=CHCK RETR SEND", "driver=independent"} <= set(lines)
+    assert not any(line.startswith(("transition.", "move", "mailboxes")) for line in lines)
+    assert login_job_text(web, 2, 3).splitlines()[:2] == ["hold=1", "protocol=web"]
+
+
+def test_a_chain_needs_its_rows(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text('driver = "chain"\n' + (paths.PROFILES / "web.toml").read_text().replace("driver =", "# driver ="))
+    with pytest.raises(UserError, match='driver = "chain" needs `transitions`'):
+        load_workload(path)
+
+
+def test_headers_are_fetched_as_the_profile_says() -> None:
+    each = load_workload("imapb").model_copy(update={"header_fetch": "each"})
+    assert "header_fetch=each" in job_text(each, clients=1, users=1, seed=1).splitlines()
+    assert "header_fetch=range" in job_text("imapb", clients=1, users=1, seed=1).splitlines()
 
 
 def test_an_unknown_profile_names_those_there_are() -> None:

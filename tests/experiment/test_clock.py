@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from tests.lab import LIMIT_S, Lab
 
-from s80lab.config.workload import TRANSACTIONS, Workload, job_text, load_workload
+from s80lab.config.workload import Imap, Workload, job_text, load_workload
 from s80lab.experiment import checkpoint
 from s80lab.experiment.checkpoint import SNAPSHOTS, Checkpoint
 from s80lab.experiment.plan import Options, Plan, plan
@@ -70,9 +70,9 @@ Measure = Callable[[str, int], Measured]
 def cheap_workload() -> Workload:
     """VIEW and a few SRCH: no mailbox is rewritten. Constant think times leave
     the law no sampling error."""
-    mix = dict.fromkeys(TRANSACTIONS, 0.0) | {"VIEW": 90.0, "SRCH": 10.0}
+    mix = dict.fromkeys(Imap.WHAT, 0.0) | {"VIEW": 90.0, "SRCH": 10.0}
     changed = {"driver": "independent", "mix_percent": mix, "think": "constant", "incoming_per_s": 0.0}
-    return Workload.model_validate(load_workload("imapb").model_dump() | changed)
+    return Imap.model_validate(load_workload("imapb").model_dump() | changed)
 
 
 def tiny_plan(latency_factor: int) -> Plan:

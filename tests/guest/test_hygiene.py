@@ -10,7 +10,7 @@ import pytest
 from tests.guest.checked_guest import Checked, run_checked
 from tests.lab import Lab
 
-from s80lab.config.workload import TRANSACTIONS, Workload, job_text, load_workload
+from s80lab.config.workload import Imap, Workload, job_text, load_workload
 
 pytestmark = pytest.mark.guest
 
@@ -26,9 +26,9 @@ SCHEDULER = {
 
 def selecting() -> Workload:
     """Every transaction opens a mailbox."""
-    mix = dict.fromkeys(TRANSACTIONS, 0.0) | {"SELT": 100.0}
+    mix = dict.fromkeys(Imap.WHAT, 0.0) | {"SELT": 100.0}
     changed = {"driver": "independent", "mix_percent": mix, "incoming_per_s": 0.0}
-    return Workload.model_validate(load_workload("imapb").model_dump() | changed)
+    return Imap.model_validate(load_workload("imapb").model_dump() | changed)
 
 
 @pytest.fixture(scope="module")

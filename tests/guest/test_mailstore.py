@@ -19,9 +19,9 @@ from s80lab.base.paths import BUILD
 PROGRAM = BUILD / "bin" / "s80-mailstore"
 
 
-def build(root: Path, *, users: int = 5, mailboxes: int = 6, kib: int = 256, seed: int = 1) -> Path:
+def build(root: Path, *, users: int = 5, mailboxes: int = 6, kib: int = 256, seed: int = 1, form: str = "mbox") -> Path:
     root.mkdir()
-    arguments = {"root": root, "users": users, "mailboxes": mailboxes, "mailbox-kib": kib, "seed": seed}
+    arguments = {"root": root, "users": users, "mailboxes": mailboxes, "mailbox-kib": kib, "seed": seed, "format": form}
     words = [word for key, value in arguments.items() for word in (f"--{key}", str(value))]
     subprocess.run([PROGRAM, *words], check=True, capture_output=True)
     return root
@@ -30,6 +30,11 @@ def build(root: Path, *, users: int = 5, mailboxes: int = 6, kib: int = 256, see
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(tmp_path_factory.mktemp("mailstore") / "store")
+
+
+@pytest.fixture(scope="module")
+def maildirs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("maildirs") / "store", form="maildir")
 
 
 def files(root: Path) -> list[Path]:
@@ -96,9 +101,39 @@ def test_uids_count_up_from_one(store: Path) -> None:
     assert box[0]["X-IMAPbase"].split()[1] == f"{len(box):010}"
 
 
+def bare(message: mailbox.mboxMessage) -> bytes:
+    """The message without what a server keeps in an mbox file."""
+    for name in ("X-IMAPbase", "X-UID", "Status", "X-Keywords"):
+        del message[name]
+    return message.as_bytes()
+
+
+def test_maildirs_hold_the_same_messages(store: Path, maildirs: Path) -> None:
+    """In the order of their files' names; read by Python's own reader."""
+    for user in sorted(path.name for path in store.iterdir()):
+        boxes = {"": store / user / "inbox", **{path.name: path for path in (store / user / "mail").iterdir()}}
+        folders = mailbox.Maildir(maildirs / user / "Maildir", create=False)
+        assert sorted(folders.list_folders()) == sorted(name for name in boxes if name)
+        for name, path in boxes.items():
+            folder = folders.get_folder(name) if name else folders
+            mine = [folder.get_message(key) for key in sorted(folder.keys())]
+            theirs = list(mailbox.mbox(path, create=False))
+            assert ["S" in one.get_flags() for one in mine] == ["R" in one.get_flags() for one in theirs]
+            assert [one.as_bytes() for one in mine] == [bare(one) for one in theirs]
+
+
+def test_a_maildirs_file_says_its_size_and_has_its_messages_time(maildirs: Path) -> None:
+    for path in files(maildirs):
+        name, content = path.name.removesuffix("S"), path.read_bytes()
+        size, lines = len(content), content.count(b"\n")
+        assert name.endswith(f",S={size},W={size + lines}:2,")
+        assert path.stat().st_mtime == int(name.partition(".")[0])
+
+
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
+        (["--format", "mh"], "--format must be mbox or maildir, not 'mh'"),
         (["--users", "0"], "--users must be a number from 1 to 9999, not '0'"),
         (["--mailbox-kib", "1MB"], "--mailbox-kib must be a number"),
         (["--colour", "red"], "unknown option --colour"),

@@ -8,16 +8,19 @@ from pathlib import Path
 
 import pytest
 
+from s80lab.config.server import load_server
 from s80lab.image.build import ImageManifest, build_image, load_image
 from s80lab.image.contents import COMMON, PROGRAMS
 
 pytestmark = pytest.mark.guest
 
+SERVER = load_server("dovecot")
+
 
 @pytest.fixture(scope="module")
 def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("image") / "debian"
-    build_image(folder, progress=print)
+    build_image(folder, SERVER, progress=print)
     return folder
 
 
@@ -47,9 +50,9 @@ def test_nothing_but_programs_libraries_and_settings(tree: Path) -> None:
 
 
 def test_common_files_are_there_and_init_can_be_executed(tree: Path) -> None:
-    for path in COMMON.rglob("*"):
-        if path.is_file():
-            assert (tree / path.relative_to(COMMON)).read_bytes() == path.read_bytes()
+    files = {str(path.relative_to(COMMON)): path for path in COMMON.rglob("*") if path.is_file()} | SERVER.files()
+    for name, path in files.items():
+        assert (tree / name).read_bytes().startswith(path.read_bytes())
     assert (tree / "init").stat().st_mode & 0o111
 
 
@@ -85,14 +88,14 @@ def test_our_programs_need_nothing_of_the_guest(tree: Path) -> None:
 
 
 def test_the_key_is_the_servers_alone(image: Path) -> None:
-    command = ["cpio", "--list", "--verbose", "--quiet", "--file", str(image / "initramfs.cpio"), "etc/dovecot/key.pem"]
+    command = ["cpio", "--list", "--verbose", "--quiet", "--file", str(image / "initramfs.cpio"), "etc/tls/key.pem"]
     assert subprocess.run(command, check=True, capture_output=True, text=True).stdout.startswith("-rw------- ")
 
 
 def test_building_again_changes_nothing(image: Path) -> None:
     before = (image / "initramfs.cpio").stat().st_mtime_ns
     said: list[str] = []
-    manifest = build_image(image, progress=said.append)
+    manifest = build_image(image, SERVER, progress=said.append)
     assert said == ["image: up to date"]
     assert isinstance(manifest, ImageManifest)
     assert (image / "initramfs.cpio").stat().st_mtime_ns == before
@@ -105,5 +108,5 @@ def test_only_the_lock_is_left_beside_it(image: Path) -> None:
 def test_a_killed_builds_leavings_are_removed(image: Path) -> None:
     leavings = image.parent / ".debian-new" / "root"
     leavings.mkdir(parents=True)
-    build_image(image, progress=print)
+    build_image(image, SERVER, progress=print)
     assert not leavings.parent.exists()

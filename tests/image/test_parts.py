@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from s80lab.base.errors import UserError
+from s80lab.config.server import load_server
 from s80lab.image import build
 from s80lab.image.accounts import accounts_database
-from s80lab.image.build import build_image, load_image
+from s80lab.image.build import build_image, image_folder, load_image
 from s80lab.image.contents import COMMON
 from s80lab.image.cpio import character_device, directory, regular, symlink, write_archive
 from s80lab.image.files import kept_files
@@ -65,19 +66,17 @@ def test_kept_programs_bring_their_libraries(tmp_path: Path) -> None:
         [*link, str(tmp_path / "root/usr/bin/program"), str(library), "-Wl,-e,main"],
         input="int one(void); int main(void){return one();}", text=True, check=True,
     )  # fmt: skip
-    rules = tmp_path / "keep.txt"
-    rules.write_text("# comment\nusr/bin/program\n")
+    rules = {"usr/bin/program": "here"}
     paths = [entry.path for entry in kept_files(tmp_path / "root", rules)]
     assert paths == ["lib64/ld-linux-x86-64.so.2", "usr/bin/program", "usr/lib/libone.so.1"]
     library.unlink()
-    with pytest.raises(UserError, match=r"libone\.so\.1; add theirs to packages\.txt"):
+    with pytest.raises(UserError, match=r"libone\.so\.1; add theirs to the packages"):
         kept_files(tmp_path / "root", rules)
 
 
 def test_a_rule_that_matches_nothing_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "keep.txt").write_text("usr/bin/absent\n")
-    with pytest.raises(UserError, match=r"no file of the packages matches 'usr/bin/absent'"):
-        kept_files(tmp_path, tmp_path / "keep.txt")
+    with pytest.raises(UserError, match=r"^here: no file of the packages matches 'usr/bin/absent'"):
+        kept_files(tmp_path, {"usr/bin/absent": "here"})
 
 
 def test_versions_come_from_the_archives_names() -> None:
@@ -105,7 +104,7 @@ def test_the_accounts_file_does_not_depend_on_the_hosts_sqlite(tmp_path: Path) -
 
 
 def test_the_kept_certificate_is_of_p256_fits_its_key_and_holds_on_the_guests_day() -> None:
-    folder = COMMON / "etc/dovecot"
+    folder = COMMON / "etc/tls"
     text = openssl("x509", "-noout", "-text", "-in", str(folder / "cert.pem"))
     assert "NIST CURVE: P-256" in text
     assert "CN = mail.s80.example" in text or "CN=mail.s80.example" in text
@@ -119,27 +118,29 @@ def openssl(*words: str) -> str:
     return subprocess.run(["openssl", *words], check=True, capture_output=True, text=True).stdout
 
 
-def test_an_absent_image_says_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"manifest\.json is missing.*s80lab image build"):
-        load_image(tmp_path)
+def test_an_absent_image_says_what_to_do() -> None:
+    with pytest.raises(UserError, match=r"manifest\.json is missing.*'s80lab image build'"):
+        load_image(image_folder("absent", "dovecot"))
+    with pytest.raises(UserError, match=r"manifest\.json is missing.*'s80lab image build --server uw'"):
+        load_image(image_folder("absent", "uw"))
 
 
 def test_missing_programs_are_named(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"s80-loadgen is missing: build the programs first"):
-        build_image(tmp_path / "image", progress=print, binaries=tmp_path)
+        build_image(tmp_path / "image", load_server("dovecot"), progress=print, binaries=tmp_path)
 
 
-def test_a_changed_version_is_a_warning_with_a_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(build, "RECIPE", tmp_path)
-    (tmp_path / "versions.txt").write_text("# comment\nsame 1\nolder 1:2-3\ngone 4\n")
+def test_a_changed_version_is_a_warning_with_a_remedy(tmp_path: Path) -> None:
+    recorded = tmp_path / "versions.txt"
+    recorded.write_text("# comment\nsame 1\nolder 1:2-3\ngone 4\n")
     packages = Packages(tmp_path, {"same": "1", "older": "1:2-4", "new": "5"})
     said: list[str] = []
-    build._compare_versions(packages, False, said.append)
+    build._compare_versions(packages, recorded, False, said.append)
     assert len(said) == 3
     assert said[0].startswith("warning: gone is none, recorded is 4: ")
     assert said[1].startswith("warning: new is 5, recorded is none: ")
     assert said[2].startswith("warning: older is 1:2-4, recorded is 1:2-3: ")
     assert all("'s80lab image build --refresh'" in line for line in said)
-    build._compare_versions(packages, True, said.append)
-    build._compare_versions(packages, False, said.append)
+    build._compare_versions(packages, recorded, True, said.append)
+    build._compare_versions(packages, recorded, False, said.append)
     assert len(said) == 3

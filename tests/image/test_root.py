@@ -51,17 +51,11 @@ def test_the_dynamic_linker_is_the_images_own(root: Path, outside: Path) -> None
     subprocess.run(
         [*program, str(put(root / "usr/bin/program"))], input="int main(void){return 0;}", text=True, check=True
     )
-    entries = {entry.path: entry.data for entry in kept_files(root, rules(root, "usr/bin/program"))}
+    entries = {entry.path: entry.data for entry in kept_files(root, {"usr/bin/program": "here"})}
     assert entries[INTERPRETER] == b"the image's"
     own.unlink()
     with pytest.raises(UserError, match=r"dynamic linker .* is in none of the packages"):
-        kept_files(root, rules(root, "usr/bin/program"))
-
-
-def rules(root: Path, pattern: str) -> Path:
-    path = root.parent / "keep.txt"
-    path.write_text(pattern + "\n")
-    return path
+        kept_files(root, {"usr/bin/program": "here"})
 
 
 def test_a_kept_file_that_is_an_absolute_link_is_read_inside(root: Path, outside: Path) -> None:
@@ -69,7 +63,7 @@ def test_a_kept_file_that_is_an_absolute_link_is_read_inside(root: Path, outside
     put(root / outside.relative_to("/") / "tool", b"the image's")
     link(root / "etc/alternatives/tool", outside / "tool")
     link(root / "usr/bin/tool", "/etc/alternatives/tool")
-    assert [entry.data for entry in kept_files(root, rules(root, "usr/bin/t*"))] == [b"the image's"]
+    assert [entry.data for entry in kept_files(root, {"usr/bin/t*": "here"})] == [b"the image's"]
 
 
 def test_a_link_to_a_file_that_the_host_alone_has_is_no_file(root: Path, outside: Path) -> None:

@@ -55,7 +55,7 @@ TEST(Job, NamesTheKeyOfABadValue) {
     EXPECT_NE(refusal("time_ratio=0\n" + independent).find("time_ratio=0"), std::string::npos);
     EXPECT_NE(refusal("clients=-1\n" + independent).find("clients=-1"), std::string::npos);
     EXPECT_NE(refusal("think_ms=-1\n" + independent).find("think_ms"), std::string::npos);
-    EXPECT_NE(refusal("driver=independent\nmix_percent=1 2 3\n").find("ten numbers"), std::string::npos);
+    EXPECT_NE(refusal("driver=independent\nmix_percent=1 2 3\n").find("10 numbers"), std::string::npos);
     EXPECT_NE(refusal("transactions=SELT\n" + independent).find("CRTE DELT"), std::string::npos);
     EXPECT_NE(refusal("clients\n" + independent).find("key=value"), std::string::npos);
 }
@@ -63,11 +63,30 @@ TEST(Job, NamesTheKeyOfABadValue) {
 TEST(Job, NeedsTheMixAndAllRowsOfTheChain) {
     EXPECT_NE(refusal("clients=1\n").find("mix_percent"), std::string::npos);
     std::string rows = mix_line;
-    for (const auto name : transaction_names) {
+    for (const auto name : imap_protocol.transactions) {
         if (name != "MDEL") rows += "transition." + std::string(name) + "=1 1 1 1 1 1 1 1 1 1\n";
     }
     EXPECT_NE(refusal(rows).find("transition.MDEL"), std::string::npos);
     EXPECT_EQ(refusal(rows + "transition.MDEL=0 0 0 0 0 0 0 0 0 1\n"), "");
+}
+
+TEST(Job, HasTheTransactionsOfItsProtocol) {
+    const Job job = parse_job("driver=independent\nmix_percent=60 20 20\nprotocol=pop3\nretrieve_max=3\n");
+    EXPECT_EQ(job.protocol, &pop3_protocol);
+    EXPECT_EQ(job.mix_percent.size(), 3u);
+    EXPECT_EQ(job.retrieve_max, 3u);
+    EXPECT_NE(refusal("protocol=pop3\n" + independent).find("3 numbers"), std::string::npos);
+    EXPECT_NE(refusal("protocol=nntp\n" + independent).find("imap, pop3, web"), std::string::npos);
+    EXPECT_NE(refusal("protocol=web\ntransition.SELT=1 1\n").find("unknown key"), std::string::npos);
+}
+
+TEST(Job, SaysHowHeadersAreFetched) {
+    EXPECT_EQ(parse_job(independent).header_fetch, 0u);
+    EXPECT_EQ(parse_job("header_fetch=range\n" + independent).header_fetch, 0u);
+    EXPECT_EQ(parse_job("header_fetch=each\n" + independent).header_fetch, 1u);
+    EXPECT_EQ(parse_job("header_fetch=20\n" + independent).header_fetch, 20u);
+    EXPECT_NE(refusal("header_fetch=some\n" + independent).find("range, each or"), std::string::npos);
+    EXPECT_NE(refusal("header_fetch=0\n" + independent).find("header_fetch=0"), std::string::npos);
 }
 
 TEST(Job, RefusesThresholdsInTheWrongOrder) {

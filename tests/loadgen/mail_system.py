@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A real Dovecot (IMAPS, LMTP) and a real OpenSMTPD on free ports of 127.0.0.1, all files in one folder."""
+"""A real Dovecot (IMAPS, LMTP and, where installed, POP3S) and a real OpenSMTPD on free ports of 127.0.0.1, all files
+in one folder."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ SMTPD = shutil.which("smtpd", path="/usr/sbin:/usr/bin")
 # Without lazy writes: with them a STORE that is the first to write a delivered message's headers into the mbox file
 # loses its flag (here one in 1,000, which the load generator sets again), now and then twice in a row (an error).
 DOVECOT_CONF = """\
-protocols = imap lmtp
+protocols = imap lmtp{pop3_too}
 listen = 127.0.0.1
 base_dir = {base}/run
 state_dir = {base}/run
@@ -71,10 +72,25 @@ service lmtp {{
     port = {lmtp}
   }}
 }}
+{pop3_service}
 service stats {{
   chroot =
 }}
 {extra}
+"""
+
+POP3_SERVICE = """\
+service pop3-login {{
+  service_count = 0
+  client_limit = 400
+  inet_listener pop3 {{
+    port = 0
+  }}
+  inet_listener pop3s {{
+    port = {pop3}
+    ssl = yes
+  }}
+}}
 """
 
 SMTPD_CONF = """\
@@ -102,6 +118,10 @@ def missing() -> str:
     if SMTPD is None:
         return "needs the package opensmtpd"
     return "" if os.geteuid() == 0 else "Dovecot and OpenSMTPD start only as root"
+
+
+def has_pop3() -> bool:
+    return Path("/usr/lib/dovecot/pop3").exists()
 
 
 def free_port() -> int:
@@ -141,6 +161,7 @@ class MailSystem:
     extra: str = ""  # further Dovecot settings
     password: str = "secret"  # everybody's; the load generator knows it
     imap: int = field(default_factory=free_port)
+    pop3: int = field(default_factory=free_port)
     smtp: int = field(default_factory=free_port)
     lmtp: int = field(default_factory=free_port)
     servers: list[subprocess.Popen[bytes]] = field(default_factory=list)
@@ -148,12 +169,16 @@ class MailSystem:
     @property
     def addresses(self) -> list[str]:
         """The load generator's options that name the servers."""
-        return ["--imap", f"127.0.0.1:{self.imap}", "--smtp", f"127.0.0.1:{self.smtp}"]
+        ports = {"imap": self.imap, "pop3": self.pop3, "smtp": self.smtp}
+        return [word for name, port in ports.items() for word in (f"--{name}", f"127.0.0.1:{port}")]
 
     def start(self) -> None:
         self.base.chmod(0o755)
-        ports = {"base": self.base, "imap": self.imap, "smtp": self.smtp, "lmtp": self.lmtp}
-        (self.base / "dovecot.conf").write_text(DOVECOT_CONF.format(**ports, extra=self.extra, password=self.password))
+        ports = {"base": self.base, "imap": self.imap, "pop3": self.pop3, "smtp": self.smtp, "lmtp": self.lmtp}
+        own = {"extra": self.extra, "password": self.password, "pop3_too": "", "pop3_service": ""}
+        if has_pop3():
+            own |= {"pop3_too": " pop3", "pop3_service": POP3_SERVICE.format(**ports)}
+        (self.base / "dovecot.conf").write_text(DOVECOT_CONF.format(**ports, **own))
         (self.base / "smtpd.conf").write_text(SMTPD_CONF.format(**ports))
         (self.base / "smtpd.conf").chmod(0o600)
         make_certificate(self.base)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "mailboxes.hpp"
+#include "imap/mailboxes.hpp"
+
+#include "accounts.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "response_parser.hpp"
+#include "imap/response_parser.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import resource
 import socket
 import ssl
 import subprocess
@@ -114,6 +115,8 @@ def test_a_servers_endless_list_is_refused(tmp_path: Path, certificate: ssl.SSLC
     for said, message in (
         (b'* LIST () "/" a\r\n' * 20_000, "the server lists more than 10000 mailboxes"),
         (b'* LIST () "/" {99999999999}\r\n' + name, "a mailbox has a name of more than 4 KB"),
+        (b'* LIST () "/" ' + name + b"\r\n", "a mailbox has a name of more than 4 KB"),
+        ((b'* LIST () "/" ' + name[:4000] + b"\r\n") * 400, "the server lists more than 1 MB of names"),
     ):
 
         def answers(tag: bytes, number: int, said: bytes = said) -> bytes:
@@ -122,6 +125,39 @@ def test_a_servers_endless_list_is_refused(tmp_path: Path, certificate: ssl.SSLC
         outcome = against_a_script(tmp_path, certificate, answers)
         assert outcome.code == 1
         assert message in outcome.one("error")["message"]
+
+
+FLOODS = {
+    "words": b"* OK still working\r\n" * 1000,
+    "a message": b"* 1 FETCH (BODY[] {99999999999}\r\n" + b"x" * 20_000,
+    "the rest of a message": b"x" * 20_000,
+}
+
+
+@pytest.mark.parametrize("first", ["words", "a message"])
+def test_a_flood_ends_at_the_reply_timeout(first: str, tmp_path: Path, certificate: ssl.SSLContext) -> None:
+    """The answer to LOGIN never ends; it takes no memory either."""
+    rest = FLOODS["words" if first == "words" else "the rest of a message"]
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        address = f"127.0.0.1:{listening.getsockname()[1]}"
+
+        def flood() -> None:
+            with contextlib.suppress(OSError), certificate.wrap_socket(listening.accept()[0], True) as client:
+                client.sendall(b"* OK ready\r\n")
+                client.recv(100)
+                client.sendall(FLOODS[first])
+                while True:
+                    client.sendall(rest)
+
+        server = threading.Thread(target=flood, daemon=True)
+        server.start()
+        few = {"clients": "1", "users": "1", "reply_timeout_s": "1"}
+        process = launch(job(tmp_path / "job", **few), "--imap", address, "--smtp", address)
+        resource.prlimit(process.pid, resource.RLIMIT_AS, (64 << 20, 64 << 20))
+        outcome = collect(process)
+    assert outcome.code == 1
+    assert f"no reply from {address} for 1000 ms to LOGIN" in outcome.one("error")["message"]
+    server.join()
 
 
 def test_connections_take_turns_over_the_mail_servers_addresses(mail_system: MailSystem, tmp_path: Path) -> None:

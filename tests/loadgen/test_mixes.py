@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.loadgen.conftest import USERS, Runner
 
-from s80lab.config.workload import TRANSACTIONS, Workload, expected_mix, job_text, load_workload
+from s80lab.config.workload import Imap, Workload, expected_mix, job_text, load_workload
 
 NO_ERRORS = {"protocol": 0, "connection": 0, "missing": 0, "smtp": 0}
 
@@ -29,7 +29,7 @@ def test_all_ten_transactions_without_an_error(mix: str, run_load: Runner) -> No
     result = outcome.one("result")
     assert (result["errors"], result["first_error"], outcome.code) == (NO_ERRORS, "", 0)
     types = result["transactions"]
-    assert list(types) == list(TRANSACTIONS)
+    assert list(types) == list(Imap.WHAT)
     for name, share in expected_mix(load_workload(mix)).items():
         expected = share * result["totals"]["count"]
         assert types[name]["count"] > 0 or expected < 5, name
@@ -52,6 +52,24 @@ def test_independent_draws_of_table_1(mix: str, move: str, run_load: Runner) -> 
         counts = result["transactions"][name]
         executed = counts["count"] + counts["substituted"]
         assert executed >= share * count * 0.6 - 5, name
+
+
+@pytest.mark.parametrize("headers", ["each", 7, 100_000])
+def test_headers_come_in_a_series_too(headers: str | int, run_load: Runner) -> None:
+    """Opening mailboxes alone: as many headers, by more commands."""
+    selecting = dict.fromkeys(Imap.WHAT, 0.0) | {"SELT": 100.0}
+    changes = {"driver": "independent", "mix_percent": selecting, "incoming_per_s": 0.0}
+    sizes = {}
+    for how in ("range", headers):
+        outcome = run_load(job(profile("imapb", header_fetch=how, **changes), measure_s=2))
+        result = outcome.one("result")
+        assert (result["errors"], outcome.code) == (NO_ERRORS, 0), result["first_error"]
+        select = result["transactions"]["SELT"]
+        assert select["count"] > 0
+        sizes[how] = select["bytes_out"] / select["count"]
+    messages = 20  # in each mailbox of the store
+    commands = {"each": messages, 7: 3}.get(headers, 1)
+    assert (commands - 1) * 40 <= sizes[headers] - sizes["range"] <= (commands - 1) * 60 + 5
 
 
 def test_latencies_are_consistent(run_load: Runner) -> None:
@@ -94,7 +112,9 @@ def test_a_seed_fixes_what_every_client_draws(run_load: Runner) -> None:
 
 def test_thresholds_hold_and_substitutions_are_counted(run_load: Runner) -> None:
     """With a single number of mailboxes allowed, CRTE and DELT cannot both run."""
-    bounds = load_workload("imape").thresholds.model_copy(update={"mailboxes_min": 5, "mailboxes_max": 5})
+    workload = load_workload("imape")
+    assert isinstance(workload, Imap)
+    bounds = workload.thresholds.model_copy(update={"mailboxes_min": 5, "mailboxes_max": 5})
     outcome = run_load(job(profile("imape", thresholds=bounds), measure_s=3))
     result = outcome.one("result")
     assert (result["errors"], outcome.code) == (NO_ERRORS, 0), result["first_error"]

@@ -19,7 +19,7 @@ import pytest
 from rich.console import Console
 
 from s80lab.base.errors import UserError
-from s80lab.results.database import insert_run, list_runs
+from s80lab.results.database import SCHEMA_VERSION, insert_run, list_runs
 from s80lab.results.query import query, render, select
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
@@ -199,11 +199,11 @@ def test_writers_at_the_same_time_wait_for_each_other(runs: Path) -> None:
     assert len(list_runs(path)) == 6
 
 
-@pytest.mark.parametrize(("version", "age"), [(2, "older"), (4, "newer")])
+@pytest.mark.parametrize(("version", "age"), [(SCHEMA_VERSION - 1, "older"), (SCHEMA_VERSION + 1, "newer")])
 def test_another_schema_is_refused_with_what_to_do(database: Path, run_dir: Path, version: int, age: str) -> None:
     with sqlite3.connect(database) as connection:
         connection.execute(f"PRAGMA user_version = {version}")
-    sentence = f"has schema {version} of an? {age} version, this one needs 3; move the file away"
+    sentence = f"has schema {version} of an? {age} version, this one needs {SCHEMA_VERSION}; move the file away"
     with pytest.raises(UserError, match=sentence):
         insert_run(database, run_dir)
 

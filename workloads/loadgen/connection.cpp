@@ -7,6 +7,13 @@
 
 namespace s80::loadgen {
 
+namespace {
+
+/// What is read of one connection before the others, the clock and the timeouts are looked at again.
+constexpr std::size_t most_at_once = 1 << 20;
+
+}  // namespace
+
 void Network::check_timeouts() {
     const std::uint64_t now = clock.now();
     if (now - last_check_ns_ < reply_timeout_ns_ / 20) return;
@@ -58,7 +65,7 @@ void Connection::send(std::string_view bytes, std::string_view what) {
 
 void Connection::on_io(std::uint32_t events) {
     try {
-        bool readable = (events & ~EPOLLOUT) != 0;
+        bool readable = unread_ || (events & ~EPOLLOUT) != 0;
         if (!stream_.established()) {
             readable = stream_.advance();  // TLS may have read data behind the handshake already
         } else if ((events & EPOLLOUT) != 0) {
@@ -74,6 +81,8 @@ void Connection::on_io(std::uint32_t events) {
 
 void Connection::receive() {
     std::vector<char>& scratch = network_.scratch_;
+    const std::uint64_t limit = bytes_in_ + most_at_once;
+    unread_ = false;
     for (;;) {
         const std::size_t kept = partial_.size();
         if (kept > scratch.size() / 2) {
@@ -88,11 +97,16 @@ void Connection::receive() {
         // What comes behind a reply can wait: often it is the end of the connection, and to throw is
         // expensive.
         if (complete_) return;
+        if (bytes_in_ >= limit) {
+            unread_ = true;  // perhaps within TLS, where the loop does not see it
+            return;
+        }
     }
 }
 
 void Connection::update_interest() {
-    const std::uint32_t wanted = EPOLLIN | (stream_.wants_to_write() ? EPOLLOUT : 0u);
+    // A socket can nearly always be written to: that calls for what is left unread.
+    const std::uint32_t wanted = EPOLLIN | (stream_.wants_to_write() || unread_ ? EPOLLOUT : 0u);
     if (wanted == interest_) return;
     interest_ = wanted;
     network_.loop.change(stream_.fd(), wanted, *this);

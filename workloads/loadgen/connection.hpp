@@ -39,8 +39,7 @@ private:
     std::uint64_t reply_timeout_ns_ = 60 * ns_per_s;
     std::uint64_t last_check_ns_ = 0;  // later than now once the clock page sets another time
     std::vector<Connection*> connections_;
-    std::vector<char> scratch_ =
-        std::vector<char>(65536);  // one read buffer for all: it stays cached
+    std::vector<char> scratch_ = std::vector<char>(65536);  // one read buffer for all: it stays cached
 };
 
 class Connection : public IoHandler {
@@ -95,6 +94,7 @@ private:
     std::uint64_t bytes_in_ = 0;
     std::uint64_t bytes_out_ = 0;
     bool complete_ = false;
+    bool unread_ = false;  // more has come than was read in its turn
     std::optional<Failure> failure_;
     std::coroutine_handle<> waiter_;
     std::uint64_t waiting_since_ns_ = 0;

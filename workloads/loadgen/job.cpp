@@ -2,10 +2,11 @@
 #include "job.hpp"
 
 #include <algorithm>
-#include <bitset>
 #include <charconv>
 #include <functional>
 #include <map>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "failure.hpp"
@@ -47,14 +48,14 @@ Number number(std::string_view key, std::string_view value, Number least, std::s
     return result;
 }
 
-Weights weights(std::string_view key, std::string_view value) {
-    constexpr std::string_view allowed = "ten numbers, none negative, not all zero";
+Weights weights(std::string_view key, std::string_view value, std::size_t types) {
+    const std::string allowed = std::to_string(types) + " numbers, none negative, not all zero";
     const std::vector<std::string_view> fields = words(value);
-    if (fields.size() != transaction_types) refuse(key, value, allowed);
+    if (fields.size() != types) refuse(key, value, allowed);
     Weights result;
     double sum = 0;
-    for (std::size_t i = 0; i < transaction_types; ++i) {
-        sum += result[i] = number(key, fields[i], 0.0, allowed);
+    for (const std::string_view field : fields) {
+        sum += result.emplace_back(number(key, field, 0.0, std::string_view(allowed)));
     }
     if (!(sum > 0)) refuse(key, value, allowed);
     return result;
@@ -67,16 +68,27 @@ std::size_t choice(std::string_view key, std::string_view value, std::vector<std
     return static_cast<std::size_t>(found - names.begin());
 }
 
+/// All names with `join` between each two.
+template <typename Names>
+std::string joined(const Names& names, std::string_view join) {
+    std::string all;
+    for (const auto& name : names) all.append(all.empty() ? "" : join).append(name);
+    return all;
+}
+
+using Setter = std::function<void(std::string_view key, std::string_view value)>;
+
+/// Fills in a job; what its keys are depends on its protocol.
 class Reader {
 public:
-    Reader();
-    Job read(std::string_view text);
+    explicit Reader(const Protocol& protocol);
+    void take(std::string_view key, std::string_view value);
+    Job finish() const;
 
 private:
-    using Setter = std::function<void(std::string_view key, std::string_view value)>;
-
-    void take(std::string_view line);
-    void check() const;
+    void add_amounts();
+    void add_choices();
+    void add_mix();
 
     template <typename Number>
     Setter to(Number Job::*field, Number least, std::string_view allowed) {
@@ -86,19 +98,23 @@ private:
     }
 
     Job job_;
-    std::bitset<transaction_types> rows_;
-    bool has_mix_ = false;
-    std::map<std::string_view, Setter> setters_;
+    std::map<std::string, Setter, std::less<>> setters_;
 };
 
-Reader::Reader() {
+Reader::Reader(const Protocol& protocol) {
+    job_.protocol = &protocol;
+    job_.transitions.resize(protocol.transactions.size());
+    setters_["protocol"] = [](auto, auto) {};  // known already
+    setters_["mix"] = [this](auto, auto value) { job_.mix = value; };
+    add_amounts();
+    add_choices();
+    add_mix();
+}
+
+void Reader::add_amounts() {
     constexpr std::string_view positive = "a whole number of at least 1";
     constexpr std::string_view whole = "a whole number of at least 0";
     constexpr std::string_view amount = "a number of at least 0";
-    setters_["hold"] = [this](auto key, auto value) {
-        job_.hold = choice(key, value, {"0", "1"}, "0 or 1") == 1;
-    };
-    setters_["mix"] = [this](auto, auto value) { job_.mix = value; };
     setters_["clients"] = to(&Job::clients, 1u, positive);
     setters_["users"] = to(&Job::users, 1u, positive);
     setters_["think_ms"] = to(&Job::think_ms, 0.0, amount);
@@ -108,11 +124,20 @@ Reader::Reader() {
     setters_["messages_min"] = to(&Job::messages_min, 0u, whole);
     setters_["messages_max"] = to(&Job::messages_max, 1u, positive);
     setters_["incoming_per_s"] = to(&Job::incoming_per_s, 0.0, amount);
+    setters_["retrieve_max"] = to(&Job::retrieve_max, 1u, positive);
+    setters_["delete_percent"] = to(&Job::delete_percent, 0.0, amount);
+    setters_["requests_max"] = to(&Job::requests_max, 1u, positive);
     setters_["reply_timeout_s"] = to(&Job::reply_timeout_s, 0.001, "a number of at least 0.001");
     setters_["tick_hz"] = to(&Job::tick_hz, 0.0, amount);
     setters_["time_ratio"] = to(&Job::time_ratio, 0.001, "a number of at least 0.001");
     setters_["warmup_s"] = to(&Job::warmup_s, 0.0, amount);
     setters_["measure_s"] = to(&Job::measure_s, 0.0, amount);
+}
+
+void Reader::add_choices() {
+    setters_["hold"] = [this](auto key, auto value) {
+        job_.hold = choice(key, value, {"0", "1"}, "0 or 1") == 1;
+    };
     setters_["think"] = [this](auto key, auto value) {
         job_.think_constant = choice(key, value, {"exponential", "constant"}, "exponential or constant") == 1;
     };
@@ -122,76 +147,93 @@ Reader::Reader() {
     setters_["move"] = [this](auto key, auto value) {
         job_.move = static_cast<MoveMode>(choice(key, value, {"auto", "move", "copy"}, "auto, move or copy"));
     };
-    setters_["transactions"] = [](auto key, auto value) {
-        const std::vector<std::string_view> names = words(value);
-        if (!std::equal(names.begin(), names.end(), transaction_names.begin(), transaction_names.end())) {
-            refuse(key, value, "CRTE DELT RENM SRCH SELT COPY MOVE VIEW SEND MDEL");
+    setters_["header_fetch"] = [this](auto key, auto value) {
+        constexpr std::string_view allowed = "range, each or a whole number of at least 1";
+        job_.header_fetch = value == "range" ? 0 : value == "each" ? 1 : number(key, value, 1u, allowed);
+    };
+}
+
+void Reader::add_mix() {
+    const auto& names = job_.protocol->transactions;
+    setters_["transactions"] = [names](auto key, auto value) {
+        const std::vector<std::string_view> given = words(value);
+        if (!std::equal(given.begin(), given.end(), names.begin(), names.end())) {
+            refuse(key, value, joined(names, " "));
         }
     };
     setters_["mix_percent"] = [this](auto key, auto value) {
-        job_.mix_percent = weights(key, value);
-        has_mix_ = true;
+        job_.mix_percent = weights(key, value, job_.transitions.size());
     };
-    for (std::size_t i = 0; i < transaction_types; ++i) {
-        static const std::array<std::string, transaction_types> keys = [] {
-            std::array<std::string, transaction_types> made;
-            for (std::size_t j = 0; j < transaction_types; ++j) {
-                made[j] = "transition." + std::string(transaction_names[j]);
-            }
-            return made;
-        }();
-        setters_[keys[i]] = [this, i](auto key, auto value) {
-            job_.transitions[i] = weights(key, value);
-            rows_.set(i);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        setters_["transition." + std::string(names[i])] = [this, i](auto key, auto value) {
+            job_.transitions[i] = weights(key, value, job_.transitions.size());
         };
     }
 }
 
-void Reader::take(std::string_view line) {
-    line = trim(line.substr(0, line.find('#')));
-    if (line.empty()) return;
-    const std::size_t equals = line.find('=');
-    if (equals == std::string_view::npos) {
-        throw Fatal("job: the line '" + std::string(line) + "' is not of the form key=value");
-    }
-    const std::string_view key = trim(line.substr(0, equals));
+void Reader::take(std::string_view key, std::string_view value) {
     const auto setter = setters_.find(key);
     if (setter == setters_.end()) {
-        std::string known;
-        for (const auto& [name, unused] : setters_) known += (known.empty() ? "" : ", ") + std::string(name);
-        throw Fatal("job: unknown key '" + std::string(key) + "'; known are " + known);
+        std::vector<std::string> known;
+        for (const auto& [name, unused] : setters_) known.push_back(name);
+        throw Fatal("job: unknown key '" + std::string(key) + "'; known are " + joined(known, ", "));
     }
-    setter->second(key, trim(line.substr(equals + 1)));
+    setter->second(key, value);
 }
 
-void Reader::check() const {
-    if (!has_mix_) throw Fatal("job: the key mix_percent is missing");
-    if (job_.chain && !rows_.all()) {
-        for (std::size_t i = 0; i < transaction_types; ++i) {
-            if (!rows_[i]) {
-                throw Fatal("job: the key transition." + std::string(transaction_names[i]) +
-                            " is missing: driver=chain needs all ten");
-            }
+Job Reader::finish() const {
+    if (job_.mix_percent.empty()) throw Fatal("job: the key mix_percent is missing");
+    for (std::size_t i = 0; job_.chain && i < job_.transitions.size(); ++i) {
+        if (job_.transitions[i].empty()) {
+            throw Fatal("job: the key transition." + std::string(job_.protocol->transactions[i]) +
+                        " is missing: driver=chain needs one for each transaction");
         }
     }
     if (job_.mailboxes_min > job_.mailboxes_max) throw Fatal("job: mailboxes_min is above mailboxes_max");
     if (job_.messages_min > job_.messages_max) throw Fatal("job: messages_min is above messages_max");
+    if (job_.delete_percent > 100) throw Fatal("job: delete_percent is above 100");
+    return job_;
 }
 
-Job Reader::read(std::string_view text) {
+using Line = std::pair<std::string_view, std::string_view>;  // key and value
+
+std::vector<Line> lines_of(std::string_view text) {
+    std::vector<Line> lines;
     while (!text.empty()) {
         const std::size_t end = std::min(text.find('\n'), text.size());
-        take(text.substr(0, end));
+        std::string_view line = text.substr(0, end);
         text.remove_prefix(std::min(end + 1, text.size()));
+        line = trim(line.substr(0, line.find('#')));
+        if (line.empty()) continue;
+        const std::size_t equals = line.find('=');
+        if (equals == std::string_view::npos) {
+            throw Fatal("job: the line '" + std::string(line) + "' is not of the form key=value");
+        }
+        lines.emplace_back(trim(line.substr(0, equals)), trim(line.substr(equals + 1)));
     }
-    check();
-    return job_;
+    return lines;
+}
+
+const Protocol& protocol_of(const std::vector<Line>& lines) {
+    const Protocol* protocol = &imap_protocol;
+    for (const auto& [key, value] : lines) {
+        if (key != "protocol") continue;
+        protocol = find_protocol(value);
+        if (protocol != nullptr) continue;
+        std::vector<std::string_view> known;
+        for (const Protocol* one : protocols()) known.push_back(one->name);
+        refuse(key, value, "one of " + joined(known, ", "));
+    }
+    return *protocol;
 }
 
 }  // namespace
 
 Job parse_job(std::string_view text) {
-    return Reader().read(text);
+    const std::vector<Line> lines = lines_of(text);
+    Reader reader(protocol_of(lines));
+    for (const auto& [key, value] : lines) reader.take(key, value);
+    return reader.finish();
 }
 
 void require_phases(const Job& job) {

@@ -2,12 +2,13 @@
 // The job: what the host asks the load generator to do (docs/interfaces.md, section 3).
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "mix.hpp"
+#include "protocol.hpp"
 
 namespace s80::loadgen {
 
@@ -16,20 +17,25 @@ enum class MoveMode { automatic, move, copy };
 struct Job {
     bool hold = false;  // log the clients in, then wait for a job that does not hold
     std::string mix = "unnamed";
+    const Protocol* protocol = &imap_protocol;
     unsigned clients = 1;
     unsigned users = 1;
     double think_ms = 0;
     bool think_constant = false;
     std::uint64_t seed = 1;
     bool chain = true;  // false: independent draws
-    Weights mix_percent{};
-    std::array<Weights, transaction_types> transitions{};
+    Weights mix_percent;
+    std::vector<Weights> transitions;
     unsigned mailboxes_min = 2;
     unsigned mailboxes_max = 100;
     unsigned messages_min = 1;
     unsigned messages_max = 10000;
     double incoming_per_s = 0;
     MoveMode move = MoveMode::automatic;
+    unsigned header_fetch = 0;    // messages that SELT fetches the headers of in one FETCH; 0: all
+    unsigned retrieve_max = 10;   // messages that a POP3 session retrieves
+    double delete_percent = 100;  // of the messages that it has retrieved
+    unsigned requests_max = 10;   // HTTP requests that a connection is kept for
     double reply_timeout_s = 60;
     double tick_hz = 0;     // timer interrupts a processor and modelled second; 0: the kernel's own
     double time_ratio = 1;  // nanoseconds of guest time in a modelled one, at the machine's usual load

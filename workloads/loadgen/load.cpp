@@ -26,7 +26,8 @@ std::uint64_t to_ns(double seconds) {
 }  // namespace
 
 Load::Load(World& world, Pace* pace) : world_(world), pace_(pace), incoming_(world) {
-    for (unsigned i = 0; i < world.job.clients; ++i) clients_.push_back(std::make_unique<Client>(world, i));
+    for (unsigned i = 0; i < world.job.clients; ++i)
+        clients_.push_back(world.job.protocol->make_client(world, i));
 }
 
 void Load::log_in() {
@@ -87,6 +88,10 @@ std::uint64_t Load::timeout_ns() const {
 }
 
 void Load::take(const Job& job) {
+    if (job.protocol != world_.job.protocol) {
+        throw Fatal("job: the protocol of a checkpoint cannot change: it has clients of " +
+                    std::string(world_.job.protocol->name));
+    }
     if (job.clients != world_.job.clients || job.users != world_.job.users) {
         throw Fatal("job: clients and users of a checkpoint cannot change: it has " +
                     std::to_string(world_.job.clients) + " clients of " + std::to_string(world_.job.users) +

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// s80-loadgen: emulates the users of a mail server. In the guest it takes its job from fw_cfg, in a guest of
-// gem5 from gem5's readfile; on a host it takes it from a file and runs against any IMAP and SMTP server.
+// s80-loadgen: emulates the users of a server. In the guest it takes its job from fw_cfg, in a guest of gem5
+// from gem5's readfile; on a host it takes it from a file and runs against any server of the job's protocol.
 #include <unistd.h>
 
 #include <csignal>
@@ -8,6 +8,7 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,7 +28,8 @@ namespace {
 
 constexpr const char* usage =
     "usage: s80-loadgen --guest [--gem5] [--smtp IPV4:PORT]...\n"
-    "       s80-loadgen --job FILE --imap IPV4:PORT --smtp IPV4:PORT... [--insecure] [--trace]\n";
+    "       s80-loadgen --job FILE --imap|--pop3|--web IPV4:PORT [--smtp IPV4:PORT]... [--insecure] "
+    "[--trace]\n";
 
 constexpr const char* job_file = "opt/s80lab/job";
 constexpr useconds_t poll_us = 20'000;
@@ -38,7 +40,7 @@ struct Options {
     bool insecure = false;
     bool trace = false;
     std::string job;
-    std::string imap = "127.0.0.1:993";
+    std::map<const Protocol*, std::string> servers;  // where they are not in the usual place
     std::vector<std::string> smtp;
 };
 
@@ -46,11 +48,13 @@ std::optional<Options> parse_options(int argc, char** argv) {
     Options options;
     for (int i = 1; i < argc; ++i) {
         const std::string_view option = argv[i];
-        std::string* value = option == "--job" ? &options.job : option == "--imap" ? &options.imap : nullptr;
+        const Protocol* protocol = option.starts_with("--") ? find_protocol(option.substr(2)) : nullptr;
         if (option == "--smtp" && i + 1 < argc) {
             options.smtp.emplace_back(argv[++i]);
-        } else if (value != nullptr && i + 1 < argc) {
-            *value = argv[++i];
+        } else if (option == "--job" && i + 1 < argc) {
+            options.job = argv[++i];
+        } else if (protocol != nullptr && i + 1 < argc) {
+            options.servers[protocol] = argv[++i];
         } else if (option == "--guest") {
             options.guest = options.insecure = true;  // the guest made its certificate itself
         } else if (option == "--gem5") {
@@ -114,11 +118,16 @@ void prepare_to_throw() {
     }
 }
 
+Servers servers_of(const Options& options, const Protocol& protocol) {
+    const auto given = options.servers.find(&protocol);
+    Servers servers;
+    servers.server = parse_endpoint(given == options.servers.end() ? protocol.server : given->second);
+    for (const std::string& address : options.smtp) servers.smtp.push_back(parse_endpoint(address));
+    return servers;
+}
+
 /// Whether the load ran to its end without a single error.
 bool generate(const Options& options) {
-    Servers servers;
-    servers.imap = parse_endpoint(options.imap);
-    for (const std::string& address : options.smtp) servers.smtp.push_back(parse_endpoint(address));
     const Offer offer = options.guest ? offer_of(options) : Offer();
     const Job job = options.guest ? await_job(offer) : parse_job(read_file(options.job));
     if (!options.guest) {
@@ -128,7 +137,7 @@ bool generate(const Options& options) {
     output::job(job);
 
     Clock clock(options.guest ? "guest" : "host");
-    World world(clock, std::move(servers), !options.insecure, job);
+    World world(clock, servers_of(options, *job.protocol), !options.insecure, job);
     world.trace = options.trace;
     prepare_to_throw();
     Pace pace(clock);

@@ -7,15 +7,15 @@
 
 namespace s80::loadgen {
 
-Distribution::Distribution(const Weights& weights) {
+Distribution::Distribution(const Weights& weights) : cumulative_(weights.size()) {
     const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
     double running = 0;
-    for (std::size_t i = 0; i < transaction_types; ++i) {
+    for (std::size_t i = 0; i < weights.size(); ++i) {
         running += weights[i];
         cumulative_[i] = running / sum;
     }
     // Rounding must not leave a gap below 1, and a type of weight 0 at the end must stay undrawn.
-    std::size_t last = transaction_types;
+    std::size_t last = weights.size();
     while (last > 1 && weights[last - 1] == 0) --last;
     std::fill(cumulative_.begin() + static_cast<std::ptrdiff_t>(last) - 1, cumulative_.end(), 1.0);
 }
@@ -25,29 +25,26 @@ TransactionType Distribution::draw(Random& random) const {
     return static_cast<TransactionType>(found - cumulative_.begin());
 }
 
-Weights stationary(const std::array<Weights, transaction_types>& transitions) {
-    Weights share;
-    share.fill(1.0 / transaction_types);
+Weights stationary(const std::vector<Weights>& transitions) {
+    const std::size_t types = transitions.size();
+    Weights share(types, 1.0 / static_cast<double>(types));
     for (int step = 0; step < 1000; ++step) {
         // Half of each step stays where it is: a chain that goes in circles comes to rest, too.
         Weights next = share;
-        for (std::size_t from = 0; from < transaction_types; ++from) {
+        for (std::size_t from = 0; from < types; ++from) {
             const double sum = std::accumulate(transitions[from].begin(), transitions[from].end(), 0.0);
-            for (std::size_t to = 0; to < transaction_types; ++to) {
+            for (std::size_t to = 0; to < types; ++to) {
                 next[to] += share[from] * transitions[from][to] / sum;
             }
         }
-        for (std::size_t i = 0; i < transaction_types; ++i) share[i] = next[i] / 2;
+        for (std::size_t i = 0; i < types; ++i) share[i] = next[i] / 2;
     }
     return share;
 }
 
-Mix::Mix(const Weights& percent) : start_(percent) {
-    rows_.fill(start_);
-}
+Mix::Mix(const Weights& percent) : start_(percent), rows_(percent.size(), start_) {}
 
-Mix::Mix(const std::array<Weights, transaction_types>& transitions) : start_(stationary(transitions)) {
-    for (std::size_t i = 0; i < transaction_types; ++i) rows_[i] = Distribution(transitions[i]);
-}
+Mix::Mix(const std::vector<Weights>& transitions)
+    : start_(stationary(transitions)), rows_(transitions.begin(), transitions.end()) {}
 
 }  // namespace s80::loadgen

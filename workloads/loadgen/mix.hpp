@@ -3,14 +3,15 @@
 // (its Table 1).
 #pragma once
 
-#include <array>
+#include <vector>
 
 #include "random.hpp"
 #include "transaction_type.hpp"
 
 namespace s80::loadgen {
 
-using Weights = std::array<double, transaction_types>;
+/// One for each type of the protocol.
+using Weights = std::vector<double>;
 
 /// A distribution over the transaction types, from weights that need not sum to one.
 class Distribution {
@@ -21,11 +22,11 @@ public:
     TransactionType draw(Random& random) const;
 
 private:
-    Weights cumulative_{};
+    Weights cumulative_;
 };
 
 /// The shares of the states in a long run of the chain whose rows are these weights.
-Weights stationary(const std::array<Weights, transaction_types>& transitions);
+Weights stationary(const std::vector<Weights>& transitions);
 
 class Mix {
 public:
@@ -34,16 +35,14 @@ public:
     explicit Mix(const Weights& percent);
     /// A chain; its first state is drawn from its stationary distribution, so that a load is from its first
     /// transaction on what it will be in the long run.
-    explicit Mix(const std::array<Weights, transaction_types>& transitions);
+    explicit Mix(const std::vector<Weights>& transitions);
 
     TransactionType first(Random& random) const { return start_.draw(random); }
-    TransactionType next(TransactionType now, Random& random) const {
-        return rows_[index_of(now)].draw(random);
-    }
+    TransactionType next(TransactionType now, Random& random) const { return rows_[now].draw(random); }
 
 private:
     Distribution start_;
-    std::array<Distribution, transaction_types> rows_;
+    std::vector<Distribution> rows_;
 };
 
 }  // namespace s80::loadgen

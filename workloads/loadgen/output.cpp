@@ -147,11 +147,13 @@ void error(std::string_view message) {
     print(line + "}");
 }
 
-void transaction(unsigned client, TransactionType drawn, TransactionType type, std::uint64_t latency_ns) {
+void transaction(const Client& client, TransactionType drawn, TransactionType type,
+                 std::uint64_t latency_ns) {
+    const auto names = client.world.job.protocol->transactions;
     std::string line = event("transaction");
-    field(line, "client", number(std::uint64_t{client}));
-    field(line, "drawn", text(name_of(drawn)));
-    field(line, "type", text(name_of(type)));
+    field(line, "client", number(std::uint64_t{client.index}));
+    field(line, "drawn", text(names[drawn]));
+    field(line, "type", text(names[type]));
     field(line, "latency_ns", number(latency_ns));
     print(line + "}");
 }
@@ -165,14 +167,14 @@ void result(const World& world) {
     field(line, "clock", text(world.clock.name()));
     field(line, "region",
           "{\"begin_ns\":" + number(region.begin_ns) + ",\"end_ns\":" + number(region.end_ns) + "}");
-    field(line, "move", text(world.move));
+    if (!world.move.empty()) field(line, "move", text(world.move));
     std::string errors = "{";
     for (std::size_t kind = 0; kind < error_kinds; ++kind) {
         field(errors, error_names[kind], number(statistics.errors(kind)));
     }
     field(line, "errors", errors + "}");
     field(line, "first_error", text(statistics.first_error()));
-    field(line, "lost_flags", number(region.lost_flags));
+    if (!world.move.empty()) field(line, "lost_flags", number(region.lost_flags));
     field(line, "incoming",
           "{\"messages\":" + number(region.incoming_messages) +
               ",\"bytes\":" + number(region.incoming_bytes) + "}");
@@ -180,8 +182,8 @@ void result(const World& world) {
           "{\"wake_ups\":" + number(region.wake_ups) + ",\"idle_wake_ups\":" + number(region.idle_wake_ups) +
               ",\"tick_changes\":" + number(region.tick_changes) + "}");
     std::string types = "{";
-    for (std::size_t i = 0; i < transaction_types; ++i)
-        field(types, transaction_names[i], type(region.types[i]));
+    for (std::size_t i = 0; i < region.types.size(); ++i)
+        field(types, world.job.protocol->transactions[i], type(region.types[i]));
     field(line, "transactions", types + "}");
     field(line, "totals", totals(region));
     print(line + "}");

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "client.hpp"
 #include "transaction_type.hpp"
 #include "world.hpp"
 
@@ -15,8 +16,7 @@ void ready();
 void job(const Job& job);
 void load_begin(std::uint64_t clock_ns);
 void error(std::string_view message);
-void transaction(unsigned client, TransactionType drawn, TransactionType type,
-                 std::uint64_t latency_ns);
+void transaction(const Client& client, TransactionType drawn, TransactionType type, std::uint64_t latency_ns);
 void result(const World& world);
 
 }  // namespace s80::loadgen::output

@@ -6,7 +6,9 @@
 namespace s80::loadgen {
 
 void Statistics::begin_region(std::uint64_t now_ns) {
+    const std::size_t types = region_.types.size();
     region_ = Region();
+    region_.types.resize(types);
     region_.begin_ns = integrated_to_ns_ = now_ns;
 }
 
@@ -23,14 +25,14 @@ void Statistics::thought(std::uint64_t ns) {
 void Statistics::started(TransactionType type, std::uint64_t now_ns) {
     integrate(now_ns);
     ++in_flight_;
-    ++region_.types[index_of(type)].started;
+    ++region_.types[type].started;
 }
 
 void Statistics::ended(TransactionType type, std::uint64_t begin_ns, std::uint64_t now_ns, bool failed,
                        std::uint64_t bytes_in, std::uint64_t bytes_out) {
     integrate(now_ns);
     --in_flight_;
-    TypeStatistics& statistics = region_.types[index_of(type)];
+    TypeStatistics& statistics = region_.types[type];
     statistics.bytes_in += bytes_in;
     statistics.bytes_out += bytes_out;
     if (failed) {

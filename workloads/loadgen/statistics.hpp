@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "failure.hpp"
 #include "histogram.hpp"
@@ -26,7 +27,7 @@ struct TypeStatistics {
 struct Region {
     std::uint64_t begin_ns = 0;
     std::uint64_t end_ns = 0;
-    std::array<TypeStatistics, transaction_types> types;
+    std::vector<TypeStatistics> types;
     std::uint64_t incoming_messages = 0;
     std::uint64_t incoming_bytes = 0;
     std::uint64_t lost_flags = 0;
@@ -40,11 +41,14 @@ struct Region {
 
 class Statistics {
 public:
+    /// types: how many the protocol has.
+    explicit Statistics(std::size_t types) { region_.types.resize(types); }
+
     void begin_region(std::uint64_t now_ns);
     void end_region(std::uint64_t now_ns);
 
     void thought(std::uint64_t ns);
-    void substituted(TransactionType drawn) { ++region_.types[index_of(drawn)].substituted; }
+    void substituted(TransactionType drawn) { ++region_.types[drawn].substituted; }
     void started(TransactionType type, std::uint64_t now_ns);
     void ended(TransactionType type, std::uint64_t begin_ns, std::uint64_t now_ns, bool failed,
                std::uint64_t bytes_in, std::uint64_t bytes_out);

@@ -103,7 +103,7 @@ std::size_t Stream::write_some(std::string_view bytes) {
 }
 
 void Stream::write(std::string_view bytes) {
-    if (!pending_.empty()) {
+    if (!established_ || !pending_.empty()) {
         pending_ += bytes;
         return;
     }

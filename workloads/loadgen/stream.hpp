@@ -54,7 +54,7 @@ public:
 
     /// Bytes read; 0 when there are none now. Throws Failure when the connection is gone.
     std::size_t read(std::span<char> into);
-    /// Sends now what the socket takes, keeps the rest.
+    /// Sends now what the socket takes, keeps the rest; all of it until the connection is established.
     void write(std::string_view bytes);
     void flush();
     bool wants_to_write() const { return wants_write_ || !pending_.empty(); }

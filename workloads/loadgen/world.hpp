@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "accounts.hpp"
 #include "clock.hpp"
 #include "connection.hpp"
 #include "event_loop.hpp"
 #include "job.hpp"
-#include "mailboxes.hpp"
 #include "message_text.hpp"
 #include "statistics.hpp"
 #include "stream.hpp"
@@ -20,7 +20,7 @@
 namespace s80::loadgen {
 
 struct Servers {
-    Endpoint imap;
+    Endpoint server;             // of the job's protocol
     std::vector<Endpoint> smtp;  // not empty: of one mail transfer agent, connections take turns
 
     const Endpoint& next_smtp() { return smtp[next_++ % smtp.size()]; }
@@ -31,7 +31,11 @@ private:
 
 struct World {
     World(Clock& the_clock, Servers the_servers, bool verify, const Job& the_job)
-        : clock(the_clock), servers(std::move(the_servers)), tls(verify), accounts(the_job.users) {
+        : clock(the_clock),
+          servers(std::move(the_servers)),
+          tls(verify),
+          accounts(the_job.users),
+          statistics(the_job.protocol->transactions.size()) {
         take(the_job);
     }
 
@@ -57,7 +61,7 @@ struct World {
     Accounts accounts;
     MessageText text;
     Statistics statistics;
-    std::string move;    // how MOVE is done, once a client knows
+    std::string move;    // IMAP: how MOVE is done, once a client knows
     std::string fatal;   // why the run cannot go on
     bool trace = false;  // one line a transaction in the output
 };

@@ -20,6 +20,7 @@ from s80lab.commands.parts import (
     Machine,
     Protocol,
     Scale,
+    Server,
     Settings,
     add_store_commands,
     make_plans,
@@ -53,6 +54,7 @@ def capture(
     seed: Annotated[int | None, typer.Option(help="Default: the experiment's first.")] = None,
     machine: Machine = None,
     protocol: Protocol = None,
+    server: Server = None,
     scale: Scale = None,
     settings: Settings = None,
     again: Annotated[bool, typer.Option("--again", help="Record anew what is there.")] = False,
@@ -62,7 +64,7 @@ def capture(
     if out is not None and len(forms) > 1:
         raise UserError("--out names one file and --form both makes two; leave --out away and take them from captures/")
     stage = start or ("warm" if forms == ("full",) else "ready")
-    options = Options(machine, protocol, scale, one_seed(seed), parse_settings(settings or []))
+    options = Options(machine, protocol, scale, one_seed(seed), parse_settings(settings or []), server=server)
     plan, *_ = make_plans([experiment], options)
     run_pipeline([plan], 1, False, stage)
     skip, measure = lengths(plan.phases, stage, forms, instructions, warm_up)

@@ -10,7 +10,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from s80lab.base import paths
 from s80lab.base.strict import parse_settings
 from s80lab.base.version import __version__
 from s80lab.capture.bench import run_bench
@@ -33,6 +32,7 @@ from s80lab.commands.parts import (
     Order,
     Protocol,
     Scale,
+    Server,
     Settings,
     add_store_commands,
     make_plans,
@@ -48,10 +48,12 @@ from s80lab.commands.reproduce import reproduce_command
 from s80lab.commands.results import list_command, query_command, report_command
 from s80lab.commands.run import run_until, tell
 from s80lab.commands.trace import agree_command, trace_app
+from s80lab.config.experiment import DEFAULT_SERVER
+from s80lab.config.server import load_server
 from s80lab.experiment import checkpoint
 from s80lab.experiment.plan import Options
 from s80lab.experiment.precision import SHARES, USUAL, parse_wanted
-from s80lab.image.build import build_image
+from s80lab.image.build import build_image, image_folder
 from s80lab.results.inversions import sentence
 
 app = typer.Typer(help=__doc__, no_args_is_help=True, pretty_exceptions_enable=False)
@@ -86,10 +88,11 @@ def common(
 
 @image_app.command("build")
 def image_build(
+    server: Annotated[str, typer.Option(help="Whose (workloads/servers).")] = DEFAULT_SERVER,
     refresh: Annotated[bool, typer.Option(help="Rebuild, and record the package versions found.")] = False,
 ) -> None:
-    """Builds the guest image unless it is up to date."""
-    build_image(paths.BUILD / "image" / "debian", refresh=refresh, progress=print)
+    """Builds the guest image of a server unless it is up to date."""
+    build_image(image_folder("debian", server), load_server(server), refresh=refresh, progress=print)
 
 
 @checkpoint_app.command("build")
@@ -98,6 +101,7 @@ def checkpoint_build(
     stage: Annotated[Literal["ready", "warm"], typer.Option(help="How far.")] = "warm",
     machine: Machine = None,
     protocol: Protocol = None,
+    server: Server = None,
     scale: Scale = None,
     settings: Settings = None,
     jobs: Jobs = 0,
@@ -105,7 +109,7 @@ def checkpoint_build(
     gem5: Gem5 = None,
 ) -> None:
     """Builds the checkpoints of experiments unless they are there."""
-    options = Options(machine, protocol, scale, (), parse_settings(settings or []))
+    options = Options(machine, protocol, scale, (), parse_settings(settings or []), server=server)
     if engine == "gem5":
         run_gem5(experiments, options, gem5, jobs, False, stage)
     else:
@@ -125,6 +129,7 @@ def run(
     experiments: Experiments,
     machine: Machine = None,
     protocol: Protocol = None,
+    server: Server = None,
     scale: Scale = None,
     seeds: Seeds = None,
     settings: Settings = None,
@@ -152,7 +157,7 @@ def run(
 ) -> None:
     """Everything that the experiments still lack, up to their tables."""
     chosen = parse_settings(settings or [])
-    options = Options(machine, protocol, scale, parse_seeds(seeds), chosen, order, misses, profile)
+    options = Options(machine, protocol, scale, parse_seeds(seeds), chosen, order, misses, profile, server)
     if engine == "gem5":
         show_runs(list(run_gem5(experiments, options, gem5, jobs, again, "run")), as_json)
         return

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -20,18 +21,21 @@ from s80lab.base.store import M, Store
 from s80lab.commands.output import AsJson, print_json
 from s80lab.config.axes import sweep_points
 from s80lab.config.experiment import load_experiment
+from s80lab.config.server import load_server
 from s80lab.experiment.plan import Options, Plan, draft
 from s80lab.experiment.stages import Pipeline, Until
 from s80lab.gem5.binary import require
 from s80lab.gem5.plan import Gem5Plan, gem5_plans
 from s80lab.gem5.stages import Gem5Pipeline
 from s80lab.guest.qemu import find_qemu
+from s80lab.image.build import build_image, image_folder
 from s80lab.results.database import list_runs
 
 T = TypeVar("T")
 
 Machine = Annotated[str | None, typer.Option(help="Another machine: a name in configs/machines or a .toml file.")]
 Protocol = Annotated[str | None, typer.Option(help="Another protocol: a name in configs/protocols or a .toml file.")]
+Server = Annotated[str | None, typer.Option(help="Another server (workloads/servers).")]
 Scale = Annotated[str | None, typer.Option(help="Another scale (workloads/scales).")]
 Settings = Annotated[list[str] | None, typer.Option("--set", help="A value of the machine file, e.g. l2.size=4MiB.")]
 Engine = Annotated[Literal["qemu", "gem5"], typer.Option(help="Who simulates: gem5 is your own (docs/gem5.md).")]
@@ -42,10 +46,22 @@ Again = Annotated[bool, typer.Option("--again", help="Measure anew what has been
 
 
 def make_plans(experiments: Sequence[str], options: Options) -> list[Plan]:
-    """The experiments, resolved, one plan a seed; what is wrong with the words is told before a QEMU is looked for."""
+    """The experiments, resolved, one plan a seed; what is wrong with the words is told before a QEMU is looked for.
+    An image that is not there is built."""
+    build_images(experiments, options)
     drafts = [draft(name, options) for name in dict.fromkeys(experiments)]
     qemu = find_qemu()
     return [plan for complete in drafts for plan in complete(qemu)]
+
+
+def build_images(experiments: Sequence[str], options: Options) -> None:
+    """The images of the experiments' servers that are not there yet."""
+    for name in dict.fromkeys(experiments):
+        experiment = load_experiment(name, options.overrides())
+        for at in map(experiment.at, sweep_points(experiment.sweep)):
+            folder = image_folder(at.image, at.server)
+            if not folder.is_dir():
+                build_image(folder, load_server(at.server), progress=lambda text: print(text, file=sys.stderr))
 
 
 def run_pipeline(plans: list[Plan], jobs: int, again: bool, until: Until, drop: bool = False) -> list[Path]:
@@ -57,6 +73,7 @@ def run_gem5(
     experiments: Sequence[str], options: Options, gem5: Path | None, jobs: int, again: bool, until: Until
 ) -> dict[Path, Gem5Plan]:
     """The same in gem5: the folder of each measured run."""
+    build_images(experiments, replace(options, scale=None))
     drafts = [gem5_plans(name, options) for name in dict.fromkeys(experiments)]
     plans = [plan for complete in drafts for plan in complete(gem5)]
     require(plans[0].gem5, x86=True)
@@ -78,14 +95,20 @@ def on_board(work: Callable[[Board], Awaitable[T]]) -> T:
         raise typer.Exit(130) from None
 
 
-def latest_runs(experiments: Sequence[str], scale: str | None, seeds: Sequence[int] = ()) -> list[Path]:
-    """Folders of the latest live run of each seed (of those named, or of all), at the scale or the experiment's own;
-    UserError names the seed that has none."""
+def latest_runs(
+    experiments: Sequence[str], scale: str | None, seeds: Sequence[int] = (), server: str | None = None
+) -> list[Path]:
+    """Folders of the latest live run of each seed (of those named, or of all), at the scale and on the server, or the
+    experiment's own; UserError names the seed that has none."""
     latest: dict[tuple[str, str, int], Path] = {}
     for row in list_runs(paths.database()):
         name = row["experiment"] if row["engine"] == "qemu" else ""
         folder = paths.results() / row["folder"]
-        if name in experiments and row["scale"] == (scale or load_experiment(name, {}).scale) and folder.is_dir():
+        if name not in experiments or not folder.is_dir():
+            continue
+        experiment = load_experiment(name, {})
+        of_it = "server" in experiment.sweep or row["server"] == (server or experiment.server)
+        if of_it and row["scale"] == (scale or experiment.scale):
             latest[name, str(read_manifest(folder).get("varied", {})), row["seed"]] = folder
     points = [(name, str(point)) for name in experiments for point in sweep_points(load_experiment(name, {}).sweep)]
     wanted = [(*point, seed) for point in points for seed in seeds] or [key for key in latest if key[:2] in points]

@@ -15,8 +15,9 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.strict import names
 from s80lab.commands.output import AsJson, print_json, show_runs
-from s80lab.commands.parts import Engine, Scale, latest_runs, parse_seeds
+from s80lab.commands.parts import Engine, Scale, Server, latest_runs, parse_seeds
 from s80lab.config.experiment import load_experiment
+from s80lab.config.server import server_names
 from s80lab.gem5.runs import shipped_runs
 from s80lab.report.data import read_groups
 from s80lab.report.headline import beside_table
@@ -35,15 +36,16 @@ KINDS = {
 
 
 def list_command(as_json: AsJson = False) -> None:
-    """Machines, protocols, experiments, scales, and the runs in the database."""
+    """Machines, protocols, experiments, scales, servers, and the runs in the database."""
     runs = [
         run | {"folder_is_there": (paths.results() / run["folder"]).is_dir()} for run in list_runs(paths.database())
     ]
+    known = {kind: names(folder) for kind, folder in KINDS.items()} | {"servers": server_names()}
     if as_json:
-        print_json({kind: names(folder) for kind, folder in KINDS.items()} | {"runs": runs})
+        print_json(known | {"runs": runs})
         return
-    for kind, folder in KINDS.items():
-        print(f"{kind}: {', '.join(names(folder))}")
+    for kind, found in known.items():
+        print(f"{kind}: {', '.join(found)}")
     if paths.database().is_file():
         print("runs:")
     for run in runs:
@@ -58,6 +60,7 @@ def _status(run: dict[str, Any]) -> str:
 
 def report_command(
     experiments: Annotated[list[str], typer.Argument(help="Names of files in configs/experiments.")],
+    server: Server = None,
     scale: Scale = None,
     seeds: Annotated[str | None, typer.Option(help="Of these seeds alone, separated by commas.")] = None,
     beside: Annotated[
@@ -75,11 +78,14 @@ def report_command(
         return
     chosen = parse_seeds(seeds)
     if beside is None:
-        show_runs(latest_runs(experiments, scale, chosen), as_json)
+        show_runs(latest_runs(experiments, scale, chosen, server), as_json)
         return
     others = parse_seeds(beside, "--beside")
     pairs = [
-        (latest_runs([name], scale, chosen or load_experiment(name, {}).seeds), latest_runs([name], scale, others))
+        (
+            latest_runs([name], scale, chosen or load_experiment(name, {}).seeds, server),
+            latest_runs([name], scale, others, server),
+        )
         for name in experiments
     ]
     if as_json:

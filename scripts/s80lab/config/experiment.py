@@ -21,6 +21,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.strict import Size, Strict, find, hint, load, parse_settings, resolve, shown
 
 MIB = 1 << 20
+DEFAULT_SERVER = "dovecot"
 # Of a warm-up: three in each of the two stretches that are compared, and as many before them.
 FEWEST_WINDOWS = 9
 
@@ -127,16 +128,17 @@ def _distinct(seeds: list[int]) -> list[int]:
 
 
 class Experiment(Strict):
-    """machine x protocol x image x workload x phases x seeds. Phases are given for each scale.
+    """machine x protocol x image x server x workload x phases x seeds. Phases are given for each scale.
 
-    sweep: what varies, with its values: `workload`, `protocol`, `clients`, `think_ms`, or a key of the machine file;
-    every combination is measured with every seed. show: the metrics that its curves are drawn of.
+    sweep: what varies, with its values: `workload`, `protocol`, `server`, `clients`, `think_ms`, or a key of the
+    machine file; every combination is measured with every seed. show: the metrics that its curves are drawn of.
     """
 
     description: str
     machine: str
     protocol: str | None = None
     image: str = "debian"
+    server: str = DEFAULT_SERVER
     workload: str
     scale: str
     seeds: Annotated[list[PositiveInt], Field(min_length=1), AfterValidator(_distinct)]
@@ -160,7 +162,7 @@ class Experiment(Strict):
 
 # Keys of a sweep that are not the machine file's.
 OF_PHASES = ("clients", "think_ms")
-OF_EXPERIMENT = ("workload", "protocol")
+OF_EXPERIMENT = ("workload", "protocol", "server")
 
 
 def load_scale(name: str) -> Scale:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Workload profiles (workloads/profiles): the mix of transactions, and the job file made from it.
+"""Workload profiles (workloads/profiles): the protocol, the mix of its transactions, and the job file made from it.
 
 Job format: docs/interfaces.md, section 3. Mixes: Koka and Lipasti, Tables 1 and 2, in percent.
 """
@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
-from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveInt, model_validator
+from pydantic import BeforeValidator, Field, NonNegativeFloat, NonNegativeInt, PositiveInt, model_validator
 
 from s80lab.base import paths
-from s80lab.base.strict import Strict, find, load
-
-TRANSACTIONS = ("CRTE", "DELT", "RENM", "SRCH", "SELT", "COPY", "MOVE", "VIEW", "SEND", "MDEL")
+from s80lab.base.errors import UserError
+from s80lab.base.strict import Strict, find, hint, read_toml, shown, validate
 
 Weights = Annotated[dict[str, NonNegativeFloat], Field(min_length=1)]
 
@@ -47,40 +46,143 @@ class Thresholds(Strict):
 
 
 class Workload(Strict):
-    """A mix of mail transactions and the pace of its clients.
+    """A mix of a protocol's transactions and the pace of its clients.
 
-    think_ms: mean think time, milliseconds of modelled time. incoming_per_s: messages a second from the external mail
-    server, all users together. reply_timeout_s: a reply that takes longer ends the run.
-    mix_percent: Table 1. transitions: Table 2, a row for each transaction (normalised where used).
+    think_ms: mean think time, milliseconds of modelled time. reply_timeout_s: a reply that takes longer ends the run.
+    mix_percent: by transaction, what a client draws if the driver is `independent` (the paper's Table 1).
+    transitions: the same for each transaction that went before (Table 2), if it is `chain`; normalised where used.
     """
 
+    WHAT: ClassVar[Mapping[str, str]] = {}
+    """The protocol's transactions and what they do, in the order of their markers."""
+    SUBSTITUTED: ClassVar[str] = ""
+    """Why one was run as another."""
+
+    protocol: str
     mix: str
     description: str
     metric: Metric
     driver: Literal["chain", "independent"] = "chain"
     think_ms: NonNegativeFloat
     think: Literal["exponential", "constant"] = "exponential"
-    incoming_per_s: NonNegativeFloat
-    move: Literal["auto", "move", "copy"] = "auto"
     reply_timeout_s: Annotated[float, Field(gt=0)] = 60.0
-    thresholds: Thresholds
     mix_percent: Weights
-    transitions: dict[str, list[NonNegativeFloat]]
+    transitions: dict[str, list[NonNegativeFloat]] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
+        names = list(self.WHAT)
         for table in ("mix_percent", "transitions"):
-            rows = getattr(self, table)
-            if sorted(rows) != sorted(TRANSACTIONS):
-                raise ValueError(f"`{table}` must have exactly the keys {', '.join(TRANSACTIONS)}")
+            if sorted(getattr(self, table)) != sorted(names) and (table == "mix_percent" or self.transitions):
+                raise ValueError(f"`{table}` must have exactly the keys {', '.join(names)}")
+        if self.driver == "chain" and not self.transitions:
+            raise ValueError('driver = "chain" needs `transitions`')
         for name, row in {**self.transitions, "mix_percent": list(self.mix_percent.values())}.items():
-            if len(row) != len(TRANSACTIONS) or sum(row) <= 0:
-                raise ValueError(f"`{name}` must be {len(TRANSACTIONS)} numbers that are not all 0")
+            if len(row) != len(names) or sum(row) <= 0:
+                raise ValueError(f"`{name}` must be {len(names)} numbers that are not all 0")
         return self
 
+    @property
+    def transactions(self) -> tuple[str, ...]:
+        """The names, in the order of their markers."""
+        return tuple(self.WHAT)
+
     def table1(self) -> list[float]:
-        """Percent by type, in the order of TRANSACTIONS."""
-        return [self.mix_percent[name] for name in TRANSACTIONS]
+        """Percent by type, in the order of the transactions."""
+        return [self.mix_percent[name] for name in self.transactions]
+
+    def own_lines(self) -> list[str]:
+        """What of the job only this protocol has."""
+        return []
+
+
+def _header_fetch(value: object) -> object:
+    if value in ("range", "each") or (type(value) is int and value >= 1):
+        return value
+    raise ValueError(f'`{value}` is not allowed: it must be "range", "each" or a whole number of at least 1')
+
+
+class Imap(Workload):
+    """Users of an IMAP server, online for as long as the load lasts.
+
+    incoming_per_s: messages a second from the external mail server, all users together. header_fetch: how SELT fetches
+    the headers: `range`, all by one FETCH; `each`, by one for each message; a number, by one for so many.
+    """
+
+    WHAT: ClassVar = {
+        "CRTE": "Create a mailbox",
+        "DELT": "Delete a mailbox",
+        "RENM": "Rename a mailbox",
+        "SRCH": "Search a message by subject",
+        "SELT": "Select a mailbox and fetch headers of all emails",
+        "COPY": "Copy a message from current mailbox to a random mailbox",
+        "MOVE": "Move a message from current mailbox to a random mailbox",
+        "VIEW": "Fetch entire body of a message",
+        "SEND": "Send a message to a random user",
+        "MDEL": "Mark delete flag on a message and expunge the message",
+    }
+    SUBSTITUTED = "because a mailbox was too small or too large"
+
+    protocol: Literal["imap"] = "imap"
+    incoming_per_s: NonNegativeFloat
+    move: Literal["auto", "move", "copy"] = "auto"
+    header_fetch: Annotated[str | int, BeforeValidator(_header_fetch)] = "range"
+    thresholds: Thresholds
+
+    def own_lines(self) -> list[str]:
+        return [
+            *(f"{key}={value}" for key, value in self.thresholds),
+            f"incoming_per_s={_number(self.incoming_per_s)}",
+            f"move={self.move}",
+            f"header_fetch={self.header_fetch}",
+        ]
+
+
+class Pop3(Workload):
+    """Users who look for mail now and then, a session each time.
+
+    incoming_per_s: as of Imap. retrieve_max: messages that a session retrieves at most. delete_percent: of these it
+    deletes so many. messages_max: an INBOX of so many is sent no more mail.
+    """
+
+    WHAT: ClassVar = {
+        "CHCK": "Log in, see what mail there is, log out",
+        "RETR": "Log in, retrieve the new mail, delete some of it, log out",
+        "SEND": "Send a message to a random user",
+    }
+    SUBSTITUTED = "because no new mail was there to be retrieved"
+
+    protocol: Literal["pop3"]
+    driver: Literal["chain", "independent"] = "independent"
+    incoming_per_s: NonNegativeFloat
+    retrieve_max: PositiveInt
+    delete_percent: Annotated[float, Field(ge=0, le=100)]
+    messages_max: PositiveInt
+
+    def own_lines(self) -> list[str]:
+        return [
+            f"messages_max={self.messages_max}",
+            f"incoming_per_s={_number(self.incoming_per_s)}",
+            f"retrieve_max={self.retrieve_max}",
+            f"delete_percent={_number(self.delete_percent)}",
+        ]
+
+
+class Web(Workload):
+    """Users of a web server. requests_max: a connection is kept for so many requests at most, for half as many on
+    average."""
+
+    WHAT: ClassVar = {"FILE": "Get a static file", "PAGE": "Get a page that a program makes"}
+
+    protocol: Literal["web"]
+    driver: Literal["chain", "independent"] = "independent"
+    requests_max: PositiveInt
+
+    def own_lines(self) -> list[str]:
+        return [f"requests_max={self.requests_max}"]
+
+
+PROTOCOLS: Mapping[str, type[Workload]] = {"imap": Imap, "pop3": Pop3, "web": Web}
 
 
 def load_workload(name_or_path: str | Path) -> Workload:
@@ -88,28 +190,35 @@ def load_workload(name_or_path: str | Path) -> Workload:
     path = Path(name_or_path)
     if path.suffix != ".toml":
         path = find("workload", paths.PROFILES, str(name_or_path))
-    return load(path, Workload)
+    content = read_toml(path)
+    protocol = str(content.get("protocol", "imap"))
+    if protocol not in PROTOCOLS:
+        raise UserError(f"{shown(path)}: key `protocol`: `{protocol}` is none: {hint(protocol, PROTOCOLS)}")
+    return validate(content, PROTOCOLS[protocol], shown(path))
 
 
 def expected_mix(workload: Workload) -> dict[str, float]:
     """The share of each type (they sum to 1) that a long run draws: of Table 1, or the chain's stationary one."""
+    names = workload.transactions
     if workload.driver == "independent":
         share = np.array(workload.table1())
     else:
-        rows = np.array([workload.transitions[name] for name in TRANSACTIONS])
+        rows = np.array([workload.transitions[name] for name in names])
         chain = rows / rows.sum(axis=1, keepdims=True)
         # share = share * chain and sum(share) = 1, solved as least squares
-        size = len(TRANSACTIONS)
+        size = len(names)
         equations = np.vstack([chain.T - np.eye(size), np.ones(size)])
         share = np.linalg.lstsq(equations, np.append(np.zeros(size), 1.0), rcond=None)[0]
     share = np.clip(share, 0.0, None)
-    return {name: float(value) for name, value in zip(TRANSACTIONS, share / share.sum(), strict=True)}
+    return {name: float(value) for name, value in zip(names, share / share.sum(), strict=True)}
 
 
-def login_job_text(clients: int, users: int) -> str:
-    """The job of a ready guest: it logs the clients in, of whatever mix they will be, and waits."""
-    weights = " ".join("1" for _ in TRANSACTIONS)
-    return f"hold=1\nclients={clients}\nusers={users}\ndriver=independent\nmix_percent={weights}\n"
+def login_job_text(workload: Workload | str, clients: int, users: int) -> str:
+    """The job of a ready guest: it logs the clients in, of whatever mix of the protocol they will be, and waits."""
+    load = workload if isinstance(workload, Workload) else load_workload(workload)
+    weights = " ".join("1" for _ in load.transactions)
+    job = f"clients={clients}\nusers={users}\ndriver=independent\nmix_percent={weights}\n"
+    return f"hold=1\nprotocol={load.protocol}\n{job}"
 
 
 def job_text(
@@ -128,6 +237,7 @@ def job_text(
     guest's time to its kernel."""
     load = workload if isinstance(workload, Workload) else load_workload(workload)
     lines = [
+        f"protocol={load.protocol}",
         f"mix={load.mix}",
         f"clients={clients}",
         f"users={users}",
@@ -135,12 +245,10 @@ def job_text(
         f"think={think or load.think}",
         f"seed={seed}",
         f"driver={load.driver}",
-        f"transactions={' '.join(TRANSACTIONS)}",
+        f"transactions={' '.join(load.transactions)}",
         f"mix_percent={_row(load.table1())}",
-        *(f"transition.{name}={_row(load.transitions[name])}" for name in TRANSACTIONS),
-        *(f"{key}={value}" for key, value in load.thresholds),
-        f"incoming_per_s={_number(load.incoming_per_s)}",
-        f"move={load.move}",
+        *(f"transition.{name}={_row(load.transitions[name])}" for name in load.transactions if load.transitions),
+        *load.own_lines(),
         f"reply_timeout_s={_number(load.reply_timeout_s)}",
     ]
     lines += [f"{key}={_number(value)}" for key, value in (pace or {}).items()]

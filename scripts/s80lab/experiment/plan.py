@@ -26,11 +26,12 @@ from s80lab.config.experiment import (
     load_scale,
 )
 from s80lab.config.machine import Machine, load_machine, with_inclusion
+from s80lab.config.server import Server, load_server
 from s80lab.config.workload import job_text, load_workload, login_job_text
 from s80lab.experiment.checkpoint import Stage, Wanted
 from s80lab.guest.command import Boot, guest_options
 from s80lab.guest.qemu import Qemu
-from s80lab.image.build import ImageManifest, load_image
+from s80lab.image.build import ImageManifest, image_folder, load_image
 from s80lab.protocol.proof import ensure_proven
 
 Inputs = dict[str, str]
@@ -48,9 +49,15 @@ class Options:
     order: bool = False
     misses: bool = False
     profile: bool = False
+    server: str | None = None
 
     def overrides(self) -> dict[str, object]:
-        chosen = {"machine": self.machine, "scale": self.scale, "seeds": list(self.seeds)}
+        chosen = {
+            "machine": self.machine,
+            "server": self.server,
+            "scale": self.scale,
+            "seeds": list(self.seeds),
+        }
         return {key: value for key, value in chosen.items() if value}
 
 
@@ -111,7 +118,7 @@ class SeedPlan(ABC):
         return self.name
 
     def login_job(self) -> str:
-        return login_job_text(self.clients, self.scale.users)
+        return login_job_text(self.experiment.workload, self.clients, self.scale.users)
 
     @cached_property
     def ready_key(self) -> str:
@@ -143,6 +150,7 @@ class SeedPlan(ABC):
             "engine": self.engine,
             "machine": self.machine.name,
             "protocol": self.protocol_name,
+            "server": self.experiment.server,
             "workload": self.experiment.workload,
             "scale": self.scale_name,
             "seed": self.seed,
@@ -160,6 +168,7 @@ class Plan(SeedPlan):
 
     phases: Phases
     protocol: Path
+    server: Server
     qemu: Qemu
     plugin: Path
     order: bool = False  # count the order inversions too, which changes no number of the run
@@ -214,7 +223,7 @@ class Plan(SeedPlan):
             "plugin": file_hash(self.plugin),
             "machine": text_hash(self.machine.resolved()),
             "protocol": file_hash(self.protocol),
-            "classes": file_hash(paths.CLASSES),
+            "classes": text_hash(self.server.classes()),
             "job": text_hash(self.job()),
             "warmup_lengths": value_hash(lengths),
         }
@@ -237,17 +246,18 @@ def draft(name: str, options: Options) -> Callable[[Qemu], list[Plan]]:
     """The plans of all seeds but for their QEMU: what is wrong with the user's words is told before a QEMU is
     unpacked."""
     experiment = load_experiment(name, options.overrides())
-    for key in {"protocol"} & experiment.sweep.keys() if options.protocol else ():
-        raise UserError(f"experiment {name} sweeps `{key}`: leave --{key} away, or change its [sweep]")
+    for key in ("protocol", "server"):
+        if key in experiment.sweep and getattr(options, key):
+            raise UserError(f"experiment {name} sweeps `{key}`: leave --{key} away, or change its [sweep]")
     built(paths.PLUGIN)
-    image = paths.BUILD / "image" / experiment.image
     scale = load_scale(experiment.scale)
-    manifest = load_image(image)
     points = [
-        (point, at, *_modelled(at, options, point))
+        (point, at, *_modelled(at, options, point), _server(at), image_folder(at.image, at.server))
         for point in sweep_points(experiment.sweep)
         for at in (experiment.at(point),)
     ]
+    for *_, image in points:
+        load_image(image)
     return lambda qemu: [
         Plan(
             name=name,
@@ -257,8 +267,9 @@ def draft(name: str, options: Options) -> Callable[[Qemu], list[Plan]]:
             scale=scale,
             machine=machine,
             protocol=protocol,
+            server=server,
             image=image,
-            image_manifest=manifest,
+            image_manifest=load_image(image),
             varied=point,
             qemu=qemu,
             plugin=paths.PLUGIN,
@@ -267,9 +278,20 @@ def draft(name: str, options: Options) -> Callable[[Qemu], list[Plan]]:
             misses=options.misses,
             profile=options.profile,
         )
-        for point, at, machine, protocol in points
+        for point, at, machine, protocol, server, image in points
         for seed in experiment.seeds
     ]
+
+
+def _server(experiment: Experiment) -> Server:
+    """The experiment's server, which serves its workload."""
+    server, protocol = load_server(experiment.server), load_workload(experiment.workload).protocol
+    if protocol not in server.serves:
+        raise UserError(
+            f"workload {experiment.workload} needs a server of {protocol}; {server.name} serves "
+            f"{' and '.join(server.serves)}: choose another (--server)"
+        )
+    return server
 
 
 def _modelled(experiment: Experiment, options: Options, point: Mapping[str, str]) -> tuple[Machine, Path]:

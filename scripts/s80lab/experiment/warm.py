@@ -14,7 +14,6 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.progress import Job
 from s80lab.config.experiment import Phases
@@ -51,7 +50,7 @@ def write_inputs(plan: Plan, start: Checkpoint, folder: Path) -> dict[str, objec
     (folder / MACHINE).write_text(plan.machine.resolved())
     shutil.copyfile(plan.protocol, folder / PROTOCOL)
     shutil.copyfile(load_kernel(plan.image).plugin_file, folder / KERNEL)
-    shutil.copyfile(paths.CLASSES, folder / CLASSES)
+    (folder / CLASSES).write_text(plan.server.classes())
     (folder / JOB).write_text(plan.job())
     write_watch(folder / WATCH, KernelMemory(load_kernel(plan.image), RamFile(start.ram, low_ram(plan.scale.ram))))
     return {

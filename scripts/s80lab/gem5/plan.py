@@ -16,10 +16,11 @@ from s80lab.base.strict import hint, resolve
 from s80lab.config.axes import sweep_points
 from s80lab.config.experiment import Experiment, Gem5Part, Gem5Phases, RubyPart, load_experiment, load_scale
 from s80lab.config.machine import Bandwidth, Machine, Smt, Translation, load_machine
+from s80lab.config.server import load_server
 from s80lab.config.workload import job_text
 from s80lab.experiment.plan import Inputs, Options, SeedPlan
 from s80lab.gem5.binary import find_gem5
-from s80lab.image.build import load_image
+from s80lab.image.build import image_folder, load_image
 
 CONFIGS = paths.ROOT / "configs" / "gem5"
 # What decides the state of a guest without caches; the caches are not among it.
@@ -145,7 +146,7 @@ def gem5_plans(name: str, options: Options) -> Callable[[Path | None], list[Gem5
     scale = load_scale(scale_name)
     if scale.ram > LARGEST:
         raise UserError(f"scale {scale_name}: {scale.ram >> 30} GiB of memory, gem5's PC has room for 3 GiB")
-    image = paths.BUILD / "image" / experiment.image
+    image = image_folder(experiment.image, load_server(experiment.server).name)
     manifest = load_image(image)
     seeds = list(options.seeds) or experiment.seeds[:1]
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The accounts' database that the servers need beside their programs."""
+"""The list of the mail's users that a server needs beside its programs."""
 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 
 ACCOUNTS = 512
@@ -14,6 +15,13 @@ WRITER = slice(96, 100)
 GUESTS_SQLITE = 3_040_001
 
 
+def accounts(name: str, folder: Path) -> bytes:
+    """user001 .. user512 in the form that the file's name tells: `.sqlite`, or lines `name:password`."""
+    if name.endswith(".sqlite"):
+        return accounts_database(folder)
+    return "".join(f"{user}:{password}\n" for user, password in _accounts()).encode()
+
+
 def accounts_database(folder: Path) -> bytes:
     """An SQLite file with the table `users` (name, password): user001 .. user512; the same bytes on every host."""
     path = folder / "users.sqlite"
@@ -21,11 +29,14 @@ def accounts_database(folder: Path) -> bytes:
         database.execute("PRAGMA page_size = 4096")
         database.execute("PRAGMA auto_vacuum = NONE")
         database.execute("CREATE TABLE users (name TEXT PRIMARY KEY, password TEXT NOT NULL) WITHOUT ROWID")
-        rows = ((f"user{number:03}", PASSWORD) for number in range(1, ACCOUNTS + 1))
-        database.executemany("INSERT INTO users VALUES (?, ?)", rows)
+        database.executemany("INSERT INTO users VALUES (?, ?)", _accounts())
     # Written anew page by page: what lies between the rows of a page that was split depends on the library's version.
     database.execute("VACUUM")
     database.close()
     content = bytearray(path.read_bytes())
     content[WRITER] = GUESTS_SQLITE.to_bytes(4, "big")
     return bytes(content)
+
+
+def _accounts() -> Iterator[tuple[str, str]]:
+    return ((f"user{number:03}", PASSWORD) for number in range(1, ACCOUNTS + 1))

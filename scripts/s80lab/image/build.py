@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The guest image: Debian's kernel and one initramfs with the servers, the mail store builder and the load generator.
+"""The guest image: Debian's kernel and one initramfs with a server, the mail store builder and the load generator.
 
-    build_image(Path("build/image/debian"), progress=print)
+    build_image(image_folder("debian", "uw"), load_server("uw"), progress=print)
 
 writes `vmlinuz`, `initramfs.cpio` (newc, uncompressed: unpacking is a plain copy, and gem5 takes nothing else) and
 `manifest.json`. The folder appears by one rename, whole or not at all, and is rebuilt only when an input changed.
@@ -22,8 +22,10 @@ from pydantic import BaseModel
 
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash
-from s80lab.base.paths import BIN
-from s80lab.image.contents import RECIPE, SUITE, entries, inputs_digest, kernel
+from s80lab.base.paths import BIN, BUILD
+from s80lab.config.experiment import DEFAULT_SERVER
+from s80lab.config.server import Server
+from s80lab.image.contents import RECIPE, SUITE, entries, inputs_digest, kernel, packages
 from s80lab.image.cpio import write_archive
 from s80lab.image.files import read_lines
 from s80lab.image.packages import Packages, unpack
@@ -32,6 +34,7 @@ from s80lab.image.packages import Packages, unpack
 class ImageManifest(BaseModel):
     """`manifest.json`: what the image is made of; sizes in bytes, digests SHA-256."""
 
+    server: str = DEFAULT_SERVER
     inputs_sha256: str
     vmlinuz_sha256: str
     initramfs_sha256: str
@@ -41,44 +44,52 @@ class ImageManifest(BaseModel):
     packages: dict[str, str]
 
 
+def image_folder(image: str, server: str) -> Path:
+    """Where the image of that distribution with that server is; the usual server's has no name of its own."""
+    return BUILD / "image" / (image if server == DEFAULT_SERVER else f"{image}-{server}")
+
+
 def load_image(out_dir: Path) -> ImageManifest:
     """The manifest of a built image; UserError if there is none or one of its files is missing."""
     for name in ("manifest.json", "vmlinuz", "initramfs.cpio"):
         if not (out_dir / name).is_file():
-            raise UserError(f"{out_dir} holds no guest image ({name} is missing): run 's80lab image build'")
+            _, _, server = out_dir.name.partition("-")
+            command = f"s80lab image build{f' --server {server}' if server else ''}"
+            raise UserError(f"{out_dir} holds no guest image ({name} is missing): run '{command}'")
     return ImageManifest.model_validate_json((out_dir / "manifest.json").read_text())
 
 
 def build_image(
-    out_dir: Path, *, refresh: bool = False, progress: Callable[[str], None], binaries: Path = BIN
+    out_dir: Path, server: Server, *, refresh: bool = False, progress: Callable[[str], None], binaries: Path = BIN
 ) -> ImageManifest:
     """Build the image unless the one in `out_dir` is of the same inputs.
 
-    `refresh` rebuilds in any case and records the packages' versions in versions.txt. `binaries` is the folder of the
-    compiled programs. UserError if a tool, a program or the package mirror is missing.
+    `refresh` rebuilds in any case and records the packages' versions in disk-images/debian/versions. `binaries` is the
+    folder of the compiled programs. UserError if a tool, a program or the package mirror is missing.
     """
-    inputs = inputs_digest(binaries)
+    inputs = inputs_digest(server, binaries)
     with _only_builder(out_dir) as work:
         if not refresh and (out_dir / "manifest.json").is_file() and load_image(out_dir).inputs_sha256 == inputs:
             progress("image: up to date")
             return load_image(out_dir)
         progress(f"image: unpacking the packages of Debian {SUITE}")
-        packages = unpack(read_lines(RECIPE / "packages.txt"), SUITE, work / "root")
-        _compare_versions(packages, refresh, progress)
+        unpacked = unpack(packages(server), SUITE, work / "root")
+        _compare_versions(unpacked, RECIPE / "versions" / f"{server.packages_of}.txt", refresh, progress)
         progress("image: writing the initramfs")
         new = work / "image"
         new.mkdir()
-        source = kernel(packages.root)
+        source = kernel(unpacked.root)
         shutil.copyfile(source, new / "vmlinuz")
-        write_archive(entries(packages.root, work, binaries), new / "initramfs.cpio")
+        write_archive(entries(server, unpacked.root, work, binaries), new / "initramfs.cpio")
         manifest = ImageManifest(
+            server=server.name,
             inputs_sha256=inputs,
             vmlinuz_sha256=file_hash(new / "vmlinuz"),
             initramfs_sha256=file_hash(new / "initramfs.cpio"),
             vmlinuz_bytes=(new / "vmlinuz").stat().st_size,
             initramfs_bytes=(new / "initramfs.cpio").stat().st_size,
             kernel_version=source.name.removeprefix("vmlinuz-"),
-            packages=packages.versions,
+            packages=unpacked.versions,
         )
         (new / "manifest.json").write_text(manifest.model_dump_json(indent=2) + "\n")
         if out_dir.exists():
@@ -103,16 +114,17 @@ def _only_builder(out_dir: Path) -> Iterator[Path]:
             shutil.rmtree(work, ignore_errors=True)
 
 
-def _compare_versions(packages: Packages, refresh: bool, progress: Callable[[str], None]) -> None:
-    """Warn about each package whose version is not the recorded one; with `refresh` record the present ones."""
-    path = RECIPE / "versions.txt"
+def _compare_versions(unpacked: Packages, path: Path, refresh: bool, progress: Callable[[str], None]) -> None:
+    """Warn about each package whose version is not the one recorded in `path`, where there is such a record; with
+    `refresh` record the present ones."""
     if refresh:
         header = "# SPDX-License-Identifier: GPL-2.0-or-later\n# Written by `s80lab image build --refresh`.\n"
-        path.write_text(header + "".join(f"{name} {version}\n" for name, version in packages.versions.items()))
+        path.write_text(header + "".join(f"{name} {version}\n" for name, version in unpacked.versions.items()))
+    if not path.is_file():
         return
     recorded = dict(line.split() for line in read_lines(path))
-    for name in sorted(recorded.keys() | packages.versions.keys()):
-        want, have = recorded.get(name, "none"), packages.versions.get(name, "none")
+    for name in sorted(recorded.keys() | unpacked.versions.keys()):
+        want, have = recorded.get(name, "none"), unpacked.versions.get(name, "none")
         if want != have:
             progress(
                 f"warning: {name} is {have}, recorded is {want}: results may differ from the reference; "

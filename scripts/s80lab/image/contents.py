@@ -11,38 +11,44 @@ from pathlib import Path
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash, text_hash
 from s80lab.base.paths import ROOT
-from s80lab.image.accounts import accounts_database
+from s80lab.base.strict import shown
+from s80lab.config.server import Server
+from s80lab.image.accounts import accounts
 from s80lab.image.cpio import Entry, character_device, directory, regular, symlink
-from s80lab.image.files import kept_files
+from s80lab.image.files import kept_files, read_lines
 from s80lab.image.root import matches, resolve
 
 RECIPE = ROOT / "disk-images" / "debian"
 COMMON = ROOT / "disk-images" / "common" / "rootfs"
 PROGRAMS = ("s80-loadgen", "s80-mailstore")
 SUITE = "bookworm"
-FORMAT = 2  # raise when the builder's code changes what it puts into the image
-SECRET = ("etc/dovecot/key.pem",)
-EMPTY_FOLDERS = ("dev", "proc", "sys", "run", "tmp", "var/lib", "var/run", "var/mail-store", "root")
+FORMAT = 3  # raise when the builder's code changes what it puts into the image
+SECRET = ("etc/tls/key.pem",)
+USERS, GROUPS = "etc/passwd", "etc/group"
+EMPTY_FOLDERS = ("dev", "proc", "sys", "run", "var/lib", "var/run", "var/mail-store", "root")
 
 
-def entries(root: Path, work: Path, binaries: Path) -> Iterator[Entry]:
-    """Everything in the initramfs: from the packages unpacked in `root`, the common files and our `binaries`.
+def entries(server: Server, root: Path, work: Path, binaries: Path) -> Iterator[Entry]:
+    """Everything in the initramfs: from the packages unpacked in `root`, the common files, the server's, and our
+    `binaries`.
 
     `work` is a folder for what is made on the way.
     """
     yield from (directory(path) for path in EMPTY_FOLDERS)
+    yield directory("tmp", 0o1777)
     yield character_device("dev/console", 5, 1)  # the kernel opens it for init before anything is mounted
-    yield from kept_files(root, RECIPE / "keep.txt")
+    yield from kept_files(root, _patterns(server))
     yield symlink("bin/sh", "busybox")
-    for path in common_files():
-        name = str(path.relative_to(COMMON))
+    for name, path in _files(server).items():
         permissions = 0o600 if name in SECRET else 0o755 if os.access(path, os.X_OK) else 0o644
-        yield regular(name, path.read_bytes(), permissions)
-    for name in PROGRAMS:
+        yield regular(name, path.read_bytes() + _users(server, name), permissions)
+    for name in _programs(server):
         stripped = work / name
         subprocess.run(["strip", "-o", str(stripped), str(binaries / name)], check=True)
         yield regular(f"usr/bin/{name}", stripped.read_bytes(), 0o755)
-    yield regular("etc/dovecot/users.sqlite", accounts_database(work))
+    for name in server.accounts:
+        yield regular(name, accounts(name, work))
+    yield regular("usr/lib/s80lab/server.conf", f"SERVER={server.name} STORE={server.store}\n".encode())
 
 
 def kernel(root: Path) -> Path:
@@ -54,16 +60,46 @@ def kernel(root: Path) -> Path:
 
 
 def common_files() -> list[Path]:
-    """Files that every image has, whatever the distribution."""
+    """Files that every image has, whatever the distribution and the server."""
     return sorted(path for path in COMMON.rglob("*") if path.is_file())
 
 
-def inputs_digest(binaries: Path) -> str:
+def packages(server: Server) -> list[str]:
+    """Names of what is unpacked for the server's image."""
+    return [*read_lines(RECIPE / "packages.txt"), *server.packages]
+
+
+def inputs_digest(server: Server, binaries: Path) -> str:
     """One digest over everything that decides the image's contents, the package versions aside."""
-    lines = [f"{FORMAT} {SUITE}"]
-    programs = [binaries / name for name in PROGRAMS]
-    for path in [RECIPE / "packages.txt", RECIPE / "keep.txt", *common_files(), *programs]:
+    lines = [f"{FORMAT} {SUITE} {server.name} {server.store} {packages(server)} {_patterns(server)}"]
+    lines += [f"{server.users} {server.accounts}"]
+    programs = {f"usr/bin/{name}": binaries / name for name in _programs(server)}
+    for name, path in {**_files(server), **programs}.items():
         if not path.is_file():
-            raise UserError(f"{path} is missing: build the programs first (make)")
-        lines.append(f"{path.name} {file_hash(path)} {os.access(path, os.X_OK)}")
+            needs = server.programs.get(path.name)
+            raise UserError(
+                f"{shown(path)} is missing: build the programs first (make)" + (f"; it needs {needs}" if needs else "")
+            )
+        lines.append(f"{name} {file_hash(path)} {os.access(path, os.X_OK)}")
     return text_hash("\n".join(lines))
+
+
+def _patterns(server: Server) -> dict[str, str]:
+    """Which of the packages' files are kept, and where that is said."""
+    keep = RECIPE / "keep.txt"
+    return {pattern: shown(keep) for pattern in read_lines(keep)} | server.keep
+
+
+def _files(server: Server) -> dict[str, Path]:
+    """What lies over the guest's root, by path: a server's file takes the place of a common one."""
+    return {str(path.relative_to(COMMON)): path for path in common_files()} | server.files()
+
+
+def _programs(server: Server) -> list[str]:
+    return [*PROGRAMS, *server.programs]
+
+
+def _users(server: Server, name: str) -> bytes:
+    """What the list of that name says of the server's own users."""
+    form = {USERS: "{0}:x:{1}:{1}::/:/bin/false\n", GROUPS: "{0}:x:{1}:\n"}.get(name, "")
+    return "".join(form.format(*user) for user in server.users.items()).encode()

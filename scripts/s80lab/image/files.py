@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
 from s80lab.base.errors import UserError
@@ -22,13 +22,14 @@ def read_lines(path: Path) -> list[str]:
     return [line for line in lines if line]
 
 
-def kept_files(root: Path, rules: Path) -> list[Entry]:
-    """Every file under `root` that a pattern of `rules` names, and the libraries needed, each at its own path."""
+def kept_files(root: Path, patterns: Mapping[str, str]) -> list[Entry]:
+    """Every file under `root` that a pattern names, and the libraries needed, each at its own path. patterns: each
+    with the file that it stands in."""
     chosen: set[str] = set()
-    for pattern in read_lines(rules):
+    for pattern, rules in patterns.items():
         found = matches(root, pattern)
         if not found:
-            raise UserError(f"{rules}: no file of the packages matches '{pattern}': mend the pattern or packages.txt")
+            raise UserError(f"{rules}: no file of the packages matches '{pattern}': mend the pattern or the packages")
         chosen.update(found)
     chosen.update(_libraries(root, chosen))
     return [regular(path, resolve(root, path).read_bytes(), 0o755) for path in sorted(chosen)]
@@ -46,14 +47,14 @@ def _libraries(root: Path, programs: Iterable[str]) -> set[str]:
         missing = names - libraries.keys()
         if missing:
             raise UserError(
-                f"libraries in none of the packages: {', '.join(sorted(missing))}; add theirs to packages.txt"
+                f"libraries in none of the packages: {', '.join(sorted(missing))}; add theirs to the packages"
             )
         fresh = {libraries[name] for name in names} - found
         found |= fresh
         pending = sorted(fresh)
     if found:
         if not resolve(root, INTERPRETER).is_file():
-            raise UserError(f"the dynamic linker {INTERPRETER} is in none of the packages: mend packages.txt")
+            raise UserError(f"the dynamic linker {INTERPRETER} is in none of the packages: mend the packages")
         found.add(INTERPRETER)
     return found
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from s80lab.base.errors import UserError
-from s80lab.config.workload import expected_mix, load_workload
+from s80lab.config.workload import Workload, expected_mix, load_workload
 from s80lab.report.data import Group
 from s80lab.report.tables import ABSENT, Cell, Row, Table
 from s80lab.results import paper
@@ -41,7 +41,8 @@ def types(group: Group) -> list[Type]:
     """In the order of the load generator's result."""
     loads = [run.load["transactions"] for run in group.runs]
     total = sum(entry["count"] for load in loads for entry in load.values())
-    expected = _expected(group)
+    profile = _profile(group)
+    expected = expected_mix(profile) if profile else {}
     table_1 = paper.table_1().get(group.mix, {})
     found = []
     for name in loads[0]:
@@ -68,14 +69,14 @@ def types(group: Group) -> list[Type]:
     return found
 
 
-def _expected(group: Group) -> dict[str, float]:
-    """What the profile, with the driver that was used, lets expect; nothing for a profile that is gone."""
+def _profile(group: Group) -> Workload | None:
+    """With the driver that was used; None for a profile that is gone."""
     run = group.runs[0]
     try:
         profile = load_workload(str(run.manifest["workload"]))
     except UserError:
-        return {}
-    return expected_mix(profile.model_copy(update={"driver": run.load["driver"]}))
+        return None
+    return profile.model_copy(update={"driver": run.load["driver"]})
 
 
 def standard_error(buckets: Mapping[int, int]) -> float:
@@ -101,33 +102,43 @@ def quantile(buckets: Mapping[int, int], share: float) -> int:
 
 def transactions_table(group: Group) -> Table:
     """One row a type; counts are sums over the seeds, latencies of all their transactions."""
-    times = ("mean ms", "p50 ms", "p90 ms", "p95 ms", "p99 ms")
-    columns = ("count", "expected", "share", "expected", "Table 1", *times)
-    table = Table(f"Transactions, {group.label}", columns)
     found = types(group)
+    profile = _profile(group)
+    stated = ("Table 1",) if any(one.table_1 is not None for one in found) else ()
+    times = ("mean ms", "p50 ms", "p90 ms", "p95 ms", "p99 ms")
+    columns = ("count", "expected", "share", "expected", *stated, *times)
+    table = Table(f"Transactions, {group.label}", columns)
     total = sum(one.count for one in found)
-    what = paper.what_they_do()
+    what = profile.WHAT if profile else {}
     for one in found:
         expected_count = ABSENT if one.expected is None else f"{one.expected * total:.0f}"
+        shares = (one.share, one.expected, *([one.table_1] if stated else []))
         cells = [
             Cell(f"{one.count}"),
             Cell(expected_count),
-            *(Cell(_percent(share)) for share in (one.share, one.expected, one.table_1)),
+            *(Cell(_percent(share)) for share in shares),
             *(Cell(f"{ms:,.1f}" if one.count else ABSENT, group.warm) for ms in (one.mean_ms, *one.quantiles_ms)),
         ]
         table.rows.append(Row(one.name, tuple(cells), title=what.get(one.name, "")))
     table.rows.append(Row("all", (Cell(f"{total}"), *[Cell("")] * (len(columns) - 1))))
-    table.note = _note(group, found)
+    table.note = _note(group, found, profile)
     return table
 
 
-def _note(group: Group, found: list[Type]) -> str:
+def _note(group: Group, found: list[Type], profile: Workload | None) -> str:
     load = group.runs[0].load
-    driver = "Table 2's chain" if load["driver"] == "chain" else "Table 1, each draw independent"
-    words = [f"Drawn from {driver}; expected is that mix in the long run.", f"MOVE is done by {load['move']}."]
+    chain = load["driver"] == "chain"
+    if profile and profile.protocol != "imap":
+        driver = "the profile's chain" if chain else "the profile's mix, each draw independent"
+    else:
+        driver = "Table 2's chain" if chain else "Table 1, each draw independent"
+    words = [f"Drawn from {driver}; expected is that mix in the long run."]
+    if "move" in load:
+        words.append(f"MOVE is done by {load['move']}.")
     substituted = sum(one.substituted for one in found)
     if substituted:
-        words.append(f"{substituted} were run as another type because a mailbox was too small or too large.")
+        why = profile.SUBSTITUTED if profile else "because it was not possible then"
+        words.append(f"{substituted} were run as another type {why}.")
     total = sum(one.count for one in found)
     never = [one.name for one in found if not one.count and (one.expected or 0) * total >= WORTH_SAYING]
     if never:

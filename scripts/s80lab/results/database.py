@@ -29,7 +29,7 @@ from s80lab.results.rows import delete_and_insert
 __all__ = ["insert_run", "list_runs"]
 
 SCHEMA_FILE = ROOT / "results" / "schema.sql"
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 BUSY_TIMEOUT_S = 60.0
 
 

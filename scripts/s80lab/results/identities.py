@@ -249,10 +249,13 @@ def check_transactions(region: Delta, result: Mapping[str, Any]) -> None:
     """
     clients = int(result["clients"])
     for outcome, key in (("good", "count"), ("failed", "failed")):
+        # A marker bears a transaction's place in the job; the places' labels are the names of IMAP's.
+        places = region.header.labels["transaction"]
+        names = [*result["transactions"], *(f"place {i}" for i in range(len(result["transactions"]), len(places)))]
         counts = {name: int(entry[key]) for name, entry in result["transactions"].items()}
         markers = {
-            name: region.total("transactions", transaction=name, outcome=outcome)
-            for name in region.header.labels["transaction"]
+            name: region.total("transactions", transaction=place, outcome=outcome)
+            for name, place in zip(names, places, strict=False)
         }
         pairs = [(name, markers.get(name, 0), counts.get(name, 0)) for name in sorted({*markers, *counts})]
         for name, marked, counted in [*pairs, ("all types", sum(markers.values()), sum(counts.values()))]:

@@ -12,7 +12,7 @@ from s80lab.results.metrics.derive import of
 from s80lab.results.metrics.standing import standing_of
 
 _RUN = (
-    *("experiment", "mix", "engine", "machine", "protocol", "workload", "scale", "seed"),
+    *("experiment", "mix", "engine", "machine", "protocol", "server", "workload", "scale", "seed"),
     *("instructions", "modelled_ns", "mips", "wall_s"),
 )
 _CORE = (

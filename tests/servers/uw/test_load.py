@@ -10,7 +10,7 @@ import pytest
 from tests.loadgen.conftest import Outcome, collect, launch
 from tests.servers.uw.uw_server import USERS, UwServer
 
-from s80lab.config.workload import TRANSACTIONS, Workload, expected_mix, job_text, load_workload
+from s80lab.config.workload import Imap, Workload, expected_mix, job_text, load_workload
 
 NO_ERRORS = {"protocol": 0, "connection": 0, "missing": 0, "smtp": 0}
 
@@ -42,9 +42,9 @@ def test_both_mixes_without_an_error(mix: str, mail_system: UwServer, tmp_path: 
 
 def test_every_type_of_transaction_is_good(mail_system: UwServer, tmp_path: Path) -> None:
     """All ten equally often, so that none is missing by chance."""
-    equally = dict.fromkeys(TRANSACTIONS, 10.0)
+    equally = dict.fromkeys(Imap.WHAT, 10.0)
     workload = load_workload("imape").model_copy(update={"driver": "independent", "mix_percent": equally})
     result = good_result(run(mail_system, tmp_path, workload))
     assert {name: counts["count"] > 0 for name, counts in result["transactions"].items()} == dict.fromkeys(
-        TRANSACTIONS, True
+        Imap.WHAT, True
     )

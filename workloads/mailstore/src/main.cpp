@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::string_view usage =
     "usage: s80-mailstore --root DIR --users N --mailboxes M --mailbox-kib K --seed S [--uid U]\n"
+    "                     [--format mbox|maildir]\n"
     "Builds DIR/user001 ... with M mailboxes a user on average (M-2 .. M+2), each of about K KiB.\n";
 
 std::uint64_t number(std::string_view option, std::string_view text, std::uint64_t least,
@@ -47,6 +48,12 @@ s80::mailstore::StoreOptions parse(int count, char** words) {
             options.mailbox_kib = count_of(1 << 20);
         } else if (option == "--seed") {
             options.seed = number(option, value, 0, std::numeric_limits<std::uint64_t>::max());
+        } else if (option == "--format") {
+            if (value != "mbox" && value != "maildir") {
+                throw std::invalid_argument("--format must be mbox or maildir, not '" + std::string(value) +
+                                            "'");
+            }
+            options.format = value == "mbox" ? s80::mailstore::Format::mbox : s80::mailstore::Format::maildir;
         } else if (option == "--uid") {
             options.uid = static_cast<uid_t>(number(option, value, 0, 0xFFFFFFFE));
         } else {

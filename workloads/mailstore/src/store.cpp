@@ -10,6 +10,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "maildir.hpp"
 #include "message.hpp"
 #include "sizes.hpp"
 
@@ -66,8 +67,9 @@ std::uint32_t message_count(std::uint32_t mailbox_kib, Random& random) {
     return std::max<std::uint32_t>(1, static_cast<std::uint32_t>((drawn + mean / 2) / mean));
 }
 
-void fill_mailbox(std::string& out, std::string_view user, const StoreOptions& options, const Pools& pools,
-                  SizeDeck& deck, Random& random) {
+/// Draws a mailbox, message behind message, into `out`; `drawn` hears of each.
+void draw_mailbox(std::string& out, std::string_view user, const StoreOptions& options, const Pools& pools,
+                  SizeDeck& deck, Random& random, const std::function<void(const Position&)>& drawn) {
     out.clear();
     const std::uint32_t count = message_count(options.mailbox_kib, random);
     std::int64_t time = last_delivery - mean_gap_s * (count + 1);
@@ -75,7 +77,24 @@ void fill_mailbox(std::string& out, std::string_view user, const StoreOptions& o
         time += mean_gap_s / 2 + random.below(mean_gap_s);
         const Position position{user, std::min(time, last_delivery), uid, count, last_delivery};
         append_message(out, deck.draw(), position, pools, random);
+        drawn(position);
     }
+}
+
+/// Writes the one message in `out` and empties it.
+void write_maildir_message(const std::string& folder, std::string& out, const Position& position,
+                           const StoreOptions& options) {
+    const MaildirMessage message = maildir_message(out, position);
+    const std::string path = folder + "/cur/" + message.name;
+    write_file(path, message.text, options);
+    // its time is the message's INTERNALDATE
+    const std::array<timespec, 2> times{{{position.time, 0}, {position.time, 0}}};
+    if (utimensat(AT_FDCWD, path.c_str(), times.data(), 0) != 0) fail(path);
+    out.clear();
+}
+
+void make_maildir(const std::string& folder, const StoreOptions& options) {
+    for (const auto* part : {"", "/cur", "/new", "/tmp"}) make_folder(folder + part, options);
 }
 
 }  // namespace
@@ -103,11 +122,19 @@ void build_store(const StoreOptions& options, const std::function<void(std::uint
         const std::string name = user_name(user);
         const std::string home = (options.root / name).string();
         make_folder(home, options);
-        make_folder(home + "/mail", options);
+        if (options.format == Format::mbox) make_folder(home + "/mail", options);
         for (std::uint32_t box = 0; box < mailbox_count(options, user); ++box) {
-            fill_mailbox(buffer, name, options, pools, deck, random);
-            const std::string path = box == 0 ? "/inbox" : "/mail/" + folder_name(box - 1);
-            write_file(home + path, buffer, options);
+            if (options.format == Format::maildir) {
+                const std::string folder = home + "/Maildir" + (box == 0 ? "" : "/." + folder_name(box - 1));
+                make_maildir(folder, options);
+                draw_mailbox(buffer, name, options, pools, deck, random, [&](const Position& position) {
+                    write_maildir_message(folder, buffer, position, options);
+                });
+            } else {
+                draw_mailbox(buffer, name, options, pools, deck, random, [](const Position&) {});
+                const std::string path = box == 0 ? "/inbox" : "/mail/" + folder_name(box - 1);
+                write_file(home + path, buffer, options);
+            }
         }
         progress(user + 1);
     }

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The whole mail store: for each user an INBOX and folders in the layout that Dovecot is configured for
-// (mbox:ROOT/USER/mail:INBOX=ROOT/USER/inbox).
+// The whole mail store: for each user an INBOX and folders, the same messages in every form.
 #pragma once
 
+#include <sys/types.h>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
-#include <sys/types.h>
 
 namespace s80::mailstore {
+
+enum class Format : std::uint8_t {
+    mbox,     // ROOT/USER/inbox, and a file for each folder in ROOT/USER/mail
+    maildir,  // ROOT/USER/Maildir, and .FOLDER in it (Maildir++)
+};
 
 struct StoreOptions {
     std::filesystem::path root;
@@ -18,18 +22,19 @@ struct StoreOptions {
     std::uint32_t mailboxes = 0;    // mean a user, INBOX included; single users have up to two more or fewer
     std::uint32_t mailbox_kib = 0;  // mean size of a mailbox in KiB
     std::uint64_t seed = 0;
-    std::optional<uid_t> uid;       // owner (and group) of all that is made; absent: the caller
+    Format format = Format::mbox;
+    std::optional<uid_t> uid;  // owner (and group) of all that is made; absent: the caller
 };
 
-/// Number of mailboxes of a user (counted from 0): mailboxes-2 .. mailboxes+2, the mean exact over any five users in a row.
+/// Number of mailboxes of a user (counted from 0): mailboxes-2 .. mailboxes+2, the mean exact over any five
+/// users in a row.
 std::uint32_t mailbox_count(const StoreOptions& options, std::uint32_t user);
 
 /// Account name of a user counted from 0: user001, user002, ...
 std::string user_name(std::uint32_t user);
 
-/// Builds the store; `progress` hears of each user done. A user's mail depends on the seed and the user's number alone.
-/// Throws std::system_error naming the file that could not be made.
-void build_store(const StoreOptions& options,
-                 const std::function<void(std::uint32_t users_done)>& progress);
+/// Builds the store; `progress` hears of each user done. A user's mail depends on the seed and the user's
+/// number alone. Throws std::system_error naming the file that could not be made.
+void build_store(const StoreOptions& options, const std::function<void(std::uint32_t users_done)>& progress);
 
 }  // namespace s80::mailstore

@@ -22,7 +22,7 @@ from s80lab.results.paper import Claim
 
 MIXES = ("imapb", "imape")
 # What two groups share that differ in the mix alone.
-_SETTING = ("scale", "protocol", "machine", "engine")
+_SETTING = ("scale", "protocol", "machine", "server", "engine")
 
 
 @dataclass(frozen=True)
@@ -152,6 +152,8 @@ def _setting(group: Group) -> tuple[str, ...]:
 
 def _refusal(claim: Claim, answer: Answer, metric: str, pair: Sequence[Group]) -> str:
     """Why these groups say nothing to this claim; empty where they do."""
+    if any(group.mix in paper.STAND_INS and not claim.about(group.mix) for group in pair):
+        return "the claim is of other workloads"
     if answer.rule in ("higher", "alike") and len(pair) < len(MIXES):
         return "both mixes are needed"
     metrics = [name for name in (metric, *answer.alike) if name]

@@ -68,7 +68,8 @@ def executed_mix(groups: Sequence[Group]) -> Figure:
         axis.barh(places, [one.share for one in found], height=0.6, color=colour, alpha=0.55, label="executed")
         table_1 = [(one.table_1, place) for one, place in zip(found, places, strict=True) if one.table_1]
         chain = [(one.expected, place) for one, place in zip(found, places, strict=True) if one.expected]
-        axis.plot(*_columns(table_1), "|", color=INK, markersize=11, markeredgewidth=1.6, label="Table 1")
+        if table_1:
+            axis.plot(*_columns(table_1), "|", color=INK, markersize=11, markeredgewidth=1.6, label="Table 1")
         axis.plot(*_columns(chain), "o", color=COLOURS["O"], markersize=5, label="expected")
         axis.set_yticks(places, [one.name for one in found])
         axis.tick_params(axis="y", length=0)

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What init and the server's part of it have in common. `fail REASON [LOG]` is init's.
+
+say() { echo "s80lab: $*"; }
+
+# parameter NAME DEFAULT: s80.NAME from the kernel's command line
+parameter() {
+    for word in $(cat /proc/cmdline); do
+        case $word in s80."$1"=*) echo "${word#*=}"; return ;; esac
+    done
+    echo "$2"
+}
+
+# await SECONDS WHAT LOG COMMAND...: until the command succeeds; a failure names WHAT
+await() {
+    deadline=$(($(date +%s) + $1)) what=$2 log=$3
+    shift 3
+    until "$@" > /dev/null 2>&1; do
+        [ "$(date +%s)" -lt "$deadline" ] || fail "$what does not answer" "$log"
+        usleep 20000
+    done
+}
+
+# greets PORT BANNER: does the server on this port say hello? (the input is held open until it has spoken)
+greets() { sleep 1 | nc -w 1 127.0.0.1 "$1" | grep -q "$2"; }
+listens() { grep -q "0100007F:$(printf %04X "$1") 00000000:0000 0A" /proc/net/tcp; }

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Begun in a root folder that holds a guest's image, in namespaces of its own: what the guest's init does of a server,
+# then the load generator of this machine with the job in /job; its events go to stdout, all else to stderr.
+# USERS, MAILBOXES, MAILBOX_KIB size the mail store.
+
+fail() {
+    [ ! -s "$2" ] || cat "$2"
+    echo "FAILED $1"
+    exit 1
+} >&2
+
+/bin/busybox mkdir -p /bin /sbin /usr/bin /usr/sbin
+/bin/busybox --install -s /bin
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin TZ=UTC0
+exec 3>&1 >&2
+mount -t proc proc /proc
+mount -t tmpfs -o mode=755 run /run
+mount -t tmpfs -o mode=755 mail /var/mail-store
+mkdir -p /run/s80lab
+hostname mail.s80.example
+ip link set lo up
+ulimit -n "$(ulimit -H -n)"
+. /usr/lib/s80lab/functions.sh
+parameter() {
+    case $1 in
+        users) echo "$USERS" ;;
+        mailboxes) echo "$MAILBOXES" ;;
+        mailbox_kib) echo "$MAILBOX_KIB" ;;
+        *) echo "$2" ;;
+    esac
+}
+cpus=2
+addresses=""
+server_prepare() { :; }
+. /usr/lib/s80lab/server.conf
+. /usr/lib/s80lab/server.sh
+. /usr/lib/s80lab/store.sh
+server_start
+[ ! -e /after ] || . /after
+s80-loadgen --job /job --insecure --imap 127.0.0.1:993 ${addresses:---smtp 127.0.0.1:25} >&3

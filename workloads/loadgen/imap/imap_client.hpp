@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A user of an IMAP server: one online session for as long as the load lasts.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "imap/mailboxes.hpp"
+#include "imap/session.hpp"
+#include "mail_client.hpp"
+
+namespace s80::loadgen {
+
+class ImapClient final : public MailClient {
+public:
+    ImapClient(World& the_world, unsigned the_index)
+        : MailClient(the_world, the_index), imap(the_world.network) {}
+
+    // For the transactions:
+    /// Selects a mailbox and notes how many messages it has.
+    Task select(std::size_t mailbox);
+    /// A random message of the selected mailbox, which is not empty.
+    unsigned random_message() { return 1 + static_cast<unsigned>(random.below(imap.messages())); }
+    /// Takes a word to search for from a message's header, and remembers which message has it.
+    void learn_subject(unsigned message, std::string_view header);
+
+    ImapSession imap;
+    Mailboxes mailboxes;
+    std::string subject_word;  // in the subject of the message imap.remembered
+
+private:
+    /// Logs in and selects a first mailbox.
+    Task log_in() override;
+    void check_job() override;
+    TransactionType allowed(TransactionType drawn) override;
+    Task run(TransactionType type) override;
+    void settle(bool /*failed*/) override { note_messages(); }
+    const Connection* lasting() const override { return &imap; }
+
+    /// Takes over what the session knows about the selected mailbox.
+    void note_messages();
+};
+
+}  // namespace s80::loadgen

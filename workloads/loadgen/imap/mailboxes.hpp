@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What a client knows about its mailboxes.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "random.hpp"
+
+namespace s80::loadgen {
+
+struct Mailbox {
+    std::string name;
+    unsigned messages = 0;  // as far as the client has seen: 0 for one that was never selected
+    bool created = false;   // by this workload, not part of the mail store
+
+    bool inbox() const;
+};
+
+/// The name as an IMAP quoted string.
+std::string quoted(const std::string& name);
+
+/// The mailboxes of a client, one of them selected.
+class Mailboxes {
+public:
+    void assign(const std::vector<std::string>& names);
+
+    std::size_t size() const { return boxes_.size(); }
+    Mailbox& operator[](std::size_t index) { return boxes_[index]; }
+    std::size_t selected_index() const { return selected_; }
+    Mailbox& selected() { return boxes_[selected_]; }
+    void select(std::size_t index) { selected_ = index; }
+
+    void add(std::string name) { boxes_.push_back({std::move(name), 0, true}); }
+    void remove(std::size_t index);
+
+    /// A name that no mailbox has; `created` as in Mailbox, told by its beginning ever after.
+    std::string fresh_name(Random& random, bool created) const;
+
+    /// Mailboxes that can be deleted or renamed: not the INBOX, not the selected one.
+    std::vector<std::size_t> movable() const;
+    /// Mailboxes that a message can be put into: not the selected one, fewer than `limit` messages.
+    std::vector<std::size_t> targets(unsigned limit) const;
+
+private:
+    std::vector<Mailbox> boxes_;
+    std::size_t selected_ = 0;
+};
+
+}  // namespace s80::loadgen

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// One IMAP connection that stays logged in: sends a command, waits for its tagged reply, and keeps
+// the number of messages in the selected mailbox up to date by whatever the server says on the way.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "connection.hpp"
+#include "imap/response_parser.hpp"
+#include "task.hpp"
+
+namespace s80::loadgen {
+
+/// What the server said between a command and its tagged reply.
+struct ImapReply {
+    unsigned fetched = 0;        // FETCH responses with a literal
+    std::uint64_t literal = 0;   // bytes of these literals
+    unsigned deleted_flags = 0;  // FETCH responses that show \Deleted
+    unsigned expunged = 0;
+    bool found = false;               // SEARCH: the wanted message is in the result
+    std::string captured;             // first bytes of the wanted message's literal
+    std::vector<std::string> listed;  // LIST: names, as the server writes them, unquoted
+    std::size_t listed_bytes = 0;     // of all names
+};
+
+class ImapSession final : public Connection, private ResponseHandler {
+public:
+    explicit ImapSession(Network& network) : Connection(network) {}
+
+    /// Connects, waits for the greeting, logs in and asks for the capabilities.
+    Task log_in(const Endpoint& server, const TlsContext& tls, std::string_view user,
+                std::string_view password);
+
+    /// Sends one command and waits for its tagged OK. The reply is in reply() until the next
+    /// command. Throws Failure for anything else: NO, BAD, a NO or BAD without a tag, BYE.
+    Task command(std::string text);
+
+    const ImapReply& reply() const { return reply_; }
+    unsigned messages() const { return messages_; }
+    bool has_move() const { return has_move_; }
+
+    /// Names the message that the next command is about: reply().captured and reply().found are of
+    /// it.
+    void want(unsigned message) { wanted_ = message; }
+    unsigned wanted() const { return wanted_; }
+
+    /// The number of this message is kept right when others before it are expunged; 0 when it is
+    /// gone.
+    unsigned remembered = 0;
+
+private:
+    std::size_t consume(std::string_view bytes) override { return parser_.feed(bytes, *this); }
+    void on_text(std::string_view text, bool begins, bool has_literal, std::uint64_t literal) override;
+    void on_literal(std::string_view part) override;
+
+    void on_tagged(std::string_view text);
+    void on_untagged(std::string_view text, bool has_literal, std::uint64_t literal);
+    void on_numbered(unsigned number, std::string_view kind, bool has_literal, std::uint64_t literal);
+    void on_list(std::string_view text, bool has_literal);
+    void add_to_name(std::string_view part);
+    void on_search(std::string_view numbers);
+    void on_expunge(unsigned number);
+
+    ResponseParser parser_;
+    std::string line_;  // the command in flight
+    std::string tag_;
+    unsigned last_tag_ = 0;
+    bool greeted_ = false;
+    bool has_move_ = false;
+    unsigned messages_ = 0;
+    unsigned wanted_ = 0;
+    enum class Literal { skip, capture, mailbox } literal_ = Literal::skip;
+    bool in_fetch_ = false;
+    ImapReply reply_;
+    std::string refusal_;  // NO or BAD, tagged or not
+};
+
+}  // namespace s80::loadgen

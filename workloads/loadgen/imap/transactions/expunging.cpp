@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "imap/transactions/expunging.hpp"
+
+#include <string>
+
+namespace s80::loadgen {
+
+Task mark_and_expunge(ImapClient& client, unsigned message) {
+    constexpr int attempts = 2;
+    const std::string store = "STORE " + std::to_string(message) + " +FLAGS (\\Deleted)";
+    for (int attempt = 0; attempt < attempts; ++attempt) {
+        co_await client.imap.command(store);
+        if (client.imap.reply().deleted_flags > 0) {
+            co_await client.imap.command("EXPUNGE");
+            if (client.imap.reply().expunged > 0) co_return;
+        }
+        client.world.statistics.lost_flag();
+    }
+    throw Failure(ErrorKind::missing,
+                  store + " and EXPUNGE did not remove the message from " + client.mailboxes.selected().name);
+}
+
+}  // namespace s80::loadgen

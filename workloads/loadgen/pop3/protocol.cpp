@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// CHCK: log in, look what there is (STAT, UIDL), log out. RETR: the same, and retrieve what is new (LIST,
+// RETR) and delete some of it (DELE). SEND: send a message to a random user.
+#include "protocol.hpp"
+
+#include <array>
+
+#include "pop3/pop3_client.hpp"
+#include "transaction.hpp"
+
+namespace s80::loadgen {
+
+namespace {
+
+enum : TransactionType { CHCK, RETR, SEND };
+constexpr std::array<std::string_view, 3> names = {"CHCK", "RETR", "SEND"};
+
+bool always(Pop3Client&) {
+    return true;
+}
+
+constexpr Transaction<Pop3Client> check = {
+    always, [](Pop3Client& client) { return client.check_mail(false); }, {CHCK, CHCK}};
+constexpr Transaction<Pop3Client> retrieve = {[](Pop3Client& client) { return client.awaits_mail(); },
+                                              [](Pop3Client& client) { return client.check_mail(true); },
+                                              {CHCK, CHCK}};
+constexpr Transaction<Pop3Client> send = {[](Pop3Client& client) { return client.can_send(); },
+                                          [](Pop3Client& client) { return client.send_message(); },
+                                          {CHCK, CHCK}};
+
+constexpr Transactions<Pop3Client, names.size()> transactions = {&check, &retrieve, &send};
+
+}  // namespace
+
+const Protocol pop3_protocol = {"pop3", "127.0.0.1:995", names,
+                                [](World& world, unsigned index) -> std::unique_ptr<Client> {
+                                    return std::make_unique<Pop3Client>(world, index);
+                                }};
+
+TransactionType Pop3Client::allowed(TransactionType drawn) {
+    return loadgen::allowed(transactions, *this, drawn);
+}
+
+Task Pop3Client::run(TransactionType type) {
+    return transactions[type]->run(*this);
+}
+
+}  // namespace s80::loadgen

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// One POP3 session over TLS (RFC 1939): sends a command, waits for its reply, and notes what it lists.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "connection.hpp"
+#include "task.hpp"
+
+namespace s80::loadgen {
+
+class Pop3Session final : public Connection {
+public:
+    explicit Pop3Session(Network& network) : Connection(network) {}
+
+    /// Connects, logs in and asks for the number of messages.
+    Task log_in(const Endpoint& server, const TlsContext& tls, std::string user, std::string_view password);
+    /// LIST: then size() is known of each message. They sum to what STAT said.
+    Task list();
+    /// UIDL: a name for each message.
+    Task name_all();
+    /// RETR: it has the size that LIST gave.
+    Task retrieve(unsigned message);
+    Task remove(unsigned message);
+    /// QUIT: what was removed is gone.
+    Task quit();
+
+    unsigned messages() const { return messages_; }
+
+private:
+    enum class Reply { status, listing, names, message };
+
+    std::size_t consume(std::string_view bytes) override;
+    void on_line(std::string_view line);
+    void on_status(std::string_view line);
+    void on_listed(std::string_view line);
+    /// Throws Failure for -ERR.
+    Task command(std::string text, Reply reply = Reply::status);
+
+    std::string line_;  // the command in flight
+    Reply reply_ = Reply::status;
+    bool within_ = false;  // the lines behind +OK
+    std::string status_;
+    std::vector<std::uint64_t> sizes_;  // by LIST
+    unsigned named_ = 0;                // by UIDL
+    std::uint64_t retrieved_ = 0;       // bytes of a message
+    unsigned messages_ = 0;
+    std::uint64_t octets_ = 0;  // by STAT
+};
+
+}  // namespace s80::loadgen

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "protocol.hpp"
+
+#include <array>
+
+namespace s80::loadgen {
+
+std::span<const Protocol* const> protocols() {
+    static constexpr std::array<const Protocol*, 3> all = {&imap_protocol, &pop3_protocol, &web_protocol};
+    return all;
+}
+
+const Protocol* find_protocol(std::string_view name) {
+    for (const Protocol* protocol : protocols()) {
+        if (protocol->name == name) return protocol;
+    }
+    return nullptr;
+}
+
+}  // namespace s80::loadgen

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The protocols that clients speak: each with its own transactions and its own kind of client.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "transaction_type.hpp"
+
+namespace s80::loadgen {
+
+class Client;
+struct World;
+
+struct Protocol {
+    std::string_view name;    // in the job, and of the option that says where the server listens
+    std::string_view server;  // where it does in the guest
+    std::span<const std::string_view> transactions;
+    std::unique_ptr<Client> (*make_client)(World& world, unsigned index);
+};
+
+extern const Protocol imap_protocol, pop3_protocol, web_protocol;
+
+std::span<const Protocol* const> protocols();
+
+/// Null where there is none of that name.
+const Protocol* find_protocol(std::string_view name);
+
+}  // namespace s80::loadgen

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What a web server has to serve: what each file and page holds follows from its name alone, so that whoever
+// asks for it can tell whether it came whole.
+//
+// Directories of 36 files, nine in each of four classes: 100 to 900 bytes, and ten, a hundred and a thousand
+// times that; 5 MB in all.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace s80::webstore {
+
+inline constexpr unsigned classes = 4;
+inline constexpr unsigned files_of_class = 9;
+inline constexpr std::size_t record_bytes = 128;
+
+struct File {
+    unsigned directory;  // from 0
+    unsigned size_class;
+    unsigned number;  // 1 to files_of_class
+
+    std::size_t bytes() const;
+    /// Relative to the store: "files/d0007/c1_5".
+    std::string path() const;
+};
+
+/// So many bytes of the endless text in which each file has a place of its own.
+class Text {
+public:
+    explicit Text(const File& file);
+    /// What is known of `user`: record_bytes of it.
+    explicit Text(unsigned user);
+
+    std::size_t size() const { return size_; }
+    /// The text from `at`, which is less than size(), or a first part of it; not empty.
+    std::string_view from(std::size_t at) const;
+
+private:
+    std::uint64_t place_;
+    std::size_t size_;
+};
+
+/// What a dynamic page has around the file that it shows to `user`.
+std::string page_begin(unsigned user);
+std::string page_end(const File& file);
+
+}  // namespace s80::webstore

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// s80-webstore: writes the files that a web server serves, and the records that its pages show.
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "content.hpp"
+
+using namespace s80::webstore;
+
+namespace {
+
+constexpr const char* usage = "usage: s80-webstore --root FOLDER --directories N --users N\n";
+
+unsigned count(std::string_view text) {
+    unsigned value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || value == 0 || value > 9999) {
+        throw std::runtime_error("'" + std::string(text) + "' is no number from 1 to 9999");
+    }
+    return value;
+}
+
+void put(std::ofstream& file, const Text& text) {
+    for (std::size_t at = 0; at < text.size();) {
+        const std::string_view part = text.from(at);
+        file.write(part.data(), static_cast<std::streamsize>(part.size()));
+        at += part.size();
+    }
+}
+
+std::ofstream create(const std::filesystem::path& path) {
+    std::ofstream file(path, std::ios::binary);
+    file.exceptions(std::ios::failbit | std::ios::badbit);
+    return file;
+}
+
+void build(const std::filesystem::path& root, unsigned directories, unsigned users) {
+    for (unsigned directory = 0; directory < directories; ++directory) {
+        std::filesystem::create_directories((root / File{directory, 0, 1}.path()).parent_path());
+        for (unsigned size_class = 0; size_class < classes; ++size_class) {
+            for (unsigned number = 1; number <= files_of_class; ++number) {
+                const File file{directory, size_class, number};
+                std::ofstream out = create(root / file.path());
+                put(out, Text(file));
+            }
+        }
+    }
+    std::ofstream records = create(root / "records");
+    for (unsigned user = 0; user < users; ++user) put(records, Text(user));
+    create(root / "size") << directories << ' ' << users << '\n';
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    std::string root, directories, users;
+    for (int i = 1; i + 1 < argc; i += 2) {
+        const std::string_view option = argv[i];
+        (option == "--root" ? root : option == "--directories" ? directories : users) = argv[i + 1];
+        if (option != "--root" && option != "--directories" && option != "--users") root.clear();
+    }
+    if (root.empty() || directories.empty() || users.empty() || argc != 7) {
+        std::fputs(usage, stderr);
+        return 2;
+    }
+    try {
+        build(root, count(directories), count(users));
+        return 0;
+    } catch (const std::ios::failure&) {
+        std::fprintf(stderr, "s80-webstore: %s cannot be written: %s\n", root.c_str(), std::strerror(errno));
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "s80-webstore: %s\n", error.what());
+    }
+    return 1;
+}
