@@ -19,6 +19,7 @@ from pydantic import (
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.strict import Size, Strict, find, hint, load, parse_settings, resolve, shown
+from s80lab.config.storage import Disk, Storage
 
 MIB = 1 << 20
 DEFAULT_SERVER = "dovecot"
@@ -27,7 +28,8 @@ FEWEST_WINDOWS = 9
 
 
 class Scale(Strict):
-    """The size of the mail store and of the guest that holds it."""
+    """The size of the mail store and of the guest that holds it. storage: where the mail lies; ram: the guest's memory
+    where that is memory; disk: the disks where it is not."""
 
     description: str
     users: int = Field(ge=1, le=999)
@@ -35,13 +37,40 @@ class Scale(Strict):
     mailbox_kib: PositiveInt
     store_seed: NonNegativeInt
     ram: Size
+    storage: Storage = "memory"
+    disk: Disk | None = None
+
+    @model_validator(mode="after")
+    def _disks(self) -> Self:
+        if self.storage == "disk" and self.disk is None:
+            raise ValueError("storage = `disk` needs a table [disk]")
+        return self
 
     def boot_line(self) -> str:
         """The kernel arguments that size the mail store."""
+        disks = f" {self.disks.boot_line(self.store_bytes())}" if self.disks else ""
         return (
             f"s80.users={self.users} s80.mailboxes={self.mailboxes} "
-            f"s80.mailbox_kib={self.mailbox_kib} s80.store_seed={self.store_seed}"
+            f"s80.mailbox_kib={self.mailbox_kib} s80.store_seed={self.store_seed}{disks}"
         )
+
+    @property
+    def disks(self) -> Disk | None:
+        """None where the mail lies in memory."""
+        return self.disk if self.storage == "disk" else None
+
+    def memory(self) -> int:
+        """Bytes of the guest's memory."""
+        return self.disks.ram(self.store_bytes()) if self.disks else self.ram
+
+    def design(self) -> dict[str, object]:
+        """What a run's design says of the scale beside its name: the disks, by dotted keys."""
+        if self.disks is None:
+            return {}
+        return {
+            "scale.storage": "disk",
+            **{f"scale.disk.{key}": value for key, value in self.disks.model_dump().items()},
+        }
 
     def store_bytes(self) -> int:
         """Bytes of mail."""
@@ -130,8 +159,9 @@ def _distinct(seeds: list[int]) -> list[int]:
 class Experiment(Strict):
     """machine x protocol x image x server x workload x phases x seeds. Phases are given for each scale.
 
-    sweep: what varies, with its values: `workload`, `protocol`, `server`, `clients`, `think_ms`, or a key of the
-    machine file; every combination is measured with every seed. show: the metrics that its curves are drawn of.
+    sweep: what varies, with its values: `workload`, `protocol`, `server`, `clients`, `think_ms`, a key of the scale as
+    `scale.KEY`, or a key of the machine file; every combination is measured with every seed. show: the metrics that its
+    curves are drawn of.
     """
 
     description: str
@@ -163,12 +193,14 @@ class Experiment(Strict):
 # Keys of a sweep that are not the machine file's.
 OF_PHASES = ("clients", "think_ms")
 OF_EXPERIMENT = ("workload", "protocol", "server")
+OF_SCALE = "scale."
 
 
-def load_scale(name: str) -> Scale:
-    """The named scale; its RAM must be a whole number of MiB and larger than its mail."""
+def load_scale(name: str, overrides: Mapping[str, object] | None = None) -> Scale:
+    """The named scale with overrides (`storage`: `disk`) over it; its RAM must be a whole number of MiB and larger than
+    its mail."""
     path = find("scale", paths.SCALES, name)
-    scale = load(path, Scale)
+    scale = load(path, Scale, overrides)
     if scale.ram % MIB or scale.ram < scale.store_bytes() + 512 * MIB:
         raise UserError(
             f"{shown(path)}: key `ram`: {scale.ram} bytes do not hold {scale.store_bytes()} bytes of mail "

@@ -19,6 +19,7 @@ from s80lab.config.axes import axes_of, row_label, sweep_points
 from s80lab.config.experiment import (
     OF_EXPERIMENT,
     OF_PHASES,
+    OF_SCALE,
     Experiment,
     Phases,
     Scale,
@@ -181,7 +182,7 @@ class Plan(SeedPlan):
 
     @property
     def design(self) -> dict[str, object]:
-        return self.machine.design() | {"protocol": self.protocol_name}
+        return self.machine.design() | {"protocol": self.protocol_name} | self.scale.design()
 
     @cached_property
     def boot(self) -> Boot:
@@ -250,7 +251,6 @@ def draft(name: str, options: Options) -> Callable[[Qemu], list[Plan]]:
         if key in experiment.sweep and getattr(options, key):
             raise UserError(f"experiment {name} sweeps `{key}`: leave --{key} away, or change its [sweep]")
     built(paths.PLUGIN)
-    scale = load_scale(experiment.scale)
     points = [
         (point, at, *_modelled(at, options, point), _server(at), image_folder(at.image, at.server))
         for point in sweep_points(experiment.sweep)
@@ -278,7 +278,7 @@ def draft(name: str, options: Options) -> Callable[[Qemu], list[Plan]]:
             misses=options.misses,
             profile=options.profile,
         )
-        for point, at, machine, protocol, server, image in points
+        for point, at, scale, machine, protocol, server, image in points
         for seed in experiment.seeds
     ]
 
@@ -294,13 +294,19 @@ def _server(experiment: Experiment) -> Server:
     return server
 
 
-def _modelled(experiment: Experiment, options: Options, point: Mapping[str, str]) -> tuple[Machine, Path]:
-    """The machine and the protocol, proven, at one point of the experiment's sweep; its workload is there too."""
+def _modelled(experiment: Experiment, options: Options, point: Mapping[str, str]) -> tuple[Scale, Machine, Path]:
+    """The scale, the machine and the protocol, proven, at one point of the experiment's sweep; its workload is there
+    too."""
     load_workload(experiment.workload)
-    of_machine = [f"{key}={value}" for key, value in point.items() if key not in (*OF_PHASES, *OF_EXPERIMENT)]
-    settings = {**(options.settings or {}), **parse_settings(of_machine)}
+    of_files = [f"{key}={value}" for key, value in point.items() if key not in (*OF_PHASES, *OF_EXPERIMENT)]
+    settings = {**(options.settings or {}), **parse_settings(of_files)}
+    of_scale = {key.removeprefix(OF_SCALE): value for key, value in settings.items() if key.startswith(OF_SCALE)}
+    settings = {key: value for key, value in settings.items() if not key.startswith(OF_SCALE)}
+    scale = load_scale(experiment.scale, of_scale)
     named = options.protocol or experiment.protocol or load_machine(experiment.machine, settings).protocol
     protocol = find_or_file("protocol", paths.PROTOCOLS, named)
     machine = load_machine(experiment.machine, with_inclusion(protocol, settings))
     ensure_proven(protocol)
-    return machine.model_copy(update={"protocol": protocol.stem}), protocol
+    if scale.disks:
+        scale.disks.delay_ns(machine.guest)  # the machine's ticks may be too long for them
+    return scale, machine.model_copy(update={"protocol": protocol.stem}), protocol

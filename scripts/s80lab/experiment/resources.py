@@ -32,8 +32,9 @@ class Need:
 
 
 def checkpoint_bytes(scale: Scale) -> int:
-    """Disk space of one checkpoint: the RAM file is sparse, pages that the guest never touched take none."""
-    return min(scale.ram, int(scale.store_bytes() * 1.15) + GUEST_BASE)
+    """Disk space of one checkpoint: the RAM file is sparse, pages that the guest never touched take none. Where there
+    are disks, the page cache leaves none untouched."""
+    return scale.memory() if scale.disks else min(scale.ram, int(scale.store_bytes() * 1.15) + GUEST_BASE)
 
 
 def need(scale: Scale, checkpoints: int, at_once: int) -> Need:

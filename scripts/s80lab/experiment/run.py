@@ -165,7 +165,7 @@ async def live(
             if plan.misses or plan.profile:
                 job.update("naming the guest's memory")
                 pid = await guest.pause()
-                await to_its_end(write_map, folder, pid, start.ram, low_ram(plan.scale.ram), plan.image)
+                await to_its_end(write_map, folder, pid, start.ram, low_ram(plan.scale.memory()), plan.image)
             await guest.quit()
     (folder / "transactions.json").write_text(json.dumps(result, indent=1) + "\n")
     _check_errors(result, guest.name)

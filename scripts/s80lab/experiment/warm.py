@@ -52,7 +52,7 @@ def write_inputs(plan: Plan, start: Checkpoint, folder: Path) -> dict[str, objec
     shutil.copyfile(load_kernel(plan.image).plugin_file, folder / KERNEL)
     (folder / CLASSES).write_text(plan.server.classes())
     (folder / JOB).write_text(plan.job())
-    write_watch(folder / WATCH, KernelMemory(load_kernel(plan.image), RamFile(start.ram, low_ram(plan.scale.ram))))
+    write_watch(folder / WATCH, KernelMemory(load_kernel(plan.image), RamFile(start.ram, low_ram(plan.scale.memory()))))
     return {
         "machine": folder / MACHINE,
         "protocol": folder / PROTOCOL,
@@ -60,7 +60,7 @@ def write_inputs(plan: Plan, start: Checkpoint, folder: Path) -> dict[str, objec
         "classes": folder / CLASSES,
         "watch": folder / WATCH,
         "out": folder,
-        "low_ram": low_ram(plan.scale.ram),
+        "low_ram": low_ram(plan.scale.memory()),
         "window": plan.phases.window,
     }
 

@@ -14,7 +14,15 @@ from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash, text_hash, value_hash
 from s80lab.base.strict import hint, resolve
 from s80lab.config.axes import sweep_points
-from s80lab.config.experiment import Experiment, Gem5Part, Gem5Phases, RubyPart, load_experiment, load_scale
+from s80lab.config.experiment import (
+    OF_SCALE,
+    Experiment,
+    Gem5Part,
+    Gem5Phases,
+    RubyPart,
+    load_experiment,
+    load_scale,
+)
 from s80lab.config.machine import Bandwidth, Machine, Smt, Translation, load_machine
 from s80lab.config.server import load_server
 from s80lab.config.workload import job_text
@@ -144,6 +152,10 @@ def gem5_plans(name: str, options: Options) -> Callable[[Path | None], list[Gem5
     ]
     phases = gem5_phases(name, part, designs[0][1].name)
     scale = load_scale(scale_name)
+    if scale.disks or any(key.startswith(OF_SCALE) for key in {**(options.settings or {}), **part.sweep}):
+        raise UserError(
+            f"scale {scale_name}: gem5's guest has its mail in memory; leave `storage` and {OF_SCALE}* away"
+        )
     if scale.ram > LARGEST:
         raise UserError(f"scale {scale_name}: {scale.ram >> 30} GiB of memory, gem5's PC has room for 3 GiB")
     image = image_folder(experiment.image, load_server(experiment.server).name)

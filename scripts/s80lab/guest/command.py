@@ -30,7 +30,8 @@ class Boot:
     def append(self) -> str:
         """The kernel's command line."""
         guest = self.machine.guest
-        return f"{guest.kernel_args} s80.time_ratio={guest.time_ratio:g} {self.scale.boot_line()}"
+        disks = f" s80.disk_ns={self.scale.disks.delay_ns(guest)}" if self.scale.disks else ""
+        return f"{guest.kernel_args} s80.time_ratio={guest.time_ratio:g} {self.scale.boot_line()}{disks}"
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def guest_options(boot: Boot) -> list[str]:
         # One instruction is one nanosecond of guest time; idle time is jumped over instead of slept.
         *("-icount", "shift=0,sleep=off"),
         *("-smp", _topology(boot.machine.processors), "-cpu", boot.machine.guest.cpu),
-        *("-m", str(boot.scale.ram >> 20)),
+        *("-m", str(boot.scale.memory() >> 20)),
         *("-machine", "pc,hpet=off,memory-backend=ram0"),
         *("-rtc", "base=2026-01-01T00:00:00,clock=vm", "-seed", "1"),
         # panic=-1 asks for a reboot, which ends QEMU.
@@ -73,7 +74,7 @@ def arguments(boot: Boot, session: Session) -> list[str]:
     share = "share=on" if session.shared else "share=off,readonly=on,rom=off"
     options = [
         *guest_options(boot),
-        *("-object", f"memory-backend-file,id=ram0,size={boot.scale.ram},mem-path={_value(session.ram)},{share}"),
+        *("-object", f"memory-backend-file,id=ram0,size={boot.scale.memory()},mem-path={_value(session.ram)},{share}"),
         *("-kernel", str(boot.kernel), "-initrd", str(boot.initramfs)),
         *_serial("console", session.folder / CONSOLE),
         *_serial("output", session.folder / OUTPUT),

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from s80lab.base.errors import UserError
+from s80lab.guest.kernel.disks import mounted_disks
 from s80lab.guest.kernel.memory import KernelMemory, array_element
 from s80lab.guest.kernel.tasks import tasks
 from s80lab.guest.kernel.types import Field
@@ -36,6 +37,17 @@ _EVENTS = {
     "pages_freed": "PGFREE",
 }
 _SOFTIRQ = "_SOFTIRQ"
+# Of what the kernel keeps of a processor's time (enum cpu_usage_stat).
+_TIMES = {"cpu_ns.idle": "CPUTIME_IDLE", "cpu_ns.iowait": "CPUTIME_IOWAIT"}
+# Of each disk: name, then member of disk_stats and its elements (reads and writes; enum stat_group).
+_DISK = {
+    "disk.reads": ("ios", "STAT_READ"),
+    "disk.writes": ("ios", "STAT_WRITE"),
+    "disk.sectors_read": ("sectors", "STAT_READ"),
+    "disk.sectors_written": ("sectors", "STAT_WRITE"),
+    "disk_ns.reads": ("nsecs", "STAT_READ"),
+    "disk_ns.writes": ("nsecs", "STAT_WRITE"),
+}
 KERNEL_THREADS = "kernel"
 
 
@@ -61,7 +73,7 @@ def write_watch(path: Path, memory: KernelMemory) -> None:
 
 def watch_list(memory: KernelMemory) -> list[Watched]:
     """Everything that is counted; values of one name belong together and are summed."""
-    return [*_of_processors(memory), *_of_machine(memory), *_of_tasks(memory)]
+    return [*_of_processors(memory), *_of_machine(memory), *_of_disks(memory), *_of_tasks(memory)]
 
 
 def _of_processors(memory: KernelMemory) -> Iterator[Watched]:
@@ -74,6 +86,9 @@ def _of_processors(memory: KernelMemory) -> Iterator[Watched]:
     events, numbers = types.variable("vm_event_states.event"), types.enumerators("vm_event_item")
     for name, label in _EVENTS.items():
         fields[name] = ("vm_event_states", array_element(events, numbers[label]))
+    times, kinds = types.variable("kernel_cpustat.cpustat"), types.enumerators("cpu_usage_stat")
+    for name, label in _TIMES.items():
+        fields[name] = ("kernel_cpustat", array_element(times, kinds[label]))
     for name, (variable, field) in fields.items():
         for base in memory.per_cpu(variable):
             yield _watched(memory, name, base, field)
@@ -81,6 +96,17 @@ def _of_processors(memory: KernelMemory) -> Iterator[Watched]:
 
 def _of_machine(memory: KernelMemory) -> Iterator[Watched]:
     yield _watched(memory, "forks", memory.kernel.symbols.address("total_forks"), Field(0, 8, 0))
+    yield _watched(memory, "jiffies", memory.kernel.symbols.address("jiffies_64"), Field(0, 8, 0))
+
+
+def _of_disks(memory: KernelMemory) -> Iterator[Watched]:
+    types = memory.kernel.types
+    groups = types.enumerators("stat_group")
+    for disk in mounted_disks(memory):
+        for base in disk.statistics:
+            for name, (member, group) in _DISK.items():
+                yield _watched(memory, name, base, array_element(types.field(f"disk_stats.{member}"), groups[group]))
+            yield _watched(memory, f"disk_busy_jiffies.{disk.name}", base, types.field("disk_stats.io_ticks"))
 
 
 def _of_tasks(memory: KernelMemory) -> Iterator[Watched]:

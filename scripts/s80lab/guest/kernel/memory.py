@@ -165,8 +165,11 @@ class KernelMemory:
 
     def per_cpu(self, name: str) -> Iterator[int]:
         """Where the per-CPU variable is, by processor."""
-        offset = self.kernel.symbols.address(name)
-        return (base + offset & _TOP for base in self.per_cpu_offsets)
+        return self.of_each_processor(self.kernel.symbols.address(name))
+
+    def of_each_processor(self, pointer: int) -> Iterator[int]:
+        """Where a per-CPU pointer leads to, by processor."""
+        return (base + pointer & _TOP for base in self.per_cpu_offsets)
 
     def entries(self, head: int, link: str) -> Iterator[int]:
         """The structures of a list (struct list_head at `head`) that are linked by the field `link`; at most 2^20."""

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from s80lab.results.metrics.registry import Measurement, Value, metric, ratio
 
 _PER_TASK = {"migrations": "task_migrations."}
-_NOT_EVENTS = ("task_ns.", "task_migrations.", "waiting_ns")
+_NOT_EVENTS = ("task_ns.", "task_migrations.", "waiting_ns", "cpu_ns.", "disk", "jiffies")
 
 
 def _events(m: Measurement) -> dict[str, int]:
@@ -29,7 +29,7 @@ def _each(m: Measurement, share: Callable[[int], float | None]) -> Value:
     return {name: share(count) for name, count in _events(m).items()} or None
 
 
-def _guest_ns(m: Measurement) -> int:
+def guest_ns(m: Measurement) -> int:
     """One nanosecond an instruction of whatever processor, and the idle gaps."""
     return m.region.instructions + m.region.idle_ns
 
@@ -52,7 +52,7 @@ def _tick_hz(m: Measurement) -> Value:
     "(instructions + idle_ns) / clock_ns; null in gem5, whose guest's time is the machine's",
 )
 def _guest_time_ratio(m: Measurement) -> Value:
-    return None if m.region.header.engine == "gem5" else ratio(_guest_ns(m), m.region.clock_ns)
+    return None if m.region.header.engine == "gem5" else ratio(guest_ns(m), m.region.clock_ns)
 
 
 @metric(
@@ -121,4 +121,4 @@ def _guest_time_share(m: Measurement) -> Value:
 )
 def _run_queue(m: Measurement) -> Value:
     waited = m.region.guest.get("waiting_ns")
-    return None if waited is None else ratio(waited, m.region.header.cores * _guest_ns(m))
+    return None if waited is None else ratio(waited, m.region.header.cores * guest_ns(m))

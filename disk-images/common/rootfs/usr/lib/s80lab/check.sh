@@ -30,6 +30,7 @@ check_facts() {
     fact "clocksource $(cat /sys/devices/system/clocksource/clocksource0/current_clocksource)"
     fact "activations $(grep -w pgactivate /proc/vmstat | cut -d ' ' -f 2)"
     fact "timezone $TZ"
+    while read -r name kib _; do fact "memory ${name%:} $kib"; done < /proc/meminfo
     fact "cmdline $(cat /proc/cmdline)"
 }
 

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Metrics of the guest's disks by its kernel's own counters; undefined where the mail lies in memory.
+
+The kernel measures a request in guest time, from when it is made until it has ended. Shares of the region's guest time
+are the same in modelled time as long as the two go at a steady ratio; ticks (jiffies) are modelled time, by the pace
+that the load generator keeps.
+"""
+
+from __future__ import annotations
+
+from s80lab.results.metrics.guest import guest_ns
+from s80lab.results.metrics.registry import Measurement, Value, metric, ratio
+
+_BUSY = "disk_busy_jiffies."
+
+
+def _busy(m: Measurement) -> dict[str, int]:
+    """Jiffies with a request under way, by disk."""
+    return {name.removeprefix(_BUSY): count for name, count in m.region.guest.items() if name.startswith(_BUSY)}
+
+
+def _requests(m: Measurement) -> int:
+    return m.region.guest["disk.reads"] + m.region.guest["disk.writes"]
+
+
+def _in_system(m: Measurement) -> float | None:
+    return ratio(m.region.guest["disk_ns.reads"] + m.region.guest["disk_ns.writes"], guest_ns(m))
+
+
+def _spent_ms(m: Measurement, count: int) -> float | None:
+    waiting = _in_system(m)
+    return None if waiting is None else ratio(1e3 * m.seconds * waiting, count)
+
+
+@metric(
+    "disk_utilisation",
+    "share",
+    "of the time in which a disk has a request: of each, and of all on average",
+    "disk_busy_jiffies / jiffies",
+    of_caches=False,
+)
+def _disk_utilisation(m: Measurement) -> Value:
+    busy = _busy(m)
+    jiffies = m.region.guest.get("jiffies", 0)
+    if not busy or not jiffies:
+        return None
+    each = {name: ratio(count, jiffies) for name, count in busy.items()}
+    return {"all": ratio(sum(busy.values()), jiffies * len(busy)), **each}
+
+
+@metric(
+    "disk_rate",
+    "per modelled second",
+    "requests to all disks",
+    "disk.reads, disk.writes / clock_ns",
+    of_caches=False,
+)
+def _disk_rate(m: Measurement) -> Value:
+    if not _busy(m):
+        return None
+    return {name: ratio(m.region.guest[f"disk.{name}"], m.seconds) for name in ("reads", "writes")}
+
+
+@metric(
+    "disk_per_transaction",
+    "per transaction",
+    "requests, and KiB, for each good transaction",
+    "disk.reads, disk.writes, disk.sectors_* / 2 / TX_END markers (good)",
+    of_caches=False,
+)
+def _disk_per_transaction(m: Measurement) -> Value:
+    if not _busy(m):
+        return None
+    done = m.region.total("transactions", outcome="good")
+    counted = m.region.guest
+    return {
+        **{name: ratio(counted[f"disk.{name}"], done) for name in ("reads", "writes")},
+        **{f"kib_{name}": ratio(counted[f"disk.sectors_{name}"] / 2, done) for name in ("read", "written")},
+    }
+
+
+@metric(
+    "disk_service_ms",
+    "modelled ms",
+    "service time of a request, by the utilisation law",
+    "disk_utilisation.all x disks / requests a modelled second",
+    of_caches=False,
+)
+def _disk_service_ms(m: Measurement) -> Value:
+    busy, jiffies = _busy(m), m.region.guest.get("jiffies", 0)
+    if not busy or not jiffies:
+        return None
+    return ratio(1e3 * m.seconds * sum(busy.values()) / jiffies, _requests(m))
+
+
+@metric(
+    "disk_queue",
+    "requests",
+    "requests that wait for their disk or are served, all disks together, on average",
+    "(disk_ns.reads + disk_ns.writes) / (instructions + idle_ns)",
+    of_caches=False,
+)
+def _disk_queue(m: Measurement) -> Value:
+    return _in_system(m) if _busy(m) else None
+
+
+@metric(
+    "disk_response_ms",
+    "modelled ms",
+    "time of a request from its making to its end, by Little's law",
+    "disk_queue / requests a modelled second",
+    of_caches=False,
+)
+def _disk_response_ms(m: Measurement) -> Value:
+    return _spent_ms(m, _requests(m)) if _busy(m) else None
+
+
+@metric(
+    "disk_ms_per_transaction",
+    "modelled ms",
+    "times of all requests, for each good transaction: those that nobody waits for, and those at one time, count too",
+    "disk_queue x clock_ns / TX_END markers (good)",
+    of_caches=False,
+)
+def _disk_ms_per_transaction(m: Measurement) -> Value:
+    return _spent_ms(m, m.region.total("transactions", outcome="good")) if _busy(m) else None
+
+
+@metric(
+    "iowait_share",
+    "share",
+    "of the processors' idle ticks, those in which a task that last ran there waits for a disk",
+    "cpu_ns.iowait / (cpu_ns.iowait + cpu_ns.idle)",
+    of_caches=False,
+)
+def _iowait_share(m: Measurement) -> Value:
+    if not _busy(m):
+        return None
+    waiting = m.region.guest.get("cpu_ns.iowait", 0)
+    return ratio(waiting, waiting + m.region.guest.get("cpu_ns.idle", 0))

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Disks of a scale: what the guest is told of them, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from s80lab.base.errors import UserError
+from s80lab.config.experiment import load_scale
+from s80lab.config.machine import load_machine
+from s80lab.guest.command import Boot
+
+MACHINE = load_machine("s80")
+
+
+def test_mail_lies_in_memory_unless_the_scale_says_otherwise() -> None:
+    scale = load_scale("tiny")
+    assert scale.disks is None and scale.memory() == scale.ram and scale.design() == {}
+    assert "storage" not in scale.boot_line() and "disk" not in scale.boot_line()
+
+
+@pytest.mark.parametrize("name", ["tiny", "small"])
+def test_the_guests_memory_holds_the_disks_and_the_page_cache(name: str) -> None:
+    cache = 100 << 20
+    scale = load_scale(name, {"storage": "disk", "disk.page_cache": str(cache)})
+    more = load_scale(name, {"storage": "disk", "disk.page_cache": str(2 * cache)})
+    assert scale.disks is not None
+    assert scale.memory() > scale.store_bytes() + cache + scale.disks.programs
+    assert more.memory() - scale.memory() == cache and scale.memory() % (1 << 20) == 0
+    assert scale.design()["scale.disk.page_cache"] == cache
+
+
+def test_the_boot_line_sizes_the_disks() -> None:
+    scale = load_scale("tiny", {"storage": "disk", "disk.count": 3})
+    assert scale.boot_line().endswith(" s80.storage=disk s80.disks=3 s80.disk_mib=72")
+    assert 2 * scale.store_bytes() < 3 * 72 << 20
+
+
+@pytest.mark.parametrize(
+    ("settings", "service_us", "delay_ns"),
+    [
+        ({}, 10_000, 0),  # one tick
+        ({}, 25_000, 97_500_000),  # 15 ms more, of which 6.5 are one of the machine's
+        ({"guest.tick_hz": 200}, 10_000, 32_500_000),
+        ({"guest.tick_hz": 0, "guest.time_ratio": 4}, 1_000, 0),  # the kernel's own ticks: 4 ms of guest time
+    ],
+)
+def test_service_is_in_machine_time(settings: dict[str, object], service_us: int, delay_ns: int) -> None:
+    scale = load_scale("tiny", {"storage": "disk", "disk.service_us": service_us})
+    line = Boot(load_machine("s80", settings), scale, Path("/k"), Path("/i")).append()
+    assert line.endswith(f" s80.disk_ns={delay_ns}")
+
+
+def test_a_service_shorter_than_a_tick_is_refused() -> None:
+    scale = load_scale("tiny", {"storage": "disk", "disk.service_us": 9_999})
+    with pytest.raises(UserError, match=r"disk.service_us = 9999 is less than a tick of 10000 us"):
+        Boot(MACHINE, scale, Path("/k"), Path("/i")).append()
+
+
+@pytest.mark.parametrize(
+    ("overrides", "refusal"),
+    [
+        ({"storage": "tape"}, "key `storage`: Input should be 'memory' or 'disk'"),
+        ({"disk.counts": 1}, r"unknown key `disk.counts`: .*did you mean count\?"),
+        ({"disk.count": 0}, "key `disk.count`"),
+    ],
+)
+def test_what_no_disk_can_be_is_refused(overrides: dict[str, object], refusal: str) -> None:
+    with pytest.raises(UserError, match=refusal):
+        load_scale("tiny", overrides)
+
+
+def test_a_scale_without_disks_has_no_mail_on_them() -> None:
+    with pytest.raises(UserError, match=r"sixteenth.toml: storage = `disk` needs a table \[disk\]"):
+        load_scale("sixteenth", {"storage": "disk"})
