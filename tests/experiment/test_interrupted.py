@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.lab import Lab
+from tests.lab import LIMIT_S, Lab
 
 pytestmark = pytest.mark.guest
 
@@ -19,10 +19,10 @@ pytestmark = pytest.mark.guest
 INTERRUPTED, TERMINATED, KILLED = 71, 72, 73
 
 
-def until(condition: Callable[[], object], what: str, limit_s: float = 120) -> None:
-    deadline = time.monotonic() + limit_s
+def until(condition: Callable[[], object], what: str) -> None:
+    deadline = time.monotonic() + LIMIT_S
     while not condition():
-        assert time.monotonic() < deadline, f"waited {limit_s} s for {what}"
+        assert time.monotonic() < deadline, f"waited {LIMIT_S} s for {what}"
         time.sleep(0.1)
 
 
@@ -63,7 +63,7 @@ def check_nothing_partial_is_listed(lab: Lab, seed: int) -> None:
 def test_an_interruption_leaves_nothing(whole: Lab, seed: int, number: signal.Signals) -> None:
     process = measuring(whole, seed)
     process.send_signal(number)
-    said, _ = process.communicate(timeout=30)
+    said, _ = process.communicate(timeout=LIMIT_S)
     assert process.returncode == 130
     assert "interrupted; nothing partial is kept" in said
     assert "Traceback" not in said
@@ -75,8 +75,8 @@ def test_an_interruption_leaves_nothing(whole: Lab, seed: int, number: signal.Si
 def test_kill_9_leaves_nothing_that_is_listed_and_the_next_call_goes_on(whole: Lab) -> None:
     process = measuring(whole, KILLED)
     process.kill()
-    process.communicate(timeout=30)
-    until(lambda: not guests(whole), "QEMU to die with its parent", 10)
+    process.communicate(timeout=LIMIT_S)
+    until(lambda: not guests(whole), "QEMU to die with its parent")
     assert len(whole.partial()) == 1
     check_nothing_partial_is_listed(whole, KILLED)
     said = whole.run_tiny("imapb", "--seeds", str(KILLED))
@@ -89,7 +89,7 @@ def test_kill_9_in_a_warm_up_leaves_the_checkpoints_usable(whole: Lab) -> None:
     process = whole.start("checkpoint", "build", "imapb", "--scale", "tiny", "--set", "latency.memory=111")
     until(lambda: list(whole.checkpoints.glob(".partial-warm-*/snapshots.jsonl")), "the warm-up")
     process.kill()
-    process.communicate(timeout=30)
+    process.communicate(timeout=LIMIT_S)
     verdicts = [line for line in whole.call("checkpoint", "verify").split("\n") if line]
     assert all(line.endswith(": whole") for line in verdicts)
     whole.run_tiny("imapb", "--seeds", "1")
