@@ -11,8 +11,6 @@ import pytest
 from s80lab.image.build import ImageManifest, build_image, load_image
 from s80lab.image.contents import COMMON, PROGRAMS
 
-pytestmark = pytest.mark.guest
-
 
 @pytest.fixture(scope="module")
 def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
