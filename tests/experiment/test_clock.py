@@ -34,8 +34,8 @@ pytestmark = pytest.mark.guest
 # generator's one thread is busy for 0.7 of a processor. By start of the guest 0.45 to 0.7 are busy (docs/clock.md). The
 # load generator's sleeps end at a tick, 5 modelled milliseconds late on average.
 THINK_MS = {"lightly loaded": 200, "saturated": 0}
-# Of every latency of the machine. A response at light load takes 5 to 6 ms, of which 3.5 are work; the rest is waiting for
-# ticks, which differs by more from run to run than a factor of 2 lengthens the work (by 0.7 ms).
+# Of every latency of the machine. A response at light load takes 5 to 6 ms, of which 3.5 are work; the rest is waiting
+# for ticks, which differs by more from run to run than a factor of 2 lengthens the work (by 0.7 ms).
 FASTER, SLOWER = 1, 8
 # Instructions; a cheap transaction takes about a million.
 SKIP, MEASURE, WINDOW = 200_000_000, 600_000_000, 20_000_000
