@@ -20,7 +20,7 @@ run: image
 test:
 	@scripts/setup test
 	@scripts/build all
-	@build/venv/bin/pytest tests
+	@build/venv/bin/pytest --numprocesses auto tests
 
 lint:
 	@scripts/setup test

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.lab import Lab
+from tests.lab import Lab, own_folder
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.gem5.binary import find_gem5
 
-pytest_plugins = ["tests.simulated_runs"]
+pytest_plugins = ["tests.simulated_runs", "tests.spread"]
 
 
 @pytest.fixture(scope="session")
@@ -26,13 +26,13 @@ def proofs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def lab() -> Lab:
-    """Results anew for each session; checkpoints of the last one are taken where their inputs are the same."""
-    results = paths.BUILD / "test" / "results"
-    shutil.rmtree(results, ignore_errors=True)
-    lab = Lab(paths.BUILD / "test" / "checkpoints", results)
-    lab.call("image", "build")
-    return lab
+def lab() -> Iterator[Lab]:
+    """Results anew for each session; checkpoints of an earlier one are taken where their inputs are the same."""
+    with own_folder(paths.BUILD / "test") as folder:
+        shutil.rmtree(folder / "results", ignore_errors=True)
+        lab = Lab(folder / "checkpoints", folder / "results")
+        lab.call("image", "build")
+        yield lab
 
 
 @pytest.fixture(scope="session")

@@ -3,14 +3,19 @@
 
 from __future__ import annotations
 
+import fcntl
+import itertools
 import json
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+# Of what must end at all, however busy the host.
 LIMIT_S = 600
 
 
@@ -76,3 +81,18 @@ class Lab:
     def partial(self) -> list[Path]:
         folders = (self.results / "runs", self.checkpoints, self.captures)
         return sorted(path for folder in folders for path in folder.glob(".partial-*"))
+
+
+@contextmanager
+def own_folder(parent: Path) -> Iterator[Path]:
+    """The first of parent/1, parent/2, ... in which no other process is at work; nobody else gets it until the end."""
+    for number in itertools.count(1):
+        folder = parent / str(number)
+        folder.mkdir(parents=True, exist_ok=True)
+        with (folder / ".lock").open("a") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                continue
+            yield folder
+            return

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -44,8 +46,12 @@ class Installed:
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     folder = tmp_path_factory.mktemp("wheel")
-    subprocess.run(["make", "--silent", "wheel"], cwd=paths.ROOT, check=True, capture_output=True, timeout=LIMIT_S)
-    (wheel,) = (paths.ROOT / "build" / "dist").glob("s80lab-*.whl")
+    # Every session makes it in the same place.
+    with (paths.BUILD / "wheel.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        subprocess.run(["make", "--silent", "wheel"], cwd=paths.ROOT, check=True, capture_output=True, timeout=LIMIT_S)
+        (made,) = (paths.ROOT / "build" / "dist").glob("s80lab-*.whl")
+        wheel = shutil.copy(made, folder)
     subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True, timeout=LIMIT_S)
     pip: list[str | Path] = [
         folder / "venv" / "bin" / "pip",

@@ -13,19 +13,20 @@ import threading
 from pathlib import Path
 
 import pytest
+from tests.lab import LIMIT_S
 
 from s80lab.base.errors import UserError
 from s80lab.base.staging import exclusive, scratch, staging, sweep
 from s80lab.base.threads import to_its_end
 
 HOLDER = """
-import sys, time
+import sys
 from pathlib import Path
 from s80lab.base.staging import staging
 with staging(Path(sys.argv[1])) as partial:
     (partial / "half").write_text("x")
     print("inside", flush=True)
-    time.sleep(60)
+    sys.stdin.read()
 """
 
 
@@ -56,7 +57,9 @@ def test_a_second_one_takes_the_place_of_the_first(tmp_path: Path) -> None:
 
 def test_what_a_killed_maker_left_is_swept_and_a_living_ones_is_not(tmp_path: Path) -> None:
     makers = [
-        subprocess.Popen([sys.executable, "-c", HOLDER, tmp_path / name], stdout=subprocess.PIPE, text=True)
+        subprocess.Popen(
+            [sys.executable, "-c", HOLDER, tmp_path / name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
         for name in ("dead", "alive")
     ]
     try:
@@ -69,7 +72,7 @@ def test_what_a_killed_maker_left_is_swept_and_a_living_ones_is_not(tmp_path: Pa
     finally:
         for maker in makers:
             maker.kill()
-            maker.wait()
+            maker.communicate()
 
 
 def test_the_second_holder_of_a_lock_waits_and_says_so(tmp_path: Path) -> None:
@@ -88,12 +91,12 @@ def test_the_second_holder_of_a_lock_waits_and_says_so(tmp_path: Path) -> None:
 
 
 SCRATCH = """
-import sys, time
+import sys
 from s80lab.base.staging import scratch
 with scratch() as folder:
     (folder / "socket").write_text("x")
     print(folder, flush=True)
-    time.sleep(60)
+    sys.stdin.read()
 """
 
 
@@ -102,7 +105,8 @@ def test_a_scratch_folder_goes_with_its_block_and_a_killed_makers_with_the_next(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
-    maker = subprocess.Popen([sys.executable, "-c", SCRATCH], stdout=subprocess.PIPE, text=True, env=environment)
+    command = [sys.executable, "-c", SCRATCH]
+    maker = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
     with maker:
         assert maker.stdout is not None
         left = Path(maker.stdout.readline().strip())
@@ -128,7 +132,7 @@ def test_an_interruption_waits_for_a_thread_that_writes(tmp_path: Path) -> None:
 
     def write(folder: Path) -> None:
         begun.set()
-        assert go_on.wait(60)
+        assert go_on.wait(LIMIT_S)
         folder.mkdir(exist_ok=True)
         (folder / "late").write_text("x")
 
@@ -138,7 +142,7 @@ def test_an_interruption_waits_for_a_thread_that_writes(tmp_path: Path) -> None:
 
     async def interrupted() -> None:
         task = asyncio.create_task(work())
-        await asyncio.to_thread(begun.wait, 60)
+        await asyncio.to_thread(begun.wait, LIMIT_S)
         task.cancel()
         await asyncio.sleep(0)
         go_on.set()

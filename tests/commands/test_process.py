@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.lab import LIMIT_S
 
 from s80lab.results.database import insert_run
 
@@ -31,7 +32,7 @@ def start(results: Path, *arguments: str, **environment: str) -> subprocess.Pope
 def sentence(results: Path, *arguments: str, **environment: str) -> str:
     """What the command refuses with."""
     process = start(results, *arguments, **environment)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=LIMIT_S)
     assert process.returncode == 2, said
     assert said.startswith("s80lab: ")
     assert said.count("\n") == 1
@@ -45,7 +46,7 @@ def test_an_endless_question_can_be_ended(runs: Path, ends: signal.Signals) -> N
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(2)
     process.send_signal(ends)
-    process.communicate(timeout=60)
+    process.communicate(timeout=LIMIT_S)
     assert process.returncode != 0
 
 
@@ -59,7 +60,7 @@ def test_a_run_whose_folder_is_gone_is_listed_as_such(runs: Path) -> None:
     for name in ("imapb-1", "imapb-2"):
         insert_run(runs.parent / "s80lab.sqlite", runs / name)
     (runs / "imapb-2").rename(runs / "moved")
-    said, _ = start(runs.parent, "list").communicate(timeout=60)
+    said, _ = start(runs.parent, "list").communicate(timeout=LIMIT_S)
     assert "imapb-2 (its folder is gone" in said
     assert "imapb-1 (its folder is gone" not in said
 
@@ -79,6 +80,6 @@ def test_results_that_are_a_file_are_one_sentence(tmp_path: Path) -> None:
 )
 def test_any_locale_will_do(tmp_path: Path, locale: dict[str, str]) -> None:
     process = start(tmp_path, "protocol", "show", "moesi", **locale)
-    said, error = process.communicate(timeout=60)
+    said, error = process.communicate(timeout=LIMIT_S)
     assert (process.returncode, error) == (0, "")
     assert "moesi" in said

@@ -11,18 +11,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.lab import Lab
+from tests.lab import LIMIT_S, Lab
 
 pytestmark = pytest.mark.guest
 
-# Seeds that no other test measures.
-INTERRUPTED, TERMINATED, KILLED = 71, 72, 73
+# A seed that no other test measures; its warm-up is made once, and only the last of these tests lets a run end.
+SEED = 71
 
 
-def until(condition: Callable[[], object], what: str, limit_s: float = 120) -> None:
-    deadline = time.monotonic() + limit_s
+def until(condition: Callable[[], object], what: str) -> None:
+    deadline = time.monotonic() + LIMIT_S
     while not condition():
-        assert time.monotonic() < deadline, f"waited {limit_s} s for {what}"
+        assert time.monotonic() < deadline, f"waited {LIMIT_S} s for {what}"
         time.sleep(0.1)
 
 
@@ -39,9 +39,9 @@ def guests(lab: Lab) -> list[str]:
     return lines
 
 
-def measuring(lab: Lab, seed: int) -> subprocess.Popen[str]:
+def measuring(lab: Lab) -> subprocess.Popen[str]:
     """`s80lab run`, once its guest is at work on the measured run."""
-    process = lab.start("run", "imapb", "--scale", "tiny", "--seeds", str(seed))
+    process = lab.start("run", "imapb", "--scale", "tiny", "--seeds", str(SEED))
 
     def begun() -> bool:
         assert process.poll() is None, process.communicate()[0]
@@ -52,44 +52,44 @@ def measuring(lab: Lab, seed: int) -> subprocess.Popen[str]:
     return process
 
 
-def check_nothing_partial_is_listed(lab: Lab, seed: int) -> None:
-    assert f"imapb-tiny-s{seed}-" not in lab.call("list")
+def check_nothing_partial_is_listed(lab: Lab) -> None:
+    assert f"imapb-tiny-s{SEED}-" not in lab.call("list")
     with sqlite3.connect(lab.results / "s80lab.sqlite") as database:
         assert database.execute("pragma integrity_check").fetchall() == [("ok",)]
-        assert database.execute("select count(*) from run where seed = ?", (seed,)).fetchall() == [(0,)]
+        assert database.execute("select count(*) from run where seed = ?", (SEED,)).fetchall() == [(0,)]
 
 
-@pytest.mark.parametrize(("seed", "number"), [(INTERRUPTED, signal.SIGINT), (TERMINATED, signal.SIGTERM)])
-def test_an_interruption_leaves_nothing(whole: Lab, seed: int, number: signal.Signals) -> None:
-    process = measuring(whole, seed)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_leaves_nothing(whole: Lab, number: signal.Signals) -> None:
+    process = measuring(whole)
     process.send_signal(number)
-    said, _ = process.communicate(timeout=30)
+    said, _ = process.communicate(timeout=LIMIT_S)
     assert process.returncode == 130
     assert "interrupted; nothing partial is kept" in said
     assert "Traceback" not in said
     assert guests(whole) == []
     assert whole.partial() == []
-    check_nothing_partial_is_listed(whole, seed)
+    check_nothing_partial_is_listed(whole)
 
 
 def test_kill_9_leaves_nothing_that_is_listed_and_the_next_call_goes_on(whole: Lab) -> None:
-    process = measuring(whole, KILLED)
+    process = measuring(whole)
     process.kill()
-    process.communicate(timeout=30)
-    until(lambda: not guests(whole), "QEMU to die with its parent", 10)
+    process.communicate(timeout=LIMIT_S)
+    until(lambda: not guests(whole), "QEMU to die with its parent")
     assert len(whole.partial()) == 1
-    check_nothing_partial_is_listed(whole, KILLED)
-    said = whole.run_tiny("imapb", "--seeds", str(KILLED))
+    check_nothing_partial_is_listed(whole)
+    said = whole.run_tiny("imapb", "--seeds", str(SEED))
     assert "removed what an interrupted process had left" in said
     assert whole.partial() == []
-    assert f"imapb-tiny-s{KILLED}-" in whole.call("list")
+    assert f"imapb-tiny-s{SEED}-" in whole.call("list")
 
 
 def test_kill_9_in_a_warm_up_leaves_the_checkpoints_usable(whole: Lab) -> None:
     process = whole.start("checkpoint", "build", "imapb", "--scale", "tiny", "--set", "latency.memory=111")
     until(lambda: list(whole.checkpoints.glob(".partial-warm-*/snapshots.jsonl")), "the warm-up")
     process.kill()
-    process.communicate(timeout=30)
+    process.communicate(timeout=LIMIT_S)
     verdicts = [line for line in whole.call("checkpoint", "verify").split("\n") if line]
     assert all(line.endswith(": whole") for line in verdicts)
     whole.run_tiny("imapb", "--seeds", "1")

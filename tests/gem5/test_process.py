@@ -5,6 +5,7 @@ what is made of it is ours."""
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.progress import Board
 from s80lab.gem5 import process
 from s80lab.gem5.process import CONSOLE, simulate
+from s80lab.gem5.table import TICKS_PER_S
 
 
 def run(tmp_path: Path, script: str) -> dict[str, object]:
@@ -42,7 +44,10 @@ def test_facts_of_a_whole_one(tmp_path: Path) -> None:
         ("exit 0", "ended with code 0: it said nothing"),
         ("kill -SEGV $$", "ended by signal SIGSEGV"),
         (f"echo 's80lab: FAILED no servers' > $OUT/{CONSOLE}; sleep 60", "the guest gave up: no servers"),
-        (f"echo '[1.0] Kernel panic - not syncing: x' > $OUT/{CONSOLE}; sleep 60", "panicked: Kernel panic - not sync"),
+        (
+            f"echo '[1.0] Kernel panic - not syncing: x' > $OUT/{CONSOLE}; sleep 600",
+            "panicked: Kernel panic - not sync",
+        ),
     ],
 )
 def test_one_that_fails(tmp_path: Path, script: str, said: str) -> None:
@@ -52,25 +57,54 @@ def test_one_that_fails(tmp_path: Path, script: str, said: str) -> None:
 
 def test_one_that_stands_still_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "STALL_S", 1.0)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / CONSOLE).write_text("login:\n")
     with pytest.raises(UserError, match="no sign of life for 1 s") as failure:
-        run(tmp_path, f"echo 'login:' > $OUT/{CONSOLE}; sleep 600")
+        run(tmp_path, "sleep 600")
     assert "login:" in str(failure.value)
 
 
-def test_a_guest_that_idles_for_ever_is_ended(tmp_path: Path) -> None:
+class Guest:
+    """What a simulation writes, and a look at it after each word or line of progress that the test asks for."""
+
+    def __init__(self, folder: Path, board: Board) -> None:
+        self.console, self.progress = folder / CONSOLE, folder / "progress.jsonl"
+        self._watch = process._Watch("measure", folder, board.job("x"), 100)
+
+    def write(self, said: str = "", modelled_s: int | None = None) -> None:
+        """One look comes upon all of it."""
+        if said:
+            with self.console.open("a") as file:
+                file.write(f"{said}\n")
+        if modelled_s is not None:
+            with self.progress.open("a") as file:
+                file.write(f'{{"instructions": 5, "ticks": {modelled_s * TICKS_PER_S}}}\n')
+        self._watch._read()
+
+
+@pytest.fixture
+def guest(tmp_path: Path) -> Iterator[Guest]:
+    with Board(Console(quiet=True)) as board:
+        yield Guest(tmp_path, board)
+
+
+def test_a_guest_that_idles_for_ever_is_ended(guest: Guest) -> None:
     """It runs on, but says nothing: modelled time, of which a restored simulation begins with some."""
-    shown = """'{"instructions": 5, "ticks": %d000000000000}' >> $OUT/progress.jsonl"""
-    script = f"echo {shown % 300}; echo 'waiting' > $OUT/{CONSOLE}; sleep 2; echo {shown % 361}; sleep 600"
+    guest.write("waiting", modelled_s=300)
+    guest.write(modelled_s=360)
     with pytest.raises(UserError, match="said nothing for 60 modelled seconds: it hangs") as failure:
-        run(tmp_path, script)
+        guest.write(modelled_s=361)
     assert "waiting" in str(failure.value)
 
 
-@pytest.mark.parametrize("apart", [0, 0.8], ids=["with the progress", "between two lines of progress"])
-def test_a_word_of_the_guest_is_a_sign_of_life(tmp_path: Path, apart: float) -> None:
-    shown = """'{"instructions": 5, "ticks": %d000000000000}' >> $OUT/progress.jsonl"""
-    script = (
-        f"echo {shown % 300}; sleep 2; echo 'working' > $OUT/{CONSOLE}; sleep {apart}; echo {shown % 340}; sleep 2; "
-        f"echo {shown % 390}; sleep 1; echo '{{}}' > $OUT/facts.json"
-    )
-    assert run(tmp_path, script) == {}
+@pytest.mark.parametrize("together", [True, False], ids=["with the progress", "between two lines of progress"])
+def test_a_word_of_the_guest_is_a_sign_of_life(guest: Guest, together: bool) -> None:
+    guest.write(modelled_s=300)
+    if together:
+        guest.write("working", modelled_s=340)
+    else:
+        guest.write("working")
+        guest.write(modelled_s=340)
+    guest.write(modelled_s=400)
+    with pytest.raises(UserError, match="it hangs"):
+        guest.write(modelled_s=401)

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from tests.lab import Lab
+from tests.lab import LIMIT_S, Lab
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
@@ -60,7 +60,7 @@ def restore_with(whole: Lab, folder: Path, monkeypatch: pytest.MonkeyPatch, befo
         with short_socket(session) as short:
             async with Guest(tiny.qemu, tiny.boot, short, "restored guest") as guest:
                 await guest.restore(ready.guest_state)
-                await guest.event("load_begin", 60, lambda: None)
+                await guest.event("load_begin", LIMIT_S, lambda: None)
 
     asyncio.run(wait())
 
@@ -78,13 +78,13 @@ def test_a_panic_is_told_with_the_consoles_last_lines(lab: Lab) -> None:
 
 def test_a_guest_that_says_nothing_is_given_up(lab: Lab, tmp_path: Path) -> None:
     silent = f'{KERNEL} rdinit=/bin/busybox -- sh -c "while :; do :; done"'
-    with pytest.raises(UserError, match=r"nothing happened for 20 s while waiting for the guest's `ready`"):
-        wait_for_ready(tmp_path, silent, 20)
+    with pytest.raises(UserError, match=r"nothing happened for 5 s while waiting for the guest's `ready`"):
+        wait_for_ready(tmp_path, silent, 5)
 
 
 def test_a_guest_that_gives_up_is_told_with_its_reason(lab: Lab, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"the guest gave up: the clock source tsc does not answer"):
-        wait_for_ready(tmp_path, f"{KERNEL} clocksource=acpi_pm", 120)
+        wait_for_ready(tmp_path, f"{KERNEL} clocksource=acpi_pm", LIMIT_S)
 
 
 def test_a_server_that_does_not_answer_in_time(whole: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,8 +11,6 @@ from tests.lab import Lab
 from s80lab.base import paths
 from s80lab.guest.qemu import find_qemu
 
-pytestmark = pytest.mark.guest
-
 
 @pytest.mark.parametrize(
     "arguments", ["turn_instructions=0", "turn_instructions=many", "turn_instructions=5k", "machine=m", ""]

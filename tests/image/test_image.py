@@ -12,8 +12,6 @@ from s80lab.config.server import load_server
 from s80lab.image.build import ImageManifest, build_image, load_image
 from s80lab.image.contents import COMMON, PROGRAMS
 
-pytestmark = pytest.mark.guest
-
 SERVER = load_server("dovecot")
 
 

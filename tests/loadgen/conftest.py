@@ -20,6 +20,7 @@ from s80lab.base import paths
 
 sys.path.insert(0, str(paths.ROOT))
 
+from tests.lab import LIMIT_S
 from tests.loadgen import store
 from tests.loadgen.mail_system import MailSystem, missing
 
@@ -47,12 +48,12 @@ class Outcome:
 Runner = Callable[..., Outcome]
 
 
-def collect(process: subprocess.Popen[str], seconds: float = 60, begun: Callable[[], None] | None = None) -> Outcome:
+def collect(process: subprocess.Popen[str], begun: Callable[[], None] | None = None) -> Outcome:
     """Waits for the load generator's end; `begun` is called when its region begins."""
     assert process.stdout is not None
     assert process.stderr is not None
     events: list[dict[str, Any]] = []
-    limit = threading.Timer(seconds, process.kill)
+    limit = threading.Timer(LIMIT_S, process.kill)
     limit.start()
     try:
         for line in process.stdout:
@@ -64,7 +65,7 @@ def collect(process: subprocess.Popen[str], seconds: float = 60, begun: Callable
     finally:
         limit.cancel()
     if code == -signal.SIGKILL:
-        pytest.fail(f"the load generator did not end within {seconds} s")
+        pytest.fail(f"the load generator did not end within {LIMIT_S} s")
     return Outcome(code, events, stderr)
 
 

@@ -15,6 +15,8 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.lab import LIMIT_S
+
 DOVECOT = shutil.which("dovecot", path="/usr/sbin:/usr/bin")
 SMTPD = shutil.which("smtpd", path="/usr/sbin:/usr/bin")
 
@@ -133,8 +135,8 @@ def free_port() -> int:
     raise AssertionError("none of 100 ports is free")
 
 
-def await_port(port: int, server: subprocess.Popen[bytes], seconds: float = 20) -> None:
-    end = time.monotonic() + seconds
+def await_port(port: int, server: subprocess.Popen[bytes]) -> None:
+    end = time.monotonic() + LIMIT_S
     while time.monotonic() < end and server.poll() is None:
         try:
             socket.create_connection(("127.0.0.1", port), 0.2).close()

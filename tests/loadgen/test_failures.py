@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.lab import LIMIT_S
 from tests.loadgen.conftest import LOADGEN, USERS, Outcome, Runner, collect, launch
 from tests.loadgen.mail_system import MailSystem, free_port, make_certificate
 
@@ -92,9 +93,9 @@ def against_a_script(tmp_path: Path, certificate: ssl.SSLContext, answers: Calla
 
         server = threading.Thread(target=serve, daemon=True)
         server.start()
-        few = {"clients": "1", "users": "1", "reply_timeout_s": "3"}
+        few = {"clients": "1", "users": "1", "reply_timeout_s": "60"}
         outcome = without_server(tmp_path, "--imap", address, "--smtp", address, **few)
-    server.join(10)
+    server.join(LIMIT_S)
     return outcome
 
 
@@ -210,6 +211,6 @@ def test_a_host_name_is_refused_with_the_form(tmp_path: Path) -> None:
 
 def test_without_insecure_the_certificate_is_checked(mail_system: MailSystem, tmp_path: Path) -> None:
     command = [str(LOADGEN), "--job", str(job(tmp_path / "job")), *mail_system.addresses]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False)
     assert done.returncode == 1
     assert "certificate verify failed" in done.stderr

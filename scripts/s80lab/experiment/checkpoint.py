@@ -6,11 +6,11 @@ from __future__ import annotations
 import asyncio
 import shutil
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -31,7 +31,6 @@ __all__ = [
     "drop",
     "find",
     "known",
-    "missing",
     "prune",
     "verify",
 ]
@@ -45,22 +44,6 @@ GEM5_RAM = "board.physmem.store0.pmem"
 STATE_FILES = (RAM_FILE, GUEST_STATE, MODEL_STATE, GEM5_STATE, GEM5_RAM)
 
 Stage = Literal["ready", "warm"]
-
-
-class Planned(Protocol):
-    """What names a plan's checkpoints, whatever the engine."""
-
-    @property
-    def ready_name(self) -> str: ...
-    @property
-    def ready_key(self) -> str: ...
-    @property
-    def warm_name(self) -> str: ...
-    @property
-    def warm_key(self) -> str: ...
-
-
-P = TypeVar("P", bound=Planned)
 
 
 class WarmupRecord(Strict):
@@ -123,14 +106,6 @@ def known(name: str, key: str) -> Manifest | None:
 def drop(checkpoint: Checkpoint) -> None:
     """Removes the blobs; the manifest goes on saying what they were."""
     shutil.rmtree(checkpoint.folder)
-
-
-def missing(plans: Sequence[P], *, ready_only: bool) -> dict[str, P]:
-    """The checkpoints that plans need and that are not there, by name, each with a plan that needs it."""
-    absent = {plan.ready_name: plan for plan in plans if not find(plan.ready_name, plan.ready_key)}
-    if not ready_only:
-        absent |= {plan.warm_name: plan for plan in plans if not find(plan.warm_name, plan.warm_key)}
-    return absent
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
@@ -29,7 +29,7 @@ from s80lab.config.experiment import (
 from s80lab.config.machine import Machine, load_machine, with_inclusion
 from s80lab.config.server import Server, load_server
 from s80lab.config.workload import job_text, load_workload, login_job_text
-from s80lab.experiment.checkpoint import Stage, Wanted
+from s80lab.experiment.checkpoint import Stage, Wanted, find
 from s80lab.guest.command import Boot, guest_options
 from s80lab.guest.qemu import Qemu
 from s80lab.image.build import ImageManifest, image_folder, load_image
@@ -159,6 +159,17 @@ class SeedPlan(ABC):
             "design": self.design,
             **({"varied": dict(self.varied)} if self.varied else {}),
         }
+
+
+P = TypeVar("P", bound=SeedPlan)
+
+
+def missing(plans: Sequence[P], *, ready_only: bool) -> dict[str, P]:
+    """The checkpoints that plans need and that are not there, by name, each with a plan that needs it."""
+    absent = {plan.ready_name: plan for plan in plans if not find(plan.ready_name, plan.ready_key)}
+    if not ready_only:
+        absent |= {plan.warm_name: plan for plan in plans if not find(plan.warm_name, plan.warm_key)}
+    return absent
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from s80lab.base.progress import Board
 from s80lab.base.staging import tidy
 from s80lab.experiment import checkpoint, resources
 from s80lab.experiment.checkpoint import Checkpoint
-from s80lab.experiment.plan import Plan
+from s80lab.experiment.plan import Plan, missing
 from s80lab.experiment.ready import build_ready
 from s80lab.experiment.run import measure, measured
 from s80lab.experiment.warm import build_warm
@@ -48,12 +48,12 @@ class Pipeline:
         return [folder for folder in folders if folder is not None]
 
     def _check_needs(self, plans: Sequence[Plan], until: Until) -> None:
-        missing = checkpoint.missing(plans, ready_only=until == "ready")
+        absent = missing(plans, ready_only=until == "ready")
         at_once = max(1, min(self._jobs, len(plans)))
-        sizes = sorted((resources.checkpoint_bytes(plan.scale) for plan in missing.values()), reverse=True)
+        sizes = sorted((resources.checkpoint_bytes(plan.scale) for plan in absent.values()), reverse=True)
         kept = len({plan.ready_key for plan in plans}) + at_once if self._drop else len(sizes)
         needed = resources.Need(sum(sizes[:kept]), at_once * resources.RUN_MEMORY)
-        self._board.say(f"needs {needed} ({len(missing)} checkpoints to build, {at_once} guests at once)")
+        self._board.say(f"needs {needed} ({len(absent)} checkpoints to build, {at_once} guests at once)")
         resources.require(needed, paths.checkpoints())
 
     async def _seed(self, plan: Plan, until: Until, group: asyncio.TaskGroup) -> Path | None:

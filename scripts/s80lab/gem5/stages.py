@@ -21,7 +21,7 @@ from s80lab.base.version import __version__
 from s80lab.config.experiment import Gem5Phases
 from s80lab.experiment import checkpoint, resources
 from s80lab.experiment.checkpoint import GEM5_RAM, GEM5_STATE, SNAPSHOTS, Checkpoint
-from s80lab.experiment.plan import Inputs
+from s80lab.experiment.plan import Inputs, missing
 from s80lab.experiment.run import is_whole
 from s80lab.experiment.stages import Until
 from s80lab.gem5.plan import Gem5Plan
@@ -59,14 +59,14 @@ class Gem5Pipeline:
         return [folder for task in tasks for folder in task.result()]
 
     def _check_needs(self, plans: Sequence[Gem5Plan], until: Until) -> None:
-        missing = checkpoint.missing(plans, ready_only=until == "ready")
+        absent = missing(plans, ready_only=until == "ready")
         at_once = min(self._jobs, len(plans))
-        disk = sum(resources.checkpoint_bytes(plan.scale) for plan in missing.values())
+        disk = sum(resources.checkpoint_bytes(plan.scale) for plan in absent.values())
         ram = max(plan.scale.ram for plan in plans)
-        boots = sum(name in missing for name in {plan.ready_name for plan in plans})
+        boots = sum(name in absent for name in {plan.ready_name for plan in plans})
         booting = min(self._jobs, boots) * (ram + resources.GEM5_BOOT_MEMORY)
         needed = resources.Need(disk, max(booting, at_once * (ram + resources.GEM5_MEMORY)))
-        self._board.say(f"needs {needed} ({len(missing)} checkpoints to build, {at_once} simulations at once)")
+        self._board.say(f"needs {needed} ({len(absent)} checkpoints to build, {at_once} simulations at once)")
         resources.require(needed, paths.checkpoints())
 
     async def _experiment(self, plan: Gem5Plan, until: Until, group: asyncio.TaskGroup) -> list[Path]:

@@ -54,9 +54,8 @@ def has_profile(run: Path) -> bool:
     return (run / PROFILE).is_file() and (run / MAP).is_file()
 
 
-def read_branches(run: Path) -> Table:
+def _branches(content: dict[str, Any]) -> Table:
     """Which way the conditional branches went: the paper's Figure 10 tells them apart."""
-    content = _content(run)
     table = Table("Conditional branches", ("taken", "not taken", "followed"))
     table.note = "Every 101st of a processor was followed."
     for privilege, counts in content["branches"].items():
@@ -67,6 +66,8 @@ def read_branches(run: Path) -> Table:
 
 
 def _content(run: Path) -> dict[str, Any]:
+    if not has_profile(run):
+        raise UserError(f"{run} has no profile: run it with --profile")
     try:
         content: dict[str, Any] = json.loads((run / PROFILE).read_text(encoding="utf-8"))
         return content
@@ -76,12 +77,13 @@ def _content(run: Path) -> dict[str, Any]:
 
 def read_profile(run: Path) -> list[Sample]:
     """UserError where the run has none, or was made with another image than there is now."""
-    if not has_profile(run):
-        raise UserError(f"{run} has no profile: run it with --profile")
+    return _samples(run, _content(run))
+
+
+def _samples(run: Path, content: dict[str, Any]) -> list[Sample]:
     image, kernel = booted_image(run)
     functions = Functions(kernel.symbols, read_map(run / MAP).files, image / "initramfs.cpio", paths.BIN)
     try:
-        content = _content(run)
         parties, entries = content["labels"]["class"], content["labels"]["entry"]
         # One name for the threads that each processor has: `swapper/3`.
         whos = [(int(pid), re.sub(r"/\d+$", "", str(process))) for pid, process, _ in content["whos"]]
@@ -101,8 +103,9 @@ def read_profile(run: Path) -> list[Sample]:
 
 def write_profile(run: Path) -> Sequence[Table]:
     """The tables, their page, and the stacks."""
-    samples = read_profile(run)
-    tables = [*profile_tables(samples), read_branches(run)]
+    content = _content(run)
+    samples = _samples(run, content)
+    tables = [*profile_tables(samples), _branches(content)]
     lead = (
         "Where the instructions of the measured region were, by a sample every so many instructions of a processor. "
         "Instructions, not time: stalls are not in it."

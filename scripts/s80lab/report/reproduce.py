@@ -14,7 +14,7 @@ from s80lab.config.reproduce import FigureOf
 from s80lab.report.claims.tables import claims_table
 from s80lab.report.data import Group, read_groups
 from s80lab.report.figures.all import Picture, draw
-from s80lab.report.figures.style import standalone
+from s80lab.report.files import write_files
 from s80lab.report.guest import guest_notes
 from s80lab.report.page import Topic, origins, render
 from s80lab.report.profile import has_profile, profile_tables, read_profile
@@ -52,30 +52,27 @@ def show_figure(figure: FigureOf, runs: Mapping[str, Sequence[Path]]) -> Shown:
 
 def write_page(shown: Sequence[Shown], folder: Path) -> Path:
     """report.html with every figure, and the pictures as files beside it; returns the page."""
-    (folder / "figures").mkdir(parents=True, exist_ok=True)
-    topics = []
-    for one in shown:
-        topics.append(Topic(one.figure.title, one.pictures, one.tables, f"The paper: {one.figure.says}"))
-        for picture in one.pictures:
-            name = one.figure.name if len(one.pictures) == 1 else f"{one.figure.name}-{picture.name}"
-            (folder / "figures" / f"{name}.svg").write_text(standalone(picture.svg), encoding="utf-8")
+    topics = [Topic(one.figure.title, one.pictures, one.tables, f"The paper: {one.figure.says}") for one in shown]
     # A group is of several figures.
     groups = list({_names(group): group for one in shown for group in one.groups}.values())
     first = groups[0].runs[0].manifest
-    target = folder / "report.html"
-    target.write_text(
-        render(
-            "The paper, figure by figure",
-            "Koka and Lipasti, Characterization of an IMAP Server on a Shared-Memory Multiprocessor: what it states "
-            f"and what was measured here. Scale {first['scale']}, engine {first['engine']}. Times are the model's.",
-            verdicts=verdicts(groups),
-            notes=[*guest_notes(groups), comparison_note(groups[:1])],
-            topics=topics,
-            origins=[origins(group, kind) for group in groups for kind in ("inputs", "versions")],
-        ),
-        encoding="utf-8",
+    page = render(
+        "The paper, figure by figure",
+        "Koka and Lipasti, Characterization of an IMAP Server on a Shared-Memory Multiprocessor: what it states "
+        f"and what was measured here. Scale {first['scale']}, engine {first['engine']}. Times are the model's.",
+        verdicts=verdicts(groups),
+        notes=[*guest_notes(groups), comparison_note(groups[:1])],
+        topics=topics,
+        origins=[origins(group, kind) for group in groups for kind in ("inputs", "versions")],
     )
-    return target
+    return write_files(folder, page, [picture for one in shown for picture in _named(one)])
+
+
+def _named(one: Shown) -> list[Picture]:
+    """The pictures, called after the figure of the paper."""
+    if len(one.pictures) == 1:
+        return [replace(one.pictures[0], name=one.figure.name)]
+    return [replace(picture, name=f"{one.figure.name}-{picture.name}") for picture in one.pictures]
 
 
 def _names(group: Group) -> tuple[str, ...]:

@@ -23,7 +23,8 @@ from s80lab.config.reproduce import Ratio
 from s80lab.report.data import Group, read_groups
 from s80lab.report.figures.all import Picture
 from s80lab.report.figures.curves import Panel, curves_figure
-from s80lab.report.figures.style import png, standalone, style, svg
+from s80lab.report.figures.style import png, style, svg
+from s80lab.report.files import write_files
 from s80lab.report.guest import guest_notes
 from s80lab.report.headline import ENTRIES as HEADLINE
 from s80lab.report.interval import Estimate, estimate
@@ -73,28 +74,23 @@ def _picture(groups: Sequence[Group], figure: Figure, name: str) -> Picture:
 def write_sweep(name: str, groups: Sequence[Group], metrics: Sequence[str], folder: Path) -> Path:
     """The page, and the same table and curves as files beside it; returns report.html."""
     table = sweep_table(name, groups, metrics)
-    (folder / "figures").mkdir(parents=True, exist_ok=True)
     with style():
         figure = _curves(groups, metrics)
         picture = _picture(groups, figure, "curves")
-        (folder / "figures" / f"{picture.name}.png").write_bytes(png(figure))
-    (folder / "figures" / f"{picture.name}.svg").write_text(standalone(picture.svg), encoding="utf-8")
-    (folder / "sweep.md").write_text(markdown(table, "point"), encoding="utf-8")
+        pngs = {picture.name: png(figure)}
     first = groups[0].runs[0].manifest
     grid = "; ".join(f"{axis.key} = {', '.join(axis.values)}" for axis in _axes(groups))
-    target = folder / "report.html"
-    target.write_text(
-        render(
-            name,
-            f"{len(groups)} points: {grid}. Engine {first['engine']}, scale {first['scale']}. Times are the modelled "
-            "machine's.",
-            verdicts=verdicts(groups),
-            notes=[*guest_notes(groups[:1]), comparison_note(groups[:1])],
-            topics=[Topic("Curves", [picture], []), Topic("Every point", [], [table])],
-            origins=[origins(group, kind) for group in groups for kind in ("inputs", "versions")],
-        ),
-        encoding="utf-8",
+    page = render(
+        name,
+        f"{len(groups)} points: {grid}. Engine {first['engine']}, scale {first['scale']}. Times are the modelled "
+        "machine's.",
+        verdicts=verdicts(groups),
+        notes=[*guest_notes(groups[:1]), comparison_note(groups[:1])],
+        topics=[Topic("Curves", [picture], []), Topic("Every point", [], [table])],
+        origins=[origins(group, kind) for group in groups for kind in ("inputs", "versions")],
     )
+    target = write_files(folder, page, [picture], pngs)
+    (folder / "sweep.md").write_text(markdown(table, "point"), encoding="utf-8")
     return target
 
 

@@ -23,7 +23,7 @@ from rich.text import Text
 from s80lab.base.errors import UserError
 from s80lab.report.data import Group, read_groups
 from s80lab.report.figures.all import draw_all
-from s80lab.report.figures.style import standalone
+from s80lab.report.files import write_files
 from s80lab.report.headline import beside_table
 from s80lab.report.page import page
 from s80lab.report.tables import verdicts
@@ -68,10 +68,4 @@ def two_estimates(first: Sequence[Path], second: Sequence[Path]) -> tuple[Group,
 
 def _write(title: str, groups: Sequence[Group], out_dir: Path) -> Path:
     pictures = draw_all(groups)
-    figures = out_dir / "figures"
-    figures.mkdir(parents=True, exist_ok=True)
-    for picture in pictures:
-        (figures / f"{picture.name}.svg").write_text(standalone(picture.svg), encoding="utf-8")
-    target = out_dir / "report.html"
-    target.write_text(page(title, groups, pictures), encoding="utf-8")
-    return target
+    return write_files(out_dir, page(title, groups, pictures), pictures)

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 from tests.capture.conftest import damaged, write_capture
-from tests.lab import Lab
+from tests.lab import LIMIT_S, Lab
 
 GRID = ("--vary", "protocol=msi,moesi,hammer", "--vary", "l2.size=32KiB..64KiB")
 
@@ -103,7 +103,7 @@ def test_killed_in_the_middle_it_goes_on_with_what_is_missing(place: Lab, tmp_pa
         assert process.poll() is None, process.communicate()[0]
         time.sleep(0.005)
     process.kill()
-    process.communicate(timeout=30)
+    process.communicate(timeout=LIMIT_S)
     done = {folder.name: folder.stat().st_mtime_ns for folder in place.runs()}
     assert 0 < len(done) < 7
     for folder in place.runs():

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Writes small captures from which the fuzzer of the capture reader starts: fuzz-capture-seeds FOLDER
+#include <cstddef>
+#include <fstream>
 #include <iostream>
 
 #include "trace/writer.h"
@@ -60,6 +62,14 @@ void write(const std::string& path, trace::Form form, const std::string& state) 
     writer.close();
 }
 
+/// As if an earlier version of the format had been written.
+void make_old(const std::string& path) {
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    const std::uint32_t version = 1;
+    file.seekp(offsetof(trace::Preamble, version));
+    file.write(reinterpret_cast<const char*>(&version), sizeof version);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -72,6 +82,8 @@ int main(int argc, char** argv) {
         write(folder + "/full.s80c", trace::Form::full, "");
         write(folder + "/full-with-state.s80c", trace::Form::full, "state");
         write(folder + "/filtered.s80c", trace::Form::filtered, "");
+        write(folder + "/old.s80c", trace::Form::full, "");
+        make_old(folder + "/old.s80c");
         return 0;
     } catch (const std::exception& error) {
         std::cerr << "fuzz-capture-seeds: " << error.what() << '\n';

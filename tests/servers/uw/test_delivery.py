@@ -7,6 +7,7 @@ import smtplib
 import subprocess
 import time
 
+from tests.lab import LIMIT_S
 from tests.servers.uw.answers import count, literal, ok
 from tests.servers.uw.mbox_file import messages
 from tests.servers.uw.uw_server import DELIVER, UwServer
@@ -47,7 +48,7 @@ def test_mail_that_is_sent_arrives(mail_system: UwServer) -> None:
     before = count(client, "INBOX")
     with smtplib.SMTP("127.0.0.1", mail_system.smtp) as smtp:
         smtp.sendmail("user001@s80.example", ["user002@s80.example"], b"Subject: sent\r\n\r\n..\r\nFrom me\r\n")
-    end = time.monotonic() + 20
+    end = time.monotonic() + LIMIT_S
     while client.untagged_responses.get("EXISTS", [b"0"])[-1] != str(before + 1).encode():
         assert time.monotonic() < end, (mail_system.base / "smtpd.log").read_text()
         ok(client.noop())

@@ -15,7 +15,8 @@ from s80lab.capture.store import Capture
 from s80lab.config.axes import Axis
 from s80lab.report.data import Run
 from s80lab.report.figures.all import Picture
-from s80lab.report.figures.style import png, standalone, style, svg
+from s80lab.report.figures.style import png, style, svg
+from s80lab.report.files import write_files
 from s80lab.report.page import Topic, render
 from s80lab.report.tables import Cell, Row, Table
 
@@ -27,16 +28,11 @@ def write_page(capture: Capture, axes: Sequence[Axis], points: Sequence[Point], 
     grid = {axis.key: axis.values for axis in axes}
     key = value_hash([grid, [point.design.machine.resolved() for point in points]])[:8]
     folder = paths.results() / "reports" / f"explore-{capture.name}-{capture.form}-{key}"
-    figures = folder / "figures"
-    figures.mkdir(parents=True, exist_ok=True)
     with style():
         figure = curves_figure(axes, points, runs)
         picture = Picture(CURVES, "Curves", _caption(runs), svg(figure))
-        (figures / f"{CURVES}.png").write_bytes(png(figure))
-    (figures / f"{CURVES}.svg").write_text(standalone(picture.svg), encoding="utf-8")
-    target = folder / "report.html"
-    target.write_text(_page(capture, axes, points, runs, picture), encoding="utf-8")
-    return target
+        pngs = {CURVES: png(figure)}
+    return write_files(folder, _page(capture, axes, points, runs, picture), [picture], pngs)
 
 
 def notes(runs: Sequence[Run]) -> list[str]:

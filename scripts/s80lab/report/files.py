@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A page and its figures as files: report.html, and figures/ beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from s80lab.report.figures.all import Picture
+from s80lab.report.figures.style import standalone
+
+PAGE = "report.html"
+
+
+def write_files(folder: Path, page: str, pictures: Iterable[Picture], pngs: Mapping[str, bytes] | None = None) -> Path:
+    """page: HTML. Each picture is figures/NAME.svg, each of the `pngs` (by name) figures/NAME.png. The folder is made
+    where it is not there; returns the page's file."""
+    figures = folder / "figures"
+    figures.mkdir(parents=True, exist_ok=True)
+    for picture in pictures:
+        (figures / f"{picture.name}.svg").write_text(standalone(picture.svg), encoding="utf-8")
+    for name, png in (pngs or {}).items():
+        (figures / f"{name}.png").write_bytes(png)
+    target = folder / PAGE
+    target.write_text(page, encoding="utf-8")
+    return target

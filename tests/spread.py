@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How pytest-xdist spreads the tests over processes (`pytest --numprocesses N`).
+
+A file's tests run in one process, one after the other; those of all files with the mark `guest` do so together: what
+they boot and warm up is made once. What takes longest begins first, so that the processes end at about the same time.
+"""
+
+from __future__ import annotations
+
+import signal
+from functools import cache
+from pathlib import Path
+
+import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
+from xdist.workermanage import WorkerController
+
+GUESTS = "guests"
+MARK = "pytest.mark.guest"
+# Files of half a minute and more, the longest first.
+LONG = ("tests/test_ctest.py", "tests/test_extending.py", "tests/test_docs.py")
+
+
+class Spread(LoadScopeScheduling):  # type: ignore[misc]  # it has no types
+    """Parts of the tests go to the processes in the order of their urgency."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return part(self.config.rootpath, nodeid)
+
+    def _assign_work_unit(self, node: WorkerController) -> None:
+        self.workqueue.move_to_end(min(self.workqueue, key=urgency), last=False)
+        super()._assign_work_unit(node)
+
+
+def part(root: Path, test: str) -> str:
+    """The name of all tests that share a process with this one (`folder/test_file.py::test_name[parameters]`)."""
+    file = test.partition("::")[0]
+    return GUESTS if _has_guests(root / file) else file
+
+
+def urgency(name: str) -> int:
+    """Of a part: the least goes first."""
+    order = (GUESTS, *LONG)
+    return order.index(name) if name in order else len(order)
+
+
+@cache
+def _has_guests(file: Path) -> bool:
+    return MARK in file.read_text(encoding="utf-8")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Spread:
+    return Spread(config, log)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Processes that pytest-xdist starts ignore Ctrl-C, and so would all that a test starts: guests would run on."""
+    if hasattr(config, "workerinput"):
+        signal.signal(signal.SIGINT, signal.default_int_handler)
