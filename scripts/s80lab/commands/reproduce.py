@@ -56,9 +56,10 @@ def reproduce_command(
 
 
 def _plans(figures: Sequence[FigureOf], options: Options) -> list[Plan]:
-    """The plans of all experiments, each once; the first seed of those whose profile is wanted takes one."""
+    """The plans of all experiments, each once; of those whose profile is wanted the first seed takes one, at each point
+    of a sweep."""
     names = list(dict.fromkeys(name for figure in figures for name in figure.experiments))
     profiled = {name for figure in figures if figure.profile for name in figure.experiments}
     plans = make_plans(names, options)
-    first = {plan.name: plan for plan in reversed(plans)}
-    return [replace(plan, profile=plan.name in profiled and plan is first[plan.name]) for plan in plans]
+    first = {(plan.name, plan.label): plan for plan in reversed(plans)}
+    return [replace(plan, profile=plan.name in profiled and plan is first[plan.name, plan.label]) for plan in plans]

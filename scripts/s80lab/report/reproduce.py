@@ -33,21 +33,31 @@ class Shown:
 
 
 def show_figure(figure: FigureOf, runs: Mapping[str, Sequence[Path]]) -> Shown:
-    """runs: the folders of each experiment's runs; one of them has a profile where the figure is one."""
+    """runs: the folders of each experiment's runs; one of each mix, or of each point of a sweep, has a profile where the
+    figure is one."""
     folders = [folder for name in figure.experiments for folder in runs[name]]
+    profiles = _profiles(folders) if figure.profile else []
     if swept(read_manifest(folders[0])):
         (name,) = figure.experiments
         groups, metrics = sweep_groups(folders), load_experiment(name, {}).show
         picture = sweep_picture(groups, metrics, figure.name)
         tables = [ratio_table(groups, figure.ratios)] if figure.ratios else []
-        return Shown(figure, groups, [picture], [*tables, sweep_table(name, groups, metrics)])
+        return Shown(figure, groups, [picture], [*tables, sweep_table(name, groups, metrics), *profiles])
     groups = read_groups(folders)
     tables = [_of_claims(figure, groups)] if figure.claims else []
-    if figure.profile:
-        for folder in filter(has_profile, folders):
-            by_function, *_ = profile_tables(read_profile(folder))
-            tables.append(replace(by_function, title=f"{by_function.title}: {read_manifest(folder)['mix']}"))
-    return Shown(figure, groups, draw(groups, figure.pictures), tables)
+    return Shown(figure, groups, draw(groups, figure.pictures), [*tables, *profiles])
+
+
+def _profiles(folders: Sequence[Path]) -> list[Table]:
+    """The functions of the sessions' user code, of each run that has a profile."""
+    tables = []
+    for folder in filter(has_profile, folders):
+        manifest = read_manifest(folder)
+        by_function, *_ = profile_tables(read_profile(folder))
+        tables.append(
+            replace(by_function, title=f"{by_function.title}: {manifest['mix']}, server {manifest['server']}")
+        )
+    return tables
 
 
 def write_page(shown: Sequence[Shown], folder: Path) -> Path:
