@@ -36,5 +36,4 @@ server_prepare() { :; }
 . /usr/lib/s80lab/server.sh
 . /usr/lib/s80lab/store.sh
 server_start
-[ ! -e /after ] || . /after
 s80-loadgen --job /job --insecure --imap 127.0.0.1:993 ${addresses:---smtp 127.0.0.1:25} >&3
