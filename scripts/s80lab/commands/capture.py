@@ -17,11 +17,11 @@ from s80lab.capture.error import ANY_SHARE
 from s80lab.capture.live import Recipe, lengths, make
 from s80lab.capture.store import STORE, SUFFIX, Form, Manifest, Totals
 from s80lab.commands.parts import (
-    GuestSettings,
     Machine,
     Protocol,
     Scale,
     Server,
+    Settings,
     add_store_commands,
     make_plans,
     on_board,
@@ -56,7 +56,7 @@ def capture(
     protocol: Protocol = None,
     server: Server = None,
     scale: Scale = None,
-    settings: GuestSettings = None,
+    settings: Settings = None,
     again: Annotated[bool, typer.Option("--again", help="Record anew what is there.")] = False,
 ) -> None:
     """Records the access streams of a live run, so that any design can be tried on them (s80lab replay, explore)."""

@@ -37,10 +37,9 @@ Machine = Annotated[str | None, typer.Option(help="Another machine: a name in co
 Protocol = Annotated[str | None, typer.Option(help="Another protocol: a name in configs/protocols or a .toml file.")]
 Server = Annotated[str | None, typer.Option(help="Another server (workloads/servers).")]
 Scale = Annotated[str | None, typer.Option(help="Another scale (workloads/scales).")]
-Settings = Annotated[list[str] | None, typer.Option("--set", help="A value of the machine file, e.g. l2.size=4MiB.")]
-GuestSettings = Annotated[
+Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", help="A value of the machine file, or of the scale: l2.size=4MiB, scale.storage=disk."),
+    typer.Option("--set", help="A value of the machine file (l2.size=4MiB), of a guest's scale (scale.storage=disk)."),
 ]
 Engine = Annotated[Literal["qemu", "gem5"], typer.Option(help="Who simulates: gem5 is your own (docs/gem5.md).")]
 Gem5 = Annotated[Path | None, typer.Option("--gem5", help="The gem5 binary; else $GEM5, else gem5.fast on PATH.")]
