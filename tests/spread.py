@@ -7,7 +7,6 @@ they boot and warm up is made once. What takes longest begins first, so that the
 
 from __future__ import annotations
 
-import signal
 from functools import cache
 from pathlib import Path
 
@@ -53,9 +52,3 @@ def _has_guests(file: Path) -> bool:
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Spread:
     return Spread(config, log)
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Processes that pytest-xdist starts ignore Ctrl-C, and so would all that a test starts: guests would run on."""
-    if hasattr(config, "workerinput"):
-        signal.signal(signal.SIGINT, signal.default_int_handler)

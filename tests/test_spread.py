@@ -54,7 +54,7 @@ def start(folder: Path) -> subprocess.Popen[str]:
 
 def test_files_stay_whole_and_guests_together(tmp_path: Path) -> None:
     for name in "abcdef":
-        mark = f"pytestmark = {MARK}" if name in "ae" else ""
+        mark = f"pytestmark = {MARK}" if name in "acef" else ""
         (tmp_path / f"test_{name}.py").write_text(FILE.format(mark=mark))
     said, _ = start(tmp_path).communicate()
     assert "24 passed" in said.splitlines()[-1]
@@ -62,7 +62,7 @@ def test_files_stay_whole_and_guests_together(tmp_path: Path) -> None:
     for worker, file in re.findall(r"^\[(gw\d)\] .* PASSED test_(.)\.py", said, re.MULTILINE):
         places[file].add(worker)
     assert [len(places[file]) for file in "abcdef"] == [1] * 6, said
-    assert places["a"] == places["e"]
+    assert places["a"] == places["c"] == places["e"] == places["f"]
     assert set.union(*places.values()) == {"gw0", "gw1"}
 
 

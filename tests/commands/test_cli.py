@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -53,3 +55,9 @@ def test_list_names_what_there_is(empty: Lab) -> None:
 
 def test_doctor_finds_nothing_missing_where_the_image_is_built(lab: Lab) -> None:
     assert "ok   tools: setpriv, cp, mmdebstrap, rumur" in lab.call("doctor", "--scale", "tiny")
+
+
+def test_what_draws_is_loaded_when_something_is_drawn() -> None:
+    """Most commands draw nothing."""
+    code = "import sys, s80lab.commands.cli; print(sorted({'matplotlib', 'pandas', 'pyarrow'} & sys.modules.keys()))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"

@@ -13,8 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from s80lab.base.errors import UserError
 from s80lab.base.strict import hint
@@ -32,6 +31,9 @@ from s80lab.report.markdown import markdown
 from s80lab.report.page import Topic, origins, render
 from s80lab.report.rows import PERCENT, SECTIONS, TWO, Entry
 from s80lab.report.tables import Cell, Row, Table, comparison_note, number, verdicts
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # Shown where the experiment's file does not say what.
 USUAL = (

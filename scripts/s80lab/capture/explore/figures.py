@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from s80lab.capture.explore.grid import Point
 from s80lab.config.axes import Axis
@@ -13,6 +12,9 @@ from s80lab.report.data import Run
 from s80lab.report.figures import curves
 from s80lab.report.figures.curves import Panel
 from s80lab.report.interval import estimate
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _PANELS = (
     Panel("l2_mpki.all", "L2 misses per 1000 instructions"),

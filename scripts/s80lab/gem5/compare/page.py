@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from s80lab.gem5.compare.windows import QUANTITIES, Row, Side, record
 from s80lab.report.figures.style import GROUP_COLOURS, panels, percent_axis, png, style
@@ -16,6 +15,9 @@ from s80lab.report.tables import ABSENT, Cell, Table
 from s80lab.report.tables import Row as TableRow
 from s80lab.results.metrics.derive import render
 from s80lab.trace.files import write
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 LARGE_POINTS = 5.0
 _PANELS = (

@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from s80lab.report.data import NOT_WARM, Group
 from s80lab.report.figures.registry import picture
 from s80lab.report.figures.style import INK, key, panels, percent_axis, stacked
 from s80lab.results import paper
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 SOURCES = ("memory", "M", "O", "E", "S")
 FATES = {

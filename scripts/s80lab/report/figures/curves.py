@@ -6,15 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
+from typing import TYPE_CHECKING, Any
 
 from s80lab.config.axes import Axis, horizontal, is_number, row_label
 from s80lab.report.figures.style import GROUP_COLOURS, panels, percent_axis
 from s80lab.report.interval import Estimate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _COLOURS = (*GROUP_COLOURS, "#3b3f8f", "#b5648f", "#8a6d3b", "#2a9d8f")
 _MARKERS = "osD^vPX*<>"
@@ -70,6 +70,8 @@ def curves_figure(
         pane.set_xlabel(across.key)
         pane.xaxis.set_tick_params(labelbottom=True)
     if len(curves) > 1:
+        from matplotlib.lines import Line2D
+
         handles = [Line2D([], [], label=curve.label, **_style(number)) for number, curve in enumerate(curves)]
         columns = min(_LEGEND_COLUMNS, len(handles))
         figure.legend(handles=handles, loc="outside upper left", ncols=columns, frameon=False, borderpad=0)

@@ -6,16 +6,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import cycle
-
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import NullLocator
+from typing import TYPE_CHECKING
 
 from s80lab.report.data import Group
 from s80lab.report.figures.caches import panel_title
 from s80lab.report.figures.registry import picture
 from s80lab.report.figures.style import COLOURS, GROUP_COLOURS, INK, QUIET, key, panels, percent_axis, stacked
 from s80lab.report.transactions import Type, types
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 MOST_TICKS = 7
 _SHADES = (1.0, 0.75, 0.5, 0.3)
@@ -127,6 +128,8 @@ def busy(groups: Sequence[Group]) -> Figure:
 
 def _plain_log_ticks(axis: Axes) -> None:
     """1, 2, 5, 10, ... (fewer where the range is wide) instead of powers of ten."""
+    from matplotlib.ticker import NullLocator
+
     low, high = axis.get_xlim()
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for steps in ((1, 2, 5), (1, 3), (1,)):

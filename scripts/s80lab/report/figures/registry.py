@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from s80lab.report.data import Group
 
-Draw = Callable[[Sequence[Group]], Figure]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Draw = Callable[[Sequence[Group]], "Figure"]
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The look of all figures: one colour for each source or state everywhere, little ink, SVG that follows
-the page's light or dark colours."""
+the page's light or dark colours.
+
+matplotlib is loaded where something is drawn: that takes half as long as to load all the rest, and most commands draw
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +12,11 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import matplotlib
-
-matplotlib.use("svg")
-
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.patches import Patch
-from matplotlib.ticker import PercentFormatter
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 WIDTH_IN = 8.2
 PNG_DPI = 150
@@ -79,12 +78,17 @@ _STANDALONE = (
 @contextmanager
 def style() -> Iterator[None]:
     """All drawing happens inside this: matplotlib reads its settings when a thing is made."""
+    import matplotlib
+
+    matplotlib.use("svg")
     with matplotlib.rc_context(_STYLE):
         yield
 
 
 def panels(rows: int, columns: int, height_in: float, *, share_x: bool = True) -> tuple[Figure, list[Axes]]:
     """A figure of equal panels, row by row."""
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(WIDTH_IN, height_in), layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False, sharex=share_x)
     return figure, [axis for row in axes for axis in row]
@@ -146,6 +150,8 @@ def _columns_of(axis: Axes) -> int:
 
 def percent_axis(axis: Axes, whole: str, which: str = "x") -> None:
     """Labels an axis of shares in percent of `whole`."""
+    from matplotlib.ticker import PercentFormatter
+
     one = axis.xaxis if which == "x" else axis.yaxis
     one.set_major_formatter(PercentFormatter(1.0, decimals=0))
     one.set_label_text(f"share of the {whole}" if whole else "")
@@ -154,6 +160,9 @@ def percent_axis(axis: Axes, whole: str, which: str = "x") -> None:
 def key(on: Figure | Axes, names: Sequence[tuple[str, str]], title: str = "") -> None:
     """One line of coloured words above a figure, or above one panel with that panel's title:
     (colour name, word)."""
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
+
     handles = [Patch(color=COLOURS[name], linewidth=0, label=word) for name, word in names]
     legend = on.legend(
         handles=handles,

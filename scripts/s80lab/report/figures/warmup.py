@@ -6,14 +6,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import cycle
 from statistics import median
-from typing import Any
-
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING, Any
 
 from s80lab.report.data import NOT_WARM, Group, Run
 from s80lab.report.figures.registry import picture
 from s80lab.report.figures.style import GROUP_COLOURS, INK, QUIET, panels, percent_axis
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _PANELS = {
     "memory_share": "misses serviced by memory",
