@@ -59,6 +59,7 @@ def test_without_a_sweep_nothing_is_said_of_it(lab: Lab) -> None:
         ('think_ms = ["long"]', r"\[sweep\]: key `think_ms`"),
         ('protocol = ["mosey"]', "there is no protocol `mosey`"),
         ('workload = ["imapc"]', "there is no workload `imapc`"),
+        ('workload = ["web"]', "workload web needs a server of web; dovecot serves imap: choose another"),
         ("clients = []", "sweep.clients"),
     ],
 )

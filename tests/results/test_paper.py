@@ -66,4 +66,5 @@ def test_claims_read_as_stated(metric: str, stated: str) -> None:
 def test_claims_about_other_workloads_are_not_ours() -> None:
     specmail = next(claim for claim in paper.claims() if claim.id == "C07")
     assert not specmail.about("imapb")
+    assert specmail.about("pop3") and not specmail.about("web"), "what stands for another is spoken of with it"
     assert paper.claim_on("miss_source.all.memory", "specmail") is None

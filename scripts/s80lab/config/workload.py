@@ -155,8 +155,8 @@ class Pop3(Workload):
     protocol: Literal["pop3"]
     driver: Literal["chain", "independent"] = "independent"
     incoming_per_s: NonNegativeFloat
-    retrieve_max: PositiveInt = 10
-    delete_percent: Annotated[float, Field(ge=0, le=100)] = 100.0
+    retrieve_max: PositiveInt
+    delete_percent: Annotated[float, Field(ge=0, le=100)]
     messages_max: PositiveInt
 
     def own_lines(self) -> list[str]:
@@ -176,7 +176,7 @@ class Web(Workload):
 
     protocol: Literal["web"]
     driver: Literal["chain", "independent"] = "independent"
-    requests_max: PositiveInt = 19
+    requests_max: PositiveInt
 
     def own_lines(self) -> list[str]:
         return [f"requests_max={self.requests_max}"]

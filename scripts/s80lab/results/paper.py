@@ -17,6 +17,8 @@ from s80lab.base.paths import ROOT
 
 PAPER = ROOT / "results" / "paper"
 ALL_WORKLOADS = "all"
+STAND_INS = {"pop3": "specmail", "web": "specweb_ssl"}
+"""Our workloads that stand for licensed ones of the paper."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,8 @@ class Claim:
     metric: str
 
     def about(self, mix: str) -> bool:
-        return mix in self.workloads or ALL_WORKLOADS in self.workloads
+        """Whether it speaks of that mix, or of what that stands for."""
+        return bool({mix, STAND_INS.get(mix, mix), ALL_WORKLOADS} & {*self.workloads})
 
     @property
     def stated(self) -> str:
