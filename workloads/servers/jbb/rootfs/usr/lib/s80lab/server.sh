@@ -9,9 +9,9 @@ server_start() {
     # together as large as the mail would be, 20 MiB each at most
     kib=$((users * $(parameter mailboxes 6) * $(parameter mailbox_kib 64) / warehouses))
     [ $kib -le 20480 ] || kib=20480
-    # The heap holds what lives twice and a quarter of it new objects (in MiB, beside what each JVM needs). It is all
-    # touched first, its parts keep their sizes, and one thread a processor collects it: nothing depends on how long
-    # something took.
+    # In MiB: the heap holds what lives twice, and a quarter as much of it are new objects, beside what each JVM needs.
+    # It is all touched first, its parts keep their sizes, and one thread a processor collects it: nothing depends on
+    # how long something took.
     live=$((warehouses * kib / 1024))
     heap=$((2 * live + 64)) young=$((live / 4 + 16))
     # -Xrs, no performance data, no look at containers: the JVM asks nothing of its surroundings.
