@@ -28,6 +28,7 @@ FILES = (
 )
 # Without them the package still proves protocols and reads results; what needs them says that they are missing.
 BUILT = (
+    "build/bin/s80-jbb.jar",
     "build/bin/s80-loadgen",
     "build/bin/s80-mailstore",
     "build/bin/s80-webstore",
@@ -52,7 +53,9 @@ class Build(build_py):
             source, target = ROOT / name, shipped / name
             target.parent.mkdir(parents=True, exist_ok=True)
             if source.is_dir():
-                shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "*.cpp", "*.hpp"))
+                shutil.copytree(
+                    source, target, ignore=shutil.ignore_patterns("__pycache__", "*.cpp", "*.hpp", "*.java")
+                )
             elif source.is_file():
                 shutil.copy(source, target)
             elif name not in BUILT:

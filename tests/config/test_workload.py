@@ -75,7 +75,7 @@ def changed(tmp_path: Path, old: str, new: str) -> Path:
         (
             'mix = "imapb"',
             'mix = "imapb"\nprotocol = "nntp"',
-            "`nntp` is none: allowed are imap, pop3, web",
+            "`nntp` is none: allowed are imap, jbb, pop3, web",
         ),
         ('mix = "imapb"', 'mix = "imapb"\nprotocol = "web"', "unknown key `incoming_per_s`"),
     ],

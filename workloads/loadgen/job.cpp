@@ -127,6 +127,7 @@ void Reader::add_amounts() {
     setters_["retrieve_max"] = to(&Job::retrieve_max, 1u, positive);
     setters_["delete_percent"] = to(&Job::delete_percent, 0.0, amount);
     setters_["requests_max"] = to(&Job::requests_max, 1u, positive);
+    setters_["batch"] = to(&Job::batch, 1u, positive);
     setters_["reply_timeout_s"] = to(&Job::reply_timeout_s, 0.001, "a number of at least 0.001");
     setters_["tick_hz"] = to(&Job::tick_hz, 0.0, amount);
     setters_["time_ratio"] = to(&Job::time_ratio, 0.001, "a number of at least 0.001");

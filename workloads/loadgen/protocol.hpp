@@ -20,7 +20,7 @@ struct Protocol {
     std::unique_ptr<Client> (*make_client)(World& world, unsigned index);
 };
 
-extern const Protocol imap_protocol, pop3_protocol, web_protocol;
+extern const Protocol imap_protocol, pop3_protocol, web_protocol, jbb_protocol;
 
 std::span<const Protocol* const> protocols();
 

@@ -182,7 +182,28 @@ class Web(Workload):
         return [f"requests_max={self.requests_max}"]
 
 
-PROTOCOLS: Mapping[str, type[Workload]] = {"imap": Imap, "pop3": Pop3, "web": Web}
+class Jbb(Workload):
+    """Clients of a warehouse server, one a warehouse. batch: how often the server does the work of a request: the load
+    generator, one thread, has to keep all processors busy."""
+
+    WHAT: ClassVar = {
+        "NEWO": "Order items",
+        "PAYM": "Pay",
+        "ORDS": "Look up the latest order of a customer",
+        "DLVR": "Deliver the oldest orders of all districts",
+        "STCK": "Count the items of a district that run short",
+        "CUST": "Report on a customer",
+    }
+
+    protocol: Literal["jbb"]
+    driver: Literal["chain", "independent"] = "independent"
+    batch: PositiveInt = 100
+
+    def own_lines(self) -> list[str]:
+        return [f"batch={self.batch}"]
+
+
+PROTOCOLS: Mapping[str, type[Workload]] = {"imap": Imap, "pop3": Pop3, "web": Web, "jbb": Jbb}
 
 
 def load_workload(name_or_path: str | Path) -> Workload:

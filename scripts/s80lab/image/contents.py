@@ -43,12 +43,20 @@ def entries(server: Server, root: Path, work: Path, binaries: Path) -> Iterator[
         permissions = 0o600 if name in SECRET else 0o755 if os.access(path, os.X_OK) else 0o644
         yield regular(name, path.read_bytes() + _users(server, name), permissions)
     for name in _programs(server):
-        stripped = work / name
-        subprocess.run(["strip", "-o", str(stripped), str(binaries / name)], check=True)
-        yield regular(f"usr/bin/{name}", stripped.read_bytes(), 0o755)
+        yield regular(f"usr/bin/{name}", _stripped(binaries / name, work), 0o755)
     for name in server.accounts:
         yield regular(name, accounts(name, work))
     yield regular(SETTINGS, server.settings().encode())
+
+
+def _stripped(program: Path, work: Path) -> bytes:
+    """Without its symbols; as it is where it has none (a jar)."""
+    content = program.read_bytes()
+    if not content.startswith(b"\x7fELF"):
+        return content
+    stripped = work / program.name
+    subprocess.run(["strip", "-o", str(stripped), str(program)], check=True)
+    return stripped.read_bytes()
 
 
 def kernel(root: Path) -> Path:

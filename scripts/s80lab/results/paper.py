@@ -17,7 +17,7 @@ from s80lab.base.paths import ROOT
 
 PAPER = ROOT / "results" / "paper"
 ALL_WORKLOADS = "all"
-STAND_INS = {"pop3": "specmail", "web": "specweb_ssl"}
+STAND_INS = {"pop3": "specmail", "web": "specweb_ssl", "jbb": "specjbb"}
 """Our workloads that stand for licensed ones of the paper."""
 
 

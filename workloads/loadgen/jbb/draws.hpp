@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Numbers that follow from a reference, as the server draws them (workloads/servers/jbb/Draws.java), and what
+// is drawn: what an order or a payment of that reference holds.
+#pragma once
+
+#include <cstdint>
+
+namespace s80::loadgen::jbb {
+
+class Draws {
+public:
+    explicit Draws(std::uint64_t reference) : state_(reference) {}
+
+    /// splitmix64
+    std::uint64_t bits() {
+        std::uint64_t z = (state_ += 0x9E3779B97F4A7C15);
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
+        return z ^ (z >> 31);
+    }
+
+    /// 0 to n-1.
+    std::uint32_t below(std::uint32_t n) { return high(bits(), n); }
+
+    static std::uint32_t high(std::uint64_t bits, std::uint32_t n) {
+        return static_cast<std::uint32_t>(((bits >> 32) * n) >> 32);
+    }
+    static std::uint32_t low(std::uint64_t bits, std::uint32_t n) {
+        return static_cast<std::uint32_t>(((bits & 0xFFFFFFFF) * n) >> 32);
+    }
+
+private:
+    std::uint64_t state_;
+};
+
+/// How much a warehouse has, as the server says it.
+struct Sizes {
+    std::uint32_t districts = 0;
+    std::uint32_t customers = 0;  // a district
+    std::uint32_t items = 0;
+    std::uint32_t filled = 0;  // orders that there are before the first client's
+    std::uint32_t rounds = 0;  // deliveries of one a district, made of them
+};
+
+struct Order {
+    std::uint32_t district;
+    std::uint32_t customer;
+    std::uint32_t lines;
+    std::int64_t total;  // cents
+
+    Order(std::uint64_t reference, const Sizes& sizes);
+};
+
+/// Cents of one piece.
+constexpr std::uint32_t price(std::uint32_t item) {
+    return 100 + (((item * 40503) & 0xFFFF) * 9900 >> 16);
+}
+
+/// Cents that a payment is of.
+std::uint32_t payment(std::uint64_t reference, const Sizes& sizes);
+
+}  // namespace s80::loadgen::jbb

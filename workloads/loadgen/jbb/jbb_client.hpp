@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The client of a warehouse, the only one: it knows what is in the server's books.
+#pragma once
+
+#include <optional>
+
+#include "client.hpp"
+#include "jbb/books.hpp"
+#include "jbb/session.hpp"
+
+namespace s80::loadgen {
+
+class JbbClient final : public Client {
+public:
+    using Client::Client;
+
+private:
+    /// Opens the warehouse.
+    Task log_in() override;
+    TransactionType allowed(TransactionType drawn) override { return drawn; }
+    Task run(TransactionType type) override;
+    const Connection* lasting() const override { return session_ ? &*session_ : nullptr; }
+
+    std::optional<JbbSession> session_;
+    std::optional<jbb::Books> books_;
+};
+
+}  // namespace s80::loadgen

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// NEWO: customers order. PAYM: they pay. ORDS: they ask for their latest orders. DLVR: the oldest orders are
+// delivered. STCK: what runs short of what was ordered last. CUST: reports on customers.
+#include "protocol.hpp"
+
+#include <array>
+#include <string>
+
+#include "jbb/jbb_client.hpp"
+
+namespace s80::loadgen {
+
+namespace {
+
+enum : TransactionType { NEW_ORDERS, PAYMENTS, ORDER_STATUS, DELIVERIES, STOCK_LEVEL, CUSTOMER_REPORT };
+constexpr std::array<std::string_view, 6> names = {"NEWO", "PAYM", "ORDS", "DLVR", "STCK", "CUST"};
+
+bool good(jbb::Books& books, TransactionType type, jbb::Batch batch, const jbb::Numbers& reply) {
+    switch (type) {
+        case NEW_ORDERS: return books.new_orders(batch, reply);
+        case PAYMENTS: return books.payments(batch, reply);
+        case ORDER_STATUS: return books.order_status(batch, reply);
+        case DELIVERIES: return books.deliveries(batch, reply);
+        case STOCK_LEVEL: return books.stock_level(batch, reply);
+        default: return books.customer_report(batch, reply);
+    }
+}
+
+}  // namespace
+
+const Protocol jbb_protocol = {"jbb", "127.0.0.1:2000", names,
+                               [](World& world, unsigned index) -> std::unique_ptr<Client> {
+                                   return std::make_unique<JbbClient>(world, index);
+                               }};
+
+Task JbbClient::run(TransactionType type) {
+    const jbb::Batch batch{random.bits() >> 2, world.job.batch};  // positive, and so is its end
+    co_await session_->ask(std::string(names[type]) + " " + std::to_string(batch.count) + " " +
+                           std::to_string(batch.first));
+    if (!good(*books_, type, batch, session_->numbers())) {
+        throw Failure(ErrorKind::missing, "the books say otherwise: " + session_->reply());
+    }
+}
+
+}  // namespace s80::loadgen
