@@ -33,8 +33,8 @@ class Shown:
 
 
 def show_figure(figure: FigureOf, runs: Mapping[str, Sequence[Path]]) -> Shown:
-    """runs: the folders of each experiment's runs; one of each mix, or of each point of a sweep, has a profile where the
-    figure is one."""
+    """runs: the folders of each experiment's runs; where the figure is a profile, one of each mix or of each point of a
+    sweep has one."""
     folders = [folder for name in figure.experiments for folder in runs[name]]
     profiles = _profiles(folders) if figure.profile else []
     if swept(read_manifest(folders[0])):
