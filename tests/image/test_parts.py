@@ -12,7 +12,7 @@ import pytest
 
 from s80lab.base.errors import UserError
 from s80lab.config.server import load_server
-from s80lab.image import build
+from s80lab.image import build, contents
 from s80lab.image.accounts import accounts_database
 from s80lab.image.build import build_image, image_folder, load_image
 from s80lab.image.contents import COMMON
@@ -128,6 +128,18 @@ def test_an_absent_image_says_what_to_do() -> None:
 def test_missing_programs_are_named(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"s80-loadgen is missing: build the programs first"):
         build_image(tmp_path / "image", load_server("dovecot"), progress=print, binaries=tmp_path)
+
+
+def test_programs_lose_their_symbols_and_what_is_none_stays_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    jar, program = tmp_path / "one.jar", tmp_path / "one"
+    jar.write_bytes(b"PK\x03\x04")
+    subprocess.run(
+        ["gcc", "-g", "-xc", "-", "-o", str(program)], input="int main(void){return 0;}", text=True, check=True
+    )
+    assert contents._stripped(jar, tmp_path / "work") == jar.read_bytes()
+    assert contents._stripped(program, tmp_path / "work")[:4] == b"\x7fELF"
+    assert len(contents._stripped(program, tmp_path / "work")) < program.stat().st_size
 
 
 def test_a_changed_version_is_a_warning_with_a_remedy(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ namespace s80::loadgen {
 
 std::span<const Protocol* const> protocols() {
     static constexpr std::array<const Protocol*, 4> all = {&imap_protocol, &pop3_protocol, &web_protocol,
-                                                              &jbb_protocol};
+                                                           &jbb_protocol};
     return all;
 }
 
