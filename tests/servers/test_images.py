@@ -23,7 +23,7 @@ pytestmark = [
 ]
 
 WORKLOADS = {"imap": "imape", "pop3": "pop3", "web": "web"}
-# The warehouse application's image is ten times as large; tests/servers/jbb has it on the host's own Java.
+# The warehouse application's image is ten times as large; tests/loadgen/test_jbb.py has it on the host's own Java.
 SERVED = [(name, protocol) for name in server_names() for protocol in load_server(name).serves if protocol in WORKLOADS]
 NO_ERRORS = {"protocol": 0, "connection": 0, "missing": 0, "smtp": 0}
 
