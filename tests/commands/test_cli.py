@@ -49,7 +49,8 @@ def test_one_sentence(empty: Lab, arguments: list[str], sentence: str) -> None:
 
 def test_list_names_what_there_is(empty: Lab) -> None:
     lines = empty.call("list").splitlines()
-    assert "experiments: figure1, figure1-disk, figure5, imapb, imape, ruby-sweep" in lines
+    names = "figure1, figure1-disk, figure5, imapb, imape, jbb, pop3, ruby-sweep, servers, uw, web"
+    assert f"experiments: {names}" in lines
     assert "scales: paper, sixteenth, small, tiny" in lines
 
 
