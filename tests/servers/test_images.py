@@ -17,10 +17,7 @@ from s80lab.config.server import Server, load_server, server_names
 from s80lab.config.workload import job_text, load_workload
 from s80lab.image.build import build_image, image_folder
 
-pytestmark = [
-    pytest.mark.guest,
-    pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a process a root folder of its own"),
-]
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a process a root folder of its own")
 
 WORKLOADS = {"imap": "imape", "pop3": "pop3", "web": "web"}
 # The warehouse application's image is ten times as large; tests/loadgen/test_jbb.py has it on the host's own Java.
