@@ -64,12 +64,24 @@ def test_without_a_sweep_nothing_is_said_of_it(lab: Lab) -> None:
         ('workload = ["imapc"]', "there is no workload `imapc`"),
         ('workload = ["web"]', "workload web needs a server of web; dovecot serves imap: choose another"),
         ("clients = []", "sweep.clients"),
+        ('"scale.storage" = ["tape"]', r"scales/small.toml: key `storage`"),
+        ('"scale.disk.service_us" = [9000]\n"scale.storage" = ["disk"]', "is less than a tick"),
     ],
 )
 def test_what_is_not_there_is_refused(lab: Lab, swept: Path, wrong: str, refusal: str) -> None:
     swept.write_text(swept.read_text().replace(SWEEP, f"\n[sweep]\n{wrong}\n"))
     with pytest.raises(UserError, match=refusal):
         plans(Options(seeds=[1]))
+
+
+def test_keys_of_the_scale_are_swept_too(lab: Lab, swept: Path) -> None:
+    swept.write_text(swept.read_text().replace(SWEEP, '\n[sweep]\n"scale.storage" = ["memory", "disk"]\n'))
+    memory, disk = plans(Options(seeds=[1], settings={"scale.disk.count": 3}))
+    assert (memory.label, disk.label) == ("scale.storage memory", "scale.storage disk")
+    assert memory.ready_key != disk.ready_key
+    assert "scale.storage" not in memory.design
+    assert (disk.design["scale.storage"], disk.design["scale.disk.count"]) == ("disk", 3)
+    assert " s80.disks=3 " in disk.boot.append()
 
 
 def test_a_swept_protocol_is_not_overridden(lab: Lab, swept: Path) -> None:

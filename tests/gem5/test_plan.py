@@ -56,6 +56,7 @@ def test_seeds_have_checkpoints_of_their_own(lab: Lab, tmp_path: Path) -> None:
     [
         (Options(machine="classroom"), r"no lengths for gem5 on the machine classroom \(\[gem5.phases.classroom\]\)"),
         (Options(protocol="mesi"), "gem5 runs MOESI_hammer, which is `hammer` here"),
+        (Options(settings={"scale.storage": "disk"}), "gem5's guest has its mail in memory"),
         (Options(scale="paper"), "8 GiB of memory, gem5's PC has room for 3 GiB"),
     ],
 )

@@ -146,16 +146,16 @@ def gem5_plans(name: str, options: Options) -> Callable[[Path | None], list[Gem5
     if options.protocol not in (None, PROTOCOL):
         raise UserError(f"--protocol {options.protocol}: gem5 runs MOESI_hammer, which is `{PROTOCOL}` here")
     scale_name = options.scale or part.scale
+    scale = load_scale(scale_name)
+    if scale.disks or any(key.startswith(OF_SCALE) for key in {**(options.settings or {}), **part.sweep}):
+        raise UserError(
+            f"scale {scale_name}: gem5's guest has its mail in memory; leave `storage` and `{OF_SCALE}*` away"
+        )
     designs = [
         (varied, *gem5_design(name, experiment.machine, part, {**(options.settings or {}), **varied}))
         for varied in sweep_points(part.sweep)
     ]
     phases = gem5_phases(name, part, designs[0][1].name)
-    scale = load_scale(scale_name)
-    if scale.disks or any(key.startswith(OF_SCALE) for key in {**(options.settings or {}), **part.sweep}):
-        raise UserError(
-            f"scale {scale_name}: gem5's guest has its mail in memory; leave `storage` and {OF_SCALE}* away"
-        )
     if scale.ram > LARGEST:
         raise UserError(f"scale {scale_name}: {scale.ram >> 30} GiB of memory, gem5's PC has room for 3 GiB")
     image = image_folder(experiment.image, load_server(experiment.server).name)

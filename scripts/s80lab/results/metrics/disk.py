@@ -40,10 +40,7 @@ def _spent_ms(m: Measurement, count: int) -> float | None:
     of_caches=False,
 )
 def _disk_utilisation(m: Measurement) -> Value:
-    busy = _busy(m)
-    jiffies = m.region.guest.get("jiffies", 0)
-    if not busy or not jiffies:
-        return None
+    busy, jiffies = _busy(m), m.region.guest.get("jiffies", 0)
     each = {name: ratio(count, jiffies) for name, count in busy.items()}
     return {"all": ratio(sum(busy.values()), jiffies * len(busy)), **each}
 
@@ -69,13 +66,11 @@ def _disk_rate(m: Measurement) -> Value:
     of_caches=False,
 )
 def _disk_per_transaction(m: Measurement) -> Value:
-    if not _busy(m):
-        return None
-    done = m.region.total("transactions", outcome="good")
+    done = m.region.total("transactions", outcome="good") if _busy(m) else 0
     counted = m.region.guest
     return {
-        **{name: ratio(counted[f"disk.{name}"], done) for name in ("reads", "writes")},
-        **{f"kib_{name}": ratio(counted[f"disk.sectors_{name}"] / 2, done) for name in ("read", "written")},
+        **{name: ratio(counted.get(f"disk.{name}", 0), done) for name in ("reads", "writes")},
+        **{f"kib_{name}": ratio(counted.get(f"disk.sectors_{name}", 0) / 2, done) for name in ("read", "written")},
     }
 
 

@@ -34,7 +34,9 @@ new_disk() {
         "hw_queue_depth 1"; do
         put "$DISKS/$1/${setting% *}" "${setting#* }"
     done
-    power_on 0 0 "$1" && mke2fs -F -b 4096 -m 0 "/dev/$1" > /dev/null && mkdir -p "/mnt/$1"
+    power_on 0 0 "$1"
+    # an inode for each 4 KiB, since a message may be a file
+    mke2fs -F -b 4096 -i 4096 -m 0 "/dev/$1" > /dev/null && mkdir -p "/mnt/$1"
 }
 
 mount_disk() { mount -t ext2 -o noatime "/dev/$1" "/mnt/$1"; }
