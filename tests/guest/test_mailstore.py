@@ -133,7 +133,7 @@ def test_a_maildirs_file_says_its_size_and_has_its_messages_time(maildirs: Path)
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (["--format", "mh"], "--format must be mbox or maildir, not 'mh'"),
+        (["--format", "mh"], "--format must be mbox, maildir or imap, not 'mh'"),
         (["--users", "0"], "--users must be a number from 1 to 9999, not '0'"),
         (["--mailbox-kib", "1MB"], "--mailbox-kib must be a number"),
         (["--colour", "red"], "unknown option --colour"),

@@ -15,6 +15,7 @@ from typing import Any
 from tests.lab import LIMIT_S
 
 from s80lab.base import paths
+from s80lab.config.server import SETTINGS, Server
 from s80lab.image.cpio import read_archive
 
 SCRIPT = Path(__file__).with_name("rooted.sh")
@@ -37,7 +38,7 @@ class Served:
 
 
 def unpack(initramfs: Path, root: Path) -> None:
-    """The image's files; programs of this build in the place of stripped ones."""
+    """The image's files, and the devices that init would find."""
     for entry in read_archive(initramfs):
         path = root / entry.path
         kind = entry.mode & 0o170000
@@ -57,15 +58,16 @@ def unpack(initramfs: Path, root: Path) -> None:
     (root / "dev" / "fd").symlink_to("/proc/self/fd")
 
 
-def serve(image: Path, root: Path, job: str, after: str = "") -> Served:
-    """Starts the image's server in the empty folder `root`, with 12 users, and does the job. after: shell commands
-    before that. Needs root."""
+def serve(server: Server, image: Path, root: Path, job: str) -> Served:
+    """Starts the server in the empty folder `root`, with 12 users, and does the job. image: its own, or that of a
+    server with the same packages, over which its files are laid. Needs root."""
     unpack(image / "initramfs.cpio", root)
+    for name, path in server.files().items():
+        shutil.copy(path, root / name)
+    (root / SETTINGS).write_text(server.settings())
     shutil.copy(SCRIPT, root / "rooted.sh")
     shutil.copy(paths.BIN / "s80-loadgen", root / "usr" / "bin")
     (root / "job").write_text(job)
-    if after:
-        (root / "after").write_text(after)
     spaces = ["--mount", "--net", "--pid", "--uts", "--ipc", "--fork", "--kill-child"]
     command = ["unshare", *spaces, f"--root={root}", "/bin/busybox", "sh", "/rooted.sh"]
     done = subprocess.run(command, env=STORE, capture_output=True, text=True, errors="replace", timeout=LIMIT_S)

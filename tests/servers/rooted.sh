@@ -34,7 +34,6 @@ addresses=""
 server_prepare() { :; }
 . /usr/lib/s80lab/server.conf
 . /usr/lib/s80lab/server.sh
-. /usr/lib/s80lab/store.sh
+[ "$STORE" = none ] || . /usr/lib/s80lab/store.sh
 server_start
-[ ! -e /after ] || . /after
-s80-loadgen --job /job --insecure --imap 127.0.0.1:993 ${addresses:---smtp 127.0.0.1:25} >&3
+s80-loadgen --job /job --insecure $addresses >&3

@@ -19,7 +19,7 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.strict import Strict, find, load, names, shown
 
-START = "usr/lib/s80lab/server.sh"
+START, SETTINGS = "usr/lib/s80lab/server.sh", "usr/lib/s80lab/server.conf"
 """What the guest's init reads of a server (docs/interfaces.md, section 13)."""
 COMM = 15
 """Characters of a process's name, as the kernel has it."""
@@ -55,7 +55,7 @@ class ServerFile(Strict):
     needs: str = ""
     users: dict[str, Uid] = Field(default_factory=dict)
     accounts: str | None = None
-    store: Literal["mbox", "maildir", "none"] | None = None
+    store: Literal["mbox", "maildir", "imap", "none"] | None = None
     session: list[Process] = Field(default_factory=list)
     delivery: list[Process] = Field(default_factory=list)
     serves: list[str] = Field(default_factory=list)
@@ -122,6 +122,10 @@ class Server:
             for file in sorted(root.rglob("*"))
             if file.is_file()
         }
+
+    def settings(self) -> str:
+        """Of the guest's init, in its shell's words."""
+        return f"SERVER={self.name} STORE={self.store}\n"
 
     def classes(self) -> str:
         """Whose work the statistics tell apart, as the plugin reads it: those of all servers and this one's."""

@@ -12,7 +12,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash, text_hash
 from s80lab.base.paths import ROOT
 from s80lab.base.strict import shown
-from s80lab.config.server import Server
+from s80lab.config.server import SETTINGS, Server
 from s80lab.image.accounts import accounts
 from s80lab.image.cpio import Entry, character_device, directory, regular, symlink
 from s80lab.image.files import kept_files, read_lines
@@ -46,7 +46,7 @@ def entries(server: Server, root: Path, work: Path, binaries: Path) -> Iterator[
         yield regular(f"usr/bin/{name}", _stripped(binaries / name, work), 0o755)
     for name in server.accounts:
         yield regular(name, accounts(name, work))
-    yield regular("usr/lib/s80lab/server.conf", f"SERVER={server.name} STORE={server.store}\n".encode())
+    yield regular(SETTINGS, server.settings().encode())
 
 
 def _stripped(program: Path, work: Path) -> bytes:

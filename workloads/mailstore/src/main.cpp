@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view usage =
     "usage: s80-mailstore --root DIR --users N --mailboxes M --mailbox-kib K --seed S [--uid U]\n"
-    "                     [--format mbox|maildir]\n"
+    "                     [--format mbox|maildir|imap]\n"
     "Builds DIR/user001 ... with M mailboxes a user on average (M-2 .. M+2), each of about K KiB.\n";
 
 std::uint64_t number(std::string_view option, std::string_view text, std::uint64_t least,
@@ -27,6 +27,14 @@ std::uint64_t number(std::string_view option, std::string_view text, std::uint64
                                     " to " + std::to_string(most) + ", not '" + std::string(text) + "'");
     }
     return value;
+}
+
+s80::mailstore::Format format(std::string_view name) {
+    using s80::mailstore::Format;
+    if (name == "mbox") return Format::mbox;
+    if (name == "maildir") return Format::maildir;
+    if (name == "imap") return Format::imap;
+    throw std::invalid_argument("--format must be mbox, maildir or imap, not '" + std::string(name) + "'");
 }
 
 s80::mailstore::StoreOptions parse(int count, char** words) {
@@ -49,11 +57,7 @@ s80::mailstore::StoreOptions parse(int count, char** words) {
         } else if (option == "--seed") {
             options.seed = number(option, value, 0, std::numeric_limits<std::uint64_t>::max());
         } else if (option == "--format") {
-            if (value != "mbox" && value != "maildir") {
-                throw std::invalid_argument("--format must be mbox or maildir, not '" + std::string(value) +
-                                            "'");
-            }
-            options.format = value == "mbox" ? s80::mailstore::Format::mbox : s80::mailstore::Format::maildir;
+            options.format = format(value);
         } else if (option == "--uid") {
             options.uid = static_cast<uid_t>(number(option, value, 0, 0xFFFFFFFE));
         } else {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "imap_script.hpp"
 #include "maildir.hpp"
 #include "message.hpp"
 #include "sizes.hpp"
@@ -20,6 +21,7 @@ namespace {
 
 constexpr std::int64_t last_delivery = 1767225600;  // 2026-01-01 00:00 UTC, when the guest's clock starts
 constexpr std::int64_t mean_gap_s = 3600;
+constexpr std::string_view password = "secret";  // every account's
 constexpr std::size_t prose_bytes = 256 * 1024;
 constexpr std::size_t base64_bytes = 1024 * 1024;
 constexpr auto folder_names = std::to_array<std::string_view>(
@@ -67,34 +69,69 @@ std::uint32_t message_count(std::uint32_t mailbox_kib, Random& random) {
     return std::max<std::uint32_t>(1, static_cast<std::uint32_t>((drawn + mean / 2) / mean));
 }
 
-/// Draws a mailbox, message behind message, into `out`; `drawn` hears of each.
+/// Hears of a message: its text and its place.
+using Drawn = std::function<void(std::string_view message, const Position&)>;
+/// Draws the user's next mailbox, message behind message, and returns all of it as an mbox file.
+using Draw = std::function<std::string_view(const Drawn&)>;
+
 void draw_mailbox(std::string& out, std::string_view user, const StoreOptions& options, const Pools& pools,
-                  SizeDeck& deck, Random& random, const std::function<void(const Position&)>& drawn) {
+                  SizeDeck& deck, Random& random, const Drawn& drawn) {
     out.clear();
     const std::uint32_t count = message_count(options.mailbox_kib, random);
     std::int64_t time = last_delivery - mean_gap_s * (count + 1);
     for (std::uint32_t uid = 1; uid <= count; ++uid) {
         time += mean_gap_s / 2 + random.below(mean_gap_s);
         const Position position{user, std::min(time, last_delivery), uid, count, last_delivery};
+        const std::size_t begin = out.size();
         append_message(out, deck.draw(), position, pools, random);
-        drawn(position);
+        drawn(std::string_view(out).substr(begin), position);
     }
 }
 
-/// Writes the one message in `out` and empties it.
-void write_maildir_message(const std::string& folder, std::string& out, const Position& position,
-                           const StoreOptions& options) {
-    const MaildirMessage message = maildir_message(out, position);
-    const std::string path = folder + "/cur/" + message.name;
-    write_file(path, message.text, options);
-    // its time is the message's INTERNALDATE
-    const std::array<timespec, 2> times{{{position.time, 0}, {position.time, 0}}};
-    if (utimensat(AT_FDCWD, path.c_str(), times.data(), 0) != 0) fail(path);
-    out.clear();
+void write_mboxes(const std::string& home, std::uint32_t boxes, const StoreOptions& options,
+                  const Draw& draw) {
+    make_folder(home, options);
+    make_folder(home + "/mail", options);
+    for (std::uint32_t box = 0; box < boxes; ++box) {
+        const auto content = draw([](std::string_view, const Position&) {});
+        write_file(home + (box == 0 ? "/inbox" : "/mail/" + folder_name(box - 1)), content, options);
+    }
 }
 
-void make_maildir(const std::string& folder, const StoreOptions& options) {
-    for (const auto* part : {"", "/cur", "/new", "/tmp"}) make_folder(folder + part, options);
+void write_maildirs(const std::string& home, std::uint32_t boxes, const StoreOptions& options,
+                    const Draw& draw) {
+    make_folder(home, options);
+    for (std::uint32_t box = 0; box < boxes; ++box) {
+        const std::string folder = home + "/Maildir" + (box == 0 ? "" : "/." + folder_name(box - 1));
+        for (const auto* part : {"", "/cur", "/new", "/tmp"}) make_folder(folder + part, options);
+        draw([&](std::string_view drawn, const Position& position) {
+            const MaildirMessage message = maildir_message(drawn, position);
+            const std::string path = folder + "/cur/" + message.name;
+            write_file(path, message.text, options);
+            // its time is the message's INTERNALDATE
+            const std::array<timespec, 2> times{{{position.time, 0}, {position.time, 0}}};
+            if (utimensat(AT_FDCWD, path.c_str(), times.data(), 0) != 0) fail(path);
+        });
+    }
+}
+
+void write_imap_script(const std::string& home, std::uint32_t boxes, const StoreOptions& options,
+                       const Draw& draw) {
+    ImapScript script(home.substr(home.rfind('/') + 1), password);
+    for (std::uint32_t box = 0; box < boxes; ++box) {
+        script.mailbox(box == 0 ? "INBOX" : folder_name(box - 1));
+        draw([&](std::string_view message, const Position& position) { script.message(message, position); });
+    }
+    write_file(home + ".imap", script.finish(), options);
+}
+
+void write_user(const std::string& name, std::uint32_t boxes, const StoreOptions& options, const Draw& draw) {
+    const std::string home = (options.root / name).string();
+    switch (options.format) {
+        case Format::mbox: return write_mboxes(home, boxes, options, draw);
+        case Format::maildir: return write_maildirs(home, boxes, options, draw);
+        case Format::imap: return write_imap_script(home, boxes, options, draw);
+    }
 }
 
 }  // namespace
@@ -120,22 +157,10 @@ void build_store(const StoreOptions& options, const std::function<void(std::uint
         Random random(Random(user_seeds + user).bits());
         SizeDeck deck(random);
         const std::string name = user_name(user);
-        const std::string home = (options.root / name).string();
-        make_folder(home, options);
-        if (options.format == Format::mbox) make_folder(home + "/mail", options);
-        for (std::uint32_t box = 0; box < mailbox_count(options, user); ++box) {
-            if (options.format == Format::maildir) {
-                const std::string folder = home + "/Maildir" + (box == 0 ? "" : "/." + folder_name(box - 1));
-                make_maildir(folder, options);
-                draw_mailbox(buffer, name, options, pools, deck, random, [&](const Position& position) {
-                    write_maildir_message(folder, buffer, position, options);
-                });
-            } else {
-                draw_mailbox(buffer, name, options, pools, deck, random, [](const Position&) {});
-                const std::string path = box == 0 ? "/inbox" : "/mail/" + folder_name(box - 1);
-                write_file(home + path, buffer, options);
-            }
-        }
+        write_user(name, mailbox_count(options, user), options, [&](const Drawn& drawn) {
+            draw_mailbox(buffer, name, options, pools, deck, random, drawn);
+            return std::string_view(buffer);
+        });
         progress(user + 1);
     }
 }

@@ -14,6 +14,7 @@ namespace s80::mailstore {
 enum class Format : std::uint8_t {
     mbox,     // ROOT/USER/inbox, and a file for each folder in ROOT/USER/mail
     maildir,  // ROOT/USER/Maildir, and .FOLDER in it (Maildir++)
+    imap,     // ROOT/USER.imap: what a client sends to put the mail into a server
 };
 
 struct StoreOptions {

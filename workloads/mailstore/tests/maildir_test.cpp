@@ -20,9 +20,9 @@ TEST(Maildir, HoldsTheMessageWithoutWhatMboxAdds) {
 
 TEST(Maildir, NameHasOrderSizesAndWhetherItWasSeen) {
     EXPECT_EQ(maildir_message(in_mbox("RO"), position).name,
-              "1767225600.M000007.mail.s80.example,S=67,W=73:2,S");
+              "1767225600.M000007.mail.s80.example,S=65,W=71:2,S");
     EXPECT_EQ(maildir_message(in_mbox("O"), position).name,
-              "1767225600.M000007.mail.s80.example,S=67,W=73:2,");
+              "1767225600.M000007.mail.s80.example,S=65,W=71:2,");
 }
 
 }  // namespace

@@ -152,8 +152,8 @@ def _setting(group: Group) -> tuple[str, ...]:
 
 def _refusal(claim: Claim, answer: Answer, metric: str, pair: Sequence[Group]) -> str:
     """Why these groups say nothing to this claim; empty where they do."""
-    if any(group.mix in paper.STAND_INS and not claim.about(group.mix) for group in pair):
-        return "the claim is of other workloads"
+    if paper.ALL_WORKLOADS not in claim.workloads and any(group.mix in paper.STAND_INS for group in pair):
+        return "a stand-in is judged by the claims about all workloads alone"
     if answer.rule in ("higher", "alike") and len(pair) < len(MIXES):
         return "both mixes are needed"
     metrics = [name for name in (metric, *answer.alike) if name]

@@ -13,14 +13,21 @@ server_prepare() {
     ! grep -qs '^mail_location = [sm]dbox:' /etc/dovecot/variant.conf || convert_mail
 }
 
-# Forms that only Dovecot writes: it makes them itself, as the owner of the mail, out of mbox files.
+# Forms that only Dovecot writes: it makes them itself, as the owner of the mail, out of mbox files. (Dovecot's `backup`
+# ends well and copies nothing out of mbox files, so what has arrived is counted.)
 convert_mail() {
     for home in /var/mail-store/*; do
-        user=${home##*/} mboxes="mbox:$home/mail:INBOX=$home/inbox:INDEX=MEMORY"
-        su vmail -c "USER=$user HOME=$home doveadm -o log_path= backup -R $mboxes" > $DOVECOT_LOG 2>&1 \
-            || fail "the mail of $user could not be converted" $DOVECOT_LOG
+        user=${home##*/} count=$(cat "$home/inbox" "$home"/mail/* | grep -c '^From ')
+        as_user "import mbox:$home/mail:INBOX=$home/inbox:INDEX=MEMORY '' ALL"
+        [ "$(as_user "-f tab mailbox status messages '*'" | awk '{ n += $2 } END { print n }')" = "$count" ] \
+            || fail "the mail of $user is not $count messages any more" $DOVECOT_LOG
         rm -r "$home/mail" "$home/inbox"
     done
+}
+
+as_user() {
+    su vmail -c "USER=$user HOME=$home doveadm -o log_path= $1" 2> $DOVECOT_LOG \
+        || fail "the mail of $user cannot be converted" $DOVECOT_LOG
 }
 
 server_start() {

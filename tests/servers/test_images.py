@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every server of workloads/servers, out of its guest's image, under the load generator: each type of transaction, no
+error. Here without the guest's kernel (rooted.py); one of them boots (test_guest.py)."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.servers.rooted import serve
+
+from s80lab.base import paths
+from s80lab.config.server import Server, load_server, server_names
+from s80lab.config.workload import job_text, load_workload
+from s80lab.image.build import build_image, image_folder
+
+pytestmark = [
+    pytest.mark.guest,
+    pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a process a root folder of its own"),
+]
+
+WORKLOADS = {"imap": "imape", "pop3": "pop3", "web": "web"}
+SERVED = [(name, protocol) for name in server_names() for protocol in load_server(name).serves]
+NO_ERRORS = {"protocol": 0, "connection": 0, "missing": 0, "smtp": 0}
+
+
+@pytest.fixture
+def root() -> Iterator[Path]:
+    """Not under pytest's own folder, which is closed to the servers' users."""
+    with tempfile.TemporaryDirectory(prefix="s80-root-") as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+def image_of(server: Server) -> Path:
+    """Its own image, or that of the server that it has its packages from."""
+    base = server.packages_of if server.packages_of in server_names() else server.name
+    build_image(image_folder("debian", base), load_server(base), progress=print)
+    return image_folder("debian", base)
+
+
+@pytest.mark.parametrize(("name", "protocol"), SERVED)
+def test_every_type_of_transaction_is_good(name: str, protocol: str, root: Path) -> None:
+    server = load_server(name)
+    for program, needs in server.programs.items():
+        if not (paths.BIN / program).is_file():
+            pytest.skip(f"{program} is not built: it needs {needs}")
+    workload = load_workload(WORKLOADS[protocol])
+    equally = dict.fromkeys(workload.transactions, 10.0)
+    mail = {} if protocol == "web" else {"incoming_per_s": 20.0 if protocol == "pop3" else 2.0}
+    workload = workload.model_copy(update={"driver": "independent", "mix_percent": equally, **mail})
+    job = job_text(workload, clients=12, users=12, seed=1, think_ms=10, warmup_s=0.5, measure_s=2)
+    served = serve(server, image_of(server), root, job)
+    result = served.result()
+    assert (result["errors"], result["first_error"], served.code) == (NO_ERRORS, "", 0), served.said
+    assert [name for name, one in result["transactions"].items() if one["count"]] == list(workload.transactions)
+    assert (result["incoming"]["messages"] > 0) == bool(mail)
