@@ -36,7 +36,7 @@ struct Job {
     unsigned retrieve_max = 10;   // messages that a POP3 session retrieves
     double delete_percent = 100;  // of the messages that it has retrieved
     unsigned requests_max = 10;   // HTTP requests that a connection is kept for
-    unsigned batch = 100;         // times that the warehouse server does the work of a request
+    unsigned batch = 200;         // times that the warehouse server does the work of a request
     double reply_timeout_s = 60;
     double tick_hz = 0;     // timer interrupts a processor and modelled second; 0: the kernel's own
     double time_ratio = 1;  // nanoseconds of guest time in a modelled one, at the machine's usual load

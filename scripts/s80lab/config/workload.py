@@ -197,7 +197,7 @@ class Jbb(Workload):
 
     protocol: Literal["jbb"]
     driver: Literal["chain", "independent"] = "independent"
-    batch: PositiveInt = 100
+    batch: PositiveInt = 200
 
     def own_lines(self) -> list[str]:
         return [f"batch={self.batch}"]

@@ -18,6 +18,6 @@ server_start() {
     /usr/lib/jvm/java-17-openjdk-amd64/bin/java -Xrs -XX:-UsePerfData -XX:-UseContainerSupport \
         -Xms${heap}m -Xmx${heap}m -Xmn${young}m -XX:+AlwaysPreTouch -XX:+UseParallelGC -XX:-UseAdaptiveSizePolicy \
         -XX:ParallelGCThreads="$cpus" -XX:-UseDynamicNumberOfGCThreads \
-        -jar /usr/bin/s80-jbb.jar 2000 $warehouses $kib 5000 > $JBB_LOG 2>&1 &
+        -jar /usr/bin/s80-jbb.jar 2000 $warehouses $kib 20000 > $JBB_LOG 2>&1 &
     await 120 "the warehouse application (port 2000)" $JBB_LOG grep -q '^port 2000$' $JBB_LOG
 }
