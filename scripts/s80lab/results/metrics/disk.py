@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Metrics of the guest's disks by its kernel's own counters; undefined where the mail lies in memory.
+"""Metrics of the guest's disks by its kernel's own counters; none where the mail lies in memory.
 
 The kernel measures a request in guest time, from when it is made until it has ended. Shares of the region's guest time
 are the same in modelled time as long as the two go at a steady ratio; ticks (jiffies) are modelled time, by the pace
@@ -41,6 +41,8 @@ def _spent_ms(m: Measurement, count: int) -> float | None:
 )
 def _disk_utilisation(m: Measurement) -> Value:
     busy, jiffies = _busy(m), m.region.guest.get("jiffies", 0)
+    if not busy:
+        return {}
     each = {name: ratio(count, jiffies) for name, count in busy.items()}
     return {"all": ratio(sum(busy.values()), jiffies * len(busy)), **each}
 
@@ -54,7 +56,7 @@ def _disk_utilisation(m: Measurement) -> Value:
 )
 def _disk_rate(m: Measurement) -> Value:
     if not _busy(m):
-        return None
+        return {}
     return {name: ratio(m.region.guest[f"disk.{name}"], m.seconds) for name in ("reads", "writes")}
 
 
@@ -66,11 +68,13 @@ def _disk_rate(m: Measurement) -> Value:
     of_caches=False,
 )
 def _disk_per_transaction(m: Measurement) -> Value:
-    done = m.region.total("transactions", outcome="good") if _busy(m) else 0
+    if not _busy(m):
+        return {}
+    done = m.region.total("transactions", outcome="good")
     counted = m.region.guest
     return {
-        **{name: ratio(counted.get(f"disk.{name}", 0), done) for name in ("reads", "writes")},
-        **{f"kib_{name}": ratio(counted.get(f"disk.sectors_{name}", 0) / 2, done) for name in ("read", "written")},
+        **{name: ratio(counted[f"disk.{name}"], done) for name in ("reads", "writes")},
+        **{f"kib_{name}": ratio(counted[f"disk.sectors_{name}"] / 2, done) for name in ("read", "written")},
     }
 
 
@@ -83,9 +87,9 @@ def _disk_per_transaction(m: Measurement) -> Value:
 )
 def _disk_service_ms(m: Measurement) -> Value:
     busy, jiffies = _busy(m), m.region.guest.get("jiffies", 0)
-    if not busy or not jiffies:
-        return None
-    return ratio(1e3 * m.seconds * sum(busy.values()) / jiffies, _requests(m))
+    if not busy:
+        return {}
+    return ratio(1e3 * m.seconds * sum(busy.values()) / jiffies, _requests(m)) if jiffies else None
 
 
 @metric(
@@ -96,7 +100,7 @@ def _disk_service_ms(m: Measurement) -> Value:
     of_caches=False,
 )
 def _disk_queue(m: Measurement) -> Value:
-    return _in_system(m) if _busy(m) else None
+    return _in_system(m) if _busy(m) else {}
 
 
 @metric(
@@ -107,7 +111,7 @@ def _disk_queue(m: Measurement) -> Value:
     of_caches=False,
 )
 def _disk_response_ms(m: Measurement) -> Value:
-    return _spent_ms(m, _requests(m)) if _busy(m) else None
+    return _spent_ms(m, _requests(m)) if _busy(m) else {}
 
 
 @metric(
@@ -118,7 +122,7 @@ def _disk_response_ms(m: Measurement) -> Value:
     of_caches=False,
 )
 def _disk_ms_per_transaction(m: Measurement) -> Value:
-    return _spent_ms(m, m.region.total("transactions", outcome="good")) if _busy(m) else None
+    return _spent_ms(m, m.region.total("transactions", outcome="good")) if _busy(m) else {}
 
 
 @metric(
@@ -130,6 +134,6 @@ def _disk_ms_per_transaction(m: Measurement) -> Value:
 )
 def _iowait_share(m: Measurement) -> Value:
     if not _busy(m):
-        return None
+        return {}
     waiting = m.region.guest.get("cpu_ns.iowait", 0)
     return ratio(waiting, waiting + m.region.guest.get("cpu_ns.idle", 0))
