@@ -119,7 +119,7 @@ def test_the_table_with_rubys_names_is_proven(tmp_path: Path) -> None:
 def test_only_runs_of_the_shipped_design_are_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs with --set over the machine are of other designs."""
     monkeypatch.setenv("S80LAB_RESULTS", str(tmp_path))
-    about = {"engine": "gem5", "experiment": "e", "machine": "m"}
+    about = {"engine": "gem5", "experiment": "imapb", "machine": "m"}
     for number, size in enumerate((512, 1024, 2048), start=1):
         folder = write_run(tmp_path / "runs" / str(number), number)
         manifest = json.loads((folder / "manifest.json").read_text()) | about
@@ -129,15 +129,15 @@ def test_only_runs_of_the_shipped_design_are_compared(tmp_path: Path, monkeypatc
         write_stats(folder)
         insert_run(paths.database(), folder)
     lengths = {"settle": "5", "run_lengths": "7"}
-    assert gem5_runs("e", "m", {"l2.size": 1024}, "s", lengths) == [tmp_path / "runs/2"]
-    unlike = r"no run of e on m in gem5 is in .* \(3 of other designs, scales or lengths are\); run"
+    assert gem5_runs("imapb", "m", {"l2.size": 1024}, "s", lengths) == [tmp_path / "runs/2"]
+    unlike = r"no run of imapb on m in gem5 is in .* \(3 of other designs, scales or lengths are\); run"
     for design, scale, wanted in (
         ({"l2.size": 4096}, "s", lengths),
         ({"l2.size": 1024}, "tiny", lengths),
         ({"l2.size": 1024}, "s", lengths | {"settle": "6"}),
     ):
         with pytest.raises(UserError, match=unlike):
-            gem5_runs("e", "m", design, scale, wanted)
+            gem5_runs("imapb", "m", design, scale, wanted)
 
 
 def test_an_experiment_that_warms_its_sides_up_unlike_is_refused() -> None:
