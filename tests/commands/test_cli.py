@@ -47,7 +47,7 @@ def test_one_sentence(empty: Lab, arguments: list[str], sentence: str) -> None:
 
 def test_list_names_what_there_is(empty: Lab) -> None:
     lines = empty.call("list").splitlines()
-    assert "experiments: figure1, figure5, imapb, imape, ruby-sweep" in lines
+    assert "experiments: figure1, figure5, imapb, imape, ruby-sweep, servers" in lines
     assert "scales: paper, sixteenth, small, tiny" in lines
 
 

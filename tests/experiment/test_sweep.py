@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 from tests.lab import Lab
 
+from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.experiment.plan import Options, Plan, draft
 from s80lab.guest.qemu import find_qemu
+from s80lab.image import build
 
 SWEEP = """
 [sweep]
@@ -58,6 +60,7 @@ def test_without_a_sweep_nothing_is_said_of_it(lab: Lab) -> None:
         ("clients = [0]", r"\[sweep\]: key `clients`"),
         ('think_ms = ["long"]', r"\[sweep\]: key `think_ms`"),
         ('protocol = ["mosey"]', "there is no protocol `mosey`"),
+        ('server = ["dovecat"]', "there is no server `dovecat`.*did you mean dovecot"),
         ('workload = ["imapc"]', "there is no workload `imapc`"),
         ('workload = ["web"]', "workload web needs a server of web; dovecot serves imap: choose another"),
         ("clients = []", "sweep.clients"),
@@ -74,3 +77,20 @@ def test_a_swept_protocol_is_not_overridden(lab: Lab, swept: Path) -> None:
     assert [plan.protocol_name for plan in plans(Options(seeds=[1]))] == ["mesi", "moesi"]
     with pytest.raises(UserError, match="sweeps `protocol`: leave --protocol away"):
         plans(Options(protocol="msi"))
+
+
+def test_a_swept_server_has_an_image_and_classes_of_its_own(
+    lab: Lab, swept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = paths.BUILD / "image" / "debian"
+    (tmp_path / "image").mkdir()
+    for name in ("debian", "debian-uw"):
+        (tmp_path / "image" / name).symlink_to(usual)
+    monkeypatch.setattr(build, "BUILD", tmp_path)
+    swept.write_text(swept.read_text().replace(SWEEP, '\n[sweep]\nserver = ["dovecot", "uw"]\n'))
+    one, other = plans(Options(seeds=[1]))
+    assert [plan.image.name for plan in (one, other)] == ["debian", "debian-uw"]
+    assert (one.said()["server"], other.said()["server"], other.label) == ("dovecot", "uw", "uw")
+    assert one.warm_inputs["classes"] != other.warm_inputs["classes"]
+    with pytest.raises(UserError, match="sweeps `server`: leave --server away"):
+        plans(Options(server="uw"))

@@ -12,12 +12,12 @@ from typing import Any
 
 from tests.lab import LIMIT_S
 
-from s80lab.base import paths
-from s80lab.config.experiment import load_scale
+from s80lab.config.experiment import DEFAULT_SERVER, load_scale
 from s80lab.config.machine import Machine, load_machine
 from s80lab.guest.command import CONSOLE, RAM_FILE, Boot, Session
 from s80lab.guest.process import Guest, short_socket
 from s80lab.guest.qemu import find_qemu
+from s80lab.image.build import image_folder
 
 _LOOKUP = re.compile(r'(\S+)-\d+ .* lookup: .*directory="([^"]*)" name="([^"]*)"')
 
@@ -45,11 +45,11 @@ class Checked:
         return Counter(match.groups() for match in map(_LOOKUP.search, self.console.splitlines()) if match)  # type: ignore[misc]
 
 
-def run_checked(folder: Path, checks: str, job: str) -> Checked:
+def run_checked(folder: Path, checks: str, job: str, server: str = DEFAULT_SERVER) -> Checked:
     """Boots the s80 guest at tiny scale with these checks and waits until its load generator has done the job."""
     machine = load_machine("s80")
     arguments = f"{machine.guest.kernel_args} s80.check={checks}"
-    image = paths.BUILD / "image" / "debian"
+    image = image_folder("debian", server)
     booted = load_machine("s80", {"guest.kernel_args": arguments})
     boot = Boot(booted, load_scale("tiny"), image / "vmlinuz", image / "initramfs.cpio")
     (folder / "job").write_text(job)

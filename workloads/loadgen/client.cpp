@@ -20,8 +20,8 @@ void Client::start(std::function<void()> logged_in) {
 }
 
 void Client::begin() {
-    check_job();
     draw_from_seed();  // the job's, which is another than at the login
+    take_up_job();
     // Exponential think times forget how long they have lasted.
     const double rest = world.job.think_constant ? decisions_.uniform() * draw_think_ns() : draw_think_ns();
     think_begin_ns_ = world.clock.now();

@@ -37,8 +37,9 @@ protected:
     virtual std::string name() const;
     /// Up to where the first transaction can begin. Every failure in it is fatal.
     virtual Task log_in() = 0;
-    /// Throws Fatal for a job that this client cannot take up.
-    virtual void check_job() {}
+    /// Before the first think time: the job is another than at the login. Throws Fatal for one that this
+    /// client cannot take up.
+    virtual void take_up_job() {}
     virtual TransactionType allowed(TransactionType drawn) = 0;
     virtual Task run(TransactionType type) = 0;
     /// After a transaction, good or failed.

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from s80lab.base.folder import FIRST_SERVER
 from s80lab.base.hashing import value_hash
 from s80lab.report.data import Group
 
@@ -19,6 +20,7 @@ _NOT_OF_THE_GUEST = ("s80lab", "qemu", "gem5", "kernel")
 _SHOWN = (
     ("Linux", "kernel"),
     ("Dovecot", "dovecot-core"),
+    ("Cyrus", "cyrus-imapd"),
     ("OpenSMTPD", "opensmtpd"),
     ("OpenSSL", "libssl3"),
     ("glibc", "libc6"),
@@ -53,5 +55,6 @@ def _described(manifest: Mapping[str, Any]) -> str:
     words = [f"{label} {versions[key]}" for label, key in _SHOWN if key in versions]
     words += [f"packages {packages_hash(packages)}"] if packages else []
     words += [f"image {str(image)[:DIGITS]}"] if image else []
+    words += [f"server {manifest['server']}"] if words and manifest["server"] != FIRST_SERVER else []
     engines = [f"{label} {versions[key]}" for label, key in _ENGINES if key in versions]
     return ", ".join(words) + (f"; under {', '.join(engines)}" if words and engines else "")

@@ -30,7 +30,7 @@ std::string searchable_word(std::string_view header) {
 
 }  // namespace
 
-void ImapClient::check_job() {
+void ImapClient::take_up_job() {
     if (world.job.move == MoveMode::move && !imap.has_move()) {
         throw Fatal("job: move=move is not allowed: the server does not announce MOVE");
     }

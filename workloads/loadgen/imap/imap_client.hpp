@@ -31,7 +31,7 @@ public:
 private:
     /// Logs in and selects a first mailbox.
     Task log_in() override;
-    void check_job() override;
+    void take_up_job() override;
     TransactionType allowed(TransactionType drawn) override;
     Task run(TransactionType type) override;
     void settle(bool /*failed*/) override { note_messages(); }

@@ -23,31 +23,34 @@ Task Pop3Client::check_mail(bool retrieve) {
 
 void Pop3Client::compare(unsigned messages) {
     unsigned& sent = world.accounts.inbox(account);
-    if (!known_) {
-        known_ = sent = messages;
-    } else if (messages < *known_ || messages > sent) {
+    if (!left_) {
+        sent = messages;
+    } else if (messages < *left_ || messages > sent) {
         throw Failure(ErrorKind::missing, "STAT shows " + std::to_string(messages) + " messages where " +
-                                              std::to_string(*known_) + " to " + std::to_string(sent) +
+                                              std::to_string(*left_) + " to " + std::to_string(sent) +
                                               " must be");
     }
+    left_ = messages;
 }
 
 Task Pop3Client::retrieve_new(Pop3Session& session) {
     co_await session.list();
-    const unsigned end = *known_ + std::min(session.messages() - *known_, world.job.retrieve_max);
+    retrieved_ = std::min(retrieved_, session.messages());
+    const unsigned end = retrieved_ + std::min(session.messages() - retrieved_, world.job.retrieve_max);
     unsigned removed = 0;
-    for (unsigned message = *known_ + 1; message <= end; ++message) {
+    for (unsigned message = retrieved_ + 1; message <= end; ++message) {
         co_await session.retrieve(message);
         if (!(100 * random.uniform() < world.job.delete_percent)) continue;
         co_await session.remove(message);
         ++removed;
     }
-    known_ = end - removed;
+    retrieved_ = end - removed;
+    *left_ -= removed;
     world.accounts.inbox(account) -= removed;
 }
 
 void Pop3Client::settle(bool failed) {
-    if (failed) known_.reset();  // nobody knows what the session that ended too early has left behind
+    if (failed) left_.reset();  // nobody knows what a session that ended too early has removed
 }
 
 }  // namespace s80::loadgen

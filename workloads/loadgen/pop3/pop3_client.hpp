@@ -15,8 +15,8 @@ public:
     using MailClient::MailClient;
 
     // For the transactions:
-    /// Whether mail has been sent to this user that it has not retrieved.
-    bool awaits_mail() const { return world.accounts.inbox(account) > known_.value_or(0); }
+    /// Whether there is mail, or some has been sent, that this user has not retrieved.
+    bool awaits_mail() const { return world.accounts.inbox(account) > retrieved_; }
     /// A session that looks at what there is and, perhaps, retrieves what is new.
     Task check_mail(bool retrieve);
 
@@ -30,7 +30,8 @@ private:
     void compare(unsigned messages);
     Task retrieve_new(Pop3Session& session);
 
-    std::optional<unsigned> known_;  // messages that there are and were looked at, none of them new
+    std::optional<unsigned> left_;  // messages in the mailbox as the last session left it
+    unsigned retrieved_ = 0;        // of them, the first so many: what was stored before the load is new
 };
 
 }  // namespace s80::loadgen

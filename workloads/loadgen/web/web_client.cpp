@@ -36,6 +36,10 @@ Task WebClient::log_in() {
 
 void WebClient::connect() {
     session_.emplace(world.network, world.servers.server, world.tls);
+    draw_life();
+}
+
+void WebClient::draw_life() {
     left_ = 1 + static_cast<unsigned>(random.below(world.job.requests_max));
 }
 

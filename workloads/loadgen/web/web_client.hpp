@@ -21,12 +21,14 @@ public:
 private:
     /// Asks for the size of the store.
     Task log_in() override;
+    void take_up_job() override { draw_life(); }
     TransactionType allowed(TransactionType drawn) override { return drawn; }
     Task run(TransactionType type) override;
     void settle(bool failed) override;
     const Connection* lasting() const override { return session_ ? &*session_ : nullptr; }
 
     void connect();
+    void draw_life();
     webstore::File draw_file();
     Task get(std::string path, Body expected);
 
