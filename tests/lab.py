@@ -55,6 +55,13 @@ class Lab:
 
     def call(self, *arguments: str, code: int = 0) -> str:
         """Everything that the command says; the exit code must be `code`."""
+        return "".join(self._ended(arguments, code))
+
+    def answer(self, *arguments: str) -> str:
+        """Its stdout alone: progress is not part of it."""
+        return self._ended(arguments, 0)[0]
+
+    def _ended(self, arguments: tuple[str, ...], code: int) -> tuple[str, str]:
         done = subprocess.run(
             self.command(*arguments),
             env=self.environment(),
@@ -63,9 +70,8 @@ class Lab:
             text=True,
             timeout=LIMIT_S,
         )
-        said = done.stdout + done.stderr
-        assert done.returncode == code, said
-        return said
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stdout, done.stderr
 
     def run_tiny(self, *arguments: str, code: int = 0) -> str:
         return self.call("run", "--scale", "tiny", *arguments, code=code)

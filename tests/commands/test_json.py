@@ -39,7 +39,7 @@ def test_every_command_that_prints_a_table_has_it() -> None:
 
 
 def said(lab: Lab, *arguments: str) -> Any:
-    return json.loads(lab.call(*arguments, "--json"))
+    return json.loads(lab.answer(*arguments, "--json"))
 
 
 def test_report(measured: Lab, made_runs: Path) -> None:
