@@ -142,7 +142,8 @@ SECTIONS: tuple[Section, ...] = (
             *_each("store_from_m_share", _PRIVILEGES, PERCENT, head="stores from a cache in M, of all misses"),
         ),
         "Share of the L2 misses of the same kind; all includes page walks where they are modelled. Sessions are the "
-        "processes that serve users (the server's file says which), in user and kernel code; the rest is of the whole machine.",
+        "processes that serve users (the server's file names them), in user and in kernel code; the rest is of the "
+        "whole machine.",
     ),
     Section(
         "Blocks that entered an L2, and what became of E",
