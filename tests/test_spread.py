@@ -11,7 +11,7 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-from tests.lab import own_folder
+from tests.lab import LIMIT_S, own_folder
 from tests.spread import GUESTS, LONG, MARK, part, urgency
 
 from s80lab.base import paths
@@ -36,12 +36,14 @@ def test_it():
 
 
 def start(folder: Path) -> subprocess.Popen[str]:
-    """pytest in two processes, in a process group of its own, as from a terminal."""
+    """pytest in two processes, in a process group of its own, as from a terminal: it heeds Ctrl-C even where these
+    tests were told not to."""
     (folder / "conftest.py").write_text('pytest_plugins = ["tests.spread"]\n')
     (folder / "pytest.ini").write_text("[pytest]\nmarkers = guest\n")
     command = [sys.executable, "-m", "pytest", "--verbose", "--numprocesses", "2", "-p", "no:cacheprovider"]
     return subprocess.Popen(
         command,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         cwd=folder,
         env={name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
         | {"PYTHONPATH": str(paths.ROOT)},
@@ -56,7 +58,7 @@ def test_files_stay_whole_and_guests_together(tmp_path: Path) -> None:
     for name in "abcdef":
         mark = f"pytestmark = {MARK}" if name in "acef" else ""
         (tmp_path / f"test_{name}.py").write_text(FILE.format(mark=mark))
-    said, _ = start(tmp_path).communicate()
+    said, _ = start(tmp_path).communicate(timeout=LIMIT_S)
     assert "24 passed" in said.splitlines()[-1]
     places = defaultdict(set)
     for worker, file in re.findall(r"^\[(gw\d)\] .* PASSED test_(.)\.py", said, re.MULTILINE):
@@ -73,7 +75,7 @@ def test_ctrl_c_ends_what_the_tests_have_started(tmp_path: Path) -> None:
     while not (tmp_path / "pid").exists():
         assert process.poll() is None, process.communicate()[0]
     os.killpg(process.pid, signal.SIGINT)
-    said, _ = process.communicate()
+    said, _ = process.communicate(timeout=LIMIT_S)
     assert process.returncode == 2, said
     assert not Path("/proc", (tmp_path / "pid").read_text().strip()).exists()
 
