@@ -145,14 +145,19 @@ def _values(axes: Sequence[Axis], group: Group) -> list[str]:
     return [varied[axis.key] for axis in axes]
 
 
-def _entries(groups: Sequence[Group], metrics: Sequence[str]) -> list[Entry]:
-    """The metrics as reports call and format them; of the usual ones those that the engine has."""
-    known = {
+def showable() -> dict[str, Entry]:
+    """What `show` may name, as reports call and format it."""
+    return {
         # In a section's table the title says what "all" is of.
         entry.metric: replace(entry, label=section.title) if entry.label == "all" else entry
         for section in reversed(SECTIONS)
         for entry in reversed(section.entries)
     } | {entry.metric: entry for entry in HEADLINE}
+
+
+def _entries(groups: Sequence[Group], metrics: Sequence[str]) -> list[Entry]:
+    """The metrics as reports call and format them; of the usual ones those that the engine has."""
+    known = showable()
     there = [metric for metric in known if any(group.has(metric) for group in groups)]
     for metric in metrics:
         if metric not in there:
