@@ -3,21 +3,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from s80lab.results.metrics.registry import Measurement, Value, metric, ratio
 
 RESOURCES = ("bus", "memory")
 
 
-def _of_each(m: Measurement, part: str, whole: dict[str, float]) -> Value:
+def _of_each(m: Measurement, part: str, whole: Callable[[str], float]) -> Value:
     """part / whole by resource, None where nothing has queues: gem5's and older runs, and most machines."""
     if part not in m.region.header.statistics:
         return dict.fromkeys(RESOURCES)
     return {
-        resource: ratio(m.region.total(part, resource=resource), whole[resource])
-        if m.region.total("queue_requests", resource=resource)
-        else None
+        resource: ratio(m.region.total(part, resource=resource), whole(resource)) if _requests(m, resource) else None
         for resource in RESOURCES
     }
+
+
+def _requests(m: Measurement, resource: str) -> int:
+    return m.region.total("queue_requests", resource=resource)
 
 
 @metric(
@@ -27,8 +31,8 @@ def _of_each(m: Measurement, part: str, whole: dict[str, float]) -> Value:
     "queue_busy_cycles / (clock_ns x clock_hz x banks), which is requests a second x service time / banks",
 )
 def _queue_utilisation(m: Measurement) -> Value:
-    cycles = m.seconds * m.region.header.clock_hz
-    return _of_each(m, "queue_busy_cycles", {"bus": cycles, "memory": cycles * m.region.header.memory_banks})
+    cycles, banks = m.seconds * m.region.header.clock_hz, {"bus": 1, "memory": m.region.header.memory_banks}
+    return _of_each(m, "queue_busy_cycles", lambda resource: cycles * banks[resource])
 
 
 @metric(
@@ -38,7 +42,4 @@ def _queue_utilisation(m: Measurement) -> Value:
     "queue_wait_cycles / queue_requests",
 )
 def _queue_wait(m: Measurement) -> Value:
-    if "queue_requests" not in m.region.header.statistics:
-        return dict.fromkeys(RESOURCES)
-    requests = {resource: float(m.region.total("queue_requests", resource=resource)) for resource in RESOURCES}
-    return _of_each(m, "queue_wait_cycles", requests)
+    return _of_each(m, "queue_wait_cycles", lambda resource: _requests(m, resource))
