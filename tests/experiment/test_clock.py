@@ -151,10 +151,12 @@ def test_the_loads_are_light_and_saturated(measured: Measure) -> None:
 
 def test_the_clock_goes_as_the_processors_do_while_all_are_busy(measured: Measure) -> None:
     """The law holds for any clock that throughput, think and response times share; this one knows how long a cycle
-    lasts. In some windows of the saturated load no processor sleeps."""
+    lasts. The saturated load leaves some processors idle, which and how many differs by start of the guest; in its
+    busiest window the busier third does not sleep. A processor's lead makes it a little more or less than the clock."""
     windows = measured("saturated", FASTER).snapshots.windows()
-    shares = [busy_share(window) for window in windows if window.instructions >= WINDOW]
-    assert max(shares) == pytest.approx(1, abs=0.1)
+    busiest = max((window for window in windows if window.instructions >= WINDOW), key=busy_share)
+    shares = sorted(busy_shares(busiest), reverse=True)[: busiest.header.cores // 3]
+    assert sum(shares) / len(shares) == pytest.approx(1, abs=0.1)
 
 
 def test_longer_latencies_lengthen_the_response_time(measured: Measure) -> None:
@@ -167,10 +169,15 @@ def test_longer_latencies_raise_the_cpi(measured: Measure, load: str) -> None:
     assert cpi(measured(load, SLOWER).region) > cpi(measured(load, FASTER).region)
 
 
-def busy_share(part: Delta) -> float:
-    """Busy cycles of all processors over the cycles that the clock gave them."""
+def busy_shares(part: Delta) -> list[float]:
+    """Busy cycles of each processor over the cycles that the clock gave it."""
     cycles = part.clock_ns * part.header.clock_hz / 1e9
-    return float(part["busy_cycles"].sum()) / (part.header.cores * cycles)
+    return [busy / cycles for busy in part["busy_cycles"].tolist()]
+
+
+def busy_share(part: Delta) -> float:
+    """The same of all processors together."""
+    return sum(busy_shares(part)) / part.header.cores
 
 
 def cpi(part: Delta) -> float:
