@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from bare import Bare
 from board import MailServerBoard
+from calls import Calls, parse
 from facts import write_facts
 from gem5.components.memory.simple import SingleChannelSimpleMemory
 from gem5.components.processors.base_cpu_core import BaseCPUCore
@@ -61,6 +62,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--window", type=int, default=0, help="instructions between two dumps (measure)")
     parser.add_argument("--windows", type=int, default=0, help="number of dumps at most (measure)")
     parser.add_argument("--warm-windows", type=int, default=0, help="windows before the measured ones (measure)")
+    parser.add_argument("--calls", default="", help="functions to count, NAME=ADDRESS,... (measure)")
     parser.add_argument("--transactions", type=int, default=0, help="so many in measured windows end it (measure)")
     return parser.parse_args()
 
@@ -114,6 +116,7 @@ def main() -> None:
     board = build_board(options, machine)
     for note in machine.notes():
         print(f"note: {note}", flush=True)
+    calls = Calls(board, parse(options.calls))
     board._pre_instantiate()
     Root(full_system=True, board=board)
     m5.instantiate(str(options.restore) if options.restore else None)
@@ -129,7 +132,7 @@ def main() -> None:
         run_instructions(options.instructions, WARM_STEP, progress, "the mix warmed up")
     else:
         region = Region(options.window, options.windows, options.warm_windows, options.transactions)
-        windows = region.measure(progress)
+        windows = region.measure(progress, calls)
     if options.save:
         m5.checkpoint(str(options.save))
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import m5
+from calls import Calls
 from steps import Progress, proceed
 
 # Simulated time between two looks at the instructions: windows end at the first look after their last instruction.
@@ -26,21 +27,28 @@ class Region:
     warm: int
     transactions: int
 
-    def measure(self, progress: Progress) -> list[dict[str, Any]]:
-        """What each window was: instructions, ticks, transactions that ended, by work item."""
+    def measure(self, progress: Progress, calls: Calls) -> list[dict[str, Any]]:
+        """What each window was: instructions, ticks, transactions that ended, by work item; calls that were counted."""
         measured: list[dict[str, Any]] = []
         before = ended = 0
         m5.stats.reset()
         for number in range(self.windows):
             counted = self.transactions and number >= self.warm
             left = self.transactions - ended if counted else 0
-            begin = m5.curTick()
+            begin, called = m5.curTick(), calls.counts()
             instructions, items = self._window(progress, before, left)
             m5.stats.dump()
             m5.stats.reset()
             before += instructions
             ended += items.total() if counted else 0
-            measured.append({"instructions": instructions, "ticks": m5.curTick() - begin, "transactions": dict(items)})
+            measured.append(
+                {
+                    "instructions": instructions,
+                    "ticks": m5.curTick() - begin,
+                    "transactions": dict(items),
+                    "calls": {name: count - called[name] for name, count in calls.counts().items()},
+                }
+            )
             progress.line({"window": len(measured), "instructions": before, "ticks": m5.curTick()})
             if counted and ended >= self.transactions:
                 break

@@ -68,6 +68,18 @@ def test_the_numbers(out: Path) -> None:
     assert snapshots.header.engine == "gem5"
 
 
+def test_calls_that_the_script_counted_are_the_guests_counters(out: Path) -> None:
+    """Of the last two windows, which are the region."""
+    facts = json.loads((out / "facts.json").read_text())
+    for window, ticks in zip(facts["windows"], (100, 20, 3), strict=True):
+        window["calls"] = {"interrupt.timer": ticks, "context_switches": 0}
+    (out / "facts.json").write_text(json.dumps(facts))
+    snapshots = extracted(out, warm_up=1_000_000)
+    region = snapshots.region()
+    assert region.guest == {"interrupt.timer": 23, "context_switches": 0}
+    assert compute(snapshots, None)["tick_hz"] == pytest.approx(23 / (18 * region.clock_ns / 1e9))
+
+
 def test_transactions_are_those_that_the_script_saw_end(out: Path) -> None:
     """By work item; one of 16 more than its type failed."""
     facts = json.loads((out / "facts.json").read_text())

@@ -19,10 +19,13 @@ from s80lab.gem5.snapshots import write_snapshots
 from s80lab.gem5.stages import stage_arguments
 from s80lab.gem5.stats import read_dumps
 from s80lab.gem5.table import CACHE
+from s80lab.guest.kernel.facts import load_kernel
 from s80lab.results.identities import check_snapshots
 from s80lab.results.snapshots import Snapshots
 
 WINDOW, WINDOWS = 200_000, 2
+# How often each function is called meanwhile, by the one processor that is up.
+CALLED = {"x86_64_start_kernel": 1, "start_secondary": 0}
 
 
 def boot(gem5: Path, folder: Path, **settings: object) -> tuple[Snapshots, int]:
@@ -30,6 +33,8 @@ def boot(gem5: Path, folder: Path, **settings: object) -> tuple[Snapshots, int]:
     named = {key.replace("_", ".", 1): value for key, value in settings.items()}
     (plan,) = gem5_plans("imapb", Options(machine="s80-sixteenth", settings=named))(gem5)
     arguments = stage_arguments(plan, folder, plan.login_job()) | {"window": WINDOW, "windows": WINDOWS}
+    symbols = load_kernel(plan.image).symbols
+    arguments["calls"] = ",".join(f"{name}={symbols.address(name):#x}" for name in CALLED)
     out = folder / "gem5"
 
     async def measure() -> None:
@@ -54,6 +59,7 @@ def test_a_boot_in_windows(lab: Lab, gem5: Path, tmp_path: Path) -> None:
     snapshots, taken = boot(gem5, tmp_path)
     assert {"sources_sum_to_misses", "fills_sum_to_misses"} < set(check_snapshots(snapshots))
     assert [window.instructions >= WINDOW for window in snapshots.windows()] == [True] * WINDOWS
+    assert snapshots.whole().guest == CALLED
     assert snapshots.whole().total("l2_misses") > 0 and taken == 0
 
 

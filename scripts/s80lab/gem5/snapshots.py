@@ -8,6 +8,7 @@ loads from fetches the kind is `read`. docs/gem5.md says which numbers are estim
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,7 +78,7 @@ def write_snapshots(out: Path, machine: Machine, warm_up: int, target: Path) -> 
             f"{out / 'stats.txt'}: holds {len(dumps)} dumps of the {len(facts.windows)} windows that were run"
         )
     windows = [
-        _window(dump, machine, window.get("transactions", {}))
+        (*_window(dump, machine, window.get("transactions", {})), window.get("calls", {}))
         for dump, window in zip(dumps, facts.windows, strict=True)
     ]
     lines = list(_lines(windows, warm_up))
@@ -124,9 +125,10 @@ def _dims(name: str) -> tuple[str, ...]:
     return tuple(dim for dim in REQUIRED[name] if not (dim == "core" and name in WITHOUT_CORE))
 
 
-def _lines(windows: Sequence[tuple[int, int, Values]], warm_up: int) -> Iterator[dict[str, Any]]:
+def _lines(windows: Sequence[tuple[int, int, Values, Mapping[str, int]]], warm_up: int) -> Iterator[dict[str, Any]]:
     """Every line of the file behind its header: counters that grow."""
     total: Values = {name: np.zeros_like(values) for name, values in windows[0][2].items()}
+    guest: Counter[str] = Counter()
     instructions = clock_ns = 0
     marked = False
 
@@ -139,10 +141,11 @@ def _lines(windows: Sequence[tuple[int, int, Values]], warm_up: int) -> Iterator
             "clock_ns": clock_ns,
             "idle_ns": 0,
             "values": values,
+            "guest": dict(guest),
         }
 
     yield line("load_begin", 0)
-    for index, (count, ns, values) in enumerate(windows, start=1):
+    for index, (count, ns, values, calls) in enumerate(windows, start=1):
         if not marked and instructions >= warm_up:
             marked = True
             yield line("measure_begin", index - 1)
@@ -150,6 +153,7 @@ def _lines(windows: Sequence[tuple[int, int, Values]], warm_up: int) -> Iterator
         clock_ns += ns
         for name, added in values.items():
             total[name] += added
+        guest.update(calls)
         yield line("window", index)
     if not marked:
         raise UserError(f"the run ended after {instructions} instructions, within its warm-up of {warm_up}")

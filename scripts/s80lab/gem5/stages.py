@@ -24,9 +24,11 @@ from s80lab.experiment.checkpoint import GEM5_RAM, GEM5_STATE, SNAPSHOTS, Checkp
 from s80lab.experiment.plan import Inputs, missing
 from s80lab.experiment.run import is_whole
 from s80lab.experiment.stages import Until
+from s80lab.gem5 import table
 from s80lab.gem5.plan import Gem5Plan
 from s80lab.gem5.process import CONSOLE, simulate
 from s80lab.gem5.snapshots import write_snapshots
+from s80lab.guest.kernel.facts import load_kernel
 from s80lab.guest.kernel.unpack import unpack_kernel
 from s80lab.report.write import write_run_report
 from s80lab.results.database import insert_run
@@ -116,6 +118,7 @@ class Gem5Pipeline:
             "windows": -(-total // plan.phases.window),
             "warm-windows": -(-plan.phases.warmup // plan.phases.window),
             "transactions": plan.phases.transactions,
+            "calls": counted_calls(plan.image),
         }
         facts = await simulate(plan.gem5, "measure", arguments, out, job, total)
         (folder / KERNEL).unlink()
@@ -161,6 +164,12 @@ def stage_arguments(plan: Gem5Plan, folder: Path, job_text: str) -> dict[str, ob
         "initramfs": plan.image / "initramfs.cpio",
         "command-line": plan.command_line(),
     }
+
+
+def counted_calls(image: Path) -> str:
+    """What mail_server.py counts as a guest's kernel counts them itself: the same names as guest/counters.py has."""
+    symbols = load_kernel(image).symbols
+    return ",".join(f"{name}={symbols.address(function):#x}" for name, function in table.CALLS.items())
 
 
 def _keep(folder: Path) -> Path:

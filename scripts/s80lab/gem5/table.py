@@ -128,6 +128,12 @@ def latency_row(request: str, histogram: str, part: str) -> str:
 PROCESSOR = r"board\.processor\.cores(\d*)\.core\."
 INSTRUCTIONS = PROCESSOR + r"commitStats0\.numInsts"
 OPERATIONS = PROCESSOR + r"commitStats0\.numOps"
+# Functions of the guest's kernel whose calls are counted, by the name of the counter that each call raises by one.
+CALLS = {
+    "interrupt.timer": "sysvec_apic_timer_interrupt",
+    "interrupt.reschedule": "sysvec_reschedule_ipi",
+    "context_switches": "__switch_to_asm",
+}
 # Of the ticks, those in which it did not wait for an interrupt. `numBusyCycles` is no measure: gem5 adds the cycles of
 # a whole wait, and after a restore all those before the checkpoint, when the processor goes on.
 BUSY_FRACTION = PROCESSOR + r"exec_context\.thread_0\.notIdleFraction"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Metrics of the guest's kernel by its own counters (guest/counters.py), and of its time against the modelled clock.
 
-A run whose snapshots have no such counters (a replay, gem5) has no such values.
+A run whose snapshots have no such counters (a replay) has no such values; gem5 counts interrupts and context switches.
 """
 
 from __future__ import annotations
