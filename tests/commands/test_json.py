@@ -18,7 +18,7 @@ from s80lab.report.data import read_groups
 
 # Commands without a table: they make something and say where it is.
 MAKERS = {
-    *("bench", "capture", "checkpoint build", "checkpoint prune", "captures prune", "image build", "init"),
+    *("bench", "capture", "checkpoint build", "collect", "checkpoint prune", "captures prune", "image build", "init"),
     *("protocol docs", "protocol new", "reference", "trace export", "trace import"),
 }
 TRACE = paths.ROOT / "docs" / "traces" / "migratory.trace"

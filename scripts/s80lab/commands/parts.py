@@ -67,9 +67,11 @@ def build_images(experiments: Sequence[str], options: Options) -> None:
                 build_image(folder, load_server(at.server), progress=lambda text: print(text, file=sys.stderr))
 
 
-def run_pipeline(plans: list[Plan], jobs: int, again: bool, until: Until, drop: bool = False) -> list[Path]:
-    """The experiments up to a stage."""
-    return on_board(lambda board: Pipeline(board, jobs, again, drop).go(plans, until))
+def run_pipeline(
+    plans: list[Plan], jobs: int, again: bool, until: Until, drop: bool = False, enter: bool = True
+) -> list[Path]:
+    """The experiments up to a stage. enter: their runs into the database."""
+    return on_board(lambda board: Pipeline(board, jobs, again, drop, enter).go(plans, until))
 
 
 def run_gem5(

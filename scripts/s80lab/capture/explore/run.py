@@ -31,9 +31,10 @@ async def explore(
     jobs: int = 0,
     again: bool = False,
     order: bool = False,
+    enter: bool = True,
 ) -> list[Path]:
     """The folders of the replays, in the order of the designs. jobs: processes at once (0: one a host core, as far
-    as the memory goes). order: with the order inversions."""
+    as the memory goes). order: with the order inversions. enter: their rows into the database."""
     tidy(board.say, paths.runs())
     folders = [run_folder(capture, design) for design in designs]
     unique = dict(zip(folders, designs, strict=True))
@@ -45,7 +46,7 @@ async def explore(
 
     async def one(folder: Path, design: Design) -> None:
         if folder not in missing:
-            await replay(capture, design, lambda done, total: None)
+            await replay(capture, design, lambda done, total: None, enter=enter)
             return
         async with slots:
             await replay(
@@ -55,6 +56,7 @@ async def explore(
                 again=again,
                 order=order,
                 alone=len(missing) == 1,
+                enter=enter,
             )
             whole.finished(folder)
 
