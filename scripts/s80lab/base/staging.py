@@ -44,6 +44,13 @@ def scratch() -> Iterator[Path]:
     root.mkdir(mode=0o700, exist_ok=True)
     if root.is_symlink() or root.stat().st_uid != os.getuid():
         raise UserError(f"{root} belongs to somebody else: set TMPDIR to a folder of your own")
+    with working(root) as folder:
+        yield folder
+
+
+@contextmanager
+def working(root: Path) -> Iterator[Path]:
+    """A folder in `root` as long as the block; what killed processes left there is removed first."""
     sweep(root)
     with _partial(root, "") as folder:
         yield folder

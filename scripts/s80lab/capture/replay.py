@@ -10,8 +10,9 @@ from pathlib import Path
 
 from s80lab.base import paths
 from s80lab.base.folder import FIRST_SERVER, read_manifest
-from s80lab.base.hashing import value_hash
+from s80lab.base.hashing import file_hash, value_hash
 from s80lab.base.programs import built
+from s80lab.base.stage import staged
 from s80lab.base.staging import staging
 from s80lab.base.threads import to_its_end
 from s80lab.base.version import __version__
@@ -63,7 +64,7 @@ async def replay(
             (partial / MACHINE).write_text(design.machine.resolved())
             shutil.copyfile(design.protocol, partial / PROTOCOL)
             played = await play(
-                capture.path,
+                await local_file(capture),
                 partial / MACHINE,
                 partial / PROTOCOL,
                 partial,
@@ -77,6 +78,12 @@ async def replay(
     if enter:
         await asyncio.to_thread(insert_run, paths.database(), folder)
     return folder
+
+
+async def local_file(capture: Capture) -> Path:
+    """The capture's file on the host's own disk, where one is set for that (base/stage.py)."""
+    name, key = capture.path.name, capture.sha256
+    return await staged(capture.path.parent, key, {name: key}, file_hash, lambda: None) / name
 
 
 def draw_report(folder: Path) -> Path:

@@ -50,6 +50,7 @@ from s80lab.commands.results import list_command, query_command, report_command
 from s80lab.commands.run import run_shard, run_until, tell
 from s80lab.commands.shards import ListOption, ShardOption, refuse_beside_shards
 from s80lab.commands.trace import agree_command, trace_app
+from s80lab.commands.transfer import add_transfer_commands
 from s80lab.config.experiment import DEFAULT_SERVER
 from s80lab.config.server import load_server
 from s80lab.experiment import checkpoint
@@ -125,6 +126,7 @@ def _describe(manifest: checkpoint.Manifest) -> str:
 
 
 add_store_commands(checkpoint_app, checkpoint.STORE, "checkpoint", _describe)
+add_transfer_commands(checkpoint_app, checkpoint.STORE, "checkpoint")
 
 
 @app.command()

@@ -97,6 +97,7 @@ async def measure(plan: Plan, warm: Checkpoint, job: Job) -> Path:
     lock = paths.runs() / f".{folder.name}.lock"
     async with exclusive(lock, lambda: job.update("waiting for another process that measures it")) as waited:
         if not (waited and is_whole(folder)):
+            warm = await checkpoint.local(warm, job)
             with staging(folder) as partial:
                 timing = await live(plan, warm, partial, job)
                 job.update("report")
