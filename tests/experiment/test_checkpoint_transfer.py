@@ -149,7 +149,7 @@ def test_a_stage_has_one_copy_hashed(made: Checkpoint, tmp_path: Path, monkeypat
     assert asyncio.run(checkpoint.local(made, job())).ram.stat().st_mtime_ns == before
     shutil.rmtree(copy.folder)
     made.guest_state.write_bytes(b"stath")
-    with pytest.raises(UserError, match="its copy in .*stage is another file; see to that disk"):
+    with pytest.raises(UserError, match=r"its copy in .*stage is another file; see to that disk"):
         asyncio.run(checkpoint.local(made, job()))
     assert not copy.folder.exists()
 

@@ -22,8 +22,8 @@ Hash = Callable[[Path], str]
 
 
 async def staged(folder: Path, key: str, files: Mapping[str, str], hash: Hash, waiting: Callable[[], None]) -> Path:
-    """A folder with these files of `folder` (names and hashes), on the host's own disk where there is one: copied once,
-    by one process, and hashed. key: hash of what they are. UserError where the disk is full or a copy is not the file."""
+    """A folder with these files of `folder` (names and hashes), on the host's own disk where there is one: copied
+    once, by one process, and hashed. key: hash of what they are. UserError where the disk is full or a copy differs."""
     stage = paths.stage()
     if stage is None:
         return folder

@@ -2,8 +2,8 @@
 """Folders that appear whole or not at all, folders for what is short-lived, and locks between processes; all of them
 survive kill -9.
 
-Hosts may share the file system. Locks on folders do not reach from one host to the next (NFS keeps them to itself), so a
-partial folder carries its host's name, and no other host removes it.
+Hosts may share the file system. Locks on folders do not reach from one host to the next (NFS keeps them to itself), so
+a partial folder carries its host's name, and no other host removes it.
 """
 
 from __future__ import annotations

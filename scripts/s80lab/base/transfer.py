@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a store holds, carried to another host: a folder NAME, or a tar file with that folder in it.
 
-The folder has every file of the store's and EXPORT, which holds the manifest, and size and hash of every file (a store's
-manifest has those of the blobs alone). Taken in, all are hashed again before the store has any. Holes stay holes.
+The folder has every file of the store and EXPORT, which holds the manifest, and size and hash of every file (the
+store has those of the blobs alone). Taken in, all are hashed again before the store has any. Holes stay holes.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ def take_in(store: Store[M], source: Path) -> tuple[str, bool]:
         if known is not None and store.present(known):
             if known != manifest:
                 raise UserError(
-                    f"{shown(store.folder(name))}: is there, and another one: two hosts have made it; runs from one never "
-                    "equal those from the other, so remove one of them"
+                    f"{shown(store.folder(name))}: is there, and another one: two hosts have made it; runs from one "
+                    "never equal those from the other, so remove one of them"
                 )
             return name, False
         with staging(store.folder(name)) as partial:

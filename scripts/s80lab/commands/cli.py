@@ -13,6 +13,7 @@ import typer
 from s80lab.base.strict import parse_settings
 from s80lab.base.version import __version__
 from s80lab.capture.bench import run_bench
+from s80lab.commands.batch import batch_command
 from s80lab.commands.capture import capture, captures_app
 from s80lab.commands.claims import claims_command
 from s80lab.commands.collect import collect_command
@@ -199,6 +200,7 @@ def bench_command(
 
 
 app.command()(capture)
+app.command("batch", context_settings={"allow_interspersed_args": False, "ignore_unknown_options": True})(batch_command)
 app.command("doctor")(doctor_command)
 app.command("list")(list_command)
 app.command("query")(query_command)

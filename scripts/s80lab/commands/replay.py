@@ -19,7 +19,7 @@ from s80lab.capture.error import TABLE
 from s80lab.capture.error_table import write_table
 from s80lab.capture.explore.grid import Point, parse_axes, points
 from s80lab.capture.explore.page import notes, write_page
-from s80lab.capture.explore.run import explore
+from s80lab.capture.explore.run import explore, replay_cost
 from s80lab.capture.explore.table import designs_table, errors_table, labels
 from s80lab.capture.replay import design_key, draw_report, run_folder
 from s80lab.capture.store import Capture, open_capture
@@ -115,7 +115,10 @@ def _shard(
 ) -> None:
     """The list of designs, or the run folders of those of a shard."""
     if listed:
-        show_list(chosen, lambda one: one.label, lambda one: is_whole(run_folder(capture, one)), as_json)
+        cost = replay_cost(capture)
+        show_list(
+            chosen, lambda one: one.label, lambda one: is_whole(run_folder(capture, one)), lambda one: cost, as_json
+        )
     else:
         folders = _explore(capture, list(chosen.items.values()), jobs, again, order, enter=False)
         tell_shard(chosen, folders, as_json)

@@ -13,6 +13,7 @@ from s80lab.commands.parts import make_plans, run_pipeline
 from s80lab.commands.shards import part, show_list, tell_shard
 from s80lab.experiment.plan import Options, Plan
 from s80lab.experiment.precision import Wanted, missing_seeds, statement
+from s80lab.experiment.resources import run_cost
 from s80lab.experiment.run import job_key, measured
 from s80lab.report.data import Group, read_groups
 
@@ -36,11 +37,11 @@ def run_until(
             folders[plan.name].append(folder)
             seeds[plan.name].append(plan.seed)
         again, todo = False, []
-        for name, measured in folders.items():
-            tell(measured, wanted, say)
-            (group,) = read_groups(measured)
+        for name, whole in folders.items():
+            tell(whole, wanted, say)
+            (group,) = read_groups(whole)
             todo += _more(name, options, seeds[name], _step(group, wanted, jobs, len(folders)))
-    return [folder for measured in folders.values() for folder in measured]
+    return [folder for whole in folders.values() for folder in whole]
 
 
 def run_shard(
@@ -49,7 +50,13 @@ def run_shard(
     """The list of what there is to measure (each workload, point of its sweep and seed), or the runs of a shard."""
     chosen = part(shard, by_hash(plans, job_key))
     if listed:
-        show_list(chosen, _describe, lambda plan: measured(plan) is not None, as_json)
+        show_list(
+            chosen,
+            _describe,
+            lambda plan: measured(plan) is not None,
+            lambda plan: run_cost(plan.phases, plan.scale),
+            as_json,
+        )
     else:
         folders = run_pipeline(list(chosen.items.values()), jobs, again, "run", drop, enter=False)
         tell_shard(chosen, folders, as_json)

@@ -21,6 +21,7 @@ from s80lab.base.hashing import value_hash
 from s80lab.base.shard import Shard, parse_shard
 from s80lab.base.strict import shown
 from s80lab.commands.output import print_json
+from s80lab.experiment.resources import GIB, Cost
 
 T = TypeVar("T")
 
@@ -51,14 +52,19 @@ def part(text: str | None, items: Mapping[str, T]) -> Part[T]:
     return Part(shard, {hash: items[hash] for hash in taken}, len(items), value_hash(list(items))[:8])
 
 
-def show_list(part: Part[T], describe: Callable[[T], str], whole: Callable[[T], bool], as_json: bool) -> None:
-    """A line an item: its hash, what it is, whether it is there already."""
+def show_list(
+    part: Part[T], describe: Callable[[T], str], whole: Callable[[T], bool], cost: Callable[[T], Cost], as_json: bool
+) -> None:
+    """A line an item: its hash, what it is, whether it is there already; and what all of them cost."""
     records = [(hash, describe(item), whole(item)) for hash, item in part.items.items()]
+    costs = [cost(item) for item in part.items.values()]
+    seconds, memory = sum(one.core_s for one in costs), max((one.memory for one in costs), default=0)
     if as_json:
         listed: list[dict[str, Any]] = [dict(zip(("hash", "job", "whole"), one, strict=True)) for one in records]
-        print_json({"list": part.key, "of": part.of, "shard": str(part.shard), "jobs": listed})
+        of_list = {"list": part.key, "of": part.of, "shard": str(part.shard), "jobs": listed}
+        print_json(of_list | {"core_seconds": round(seconds), "memory_bytes": memory})
         return
-    print(f"{part}, sorted by hash")
+    print(f"{part}, sorted by hash; {seconds / 3600:.1f} core hours at most, {memory / GIB:.1f} GiB of memory each")
     for hash, what, there in records:
         print(f"{hash[:8]} {what}{' (whole)' if there else ''}")
 

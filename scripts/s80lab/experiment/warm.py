@@ -7,7 +7,6 @@ results rest on have stopped drifting, or at a stated limit (and then says that 
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 import time
 from contextlib import nullcontext

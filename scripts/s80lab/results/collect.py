@@ -79,8 +79,8 @@ def _checked(folder: Path) -> str:
     unknown = [name for name in read_stats(folder)["metrics"] if name.split(".", 1)[0] not in REGISTRY]
     if unknown:
         raise UserError(
-            f"{shown(folder / 'stats.json')}: has the metric {unknown[0]}, which this version does not know; collect with "
-            f"the version that made it ({manifest['versions'].get('s80lab', 'unknown')})"
+            f"{shown(folder / 'stats.json')}: has the metric {unknown[0]}, which this version does not know; collect "
+            f"with the version that made it ({manifest['versions'].get('s80lab', 'unknown')})"
         )
     name = str(manifest["run"])
     if Path(name).name != name or name.startswith("."):
@@ -95,6 +95,6 @@ def _require_same(one: Path, other: Path) -> None:
         there = [path.is_file() for path in pair]
         if any(there) and not (all(there) and filecmp.cmp(*pair, shallow=False)):
             raise UserError(
-                f"{shown(one)} and {shown(other)} are one run with unlike {name}, which the same inputs never give: see "
-                "the versions in their manifest.json, and remove the one that is wrong"
+                f"{shown(one)} and {shown(other)} are one run with unlike {name}, which the same inputs never give: "
+                "see the versions in their manifest.json, and remove the one that is wrong"
             )

@@ -47,7 +47,7 @@ def insert_run(database: Path, run_dir: Path) -> None:
 
 
 def insert_runs(database: Path, run_dirs: Sequence[Path]) -> int:
-    """See the module's text. Raises UserError when a run is not whole or the database is unfit; no row is written then."""
+    """See the module's text. Raises UserError when a run is not whole or the database is unfit, and writes no row."""
     changed = 0
     try:
         with _writing(database) as connection:

@@ -18,10 +18,22 @@ from s80lab.capture.store import Capture
 from s80lab.experiment import resources
 from s80lab.experiment.run import is_whole
 from s80lab.results.inversions import ORDER
+from s80lab.trace.tool import capture_info
 
 MIB = 1 << 20
 # A replay's memory: four bytes for each line of the guest's memory, the tags of all caches, a window, the decompressor.
 REPLAY_MEMORY = 512 * MIB
+
+
+# Events a second of one core: 30 to 50 M were measured (docs/capture.md), fewer where the caches are small. What a
+# replay takes beside them: statistics and identities.
+SLOWEST_REPLAY = 20_000_000
+START_S = 2.0
+
+
+def replay_cost(capture: Capture) -> resources.Cost:
+    """Of one design on this capture."""
+    return resources.Cost(START_S + capture_info(capture.path)["events"] / SLOWEST_REPLAY, REPLAY_MEMORY)
 
 
 async def explore(
