@@ -2,7 +2,7 @@
 # make run: from an empty Debian machine to the tables of both mail mixes. Every target can be repeated.
 S80LAB := build/venv/bin/s80lab
 
-.PHONY: setup build image run test lint docs wheel analysis bench fuzz trixie clean
+.PHONY: setup build image run test lint docs wheel analysis workflow slurm bench fuzz trixie clean
 .DEFAULT_GOAL := run
 
 setup:
@@ -44,6 +44,15 @@ wheel: build
 # pandas and pyarrow, for notebooks and for Parquet.
 analysis: setup
 	@scripts/setup analysis
+
+# Snakemake for workflow/ (docs/cluster.md), in build/workflow.
+workflow: build
+	@scripts/setup workflow
+
+# Explorations and runs on a Slurm of the tests' own, six seeds of both mixes (`make test` has one).
+slurm: image
+	@scripts/setup test
+	@S80LAB_SLURM_SEEDS=6 build/venv/bin/pytest tests/cluster
 
 bench: image
 	@scripts/setup test

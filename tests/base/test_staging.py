@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from tests.lab import LIMIT_S
 
+from s80lab.base import host
 from s80lab.base.errors import UserError
 from s80lab.base.staging import exclusive, scratch, staging, sweep
 from s80lab.base.threads import to_its_end
@@ -73,6 +74,15 @@ def test_what_a_killed_maker_left_is_swept_and_a_living_ones_is_not(tmp_path: Pa
         for maker in makers:
             maker.kill()
             maker.communicate()
+
+
+def test_what_another_host_has_in_hand_is_left_alone(tmp_path: Path) -> None:
+    """Whose lock may not be seen here."""
+    (tmp_path / ".partial-run-abcdefgh@elsewhere").mkdir()
+    assert sweep(tmp_path) == []
+    with staging(tmp_path / "run") as partial:
+        assert partial.name.endswith(f"@{host.name()}")
+    assert names(tmp_path) == [".partial-run-abcdefgh@elsewhere", "run"]
 
 
 def test_the_second_holder_of_a_lock_waits_and_says_so(tmp_path: Path) -> None:

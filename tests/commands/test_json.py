@@ -18,8 +18,9 @@ from s80lab.report.data import read_groups
 
 # Commands without a table: they make something and say where it is.
 MAKERS = {
-    *("bench", "capture", "checkpoint build", "checkpoint prune", "captures prune", "image build", "init"),
-    *("protocol docs", "protocol new", "reference", "trace export", "trace import"),
+    *("batch", "bench", "capture", "checkpoint build", "collect", "image build", "init", "reference"),
+    *(f"{store} {verb}" for store in ("checkpoint", "captures") for verb in ("export", "import", "prune")),
+    *("protocol docs", "protocol new", "trace export", "trace import"),
 }
 TRACE = paths.ROOT / "docs" / "traces" / "migratory.trace"
 

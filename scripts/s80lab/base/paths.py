@@ -60,6 +60,13 @@ def captures() -> Path:
     return Path(os.environ.get("S80LAB_CAPTURES", HOME / "captures"))
 
 
+def stage() -> Path | None:
+    """Folder on a disk of the host's own, to which checkpoints and captures are copied before they are mapped
+    ($S80LAB_STAGE; None: they are used where they lie)."""
+    folder = os.environ.get("S80LAB_STAGE")
+    return Path(folder).absolute() if folder else None
+
+
 def results() -> Path:
     """Folder of the run folders and the database ($S80LAB_RESULTS overrides)."""
     return Path(os.environ.get("S80LAB_RESULTS", HOME / "results"))

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Folders that appear whole or not at all, folders for what is short-lived, and locks between processes; all of them
-survive kill -9."""
+survive kill -9.
+
+Hosts may share the file system. Locks on folders do not reach from one host to the next (NFS keeps them to itself), so
+a partial folder carries its host's name, and no other host removes it.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
+from s80lab.base import host
 from s80lab.base.errors import UserError
 
 PARTIAL = ".partial-"
@@ -39,6 +44,13 @@ def scratch() -> Iterator[Path]:
     root.mkdir(mode=0o700, exist_ok=True)
     if root.is_symlink() or root.stat().st_uid != os.getuid():
         raise UserError(f"{root} belongs to somebody else: set TMPDIR to a folder of your own")
+    with working(root) as folder:
+        yield folder
+
+
+@contextmanager
+def working(root: Path) -> Iterator[Path]:
+    """A folder in `root` as long as the block; what killed processes left there is removed first."""
     sweep(root)
     with _partial(root, "") as folder:
         yield folder
@@ -49,7 +61,7 @@ def _partial(parent: Path, name: str) -> Iterator[Path]:
     """A new folder, gone after the block unless it was renamed. It is locked as long as its maker lives, so that
     `sweep` knows the dead ones."""
     with _gate(parent):
-        partial = Path(tempfile.mkdtemp(prefix=f"{PARTIAL}{name}", dir=parent))
+        partial = Path(tempfile.mkdtemp(prefix=f"{PARTIAL}{name}", suffix=_of_host(), dir=parent))
         handle = os.open(partial, os.O_RDONLY | os.O_DIRECTORY)
         fcntl.flock(handle, fcntl.LOCK_EX)
     try:
@@ -60,12 +72,14 @@ def _partial(parent: Path, name: str) -> Iterator[Path]:
 
 
 def sweep(folder: Path) -> list[Path]:
-    """Removes the partial folders whose makers have died; returns them."""
+    """Removes the partial folders of this host whose makers have died; returns them."""
     removed: list[Path] = []
     if not folder.is_dir():
         return removed
     with _gate(folder):
         for partial in sorted(folder.glob(f"{PARTIAL}*")):
+            if not partial.name.endswith(_of_host()):
+                continue
             try:
                 handle = os.open(partial, os.O_RDONLY)
             except FileNotFoundError:  # its maker has just removed or renamed it
@@ -79,6 +93,10 @@ def sweep(folder: Path) -> list[Path]:
             shutil.rmtree(partial, ignore_errors=True)
             removed.append(partial)
     return removed
+
+
+def _of_host() -> str:
+    return f"@{host.name()}"
 
 
 def tidy(say: Callable[[str], None], *folders: Path) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One replay: a capture on a design, its folder whole or absent, its rows in the database last."""
+"""One replay: a capture on a design, its folder whole or absent, its rows in the database last (if at all)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from pathlib import Path
 
 from s80lab.base import paths
 from s80lab.base.folder import FIRST_SERVER, read_manifest
-from s80lab.base.hashing import value_hash
+from s80lab.base.hashing import file_hash, value_hash
 from s80lab.base.programs import built
+from s80lab.base.stage import staged
 from s80lab.base.staging import staging
 from s80lab.base.threads import to_its_end
 from s80lab.base.version import __version__
@@ -35,8 +36,13 @@ MANIFEST, REPORT = "manifest.json", "report.html"
 
 def run_folder(capture: Capture, design: Design) -> Path:
     """Where the replay lies or will lie: its name has the hash of all that decides its numbers."""
-    key = value_hash(design.inputs(capture, built(paths.REPLAY)))[:8]
+    key = design_key(capture, design)[:8]
     return paths.runs() / f"replay-{capture.name}-{capture.form}-{design.protocol_name}-{key}"
+
+
+def design_key(capture: Capture, design: Design) -> str:
+    """Hash of all that decides the replay's numbers."""
+    return value_hash(design.inputs(capture, built(paths.REPLAY)))
 
 
 async def replay(
@@ -47,9 +53,10 @@ async def replay(
     again: bool = False,
     alone: bool = True,
     order: bool = False,
+    enter: bool = True,
 ) -> Path:
     """The folder of the replay; a whole one of the same inputs is taken as it is unless `again`. alone: no other runs
-    beside it. order: with the order inversions."""
+    beside it. order: with the order inversions. enter: its rows into the database."""
     folder = run_folder(capture, design)
     if again or not is_whole(folder, *([ORDER] if order else [])):
         with staging(folder) as partial:
@@ -57,7 +64,7 @@ async def replay(
             (partial / MACHINE).write_text(design.machine.resolved())
             shutil.copyfile(design.protocol, partial / PROTOCOL)
             played = await play(
-                capture.path,
+                await local_file(capture),
                 partial / MACHINE,
                 partial / PROTOCOL,
                 partial,
@@ -68,8 +75,15 @@ async def replay(
             await to_its_end(_finish, capture, design, folder.name, played, began, partial)
     else:
         _restate(capture, design, folder)
-    await asyncio.to_thread(insert_run, paths.database(), folder)
+    if enter:
+        await asyncio.to_thread(insert_run, paths.database(), folder)
     return folder
+
+
+async def local_file(capture: Capture) -> Path:
+    """The capture's file on the host's own disk, where one is set for that (base/stage.py)."""
+    name, key = capture.path.name, capture.sha256
+    return await staged(capture.path.parent, key, {name: key}, file_hash, lambda: None) / name
 
 
 def draw_report(folder: Path) -> Path:

@@ -28,6 +28,7 @@ from s80lab.commands.parts import (
     one_seed,
     run_pipeline,
 )
+from s80lab.commands.transfer import add_transfer_commands
 from s80lab.experiment import checkpoint
 from s80lab.experiment.checkpoint import Checkpoint
 from s80lab.experiment.plan import Options, Plan
@@ -120,3 +121,4 @@ def _describe(manifest: Manifest) -> str:
 
 
 add_store_commands(captures_app, STORE, "capture", _describe)
+add_transfer_commands(captures_app, STORE, "capture")

@@ -13,8 +13,10 @@ import typer
 from s80lab.base.strict import parse_settings
 from s80lab.base.version import __version__
 from s80lab.capture.bench import run_bench
+from s80lab.commands.batch import batch_command
 from s80lab.commands.capture import capture, captures_app
 from s80lab.commands.claims import claims_command
+from s80lab.commands.collect import collect_command
 from s80lab.commands.compare import compare_command
 from s80lab.commands.doctor import doctor_command
 from s80lab.commands.init import init_command
@@ -46,8 +48,10 @@ from s80lab.commands.reference import reference_command
 from s80lab.commands.replay import explore_command, filter_error_command, replay_command
 from s80lab.commands.reproduce import reproduce_command
 from s80lab.commands.results import list_command, query_command, report_command
-from s80lab.commands.run import run_until, tell
+from s80lab.commands.run import run_shard, run_until, tell
+from s80lab.commands.shards import ListOption, ShardOption, refuse_beside_shards
 from s80lab.commands.trace import agree_command, trace_app
+from s80lab.commands.transfer import add_transfer_commands
 from s80lab.config.experiment import DEFAULT_SERVER
 from s80lab.config.server import load_server
 from s80lab.experiment import checkpoint
@@ -103,13 +107,14 @@ def checkpoint_build(
     protocol: Protocol = None,
     server: Server = None,
     scale: Scale = None,
+    seeds: Seeds = None,
     settings: Settings = None,
     jobs: Jobs = 0,
     engine: Engine = "qemu",
     gem5: Gem5 = None,
 ) -> None:
     """Builds the checkpoints of experiments unless they are there."""
-    options = Options(machine, protocol, scale, (), parse_settings(settings or []), server=server)
+    options = Options(machine, protocol, scale, parse_seeds(seeds), parse_settings(settings or []), server=server)
     if engine == "gem5":
         run_gem5(experiments, options, gem5, jobs, False, stage)
     else:
@@ -122,6 +127,7 @@ def _describe(manifest: checkpoint.Manifest) -> str:
 
 
 add_store_commands(checkpoint_app, checkpoint.STORE, "checkpoint", _describe)
+add_transfer_commands(checkpoint_app, checkpoint.STORE, "checkpoint")
 
 
 @app.command()
@@ -153,11 +159,17 @@ def run(
     ] = False,
     engine: Engine = "qemu",
     gem5: Gem5 = None,
+    shard: ShardOption = None,
+    listed: ListOption = False,
     as_json: AsJson = False,
 ) -> None:
     """Everything that the experiments still lack, up to their tables."""
     chosen = parse_settings(settings or [])
     options = Options(machine, protocol, scale, parse_seeds(seeds), chosen, order, misses, profile, server)
+    if shard or listed:
+        refuse_beside_shards({"--until": until, "--engine gem5": engine == "gem5"})
+        run_shard(make_plans(experiments, options), shard, listed, jobs, again, drop_warm, as_json)
+        return
     if engine == "gem5":
         show_runs(list(run_gem5(experiments, options, gem5, jobs, again, "run")), as_json)
         return
@@ -188,6 +200,7 @@ def bench_command(
 
 
 app.command()(capture)
+app.command("batch", context_settings={"allow_interspersed_args": False, "ignore_unknown_options": True})(batch_command)
 app.command("doctor")(doctor_command)
 app.command("list")(list_command)
 app.command("query")(query_command)
@@ -199,6 +212,7 @@ app.command("reproduce")(reproduce_command)
 app.command("replay")(replay_command)
 app.command("agree")(agree_command)
 app.command("claims")(claims_command)
+app.command("collect")(collect_command)
 app.command("compare")(compare_command)
 app.command("explore")(explore_command)
 app.command("metrics")(metrics_command)

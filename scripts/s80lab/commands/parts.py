@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
@@ -67,9 +68,11 @@ def build_images(experiments: Sequence[str], options: Options) -> None:
                 build_image(folder, load_server(at.server), progress=lambda text: print(text, file=sys.stderr))
 
 
-def run_pipeline(plans: list[Plan], jobs: int, again: bool, until: Until, drop: bool = False) -> list[Path]:
-    """The experiments up to a stage."""
-    return on_board(lambda board: Pipeline(board, jobs, again, drop).go(plans, until))
+def run_pipeline(
+    plans: list[Plan], jobs: int, again: bool, until: Until, drop: bool = False, enter: bool = True
+) -> list[Path]:
+    """The experiments up to a stage. enter: their runs into the database."""
+    return on_board(lambda board: Pipeline(board, jobs, again, drop, enter).go(plans, until))
 
 
 def run_gem5(
@@ -85,17 +88,24 @@ def run_gem5(
 
 
 def on_board(work: Callable[[Board], Awaitable[T]]) -> T:
-    """The work's result, its progress on stderr; Ctrl-C ends it in order."""
+    """The work's result, its progress on stderr; Ctrl-C ends it in order, and so does SIGTERM, which must not break
+    into the event loop at any place."""
 
     async def whole(board: Board) -> T:
+        task = asyncio.current_task()
+        assert task is not None
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
         return await work(board)
 
+    before = signal.getsignal(signal.SIGTERM)
     try:
         with Board(Console(stderr=True)) as board:
             return asyncio.run(whole(board))
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, asyncio.CancelledError):
         print("s80lab: interrupted; nothing partial is kept, run the same command to go on", file=sys.stderr)
         raise typer.Exit(130) from None
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def latest_runs(

@@ -12,19 +12,22 @@ from rich.console import Console
 
 from s80lab.base import paths
 from s80lab.base.progress import Board
+from s80lab.base.shard import by_hash
 from s80lab.base.strict import names, parse_settings
 from s80lab.capture.design import Design, resolve_design
 from s80lab.capture.error import TABLE
 from s80lab.capture.error_table import write_table
 from s80lab.capture.explore.grid import Point, parse_axes, points
 from s80lab.capture.explore.page import notes, write_page
-from s80lab.capture.explore.run import explore
+from s80lab.capture.explore.run import explore, replay_cost
 from s80lab.capture.explore.table import designs_table, errors_table, labels
-from s80lab.capture.replay import draw_report
+from s80lab.capture.replay import design_key, draw_report, run_folder
 from s80lab.capture.store import Capture, open_capture
 from s80lab.commands.output import AsJson, print_json, sayer, wide_console
 from s80lab.commands.parts import Again, Machine, Order, Protocol, Settings, on_board
+from s80lab.commands.shards import ListOption, Part, ShardOption, part, show_list, tell_shard
 from s80lab.config.axes import Axis
+from s80lab.experiment.run import is_whole
 from s80lab.report.data import Run, read_run
 from s80lab.report.record import run_record
 from s80lab.report.terminal import print_table
@@ -82,12 +85,18 @@ def explore_command(
     jobs: Jobs = 0,
     again: Again = False,
     order: Order = False,
+    shard: ShardOption = None,
+    listed: ListOption = False,
     as_json: AsJson = False,
 ) -> None:
     """Plays a capture on every design of a grid, on all host cores; goes on where an interrupted one ended."""
     opened = open_capture(capture, form)
     axes = parse_axes(vary or [])
     grid = points(opened, axes, machine, settings or [])
+    if shard or listed:
+        chosen = part(shard, by_hash([point.design for point in grid], lambda one: design_key(opened, one)))
+        _shard(opened, chosen, listed, jobs, again, order, as_json)
+        return
     folders = _explore(opened, [point.design for point in grid], jobs, again, order)
     for point, folder in zip(grid, folders, strict=True) if order else ():
         sayer(as_json)(f"{point.design.label}: {sentence(folder)}")
@@ -99,6 +108,20 @@ def explore_command(
     else:
         _show(axes, grid, runs)
         print(f"report: {page}")
+
+
+def _shard(
+    capture: Capture, chosen: Part[Design], listed: bool, jobs: int, again: bool, order: bool, as_json: bool
+) -> None:
+    """The list of designs, or the run folders of those of a shard."""
+    if listed:
+        cost = replay_cost(capture)
+        show_list(
+            chosen, lambda one: one.label, lambda one: is_whole(run_folder(capture, one)), lambda one: cost, as_json
+        )
+    else:
+        folders = _explore(capture, list(chosen.items.values()), jobs, again, order, enter=False)
+        tell_shard(chosen, folders, as_json)
 
 
 def filter_error_command(
@@ -128,9 +151,11 @@ def filter_error_command(
     sayer(as_json)(f"table: {out}")
 
 
-def _explore(capture: Capture, designs: Sequence[Design], jobs: int, again: bool, order: bool = False) -> list[Path]:
+def _explore(
+    capture: Capture, designs: Sequence[Design], jobs: int, again: bool, order: bool = False, enter: bool = True
+) -> list[Path]:
     async def work(board: Board) -> list[Path]:
-        return await explore(capture, designs, board, jobs, again, order)
+        return await explore(capture, designs, board, jobs, again, order, enter)
 
     return on_board(work)
 

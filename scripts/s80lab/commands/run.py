@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`s80lab run --until`: rounds of seeds until the named shares are known well enough."""
+"""`s80lab run --until`, rounds of seeds until the named shares are known well enough; `s80lab run --shard`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from s80lab.base import host
+from s80lab.base.shard import by_hash
 from s80lab.commands.parts import make_plans, run_pipeline
+from s80lab.commands.shards import part, show_list, tell_shard
 from s80lab.experiment.plan import Options, Plan
 from s80lab.experiment.precision import Wanted, missing_seeds, statement
+from s80lab.experiment.resources import run_cost
+from s80lab.experiment.run import job_key, measured
 from s80lab.report.data import Group, read_groups
 
 
@@ -33,11 +37,34 @@ def run_until(
             folders[plan.name].append(folder)
             seeds[plan.name].append(plan.seed)
         again, todo = False, []
-        for name, measured in folders.items():
-            tell(measured, wanted, say)
-            (group,) = read_groups(measured)
+        for name, whole in folders.items():
+            tell(whole, wanted, say)
+            (group,) = read_groups(whole)
             todo += _more(name, options, seeds[name], _step(group, wanted, jobs, len(folders)))
-    return [folder for measured in folders.values() for folder in measured]
+    return [folder for whole in folders.values() for folder in whole]
+
+
+def run_shard(
+    plans: list[Plan], shard: str | None, listed: bool, jobs: int, again: bool, drop: bool, as_json: bool
+) -> None:
+    """The list of what there is to measure (each workload, point of its sweep and seed), or the runs of a shard."""
+    chosen = part(shard, by_hash(plans, job_key))
+    if listed:
+        show_list(
+            chosen,
+            _describe,
+            lambda plan: measured(plan) is not None,
+            lambda plan: run_cost(plan.phases, plan.scale),
+            as_json,
+        )
+    else:
+        folders = run_pipeline(list(chosen.items.values()), jobs, again, "run", drop, enter=False)
+        tell_shard(chosen, folders, as_json)
+
+
+def _describe(plan: Plan) -> str:
+    point = f", {plan.label}" if plan.varied else ""
+    return f"{plan.name} at {plan.scale_name}{point}, seed {plan.seed}"
 
 
 def tell(folders: Sequence[Path], wanted: Wanted, say: Callable[[str], None]) -> None:

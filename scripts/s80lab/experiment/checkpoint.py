@@ -17,6 +17,7 @@ from pydantic import Field
 from s80lab.base import paths
 from s80lab.base.hashing import file_hash, sparse_hash
 from s80lab.base.progress import Job
+from s80lab.base.stage import staged, workplace
 from s80lab.base.staging import exclusive, staging
 from s80lab.base.store import FileRecord, Store, StoredManifest, Verdict, now
 from s80lab.base.strict import Strict
@@ -31,6 +32,7 @@ __all__ = [
     "drop",
     "find",
     "known",
+    "local",
     "prune",
     "verify",
 ]
@@ -135,7 +137,8 @@ async def build(
             began = time.monotonic()
             folder = STORE.folder(wanted.name)
             with staging(folder) as partial:
-                said = await make(partial)
+                async with workplace(partial) as place:
+                    said = await make(place)
                 job.update("hashing")
                 files = await asyncio.to_thread(_hash_files, partial)
             manifest = Manifest(
@@ -150,6 +153,15 @@ async def build(
             )
             STORE.record(manifest)
             return Checkpoint(manifest, folder)
+
+
+async def local(checkpoint: Checkpoint, job: Job) -> Checkpoint:
+    """The checkpoint on the host's own disk, where one is set for that (base/stage.py)."""
+    manifest, folder = checkpoint.manifest, checkpoint.folder
+    hashes = {path.name: "" for path in sorted(folder.iterdir()) if path.is_file()}
+    hashes |= {name: record.sha256 for name, record in manifest.files.items()}
+    copy = await staged(folder, manifest.content, hashes, _hash, lambda: job.update("waiting for its copy"))
+    return Checkpoint(manifest, copy)
 
 
 def all_checkpoints() -> list[Checkpoint]:

@@ -8,9 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from s80lab.base.errors import UserError
-from s80lab.config.experiment import Scale
+from s80lab.config.experiment import Phases, Scale
 
 GIB = 1 << 30
+# Instructions a second of a guest with the model on one core: 51 to 79 M were measured where every core had one
+# (results/reference/small). What a run takes beside them: copies, hashes, report.
+SLOWEST_RUN = 50_000_000
+START_S = 60.0
 # Kernel, initramfs, servers and page tables beside the mail in the guest's RAM file.
 GUEST_BASE = 5 * GIB // 4
 # Private pages of a measured run, with QEMU's translated code and the model's caches.
@@ -29,6 +33,21 @@ class Need:
 
     def __str__(self) -> str:
         return f"{self.disk / GIB:.1f} GiB of disk and {self.memory / GIB:.1f} GiB of memory"
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Of one job, from what was measured and rather too much. core_s: seconds of one core; memory: bytes."""
+
+    core_s: float
+    memory: int
+
+
+def run_cost(phases: Phases, scale: Scale) -> Cost:
+    """Of a seed's warm-up and measured run on a ready checkpoint. The longest warm-up; the region may be twice its
+    least length; the guest's RAM is written through the page cache, which a batch system counts too."""
+    length = phases.warmup_max + phases.skip + 2 * phases.measure
+    return Cost(START_S + length / SLOWEST_RUN, RUN_MEMORY + checkpoint_bytes(scale))
 
 
 def checkpoint_bytes(scale: Scale) -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One measured run: restored from a checkpoint, its folder whole or absent, its rows in the database last."""
+"""One measured run: restored from a checkpoint, its folder whole or absent."""
 
 from __future__ import annotations
 
@@ -34,7 +34,6 @@ from s80lab.report.misses.log import LOG
 from s80lab.report.misses.run import MAP, write_map, write_misses
 from s80lab.report.profile import PROFILE, write_profile
 from s80lab.report.write import write_run_report
-from s80lab.results.database import insert_run
 from s80lab.results.identities import check_run
 from s80lab.results.inversions import ORDER
 from s80lab.results.metrics.derive import write_stats
@@ -58,6 +57,11 @@ def run_folder(plan: Plan, warm_content: str) -> Path:
     return paths.runs() / f"{plan.name}-{plan.scale_name}-s{plan.seed}-{key}"
 
 
+def job_key(plan: Plan) -> str:
+    """Hash of all that decides the run's numbers and is known before its warm guest is there."""
+    return value_hash({"experiment": plan.name, **plan.run_inputs("")})
+
+
 def measured(plan: Plan) -> Path | None:
     """The folder of the plan's run where it is whole, even if its warm checkpoint has been dropped since."""
     warm = checkpoint.known(plan.warm_name, plan.warm_key)
@@ -68,7 +72,6 @@ def measured(plan: Plan) -> Path | None:
     ]
     if warm is None or not is_whole(folder := run_folder(plan, warm.content), *asked):
         return None
-    insert_run(paths.database(), folder)
     return folder
 
 
@@ -94,11 +97,11 @@ async def measure(plan: Plan, warm: Checkpoint, job: Job) -> Path:
     lock = paths.runs() / f".{folder.name}.lock"
     async with exclusive(lock, lambda: job.update("waiting for another process that measures it")) as waited:
         if not (waited and is_whole(folder)):
+            warm = await checkpoint.local(warm, job)
             with staging(folder) as partial:
                 timing = await live(plan, warm, partial, job)
                 job.update("report")
                 await to_its_end(finish, plan, warm, folder.name, inputs, timing, partial)
-        insert_run(paths.database(), folder)
     return folder
 
 

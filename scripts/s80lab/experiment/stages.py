@@ -18,26 +18,32 @@ from s80lab.experiment.plan import Plan, missing
 from s80lab.experiment.ready import build_ready
 from s80lab.experiment.run import measure, measured
 from s80lab.experiment.warm import build_warm
+from s80lab.results.database import insert_run
 
 Until = Literal["ready", "warm", "run"]
 
 
 class Pipeline:
     """jobs: guests at once (0: one for each host core). again: measure anew what is there already. drop: remove each
-    warm checkpoint once its run is whole, so that no more of them lie on the disk than guests run at once."""
+    warm checkpoint once its run is whole, so that no more of them lie on the disk than guests run at once. enter: the
+    runs' rows into the database."""
 
-    def __init__(self, board: Board, jobs: int = 0, again: bool = False, drop: bool = False) -> None:
+    def __init__(
+        self, board: Board, jobs: int = 0, again: bool = False, drop: bool = False, enter: bool = True
+    ) -> None:
         self._board = board
         self._jobs = jobs or host.cores()
         self._slots = asyncio.Semaphore(self._jobs)
         self._again = again
         self._drop = drop
+        self._enter = enter
         self._ready: dict[str, asyncio.Task[Checkpoint]] = {}
 
     async def go(self, plans: Sequence[Plan], until: Until = "run") -> list[Path]:
         """Runs the experiments up to a stage; the folders of all measured runs (none before the last stage)."""
         tidy(self._board.say, paths.checkpoints(), paths.runs())
         whole = [None if until != "run" or self._again else measured(plan) for plan in plans]
+        self._to_database(whole)
         lacking = [plan for plan, folder in zip(plans, whole, strict=True) if folder is None]
         if lacking:
             self._check_needs(lacking, until)
@@ -68,9 +74,15 @@ class Pipeline:
             if until == "warm":
                 return None
             folder = await self._measure(plan, warm)
+        self._to_database([folder])
         if self._drop:
             checkpoint.drop(warm)
         return folder
+
+    def _to_database(self, folders: Sequence[Path | None]) -> None:
+        for folder in folders if self._enter else ():
+            if folder is not None:
+                insert_run(paths.database(), folder)
 
     async def _build_ready(self, plan: Plan) -> Checkpoint:
         job = self._board.job(plan.ready_name)

@@ -7,13 +7,13 @@ results rest on have stopped drifting, or at a stated limit (and then says that 
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 import time
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from s80lab.base.copying import sparse_copy
 from s80lab.base.errors import UserError
 from s80lab.base.progress import Job
 from s80lab.config.experiment import Phases
@@ -170,17 +170,3 @@ class WarmupFollower:
 def guess(done: int, then: float, mips: float | None, window: int) -> float:
     """Instructions by now, from those at the time `then` and the speed; no more than a window ahead."""
     return done + min((time.monotonic() - then) * (mips or 0.0) * 1e6, window)
-
-
-async def sparse_copy(source: Path, target: Path) -> None:
-    """Copies a file without filling its holes; UserError where the disk is full."""
-    command = ["cp", "--reflink=auto", "--sparse=auto", str(source), str(target)]
-    process = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
-    try:
-        _, said = await process.communicate()
-    except asyncio.CancelledError:
-        process.kill()
-        await process.wait()
-        raise
-    if process.returncode:
-        raise UserError(f"{source} could not be copied to {target.parent}: {said.decode().strip()}")

@@ -4,6 +4,9 @@
     insert_run(database: Path, run_dir: Path) -> None
         Writes the rows of one whole run (manifest.json, stats.json, transactions.json unless it is a
         replay) in one transaction; the same run again replaces its rows. Creates the database when absent.
+    insert_runs(database: Path, run_dirs: Sequence[Path]) -> int
+        The same for many runs in one transaction; what is there already, value for value, is left alone. How many
+        runs it has changed.
     list_runs(database: Path) -> list[dict[str, Any]]
         One row a run, oldest first.
 
@@ -16,7 +19,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -24,9 +27,9 @@ from typing import Any
 from s80lab.base.errors import UserError
 from s80lab.base.folder import read_load, read_manifest, read_stats
 from s80lab.base.paths import ROOT
-from s80lab.results.rows import delete_and_insert
+from s80lab.results.rows import RunRecord, delete_and_insert, is_entered
 
-__all__ = ["insert_run", "list_runs"]
+__all__ = ["insert_run", "insert_runs", "list_runs"]
 
 SCHEMA_FILE = ROOT / "results" / "schema.sql"
 SCHEMA_VERSION = 4
@@ -35,17 +38,27 @@ BUSY_TIMEOUT_S = 60.0
 
 def insert_run(database: Path, run_dir: Path) -> None:
     """See the module's text. Raises UserError when the run is not whole or the database is unfit."""
-    manifest = read_manifest(run_dir)
-    stats = read_stats(run_dir)
-    load = read_load(run_dir, manifest)
-    database.parent.mkdir(parents=True, exist_ok=True)
-    folder = Path(os.path.relpath(run_dir, database.parent)).as_posix()
+    run = _read(run_dir, database)
     try:
-        with closing(connect(database)) as connection, _transaction(connection):
-            _ensure_schema(connection, database)
-            delete_and_insert(connection, manifest, stats, load, folder)
+        with _writing(database) as connection:
+            delete_and_insert(connection, run)
     except sqlite3.Error as error:
-        raise UserError(f"{database}: the run {manifest['run']} could not be written ({error})") from None
+        raise UserError(f"{database}: the run {run.manifest['run']} could not be written ({error})") from None
+
+
+def insert_runs(database: Path, run_dirs: Sequence[Path]) -> int:
+    """See the module's text. Raises UserError when a run is not whole or the database is unfit, and writes no row."""
+    changed = 0
+    try:
+        with _writing(database) as connection:
+            for run_dir in run_dirs:
+                run = _read(run_dir, database)
+                if not is_entered(connection, run):
+                    delete_and_insert(connection, run)
+                    changed += 1
+    except sqlite3.Error as error:
+        raise UserError(f"{database}: the runs could not be written ({error})") from None
+    return changed
 
 
 def list_runs(database: Path) -> list[dict[str, Any]]:
@@ -58,12 +71,35 @@ def list_runs(database: Path) -> list[dict[str, Any]]:
         return [dict(row) for row in connection.execute("SELECT * FROM run ORDER BY created, id")]
 
 
+def require_schema(database: Path) -> None:
+    """UserError where there is a database of another schema."""
+    if database.exists():
+        with closing(connect(database)) as connection:
+            _check_version(connection, database)
+
+
 def connect(database: Path) -> sqlite3.Connection:
     """A writing connection in which transactions are begun and ended by hand."""
     connection = sqlite3.connect(database, timeout=BUSY_TIMEOUT_S, isolation_level=None)
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA synchronous = FULL")
     return connection
+
+
+def _read(run_dir: Path, database: Path) -> RunRecord:
+    """What a whole run's folder holds for the database."""
+    manifest = read_manifest(run_dir)
+    folder = Path(os.path.relpath(run_dir, database.parent)).as_posix()
+    return RunRecord(manifest, read_stats(run_dir), read_load(run_dir, manifest), folder)
+
+
+@contextmanager
+def _writing(database: Path) -> Iterator[sqlite3.Connection]:
+    """A transaction on the database, made where it is absent."""
+    database.parent.mkdir(parents=True, exist_ok=True)
+    with closing(connect(database)) as connection, _transaction(connection):
+        _ensure_schema(connection, database)
+        yield connection
 
 
 @contextmanager

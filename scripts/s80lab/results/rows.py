@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import itertools
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from s80lab.results.metrics.derive import of
@@ -41,41 +43,60 @@ _COUNTED = {
 }
 
 Row = Sequence[Any]
+_COLUMNS = ("id", *_RUN, "capture", "form", "clients", "think_ms", "warm", "status", "reasons", "folder")
 
 
-def delete_and_insert(
-    connection: sqlite3.Connection,
-    manifest: Mapping[str, Any],
-    stats: Mapping[str, Any],
-    load: Mapping[str, Any] | None,
-    folder: str,
-) -> None:
-    """Replaces the run's rows; the caller holds the transaction. load: None of a replay."""
-    run = manifest["run"]
-    source = manifest.get("capture", {})
-    job = source if load is None else load
-    verdict, reasons = standing_of(stats)
-    connection.execute("DELETE FROM run WHERE id = ?", (run,))
-    connection.execute(
-        f"INSERT INTO run (id, {', '.join(_RUN)}, capture, form, clients, think_ms, warm, status, reasons, "
-        "folder, created) "
-        f"VALUES (?, {', '.join('?' * len(_RUN))}, ?, ?, ?, ?, ?, ?, ?, ?, coalesce(?, datetime('now')))",
-        (
-            *(run, *(manifest[key] for key in _RUN)),
+@dataclass(frozen=True)
+class RunRecord:
+    """What is read of a run's folder. load: None of a replay; folder: relative to the database."""
+
+    manifest: Mapping[str, Any]
+    stats: Mapping[str, Any]
+    load: Mapping[str, Any] | None
+    folder: str
+
+    def columns(self) -> tuple[Any, ...]:
+        """Of the table `run`, without the hour at which it was entered."""
+        manifest, source = self.manifest, self.manifest.get("capture", {})
+        job = source if self.load is None else self.load
+        verdict, reasons = standing_of(self.stats)
+        return (
+            *(manifest["run"], *(manifest[key] for key in _RUN)),
             *(source.get("name"), source.get("form"), job.get("clients"), job.get("think_ms")),
-            *(stats["warmup"]["verdict"], verdict, "; ".join(reasons)),
-            *(folder, manifest.get("created")),
-        ),
+            *(self.stats["warmup"]["verdict"], verdict, "; ".join(reasons), self.folder),
+        )
+
+
+def delete_and_insert(connection: sqlite3.Connection, run: RunRecord) -> None:
+    """Replaces the run's rows; the caller holds the transaction."""
+    name = run.manifest["run"]
+    connection.execute("DELETE FROM run WHERE id = ?", (name,))
+    connection.execute(
+        f"INSERT INTO run ({', '.join(_COLUMNS)}, created) "
+        f"VALUES ({', '.join('?' * len(_COLUMNS))}, coalesce(?, datetime('now')))",
+        (*run.columns(), run.manifest.get("created")),
     )
-    for table, rows in _tables(manifest, stats, load):
-        for row in rows:
-            marks = ", ".join("?" * (len(row) + 1))
-            connection.execute(f"INSERT INTO {table} VALUES ({marks})", (run, *row))
+    for table, rows in _tables(run):
+        whole = [(name, *row) for row in rows]
+        if whole:
+            connection.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(whole[0]))})", whole)
 
 
-def _tables(
-    manifest: Mapping[str, Any], stats: Mapping[str, Any], load: Mapping[str, Any] | None
-) -> Iterator[tuple[str, Iterable[Row]]]:
+def is_entered(connection: sqlite3.Connection, run: RunRecord) -> bool:
+    """Whether exactly these rows are there."""
+    name = run.manifest["run"]
+    there = connection.execute(f"SELECT {', '.join(_COLUMNS)} FROM run WHERE id = ?", (name,)).fetchone()
+    if there != run.columns():
+        return False
+    for table, rows in _tables(run):
+        entered = connection.execute(f"SELECT * FROM {table} WHERE run = ?", (name,)).fetchall()
+        if Counter(entered) != Counter((name, *row) for row in rows):
+            return False
+    return True
+
+
+def _tables(run: RunRecord) -> Iterator[tuple[str, Iterable[Row]]]:
+    manifest, stats, load = run.manifest, run.stats, run.load
     yield "input", manifest["inputs"].items()
     yield "version", manifest["versions"].items()
     yield "design", manifest.get("design", {}).items()

@@ -18,10 +18,22 @@ from s80lab.capture.store import Capture
 from s80lab.experiment import resources
 from s80lab.experiment.run import is_whole
 from s80lab.results.inversions import ORDER
+from s80lab.trace.tool import capture_info
 
 MIB = 1 << 20
 # A replay's memory: four bytes for each line of the guest's memory, the tags of all caches, a window, the decompressor.
 REPLAY_MEMORY = 512 * MIB
+
+
+# Events a second of one core: 30 to 50 M were measured (docs/capture.md), fewer where the caches are small. What a
+# replay takes beside them: statistics and identities.
+SLOWEST_REPLAY = 20_000_000
+START_S = 2.0
+
+
+def replay_cost(capture: Capture) -> resources.Cost:
+    """Of one design on this capture."""
+    return resources.Cost(START_S + capture_info(capture.path)["events"] / SLOWEST_REPLAY, REPLAY_MEMORY)
 
 
 async def explore(
@@ -31,9 +43,10 @@ async def explore(
     jobs: int = 0,
     again: bool = False,
     order: bool = False,
+    enter: bool = True,
 ) -> list[Path]:
     """The folders of the replays, in the order of the designs. jobs: processes at once (0: one a host core, as far
-    as the memory goes). order: with the order inversions."""
+    as the memory goes). order: with the order inversions. enter: their rows into the database."""
     tidy(board.say, paths.runs())
     folders = [run_folder(capture, design) for design in designs]
     unique = dict(zip(folders, designs, strict=True))
@@ -45,7 +58,7 @@ async def explore(
 
     async def one(folder: Path, design: Design) -> None:
         if folder not in missing:
-            await replay(capture, design, lambda done, total: None)
+            await replay(capture, design, lambda done, total: None, enter=enter)
             return
         async with slots:
             await replay(
@@ -55,6 +68,7 @@ async def explore(
                 again=again,
                 order=order,
                 alone=len(missing) == 1,
+                enter=enter,
             )
             whole.finished(folder)
 

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Parts of a list that several hosts share out without talking to each other: every one sorts it by the same hashes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from s80lab.base.errors import UserError
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Part `number` (from 1) of `of`."""
+
+    number: int = 1
+    of: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
+
+    def take(self, items: Sequence[T]) -> list[T]:
+        """Every `of`-th of the items from the `number`-th on: parts differ by one in length and overlap nowhere."""
+        return list(items[self.number - 1 :: self.of])
+
+
+def parse_shard(text: str) -> Shard:
+    """The shard of `--shard I/N`; UserError where it is none."""
+    match = re.fullmatch(r"(\d{1,9})/(\d{1,9})", text)
+    if match is None:
+        raise UserError(f"--shard {text}: write I/N, for example 1/10 for the first of ten")
+    number, of = int(match[1]), int(match[2])
+    if not 1 <= number <= of:
+        raise UserError(f"--shard {text}: there is no part {number} of {of}; write 1/{of} to {of}/{of}")
+    return Shard(number, of)
+
+
+def by_hash(items: Sequence[T], hash: Callable[[T], str]) -> dict[str, T]:
+    """The items by their hashes, sorted by these; those of one hash are one item, the first."""
+    first = {hash(item): item for item in reversed(items)}
+    return dict(sorted(first.items()))

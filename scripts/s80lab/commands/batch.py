@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`s80lab batch --slurm`: a job script for an exploration or a run, to be given to sbatch."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from s80lab.base.errors import UserError
+
+# Of a task: short enough to find a place among others' jobs and to lose little, long enough to be worth a job.
+TASK_S = 20 * 60
+# Over the estimate, and never less: a node may be slower than the one that was measured, or busy.
+MARGIN, LEAST_MINUTES = 2.0, 10
+TASKS_MOST = 1000
+MIB = 1 << 20
+
+SCRIPT = """\
+#!/bin/bash
+# {jobs} jobs (list {key}) in {tasks} tasks of about {minutes} minutes. Give this to sbatch; when all tasks have ended,
+# `s80lab collect` enters their runs into the database. Cut off or killed? Give it to sbatch again: what is whole stays.
+{prepare}#SBATCH --job-name=s80lab-{verb}
+#SBATCH --array=1-{tasks}
+#SBATCH --ntasks=1
+#SBATCH --cpus-per-task={cpus}
+#SBATCH --mem={memory}M
+#SBATCH --time={limit}
+#SBATCH --signal=B:TERM@60
+#SBATCH --requeue
+#SBATCH --open-mode=append
+{options}set -u
+{exports}cd {here}
+{stage}# In the background, so that the shell hears the signal that comes a minute before the limit, and passes it on.
+{command} --shard "$SLURM_ARRAY_TASK_ID/{tasks}" --jobs {cpus} &
+work=$!
+trap 'kill -TERM $work' TERM
+wait $work
+ended=$?
+while kill -0 $work 2>/dev/null; do
+    wait $work
+    ended=$?
+done
+exit $ended
+"""
+STAGE = """\
+export S80LAB_STAGE={place}/s80lab-$SLURM_JOB_ID
+trap 'rm -rf "$S80LAB_STAGE"' EXIT
+"""
+# Else every task would build it, or wait for the one that does.
+PREPARE = "# Before it: `s80lab checkpoint build ... --stage ready` of the same experiments.\n"
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a command has to do, as its --list says. seconds: of one core, of all jobs; memory: bytes of one job."""
+
+    key: str
+    jobs: int
+    seconds: float
+    memory: int
+
+
+def batch_command(
+    words: Annotated[
+        list[str],
+        typer.Argument(metavar="COMMAND...", help="`run ...` or `explore ...`, as it is without a batch system."),
+    ],
+    slurm: Annotated[
+        bool, typer.Option("--slurm", help="For sbatch, as an array of tasks (the one kind so far).")
+    ] = False,
+    tasks: Annotated[
+        int | None, typer.Option(min=1, max=TASKS_MOST, help="Default: as many as take about 20 minutes each.")
+    ] = None,
+    cpus: Annotated[int, typer.Option(min=1, help="Cores of a task: so many replays or guests at once.")] = 1,
+    minutes: Annotated[int | None, typer.Option(min=2, help="A task's limit (default: twice the estimate).")] = None,
+    memory: Annotated[int | None, typer.Option(min=1, help="MiB of a task (default: by what is to be done).")] = None,
+    stage: Annotated[
+        str | None, typer.Option(help="Folder on the nodes' own disks to copy checkpoints and captures to: '$TMPDIR'.")
+    ] = None,
+    options: Annotated[
+        list[str] | None, typer.Option("--option", help="One more of sbatch's, e.g. --option=--partition=short.")
+    ] = None,
+) -> None:
+    """Prints a job script that does an exploration or a run in tasks, each of which leaves whole runs or none."""
+    if not slurm:
+        raise UserError("say for which batch system: --slurm")
+    work = _work(words)
+    count = min(tasks or math.ceil(work.seconds / (TASK_S * cpus)), work.jobs, TASKS_MOST) or 1
+    seconds = work.seconds / work.jobs * math.ceil(math.ceil(work.jobs / count) / cpus) if work.jobs else 0.0
+    command = [sys.executable, "-m", "s80lab"]
+    exports = [f"export {name}={shlex.quote(value)}" for name, value in sorted(os.environ.items()) if _is_ours(name)]
+    print(
+        SCRIPT.format(
+            jobs=work.jobs,
+            key=work.key,
+            tasks=count,
+            minutes=math.ceil(seconds / 60),
+            prepare=PREPARE if words[0] == "run" else "",
+            verb=words[0],
+            cpus=cpus,
+            memory=memory or math.ceil(cpus * work.memory / MIB),
+            limit=minutes or max(LEAST_MINUTES, math.ceil(MARGIN * seconds / 60)),
+            options="".join(f"#SBATCH {one}\n" for one in options or []),
+            exports="".join(f"{line}\n" for line in exports),
+            here=shlex.quote(str(Path.cwd())),
+            stage=STAGE.format(place=stage) if stage else "",
+            command=shlex.join([*command, *words]),
+        ),
+        end="",
+    )
+
+
+def _work(words: Sequence[str]) -> Work:
+    """What the command itself says of it; its refusal is ours."""
+    if words[0] not in ("run", "explore"):
+        raise UserError(f"batch {words[0]}: only `run` and `explore` are done in tasks")
+    ours = {"--shard", "--list", "--json", "--jobs"} & {word.partition("=")[0] for word in words}
+    if ours:
+        raise UserError(f"batch: {min(ours)} is for the script to say; leave it away")
+    command = [sys.executable, "-m", "s80lab", *words, "--list", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise UserError(done.stderr.strip().removeprefix("s80lab: "))
+    said = json.loads(done.stdout)
+    return Work(said["list"], said["of"], said["core_seconds"], said["memory_bytes"])
+
+
+def _is_ours(name: str) -> bool:
+    """Where the laboratory's parts lie is the same for the tasks; each has a stage of its own."""
+    return name.startswith("S80LAB_") and name != "S80LAB_STAGE"

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`s80lab collect`: the run folders of many hosts into one database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from s80lab.base import paths
+from s80lab.base.strict import shown
+from s80lab.results.collect import collect
+
+
+def collect_command(
+    folders: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Run folders, folders of them, results folders; without any the lab's own runs."),
+    ] = None,
+) -> None:
+    """Copies whole runs of other hosts into the lab's results and enters all into its database, in one transaction."""
+    done = collect(folders or [paths.runs()], paths.runs(), paths.database())
+    print(
+        f"{done.runs} runs: {done.copied} copied to {shown(paths.runs())}, {done.entered} entered into "
+        f"{shown(paths.database())}, the others were there"
+    )
+    if done.unfinished:
+        print(f"{done.unfinished} partial folders left alone: somebody is at work on them, or was interrupted")

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The job script of `s80lab batch --slurm`, run by the shell as a batch system would: tasks, and the signal before the
+limit. tests/cluster has a real Slurm."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from tests.capture.conftest import write_capture
+from tests.lab import LIMIT_S, Lab
+
+GRID = ("--vary", "protocol=msi,moesi", "--vary", "l2.size=32KiB..64KiB")
+
+
+def script(lab: Lab, *words: str) -> str:
+    return lab.answer("batch", "--slurm", *words)
+
+
+def task(text: str, number: int, folder: Path, **more: str) -> subprocess.Popen[str]:
+    """One task of the array, as the node's shell runs it; it has nothing of this process's environment but the path."""
+    file = folder / "job.sh"
+    file.write_text(text)
+    environment = {"PATH": os.environ["PATH"], "SLURM_ARRAY_TASK_ID": str(number), "SLURM_JOB_ID": "17", **more}
+    return subprocess.Popen(
+        ["bash", file],
+        env=environment,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def test_the_tasks_do_everything_and_leave_no_database(place: Lab, drawn_file: Path, tmp_path: Path) -> None:
+    text = script(place, "--tasks", "3", "--stage", str(tmp_path / "node"), "explore", str(drawn_file), *GRID)
+    assert "#SBATCH --array=1-3\n" in text and "#SBATCH --mem=512M\n" in text
+    assert "#SBATCH --signal=B:TERM@60\n#SBATCH --requeue\n" in text
+    (tmp_path / "node").mkdir()
+    for number in (1, 2, 3):
+        said, _ = (process := task(text, number, tmp_path)).communicate(timeout=LIMIT_S)
+        assert process.returncode == 0 and f"shard {number}/3" in said, said
+    assert len(place.runs()) == 4 and not (place.results / "s80lab.sqlite").exists()
+    assert list((tmp_path / "node").iterdir()) == []  # the task's copies are gone
+    assert "4 runs: 0 copied" in place.call("collect") and "4 entered" not in place.call("collect")
+
+
+def test_the_signal_before_the_limit_leaves_nothing_half(place: Lab, tmp_path: Path) -> None:
+    capture = write_capture(tmp_path / "long.s80c", accesses=1_000_000)
+    text = script(place, "--tasks", "1", "explore", str(capture), "--vary", "l2.size=16KiB..1MiB")
+    process = task(text, 1, tmp_path)
+    while not place.partial():
+        assert process.poll() is None, process.communicate()[0]
+        time.sleep(0.005)
+    process.send_signal(signal.SIGTERM)
+    said, _ = process.communicate(timeout=LIMIT_S)
+    assert process.returncode == 130, said
+    assert "interrupted; nothing partial is kept" in said and place.partial() == []
+    done = len(place.runs())
+    said, _ = (process := task(text, 1, tmp_path)).communicate(timeout=LIMIT_S)  # as --requeue does
+    assert process.returncode == 0 and f"7 designs, {done} of them replayed already" in said
+    assert len(place.runs()) == 7
+
+
+def test_time_and_memory_are_of_what_is_to_be_done(place: Lab, drawn_file: Path) -> None:
+    text = script(place, "--cpus", "2", "explore", str(drawn_file), *GRID)
+    assert "in 1 tasks of about 1 minutes" in text and "#SBATCH --mem=1024M\n#SBATCH --time=10\n" in text
+    text = script(
+        place,
+        *("--minutes", "90", "--memory", "99", "--tasks", "50", "--option=--partition=short"),
+        *("explore", str(drawn_file), *GRID),
+    )
+    assert "#SBATCH --array=1-4\n" in text  # no more tasks than designs
+    assert re.search(r"--mem=99M\n#SBATCH --time=90\n(.*\n)*#SBATCH --partition=short\nset -u\n", text)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["explore", "DRAWN", *GRID], "say for which batch system: --slurm"),
+        (["--slurm", "replay", "DRAWN"], "batch replay: only `run` and `explore` are done in tasks"),
+        (["--slurm", "explore", "DRAWN", *GRID, "--shard=1/2"], "batch: --shard is for the script to say"),
+        (["--slurm", "explore", "DRAWN", *GRID, "--jobs", "3"], "batch: --jobs is for the script to say"),
+        (["--slurm", "explore", "DRAWN"], "nothing to explore: write what varies"),
+        (["--slurm", "explore", "missing.s80c", *GRID], "there is no capture file missing.s80c"),
+    ],
+)
+def test_what_is_no_work_for_a_batch_system(place: Lab, drawn_file: Path, words: list[str], sentence: str) -> None:
+    said = place.call("batch", *(str(drawn_file) if word == "DRAWN" else word for word in words), code=2)
+    assert sentence in said and len(said.splitlines()) == 1

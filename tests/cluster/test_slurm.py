@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""An exploration of 208 designs on a real Slurm, a node of which dies: the results are those of one host."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.capture.conftest import write_capture
+from tests.cluster.conftest import same
+from tests.cluster.slurm import Slurm
+from tests.lab import Lab
+
+DESIGNS = 208
+GRID = (
+    *("--vary", "protocol=msi,mesi,mosi,moesi", "--vary", "l2.size=16KiB..128KiB"),
+    *("--vary", "latency.memory=" + ",".join(str(100 + 5 * step) for step in range(DESIGNS // 16))),
+)
+
+
+def test_an_exploration_in_tasks(cluster: Slurm, shared: Lab, tmp_path: Path) -> None:
+    """One task is told to end as before its limit, a node dies with another and comes back."""
+    capture = write_capture(tmp_path / "drawn.s80c", accesses=200_000)
+    local = Lab(tmp_path / "checkpoints", tmp_path / "local" / "results")
+    local.call("explore", str(capture), *GRID)
+
+    script = shared.answer("batch", "--slurm", "--tasks", "8", "explore", str(capture), *GRID)
+    job = cluster.submit(script)
+    cluster.until(
+        lambda: len(list(cluster.folder.glob("out-*"))) == 2 and len(shared.runs()) >= 10, "two tasks at work"
+    )
+    told, dies = _by_node(cluster, "n2"), _by_node(cluster, "n1")
+    cluster.terminate(told)
+    cluster.crash_node("n1")
+    cluster.start_node("n1")
+    cluster.until(
+        lambda: dies in cluster.queue("PENDING") or dies not in cluster.queue(), "the task to be queued again"
+    )
+    cluster.until(lambda: cluster.release() or not cluster.queue(), "all tasks to end")
+    assert "Restarts=1" in cluster.call("scontrol", "show", "job", dies)
+    assert "nothing partial is kept" in (cluster.folder / f"out-{told.partition('_')[2]}").read_text()
+    assert job in told and len(shared.runs()) < DESIGNS
+
+    cluster.submit(script)  # does what is missing
+    cluster.until(lambda: not cluster.queue(), "all tasks to end")
+    assert (len(shared.runs()), shared.partial()) == (DESIGNS, [])
+    assert not (shared.results / "s80lab.sqlite").exists()
+    assert f"{DESIGNS} runs: 0 copied" in shared.call("collect")
+    assert same(local, shared)
+
+
+def _by_node(cluster: Slurm, node: str) -> str:
+    """The task that runs there, as `17_3`."""
+    return cluster.call(
+        "squeue", "--noheader", "--array", "--states=RUNNING", f"--nodelist={node}", "--format=%i"
+    ).strip()

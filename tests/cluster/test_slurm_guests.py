@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs of both mixes on a real Slurm, a node of which dies: the results are those of one host, whose checkpoints came
+over by export and import. $S80LAB_SLURM_SEEDS: how many seeds (1; `make slurm` has six)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from tests.cluster.conftest import same
+from tests.cluster.slurm import Slurm
+from tests.lab import Lab
+
+pytestmark = pytest.mark.guest
+
+SEEDS = ",".join(str(seed) for seed in range(1, 1 + int(os.environ.get("S80LAB_SLURM_SEEDS", "1"))))
+
+
+def test_runs_in_tasks(cluster: Slurm, whole: Lab, shared: Lab, tmp_path: Path) -> None:
+    local = Lab(whole.checkpoints, tmp_path / "local" / "results")
+    words = ("run", "imapb", "imape", "--scale", "tiny", "--seeds", SEEDS)
+    local.call(*words)
+    names = {run.name: local.checkpoint_of(run).name for run in local.runs()}
+    ready = {path.name for path in whole.checkpoints.glob("ready-tiny-*") if path.is_dir()}
+    for name in sorted({*names.values(), *ready}):
+        shared.call("checkpoint", "import", _exported(whole, name, tmp_path / "transfer"))
+
+    script = shared.answer("batch", "--slurm", "--tasks", str(len(names)), "--stage", str(tmp_path / "node"), *words)
+    cluster.submit(script)
+    cluster.until(lambda: any(path.stat().st_size for path in _measured(shared)), "a measured region")
+    cluster.crash_node("n1")
+    cluster.start_node("n1")
+    cluster.until(lambda: cluster.release() or not cluster.queue(), "all tasks to end")
+    assert {run.name for run in shared.runs()} == set(names), cluster.logs()
+    shared.call("collect")
+    assert same(local, shared)
+
+
+def _measured(lab: Lab) -> list[Path]:
+    return list(lab.results.glob("runs/.partial-*/snapshots.jsonl"))
+
+
+def _exported(lab: Lab, name: str, to: Path) -> str:
+    lab.call("checkpoint", "export", name, str(to))
+    return str(to / name)
