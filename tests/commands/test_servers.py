@@ -9,8 +9,13 @@ from pathlib import Path
 import pytest
 from tests.lab import Lab
 
+from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.commands.parts import latest_runs
+from s80lab.commands.parts import build_images, latest_runs
+from s80lab.config.server import load_server
+from s80lab.experiment.plan import Options
+from s80lab.image import build
+from s80lab.image.build import image_folder, is_current, load_image
 from s80lab.report.data import read_groups
 from s80lab.results.database import insert_run, list_runs
 
@@ -31,6 +36,24 @@ def test_the_latest_runs_are_the_experiments_servers(uw: Path) -> None:
     assert latest_runs(["imape"], "tiny", server="uw") == [uw]
     with pytest.raises(UserError, match="no run of imape is in"):
         latest_runs(["imape"], "tiny", server="cyrus")
+
+
+def test_an_image_of_other_inputs_is_built_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "BUILD", tmp_path)
+    folder, server = image_folder("debian", "uw"), load_server("uw")
+    if not all((paths.BIN / program).is_file() for program in server.programs):
+        pytest.skip(f"its programs are not built: they need {server.parts['uw'].needs}")
+    build_images(["imapb"], Options(server="uw"))
+    built = load_image(folder)
+    assert is_current(folder, server)
+    stale = built.model_copy(update={"inputs_sha256": "of another time"})
+    (folder / "manifest.json").write_text(stale.model_dump_json())
+    assert not is_current(folder, server)
+    build_images(["imapb"], Options(server="uw"))
+    assert load_image(folder) == built
+    time = (folder / "initramfs.cpio").stat().st_mtime_ns
+    build_images(["imapb"], Options(server="uw"))
+    assert (folder / "initramfs.cpio").stat().st_mtime_ns == time
 
 
 def test_the_database_and_the_report_name_the_server(uw: Path, measured: Lab) -> None:

@@ -12,6 +12,7 @@ from tests.lab import Lab
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.experiment.plan import Options, Plan, draft
+from s80lab.gem5.plan import gem5_plans
 from s80lab.guest.qemu import find_qemu
 from s80lab.image import build
 
@@ -72,6 +73,15 @@ def test_what_is_not_there_is_refused(lab: Lab, swept: Path, wrong: str, refusal
     swept.write_text(swept.read_text().replace(SWEEP, f"\n[sweep]\n{wrong}\n"))
     with pytest.raises(UserError, match=refusal):
         plans(Options(seeds=[1]))
+
+
+@pytest.mark.parametrize("read", [draft, gem5_plans])
+def test_a_metric_that_no_report_has_is_refused_where_the_experiment_is_read(
+    swept: Path, read: Callable[[str, Options], object]
+) -> None:
+    swept.write_text('show = ["through_put"]\n' + swept.read_text())
+    with pytest.raises(UserError, match=r"swept\.toml: `show` names the metric `through_put`, .*throughput"):
+        read("swept", Options())
 
 
 def test_keys_of_the_scale_are_swept_too(lab: Lab, swept: Path) -> None:

@@ -23,13 +23,13 @@ from s80lab.commands.output import AsJson, print_json
 from s80lab.config.axes import sweep_points
 from s80lab.config.experiment import load_experiment
 from s80lab.config.server import load_server
-from s80lab.experiment.plan import Options, Plan, draft
+from s80lab.experiment.plan import Options, Plan, draft, read_experiment
 from s80lab.experiment.stages import Pipeline, Until
 from s80lab.gem5.binary import require
 from s80lab.gem5.plan import Gem5Plan, gem5_plans
 from s80lab.gem5.stages import Gem5Pipeline
 from s80lab.guest.qemu import find_qemu
-from s80lab.image.build import build_image, image_folder
+from s80lab.image.build import build_image, image_folder, is_current
 from s80lab.results.database import list_runs
 
 T = TypeVar("T")
@@ -51,7 +51,7 @@ Again = Annotated[bool, typer.Option("--again", help="Measure anew what has been
 
 def make_plans(experiments: Sequence[str], options: Options) -> list[Plan]:
     """The experiments, resolved, one plan a seed; what is wrong with the words is told before a QEMU is looked for.
-    An image that is not there is built."""
+    An image that is not there, or of other inputs, is built."""
     build_images(experiments, options)
     drafts = [draft(name, options) for name in dict.fromkeys(experiments)]
     qemu = find_qemu()
@@ -59,13 +59,13 @@ def make_plans(experiments: Sequence[str], options: Options) -> list[Plan]:
 
 
 def build_images(experiments: Sequence[str], options: Options) -> None:
-    """The images of the experiments' servers that are not there yet."""
-    for name in dict.fromkeys(experiments):
-        experiment = load_experiment(name, options.overrides())
-        for at in map(experiment.at, sweep_points(experiment.sweep)):
-            folder = image_folder(at.image, at.server)
-            if not folder.is_dir():
-                build_image(folder, load_server(at.server), progress=lambda text: print(text, file=sys.stderr))
+    """The images of the experiments' servers that are not there yet, or not of what the server is made of now."""
+    read = [read_experiment(name, options) for name in dict.fromkeys(experiments)]
+    needed = {(at.image, at.server): None for one in read for at in map(one.at, sweep_points(one.sweep))}
+    for image, name in needed:
+        folder, server = image_folder(image, name), load_server(name)
+        if not is_current(folder, server):
+            build_image(folder, server, progress=lambda text: print(text, file=sys.stderr))
 
 
 def run_pipeline(

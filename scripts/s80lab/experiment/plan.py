@@ -14,7 +14,7 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash, text_hash, value_hash
 from s80lab.base.programs import built
-from s80lab.base.strict import find_or_file, parse_settings
+from s80lab.base.strict import find, find_or_file, parse_settings, shown
 from s80lab.config.axes import axes_of, row_label, sweep_points
 from s80lab.config.experiment import (
     OF_EXPERIMENT,
@@ -29,11 +29,13 @@ from s80lab.config.experiment import (
 from s80lab.config.machine import Machine, load_machine, with_inclusion
 from s80lab.config.server import Server, load_server
 from s80lab.config.workload import job_text, load_workload, login_job_text
-from s80lab.experiment.checkpoint import Stage, Wanted, find
+from s80lab.experiment import checkpoint
+from s80lab.experiment.checkpoint import Stage, Wanted
 from s80lab.guest.command import Boot, guest_options
 from s80lab.guest.qemu import Qemu
 from s80lab.image.build import ImageManifest, image_folder, load_image
 from s80lab.protocol.proof import ensure_proven
+from s80lab.report.sweep import check_shown
 
 Inputs = dict[str, str]
 
@@ -166,9 +168,9 @@ P = TypeVar("P", bound=SeedPlan)
 
 def missing(plans: Sequence[P], *, ready_only: bool) -> dict[str, P]:
     """The checkpoints that plans need and that are not there, by name, each with a plan that needs it."""
-    absent = {plan.ready_name: plan for plan in plans if not find(plan.ready_name, plan.ready_key)}
+    absent = {plan.ready_name: plan for plan in plans if not checkpoint.find(plan.ready_name, plan.ready_key)}
     if not ready_only:
-        absent |= {plan.warm_name: plan for plan in plans if not find(plan.warm_name, plan.warm_key)}
+        absent |= {plan.warm_name: plan for plan in plans if not checkpoint.find(plan.warm_name, plan.warm_key)}
     return absent
 
 
@@ -257,7 +259,7 @@ def plan(name: str, options: Options, qemu: Qemu) -> Plan:
 def draft(name: str, options: Options) -> Callable[[Qemu], list[Plan]]:
     """The plans of all seeds but for their QEMU: what is wrong with the user's words is told before a QEMU is
     unpacked."""
-    experiment = load_experiment(name, options.overrides())
+    experiment = read_experiment(name, options)
     for key in ("protocol", "server"):
         if key in experiment.sweep and getattr(options, key):
             raise UserError(f"experiment {name} sweeps `{key}`: leave --{key} away, or change its [sweep]")
@@ -292,6 +294,14 @@ def draft(name: str, options: Options) -> Callable[[Qemu], list[Plan]]:
         for point, at, scale, machine, protocol, server, image in points
         for seed in experiment.seeds
     ]
+
+
+def read_experiment(name: str, options: Options) -> Experiment:
+    """The named experiment under the command line's options; UserError names what is wrong with it, what it shows
+    included."""
+    experiment = load_experiment(name, options.overrides())
+    check_shown(experiment, shown(find("experiment", paths.EXPERIMENTS, name)))
+    return experiment
 
 
 def _server(experiment: Experiment) -> Server:

@@ -20,13 +20,12 @@ from s80lab.config.experiment import (
     Gem5Part,
     Gem5Phases,
     RubyPart,
-    load_experiment,
     load_scale,
 )
 from s80lab.config.machine import Bandwidth, Machine, Smt, Translation, load_machine
 from s80lab.config.server import load_server
 from s80lab.config.workload import job_text
-from s80lab.experiment.plan import Inputs, Options, SeedPlan
+from s80lab.experiment.plan import Inputs, Options, SeedPlan, read_experiment
 from s80lab.gem5.binary import find_gem5
 from s80lab.image.build import image_folder, load_image
 
@@ -141,7 +140,7 @@ def gem5_plans(name: str, options: Options) -> Callable[[Path | None], list[Gem5
     """The plans, one a seed and point of the sweep, but for their gem5: what is wrong with the user's words is told
     first. The seeds are those of the options, else the experiment's first. UserError names the first thing that is
     missing or wrong."""
-    experiment = load_experiment(name, replace(options, scale=None).overrides())
+    experiment = read_experiment(name, replace(options, scale=None))
     part = gem5_part(name, experiment)
     if options.protocol not in (None, PROTOCOL):
         raise UserError(f"--protocol {options.protocol}: gem5 runs MOESI_hammer, which is `{PROTOCOL}` here")

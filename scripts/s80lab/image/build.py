@@ -59,6 +59,14 @@ def load_image(out_dir: Path) -> ImageManifest:
     return ImageManifest.model_validate_json((out_dir / "manifest.json").read_text())
 
 
+def is_current(out_dir: Path, server: Server, binaries: Path = BIN) -> bool:
+    """Whether there is an image, of what decides the server's now (the versions of its packages aside). UserError if a
+    program is missing."""
+    if not (out_dir / "manifest.json").is_file():
+        return False
+    return load_image(out_dir).inputs_sha256 == inputs_digest(server, binaries)
+
+
 def build_image(
     out_dir: Path, server: Server, *, refresh: bool = False, progress: Callable[[str], None], binaries: Path = BIN
 ) -> ImageManifest:
@@ -69,7 +77,7 @@ def build_image(
     """
     inputs = inputs_digest(server, binaries)
     with _only_builder(out_dir) as work:
-        if not refresh and (out_dir / "manifest.json").is_file() and load_image(out_dir).inputs_sha256 == inputs:
+        if not refresh and is_current(out_dir, server, binaries):
             progress("image: up to date")
             return load_image(out_dir)
         progress(f"image: unpacking the packages of Debian {SUITE}")

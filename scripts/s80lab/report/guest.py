@@ -21,6 +21,7 @@ _SHOWN = (
     ("Linux", "kernel"),
     ("Dovecot", "dovecot-core"),
     ("Cyrus", "cyrus-imapd"),
+    ("Courier", "courier-imap"),
     ("OpenSMTPD", "opensmtpd"),
     ("OpenSSL", "libssl3"),
     ("glibc", "libc6"),

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from s80lab.base.errors import UserError
 from s80lab.base.strict import hint
 from s80lab.config.axes import Axis, axes_of, row_label
+from s80lab.config.experiment import Experiment
 from s80lab.config.reproduce import Ratio
 from s80lab.report.data import Group, read_groups
 from s80lab.report.figures.all import Picture
@@ -153,6 +154,14 @@ def showable() -> dict[str, Entry]:
         for section in reversed(SECTIONS)
         for entry in reversed(section.entries)
     } | {entry.metric: entry for entry in HEADLINE}
+
+
+def check_shown(experiment: Experiment, where: str) -> None:
+    """UserError names the first of what the experiment shows that no report has; where: its file."""
+    known = showable()
+    for metric in experiment.show:
+        if metric not in known:
+            raise UserError(f"{where}: `show` names the metric `{metric}`, which no report has: {hint(metric, known)}")
 
 
 def _entries(groups: Sequence[Group], metrics: Sequence[str]) -> list[Entry]:
