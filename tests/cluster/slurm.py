@@ -42,6 +42,7 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 SchedulerType=sched/builtin
 ReturnToService=2
+SlurmdTimeout=20
 MpiDefault=none
 JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
@@ -105,8 +106,14 @@ class Slurm:
     def start_node(self, name: str) -> None:
         self._start(name, "slurmd", "-D", "-N", name)
 
+    def power_cut(self, name: str) -> None:
+        """The node's daemon and all that runs there are gone until the controller has seen it; then it comes back."""
+        self.crash_node(name)
+        state = ["sinfo", "--noheader", "--Node", f"--nodes={name}", "--format=%T"]
+        self.until(lambda: self._said(state).startswith("down"), f"{name} to be missed")
+        self.start_node(name)
+
     def crash_node(self, name: str) -> None:
-        """As a power cut: the daemon and all that runs on the node."""
         self.daemons.pop(name).kill()
         for process in _of_node(self.folder, name):
             os.kill(process, signal.SIGKILL)
