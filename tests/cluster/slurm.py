@@ -97,7 +97,7 @@ class Slurm:
     def release(self) -> None:
         """Has begin what waits because it was queued again: Slurm would leave it two minutes."""
         for task in self.queue("PENDING"):
-            self.call("scontrol", "update", f"JobId={task}", "StartTime=now")
+            self._said(["scontrol", "update", f"JobId={task}", "StartTime=now"])
 
     def terminate(self, task: str) -> None:
         """As a minute before the limit, to the script alone."""
@@ -138,6 +138,10 @@ class Slurm:
             dead = [name for name, daemon in self.daemons.items() if daemon.poll() is not None]
             assert not dead, f"{dead} ended\n{self.logs()}"
             time.sleep(0.2)
+
+    def said(self) -> str:
+        """All that the tasks have said."""
+        return "".join(file.read_text() for file in sorted(self.folder.glob("out-*")))
 
     def logs(self) -> str:
         """The last lines of every log and of every task."""
