@@ -94,10 +94,15 @@ class Slurm:
         of = ("--states", ",".join(states)) if states else ()
         return self.call("squeue", "--noheader", "--array", "--format=%i", *of).split()
 
-    def release(self) -> None:
-        """Has begin what waits because it was queued again: Slurm would leave it two minutes."""
-        for task in self.queue("PENDING"):
-            self._said(["scontrol", "update", f"JobId={task}", "StartTime=now"])
+    def work_off(self) -> None:
+        """Back when the queue is empty. What was queued again begins at once: Slurm would leave it two minutes."""
+
+        def empty() -> bool:
+            for task in self.queue("PENDING"):
+                self._said(["scontrol", "update", f"JobId={task}", "StartTime=now"])
+            return not self.queue()
+
+        self.until(empty, "all tasks to end")
 
     def terminate(self, task: str) -> None:
         """As a minute before the limit, to the script alone."""

@@ -25,17 +25,18 @@ def test_an_exploration_in_tasks(cluster: Slurm, shared: Lab, tmp_path: Path) ->
 
     script = shared.answer("batch", "--slurm", "--tasks", "4", "explore", str(capture), *GRID)
     job = cluster.submit(script)
-    cluster.until(lambda: cluster.said().count("replayed 1 of") == 2, "two tasks in the middle")
+    begun = " 0 of them replayed already"
+    cluster.until(lambda: cluster.said().count(begun) == 2 and len(shared.runs()) >= 10, "two tasks in the middle")
     told, dies = _by_node(cluster, "n2"), _by_node(cluster, "n1")
     cluster.terminate(told)
     cluster.power_cut("n1")
-    cluster.until(lambda: cluster.release() or not cluster.queue(), "all tasks to end")
+    cluster.work_off()
     assert "Restarts=1" in cluster.call("scontrol", "show", "job", dies)
     assert "nothing partial is kept" in (cluster.folder / f"out-{told.partition('_')[2]}").read_text()
     assert job in told and len(shared.runs()) < DESIGNS
 
     cluster.submit(script)  # does what is missing
-    cluster.until(lambda: not cluster.queue(), "all tasks to end")
+    cluster.work_off()
     assert (len(shared.runs()), shared.partial()) == (DESIGNS, [])
     assert not (shared.results / "s80lab.sqlite").exists()
     assert f"{DESIGNS} runs: 0 copied" in shared.call("collect")
