@@ -42,6 +42,7 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 SchedulerType=sched/builtin
 ReturnToService=2
+SlurmdTimeout=20
 MpiDefault=none
 JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
@@ -93,10 +94,15 @@ class Slurm:
         of = ("--states", ",".join(states)) if states else ()
         return self.call("squeue", "--noheader", "--array", "--format=%i", *of).split()
 
-    def release(self) -> None:
-        """Has begin what waits because it was queued again: Slurm would leave it two minutes."""
-        for task in self.queue("PENDING"):
-            self.call("scontrol", "update", f"JobId={task}", "StartTime=now")
+    def work_off(self) -> None:
+        """Back when the queue is empty. What was queued again begins at once: Slurm would leave it two minutes."""
+
+        def empty() -> bool:
+            for task in self.queue("PENDING"):
+                self._said(["scontrol", "update", f"JobId={task}", "StartTime=now"])
+            return not self.queue()
+
+        self.until(empty, "all tasks to end")
 
     def terminate(self, task: str) -> None:
         """As a minute before the limit, to the script alone."""
@@ -105,8 +111,14 @@ class Slurm:
     def start_node(self, name: str) -> None:
         self._start(name, "slurmd", "-D", "-N", name)
 
+    def power_cut(self, name: str) -> None:
+        """The node's daemon and all that runs there are gone until the controller has seen it; then it comes back."""
+        self.crash_node(name)
+        state = ["sinfo", "--noheader", "--Node", f"--nodes={name}", "--format=%T"]
+        self.until(lambda: self._said(state).startswith("down"), f"{name} to be missed")
+        self.start_node(name)
+
     def crash_node(self, name: str) -> None:
-        """As a power cut: the daemon and all that runs on the node."""
         self.daemons.pop(name).kill()
         for process in _of_node(self.folder, name):
             os.kill(process, signal.SIGKILL)
@@ -131,6 +143,10 @@ class Slurm:
             dead = [name for name, daemon in self.daemons.items() if daemon.poll() is not None]
             assert not dead, f"{dead} ended\n{self.logs()}"
             time.sleep(0.2)
+
+    def said(self) -> str:
+        """All that the tasks have said."""
+        return "".join(file.read_text() for file in sorted(self.folder.glob("out-*")))
 
     def logs(self) -> str:
         """The last lines of every log and of every task."""

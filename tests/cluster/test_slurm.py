@@ -19,29 +19,24 @@ GRID = (
 
 def test_an_exploration_in_tasks(cluster: Slurm, shared: Lab, tmp_path: Path) -> None:
     """One task is told to end as before its limit, a node dies with another and comes back."""
-    capture = write_capture(tmp_path / "drawn.s80c", accesses=200_000)
+    capture = write_capture(tmp_path / "drawn.s80c", accesses=500_000)
     local = Lab(tmp_path / "checkpoints", tmp_path / "local" / "results")
     local.call("explore", str(capture), *GRID)
 
-    script = shared.answer("batch", "--slurm", "--tasks", "8", "explore", str(capture), *GRID)
+    script = shared.answer("batch", "--slurm", "--tasks", "4", "explore", str(capture), *GRID)
     job = cluster.submit(script)
-    cluster.until(
-        lambda: len(list(cluster.folder.glob("out-*"))) == 2 and len(shared.runs()) >= 10, "two tasks at work"
-    )
+    begun = " 0 of them replayed already"
+    cluster.until(lambda: cluster.said().count(begun) == 2 and len(shared.runs()) >= 10, "two tasks in the middle")
     told, dies = _by_node(cluster, "n2"), _by_node(cluster, "n1")
     cluster.terminate(told)
-    cluster.crash_node("n1")
-    cluster.start_node("n1")
-    cluster.until(
-        lambda: dies in cluster.queue("PENDING") or dies not in cluster.queue(), "the task to be queued again"
-    )
-    cluster.until(lambda: cluster.release() or not cluster.queue(), "all tasks to end")
+    cluster.power_cut("n1")
+    cluster.work_off()
     assert "Restarts=1" in cluster.call("scontrol", "show", "job", dies)
     assert "nothing partial is kept" in (cluster.folder / f"out-{told.partition('_')[2]}").read_text()
     assert job in told and len(shared.runs()) < DESIGNS
 
     cluster.submit(script)  # does what is missing
-    cluster.until(lambda: not cluster.queue(), "all tasks to end")
+    cluster.work_off()
     assert (len(shared.runs()), shared.partial()) == (DESIGNS, [])
     assert not (shared.results / "s80lab.sqlite").exists()
     assert f"{DESIGNS} runs: 0 copied" in shared.call("collect")
