@@ -72,6 +72,8 @@ def test_runs_stand_for_a_workload_on_a_server(measured: Lab, monkeypatch: pytes
     def says(folder: Path, **more: object) -> None:
         path = folder / "manifest.json"
         path.write_text(json.dumps(json.loads(path.read_text()) | more))
+        load = json.loads((folder / "transactions.json").read_text())
+        (folder / "transactions.json").write_text(json.dumps(load | {"think_ms": 50}))
         insert_run(measured.results / "s80lab.sqlite", folder)
 
     runs = measured.results / "runs"

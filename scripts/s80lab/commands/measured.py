@@ -30,8 +30,8 @@ def measured_runs(experiments: Sequence[str], scale: str | None) -> dict[str, li
             continue
         manifest = read_manifest(folder)
         if _as_filed(manifest, experiment):
-            guest = (row["experiment"], str(row["clients"]), str(row["think_ms"]))
-            guest += tuple(manifest["inputs"].get(name, "") for name in _SAME)
+            inputs = [manifest["inputs"].get(name, "") for name in _SAME]
+            guest = (row["experiment"], str(row["clients"]), str(row["think_ms"]), *inputs)
             by_guest = sets.setdefault((row["workload"], row["server"]), {})
             by_guest.setdefault(guest, {})[row["seed"]] = (row["experiment"], folder)
     found: dict[str, list[Path]] = {name: [] for name in experiments}
