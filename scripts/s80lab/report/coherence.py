@@ -71,4 +71,4 @@ def _says(mix: str) -> str:
     name = paper.STAND_INS.get(mix, mix)
     own = [claim for claim in paper.claims() if claim.id in CLAIMS and name in claim.workloads]
     said = "; ".join(f"{claim.quantity}: {claim.stated or claim.words} ({claim.id})" for claim in own)
-    return f"The paper of {'its own' if name == mix else 'what it stands for'}: {said}." if said else ""
+    return f"The paper of {name}: {said}." if said else ""
