@@ -11,7 +11,9 @@ from tests.lab import Lab
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
+from s80lab.commands.measured import measured_runs
 from s80lab.commands.parts import build_images, latest_runs
+from s80lab.config.machine import load_machine
 from s80lab.config.server import load_server
 from s80lab.experiment.plan import Options
 from s80lab.image import build
@@ -61,3 +63,26 @@ def test_the_database_and_the_report_name_the_server(uw: Path, measured: Lab) ->
     assert (servers["imape-3"], servers["imape-2"]) == ("uw", "dovecot")
     groups = read_groups([uw, uw.with_name("imape-1"), uw.with_name("imape-2")])
     assert [(group.label, len(group.runs)) for group in groups] == [("imape uw", 1), ("imape dovecot", 2)]
+
+
+def test_runs_stand_for_a_workload_on_a_server(measured: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("S80LAB_RESULTS", str(measured.results))
+    machine = load_machine("s80")
+
+    def says(folder: Path, **more: object) -> None:
+        path = folder / "manifest.json"
+        path.write_text(json.dumps(json.loads(path.read_text()) | more))
+        load = json.loads((folder / "transactions.json").read_text())
+        (folder / "transactions.json").write_text(json.dumps(load | {"think_ms": 50}))
+        insert_run(measured.results / "s80lab.sqlite", folder)
+
+    runs = measured.results / "runs"
+    plain = machine.design() | {"protocol": machine.protocol}
+    for number in (1, 2, 3):
+        says(runs / f"imape-{number}", design=plain, inputs={"initramfs": "new" if number < 3 else "old"})
+        says(runs / f"imapb-{number}", design=plain | {"l2.size": 1}, inputs={})
+    found = measured_runs(["imapb", "imape"], "tiny")
+    assert found == {"imapb": [], "imape": [runs / "imape-1", runs / "imape-2"]}, "of one guest; of the usual machine"
+    assert measured_runs(["imapb"], None) == {"imapb": []}, "at the experiment's own scale there is none"
+    says(runs / "imapb-1", design=plain, server="uw", inputs={})
+    assert measured_runs(["imapb"], "tiny") == {"imapb": [runs / "imapb-1"]}

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
+from tests.simulated_runs import make_result
 
 from s80lab.base.errors import UserError
 from s80lab.config.experiment import load_experiment
@@ -22,6 +24,8 @@ def measured(runs: Path) -> dict[str, list[Path]]:
 @pytest.mark.parametrize("figure", load_figures([]), ids=lambda figure: figure.name)
 def test_what_a_figure_is_made_from_is_there(figure: FigureOf) -> None:
     swept = [bool(load_experiment(name, {}).sweep) for name in figure.experiments]
+    if figure.coherence:
+        return
     assert swept == [False] * len(swept) or swept == [True], "a sweep is a figure of its own"
     assert bool(figure.pictures) or figure.profile or swept == [True]
     assert not figure.claims or swept != [True], "a sweep has ratios; claims are judged on runs of one design"
@@ -47,3 +51,24 @@ def test_figures_share_a_page(runs: Path, tmp_path: Path) -> None:
 def test_a_figure_that_is_none_is_named() -> None:
     with pytest.raises(UserError, match=r"there is no figure `figure11` in configs/reproduce.toml: allowed"):
         load_figures(["figure11"])
+
+
+def test_what_was_measured_stands_in_one_table_by_memorys_share(runs: Path) -> None:
+    for number in (1, 2, 3):
+        path = runs / f"imapb-{number}" / "manifest.json"
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"server": "uw", "mix": "pop3", "workload": "pop3"}))
+    make_result(runs / "imapb-1")
+    (figure,) = load_figures(["coherence"])
+    found = {name: list[Path]() for name in figure.experiments} | measured(runs)
+    shown = show_figure(figure, found)
+    (table,) = shown.tables
+    rows = {row.label: row for row in table.rows}
+    assert set(rows) == {"pop3 on uw", "imape on dovecot"}
+    memory = [float(row.cells[0].text.split()[0].rstrip("%")) for row in table.rows]
+    assert memory == sorted(memory, reverse=True)
+    assert sorted(row.cells[-2].text for row in table.rows) == ["1", "2"]
+    assert (rows["imape on dovecot"].cells[-1].text, rows["pop3 on uw"].cells[-1].text) == ("3", "1 of 3")
+    assert "75 to 85% (C15); E to M share among the five workloads: the lowest (C20)" in rows["imape on dovecot"].detail
+    assert "The paper of specmail: Misses serviced from other caches in M, O or E: 85% (C16)" in rows["pop3 on uw"].detail
+    with pytest.raises(UserError, match="there is no run of any of its experiments"):
+        show_figure(figure, {name: [] for name in figure.experiments})

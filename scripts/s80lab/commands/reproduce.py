@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from s80lab.base import paths
+from s80lab.commands.measured import measured_runs
 from s80lab.commands.output import AsJson, print_json, wide_console
 from s80lab.commands.parts import Jobs, Scale, make_plans, parse_seeds, run_pipeline
 from s80lab.config.reproduce import FigureOf, load_figures
@@ -32,11 +33,15 @@ def reproduce_command(
     """The figures of the paper, measured here: what is lacking is run, and one page sets all beside the paper's words.
     Interrupted and started again it goes on."""
     chosen = load_figures(figures or [])
-    plans = _plans(chosen, Options(scale=scale, seeds=parse_seeds(seeds)))
+    run = [figure for figure in chosen if not figure.coherence]
+    plans = _plans(run, Options(scale=scale, seeds=parse_seeds(seeds))) if run else []
     folders: dict[str, list[Path]] = {}
     for plan, folder in zip(plans, run_pipeline(plans, jobs, False, "run", drop=True), strict=True):
         folders.setdefault(plan.name, []).append(folder)
-    shown = [show_figure(figure, folders) for figure in chosen]
+    shown = [
+        show_figure(figure, measured_runs(figure.experiments, scale) if figure.coherence else folders)
+        for figure in chosen
+    ]
     name = "-".join(["reproduce", *(figures or []), *([scale] if scale else [])])
     page = write_page(shown, paths.results() / "reports" / name)
     if as_json:

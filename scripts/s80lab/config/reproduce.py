@@ -29,7 +29,8 @@ class Ratio(Strict):
 
 class FigureOf(Strict):
     """One figure of the paper. pictures: of a report over the experiments' runs; profile: the functions of their first
-    seed; claims: identifiers in results/paper/claims.tsv; ratios: of a sweep."""
+    seed; claims: identifiers in results/paper/claims.tsv; ratios: of a sweep. coherence: one table over whatever runs
+    of the experiments there are, on any server; nothing is run for it."""
 
     name: str
     title: str
@@ -39,6 +40,7 @@ class FigureOf(Strict):
     profile: bool = False
     claims: list[str] = Field(default_factory=list)
     ratios: list[Ratio] = Field(default_factory=list)
+    coherence: bool = False
 
 
 class Reproduction(Strict):

@@ -42,9 +42,11 @@ class ServerFile(Strict):
 
     base: another server that this one builds on. packages: Debian's. keep: which of their files go into the guest,
     shell patterns relative to the root; the libraries that these need follow. programs: of our own; needs: what they
-    are built with. users: system accounts and their numbers. accounts: where the guest has the list of the mail's
-    users; `.sqlite`: a database with a table `users`, else lines `name:password`. store: the form that the mail is laid
-    out in before the server starts. session, delivery: names of its processes. serves: the protocols of the clients.
+    are built with. source: Debian's source package that they are built from with the image, by the script NAME/build;
+    without it they are in build/bin. users: system accounts and their numbers. accounts: where the guest has the list
+    of the mail's users; `.sqlite`: a database with a table `users`, else lines `name:password`. store: the form that
+    the mail is laid out in before the server starts. session, delivery: names of its processes. serves: the protocols
+    of the clients.
     """
 
     description: str
@@ -53,12 +55,24 @@ class ServerFile(Strict):
     keep: list[str] = Field(default_factory=list)
     programs: list[str] = Field(default_factory=list)
     needs: str = ""
+    source: str | None = None
     users: dict[str, Uid] = Field(default_factory=dict)
     accounts: str | None = None
     store: Literal["mbox", "maildir", "imap", "none"] | None = None
     session: list[Process] = Field(default_factory=list)
     delivery: list[Process] = Field(default_factory=list)
     serves: list[str] = Field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Built:
+    """Programs that are built with the image: `sh SCRIPT TREE FOLDER` puts them into the folder out of the unpacked
+    source package. reads: what of ours it may read."""
+
+    package: str
+    script: Path
+    programs: Sequence[str]
+    reads: Sequence[Path]
 
 
 @dataclass(frozen=True)
@@ -95,6 +109,18 @@ class Server:
     def programs(self) -> dict[str, str]:
         """Our own, and what each needs to be built."""
         return {program: part.needs for part in self.parts.values() for program in part.programs}
+
+    @property
+    def built(self) -> Built | None:
+        """Of the highest part that names a source."""
+        folders = [path.with_suffix("") for path in self.origins]
+        reads = [file for folder in folders for file in sorted(folder.glob("*")) if file.is_file()]
+        found = (
+            Built(part.source, folder / "build", part.programs, reads)
+            for folder, part in zip(reversed(folders), reversed(list(self.parts.values())), strict=True)
+            if part.source
+        )
+        return next(found, None)
 
     @property
     def users(self) -> dict[str, int]:

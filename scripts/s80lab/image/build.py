@@ -29,6 +29,7 @@ from s80lab.image.contents import RECIPE, SUITE, entries, inputs_digest, kernel,
 from s80lab.image.cpio import write_archive
 from s80lab.image.files import read_lines
 from s80lab.image.packages import Packages, unpack
+from s80lab.image.sources import build_programs, deb_src
 
 
 class ImageManifest(BaseModel):
@@ -73,7 +74,7 @@ def build_image(
     """Build the image unless the one in `out_dir` is of the same inputs.
 
     `refresh` rebuilds in any case and records the packages' versions in disk-images/debian/versions. `binaries` is the
-    folder of the compiled programs. UserError if a tool, a program or the package mirror is missing.
+    folder of the compiled programs. UserError if a tool, a program, the package mirror or a source package is missing.
     """
     inputs = inputs_digest(server, binaries)
     with _only_builder(out_dir) as work:
@@ -83,12 +84,18 @@ def build_image(
         progress(f"image: unpacking the packages of Debian {SUITE}")
         unpacked = unpack(packages(server), SUITE, work / "root")
         _compare_versions(unpacked, RECIPE / "versions" / f"{server.packages_of}.txt", refresh, progress)
+        built = None
+        if server.built:
+            progress(
+                f"image: building {', '.join(server.built.programs)} from Debian's source of {server.built.package}"
+            )
+            built = build_programs(server.built, deb_src(SUITE), work)
         progress("image: writing the initramfs")
         new = work / "image"
         new.mkdir()
         source = kernel(unpacked.root)
         shutil.copyfile(source, new / "vmlinuz")
-        write_archive(entries(server, unpacked.root, work, binaries), new / "initramfs.cpio")
+        write_archive(entries(server, unpacked.root, work, binaries, built), new / "initramfs.cpio")
         manifest = ImageManifest(
             server=server.name,
             inputs_sha256=inputs,

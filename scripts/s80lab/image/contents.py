@@ -28,9 +28,9 @@ USERS, GROUPS = "etc/passwd", "etc/group"
 EMPTY_FOLDERS = ("dev", "proc", "sys", "run", "var/lib", "var/run", "var/mail-store", "root")
 
 
-def entries(server: Server, root: Path, work: Path, binaries: Path) -> Iterator[Entry]:
+def entries(server: Server, root: Path, work: Path, binaries: Path, built: Path | None = None) -> Iterator[Entry]:
     """Everything in the initramfs: from the packages unpacked in `root`, the common files, the server's, and our
-    `binaries`.
+    `binaries`. Programs in `built` take their place, symbols and all: nobody else has them.
 
     `work` is a folder for what is made on the way.
     """
@@ -43,7 +43,8 @@ def entries(server: Server, root: Path, work: Path, binaries: Path) -> Iterator[
         permissions = 0o600 if name in SECRET else 0o755 if os.access(path, os.X_OK) else 0o644
         yield regular(name, path.read_bytes() + _users(server, name), permissions)
     for name in _programs(server):
-        yield regular(f"usr/bin/{name}", _stripped(binaries / name, work), 0o755)
+        own = built / name if built and (built / name).is_file() else None
+        yield regular(f"usr/bin/{name}", own.read_bytes() if own else _stripped(binaries / name, work), 0o755)
     for name in server.accounts:
         yield regular(name, accounts(name, work))
     yield regular(SETTINGS, server.settings().encode())
@@ -81,7 +82,11 @@ def inputs_digest(server: Server, binaries: Path) -> str:
     """One digest over everything that decides the image's contents, the package versions aside."""
     lines = [f"{FORMAT} {SUITE} {server.name} {server.store} {packages(server)} {_patterns(server)}"]
     lines += [f"{server.users} {server.accounts}"]
+    built = server.built
     programs = {f"usr/bin/{name}": binaries / name for name in _programs(server)}
+    if built:
+        lines += [f"{built.package} {built.programs}", *(f"{shown(path)} {file_hash(path)}" for path in built.reads)]
+        programs = {name: path for name, path in programs.items() if path.name not in built.programs}
     for name, path in {**_files(server), **programs}.items():
         if not path.is_file():
             needs = server.programs.get(path.name)

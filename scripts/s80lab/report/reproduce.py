@@ -12,6 +12,7 @@ from s80lab.base.folder import read_manifest
 from s80lab.config.experiment import load_experiment
 from s80lab.config.reproduce import FigureOf
 from s80lab.report.claims.tables import claims_table
+from s80lab.report.coherence import coherence_groups, coherence_table
 from s80lab.report.data import Group, read_groups
 from s80lab.report.figures.all import Picture, draw
 from s80lab.report.files import write_files
@@ -36,6 +37,9 @@ def show_figure(figure: FigureOf, runs: Mapping[str, Sequence[Path]]) -> Shown:
     """runs: the folders of each experiment's runs; where the figure is a profile, one of each mix or of each point of a
     sweep has one."""
     folders = [folder for name in figure.experiments for folder in runs[name]]
+    if figure.coherence:
+        groups = coherence_groups(folders)
+        return Shown(figure, groups, draw(groups, figure.pictures), [coherence_table(groups)])
     profiles = _profiles(folders) if figure.profile else []
     if swept(read_manifest(folders[0])):
         (name,) = figure.experiments
