@@ -5,6 +5,8 @@
 #include <charconv>
 #include <numeric>
 
+#include "lines.hpp"
+
 namespace s80::loadgen {
 
 namespace {
@@ -87,17 +89,8 @@ Task Pop3Session::command(std::string text, Reply reply) {
 
 std::size_t Pop3Session::consume(std::string_view bytes) {
     std::size_t at = 0;
-    for (;;) {
-        const std::size_t newline = bytes.find('\n', at);
-        if (newline == std::string_view::npos) return at;
-        std::string_view line = bytes.substr(at, newline - at);
-        at = newline + 1;
-        if (!line.ends_with('\r')) {
-            throw Failure(ErrorKind::protocol, "a line without CR: " + std::string(line.substr(0, 80)), true);
-        }
-        line.remove_suffix(1);
-        on_line(line);
-    }
+    while (const auto line = take_line(bytes, at)) on_line(*line);
+    return at;
 }
 
 void Pop3Session::on_line(std::string_view line) {
