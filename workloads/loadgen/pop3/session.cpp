@@ -22,13 +22,29 @@ bool take_number(std::string_view& text, Number& number) {
 
 }  // namespace
 
-Task Pop3Session::log_in(const Endpoint& server, const TlsContext& tls, std::string user,
-                         std::string_view password) {
+Task Pop3Session::connect(const Endpoint& server, const TlsContext& tls) {
     open(server, &tls);
     reply_ = Reply::status;
     co_await answer();  // the greeting
-    co_await command("USER " + user);
-    co_await command("PASS " + std::string(password));
+}
+
+Task Pop3Session::give_user(const std::string& user) {
+    return command("USER " + user);
+}
+
+Task Pop3Session::give_password(std::string_view password) {
+    return command("PASS " + std::string(password));
+}
+
+Task Pop3Session::log_in(const Endpoint& server, const TlsContext& tls, std::string user,
+                         std::string_view password) {
+    co_await connect(server, tls);
+    co_await give_user(user);
+    co_await give_password(password);
+    co_await count();
+}
+
+Task Pop3Session::count() {
     co_await command("STAT");
     std::string_view text = std::string_view(status_).substr(std::min<std::size_t>(4, status_.size()));
     if (!take_number(text, messages_) || !take_number(text, octets_)) {
