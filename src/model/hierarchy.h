@@ -94,8 +94,7 @@ public:
 
     /// Cycles that a processor lost otherwise than by an access.
     void lost(unsigned core, Context context, Service service, std::uint64_t cycles) {
-        stats_.stall(core, context, Kind::ifetch, service) += cycles;
-        stats_.entry_stall(context, service) += cycles;
+        stalled(core, context, Kind::ifetch, service, cycles);
     }
 
     const Machine& machine() const { return machine_; }
@@ -178,8 +177,11 @@ private:
     }
     unsigned hit_with_effect(Access a, Block& block);
     void stalled(Access a, Service service, unsigned cycles) {
-        stats_.stall(a.core, a.context, a.kind, service) += cycles;
-        stats_.entry_stall(a.context, service) += cycles;
+        stalled(a.core, a.context, a.kind, service, cycles);
+    }
+    void stalled(unsigned core, Context context, Kind kind, Service service, std::uint64_t cycles) {
+        stats_.stall(core, context, kind, service) += cycles;
+        stats_.entry_stall(context, service) += cycles;
     }
     Filled miss(Access a);
     void evict(unsigned core, Line line, Block& block);

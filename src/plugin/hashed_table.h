@@ -2,7 +2,6 @@
 // A hashed page table as PowerPC has it (PowerPC Architecture Book III, "Hashed Page Table"): a page is
 // looked up in the group of eight 16-byte entries that its hash names.
 #pragma once
-#include <bit>
 #include <cstdint>
 
 namespace s80::plugin {

@@ -189,7 +189,7 @@ def test_low_ram_ends_below_the_pci_hole() -> None:
 
 def test_unknown_experiment_is_refused() -> None:
     with pytest.raises(
-        UserError, match=r"no experiment `imap` in configs/experiments: allowed are figure1, figure1-disk, figure5, "
+        UserError, match=r"no experiment `imap` in configs/experiments: allowed are clientscaler, figure1, "
     ):
         load_experiment("imap", {})
 

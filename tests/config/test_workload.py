@@ -16,6 +16,7 @@ from s80lab.config.workload import Imap, expected_mix, job_text, load_workload, 
 @pytest.mark.parametrize("mix", ["imapb", "imape"])
 def test_profiles_have_the_papers_rows(mix: str) -> None:
     workload = load_workload(mix)
+    assert isinstance(workload, Imap)
     assert workload.mix == mix
     assert sum(workload.table1()) == pytest.approx(100)
     sums = {name: sum(row) for name, row in workload.transitions.items() if sum(row) != pytest.approx(100)}
@@ -75,7 +76,7 @@ def changed(tmp_path: Path, old: str, new: str) -> Path:
         (
             'mix = "imapb"',
             'mix = "imapb"\nprotocol = "nntp"',
-            "`nntp` is none: allowed are imap, jbb, pop3, web",
+            "`nntp` is none: allowed are imap, jbb, pop3, scripts, web",
         ),
         ('mix = "imapb"', 'mix = "imapb"\nprotocol = "web"', "unknown key `incoming_per_s`"),
     ],

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from s80lab.report.commands import commands_tables
 from s80lab.report.data import Group, read_groups
 from s80lab.report.transactions import transactions_table
 
@@ -49,3 +50,58 @@ def test_imaps_table_is_the_papers(runs: Path) -> None:
     assert "Table 1" in table.columns
     assert len(table.rows) == 11
     assert "MOVE is done by" in table.note
+
+
+@pytest.fixture
+def of_scripts(runs: Path, tmp_path: Path) -> Group:
+    """Two runs of imapb, told as of scripts."""
+    folders = []
+    for seed in (1, 2):
+        folder = tmp_path / f"scripts-{seed}"
+        shutil.copytree(runs / f"imapb-{seed}", folder)
+        manifest = json.loads((folder / "manifest.json").read_text())
+        changed = manifest | {"mix": "clientscaler", "workload": "clientscaler"}
+        (folder / "manifest.json").write_text(json.dumps(changed))
+        load = json.loads((folder / "transactions.json").read_text())
+        names = {"IMAP": "VIEW", "POP3": "SELT", "SMTP": "SEND"}
+        latency = {"mean": seed * 1_000_000}
+        load |= {
+            "transactions": {name: load["transactions"][of] for name, of in names.items()},
+            "driver": "scripts",
+            "think_ms": 0,
+            "arrivals": {name: {"count": 10, "queued": seed, "waiting": 1, "wait_ns_mean": 5.0} for name in names},
+            "commands": [
+                {
+                    "protocol": "pop3",
+                    "command": "retr",
+                    "bytes": size,
+                    "count": 2,
+                    "latency_ns": latency,
+                    "histogram": histogram,
+                }
+                for size, histogram in ((2050, [[1_000_000, 1], [4_000_000, 1]]), (139602, [[9_000_000, 2]]))
+            ],
+        }
+        del load["move"]
+        (folder / "transactions.json").write_text(json.dumps(load))
+        folders.append(folder)
+    (group,) = read_groups(folders)
+    return group
+
+
+def test_the_commands_of_scripts_have_a_table(of_scripts: Group) -> None:
+    (table,) = commands_tables([of_scripts])
+    assert [row.label for row in table.rows] == ["pop3 retr 2050", "pop3 retr 139602"]
+    assert [cell.text for cell in table.rows[0].cells] == ["4", "1.50", "1.00", "4.00", "4.00", "4.00"]
+
+
+def test_scripts_are_a_groups_transactions(of_scripts: Group) -> None:
+    table = transactions_table(of_scripts)
+    assert [row.label for row in table.rows] == ["IMAP", "POP3", "SMTP", "all"]
+    assert table.rows[1].title == "A user fetches all mail and deletes it from the server"
+    assert "IMAP: 20 arrived, 3 found no client free, 2 were not begun." in table.note
+    assert "Table 1" not in table.note and "mix" not in table.note
+
+
+def test_other_loads_have_no_commands(of_pop3: Group) -> None:
+    assert commands_tables([of_pop3]) == []

@@ -24,6 +24,7 @@ def test_tables_are_complete() -> None:
 @pytest.mark.parametrize("mix", ["imapb", "imape"])
 def test_the_profile_is_the_papers(mix: str) -> None:
     profile = load_workload(mix)
+    assert isinstance(profile, Imap)
     for name in Imap.WHAT:
         assert profile.mix_percent[name] / 100 == pytest.approx(paper.table_1()[mix][name])
         row = profile.transitions[name]

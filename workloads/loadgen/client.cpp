@@ -22,10 +22,23 @@ void Client::start(std::function<void()> logged_in) {
 void Client::begin() {
     draw_from_seed();  // the job's, which is another than at the login
     take_up_job();
-    // Exponential think times forget how long they have lasted.
-    const double rest = world.job.think_constant ? decisions_.uniform() * draw_think_ns() : draw_think_ns();
+    const double rest = first_think_ns();
     think_begin_ns_ = world.clock.now();
-    world.timers.arm(think_, think_begin_ns_ + static_cast<std::uint64_t>(rest));
+    sleep_until(think_begin_ns_ + static_cast<std::uint64_t>(rest));
+}
+
+double Client::first_think_ns() {
+    // Exponential think times forget how long they have lasted.
+    return world.job.think_constant ? decisions_.uniform() * draw_think_ns() : draw_think_ns();
+}
+
+Task Client::rest() {
+    sleep_until(world.clock.now() + static_cast<std::uint64_t>(draw_think_ns()));
+    co_await think_;
+}
+
+TransactionType Client::draw() {
+    return std::exchange(first_, false) ? world.mix.first(decisions_) : world.mix.next(drawn_, decisions_);
 }
 
 void Client::draw_from_seed() {
@@ -43,12 +56,12 @@ Task Client::live(std::function<void()> logged_in) {
         co_await log_in();
         logged_in();
         co_await think_;
+        co_await set_out();
         while (world.fatal.empty()) {
             co_await transact();
             if (!world.fatal.empty()) break;
             think_begin_ns_ = world.clock.now();
-            world.timers.arm(think_, think_begin_ns_ + static_cast<std::uint64_t>(draw_think_ns()));
-            co_await think_;
+            co_await rest();
         }
     } catch (const Failure& failure) {  // while logging in: a run needs all its clients
         failed(Failure(failure.kind(), failure.what(), true));
@@ -60,12 +73,11 @@ Task Client::live(std::function<void()> logged_in) {
 Task Client::transact() {
     const std::uint64_t begin_ns = world.clock.now();
     world.statistics.thought(begin_ns - think_begin_ns_);
-    drawn_ = std::exchange(first_, false) ? world.mix.first(decisions_) : world.mix.next(drawn_, decisions_);
+    drawn_ = draw();
     const TransactionType type = allowed(drawn_);
     if (type != drawn_) world.statistics.substituted(drawn_);
 
-    const std::uint64_t in_before = bytes_in();
-    const std::uint64_t out_before = bytes_out();
+    const Traffic before = traffic();
     marker::transaction_begin(type, index);
     world.statistics.started(type, begin_ns);
     std::optional<Failure> failure;
@@ -76,19 +88,19 @@ Task Client::transact() {
     }
     marker::transaction_end(type, index, failure.has_value());
     const std::uint64_t end_ns = world.clock.now();
-    world.statistics.ended(type, begin_ns, end_ns, failure.has_value(), bytes_in() - in_before,
-                           bytes_out() - out_before);
+    const Traffic after = traffic();
+    world.statistics.ended(type, begin_ns, end_ns, failure.has_value(), after.in - before.in,
+                           after.out - before.out);
     settle(failure.has_value());
     if (world.trace) output::transaction(*this, drawn_, type, end_ns - begin_ns);
     if (failure)
-        failed(Failure(failure->kind(),
-                       std::string(world.job.protocol->transactions[type]) + ": " + failure->what(),
+        failed(Failure(failure->kind(), world.job.transactions[type] + ": " + failure->what(),
                        failure->fatal()));
 }
 
 void Client::done_with(const Connection& connection) {
-    bytes_in_ += connection.bytes_in();
-    bytes_out_ += connection.bytes_out();
+    done_.in += connection.bytes_in();
+    done_.out += connection.bytes_out();
 }
 
 std::string Client::name() const {

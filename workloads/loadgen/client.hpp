@@ -15,6 +15,12 @@
 
 namespace s80::loadgen {
 
+/// Bytes that have come and gone.
+struct Traffic {
+    std::uint64_t in = 0;
+    std::uint64_t out = 0;
+};
+
 class Client {
 public:
     Client(World& world, unsigned index);
@@ -40,12 +46,23 @@ protected:
     /// Before the first think time: the job is another than at the login. Throws Fatal for one that this
     /// client cannot take up.
     virtual void take_up_job() {}
+    /// Between the login and the first transaction, once the first think time is over.
+    virtual Task set_out() { co_return; }
+    /// How long the first think time lasts from the load's begin, nanoseconds.
+    virtual double first_think_ns();
+    /// Between two transactions.
+    virtual Task rest();
+    virtual TransactionType draw();
     virtual TransactionType allowed(TransactionType drawn) = 0;
     virtual Task run(TransactionType type) = 0;
     /// After a transaction, good or failed.
     virtual void settle(bool /*failed*/) {}
-    /// The connection that outlives a transaction, if there is one.
-    virtual const Connection* lasting() const { return nullptr; }
+    /// Of connections that the client has not done with.
+    virtual Traffic lasting() const { return {}; }
+    void sleep_until(std::uint64_t due_ns) { world.timers.arm(think_, due_ns); }
+
+    Random decisions_;  // which transaction, and when: apart, so that their order repeats exactly
+    Timer think_;
 
 private:
     Task live(std::function<void()> logged_in);
@@ -53,14 +70,10 @@ private:
     void draw_from_seed();
     double draw_think_ns();
     void failed(const Failure& failure);
-    std::uint64_t bytes_in() const { return bytes_in_ + (lasting() ? lasting()->bytes_in() : 0); }
-    std::uint64_t bytes_out() const { return bytes_out_ + (lasting() ? lasting()->bytes_out() : 0); }
+    Traffic traffic() const { return {done_.in + lasting().in, done_.out + lasting().out}; }
 
-    Random decisions_;  // which transaction, and when: apart, so that their order repeats exactly
-    Timer think_;
     std::uint64_t think_begin_ns_ = 0;
-    std::uint64_t bytes_in_ = 0;
-    std::uint64_t bytes_out_ = 0;
+    Traffic done_;  // of the connections that were done with
     TransactionType drawn_ = 0;
     bool first_ = true;
     Task task_;

@@ -10,43 +10,12 @@
 #include <vector>
 
 #include "failure.hpp"
+#include "fields.hpp"
+#include "scripts/reader.hpp"
 
 namespace s80::loadgen {
 
 namespace {
-
-constexpr std::string_view blanks = " \t\r";
-
-std::string_view trim(std::string_view text) {
-    const std::size_t begin = text.find_first_not_of(blanks);
-    if (begin == std::string_view::npos) return {};
-    return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
-}
-
-std::vector<std::string_view> words(std::string_view text) {
-    std::vector<std::string_view> found;
-    for (text = trim(text); !text.empty(); text = trim(text)) {
-        const std::size_t end = std::min(text.find_first_of(blanks), text.size());
-        found.push_back(text.substr(0, end));
-        text.remove_prefix(end);
-    }
-    return found;
-}
-
-[[noreturn]] void refuse(std::string_view key, std::string_view value, std::string_view allowed) {
-    throw Fatal("job: " + std::string(key) + "=" + std::string(value) + " is not allowed: it must be " +
-                std::string(allowed));
-}
-
-template <typename Number>
-Number number(std::string_view key, std::string_view value, Number least, std::string_view allowed) {
-    Number result{};
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), result);
-    if (error != std::errc() || end != value.data() + value.size() || !(result >= least)) {
-        refuse(key, value, allowed);
-    }
-    return result;
-}
 
 Weights weights(std::string_view key, std::string_view value, std::size_t types) {
     const std::string allowed = std::to_string(types) + " numbers, none negative, not all zero";
@@ -61,21 +30,6 @@ Weights weights(std::string_view key, std::string_view value, std::size_t types)
     return result;
 }
 
-std::size_t choice(std::string_view key, std::string_view value, std::vector<std::string_view> names,
-                   std::string_view allowed) {
-    const auto found = std::find(names.begin(), names.end(), value);
-    if (found == names.end()) refuse(key, value, allowed);
-    return static_cast<std::size_t>(found - names.begin());
-}
-
-/// All names with `join` between each two.
-template <typename Names>
-std::string joined(const Names& names, std::string_view join) {
-    std::string all;
-    for (const auto& name : names) all.append(all.empty() ? "" : join).append(name);
-    return all;
-}
-
 using Setter = std::function<void(std::string_view key, std::string_view value)>;
 
 /// Fills in a job; what its keys are depends on its protocol.
@@ -83,12 +37,14 @@ class Reader {
 public:
     explicit Reader(const Protocol& protocol);
     void take(std::string_view key, std::string_view value);
-    Job finish() const;
+    Job finish();
 
 private:
     void add_amounts();
     void add_choices();
     void add_mix();
+    void add_scripts();
+    void finish_mix();
 
     template <typename Number>
     Setter to(Number Job::*field, Number least, std::string_view allowed) {
@@ -98,17 +54,35 @@ private:
     }
 
     Job job_;
+    ScriptReader scripts_;
     std::map<std::string, Setter, std::less<>> setters_;
 };
 
 Reader::Reader(const Protocol& protocol) {
     job_.protocol = &protocol;
+    job_.transactions.assign(protocol.transactions.begin(), protocol.transactions.end());
     job_.transitions.resize(protocol.transactions.size());
     setters_["protocol"] = [](auto, auto) {};  // known already
     setters_["mix"] = [this](auto, auto value) { job_.mix = value; };
+    setters_["hold"] = [this](auto key, auto value) {
+        job_.hold = choice(key, value, {"0", "1"}, "0 or 1") == 1;
+    };
     add_amounts();
-    add_choices();
-    add_mix();
+    if (&protocol == &script_protocol) {
+        add_scripts();
+    } else {
+        add_choices();
+        add_mix();
+    }
+}
+
+void Reader::add_scripts() {
+    for (const std::string_view name : ScriptReader::keys()) {
+        setters_[std::string(name)] = [this](auto key, auto value) {
+            scripts_.take(key, value);
+            job_.script_lines.append(key).append("=").append(value).append("\n");
+        };
+    }
 }
 
 void Reader::add_amounts() {
@@ -136,9 +110,6 @@ void Reader::add_amounts() {
 }
 
 void Reader::add_choices() {
-    setters_["hold"] = [this](auto key, auto value) {
-        job_.hold = choice(key, value, {"0", "1"}, "0 or 1") == 1;
-    };
     setters_["think"] = [this](auto key, auto value) {
         job_.think_constant = choice(key, value, {"exponential", "constant"}, "exponential or constant") == 1;
     };
@@ -182,7 +153,19 @@ void Reader::take(std::string_view key, std::string_view value) {
     setter->second(key, value);
 }
 
-Job Reader::finish() const {
+Job Reader::finish() {
+    if (job_.protocol == &script_protocol) {
+        scripts_.finish(job_.clients, job_.users);
+        for (const Script& script : scripts_.scripts) job_.transactions.push_back(script.name);
+        job_.scripts = std::move(scripts_.scripts);
+        job_.sizes = std::move(scripts_.sizes);
+    } else {
+        finish_mix();
+    }
+    return job_;
+}
+
+void Reader::finish_mix() {
     if (job_.mix_percent.empty()) throw Fatal("job: the key mix_percent is missing");
     for (std::size_t i = 0; job_.chain && i < job_.transitions.size(); ++i) {
         if (job_.transitions[i].empty()) {
@@ -193,7 +176,6 @@ Job Reader::finish() const {
     if (job_.mailboxes_min > job_.mailboxes_max) throw Fatal("job: mailboxes_min is above mailboxes_max");
     if (job_.messages_min > job_.messages_max) throw Fatal("job: messages_min is above messages_max");
     if (job_.delete_percent > 100) throw Fatal("job: delete_percent is above 100");
-    return job_;
 }
 
 using Line = std::pair<std::string_view, std::string_view>;  // key and value

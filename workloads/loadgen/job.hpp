@@ -9,6 +9,7 @@
 
 #include "mix.hpp"
 #include "protocol.hpp"
+#include "scripts/script.hpp"
 
 namespace s80::loadgen {
 
@@ -18,6 +19,7 @@ struct Job {
     bool hold = false;  // log the clients in, then wait for a job that does not hold
     std::string mix = "unnamed";
     const Protocol* protocol = &imap_protocol;
+    std::vector<std::string> transactions;  // names of the protocol's, or of the scripts
     unsigned clients = 1;
     unsigned users = 1;
     double think_ms = 0;
@@ -37,13 +39,20 @@ struct Job {
     double delete_percent = 100;  // of the messages that it has retrieved
     unsigned requests_max = 10;   // HTTP requests that a connection is kept for
     unsigned batch = 200;         // times that the warehouse server does the work of a request
+    std::vector<Script> scripts;
+    SizeTable sizes;           // of the messages that scripts send
+    std::string script_lines;  // of the job's text, all that decides them
     double reply_timeout_s = 60;
     double tick_hz = 0;     // timer interrupts a processor and modelled second; 0: the kernel's own
     double time_ratio = 1;  // nanoseconds of guest time in a modelled one, at the machine's usual load
     double warmup_s = 0;
     double measure_s = 0;
 
-    Mix make_mix() const { return chain ? Mix(transitions) : Mix(mix_percent); }
+    /// Of nothing where scripts say what is done.
+    Mix make_mix() const {
+        if (!scripts.empty()) return {};
+        return chain ? Mix(transitions) : Mix(mix_percent);
+    }
 };
 
 /// Parses the text of a job. Throws Fatal that names the line's key and what it allows.

@@ -67,6 +67,9 @@ void Load::begin_mix() {
     output::load_begin(load_begin_ns_);
     for (const auto& client : clients_) client->begin();
     incoming_.begin();
+    for (std::size_t i = 0; i < world_.job.scripts.size(); ++i) {
+        if (world_.job.scripts[i].open()) world_.arrivals[i]->begin(world_.job.scripts[i], world_.job.seed);
+    }
 }
 
 void Load::turn() {
@@ -96,6 +99,9 @@ void Load::take(const Job& job) {
         throw Fatal("job: clients and users of a checkpoint cannot change: it has " +
                     std::to_string(world_.job.clients) + " clients of " + std::to_string(world_.job.users) +
                     " users");
+    }
+    if (job.script_lines != world_.job.script_lines) {
+        throw Fatal("job: the scripts of a checkpoint cannot change");
     }
     world_.take(job);
     output::job(job);

@@ -53,7 +53,7 @@ std::optional<Options> parse_options(int argc, char** argv) {
             options.smtp.emplace_back(argv[++i]);
         } else if (option == "--job" && i + 1 < argc) {
             options.job = argv[++i];
-        } else if (protocol != nullptr && i + 1 < argc) {
+        } else if (protocol != nullptr && !protocol->server.empty() && i + 1 < argc) {
             options.servers[protocol] = argv[++i];
         } else if (option == "--guest") {
             options.guest = options.insecure = true;  // the guest made its certificate itself
@@ -118,10 +118,14 @@ void prepare_to_throw() {
     }
 }
 
-Servers servers_of(const Options& options, const Protocol& protocol) {
-    const auto given = options.servers.find(&protocol);
+Servers servers_of(const Options& options) {
     Servers servers;
-    servers.server = parse_endpoint(given == options.servers.end() ? protocol.server : given->second);
+    for (const Protocol* protocol : protocols()) {
+        if (protocol->server.empty()) continue;
+        const auto given = options.servers.find(protocol);
+        servers.by_protocol[protocol] =
+            parse_endpoint(given == options.servers.end() ? protocol->server : given->second);
+    }
     for (const std::string& address : options.smtp) servers.smtp.push_back(parse_endpoint(address));
     return servers;
 }
@@ -137,7 +141,7 @@ bool generate(const Options& options) {
     output::job(job);
 
     Clock clock(options.guest ? "guest" : "host");
-    World world(clock, servers_of(options, *job.protocol), !options.insecure, job);
+    World world(clock, servers_of(options), !options.insecure, job);
     world.trace = options.trace;
     prepare_to_throw();
     Pace pace(clock);

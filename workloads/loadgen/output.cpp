@@ -88,8 +88,41 @@ std::string type(const TypeStatistics& statistics) {
     return object + "}";
 }
 
+std::string commands(const Region& region) {
+    std::string list = "[";
+    for (const auto& [command, latencies] : region.commands) {
+        const auto& [protocol, name, bytes] = command;
+        std::string object = "{";
+        field(object, "protocol", text(protocol));
+        field(object, "command", text(name));
+        if (bytes != 0) field(object, "bytes", number(std::uint64_t{bytes}));
+        field(object, "count", number(latencies.count()));
+        field(object, "latency_ns", latency(latencies));
+        field(object, "histogram", buckets(latencies));
+        list.append(list.size() > 1 ? "," : "").append(object + "}");
+    }
+    return list + "]";
+}
+
 double ratio(double part, double whole) {
     return whole > 0 ? part / whole : 0;
+}
+
+/// Of the scripts that are open.
+std::string arrivals(const World& world) {
+    std::string all = "{";
+    for (std::size_t i = 0; i < world.job.scripts.size(); ++i) {
+        if (!world.job.scripts[i].open()) continue;
+        const ArrivalStatistics& arrived = world.statistics.region().arrivals[i];
+        std::string object = "{";
+        field(object, "count", number(arrived.count));
+        field(object, "queued", number(arrived.queued));
+        field(object, "waiting", number(world.statistics.waiting(i)));
+        field(object, "wait_ns_mean",
+              number(ratio(static_cast<double>(arrived.wait_ns), static_cast<double>(arrived.unqueued))));
+        field(all, world.job.scripts[i].name, object + "}");
+    }
+    return all + "}";
 }
 
 std::string totals(const Region& region) {
@@ -118,7 +151,7 @@ std::string event(std::string_view name) {
 void job_fields(std::string& object, const Job& job) {
     field(object, "mix", text(job.mix));
     field(object, "seed", number(job.seed));
-    field(object, "driver", text(job.chain ? "chain" : "independent"));
+    field(object, "driver", text(!job.scripts.empty() ? "scripts" : job.chain ? "chain" : "independent"));
     field(object, "clients", number(std::uint64_t{job.clients}));
     field(object, "think_ms", number(job.think_ms));
 }
@@ -149,7 +182,7 @@ void error(std::string_view message) {
 
 void transaction(const Client& client, TransactionType drawn, TransactionType type,
                  std::uint64_t latency_ns) {
-    const auto names = client.world.job.protocol->transactions;
+    const auto& names = client.world.job.transactions;
     std::string line = event("transaction");
     field(line, "client", number(std::uint64_t{client.index}));
     field(line, "drawn", text(names[drawn]));
@@ -174,7 +207,8 @@ void result(const World& world) {
     }
     field(line, "errors", errors + "}");
     field(line, "first_error", text(statistics.first_error()));
-    if (!world.move.empty()) field(line, "lost_flags", number(region.lost_flags));
+    if (!world.move.empty() || !world.job.scripts.empty())
+        field(line, "lost_flags", number(region.lost_flags));
     field(line, "incoming",
           "{\"messages\":" + number(region.incoming_messages) +
               ",\"bytes\":" + number(region.incoming_bytes) + "}");
@@ -183,8 +217,12 @@ void result(const World& world) {
               ",\"tick_changes\":" + number(region.tick_changes) + "}");
     std::string types = "{";
     for (std::size_t i = 0; i < region.types.size(); ++i)
-        field(types, world.job.protocol->transactions[i], type(region.types[i]));
+        field(types, world.job.transactions[i], type(region.types[i]));
     field(line, "transactions", types + "}");
+    if (!world.job.scripts.empty()) {
+        field(line, "arrivals", arrivals(world));
+        field(line, "commands", commands(region));
+    }
     field(line, "totals", totals(region));
     print(line + "}");
 }

@@ -15,12 +15,12 @@ struct World;
 
 struct Protocol {
     std::string_view name;    // in the job, and of the option that says where the server listens
-    std::string_view server;  // where it does in the guest
+    std::string_view server;  // where it does in the guest; empty of scripts, which speak several
     std::span<const std::string_view> transactions;
     std::unique_ptr<Client> (*make_client)(World& world, unsigned index);
 };
 
-extern const Protocol imap_protocol, pop3_protocol, web_protocol, jbb_protocol;
+extern const Protocol imap_protocol, pop3_protocol, web_protocol, jbb_protocol, script_protocol;
 
 std::span<const Protocol* const> protocols();
 

@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "split_mix.hpp"
+
 namespace s80::loadgen {
 
 /// xoshiro256** of Blackman and Vigna (2018), its state filled by splitmix64.
@@ -43,13 +45,6 @@ public:
 
 private:
     __extension__ using Wide = unsigned __int128;
-
-    static std::uint64_t split_mix(std::uint64_t& state) {
-        std::uint64_t z = (state += 0x9E3779B97F4A7C15);
-        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
-        z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
-        return z ^ (z >> 31);
-    }
 
     std::uint64_t state_[4];
 };

@@ -4,17 +4,29 @@
 namespace s80::loadgen {
 
 Task SmtpSession::deliver(const Endpoint& server, const Envelope& envelope) {
-    open(server, nullptr);
-    co_await answer();
-    check("the connect", '2');
+    co_await connect(server);
     co_await exchange("EHLO loadgen.s80.example", '2');
     co_await exchange("MAIL FROM:<" + envelope.from + ">", '2');
     co_await exchange("RCPT TO:<" + envelope.to + ">", '2');
+    co_await data(envelope.message);
+    co_await quit();
+}
+
+Task SmtpSession::connect(const Endpoint& server) {
+    open(server, nullptr);
+    co_await answer();
+    check("the connect", '2');
+}
+
+Task SmtpSession::data(std::string_view message) {
     co_await exchange("DATA", '3');
-    send(envelope.message, "the message");
+    send(message, "the message");
     send(".\r\n", "the message");
     co_await answer();
     check("the message", '2');
+}
+
+Task SmtpSession::quit() {
     co_await exchange("QUIT", '2');
     close();
 }

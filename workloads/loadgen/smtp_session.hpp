@@ -23,10 +23,16 @@ public:
     /// Delivers one message. Throws Failure (smtp) for a reply other than 2xx, or 354 to DATA.
     Task deliver(const Endpoint& server, const Envelope& envelope);
 
-private:
-    std::size_t consume(std::string_view bytes) override;
+    // Its parts, for those who are interested in each:
+    Task connect(const Endpoint& server);
     /// Sends a line and waits for a reply whose code begins with `expected`.
     Task exchange(std::string line, char expected);
+    /// DATA and the message.
+    Task data(std::string_view message);
+    Task quit();
+
+private:
+    std::size_t consume(std::string_view bytes) override;
     void check(std::string_view request, char expected) const;
 
     std::string reply_;  // the last line of the reply

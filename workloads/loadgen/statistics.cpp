@@ -6,10 +6,14 @@
 namespace s80::loadgen {
 
 void Statistics::begin_region(std::uint64_t now_ns) {
-    const std::size_t types = region_.types.size();
-    region_ = Region();
-    region_.types.resize(types);
+    clear();
     region_.begin_ns = integrated_to_ns_ = now_ns;
+}
+
+void Statistics::clear() {
+    region_ = Region();
+    region_.types.resize(waiting_.size());
+    region_.arrivals.resize(waiting_.size());
 }
 
 void Statistics::end_region(std::uint64_t now_ns) {
@@ -46,6 +50,19 @@ void Statistics::ended(TransactionType type, std::uint64_t begin_ns, std::uint64
 void Statistics::incoming(std::uint64_t bytes) {
     ++region_.incoming_messages;
     region_.incoming_bytes += bytes;
+}
+
+void Statistics::arrived(std::size_t script, bool queued) {
+    ++region_.arrivals[script].count;
+    if (!queued) return;
+    ++region_.arrivals[script].queued;
+    ++waiting_[script];
+}
+
+void Statistics::unqueued(std::size_t script, std::uint64_t wait_ns) {
+    --waiting_[script];
+    ++region_.arrivals[script].unqueued;
+    region_.arrivals[script].wait_ns += wait_ns;
 }
 
 void Statistics::error(ErrorKind kind, const std::string& message) {

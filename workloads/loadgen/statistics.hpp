@@ -3,8 +3,12 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "failure.hpp"
@@ -23,11 +27,24 @@ struct TypeStatistics {
     Histogram latency;
 };
 
+/// A command of a script: protocol, name, and the size of the message that it was about, 0 where it was not.
+using CommandName = std::tuple<std::string_view, std::string, std::size_t>;
+
+/// The passes of an open script.
+struct ArrivalStatistics {
+    std::uint64_t count = 0;
+    std::uint64_t queued = 0;    // those that found no client free
+    std::uint64_t unqueued = 0;  // those that waited and were begun
+    std::uint64_t wait_ns = 0;   // of these
+};
+
 /// What is counted anew when the measured region begins.
 struct Region {
     std::uint64_t begin_ns = 0;
     std::uint64_t end_ns = 0;
     std::vector<TypeStatistics> types;
+    std::map<CommandName, Histogram> commands;  // good ones, of scripts
+    std::vector<ArrivalStatistics> arrivals;    // by script
     std::uint64_t incoming_messages = 0;
     std::uint64_t incoming_bytes = 0;
     std::uint64_t lost_flags = 0;
@@ -42,7 +59,7 @@ struct Region {
 class Statistics {
 public:
     /// types: how many the protocol has.
-    explicit Statistics(std::size_t types) { region_.types.resize(types); }
+    explicit Statistics(std::size_t types) : waiting_(types) { clear(); }
 
     void begin_region(std::uint64_t now_ns);
     void end_region(std::uint64_t now_ns);
@@ -53,6 +70,13 @@ public:
     void ended(TransactionType type, std::uint64_t begin_ns, std::uint64_t now_ns, bool failed,
                std::uint64_t bytes_in, std::uint64_t bytes_out);
     void incoming(std::uint64_t bytes);
+    /// A command of a script was answered well.
+    void answered(const CommandName& command, std::uint64_t ns) { region_.commands[command].add(ns); }
+    void arrived(std::size_t script, bool queued);
+    /// A pass begins that has waited for a client.
+    void unqueued(std::size_t script, std::uint64_t wait_ns);
+    /// Passes that wait for a client now.
+    std::uint64_t waiting(std::size_t script) const { return waiting_[script]; }
     /// Errors are never cleared: one in the warm-up fails the run too.
     void error(ErrorKind kind, const std::string& message);
 
@@ -71,12 +95,14 @@ public:
     const std::string& first_error() const { return first_error_; }
 
 private:
+    void clear();
     void integrate(std::uint64_t now_ns);
 
     Region region_;
     std::array<std::uint64_t, error_kinds> errors_{};
     std::string first_error_;
     std::uint64_t in_flight_ = 0;
+    std::vector<std::uint64_t> waiting_;
     std::uint64_t integrated_to_ns_ = 0;
 };
 

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +15,7 @@
 #include "event_loop.hpp"
 #include "job.hpp"
 #include "message_text.hpp"
+#include "scripts/arrivals.hpp"
 #include "statistics.hpp"
 #include "stream.hpp"
 #include "timers.hpp"
@@ -20,9 +23,10 @@
 namespace s80::loadgen {
 
 struct Servers {
-    Endpoint server;             // of the job's protocol
+    std::map<const Protocol*, Endpoint> by_protocol;
     std::vector<Endpoint> smtp;  // not empty: of one mail transfer agent, connections take turns
 
+    const Endpoint& of(const Protocol& protocol) const { return by_protocol.at(&protocol); }
     const Endpoint& next_smtp() { return smtp[next_++ % smtp.size()]; }
 
 private:
@@ -35,8 +39,11 @@ struct World {
           servers(std::move(the_servers)),
           tls(verify),
           accounts(the_job.users),
-          statistics(the_job.protocol->transactions.size()) {
+          statistics(the_job.transactions.size()) {
         take(the_job);
+        for (std::size_t i = 0; i < job.scripts.size(); ++i) {
+            arrivals.push_back(std::make_unique<Arrivals>(clock, timers, statistics, i));
+        }
     }
 
     void take(const Job& new_job) {
@@ -61,9 +68,10 @@ struct World {
     Accounts accounts;
     MessageText text;
     Statistics statistics;
-    std::string move;    // IMAP: how MOVE is done, once a client knows
-    std::string fatal;   // why the run cannot go on
-    bool trace = false;  // one line a transaction in the output
+    std::vector<std::unique_ptr<Arrivals>> arrivals;  // of the scripts; closed ones have no use for theirs
+    std::string move;                                 // IMAP: how MOVE is done, once a client knows
+    std::string fatal;                                // why the run cannot go on
+    bool trace = false;                               // one line a transaction in the output
 };
 
 }  // namespace s80::loadgen

@@ -11,11 +11,20 @@ from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
-from pydantic import BeforeValidator, Field, NonNegativeFloat, NonNegativeInt, PositiveInt, model_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    model_validator,
+)
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.strict import Strict, find, hint, read_toml, shown, validate
+from s80lab.config.script import Script, Sizes, apportioned, sizes_line
 
 Weights = Annotated[dict[str, NonNegativeFloat], Field(min_length=1)]
 
@@ -46,26 +55,55 @@ class Thresholds(Strict):
 
 
 class Workload(Strict):
+    """What the clients of a load do. reply_timeout_s: a reply that takes longer, in modelled time, ends the run."""
+
+    SUBSTITUTED: ClassVar[str] = ""
+    """Why one transaction was run as another."""
+
+    protocol: str
+    mix: str
+    description: str
+    metric: Metric
+    reply_timeout_s: PositiveFloat = 60.0
+
+    @property
+    def what(self) -> Mapping[str, str]:
+        """Its transactions and what they do, in the order of their markers."""
+        raise NotImplementedError
+
+    @property
+    def speaks(self) -> tuple[str, ...]:
+        """The protocols that its server must serve."""
+        return (self.protocol,)
+
+    @property
+    def transactions(self) -> tuple[str, ...]:
+        """The names, in the order of their markers."""
+        return tuple(self.what)
+
+    def load_lines(self, clients: int, seed: int, think_ms: float | None, think: str | None) -> list[str]:
+        """What of the job says what so many clients do; None leaves think times to the profile."""
+        raise NotImplementedError
+
+    def login_lines(self, clients: int) -> list[str]:
+        """The same for a job that only logs them in."""
+        raise NotImplementedError
+
+
+class Mix(Workload):
     """A mix of a protocol's transactions and the pace of its clients.
 
-    think_ms: mean think time, milliseconds of modelled time. reply_timeout_s: a reply that takes longer ends the run.
+    think_ms: mean think time, milliseconds of modelled time.
     mix_percent: by transaction, what a client draws if the driver is `independent` (the paper's Table 1).
     transitions: the same for each transaction that went before (Table 2), if it is `chain`; normalised where used.
     """
 
     WHAT: ClassVar[Mapping[str, str]] = {}
     """The protocol's transactions and what they do, in the order of their markers."""
-    SUBSTITUTED: ClassVar[str] = ""
-    """Why one was run as another."""
 
-    protocol: str
-    mix: str
-    description: str
-    metric: Metric
     driver: Literal["chain", "independent"] = "chain"
     think_ms: NonNegativeFloat
     think: Literal["exponential", "constant"] = "exponential"
-    reply_timeout_s: Annotated[float, Field(gt=0)] = 60.0
     mix_percent: Weights
     transitions: dict[str, list[NonNegativeFloat]] = Field(default_factory=dict)
 
@@ -83,9 +121,8 @@ class Workload(Strict):
         return self
 
     @property
-    def transactions(self) -> tuple[str, ...]:
-        """The names, in the order of their markers."""
-        return tuple(self.WHAT)
+    def what(self) -> Mapping[str, str]:
+        return self.WHAT
 
     def table1(self) -> list[float]:
         """Percent by type, in the order of the transactions."""
@@ -95,6 +132,21 @@ class Workload(Strict):
         """What of the job only this protocol has."""
         return []
 
+    def load_lines(self, clients: int, seed: int, think_ms: float | None, think: str | None) -> list[str]:
+        return [
+            f"think_ms={_number(self.think_ms if think_ms is None else think_ms)}",
+            f"think={think or self.think}",
+            f"seed={seed}",
+            f"driver={self.driver}",
+            f"transactions={' '.join(self.transactions)}",
+            f"mix_percent={_row(self.table1())}",
+            *(f"transition.{name}={_row(self.transitions[name])}" for name in self.transactions if self.transitions),
+            *self.own_lines(),
+        ]
+
+    def login_lines(self, clients: int) -> list[str]:
+        return ["driver=independent", f"mix_percent={' '.join('1' for _ in self.transactions)}"]
+
 
 def _header_fetch(value: object) -> object:
     if value in ("range", "each") or (type(value) is int and value >= 1):
@@ -102,7 +154,7 @@ def _header_fetch(value: object) -> object:
     raise ValueError(f'`{value}` is not allowed: it must be "range", "each" or a whole number of at least 1')
 
 
-class Imap(Workload):
+class Imap(Mix):
     """Users of an IMAP server, online for as long as the load lasts.
 
     incoming_per_s: messages a second from the external mail server, all users together. header_fetch: how SELT fetches
@@ -138,7 +190,7 @@ class Imap(Workload):
         ]
 
 
-class Pop3(Workload):
+class Pop3(Mix):
     """Users who look for mail now and then, a session each time.
 
     incoming_per_s: as of Imap. retrieve_max: messages that a session retrieves at most. delete_percent: of these it
@@ -168,7 +220,7 @@ class Pop3(Workload):
         ]
 
 
-class Web(Workload):
+class Web(Mix):
     """Users of a web server. requests_max: a connection is kept for so many requests at most, for half as many on
     average."""
 
@@ -182,7 +234,7 @@ class Web(Workload):
         return [f"requests_max={self.requests_max}"]
 
 
-class Jbb(Workload):
+class Jbb(Mix):
     """Clients of a warehouse server, one a warehouse. batch: how often the server does the work of a request: the load
     generator, one thread, has to keep all processors busy."""
 
@@ -203,7 +255,54 @@ class Jbb(Workload):
         return [f"batch={self.batch}"]
 
 
-PROTOCOLS: Mapping[str, type[Workload]] = {"imap": Imap, "pop3": Pop3, "web": Web, "jbb": Jbb}
+class Scripts(Workload):
+    """Clients that follow scripts, each a transaction type (docs/scripts.md).
+
+    sizes: bytes of the messages that are sent and their percent. speed_up: by how much faster than it was written the
+    load goes: waits, think times and ramps are divided by it, rates multiplied.
+    """
+
+    protocol: Literal["scripts"]
+    speed_up: PositiveFloat = 1.0
+    sizes: Sizes = Field(default_factory=dict)
+    script: Annotated[list[Script], Field(min_length=1, max_length=10)]
+
+    @model_validator(mode="after")
+    def _scripts(self) -> Self:
+        names = [script.name for script in self.script]
+        if len(set(names)) < len(names):
+            raise ValueError(f"the scripts {', '.join(names)} need names of their own")
+        if abs(sum(script.percent for script in self.script) - 100) > 1e-6:
+            raise ValueError("the percents of the scripts must sum to 100: all clients together")
+        if not self.sizes and any(script.needs_sizes for script in self.script):
+            raise ValueError("a table [sizes] is missing: messages are sent or fetched")
+        return self
+
+    @property
+    def what(self) -> Mapping[str, str]:
+        return {script.name: script.what for script in self.script}
+
+    @property
+    def speaks(self) -> tuple[str, ...]:
+        """A server of mail takes it by SMTP, too."""
+        return tuple(dict.fromkeys(script.protocol for script in self.script if script.protocol != "smtp")) or ("imap",)
+
+    def load_lines(self, clients: int, seed: int, think_ms: float | None, think: str | None) -> list[str]:
+        if think_ms is not None or think is not None:
+            raise UserError(
+                f"workload {self.mix}: think_ms and think are of no use: its scripts say how long is waited"
+            )
+        return [f"seed={seed}", *self.login_lines(clients)]
+
+    def login_lines(self, clients: int) -> list[str]:
+        if clients < len(self.script):
+            raise UserError(f"workload {self.mix}: {clients} clients are too few for {len(self.script)} scripts")
+        shares = apportioned(clients, [script.percent for script in self.script])
+        scripts = zip(self.script, shares, strict=True)
+        return [*sizes_line(self.sizes), *(line for one, share in scripts for line in one.lines(share, self.speed_up))]
+
+
+PROTOCOLS: Mapping[str, type[Workload]] = {"imap": Imap, "pop3": Pop3, "web": Web, "jbb": Jbb, "scripts": Scripts}
 
 
 def load_workload(name_or_path: str | Path) -> Workload:
@@ -219,7 +318,10 @@ def load_workload(name_or_path: str | Path) -> Workload:
 
 
 def expected_mix(workload: Workload) -> dict[str, float]:
-    """The share of each type (they sum to 1) that a long run draws: of Table 1, or the chain's stationary one."""
+    """The share of each type (they sum to 1) that a long run draws: of Table 1, or the chain's stationary one; nothing
+    of scripts, whose shares are what comes out."""
+    if not isinstance(workload, Mix):
+        return {}
     names = workload.transactions
     if workload.driver == "independent":
         share = np.array(workload.table1())
@@ -237,9 +339,8 @@ def expected_mix(workload: Workload) -> dict[str, float]:
 def login_job_text(workload: Workload | str, clients: int, users: int) -> str:
     """The job of a ready guest: it logs the clients in, of whatever mix of the protocol they will be, and waits."""
     load = workload if isinstance(workload, Workload) else load_workload(workload)
-    weights = " ".join("1" for _ in load.transactions)
-    job = f"clients={clients}\nusers={users}\ndriver=independent\nmix_percent={weights}\n"
-    return f"hold=1\nprotocol={load.protocol}\n{job}"
+    lines = ["hold=1", f"protocol={load.protocol}", f"clients={clients}", f"users={users}", *load.login_lines(clients)]
+    return "\n".join(lines) + "\n"
 
 
 def job_text(
@@ -262,14 +363,7 @@ def job_text(
         f"mix={load.mix}",
         f"clients={clients}",
         f"users={users}",
-        f"think_ms={_number(load.think_ms if think_ms is None else think_ms)}",
-        f"think={think or load.think}",
-        f"seed={seed}",
-        f"driver={load.driver}",
-        f"transactions={' '.join(load.transactions)}",
-        f"mix_percent={_row(load.table1())}",
-        *(f"transition.{name}={_row(load.transitions[name])}" for name in load.transactions if load.transitions),
-        *load.own_lines(),
+        *load.load_lines(clients, seed, think_ms, think),
         f"reply_timeout_s={_number(load.reply_timeout_s)}",
     ]
     lines += [f"{key}={_number(value)}" for key, value in (pace or {}).items()]

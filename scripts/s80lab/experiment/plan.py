@@ -306,10 +306,10 @@ def read_experiment(name: str, options: Options) -> Experiment:
 
 def _server(experiment: Experiment) -> Server:
     """The experiment's server, which serves its workload."""
-    server, protocol = load_server(experiment.server), load_workload(experiment.workload).protocol
-    if protocol not in server.serves:
+    server, speaks = load_server(experiment.server), load_workload(experiment.workload).speaks
+    if not set(speaks) <= set(server.serves):
         raise UserError(
-            f"workload {experiment.workload} needs a server of {protocol}; {server.name} serves "
+            f"workload {experiment.workload} needs a server of {' and '.join(speaks)}; {server.name} serves "
             f"{' and '.join(server.serves)}: choose another (--server)"
         )
     return server

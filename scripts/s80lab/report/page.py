@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from s80lab.report.claims.tables import TITLE as CLAIMS
 from s80lab.report.claims.tables import claims_table
+from s80lab.report.commands import commands_tables
 from s80lab.report.data import Group
 from s80lab.report.figures.all import Picture
 from s80lab.report.guest import guest_notes
@@ -122,7 +124,7 @@ def _topics(groups: Sequence[Group], pictures: Sequence[Picture]) -> list[Topic]
     transactions = Topic(
         "Transactions",
         [drawn[name] for name in _OF_TRANSACTIONS],
-        [transactions_table(group) for group in loaded],
+        [*(transactions_table(group) for group in loaded), *commands_tables(loaded)],
     )
     before = next(place for place, topic in enumerate(topics) if topic.title == _LOAD)
     return [*topics[:before], transactions, *topics[before:]]
@@ -138,13 +140,17 @@ def miss_topics(groups: Sequence[Group]) -> list[Topic]:
     ]
 
 
+def _clients(load: Mapping[str, Any]) -> str:
+    if load["driver"] == "scripts":
+        return "{clients} clients that follow scripts".format(**load)
+    return "{clients} clients with {think_ms:g} ms of think time".format(**load)
+
+
 def _lead(groups: Sequence[Group]) -> str:
     first = groups[0].runs[0]
     manifest = first.manifest
     runs = sum(len(group.runs) for group in groups)
-    clients = (
-        "" if first.result is None else " {clients} clients with {think_ms:g} ms of think time;".format(**first.load)
-    )
+    clients = "" if first.result is None else f" {_clients(first.load)};"
     return (
         f"Machine {manifest['machine']}, protocol {manifest['protocol']}, engine {manifest['engine']}, "
         f"scale {manifest['scale']};{clients} {runs} run{'s' if runs > 1 else ''}. Times are the modelled machine's."

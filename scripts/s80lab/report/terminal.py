@@ -10,6 +10,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from s80lab.report.claims.tables import claims_table
+from s80lab.report.commands import commands_tables
 from s80lab.report.data import Group
 from s80lab.report.guest import guest_notes
 from s80lab.report.headline import headline_table
@@ -23,7 +24,7 @@ def print_groups(groups: Sequence[Group], console: Console) -> None:
         console.print(Text(head, style="bold yellow"), Text(why))
     loaded = [group for group in groups if not group.replayed]
     tables = [headline_table(groups), *measured_tables(groups), *(transactions_table(group) for group in loaded)]
-    for table in [*tables, run_table(groups), claims_table(groups)]:
+    for table in [*tables, *commands_tables(loaded), run_table(groups), claims_table(groups)]:
         print_table(table, console)
     for note in (*guest_notes(groups), comparison_note(groups), *replay_notes(groups)):
         console.print(Text(note, style="italic"))

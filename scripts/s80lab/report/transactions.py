@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from s80lab.base.errors import UserError
-from s80lab.config.workload import Workload, expected_mix, load_workload
+from s80lab.config.workload import Mix, Workload, expected_mix, load_workload
 from s80lab.report.data import Group
 from s80lab.report.tables import ABSENT, Cell, Row, Table
 from s80lab.results import paper
@@ -76,7 +76,7 @@ def _profile(group: Group) -> Workload | None:
         profile = load_workload(str(run.manifest["workload"]))
     except UserError:
         return None
-    return profile.model_copy(update={"driver": run.load["driver"]})
+    return profile.model_copy(update={"driver": run.load["driver"]}) if isinstance(profile, Mix) else profile
 
 
 def standard_error(buckets: Mapping[int, int]) -> float:
@@ -109,7 +109,7 @@ def transactions_table(group: Group) -> Table:
     columns = ("count", "expected", "share", "expected", *stated, *times)
     table = Table(f"Transactions, {group.label}", columns)
     total = sum(one.count for one in found)
-    what = profile.WHAT if profile else {}
+    what = profile.what if profile else {}
     for one in found:
         expected_count = ABSENT if one.expected is None else f"{one.expected * total:.0f}"
         shares = (one.share, one.expected, *([one.table_1] if stated else []))
@@ -128,6 +128,14 @@ def transactions_table(group: Group) -> Table:
 def _note(group: Group, found: list[Type], profile: Workload | None) -> str:
     load = group.runs[0].load
     chain = load["driver"] == "chain"
+    if load["driver"] == "scripts":
+        return " ".join(
+            [
+                "Each is a script; one transaction is what it does between two waits.",
+                *_arrivals(group),
+                *([f"{failed} FAILED."] if (failed := sum(one.failed for one in found)) else []),
+            ]
+        )
     if profile and profile.protocol != "imap":
         driver = "the profile's chain" if chain else "the profile's mix, each draw independent"
     else:
@@ -147,6 +155,17 @@ def _note(group: Group, found: list[Type], profile: Workload | None) -> str:
     if failed:
         words.append(f"{failed} FAILED.")
     return " ".join(words)
+
+
+def _arrivals(group: Group) -> list[str]:
+    """Of the scripts whose passes arrive at a rate."""
+    loads = [run.load["arrivals"] for run in group.runs]
+    return [
+        f"{name}: {sum(load[name]['count'] for load in loads)} arrived, "
+        f"{sum(load[name]['queued'] for load in loads)} found no client free, "
+        f"{sum(load[name]['waiting'] for load in loads)} were not begun."
+        for name in loads[0]
+    ]
 
 
 def _percent(share: float | None) -> str:

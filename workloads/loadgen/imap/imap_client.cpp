@@ -38,7 +38,8 @@ void ImapClient::take_up_job() {
 }
 
 Task ImapClient::log_in() {
-    co_await imap.log_in(world.servers.server, world.tls, Accounts::user(account), Accounts::password);
+    co_await imap.log_in(world.servers.of(imap_protocol), world.tls, Accounts::user(account),
+                         Accounts::password);
     co_await imap.command("LIST \"\" \"*\"");
     mailboxes.assign(imap.reply().listed);
     if (mailboxes.size() == 0) throw Failure(ErrorKind::missing, "LIST shows no mailbox", true);

@@ -35,7 +35,7 @@ private:
     TransactionType allowed(TransactionType drawn) override;
     Task run(TransactionType type) override;
     void settle(bool /*failed*/) override { note_messages(); }
-    const Connection* lasting() const override { return &imap; }
+    Traffic lasting() const override { return {imap.bytes_in(), imap.bytes_out()}; }
 
     /// Takes over what the session knows about the selected mailbox.
     void note_messages();

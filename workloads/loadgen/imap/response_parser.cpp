@@ -3,9 +3,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <string>
 
-#include "failure.hpp"
+#include "lines.hpp"
 
 namespace s80::loadgen {
 
@@ -36,18 +35,12 @@ std::size_t ResponseParser::feed(std::string_view bytes, ResponseHandler& handle
             at += part;
             continue;
         }
-        const std::size_t newline = bytes.find('\n', at);
-        if (newline == std::string_view::npos) break;
-        std::string_view line = bytes.substr(at, newline - at);
-        if (!line.ends_with('\r')) {
-            throw Failure(ErrorKind::protocol, "a line without CR: " + std::string(line.substr(0, 80)), true);
-        }
-        line.remove_suffix(1);
-        at = newline + 1;
-        const bool has_literal = take_literal(line, literal_left_);
+        auto line = take_line(bytes, at);
+        if (!line) break;
+        const bool has_literal = take_literal(*line, literal_left_);
         const bool begins = begins_;
         begins_ = !has_literal;
-        handler.on_text(line, begins, has_literal, literal_left_);
+        handler.on_text(*line, begins, has_literal, literal_left_);
     }
     return at;
 }

@@ -28,24 +28,44 @@ bool to_number(std::string_view word, unsigned& number) {
 
 }  // namespace
 
-Task ImapSession::log_in(const Endpoint& server, const TlsContext& tls, std::string_view user,
-                         std::string_view password) {
+Task ImapSession::connect(const Endpoint& server, const TlsContext& tls) {
     open(server, &tls);
     co_await answer();  // the greeting
+}
+
+Task ImapSession::log_in(const Endpoint& server, const TlsContext& tls, std::string_view user,
+                         std::string_view password) {
+    co_await connect(server, tls);
     co_await command("LOGIN " + std::string(user) + " " + std::string(password));
     co_await command("CAPABILITY");
 }
 
 Task ImapSession::command(std::string text) {
+    std::string what = text.starts_with("LOGIN") ? "LOGIN" : text;
+    return exchange(std::move(text), std::move(what));
+}
+
+Task ImapSession::append(const std::string& mailbox, const std::string& message) {
+    return exchange("APPEND " + mailbox + " {" + std::to_string(message.size()) + "+}\r\n" + message,
+                    "APPEND " + mailbox);
+}
+
+Task ImapSession::log_out() {
+    leaving_ = true;
+    co_await command("LOGOUT");
+    close();
+}
+
+Task ImapSession::exchange(std::string text, std::string what) {
     tag_ = "a" + std::to_string(++last_tag_);
     line_ = tag_ + " " + text + "\r\n";
     reply_ = {};
     literal_ = Literal::skip;  // of one that a broken server is still sending nothing is wanted any more
     refusal_.clear();
-    send(line_, text.starts_with("LOGIN") ? "LOGIN" : text);
+    send(line_, what);
     co_await answer();
     if (!refusal_.empty()) {
-        throw Failure(ErrorKind::protocol, "the server refused " + text + ": " + refusal_);
+        throw Failure(ErrorKind::protocol, "the server refused " + what + ": " + refusal_);
     }
 }
 
@@ -57,6 +77,7 @@ void ImapSession::on_text(std::string_view text, bool begins, bool has_literal, 
             throw Failure(ErrorKind::protocol, "a literal does not have the length announced", true);
         }
         if (has_literal) literal_ = Literal::skip;
+        if (in_fetch_) on_fetch(text);
     } else if (text.starts_with("* ")) {
         in_fetch_ = false;
         on_untagged(text.substr(2), has_literal, literal);
@@ -108,7 +129,7 @@ void ImapSession::on_untagged(std::string_view text, bool has_literal, std::uint
         has_move_ = (" " + std::string(rest) + " ").find(" MOVE ") != std::string::npos;
     } else if (word == "NO" || word == "BAD") {
         refusal_ = text;
-    } else if (word == "BYE") {
+    } else if (word == "BYE" && !leaving_) {
         throw Failure(ErrorKind::connection, "the server ended the session: " + std::string(rest));
     } else if (word == "OK" && !std::exchange(greeted_, true)) {
         complete();
@@ -123,6 +144,8 @@ void ImapSession::on_numbered(unsigned number, std::string_view kind, bool has_l
         on_expunge(number);
     } else if (kind.starts_with("FETCH ")) {
         in_fetch_ = true;
+        ++reply_.answers;
+        on_fetch(kind.substr(kind.find(' ')));
         if (has_literal) {
             ++reply_.fetched;
             reply_.literal += literal;
@@ -130,6 +153,20 @@ void ImapSession::on_numbered(unsigned number, std::string_view kind, bool has_l
         }
         if (kind.find("\\Deleted") != std::string_view::npos) ++reply_.deleted_flags;
     }
+}
+
+// Items whose values are numbers, wherever in the response they stand.
+void ImapSession::on_fetch(std::string_view items) {
+    const auto value_of = [items](std::string_view name) {
+        std::uint64_t value = 0;
+        const std::size_t at = items.find(name);
+        if (at != std::string_view::npos) {
+            std::from_chars(items.data() + at + name.size(), items.data() + items.size(), value);
+        }
+        return value;
+    };
+    reply_.sizes += value_of("RFC822.SIZE ");
+    reply_.highest_uid = std::max(reply_.highest_uid, static_cast<unsigned>(value_of("UID ")));
 }
 
 void ImapSession::on_expunge(unsigned number) {

@@ -16,8 +16,11 @@ namespace s80::loadgen {
 
 /// What the server said between a command and its tagged reply.
 struct ImapReply {
-    unsigned fetched = 0;        // FETCH responses with a literal
+    unsigned answers = 0;        // FETCH responses
+    unsigned fetched = 0;        // those with a literal
     std::uint64_t literal = 0;   // bytes of these literals
+    std::uint64_t sizes = 0;     // sum of the RFC822.SIZEs
+    unsigned highest_uid = 0;    // of the UIDs in FETCH responses
     unsigned deleted_flags = 0;  // FETCH responses that show \Deleted
     unsigned expunged = 0;
     bool found = false;               // SEARCH: the wanted message is in the result
@@ -30,13 +33,19 @@ class ImapSession final : public Connection, private ResponseHandler {
 public:
     explicit ImapSession(Network& network) : Connection(network) {}
 
-    /// Connects, waits for the greeting, logs in and asks for the capabilities.
+    /// Connects and waits for the greeting.
+    Task connect(const Endpoint& server, const TlsContext& tls);
+    /// Connects, logs in and asks for the capabilities.
     Task log_in(const Endpoint& server, const TlsContext& tls, std::string_view user,
                 std::string_view password);
 
     /// Sends one command and waits for its tagged OK. The reply is in reply() until the next
     /// command. Throws Failure for anything else: NO, BAD, a NO or BAD without a tag, BYE.
     Task command(std::string text);
+    /// Puts a message into a mailbox, in one go (RFC 7888): it is not waited for that the server wants it.
+    Task append(const std::string& mailbox, const std::string& message);
+    /// LOGOUT, and the end of the connection.
+    Task log_out();
 
     const ImapReply& reply() const { return reply_; }
     unsigned messages() const { return messages_; }
@@ -59,7 +68,10 @@ private:
     void on_tagged(std::string_view text);
     void on_untagged(std::string_view text, bool has_literal, std::uint64_t literal);
     void on_numbered(unsigned number, std::string_view kind, bool has_literal, std::uint64_t literal);
+    void on_fetch(std::string_view items);
     void on_list(std::string_view text, bool has_literal);
+    /// `what` names the command in messages.
+    Task exchange(std::string text, std::string what);
     void add_to_name(std::string_view part);
     void on_search(std::string_view numbers);
     void on_expunge(unsigned number);
@@ -69,6 +81,7 @@ private:
     std::string tag_;
     unsigned last_tag_ = 0;
     bool greeted_ = false;
+    bool leaving_ = false;
     bool has_move_ = false;
     unsigned messages_ = 0;
     unsigned wanted_ = 0;

@@ -5,29 +5,21 @@
 
 #include <cstdint>
 
+#include "split_mix.hpp"
+
 namespace s80::loadgen::jbb {
 
 class Draws {
 public:
     explicit Draws(std::uint64_t reference) : state_(reference) {}
 
-    /// splitmix64
-    std::uint64_t bits() {
-        std::uint64_t z = (state_ += 0x9E3779B97F4A7C15);
-        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
-        z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
-        return z ^ (z >> 31);
-    }
+    std::uint64_t bits() { return split_mix(state_); }
 
     /// 0 to n-1.
     std::uint32_t below(std::uint32_t n) { return high(bits(), n); }
 
-    static std::uint32_t high(std::uint64_t bits, std::uint32_t n) {
-        return static_cast<std::uint32_t>(((bits >> 32) * n) >> 32);
-    }
-    static std::uint32_t low(std::uint64_t bits, std::uint32_t n) {
-        return static_cast<std::uint32_t>(((bits & 0xFFFFFFFF) * n) >> 32);
-    }
+    static std::uint32_t high(std::uint64_t bits, std::uint32_t n) { return upper_below(bits, n); }
+    static std::uint32_t low(std::uint64_t bits, std::uint32_t n) { return upper_below(bits << 32, n); }
 
 private:
     std::uint64_t state_;

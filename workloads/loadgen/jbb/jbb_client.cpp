@@ -18,7 +18,7 @@ std::uint32_t size(std::int64_t number) {
 }  // namespace
 
 Task JbbClient::log_in() {
-    session_.emplace(world.network, world.servers.server);
+    session_.emplace(world.network, world.servers.of(jbb_protocol));
     co_await session_->ask("OPEN " + std::to_string(index + 1));
     const std::vector<std::int64_t>& said = session_->numbers();
     if (said.size() != 5 || size(said[0]) == 0 || size(said[1]) == 0 || size(said[2]) == 0) {

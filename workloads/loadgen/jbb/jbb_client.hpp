@@ -19,7 +19,9 @@ private:
     Task log_in() override;
     TransactionType allowed(TransactionType drawn) override { return drawn; }
     Task run(TransactionType type) override;
-    const Connection* lasting() const override { return session_ ? &*session_ : nullptr; }
+    Traffic lasting() const override {
+        return session_ ? Traffic{session_->bytes_in(), session_->bytes_out()} : Traffic{};
+    }
 
     std::optional<JbbSession> session_;
     std::optional<jbb::Books> books_;

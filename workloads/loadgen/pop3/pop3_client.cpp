@@ -13,7 +13,8 @@ Task Pop3Client::check_mail(bool retrieve) {
                     " users each has one, because a POP3 mailbox is for one session at a time");
     }
     Pop3Session session(world.network);
-    co_await session.log_in(world.servers.server, world.tls, Accounts::user(account), Accounts::password);
+    co_await session.log_in(world.servers.of(pop3_protocol), world.tls, Accounts::user(account),
+                            Accounts::password);
     compare(session.messages());
     co_await session.name_all();
     if (retrieve) co_await retrieve_new(session);

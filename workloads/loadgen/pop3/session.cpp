@@ -5,6 +5,8 @@
 #include <charconv>
 #include <numeric>
 
+#include "lines.hpp"
+
 namespace s80::loadgen {
 
 namespace {
@@ -20,13 +22,29 @@ bool take_number(std::string_view& text, Number& number) {
 
 }  // namespace
 
-Task Pop3Session::log_in(const Endpoint& server, const TlsContext& tls, std::string user,
-                         std::string_view password) {
+Task Pop3Session::connect(const Endpoint& server, const TlsContext& tls) {
     open(server, &tls);
     reply_ = Reply::status;
     co_await answer();  // the greeting
-    co_await command("USER " + user);
-    co_await command("PASS " + std::string(password));
+}
+
+Task Pop3Session::give_user(const std::string& user) {
+    return command("USER " + user);
+}
+
+Task Pop3Session::give_password(std::string_view password) {
+    return command("PASS " + std::string(password));
+}
+
+Task Pop3Session::log_in(const Endpoint& server, const TlsContext& tls, std::string user,
+                         std::string_view password) {
+    co_await connect(server, tls);
+    co_await give_user(user);
+    co_await give_password(password);
+    co_await count();
+}
+
+Task Pop3Session::count() {
     co_await command("STAT");
     std::string_view text = std::string_view(status_).substr(std::min<std::size_t>(4, status_.size()));
     if (!take_number(text, messages_) || !take_number(text, octets_)) {
@@ -87,17 +105,8 @@ Task Pop3Session::command(std::string text, Reply reply) {
 
 std::size_t Pop3Session::consume(std::string_view bytes) {
     std::size_t at = 0;
-    for (;;) {
-        const std::size_t newline = bytes.find('\n', at);
-        if (newline == std::string_view::npos) return at;
-        std::string_view line = bytes.substr(at, newline - at);
-        at = newline + 1;
-        if (!line.ends_with('\r')) {
-            throw Failure(ErrorKind::protocol, "a line without CR: " + std::string(line.substr(0, 80)), true);
-        }
-        line.remove_suffix(1);
-        on_line(line);
-    }
+    while (const auto line = take_line(bytes, at)) on_line(*line);
+    return at;
 }
 
 void Pop3Session::on_line(std::string_view line) {

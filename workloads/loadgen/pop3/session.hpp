@@ -17,7 +17,14 @@ class Pop3Session final : public Connection {
 public:
     explicit Pop3Session(Network& network) : Connection(network) {}
 
-    /// Connects, logs in and asks for the number of messages.
+    /// Connects and waits for the greeting.
+    Task connect(const Endpoint& server, const TlsContext& tls);
+    /// USER; PASS.
+    Task give_user(const std::string& user);
+    Task give_password(std::string_view password);
+    /// STAT: how many messages there are.
+    Task count();
+    /// All of these.
     Task log_in(const Endpoint& server, const TlsContext& tls, std::string user, std::string_view password);
     /// LIST: then size() is known of each message. They sum to what STAT said.
     Task list();
@@ -30,6 +37,8 @@ public:
     Task quit();
 
     unsigned messages() const { return messages_; }
+    /// Bytes of each message, by LIST.
+    const std::vector<std::uint64_t>& sizes() const { return sizes_; }
 
 private:
     enum class Reply { status, listing, names, message };

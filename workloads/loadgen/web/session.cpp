@@ -7,6 +7,8 @@
 #include <charconv>
 #include <utility>
 
+#include "lines.hpp"
+
 namespace s80::loadgen {
 
 namespace {
@@ -55,15 +57,9 @@ std::size_t HttpSession::consume(std::string_view bytes) {
             at += part;
             continue;
         }
-        const std::size_t newline = bytes.find('\n', at);
-        if (newline == std::string_view::npos) break;
-        std::string_view line = bytes.substr(at, newline - at);
-        if (!line.ends_with('\r')) {
-            throw Failure(ErrorKind::protocol, "a line without CR: " + std::string(line.substr(0, 80)), true);
-        }
-        line.remove_suffix(1);
-        at = newline + 1;
-        on_line(line);
+        const auto line = take_line(bytes, at);
+        if (!line) break;
+        on_line(*line);
     }
     return at;
 }

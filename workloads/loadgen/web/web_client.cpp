@@ -35,7 +35,7 @@ Task WebClient::log_in() {
 }
 
 void WebClient::connect() {
-    session_.emplace(world.network, world.servers.server, world.tls);
+    session_.emplace(world.network, world.servers.of(web_protocol), world.tls);
     draw_life();
 }
 

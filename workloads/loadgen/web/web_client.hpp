@@ -25,7 +25,9 @@ private:
     TransactionType allowed(TransactionType drawn) override { return drawn; }
     Task run(TransactionType type) override;
     void settle(bool failed) override;
-    const Connection* lasting() const override { return session_ ? &*session_ : nullptr; }
+    Traffic lasting() const override {
+        return session_ ? Traffic{session_->bytes_in(), session_->bytes_out()} : Traffic{};
+    }
 
     void connect();
     void draw_life();

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Scripts of a workload profile: what a client does step by step (docs/scripts.md), and their lines in the job."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Literal, Self
+
+from pydantic import BeforeValidator, Field, NonNegativeFloat, PositiveFloat, model_validator
+
+from s80lab.base.strict import Strict, hint
+
+_NUMBER = r"\d+(?:\.\d+)?"
+_TIME = rf"(?:constant {_NUMBER}|uniform {_NUMBER} {_NUMBER}|exponential {_NUMBER})"
+_WORD = r"[^\s#\"\\]+"
+_BYTES = r"(?: \d{3,6})?"
+# What stands behind a command's name, and how it is said in words.
+_NOTHING = ("", "")
+_RANGE = (r" (?:all|last|[1-9]\d*)", " all, last or a number of messages")
+_OF_MAIL = {"send": (rf" [1-9]\d*{_BYTES}", " and the number of recipients, then the bytes where they are not drawn")}
+COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    "imap": {
+        **dict.fromkeys(("connect", "login", "capability", "namespace", "noop", "body", "expunge", "logout"), _NOTHING),
+        "list": (rf" {_WORD}", " and a pattern"),
+        "select": (rf" {_WORD}", " and a mailbox"),
+        "copy": (rf" {_WORD}", " and a mailbox"),
+        "store": (r" [A-Z][a-z]+", " and a flag"),
+        "flags": _RANGE,
+        "headers": _RANGE,
+        "append": (rf" {_WORD}{_BYTES}", " and a mailbox, then the bytes where they are not drawn"),
+        **_OF_MAIL,
+    },
+    "pop3": {
+        **dict.fromkeys(("connect", "login", "stat", "list", "uidl", "retr", "dele", "quit"), _NOTHING),
+        **_OF_MAIL,
+    },
+    "smtp": _OF_MAIL,
+}
+"""The steps of each protocol's scripts, beside `wait` and, of IMAP, `connection`: the load generator's own names."""
+LEAST_BYTES, MOST_BYTES = 512, 140 << 10
+
+Sizes = dict[Annotated[int, Field(ge=LEAST_BYTES, le=MOST_BYTES)], PositiveFloat]
+
+
+def _flat(steps: object) -> tuple[str, ...]:
+    """The steps as lines, each block between its head and `end`."""
+    return tuple(_lines(steps))
+
+
+def _lines(steps: object) -> Iterator[str]:
+    if not isinstance(steps, Sequence) or isinstance(steps, str) or not steps:
+        raise ValueError("steps are a list that is not empty")
+    for step in steps:
+        if isinstance(step, str):
+            yield " ".join(step.split())
+            continue
+        if not isinstance(step, Mapping) or "steps" not in step or len(step) != 2:
+            raise ValueError(
+                f"`{step}` is no step: write a command, or a table with `steps` and repeat, percent or when"
+            )
+        (kind,) = set(step) - {"steps"}
+        value = step[kind]
+        if kind == "repeat" and type(value) is int and value >= 1:
+            yield f"repeat {value}"
+        elif kind == "percent" and type(value) in (int, float) and 0 <= value <= 100:
+            yield f"percent {value:.10g}"
+        elif kind == "when" and value == "offline":
+            yield "offline"
+        else:
+            raise ValueError(f'`{kind} = {value}` is not allowed: write repeat = N, percent = P or when = "offline"')
+        yield from _lines(step["steps"])
+        yield "end"
+
+
+Steps = Annotated[tuple[str, ...], BeforeValidator(_flat)]
+
+
+class Script(Strict):
+    """What some of the clients do over and over.
+
+    percent: of the clients. rate_per_s: passes through the steps that arrive in a second, for all these clients
+    together, whether one is free or not; or think: the time between two passes of each. ramp_s: over which the rate
+    grows, or the clients begin. start: steps of the login, before the load. All times are modelled.
+    """
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,15}$")]
+    what: str
+    protocol: Literal["imap", "pop3", "smtp"]
+    percent: PositiveFloat
+    rate_per_s: PositiveFloat | None = None
+    think: str | None = None
+    ramp_s: NonNegativeFloat = 0.0
+    start: Steps = ()
+    steps: Steps
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        if (self.rate_per_s is None) == (self.think is None):
+            raise ValueError(f"the script {self.name} needs either rate_per_s or think")
+        if self.think is not None:
+            _check_time(self.think)
+        for line in self.start:
+            if line.startswith("wait"):
+                raise ValueError(f"the script {self.name} has a `wait` in `start`: nobody waits before the load")
+        for line in (*self.start, *self.steps):
+            self._check(line)
+        if not _always_acts(self.steps):
+            raise ValueError(f"the script {self.name} needs a command outside of `percent` and `when`")
+        return self
+
+    def _check(self, line: str) -> None:
+        word, _, rest = line.partition(" ")
+        if word == "wait":
+            _check_time(rest)
+        elif word == "offline" and self.protocol == "smtp":
+            raise ValueError("`when` is of no use in a script of smtp: each `send` has a connection of its own")
+        elif word == "connection" and self.protocol == "imap":
+            if rest not in ("1", "2", "3", "4"):
+                raise ValueError(f"`{line}` is not allowed: write `connection` and a number of 1 to 4")
+        elif word not in ("repeat", "percent", "offline", "end"):
+            known = COMMANDS[self.protocol]
+            if word not in known:
+                words = ("wait", *(["connection"] if self.protocol == "imap" else []), *known)
+                raise ValueError(f"`{line}` is no step of {self.protocol}: {hint(word, words)}")
+            pattern, behind = known[word]
+            if not re.fullmatch(word + pattern, line):
+                raise ValueError(f"`{line}` is not allowed: write `{word}`{behind or ' alone'}")
+            size = re.search(r" (\d+)$", line) if word in ("append", "send") and line.count(" ") == 2 else None
+            if size and not LEAST_BYTES <= int(size[1]) <= MOST_BYTES:
+                raise ValueError(f"`{line}` is not allowed: a message has {LEAST_BYTES} to {MOST_BYTES} bytes")
+
+    @property
+    def needs_sizes(self) -> bool:
+        """Whether it draws sizes or tells messages by theirs."""
+        return any(
+            line in ("body", "retr") or (line.startswith(("append ", "send ")) and line.count(" ") == 1)
+            for line in (*self.start, *self.steps)
+        )
+
+    def lines(self, clients: int, speed_up: float) -> list[str]:
+        """Its lines in the job."""
+        pace = [] if self.rate_per_s is None else [f"rate_per_s={self.rate_per_s * speed_up:.10g}"]
+        pace += [] if self.think is None else [f"think={_faster(self.think, speed_up)}"]
+        return [
+            f"script={self.name} {self.protocol} {clients}",
+            *pace,
+            f"ramp_s={self.ramp_s / speed_up:.10g}",
+            *(f"start={line}" for line in self.start),
+            *(f"step={_faster(line, speed_up) if line.startswith('wait ') else line}" for line in self.steps),
+        ]
+
+
+def _check_time(text: str) -> None:
+    if not re.fullmatch(_TIME, text):
+        raise ValueError(f"`{text}` is no time: write constant MS, uniform LEAST MOST or exponential MEAN")
+    least, *most = map(float, re.findall(_NUMBER, text))
+    if most and most[0] < least:
+        raise ValueError(f"`{text}` is no time: its most is less than its least")
+
+
+def _always_acts(steps: Sequence[str]) -> bool:
+    """Whether each pass has a command; one that may have none could go on without ever waiting."""
+    depth: list[bool] = []
+    for line in steps:
+        word = line.partition(" ")[0]
+        if word == "end":
+            depth.pop()
+        elif word in ("repeat", "percent", "offline"):
+            depth.append(word == "repeat")
+        elif word not in ("wait", "connection") and all(depth):
+            return True
+    return False
+
+
+def _faster(text: str, speed_up: float) -> str:
+    return re.sub(_NUMBER, lambda match: f"{float(match[0]) / speed_up:.10g}", text)
+
+
+def sizes_line(sizes: Mapping[int, float]) -> list[str]:
+    return ["sizes=" + " ".join(f"{size}:{percent:.10g}" for size, percent in sizes.items())] if sizes else []
+
+
+def apportioned(clients: int, percents: Sequence[float]) -> list[int]:
+    """So many of the clients for each percent, by largest remainders and at least one. clients: as many as percents
+    or more."""
+    shares = [clients * percent / sum(percents) for percent in percents]
+    whole = [max(1, int(share)) for share in shares]
+    while sum(whole) != clients:
+        step = 1 if sum(whole) < clients else -1
+        best = [i for i in range(len(whole)) if step > 0 or whole[i] > 1]
+        chosen = max(best, key=lambda i: step * (shares[i] - whole[i]))
+        whole[chosen] += step
+    return whole

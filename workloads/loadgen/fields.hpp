@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Values of the job's text: cutting them up, reading them, refusing them.
+#pragma once
+
+#include <charconv>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+namespace s80::loadgen {
+
+std::string_view trim(std::string_view text);
+
+/// What lies between blanks.
+std::vector<std::string_view> words(std::string_view text);
+
+/// Throws Fatal that names key and value, and what is allowed.
+[[noreturn]] void refuse(std::string_view key, std::string_view value, std::string_view allowed);
+
+/// A number of at least `least`, or refuse().
+template <typename Number>
+Number number(std::string_view key, std::string_view value, Number least, std::string_view allowed) {
+    Number result{};
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), result);
+    if (error != std::errc() || end != value.data() + value.size() || !(result >= least)) {
+        refuse(key, value, allowed);
+    }
+    return result;
+}
+
+/// The place of a value among these names, or refuse().
+std::size_t choice(std::string_view key, std::string_view value, const std::vector<std::string_view>& names,
+                   std::string_view allowed);
+
+/// All names with `join` between each two.
+template <typename Names>
+std::string joined(const Names& names, std::string_view join) {
+    std::string all;
+    for (const auto& name : names) all.append(all.empty() ? "" : join).append(name);
+    return all;
+}
+
+}  // namespace s80::loadgen

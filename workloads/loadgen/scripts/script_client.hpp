@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A client that follows a script. A transaction is what it does between two waits; what it draws, and in
+// which order, depends on seed and client alone.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "imap/session.hpp"
+#include "mail_client.hpp"
+#include "pop3/session.hpp"
+#include "scripts/script.hpp"
+
+namespace s80::loadgen {
+
+/// What it knows of an IMAP connection's mailbox beyond the session.
+struct Reading {
+    std::string mailbox;  // the one selected last
+    unsigned highest_uid = 0;
+    unsigned next = 0;  // message whose header was fetched and whose body was not; 0: none
+    unsigned end = 0;
+    unsigned marked = 0;  // messages marked \Deleted and not expunged
+};
+
+class ScriptClient final : public MailClient {
+public:
+    ScriptClient(World& the_world, unsigned the_index);
+
+    // For the steps:
+    const Script& script() const { return world.job.scripts[number_]; }
+    /// The session of the connection that the script speaks on. Throws Failure where none is open.
+    ImapSession& imap();
+    Pop3Session& pop3();
+    /// A new one; one that is still open there is closed.
+    ImapSession& new_imap();
+    Pop3Session& new_pop3();
+    /// Forgets the session, whose connection is closed.
+    void leave();
+    /// Times a command that is answered at once.
+    Task timed(std::string_view protocol, std::string name, Task command);
+    /// Notes the time of a command, which began then, about a message of so many bytes.
+    void answered(std::string_view protocol, std::string name, std::uint64_t begin_ns, std::size_t bytes = 0);
+    /// A message of the step's size, or of one that is drawn, exactly.
+    std::string compose(const Step& step, const std::string& to);
+
+    /// Of the connection that the script speaks on.
+    Reading& reading() { return readings_[connection_]; }
+
+    unsigned retrieved = 0;  // of the POP3 session's messages
+    unsigned removable = 0;  // the one that was retrieved last, until it is removed
+
+private:
+    static constexpr std::size_t most_connections = 4;
+
+    Task log_in() override;
+    double first_think_ns() override;
+    Task set_out() override;
+    Task rest() override;
+    TransactionType draw() override { return number_; }
+    TransactionType allowed(TransactionType drawn) override { return drawn; }
+    Task run(TransactionType type) override;
+    void settle(bool failed) override;
+    Traffic lasting() const override;
+
+    /// Takes the step at `at` and goes on to the next; a wait or an action is for the caller to do.
+    void take(const std::vector<Step>& steps, std::size_t& at);
+    bool offline() const;
+
+    std::size_t number_ = 0;      // of its script
+    unsigned place_ = 0;          // among the script's clients
+    std::size_t at_ = 0;          // the next step
+    std::vector<unsigned> left_;  // repetitions, by step
+    std::size_t connection_ = 0;
+    std::array<std::unique_ptr<ImapSession>, most_connections> imap_;
+    std::array<Reading, most_connections> readings_;
+    std::unique_ptr<Pop3Session> pop3_;
+};
+
+}  // namespace s80::loadgen
