@@ -7,6 +7,8 @@
 
 #include "failure.hpp"
 #include "job.hpp"
+#include "load.hpp"
+#include "world.hpp"
 
 namespace s80::loadgen {
 namespace {
@@ -90,6 +92,17 @@ TEST(Script, RefusesScriptsThatDoNotFitTheJob) {
     EXPECT_NE(refusal("protocol=scripts\nscript=A imap 1\nstep=percent 50\nstep=noop\nstep=end\n")
                   .find("outside of"),
               std::string::npos);
+}
+
+TEST(Script, OfACheckpointCannotChange) {
+    const std::string text = head + reader + sender;
+    Clock clock("host");
+    Servers servers;
+    servers.smtp.push_back(parse_endpoint("127.0.0.1:25"));
+    World world(clock, servers, false, parse_job("hold=1\n" + text));
+    Load load(world);
+    EXPECT_NO_THROW(load.take(parse_job("seed=4\n" + text)));
+    EXPECT_THROW(load.take(parse_job(text + "step=send 1\n")), Fatal);
 }
 
 TEST(Wait, IsDrawnFromItsDistribution) {

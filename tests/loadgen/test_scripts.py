@@ -190,23 +190,10 @@ TRUTH = {
 }
 
 
-@pytest.mark.parametrize(
-    ("lie", "message"),
-    [
-        ({}, None),
-        ({b"FETCH": b"* 1 FETCH (UID 1 RFC822.SIZE 6 BODY[] {5}\r\nabcde)\r\na OK"}, "in bytes brought 5 of 6"),
-        ({b"FETCH": b"* 1 FETCH (UID 1 BODY[] {5}\r\nabcde RFC822.SIZE 4)\r\na OK"}, "in bytes brought 5 of 4"),
-        ({b"FETCH": b"a OK nothing"}, "(UID RFC822.SIZE BODY[]) brought 0 of 1"),
-        ({b"UID": b"* 1 FETCH (UID 1 FLAGS ())\r\na OK"}, "UID FETCH 1:* brought 1 of 2"),
-        ({b"STORE": b"a OK stored", b"FETCH": TRUTH[b"FETCH"]}, "(\\\\Deleted) brought 0 of 1"),
-        ({b"LOGIN": b"a NO never"}, "the server refused LOGIN: NO never"),
-        ({b"SELECT": b"a BAD never"}, "the server refused SELECT"),
-    ],
-)
-def test_a_server_that_lies_is_found_out(lie: dict[bytes, bytes], message: str | None, tmp_path: Path) -> None:
+def follow(steps: list[Any], lie: dict[bytes, bytes], folder: Path, **script: Any) -> Outcome:
+    """What one client says of a server that says these things."""
     certificate = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    certificate.load_cert_chain(*make_certificate(tmp_path))
-    steps = ["connect", "login", "select INBOX", "flags all", "body", "store Deleted"]
+    certificate.load_cert_chain(*make_certificate(folder))
     said = TRUTH | lie
 
     def serve(listening: socket.socket) -> None:
@@ -221,11 +208,42 @@ def test_a_server_that_lies_is_found_out(lie: dict[bytes, bytes], message: str |
 
     with socket.create_server(("127.0.0.1", 0)) as listening:
         threading.Thread(target=serve, args=(listening,), daemon=True).start()
-        workload = following({"protocol": "imap", "think": "constant 20", "steps": steps})
-        (tmp_path / "job").write_text(job_text(workload, clients=1, users=1, seed=1, warmup_s=0, measure_s=0.5))
-        outcome = collect(launch(tmp_path / "job", "--imap", f"127.0.0.1:{listening.getsockname()[1]}"))
+        workload = following({"protocol": "imap", "think": "constant 20", "steps": steps, **script})
+        (folder / "job").write_text(job_text(workload, clients=1, users=1, seed=1, warmup_s=0, measure_s=0.5))
+        return collect(launch(folder / "job", "--imap", f"127.0.0.1:{listening.getsockname()[1]}"))
+
+
+@pytest.mark.parametrize(
+    ("lie", "message"),
+    [
+        ({}, None),
+        ({b"FETCH": b"* 1 FETCH (UID 1 RFC822.SIZE 6 BODY[] {5}\r\nabcde)\r\na OK"}, "in bytes brought 5 of 6"),
+        ({b"FETCH": b"* 1 FETCH (UID 1 BODY[] {5}\r\nabcde RFC822.SIZE 4)\r\na OK"}, "in bytes brought 5 of 4"),
+        ({b"FETCH": b"a OK nothing"}, "(UID RFC822.SIZE BODY[]) brought 0 of 1"),
+        ({b"UID": b"* 1 FETCH (UID 1 FLAGS ())\r\na OK"}, "UID FETCH 1:* brought 1 of 2"),
+        ({b"STORE": b"a OK stored", b"FETCH": TRUTH[b"FETCH"]}, "(\\\\Deleted) brought 0 of 1"),
+        ({b"LOGIN": b"a NO never"}, "the server refused LOGIN: NO never"),
+        ({b"SELECT": b"a BAD never"}, "the server refused SELECT"),
+    ],
+)
+def test_a_server_that_lies_is_found_out(lie: dict[bytes, bytes], message: str | None, tmp_path: Path) -> None:
+    outcome = follow(["connect", "login", "select INBOX", "flags all", "body", "store Deleted"], lie, tmp_path)
     if message is None:
         assert good(outcome)["transactions"]["S0"]["count"] > 0
     else:
         assert outcome.code == 1
         assert message in json.dumps(outcome.events)
+
+
+def test_a_script_that_has_nothing_to_do_ends_all_the_same(tmp_path: Path) -> None:
+    empty = {b"SELECT": b"* 0 EXISTS\r\na OK selected"}
+    start = ["connect", "login", "select INBOX"]
+    result = good(follow(["body"], empty, tmp_path, think="constant 0", start=start))
+    assert result["transactions"]["S0"]["count"] > 0
+    assert "fetch" not in json.dumps(result["commands"])
+
+
+def test_a_step_without_a_connection_says_so(tmp_path: Path) -> None:
+    outcome = follow(["flags all"], {}, tmp_path)
+    assert outcome.code == 1
+    assert "the script has no `connect` before this step" in outcome.one("result")["first_error"]

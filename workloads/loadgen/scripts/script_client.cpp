@@ -160,7 +160,10 @@ Task ScriptClient::rest() {
             if (mine.open()) {
                 world.arrivals[number_]->await(think_);
             } else {
-                sleep_until(world.clock.now() + static_cast<std::uint64_t>(mine.think.draw_ns(decisions_)));
+                // Of one nanosecond at least: a pass that finds nothing to do must not begin again in this
+                // turn.
+                sleep_until(world.clock.now() + 1 +
+                            static_cast<std::uint64_t>(mine.think.draw_ns(decisions_)));
             }
             co_await think_;
             continue;
