@@ -34,6 +34,8 @@ def test_runs_in_tasks(cluster: Slurm, whole: Lab, shared: Lab, tmp_path: Path) 
     assert {run.name for run in shared.runs()} == set(names), cluster.logs()
     shared.call("collect")
     assert same(local, shared)
+    said = shared.call("collect", str(local.results))  # the same runs of another host
+    assert f"{len(names)} runs: 0 copied" in said
 
 
 def _measured(lab: Lab) -> list[Path]:
