@@ -97,12 +97,13 @@ class Slurm:
     def work_off(self) -> None:
         """Back when the queue is empty. What was queued again begins at once: Slurm would leave it two minutes."""
 
-        def empty() -> bool:
+        def fewer() -> bool:
             for task in self.queue("PENDING"):
                 self._said(["scontrol", "update", f"JobId={task}", "StartTime=now"])
-            return not self.queue()
+            return len(self.queue()) < there
 
-        self.until(empty, "all tasks to end")
+        while there := len(self.queue()):
+            self.until(fewer, "a task to end")
 
     def terminate(self, task: str) -> None:
         """As a minute before the limit, to the script alone."""

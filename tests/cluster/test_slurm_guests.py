@@ -14,19 +14,22 @@ from tests.lab import Lab
 
 pytestmark = pytest.mark.guest
 
-SEEDS = ",".join(str(seed) for seed in range(1, 1 + int(os.environ.get("S80LAB_SLURM_SEEDS", "1"))))
+SEEDS = [str(seed) for seed in range(1, 1 + int(os.environ.get("S80LAB_SLURM_SEEDS", "1")))]
+MIXES = ("run", "imapb", "imape", "--scale", "tiny", "--seeds")
 
 
 def test_runs_in_tasks(cluster: Slurm, whole: Lab, shared: Lab, tmp_path: Path) -> None:
     local = Lab(whole.checkpoints, tmp_path / "local" / "results")
-    words = ("run", "imapb", "imape", "--scale", "tiny", "--seeds", SEEDS)
-    local.call(*words)
+    for seed in SEEDS:
+        local.call(*MIXES, seed)
     names = {run.name: local.checkpoint_of(run).name for run in local.runs()}
     ready = {path.name for path in whole.checkpoints.glob("ready-tiny-*") if path.is_dir()}
     for name in sorted({*names.values(), *ready}):
         shared.call("checkpoint", "import", _exported(whole, name, tmp_path / "transfer"))
 
-    script = shared.answer("batch", "--slurm", "--tasks", str(len(names)), "--stage", str(tmp_path / "node"), *words)
+    script = shared.answer(
+        "batch", "--slurm", "--tasks", str(len(names)), "--stage", str(tmp_path / "node"), *MIXES, ",".join(SEEDS)
+    )
     cluster.submit(script)
     cluster.until(lambda: any(path.stat().st_size for path in _measured(shared)), "a measured region")
     cluster.power_cut("n1")
@@ -34,6 +37,8 @@ def test_runs_in_tasks(cluster: Slurm, whole: Lab, shared: Lab, tmp_path: Path) 
     assert {run.name for run in shared.runs()} == set(names), cluster.logs()
     shared.call("collect")
     assert same(local, shared)
+    said = shared.call("collect", str(local.results))  # the same runs of another host
+    assert f"{len(names)} runs: 0 copied" in said
 
 
 def _measured(lab: Lab) -> list[Path]:

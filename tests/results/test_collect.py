@@ -114,6 +114,20 @@ def test_two_folders_of_one_run_with_unlike_bytes(lab: Path, hosts: list[Path]) 
     assert "transactions.json: cannot be read" in refused(lab, hosts[1])
 
 
+def test_what_comes_behind_the_measured_region_is_the_hosts(lab: Path, hosts: list[Path]) -> None:
+    """When a live guest is ended is not known to the instruction; every line before is."""
+    other = hosts[1] / "runs" / "imapb-2"
+    shutil.copytree(hosts[0] / "runs" / "imapb-2", other)
+    lines = (other / "snapshots.jsonl").read_text().splitlines(keepends=True)
+    last = json.loads(lines[-1])
+    assert last["mark"] == "exit"
+    last["clock_ns"] += 17
+    (other / "snapshots.jsonl").write_text("".join([*lines[:-1], json.dumps(last) + "\n"]))
+    assert gather(lab, *hosts).runs == 6
+    (other / "snapshots.jsonl").write_text("".join([lines[0], *lines[2:]]))
+    assert "are one run with unlike snapshots.jsonl" in refused(lab, *hosts)
+
+
 def half(run: Path) -> str:
     (run / "manifest.json").unlink()
     return "manifest.json: cannot be read"

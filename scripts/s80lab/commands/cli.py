@@ -49,7 +49,7 @@ from s80lab.commands.replay import explore_command, filter_error_command, replay
 from s80lab.commands.reproduce import reproduce_command
 from s80lab.commands.results import list_command, query_command, report_command
 from s80lab.commands.run import run_shard, run_until, tell
-from s80lab.commands.shards import ListOption, ShardOption, refuse_beside_shards
+from s80lab.commands.shards import ListOption, ShardOption, check_shard
 from s80lab.commands.trace import agree_command, trace_app
 from s80lab.commands.transfer import add_transfer_commands
 from s80lab.config.experiment import DEFAULT_SERVER
@@ -167,7 +167,7 @@ def run(
     chosen = parse_settings(settings or [])
     options = Options(machine, protocol, scale, parse_seeds(seeds), chosen, order, misses, profile, server)
     if shard or listed:
-        refuse_beside_shards({"--until": until, "--engine gem5": engine == "gem5"})
+        check_shard(shard, {"--until": until, "--engine gem5": engine == "gem5"})
         run_shard(make_plans(experiments, options), shard, listed, jobs, again, drop_warm, as_json)
         return
     if engine == "gem5":

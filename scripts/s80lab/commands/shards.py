@@ -78,8 +78,11 @@ def tell_shard(part: Part[T], folders: list[Path], as_json: bool) -> None:
         print(f"{part}, all whole in {shown(paths.runs())}; `s80lab collect` enters them into a database")
 
 
-def refuse_beside_shards(options: Mapping[str, object]) -> None:
-    """UserError for the first of these options that is given: it needs all that was measured, or another engine."""
+def check_shard(text: str | None, options: Mapping[str, object]) -> None:
+    """UserError where --shard is none, before anything is looked for; and for the first of these options that is given:
+    it needs all that was measured, or another engine."""
+    if text:
+        parse_shard(text)
     for name, value in options.items():
         if value:
             raise UserError(f"--shard and --list do not go with {name}: leave one of them away")

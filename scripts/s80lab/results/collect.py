@@ -8,7 +8,7 @@ done, and what is there already stays as it is.
 
 from __future__ import annotations
 
-import filecmp
+import re
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,8 @@ from s80lab.results.database import insert_runs, require_schema
 from s80lab.results.metrics.derive import REGISTRY
 
 # What the same inputs must give on every host. The manifest is not among them: it has the host's time.
-PRODUCTS = ("stats.json", "snapshots.jsonl", "transactions.json", "machine.toml", "protocol.toml")
+SNAPSHOTS = "snapshots.jsonl"
+PRODUCTS = ("stats.json", SNAPSHOTS, "transactions.json", "machine.toml", "protocol.toml")
 
 
 @dataclass(frozen=True)
@@ -88,12 +89,24 @@ def _checked(folder: Path) -> str:
     return name
 
 
+def _product(path: Path) -> bytes | None:
+    """The file's content, None where it is absent. Of a live run's snapshots without the last line: it is of the moment
+    at which the host ended the guest, behind everything that is measured."""
+    if not path.is_file():
+        return None
+    content = path.read_bytes()
+    if path.name == SNAPSHOTS:
+        *before, last = content.splitlines(keepends=True) or [b""]
+        if re.match(rb'\{"mark": ?"exit"', last):
+            return b"".join(before)
+    return content
+
+
 def _require_same(one: Path, other: Path) -> None:
     """UserError where two folders of one run have unlike bytes."""
     for name in PRODUCTS if one.resolve() != other.resolve() else ():
         pair = one / name, other / name
-        there = [path.is_file() for path in pair]
-        if any(there) and not (all(there) and filecmp.cmp(*pair, shallow=False)):
+        if _product(pair[0]) != _product(pair[1]):
             raise UserError(
                 f"{shown(one)} and {shown(other)} are one run with unlike {name}, which the same inputs never give: "
                 "see the versions in their manifest.json, and remove the one that is wrong"
