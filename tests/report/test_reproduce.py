@@ -69,6 +69,8 @@ def test_what_was_measured_stands_in_one_table_by_memorys_share(runs: Path) -> N
     assert sorted(row.cells[-2].text for row in table.rows) == ["1", "2"]
     assert (rows["imape on dovecot"].cells[-1].text, rows["pop3 on uw"].cells[-1].text) == ("3", "1 of 3")
     assert "75 to 85% (C15); E to M share among the five workloads: the lowest (C20)" in rows["imape on dovecot"].detail
-    assert "The paper of specmail: Misses serviced from other caches in M, O or E: 85% (C16)" in rows["pop3 on uw"].detail
+    assert (
+        "The paper of specmail: Misses serviced from other caches in M, O or E: 85% (C16)" in rows["pop3 on uw"].detail
+    )
     with pytest.raises(UserError, match="there is no run of any of its experiments"):
         show_figure(figure, {name: [] for name in figure.experiments})
