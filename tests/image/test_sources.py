@@ -108,6 +108,8 @@ def test_what_the_script_reads_decides_the_image(tmp_path: Path, monkeypatch: py
     with pytest.raises(UserError, match="toy is missing"):
         inputs_digest(load_server("plain"), binaries)
     before = inputs_digest(load_server("slow"), binaries)
+    (tmp_path / "plain" / "README.md").write_text("of the toy")
+    assert inputs_digest(load_server("slow"), binaries) == before
     (tmp_path / "plain" / "toy.c").write_text("two")
     assert inputs_digest(load_server("slow"), binaries) != before
 

@@ -114,7 +114,8 @@ class Server:
     def built(self) -> Built | None:
         """Of the highest part that names a source."""
         folders = [path.with_suffix("") for path in self.origins]
-        reads = [file for folder in folders for file in sorted(folder.glob("*")) if file.is_file()]
+        beside = [file for folder in folders for file in sorted(folder.glob("*")) if file.is_file()]
+        reads = [file for file in beside if file.suffix != ".md"]
         found = (
             Built(part.source, folder / "build", part.programs, reads)
             for folder, part in zip(reversed(folders), reversed(list(self.parts.values())), strict=True)

@@ -81,15 +81,15 @@ def build_image(
         if not refresh and is_current(out_dir, server, binaries):
             progress("image: up to date")
             return load_image(out_dir)
-        progress(f"image: unpacking the packages of Debian {SUITE}")
-        unpacked = unpack(packages(server), SUITE, work / "root")
-        _compare_versions(unpacked, RECIPE / "versions" / f"{server.packages_of}.txt", refresh, progress)
         built = None
         if server.built:
             progress(
                 f"image: building {', '.join(server.built.programs)} from Debian's source of {server.built.package}"
             )
             built = build_programs(server.built, deb_src(SUITE), work)
+        progress(f"image: unpacking the packages of Debian {SUITE}")
+        unpacked = unpack(packages(server), SUITE, work / "root")
+        _compare_versions(unpacked, RECIPE / "versions" / f"{server.packages_of}.txt", refresh, progress)
         progress("image: writing the initramfs")
         new = work / "image"
         new.mkdir()
