@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import signal
 import subprocess
@@ -84,21 +85,27 @@ def _built() -> None:
         pytest.fail(f"{LOADGEN} is not built: run `make` first")
 
 
-@pytest.fixture
-def mail_system() -> Iterator[MailSystem]:
-    """Dovecot and OpenSMTPD with the mail of USERS users."""
+@contextlib.contextmanager
+def mail_servers(extra: str = "") -> Iterator[MailSystem]:
+    """Dovecot, with these settings more, and OpenSMTPD with the mail of USERS users."""
     if reason := missing():
         pytest.skip(reason)
     # Not under pytest's own folder: any other pytest that starts closes that to the servers' users.
     with tempfile.TemporaryDirectory(prefix="s80-mail-") as name:
         base = Path(name)
         store.build(base / "store", USERS)
-        system = MailSystem(base)
+        system = MailSystem(base, extra)
         try:
             system.start()
             yield system
         finally:
             system.stop()
+
+
+@pytest.fixture
+def mail_system() -> Iterator[MailSystem]:
+    with mail_servers() as system:
+        yield system
 
 
 @pytest.fixture

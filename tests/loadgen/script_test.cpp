@@ -79,6 +79,7 @@ TEST(Script, RefusesWhatItCannotFollow) {
 
 TEST(Script, RefusesScriptsThatDoNotFitTheJob) {
     EXPECT_EQ(refusal(head + reader + sender), "");
+    EXPECT_NE(refusal("tls=2\n" + head + reader + sender).find("0 or 1"), std::string::npos);
     EXPECT_NE(refusal(head).find("the key script is missing"), std::string::npos);
     EXPECT_NE(refusal(head + reader).find("2 clients together"), std::string::npos);
     EXPECT_NE(refusal(head + "step=noop\n").find("before the first script"), std::string::npos);
@@ -103,6 +104,7 @@ TEST(Script, OfACheckpointCannotChange) {
     Load load(world);
     EXPECT_NO_THROW(load.take(parse_job("seed=4\n" + text)));
     EXPECT_THROW(load.take(parse_job(text + "step=send 1\n")), Fatal);
+    EXPECT_THROW(load.take(parse_job("tls=0\n" + text)), Fatal);
 }
 
 TEST(Wait, IsDrawnFromItsDistribution) {

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.loadgen.conftest import USERS, Outcome, collect, launch
-from tests.loadgen.mail_system import MailSystem, has_pop3, make_certificate
+from tests.loadgen.conftest import USERS, Outcome, collect, launch, mail_servers
+from tests.loadgen.mail_system import MailSystem, free_port, has_pop3, make_certificate
 
 from s80lab.config.script import COMMANDS
 from s80lab.config.workload import Scripts, job_text, load_workload
@@ -67,7 +67,7 @@ def counts(result: dict[str, Any]) -> dict[str, int]:
 
 def test_three_protocols_side_by_side(mail_system: MailSystem, tmp_path: Path) -> None:
     """The study's profile, at rates that this machine can do."""
-    workload = load_workload("clientscaler").model_copy(update={"speed_up": 0.3})
+    workload = load_workload("clientscaler").model_copy(update={"speed_up": 0.3, "tls": True})
     assert isinstance(workload, Scripts)
     result = good(run(mail_system, tmp_path, workload, measure_s=5))
     assert list(result["transactions"]) == ["IMAP", "POP3", "SMTP"]
@@ -83,6 +83,37 @@ def test_three_protocols_side_by_side(mail_system: MailSystem, tmp_path: Path) -
         latency = command["latency_ns"]
         assert latency["p50"] <= latency["p90"] <= latency["p95"] <= latency["p99"] <= latency["max"]
         assert sum(count for _, count in command["histogram"]) == command["count"]
+
+
+PLAIN = """\
+ssl = yes
+disable_plaintext_auth = no
+service {protocol}-login {{
+  inet_listener {protocol} {{
+    port = {port}
+  }}
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("protocol", "steps"),
+    [("imap", ["connect", "login", "select INBOX", "logout"]), ("pop3", ["connect", "login", "stat", "quit"])],
+)
+def test_without_tls(protocol: str, steps: list[str], tmp_path: Path) -> None:
+    """Who begins it all the same is told."""
+    if protocol == "pop3" and not has_pop3():
+        pytest.skip("needs the package dovecot-pop3d")
+    port = free_port()
+    with mail_servers(PLAIN.format(protocol=protocol, port=port)):
+        outcomes = []
+        for tls in (False, True):
+            workload = following({"protocol": protocol, "steps": steps}).model_copy(update={"tls": tls})
+            (tmp_path / "job").write_text(job_text(workload, clients=2, users=USERS, seed=1, warmup_s=0, measure_s=1))
+            outcomes.append(collect(launch(tmp_path / "job", f"--{protocol}", f"127.0.0.1:{port}")))
+    plain, encrypted = outcomes
+    assert good(plain)["transactions"]["S0"]["count"] > 0
+    assert "wrong version number" in encrypted.one("error")["message"]
 
 
 ARGUMENT = {"list": "list %", "select": "select INBOX", "copy": "copy INBOX", "store": "store Seen", "send": "send 2"}
@@ -189,6 +220,8 @@ TRUTH = {
     b"STORE": b"* 1 FETCH (FLAGS (\\Deleted))\r\na OK stored",
 }
 
+LOGIN = ["connect", "login", "select INBOX"]
+
 
 def follow(steps: list[Any], lie: dict[bytes, bytes], folder: Path, **script: Any) -> Outcome:
     """What one client says of a server that says these things."""
@@ -209,7 +242,7 @@ def follow(steps: list[Any], lie: dict[bytes, bytes], folder: Path, **script: An
     with socket.create_server(("127.0.0.1", 0)) as listening:
         threading.Thread(target=serve, args=(listening,), daemon=True).start()
         workload = following({"protocol": "imap", "think": "constant 20", "steps": steps, **script})
-        (folder / "job").write_text(job_text(workload, clients=1, users=1, seed=1, warmup_s=0, measure_s=0.5))
+        (folder / "job").write_text(job_text(workload, clients=1, users=1, seed=1, warmup_s=0, measure_s=2))
         return collect(launch(folder / "job", "--imap", f"127.0.0.1:{listening.getsockname()[1]}"))
 
 
@@ -227,7 +260,7 @@ def follow(steps: list[Any], lie: dict[bytes, bytes], folder: Path, **script: An
     ],
 )
 def test_a_server_that_lies_is_found_out(lie: dict[bytes, bytes], message: str | None, tmp_path: Path) -> None:
-    outcome = follow(["connect", "login", "select INBOX", "flags all", "body", "store Deleted"], lie, tmp_path)
+    outcome = follow(["flags all", "body", "store Deleted"], lie, tmp_path, start=LOGIN)
     if message is None:
         assert good(outcome)["transactions"]["S0"]["count"] > 0
     else:
@@ -237,8 +270,7 @@ def test_a_server_that_lies_is_found_out(lie: dict[bytes, bytes], message: str |
 
 def test_a_script_that_has_nothing_to_do_ends_all_the_same(tmp_path: Path) -> None:
     empty = {b"SELECT": b"* 0 EXISTS\r\na OK selected"}
-    start = ["connect", "login", "select INBOX"]
-    result = good(follow(["body"], empty, tmp_path, think="constant 0", start=start))
+    result = good(follow(["body"], empty, tmp_path, think="constant 0", start=LOGIN))
     assert result["transactions"]["S0"]["count"] > 0
     assert "fetch" not in json.dumps(result["commands"])
 

@@ -77,6 +77,10 @@ Reader::Reader(const Protocol& protocol) {
 }
 
 void Reader::add_scripts() {
+    setters_["tls"] = [this](auto key, auto value) {
+        job_.tls = choice(key, value, {"0", "1"}, "0 or 1") == 1;
+        job_.script_lines.append(key).append("=").append(value).append("\n");
+    };
     for (const std::string_view name : ScriptReader::keys()) {
         setters_[std::string(name)] = [this](auto key, auto value) {
             scripts_.take(key, value);

@@ -41,6 +41,7 @@ struct Job {
     unsigned batch = 200;         // times that the warehouse server does the work of a request
     std::vector<Script> scripts;
     SizeTable sizes;           // of the messages that scripts send
+    bool tls = true;           // of the connections that scripts make to IMAP and POP3 servers
     std::string script_lines;  // of the job's text, all that decides them
     double reply_timeout_s = 60;
     double tick_hz = 0;     // timer interrupts a processor and modelled second; 0: the kernel's own

@@ -118,13 +118,15 @@ void prepare_to_throw() {
     }
 }
 
-Servers servers_of(const Options& options) {
+Servers servers_of(const Options& options, const Job& job) {
     Servers servers;
     for (const Protocol* protocol : protocols()) {
         if (protocol->server.empty()) continue;
         const auto given = options.servers.find(protocol);
+        const std::string_view usual =
+            job.tls || protocol->plain.empty() ? protocol->server : protocol->plain;
         servers.by_protocol[protocol] =
-            parse_endpoint(given == options.servers.end() ? protocol->server : given->second);
+            parse_endpoint(given == options.servers.end() ? usual : given->second);
     }
     for (const std::string& address : options.smtp) servers.smtp.push_back(parse_endpoint(address));
     return servers;
@@ -141,7 +143,7 @@ bool generate(const Options& options) {
     output::job(job);
 
     Clock clock(options.guest ? "guest" : "host");
-    World world(clock, servers_of(options), !options.insecure, job);
+    World world(clock, servers_of(options, job), !options.insecure, job);
     world.trace = options.trace;
     prepare_to_throw();
     Pace pace(clock);

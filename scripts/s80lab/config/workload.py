@@ -259,10 +259,11 @@ class Scripts(Workload):
     """Clients that follow scripts, each a transaction type (docs/scripts.md).
 
     sizes: bytes of the messages that are sent and their percent. speed_up: by how much faster than it was written the
-    load goes: waits, think times and ramps are divided by it, rates multiplied.
+    load goes: waits, think times and ramps are divided by it, rates multiplied. tls: of connections to read mail.
     """
 
     protocol: Literal["scripts"]
+    tls: bool = True
     speed_up: PositiveFloat = 1.0
     sizes: Sizes = Field(default_factory=dict)
     script: Annotated[list[Script], Field(min_length=1, max_length=10)]
@@ -285,7 +286,8 @@ class Scripts(Workload):
     @property
     def speaks(self) -> tuple[str, ...]:
         """A server of mail takes it by SMTP, too."""
-        return tuple(dict.fromkeys(script.protocol for script in self.script if script.protocol != "smtp")) or ("imap",)
+        read = dict.fromkeys(script.protocol for script in self.script if script.protocol != "smtp")
+        return tuple(protocol if self.tls else f"{protocol}-plain" for protocol in read) or ("imap",)
 
     def load_lines(self, clients: int, seed: int, think_ms: float | None, think: str | None) -> list[str]:
         if think_ms is not None or think is not None:
@@ -299,7 +301,8 @@ class Scripts(Workload):
             raise UserError(f"workload {self.mix}: {clients} clients are too few for {len(self.script)} scripts")
         shares = apportioned(clients, [script.percent for script in self.script])
         scripts = zip(self.script, shares, strict=True)
-        return [*sizes_line(self.sizes), *(line for one, share in scripts for line in one.lines(share, self.speed_up))]
+        lines = [line for one, share in scripts for line in one.lines(share, self.speed_up)]
+        return [*([] if self.tls else ["tls=0"]), *sizes_line(self.sizes), *lines]
 
 
 PROTOCOLS: Mapping[str, type[Workload]] = {"imap": Imap, "pop3": Pop3, "web": Web, "jbb": Jbb, "scripts": Scripts}

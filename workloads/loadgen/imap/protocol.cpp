@@ -20,7 +20,8 @@ constexpr Transactions<ImapClient, names.size()> transactions = {
 const Protocol imap_protocol = {"imap", "127.0.0.1:993", names,
                                 [](World& world, unsigned index) -> std::unique_ptr<Client> {
                                     return std::make_unique<ImapClient>(world, index);
-                                }};
+                                },
+                                "127.0.0.1:143"};
 
 TransactionType ImapClient::allowed(TransactionType drawn) {
     return loadgen::allowed(transactions, *this, drawn);

@@ -28,14 +28,14 @@ bool to_number(std::string_view word, unsigned& number) {
 
 }  // namespace
 
-Task ImapSession::connect(const Endpoint& server, const TlsContext& tls) {
-    open(server, &tls);
+Task ImapSession::connect(const Endpoint& server, const TlsContext* tls) {
+    open(server, tls);
     co_await answer();  // the greeting
 }
 
 Task ImapSession::log_in(const Endpoint& server, const TlsContext& tls, std::string_view user,
                          std::string_view password) {
-    co_await connect(server, tls);
+    co_await connect(server, &tls);
     co_await command("LOGIN " + std::string(user) + " " + std::string(password));
     co_await command("CAPABILITY");
 }

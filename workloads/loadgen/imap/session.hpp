@@ -33,8 +33,8 @@ class ImapSession final : public Connection, private ResponseHandler {
 public:
     explicit ImapSession(Network& network) : Connection(network) {}
 
-    /// Connects and waits for the greeting.
-    Task connect(const Endpoint& server, const TlsContext& tls);
+    /// Connects, without TLS where `tls` is null, and waits for the greeting.
+    Task connect(const Endpoint& server, const TlsContext* tls);
     /// Connects, logs in and asks for the capabilities.
     Task log_in(const Endpoint& server, const TlsContext& tls, std::string_view user,
                 std::string_view password);

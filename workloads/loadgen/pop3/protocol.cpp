@@ -35,7 +35,8 @@ constexpr Transactions<Pop3Client, names.size()> transactions = {&check, &retrie
 const Protocol pop3_protocol = {"pop3", "127.0.0.1:995", names,
                                 [](World& world, unsigned index) -> std::unique_ptr<Client> {
                                     return std::make_unique<Pop3Client>(world, index);
-                                }};
+                                },
+                                "127.0.0.1:110"};
 
 TransactionType Pop3Client::allowed(TransactionType drawn) {
     return loadgen::allowed(transactions, *this, drawn);

@@ -22,8 +22,8 @@ bool take_number(std::string_view& text, Number& number) {
 
 }  // namespace
 
-Task Pop3Session::connect(const Endpoint& server, const TlsContext& tls) {
-    open(server, &tls);
+Task Pop3Session::connect(const Endpoint& server, const TlsContext* tls) {
+    open(server, tls);
     reply_ = Reply::status;
     co_await answer();  // the greeting
 }
@@ -38,7 +38,7 @@ Task Pop3Session::give_password(std::string_view password) {
 
 Task Pop3Session::log_in(const Endpoint& server, const TlsContext& tls, std::string user,
                          std::string_view password) {
-    co_await connect(server, tls);
+    co_await connect(server, &tls);
     co_await give_user(user);
     co_await give_password(password);
     co_await count();

@@ -17,8 +17,8 @@ class Pop3Session final : public Connection {
 public:
     explicit Pop3Session(Network& network) : Connection(network) {}
 
-    /// Connects and waits for the greeting.
-    Task connect(const Endpoint& server, const TlsContext& tls);
+    /// Connects, without TLS where `tls` is null, and waits for the greeting.
+    Task connect(const Endpoint& server, const TlsContext* tls);
     /// USER; PASS.
     Task give_user(const std::string& user);
     Task give_password(std::string_view password);

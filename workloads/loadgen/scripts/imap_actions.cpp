@@ -27,7 +27,7 @@ Task say(ScriptClient& client, std::string name, std::string command) {
 
 Task connect(ScriptClient& client, const Step&) {
     return client.timed("imap", "connect",
-                        client.new_imap().connect(client.world.servers.of(imap_protocol), client.world.tls));
+                        client.new_imap().connect(client.world.servers.of(imap_protocol), client.tls()));
 }
 
 Task login(ScriptClient& client, const Step&) {

@@ -14,7 +14,7 @@ using Form = Action::Form;
 
 Task connect(ScriptClient& client, const Step&) {
     return client.timed("pop3", "connect",
-                        client.new_pop3().connect(client.world.servers.of(pop3_protocol), client.world.tls));
+                        client.new_pop3().connect(client.world.servers.of(pop3_protocol), client.tls()));
 }
 
 Task login(ScriptClient& client, const Step&) {
