@@ -21,14 +21,14 @@ from s80lab.base.store import M, Store
 from s80lab.commands.output import AsJson, print_json
 from s80lab.config.axes import sweep_points
 from s80lab.config.experiment import load_experiment
-from s80lab.config.server import load_server
 from s80lab.experiment.plan import Options, Plan, draft
 from s80lab.experiment.stages import Pipeline, Until
 from s80lab.gem5.binary import require
 from s80lab.gem5.plan import Gem5Plan, gem5_plans
 from s80lab.gem5.stages import Gem5Pipeline
 from s80lab.guest.qemu import find_qemu
-from s80lab.image.build import build_image, image_folder
+from s80lab.image.build import image_folder
+from s80lab.image.choice import make_image
 from s80lab.results.database import list_runs
 
 T = TypeVar("T")
@@ -36,6 +36,9 @@ T = TypeVar("T")
 Machine = Annotated[str | None, typer.Option(help="Another machine: a name in configs/machines or a .toml file.")]
 Protocol = Annotated[str | None, typer.Option(help="Another protocol: a name in configs/protocols or a .toml file.")]
 Server = Annotated[str | None, typer.Option(help="Another server (workloads/servers).")]
+Image = Annotated[
+    str | None, typer.Option(help="Another image: debian, or your Buildroot's (buildroot, buildroot.NAME).")
+]
 Scale = Annotated[str | None, typer.Option(help="Another scale (workloads/scales).")]
 Settings = Annotated[
     list[str] | None,
@@ -64,7 +67,7 @@ def build_images(experiments: Sequence[str], options: Options) -> None:
         for at in map(experiment.at, sweep_points(experiment.sweep)):
             folder = image_folder(at.image, at.server)
             if not folder.is_dir():
-                build_image(folder, load_server(at.server), progress=lambda text: print(text, file=sys.stderr))
+                make_image(at.image, at.server, progress=lambda text: print(text, file=sys.stderr))
 
 
 def run_pipeline(plans: list[Plan], jobs: int, again: bool, until: Until, drop: bool = False) -> list[Path]:
@@ -99,10 +102,14 @@ def on_board(work: Callable[[Board], Awaitable[T]]) -> T:
 
 
 def latest_runs(
-    experiments: Sequence[str], scale: str | None, seeds: Sequence[int] = (), server: str | None = None
+    experiments: Sequence[str],
+    scale: str | None,
+    seeds: Sequence[int] = (),
+    server: str | None = None,
+    image: str | None = None,
 ) -> list[Path]:
-    """Folders of the latest live run of each seed (of those named, or of all), at the scale and on the server, or the
-    experiment's own; UserError names the seed that has none."""
+    """Folders of the latest live run of each seed (of those named, or of all), at the scale, on the server and of the
+    image, or the experiment's own; UserError names the seed that has none."""
     latest: dict[tuple[str, str, int], Path] = {}
     for row in list_runs(paths.database()):
         name = row["experiment"] if row["engine"] == "qemu" else ""
@@ -111,8 +118,10 @@ def latest_runs(
             continue
         experiment = load_experiment(name, {})
         of_it = "server" in experiment.sweep or row["server"] == (server or experiment.server)
+        manifest = read_manifest(folder)
+        of_it = of_it and ("image" in experiment.sweep or manifest["image"] == (image or experiment.image))
         if of_it and row["scale"] == (scale or experiment.scale):
-            latest[name, str(read_manifest(folder).get("varied", {})), row["seed"]] = folder
+            latest[name, str(manifest.get("varied", {})), row["seed"]] = folder
     points = [(name, str(point)) for name in experiments for point in sweep_points(load_experiment(name, {}).sweep)]
     wanted = [(*point, seed) for point in points for seed in seeds] or [key for key in latest if key[:2] in points]
     missing = [f"{name}, seed {seed}" for name, point, seed in wanted if (name, point, seed) not in latest]

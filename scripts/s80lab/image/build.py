@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import fcntl
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -26,13 +27,20 @@ from s80lab.base.paths import BIN, BUILD
 from s80lab.config.experiment import DEFAULT_SERVER
 from s80lab.config.server import Server
 from s80lab.image.contents import RECIPE, SUITE, entries, inputs_digest, kernel, packages
-from s80lab.image.cpio import write_archive
+from s80lab.image.cpio import Entry, write_archive
 from s80lab.image.files import read_lines
 from s80lab.image.packages import Packages, unpack
 
 
+class OfBuildroot(BaseModel):
+    """What the programs of an image were made with. config_sha256: of Buildroot's options, whatever the host."""
+
+    version: str
+    config_sha256: str
+
+
 class ImageManifest(BaseModel):
-    """`manifest.json`: what the image is made of; sizes in bytes, digests SHA-256."""
+    """`manifest.json`: what the image is made of; sizes in bytes, digests SHA-256. buildroot: None of Debian's."""
 
     server: str = DEFAULT_SERVER
     inputs_sha256: str
@@ -42,6 +50,17 @@ class ImageManifest(BaseModel):
     initramfs_bytes: int
     kernel_version: str
     packages: dict[str, str]
+    buildroot: OfBuildroot | None = None
+
+
+@dataclass(frozen=True)
+class Made:
+    """An image that is to be written. kernel: its file, named `vmlinuz-VERSION`."""
+
+    kernel: Path
+    entries: Iterable[Entry]
+    packages: dict[str, str]
+    buildroot: OfBuildroot | None = None
 
 
 def image_folder(image: str, server: str) -> Path:
@@ -53,8 +72,9 @@ def load_image(out_dir: Path) -> ImageManifest:
     """The manifest of a built image; UserError if there is none or one of its files is missing."""
     for name in ("manifest.json", "vmlinuz", "initramfs.cpio"):
         if not (out_dir / name).is_file():
-            _, _, server = out_dir.name.partition("-")
-            command = f"s80lab image build{f' --server {server}' if server else ''}"
+            image, _, server = out_dir.name.partition("-")
+            command = f"s80lab image build{f' --image {image}' if image.startswith('buildroot') else ''}"
+            command += f" --server {server}" if server else ""
             raise UserError(f"{out_dir} holds no guest image ({name} is missing): run '{command}'")
     return ImageManifest.model_validate_json((out_dir / "manifest.json").read_text())
 
@@ -62,25 +82,42 @@ def load_image(out_dir: Path) -> ImageManifest:
 def build_image(
     out_dir: Path, server: Server, *, refresh: bool = False, progress: Callable[[str], None], binaries: Path = BIN
 ) -> ImageManifest:
-    """Build the image unless the one in `out_dir` is of the same inputs.
+    """Build Debian's image unless the one in `out_dir` is of the same inputs.
 
     `refresh` rebuilds in any case and records the packages' versions in disk-images/debian/versions. `binaries` is the
     folder of the compiled programs. UserError if a tool, a program or the package mirror is missing.
     """
-    inputs = inputs_digest(server, binaries)
+
+    def make(work: Path, new: Path) -> Made:
+        progress(f"image: unpacking the packages of Debian {SUITE}")
+        unpacked = unpack(packages(server), SUITE, work / "root")
+        _compare_versions(unpacked, RECIPE / "versions" / f"{server.packages_of}.txt", refresh, progress)
+        return Made(kernel(unpacked.root), entries(server, unpacked.root, work, binaries), unpacked.versions)
+
+    return write_image(out_dir, server, inputs_digest(server, binaries), make, refresh=refresh, progress=progress)
+
+
+def write_image(
+    out_dir: Path,
+    server: Server,
+    inputs: str,
+    make: Callable[[Path, Path], Made],
+    *,
+    refresh: bool = False,
+    progress: Callable[[str], None],
+) -> ImageManifest:
+    """Write the image that `make` makes unless the one in `out_dir` is of the same inputs. `make` has a folder for what
+    comes up on the way, and the new image's own, where it may put what is to lie beside it."""
     with _only_builder(out_dir) as work:
         if not refresh and (out_dir / "manifest.json").is_file() and load_image(out_dir).inputs_sha256 == inputs:
             progress("image: up to date")
             return load_image(out_dir)
-        progress(f"image: unpacking the packages of Debian {SUITE}")
-        unpacked = unpack(packages(server), SUITE, work / "root")
-        _compare_versions(unpacked, RECIPE / "versions" / f"{server.packages_of}.txt", refresh, progress)
-        progress("image: writing the initramfs")
         new = work / "image"
         new.mkdir()
-        source = kernel(unpacked.root)
-        shutil.copyfile(source, new / "vmlinuz")
-        write_archive(entries(server, unpacked.root, work, binaries), new / "initramfs.cpio")
+        made = make(work, new)
+        progress("image: writing the initramfs")
+        shutil.copyfile(made.kernel, new / "vmlinuz")
+        write_archive(made.entries, new / "initramfs.cpio")
         manifest = ImageManifest(
             server=server.name,
             inputs_sha256=inputs,
@@ -88,10 +125,11 @@ def build_image(
             initramfs_sha256=file_hash(new / "initramfs.cpio"),
             vmlinuz_bytes=(new / "vmlinuz").stat().st_size,
             initramfs_bytes=(new / "initramfs.cpio").stat().st_size,
-            kernel_version=source.name.removeprefix("vmlinuz-"),
-            packages=unpacked.versions,
+            kernel_version=made.kernel.name.removeprefix("vmlinuz-"),
+            packages=made.packages,
+            buildroot=made.buildroot,
         )
-        (new / "manifest.json").write_text(manifest.model_dump_json(indent=2) + "\n")
+        (new / "manifest.json").write_text(manifest.model_dump_json(indent=2, exclude_none=True) + "\n")
         if out_dir.exists():
             out_dir.rename(work / "old")
         new.rename(out_dir)

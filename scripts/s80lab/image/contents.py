@@ -34,16 +34,26 @@ def entries(server: Server, root: Path, work: Path, binaries: Path) -> Iterator[
 
     `work` is a folder for what is made on the way.
     """
+    yield from skeleton()
+    yield from kept_files(root, _patterns(server))
+    yield symlink("bin/sh", "busybox")
+    for name in _programs(server):
+        yield regular(f"usr/bin/{name}", _stripped(binaries / name, work), 0o755)
+    yield from laid_over(server, work)
+
+
+def skeleton() -> Iterator[Entry]:
+    """Folders and devices that every guest starts with."""
     yield from (directory(path) for path in EMPTY_FOLDERS)
     yield directory("tmp", 0o1777)
     yield character_device("dev/console", 5, 1)  # the kernel opens it for init before anything is mounted
-    yield from kept_files(root, _patterns(server))
-    yield symlink("bin/sh", "busybox")
-    for name, path in _files(server).items():
+
+
+def laid_over(server: Server, work: Path) -> Iterator[Entry]:
+    """What lies over the programs in every image: the common files, the server's, its accounts and settings."""
+    for name, path in overlay(server).items():
         permissions = 0o600 if name in SECRET else 0o755 if os.access(path, os.X_OK) else 0o644
         yield regular(name, path.read_bytes() + _users(server, name), permissions)
-    for name in _programs(server):
-        yield regular(f"usr/bin/{name}", _stripped(binaries / name, work), 0o755)
     for name in server.accounts:
         yield regular(name, accounts(name, work))
     yield regular(SETTINGS, server.settings().encode())
@@ -82,14 +92,19 @@ def inputs_digest(server: Server, binaries: Path) -> str:
     lines = [f"{FORMAT} {SUITE} {server.name} {server.store} {packages(server)} {_patterns(server)}"]
     lines += [f"{server.users} {server.accounts}"]
     programs = {f"usr/bin/{name}": binaries / name for name in _programs(server)}
-    for name, path in {**_files(server), **programs}.items():
+    for name, path in {**overlay(server), **programs}.items():
         if not path.is_file():
             needs = server.programs.get(path.name)
             raise UserError(
                 f"{shown(path)} is missing: build the programs first (make)" + (f"; it needs {needs}" if needs else "")
             )
-        lines.append(f"{name} {file_hash(path)} {os.access(path, os.X_OK)}")
+        lines.append(file_line(name, path))
     return text_hash("\n".join(lines))
+
+
+def file_line(name: str, path: Path) -> str:
+    """A file of the guest among an image's inputs."""
+    return f"{name} {file_hash(path)} {os.access(path, os.X_OK)}"
 
 
 def _patterns(server: Server) -> dict[str, str]:
@@ -98,7 +113,7 @@ def _patterns(server: Server) -> dict[str, str]:
     return {pattern: shown(keep) for pattern in read_lines(keep)} | server.keep
 
 
-def _files(server: Server) -> dict[str, Path]:
+def overlay(server: Server) -> dict[str, Path]:
     """What lies over the guest's root, by path: a server's file takes the place of a common one."""
     return {str(path.relative_to(COMMON)): path for path in common_files()} | server.files()
 
