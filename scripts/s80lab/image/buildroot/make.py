@@ -62,7 +62,7 @@ class Make:
             if any(self.out.glob(f"build/{OWN_PACKAGE}-*")):
                 self._run("", f"{OWN_PACKAGE}-dirclean")
             (self.out / SOURCES).write_text(sources)
-        self._run("compiling, which may take an hour the first time", *self._sites(), "all")
+        self._run("compiling, which is long the first time", *self._sites(), "all")
         self._run("gathering licences", *self._sites(), "legal-info")
 
     def packages(self) -> str:
