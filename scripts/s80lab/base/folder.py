@@ -33,6 +33,7 @@ NUMBERS = ("seed", "instructions", "modelled_ns", "wall_s", "mips")
 TRANSACTIONS_KEYS = ("mix", "seed", "clients", "think_ms", "region", "transactions", "totals", "errors")
 # Of runs that are older than the choice: there was no other.
 FIRST_SERVER = "dovecot"
+FIRST_IMAGE = "debian"
 # Engines whose runs have no result of the load generator.
 UNLOADED = ("replay", "gem5")
 STATS_KEYS = ("inputs", "region", "metrics", "windows", "warmup")
@@ -48,6 +49,7 @@ def read_manifest(run_dir: Path) -> dict[str, Any]:
         if isinstance(manifest[key], bool) or not isinstance(manifest[key], int | float):
             raise UserError(f"{path}: `{key}` must be a number, not {manifest[key]!r}; run it again")
     manifest.setdefault("server", FIRST_SERVER)
+    manifest.setdefault("image", FIRST_IMAGE)
     return manifest
 
 

@@ -78,6 +78,7 @@ class Recipe:
             "experiment": self.plan.name,
             "mix": self.plan.experiment.workload,
             "workload": self.plan.experiment.workload,
+            "image": self.plan.experiment.image,
             "server": self.plan.experiment.server,
             "scale": self.plan.scale_name,
             "seed": self.plan.seed,

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from s80lab.base import paths
-from s80lab.base.folder import FIRST_SERVER, read_manifest
+from s80lab.base.folder import FIRST_IMAGE, FIRST_SERVER, read_manifest
 from s80lab.base.hashing import file_hash, value_hash
 from s80lab.base.programs import built
 from s80lab.base.stage import staged
@@ -106,6 +106,7 @@ def _finish(capture: Capture, design: Design, run_id: str, played: Played, began
         "engine": "replay",
         "machine": design.machine.name,
         "protocol": design.protocol_name,
+        "image": origin.get("image", FIRST_IMAGE),
         "server": origin.get("server", FIRST_SERVER),
         "workload": origin.get("workload", "-"),
         "scale": origin.get("scale", "-"),

@@ -17,6 +17,7 @@ from s80lab.capture.error import ANY_SHARE
 from s80lab.capture.live import Recipe, lengths, make
 from s80lab.capture.store import STORE, SUFFIX, Form, Manifest, Totals
 from s80lab.commands.parts import (
+    Image,
     Machine,
     Protocol,
     Scale,
@@ -56,6 +57,7 @@ def capture(
     machine: Machine = None,
     protocol: Protocol = None,
     server: Server = None,
+    image: Image = None,
     scale: Scale = None,
     settings: Settings = None,
     again: Annotated[bool, typer.Option("--again", help="Record anew what is there.")] = False,
@@ -65,7 +67,8 @@ def capture(
     if out is not None and len(forms) > 1:
         raise UserError("--out names one file and --form both makes two; leave --out away and take them from captures/")
     stage = start or ("warm" if forms == ("full",) else "ready")
-    options = Options(machine, protocol, scale, one_seed(seed), parse_settings(settings or []), server=server)
+    chosen = parse_settings(settings or [])
+    options = Options(machine, protocol, scale, one_seed(seed), chosen, server=server, image=image)
     plan, *_ = make_plans([experiment], options)
     run_pipeline([plan], 1, False, stage)
     skip, measure = lengths(plan.phases, stage, forms, instructions, warm_up)

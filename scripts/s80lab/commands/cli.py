@@ -6,6 +6,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
@@ -29,6 +30,7 @@ from s80lab.commands.parts import (
     Again,
     Engine,
     Gem5,
+    Image,
     Jobs,
     Machine,
     Order,
@@ -52,12 +54,12 @@ from s80lab.commands.run import run_shard, run_until, tell
 from s80lab.commands.shards import ListOption, ShardOption, check_shard
 from s80lab.commands.trace import agree_command, trace_app
 from s80lab.commands.transfer import add_transfer_commands
-from s80lab.config.experiment import DEFAULT_SERVER
-from s80lab.config.server import load_server
+from s80lab.config.experiment import DEFAULT_IMAGE, DEFAULT_SERVER
 from s80lab.experiment import checkpoint
 from s80lab.experiment.plan import Options
 from s80lab.experiment.precision import SHARES, USUAL, parse_wanted
-from s80lab.image.build import build_image, image_folder
+from s80lab.image.buildroot.image import Choice
+from s80lab.image.choice import make_image
 from s80lab.results.inversions import sentence
 
 app = typer.Typer(help=__doc__, no_args_is_help=True, pretty_exceptions_enable=False)
@@ -94,9 +96,18 @@ def common(
 def image_build(
     server: Annotated[str, typer.Option(help="Whose (workloads/servers).")] = DEFAULT_SERVER,
     refresh: Annotated[bool, typer.Option(help="Rebuild, and record the package versions found.")] = False,
+    image: Annotated[
+        str | None, typer.Option(help="debian, or by your own Buildroot: buildroot, buildroot.NAME.")
+    ] = None,
+    buildroot: Annotated[Path | None, typer.Option(help="Its sources; else $BUILDROOT (docs/buildroot.md).")] = None,
+    downloads: Annotated[
+        Path | None, typer.Option(help="A folder with all that Buildroot would fetch: then it fetches nothing.")
+    ] = None,
+    fragment: Annotated[Path | None, typer.Option(help="A file of Buildroot's options over the image's own.")] = None,
 ) -> None:
     """Builds the guest image of a server unless it is up to date."""
-    build_image(image_folder("debian", server), load_server(server), refresh=refresh, progress=print)
+    name = image or ("buildroot" if buildroot else DEFAULT_IMAGE)
+    make_image(name, server, Choice(buildroot, downloads, fragment), refresh=refresh, progress=print)
 
 
 @checkpoint_app.command("build")
@@ -106,6 +117,7 @@ def checkpoint_build(
     machine: Machine = None,
     protocol: Protocol = None,
     server: Server = None,
+    image: Image = None,
     scale: Scale = None,
     seeds: Seeds = None,
     settings: Settings = None,
@@ -114,7 +126,8 @@ def checkpoint_build(
     gem5: Gem5 = None,
 ) -> None:
     """Builds the checkpoints of experiments unless they are there."""
-    options = Options(machine, protocol, scale, parse_seeds(seeds), parse_settings(settings or []), server=server)
+    chosen = parse_settings(settings or [])
+    options = Options(machine, protocol, scale, parse_seeds(seeds), chosen, server=server, image=image)
     if engine == "gem5":
         run_gem5(experiments, options, gem5, jobs, False, stage)
     else:
@@ -136,6 +149,7 @@ def run(
     machine: Machine = None,
     protocol: Protocol = None,
     server: Server = None,
+    image: Image = None,
     scale: Scale = None,
     seeds: Seeds = None,
     settings: Settings = None,
@@ -165,7 +179,7 @@ def run(
 ) -> None:
     """Everything that the experiments still lack, up to their tables."""
     chosen = parse_settings(settings or [])
-    options = Options(machine, protocol, scale, parse_seeds(seeds), chosen, order, misses, profile, server)
+    options = Options(machine, protocol, scale, parse_seeds(seeds), chosen, order, misses, profile, server, image)
     if shard or listed:
         check_shard(shard, {"--until": until, "--engine gem5": engine == "gem5"})
         run_shard(make_plans(experiments, options), shard, listed, jobs, again, drop_warm, as_json)

@@ -21,7 +21,7 @@ from s80lab.base.progress import Board
 from s80lab.base.store import M, Store
 from s80lab.commands.output import AsJson, print_json
 from s80lab.config.axes import sweep_points
-from s80lab.config.experiment import load_experiment
+from s80lab.config.experiment import DEFAULT_IMAGE, load_experiment
 from s80lab.config.server import load_server
 from s80lab.experiment.plan import Options, Plan, draft, read_experiment
 from s80lab.experiment.stages import Pipeline, Until
@@ -29,7 +29,8 @@ from s80lab.gem5.binary import require
 from s80lab.gem5.plan import Gem5Plan, gem5_plans
 from s80lab.gem5.stages import Gem5Pipeline
 from s80lab.guest.qemu import find_qemu
-from s80lab.image.build import build_image, image_folder, is_current
+from s80lab.image.build import image_folder, is_current
+from s80lab.image.choice import make_image
 from s80lab.results.database import list_runs
 
 T = TypeVar("T")
@@ -37,6 +38,9 @@ T = TypeVar("T")
 Machine = Annotated[str | None, typer.Option(help="Another machine: a name in configs/machines or a .toml file.")]
 Protocol = Annotated[str | None, typer.Option(help="Another protocol: a name in configs/protocols or a .toml file.")]
 Server = Annotated[str | None, typer.Option(help="Another server (workloads/servers).")]
+Image = Annotated[
+    str | None, typer.Option(help="Another image: debian, or your Buildroot's (buildroot, buildroot.NAME).")
+]
 Scale = Annotated[str | None, typer.Option(help="Another scale (workloads/scales).")]
 Settings = Annotated[
     list[str] | None,
@@ -59,13 +63,15 @@ def make_plans(experiments: Sequence[str], options: Options) -> list[Plan]:
 
 
 def build_images(experiments: Sequence[str], options: Options) -> None:
-    """The images of the experiments' servers that are not there yet, or not of what the server is made of now."""
+    """The images of the experiments' servers that are not there yet; Debian's anew where they are not of what the
+    server is made of now (whether one of Buildroot's is, only the user's Buildroot can say)."""
     read = [read_experiment(name, options) for name in dict.fromkeys(experiments)]
     needed = {(at.image, at.server): None for one in read for at in map(one.at, sweep_points(one.sweep))}
-    for image, name in needed:
-        folder, server = image_folder(image, name), load_server(name)
-        if not is_current(folder, server):
-            build_image(folder, server, progress=lambda text: print(text, file=sys.stderr))
+    for image, server in needed:
+        folder = image_folder(image, server)
+        fits = is_current(folder, load_server(server)) if image == DEFAULT_IMAGE else folder.is_dir()
+        if not fits:
+            make_image(image, server, progress=lambda text: print(text, file=sys.stderr))
 
 
 def run_pipeline(
@@ -109,10 +115,14 @@ def on_board(work: Callable[[Board], Awaitable[T]]) -> T:
 
 
 def latest_runs(
-    experiments: Sequence[str], scale: str | None, seeds: Sequence[int] = (), server: str | None = None
+    experiments: Sequence[str],
+    scale: str | None,
+    seeds: Sequence[int] = (),
+    server: str | None = None,
+    image: str | None = None,
 ) -> list[Path]:
-    """Folders of the latest live run of each seed (of those named, or of all), at the scale and on the server, or the
-    experiment's own; UserError names the seed that has none."""
+    """Folders of the latest live run of each seed (of those named, or of all), at the scale, on the server and of the
+    image, or the experiment's own; UserError names the seed that has none."""
     latest: dict[tuple[str, str, int], Path] = {}
     for row in list_runs(paths.database()):
         name = row["experiment"] if row["engine"] == "qemu" else ""
@@ -121,8 +131,10 @@ def latest_runs(
             continue
         experiment = load_experiment(name, {})
         of_it = "server" in experiment.sweep or row["server"] == (server or experiment.server)
+        manifest = read_manifest(folder)
+        of_it = of_it and ("image" in experiment.sweep or manifest["image"] == (image or experiment.image))
         if of_it and row["scale"] == (scale or experiment.scale):
-            latest[name, str(read_manifest(folder).get("varied", {})), row["seed"]] = folder
+            latest[name, str(manifest.get("varied", {})), row["seed"]] = folder
     points = [(name, str(point)) for name in experiments for point in sweep_points(load_experiment(name, {}).sweep)]
     wanted = [(*point, seed) for point in points for seed in seeds] or [key for key in latest if key[:2] in points]
     missing = [f"{name}, seed {seed}" for name, point, seed in wanted if (name, point, seed) not in latest]

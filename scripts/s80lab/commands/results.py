@@ -15,7 +15,7 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.strict import names
 from s80lab.commands.output import AsJson, print_json, show_runs
-from s80lab.commands.parts import Engine, Scale, Server, latest_runs, parse_seeds
+from s80lab.commands.parts import Engine, Image, Scale, Server, latest_runs, parse_seeds
 from s80lab.config.experiment import load_experiment
 from s80lab.config.server import server_names
 from s80lab.gem5.runs import shipped_runs
@@ -61,6 +61,7 @@ def _status(run: dict[str, Any]) -> str:
 def report_command(
     experiments: Annotated[list[str], typer.Argument(help="Names of files in configs/experiments.")],
     server: Server = None,
+    image: Image = None,
     scale: Scale = None,
     seeds: Annotated[str | None, typer.Option(help="Of these seeds alone, separated by commas.")] = None,
     beside: Annotated[
@@ -78,13 +79,13 @@ def report_command(
         return
     chosen = parse_seeds(seeds)
     if beside is None:
-        show_runs(latest_runs(experiments, scale, chosen, server), as_json)
+        show_runs(latest_runs(experiments, scale, chosen, server, image), as_json)
         return
     others = parse_seeds(beside, "--beside")
     pairs = [
         (
-            latest_runs([name], scale, chosen or load_experiment(name, {}).seeds, server),
-            latest_runs([name], scale, others, server),
+            latest_runs([name], scale, chosen or load_experiment(name, {}).seeds, server, image),
+            latest_runs([name], scale, others, server, image),
         )
         for name in experiments
     ]

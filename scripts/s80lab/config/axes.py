@@ -38,9 +38,9 @@ def horizontal(axes: Sequence[Axis]) -> Axis:
 
 
 def row_label(axes: Sequence[Axis], values: Sequence[str]) -> str:
-    """`moesi, l2.size 1MiB`: protocols, workloads and servers speak for themselves."""
+    """`moesi, l2.size 1MiB`: protocols, workloads, images and servers speak for themselves."""
     words = (
-        value if axis.key in ("protocol", "workload", "server") else f"{axis.key} {value}"
+        value if axis.key in ("protocol", "workload", "image", "server") else f"{axis.key} {value}"
         for axis, value in zip(axes, values, strict=True)
     )
     return ", ".join(words)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Literal, Self
 
@@ -23,6 +24,7 @@ from s80lab.config.storage import Disk, Storage
 
 MIB = 1 << 20
 DEFAULT_SERVER = "dovecot"
+DEFAULT_IMAGE = "debian"
 # Of a warm-up: three in each of the two stretches that are compared, and as many before them.
 FEWEST_WINDOWS = 9
 
@@ -156,18 +158,25 @@ def _distinct(seeds: list[int]) -> list[int]:
     return seeds
 
 
+def image_name(name: str) -> str:
+    """The name of an image; ValueError where it is none."""
+    if not re.fullmatch(r"debian|buildroot(\.[a-z0-9]+)?", name):
+        raise ValueError(f"`{name}` is no image: they are `debian`, `buildroot` and `buildroot.NAME` (a-z, 0-9)")
+    return name
+
+
 class Experiment(Strict):
     """machine x protocol x image x server x workload x phases x seeds. Phases are given for each scale.
 
-    sweep: what varies, with its values: `workload`, `protocol`, `server`, `clients`, `think_ms`, a key of the scale as
-    `scale.KEY`, or a key of the machine file; every combination is measured with every seed. show: the metrics that its
-    curves are drawn of.
+    sweep: what varies, with its values: `workload`, `protocol`, `image`, `server`, `clients`, `think_ms`, a key of the
+    scale as `scale.KEY`, or a key of the machine file; every combination is measured with every seed. show: the metrics
+    that its curves are drawn of.
     """
 
     description: str
     machine: str
     protocol: str | None = None
-    image: str = "debian"
+    image: Annotated[str, AfterValidator(image_name)] = DEFAULT_IMAGE
     server: str = DEFAULT_SERVER
     workload: str
     scale: str
@@ -192,7 +201,7 @@ class Experiment(Strict):
 
 # Keys of a sweep that are not the machine file's.
 OF_PHASES = ("clients", "think_ms")
-OF_EXPERIMENT = ("workload", "protocol", "server")
+OF_EXPERIMENT = ("workload", "protocol", "image", "server")
 OF_SCALE = "scale."
 
 

@@ -53,11 +53,13 @@ class Options:
     misses: bool = False
     profile: bool = False
     server: str | None = None
+    image: str | None = None
 
     def overrides(self) -> dict[str, object]:
         chosen = {
             "machine": self.machine,
             "server": self.server,
+            "image": self.image,
             "scale": self.scale,
             "seeds": list(self.seeds),
         }
@@ -153,6 +155,7 @@ class SeedPlan(ABC):
             "engine": self.engine,
             "machine": self.machine.name,
             "protocol": self.protocol_name,
+            "image": self.experiment.image,
             "server": self.experiment.server,
             "workload": self.experiment.workload,
             "scale": self.scale_name,
@@ -260,7 +263,7 @@ def draft(name: str, options: Options) -> Callable[[Qemu], list[Plan]]:
     """The plans of all seeds but for their QEMU: what is wrong with the user's words is told before a QEMU is
     unpacked."""
     experiment = read_experiment(name, options)
-    for key in ("protocol", "server"):
+    for key in ("protocol", "image", "server"):
         if key in experiment.sweep and getattr(options, key):
             raise UserError(f"experiment {name} sweeps `{key}`: leave --{key} away, or change its [sweep]")
     built(paths.PLUGIN)

@@ -31,7 +31,7 @@ def gem5_runs(
 ) -> list[Path]:
     """Folders of the latest run of each seed on this design of the machine, with this scale and these of its inputs;
     UserError where there is none."""
-    server = load_experiment(experiment, {}).server
+    wanted = load_experiment(experiment, {})
     latest: dict[int, Path] = {}
     others = 0
     for row in list_runs(paths.database()):
@@ -39,7 +39,8 @@ def gem5_runs(
         if (row["engine"], row["experiment"], row["machine"]) != ("gem5", experiment, machine) or not folder.is_dir():
             continue
         manifest = read_manifest(folder)
-        of_it = (manifest["design"], manifest["scale"], manifest["server"]) == (design, scale, server)
+        of_it = (manifest["design"], manifest["scale"]) == (design, scale)
+        of_it = of_it and (manifest["image"], manifest["server"]) == (wanted.image, wanted.server)
         if of_it and inputs.items() <= manifest["inputs"].items():
             latest[row["seed"]] = folder
         else:

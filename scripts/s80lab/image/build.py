@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import fcntl
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -26,14 +27,21 @@ from s80lab.base.paths import BIN, BUILD
 from s80lab.config.experiment import DEFAULT_SERVER
 from s80lab.config.server import Server
 from s80lab.image.contents import RECIPE, SUITE, entries, inputs_digest, kernel, packages
-from s80lab.image.cpio import write_archive
+from s80lab.image.cpio import Entry, write_archive
 from s80lab.image.files import read_lines
 from s80lab.image.packages import Packages, unpack
 from s80lab.image.sources import build_programs, deb_src
 
 
+class OfBuildroot(BaseModel):
+    """What the programs of an image were made with. config_sha256: of Buildroot's options, whatever the host."""
+
+    version: str
+    config_sha256: str
+
+
 class ImageManifest(BaseModel):
-    """`manifest.json`: what the image is made of; sizes in bytes, digests SHA-256."""
+    """`manifest.json`: what the image is made of; sizes in bytes, digests SHA-256. buildroot: None of Debian's."""
 
     server: str = DEFAULT_SERVER
     inputs_sha256: str
@@ -43,6 +51,17 @@ class ImageManifest(BaseModel):
     initramfs_bytes: int
     kernel_version: str
     packages: dict[str, str]
+    buildroot: OfBuildroot | None = None
+
+
+@dataclass(frozen=True)
+class Made:
+    """An image that is to be written. kernel: its file, named `vmlinuz-VERSION`."""
+
+    kernel: Path
+    entries: Iterable[Entry]
+    packages: dict[str, str]
+    buildroot: OfBuildroot | None = None
 
 
 def image_folder(image: str, server: str) -> Path:
@@ -54,8 +73,9 @@ def load_image(out_dir: Path) -> ImageManifest:
     """The manifest of a built image; UserError if there is none or one of its files is missing."""
     for name in ("manifest.json", "vmlinuz", "initramfs.cpio"):
         if not (out_dir / name).is_file():
-            _, _, server = out_dir.name.partition("-")
-            command = f"s80lab image build{f' --server {server}' if server else ''}"
+            image, _, server = out_dir.name.partition("-")
+            command = f"s80lab image build{f' --image {image}' if image.startswith('buildroot') else ''}"
+            command += f" --server {server}" if server else ""
             raise UserError(f"{out_dir} holds no guest image ({name} is missing): run '{command}'")
     return ImageManifest.model_validate_json((out_dir / "manifest.json").read_text())
 
@@ -63,39 +83,57 @@ def load_image(out_dir: Path) -> ImageManifest:
 def is_current(out_dir: Path, server: Server, binaries: Path = BIN) -> bool:
     """Whether there is an image, of what decides the server's now (the versions of its packages aside). UserError if a
     program is missing."""
-    if not (out_dir / "manifest.json").is_file():
-        return False
-    return load_image(out_dir).inputs_sha256 == inputs_digest(server, binaries)
+    return _is_of(out_dir, inputs_digest(server, binaries))
+
+
+def _is_of(out_dir: Path, inputs: str) -> bool:
+    return (out_dir / "manifest.json").is_file() and load_image(out_dir).inputs_sha256 == inputs
 
 
 def build_image(
     out_dir: Path, server: Server, *, refresh: bool = False, progress: Callable[[str], None], binaries: Path = BIN
 ) -> ImageManifest:
-    """Build the image unless the one in `out_dir` is of the same inputs.
+    """Build Debian's image unless the one in `out_dir` is of the same inputs.
 
     `refresh` rebuilds in any case and records the packages' versions in disk-images/debian/versions. `binaries` is the
     folder of the compiled programs. UserError if a tool, a program, the package mirror or a source package is missing.
     """
-    inputs = inputs_digest(server, binaries)
-    with _only_builder(out_dir) as work:
-        if not refresh and is_current(out_dir, server, binaries):
-            progress("image: up to date")
-            return load_image(out_dir)
+
+    def make(work: Path, new: Path) -> Made:
         built = None
         if server.built:
-            progress(
-                f"image: building {', '.join(server.built.programs)} from Debian's source of {server.built.package}"
-            )
+            programs = ", ".join(server.built.programs)
+            progress(f"image: building {programs} from Debian's source of {server.built.package}")
             built = build_programs(server.built, deb_src(SUITE), work)
         progress(f"image: unpacking the packages of Debian {SUITE}")
         unpacked = unpack(packages(server), SUITE, work / "root")
         _compare_versions(unpacked, RECIPE / "versions" / f"{server.packages_of}.txt", refresh, progress)
-        progress("image: writing the initramfs")
+        return Made(kernel(unpacked.root), entries(server, unpacked.root, work, binaries, built), unpacked.versions)
+
+    return write_image(out_dir, server, inputs_digest(server, binaries), make, refresh=refresh, progress=progress)
+
+
+def write_image(
+    out_dir: Path,
+    server: Server,
+    inputs: str,
+    make: Callable[[Path, Path], Made],
+    *,
+    refresh: bool = False,
+    progress: Callable[[str], None],
+) -> ImageManifest:
+    """Write the image that `make` makes unless the one in `out_dir` is of the same inputs. `make` has a folder for what
+    comes up on the way, and the new image's own, where it may put what is to lie beside it."""
+    with _only_builder(out_dir) as work:
+        if not refresh and _is_of(out_dir, inputs):
+            progress("image: up to date")
+            return load_image(out_dir)
         new = work / "image"
         new.mkdir()
-        source = kernel(unpacked.root)
-        shutil.copyfile(source, new / "vmlinuz")
-        write_archive(entries(server, unpacked.root, work, binaries, built), new / "initramfs.cpio")
+        made = make(work, new)
+        progress("image: writing the initramfs")
+        shutil.copyfile(made.kernel, new / "vmlinuz")
+        write_archive(made.entries, new / "initramfs.cpio")
         manifest = ImageManifest(
             server=server.name,
             inputs_sha256=inputs,
@@ -103,10 +141,11 @@ def build_image(
             initramfs_sha256=file_hash(new / "initramfs.cpio"),
             vmlinuz_bytes=(new / "vmlinuz").stat().st_size,
             initramfs_bytes=(new / "initramfs.cpio").stat().st_size,
-            kernel_version=source.name.removeprefix("vmlinuz-"),
-            packages=unpacked.versions,
+            kernel_version=made.kernel.name.removeprefix("vmlinuz-"),
+            packages=made.packages,
+            buildroot=made.buildroot,
         )
-        (new / "manifest.json").write_text(manifest.model_dump_json(indent=2) + "\n")
+        (new / "manifest.json").write_text(manifest.model_dump_json(indent=2, exclude_none=True) + "\n")
         if out_dir.exists():
             out_dir.rename(work / "old")
         new.rename(out_dir)

@@ -34,17 +34,27 @@ def entries(server: Server, root: Path, work: Path, binaries: Path, built: Path 
 
     `work` is a folder for what is made on the way.
     """
-    yield from (directory(path) for path in EMPTY_FOLDERS)
-    yield directory("tmp", 0o1777)
-    yield character_device("dev/console", 5, 1)  # the kernel opens it for init before anything is mounted
+    yield from skeleton()
     yield from kept_files(root, _patterns(server))
     yield symlink("bin/sh", "busybox")
-    for name, path in _files(server).items():
-        permissions = 0o600 if name in SECRET else 0o755 if os.access(path, os.X_OK) else 0o644
-        yield regular(name, path.read_bytes() + _users(server, name), permissions)
     for name in _programs(server):
         own = built / name if built and (built / name).is_file() else None
         yield regular(f"usr/bin/{name}", own.read_bytes() if own else _stripped(binaries / name, work), 0o755)
+    yield from laid_over(server, work)
+
+
+def skeleton() -> Iterator[Entry]:
+    """Folders and devices that every guest starts with."""
+    yield from (directory(path) for path in EMPTY_FOLDERS)
+    yield directory("tmp", 0o1777)
+    yield character_device("dev/console", 5, 1)  # the kernel opens it for init before anything is mounted
+
+
+def laid_over(server: Server, work: Path) -> Iterator[Entry]:
+    """What lies over the programs in every image: the common files, the server's, its accounts and settings."""
+    for name, path in overlay(server).items():
+        permissions = 0o600 if name in SECRET else 0o755 if os.access(path, os.X_OK) else 0o644
+        yield regular(name, path.read_bytes() + _users(server, name), permissions)
     for name in server.accounts:
         yield regular(name, accounts(name, work))
     yield regular(SETTINGS, server.settings().encode())
@@ -87,14 +97,19 @@ def inputs_digest(server: Server, binaries: Path) -> str:
     if built:
         lines += [f"{built.package} {built.programs}", *(f"{shown(path)} {file_hash(path)}" for path in built.reads)]
         programs = {name: path for name, path in programs.items() if path.name not in built.programs}
-    for name, path in {**_files(server), **programs}.items():
+    for name, path in {**overlay(server), **programs}.items():
         if not path.is_file():
             needs = server.programs.get(path.name)
             raise UserError(
                 f"{shown(path)} is missing: build the programs first (make)" + (f"; it needs {needs}" if needs else "")
             )
-        lines.append(f"{name} {file_hash(path)} {os.access(path, os.X_OK)}")
+        lines.append(file_line(name, path))
     return text_hash("\n".join(lines))
+
+
+def file_line(name: str, path: Path) -> str:
+    """A file of the guest among an image's inputs."""
+    return f"{name} {file_hash(path)} {os.access(path, os.X_OK)}"
 
 
 def _patterns(server: Server) -> dict[str, str]:
@@ -103,7 +118,7 @@ def _patterns(server: Server) -> dict[str, str]:
     return {pattern: shown(keep) for pattern in read_lines(keep)} | server.keep
 
 
-def _files(server: Server) -> dict[str, Path]:
+def overlay(server: Server) -> dict[str, Path]:
     """What lies over the guest's root, by path: a server's file takes the place of a common one."""
     return {str(path.relative_to(COMMON)): path for path in common_files()} | server.files()
 

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
+from s80lab.base.errors import UserError
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -38,6 +40,20 @@ def symlink(path: str, target: str) -> Entry:
 
 def character_device(path: str, major: int, minor: int) -> Entry:
     return Entry(path, stat.S_IFCHR | 0o600, device=(major, minor))
+
+
+def folder_entries(root: Path) -> Iterator[Entry]:
+    """All that lies in a folder, links as they are; UserError for what is neither file, folder nor link."""
+    for path in sorted(root.rglob("*")):
+        name, mode = str(path.relative_to(root)), path.lstat().st_mode
+        if stat.S_ISLNK(mode):
+            yield symlink(name, str(path.readlink()))
+        elif stat.S_ISDIR(mode):
+            yield directory(name, stat.S_IMODE(mode))
+        elif stat.S_ISREG(mode):
+            yield regular(name, path.read_bytes(), stat.S_IMODE(mode))
+        else:
+            raise UserError(f"{path} is neither a file nor a folder nor a link: an image cannot hold it")
 
 
 def write_archive(entries: Iterable[Entry], target: Path) -> None:

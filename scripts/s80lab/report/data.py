@@ -17,7 +17,7 @@ from s80lab.results.metrics.standing import standing_of
 NOT_WARM = "not warm"
 
 # What tells groups apart, the telling ones first.
-_IDENTITY = ("mix", "experiment", "scale", "protocol", "machine", "workload", "server", "engine")
+_IDENTITY = ("mix", "experiment", "scale", "protocol", "machine", "workload", "image", "server", "engine")
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from s80lab.report.data import Group
 _NOT_OF_THE_GUEST = ("s80lab", "qemu", "gem5", "kernel")
 # Names in the sentence, and the keys of a run's versions.
 _SHOWN = (
+    ("Buildroot", "buildroot"),
     ("Linux", "kernel"),
     ("Dovecot", "dovecot-core"),
     ("Cyrus", "cyrus-imapd"),

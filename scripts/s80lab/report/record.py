@@ -12,7 +12,7 @@ from s80lab.report.interval import Estimate
 from s80lab.report.tables import Table
 
 # Of a run's manifest: what tells it from others.
-IDENTITY = ("run", "experiment", "mix", "scale", "machine", "protocol", "server", "engine", "seed")
+IDENTITY = ("run", "experiment", "mix", "scale", "machine", "protocol", "image", "server", "engine", "seed")
 
 
 def run_record(run: Run) -> dict[str, Any]:

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""An image of Buildroot's programs: the target folder packed with the files that every image has, and Debian's kernel.
+
+    build_buildroot_image(image_folder("buildroot", "dovecot"), load_server("dovecot"), Choice(), progress=print)
+
+Beside `vmlinuz`, `initramfs.cpio` and `manifest.json` lie `packages.json` (what Buildroot says of its packages),
+`manifest.csv` and `host-manifest.csv` (its bill of materials) and the texts of the licences, in `licences`.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+from stat import S_ISDIR
+
+from s80lab.base.errors import UserError
+from s80lab.base.hashing import text_hash
+from s80lab.base.paths import BUILD
+from s80lab.config.experiment import DEFAULT_SERVER
+from s80lab.config.server import Server
+from s80lab.image.build import ImageManifest, Made, OfBuildroot, write_image
+from s80lab.image.buildroot.make import Make
+from s80lab.image.buildroot.tree import (
+    TREE,
+    Configuration,
+    config_hash,
+    find_buildroot,
+    load_configuration,
+    sources_digest,
+    tree_digest,
+)
+from s80lab.image.contents import PROGRAMS, SUITE, file_line, kernel, laid_over, overlay, skeleton
+from s80lab.image.cpio import Entry, folder_entries
+from s80lab.image.files import kept_files, read_lines
+from s80lab.image.packages import unpack
+from s80lab.image.root import resolve
+
+FORMAT = 1  # raise when this file's code changes what it puts into the image
+NOT_ROOT = "THIS_IS_NOT_YOUR_ROOT_FILESYSTEM"
+BILL = ("manifest.csv", "host-manifest.csv", "licenses", "host-licenses")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Of the user. root: Buildroot's sources, else $BUILDROOT; downloads: a folder with all sources, else they are
+    fetched; fragment: options over the external tree's."""
+
+    root: Path | None = None
+    downloads: Path | None = None
+    fragment: Path | None = None
+
+
+def build_buildroot_image(
+    out_dir: Path, server: Server, choice: Choice, *, progress: Callable[[str], None]
+) -> ImageManifest:
+    """Build the image unless the one in `out_dir` is of the same inputs. UserError says what is missing: Buildroot, a
+    tool of the host, a source."""
+    if DEFAULT_SERVER not in server.parts or server.programs:
+        raise UserError(
+            f"server {server.name} is not in Buildroot's tree, which has Dovecot: "
+            f"take one that builds on {DEFAULT_SERVER}"
+        )
+    buildroot = find_buildroot(choice.root)
+    configuration = load_configuration(choice.fragment)
+    downloads = choice.downloads.expanduser().absolute() if choice.downloads else None
+    if downloads and not downloads.is_dir():
+        raise UserError(f"--downloads {choice.downloads}: there is no such folder")
+    image = out_dir.name.partition("-")[0]
+    making = Make(buildroot, BUILD / "buildroot" / image, downloads, progress)
+
+    def make(work: Path, new: Path) -> Made:
+        making.build(configuration)
+        progress(f"image: unpacking the kernel of Debian {SUITE}")
+        debian = unpack(read_lines(TREE / "packages.txt"), SUITE, work / "root")
+        _keep_bill(making, new)
+        source = kernel(debian.root)
+        said = json.loads((new / "packages.json").read_text())
+        return Made(
+            source,
+            target_entries(making.out / "target", server, debian.root, work),
+            {
+                "buildroot": buildroot.version,
+                **{name: str(entry["version"]) for name, entry in sorted(said.items()) if _in_guest(entry)},
+                **{name: version for name, version in debian.versions.items() if name.startswith("linux-image-")},
+            },
+            OfBuildroot(version=buildroot.version, config_sha256=config_hash(making.out / ".config")),
+        )
+
+    inputs = _inputs(server, configuration, buildroot.version)
+    return write_image(out_dir, server, inputs, make, progress=progress)
+
+
+def target_entries(target: Path, server: Server, debian: Path, work: Path) -> Iterator[Entry]:
+    """What is in the initramfs: Buildroot's `target` folder, the kernel's modules out of Debian's packages in `debian`,
+    and over them what lies over all images. A folder of the target that is a link is entered, not replaced."""
+    if missing := [name for name in PROGRAMS if not (target / "usr" / "bin" / name).is_file()]:
+        raise UserError(f"{target} has no usr/bin/{missing[0]}: Buildroot did not build the package s80lab-guest")
+    yield from (entry for entry in folder_entries(target) if entry.path != NOT_ROOT)
+    rules = dict.fromkeys(read_lines(TREE / "keep.txt"), str(TREE / "keep.txt"))
+    for entry in (*skeleton(), *kept_files(debian, rules), *laid_over(server, work)):
+        yield replace(entry, path=_place(target, entry))
+
+
+def _place(target: Path, entry: Entry) -> str:
+    path = PurePosixPath(entry.path)
+    if S_ISDIR(entry.mode):
+        return str(resolve(target, entry.path).relative_to(target))
+    return str(resolve(target, str(path.parent)).relative_to(target) / path.name)
+
+
+def _inputs(server: Server, configuration: Configuration, version: str) -> str:
+    lines = [f"{FORMAT} {SUITE} {server.name} {server.store} {server.users} {server.accounts} {version}"]
+    lines += [text_hash(configuration.text()), tree_digest(), sources_digest()]
+    lines += [file_line(name, path) for name, path in overlay(server).items()]
+    return text_hash("\n".join(lines))
+
+
+def _keep_bill(making: Make, new: Path) -> None:
+    (new / "packages.json").write_text(json.dumps(json.loads(making.packages()), indent=1, sort_keys=True) + "\n")
+    for name in BILL:
+        source = making.out / "legal-info" / name
+        if source.is_dir():
+            shutil.copytree(source, new / name.replace("licenses", "licences"))
+        elif source.is_file():
+            shutil.copyfile(source, new / name)
+
+
+def _in_guest(entry: dict[str, object]) -> bool:
+    return entry.get("type") == "target" and not entry.get("virtual") and bool(entry.get("version"))

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Buildroot's make in a folder of its own, from the configuration to the target folder, with its failures in one
+sentence."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from s80lab.base.errors import UserError
+from s80lab.base.hashing import text_hash
+from s80lab.image.buildroot.tree import TREE, Buildroot, Configuration, sources_digest, tree_digest
+
+OWN_PACKAGE = "s80lab-guest"
+INPUTS, SOURCES = ".s80lab-inputs", ".s80lab-sources"
+_TOOL = re.compile(r"You must install '?([\w+.-]+)'?", re.ASCII)
+_DOWNLOAD = re.compile(r"/build/([^/\s]+)/\.stamp_downloaded\]? (?:Error|Interrupt)")
+_HASH = re.compile(r"ERROR: (?:while checking hashes from \S+|(\S+) has wrong (?:sha\w+|md5) hash)")
+
+
+@dataclass(frozen=True)
+class Make:
+    """One output folder (O=) of a Buildroot. downloads: a folder of sources, then nothing is fetched; None: as
+    Buildroot does. say: takes a line of progress."""
+
+    buildroot: Buildroot
+    out: Path
+    downloads: Path | None
+    say: Callable[[str], None]
+
+    @property
+    def log(self) -> Path:
+        return self.out.with_name(f"{self.out.name}.log")
+
+    def build(self, configuration: Configuration) -> None:
+        """The target folder, `legal-info`. What an earlier build of the same inputs has made stays; UserError says
+        what is missing."""
+        inputs = text_hash(f"{self.buildroot} {configuration.text()} {tree_digest()}")
+        if not _holds(self.out / INPUTS, inputs):
+            shutil.rmtree(self.out, ignore_errors=True)
+            self.out.mkdir(parents=True)
+            (self.out / INPUTS).write_text(inputs)
+        self.log.unlink(missing_ok=True)
+        defconfig = self.out / "s80lab.defconfig"
+        defconfig.write_text(configuration.text())
+        self._run("configuring", f"BR2_EXTERNAL={TREE}", f"BR2_DEFCONFIG={defconfig}", "defconfig")
+        if refused := configuration.refused(self.out / ".config"):
+            raise UserError(
+                f"Buildroot {self.buildroot.version} does not take `{refused[0]}`: it has no such option, "
+                "or something that it depends on is missing"
+            )
+        self._run("gathering the sources", *self._sites(), "source")
+        sources = sources_digest()
+        if not _holds(self.out / SOURCES, sources):
+            if any(self.out.glob(f"build/{OWN_PACKAGE}-*")):
+                self._run("", f"{OWN_PACKAGE}-dirclean")
+            (self.out / SOURCES).write_text(sources)
+        self._run("compiling, which is long the first time", *self._sites(), "all")
+        self._run("gathering licences", *self._sites(), "legal-info")
+
+    def packages(self) -> str:
+        """What Buildroot says of its packages (`show-info`): JSON."""
+        return self._output("show-info")
+
+    def _sites(self) -> list[str]:
+        if self.downloads is None:
+            return []
+        return [f"BR2_PRIMARY_SITE=file://{self.downloads}", "BR2_PRIMARY_SITE_ONLY=y"]
+
+    def _command(self, *words: str) -> list[str]:
+        return ["make", "-C", str(self.buildroot.root), f"O={self.out}", *words]
+
+    def _environment(self) -> dict[str, str]:
+        """Without what an outer make says to inner ones. Sources are kept beside the output where a folder is given,
+        which is only read."""
+        own = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "O")}
+        own["LC_ALL"] = "C"
+        if self.downloads is not None:
+            own["BR2_DL_DIR"] = str(self.out.parent / "downloads")
+        return own
+
+    def _run(self, what: str, *words: str) -> None:
+        began = time.monotonic()
+        if what:
+            self.say(f"image: {what} (log: {self.log})")
+        with self.log.open("ab") as log:
+            begin = log.tell()
+            process = subprocess.Popen(
+                self._command(*words),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=self._environment(),
+                start_new_session=True,
+            )
+            try:
+                code = process.wait()
+            except BaseException:
+                os.killpg(process.pid, signal.SIGTERM)
+                process.wait()
+                raise
+        if code:
+            said = self.log.read_bytes()[begin:].decode(errors="replace")
+            raise UserError(f"{complaint(said, self.downloads)}; all that Buildroot said is in {self.log}")
+        if what:
+            self.say(f"image: {what.split(',')[0]} took {time.monotonic() - began:.0f} s")
+
+    def _output(self, *words: str) -> str:
+        command = [*self._command(*words), "--silent", "--no-print-directory"]
+        result = subprocess.run(command, capture_output=True, text=True, env=self._environment(), check=False)
+        if result.returncode:
+            raise UserError(complaint(result.stderr, self.downloads))
+        return result.stdout
+
+
+def complaint(said: str, downloads: Path | None) -> str:
+    """The sentence in what Buildroot said: a tool or a source that is missing, else make's own last word."""
+    if tools := list(dict.fromkeys(_TOOL.findall(said))):
+        return f"Buildroot needs {', '.join(tools)} on this machine: apt-get install {' '.join(tools)}"
+    if missing := list(dict.fromkeys(_DOWNLOAD.findall(said))):
+        where = f"is not in {downloads}" if downloads else "cannot be fetched"
+        wrong = ", or is not the file that Buildroot knows by its hash" if _HASH.search(said) else ""
+        return f"the source of {missing[0]} {where}{wrong}"
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    stops = [line for line in lines if "***" in line]
+    return f"Buildroot failed: {(stops or lines or ['it said nothing'])[0 if stops else -1]}"
+
+
+def _holds(path: Path, text: str) -> bool:
+    return path.is_file() and path.read_text() == text

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The user's Buildroot, the external tree that it is given, and the configuration of one image."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from s80lab.base.errors import UserError
+from s80lab.base.hashing import file_hash, text_hash
+from s80lab.base.paths import ROOT
+from s80lab.base.strict import shown
+
+TREE = ROOT / "disk-images" / "buildroot"
+DEFCONFIG = TREE / "configs" / "s80lab_mail_defconfig"
+WORKLOADS = ROOT / "workloads"
+NO_SOURCES = ("profiles", "scales", "servers", "classes.toml")
+OLDEST, NEWEST = "2024.02", "2026.08"
+"""Versions whose options are those of the external tree (tests/image/buildroot_symbols.txt); each with what was mended
+in it (2025.02.16)."""
+_VERSION = re.compile(r"^export BR2_VERSION := ((\d{4}\.\d{2})\S*)$", re.MULTILINE)
+_SETTING = re.compile(r"(?:# )?(BR2_\w+)(?:=.*| is not set)")
+
+
+@dataclass(frozen=True)
+class Buildroot:
+    """A Buildroot's sources."""
+
+    root: Path
+    version: str
+
+
+def find_buildroot(given: Path | None = None) -> Buildroot:
+    """The user's Buildroot: the path given, else $BUILDROOT; UserError where it is none or of another version."""
+    named = given or (Path(os.environ["BUILDROOT"]) if os.environ.get("BUILDROOT") else None)
+    if named is None:
+        raise UserError("no Buildroot: give --buildroot PATH or set $BUILDROOT (docs/buildroot.md)")
+    root = named.expanduser().absolute()
+    makefile = root / "Makefile"
+    found = _VERSION.search(makefile.read_text(errors="replace")) if makefile.is_file() else None
+    if found is None:
+        raise UserError(f"{root} is no Buildroot: it has no Makefile that names a BR2_VERSION")
+    if not OLDEST <= found[2] <= NEWEST:
+        age = "older" if found[2] < OLDEST else "newer"
+        raise UserError(
+            f"{root} is Buildroot {found[1]}, {age} than what disk-images/buildroot was made for: "
+            f"take one from {OLDEST} to {NEWEST}"
+        )
+    return Buildroot(root, found[1])
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """Buildroot's options for an image: the tree's, and a fragment of the user's over them."""
+
+    fragment: Path | None = None
+
+    def text(self) -> str:
+        """As one defconfig file; of two lines of the same option the later counts."""
+        return DEFCONFIG.read_text() + (self.fragment.read_text() if self.fragment else "")
+
+    def refused(self, config: Path) -> list[str]:
+        """Lines that are wanted and do not stand in the `.config` that Buildroot made of them: of packages, and all of
+        the fragment's."""
+        wanted = {found[1]: line for line in self.text().splitlines() if (found := _SETTING.fullmatch(line))}
+        own = set(self.fragment.read_text().splitlines()) if self.fragment else set()
+        have = {line.partition("=")[0]: line for line in config.read_text().splitlines() if line.startswith("BR2_")}
+        return [
+            line
+            for key, line in wanted.items()
+            if (line in own or key.startswith("BR2_PACKAGE_")) and have.get(key, f"# {key} is not set") != line
+        ]
+
+
+def load_configuration(fragment: Path | None) -> Configuration:
+    """UserError where the fragment cannot be read or holds what is no option."""
+    if fragment is not None:
+        try:
+            lines = fragment.read_text().splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise UserError(f"{fragment}: cannot be read ({error})") from None
+        for number, line in enumerate(lines, start=1):
+            if line.strip() and not line.startswith("#") and not _SETTING.fullmatch(line):
+                raise UserError(f"{fragment}, line {number}: `{line}` is no option of Buildroot (BR2_...=value)")
+    return Configuration(fragment)
+
+
+def config_hash(config: Path) -> str:
+    """SHA-256 of the options in a `.config`, those aside that say where on this host something lies."""
+    lines = [line for line in config.read_text().splitlines() if line.startswith("BR2_")]
+    return text_hash("\n".join(line for line in lines if not re.match(r"BR2_(EXTERNAL\w*|DL_DIR)=", line)))
+
+
+def tree_digest() -> str:
+    """One digest over the external tree; a change of it builds everything anew."""
+    files = sorted(path for path in TREE.rglob("*") if path.is_file())
+    return text_hash("\n".join(f"{path.relative_to(TREE)} {file_hash(path)}" for path in files))
+
+
+def sources_digest() -> str:
+    """One digest over the sources of our programs; a change builds these anew. UserError where they are not there."""
+    if not (WORKLOADS / "CMakeLists.txt").is_file():
+        raise UserError(
+            f"{shown(WORKLOADS)} has no sources of the guest's programs, which Buildroot is to compile: "
+            "build the image in a checkout"
+        )
+    files = sorted(path for path in WORKLOADS.rglob("*") if path.is_file())
+    files = [path for path in files if path.relative_to(WORKLOADS).parts[0] not in NO_SOURCES]
+    return text_hash("\n".join(f"{path.relative_to(WORKLOADS)} {file_hash(path)}" for path in files))

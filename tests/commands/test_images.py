@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs on several images in one laboratory are told apart; runs that name none are on Debian's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.lab import Lab
+
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.base.folder import read_manifest
+from s80lab.commands.parts import build_images, latest_runs
+from s80lab.config.experiment import load_experiment
+from s80lab.experiment.plan import Options, draft
+from s80lab.guest.qemu import find_qemu
+from s80lab.image import build
+from s80lab.report.data import read_groups
+
+
+@pytest.fixture
+def other(measured: Lab, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The laboratory's newest run of imape is on another image."""
+    monkeypatch.setenv("S80LAB_RESULTS", str(measured.results))
+    folder = measured.results / "runs" / "imape-3"
+    manifest = json.loads((folder / "manifest.json").read_text())
+    (folder / "manifest.json").write_text(json.dumps(manifest | {"image": "buildroot"}))
+    return folder
+
+
+def test_the_latest_runs_are_on_the_experiments_image(other: Path) -> None:
+    assert read_manifest(other.with_name("imape-2"))["image"] == "debian"
+    assert other not in latest_runs(["imape"], "tiny")
+    assert latest_runs(["imape"], "tiny", image="buildroot") == [other]
+    with pytest.raises(UserError, match="no run of imape is in"):
+        latest_runs(["imape"], "tiny", image="buildroot.fast")
+
+
+def test_a_report_sets_them_side_by_side(other: Path) -> None:
+    groups = read_groups([other, other.with_name("imape-1"), other.with_name("imape-2")])
+    assert [(group.label, len(group.runs)) for group in groups] == [("imape buildroot", 1), ("imape debian", 2)]
+
+
+def test_only_images_that_somebody_can_build_have_names() -> None:
+    for name in ("debian", "buildroot", "buildroot.o3"):
+        assert load_experiment("imapb", {"image": name}).image == name
+    for name in ("gentoo", "buildroot.", "buildroot.O3", "debian.o3"):
+        with pytest.raises(UserError, match=rf"key `image`.*`{name}` is no image: they are `debian`, `buildroot` and"):
+            load_experiment("imapb", {"image": name})
+
+
+def test_a_swept_image_is_a_row_of_its_own(
+    lab: Lab, with_sweep: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_sweep('\n[sweep]\nimage = ["debian", "buildroot"]\n')
+    (tmp_path / "image").mkdir()
+    for name in ("debian", "buildroot"):
+        (tmp_path / "image" / name).symlink_to(paths.BUILD / "image" / "debian")
+    monkeypatch.setattr(build, "BUILD", tmp_path)
+    one, other = draft("swept", Options(seeds=[1]))(find_qemu())
+    assert [plan.image.name for plan in (one, other)] == ["debian", "buildroot"]
+    assert (one.said()["image"], other.said()["image"], other.label) == ("debian", "buildroot", "buildroot")
+    with pytest.raises(UserError, match="sweeps `image`: leave --image away"):
+        draft("swept", Options(image="buildroot"))
+
+
+def test_an_image_of_buildroot_is_missing_without_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "BUILD", tmp_path)
+    monkeypatch.delenv("BUILDROOT", raising=False)
+    with pytest.raises(UserError, match="no Buildroot: give --buildroot PATH"):
+        build_images(["imapb"], Options(image="buildroot"))
+    with pytest.raises(UserError, match=r"'s80lab image build --image buildroot --server dovecot-pop3'"):
+        build.load_image(build.image_folder("buildroot", "dovecot-pop3"))

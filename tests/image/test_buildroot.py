@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What s80lab does with a Buildroot, tried on a makefile that has its targets and its words; the real one is in
+test_buildroot_live.py."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from s80lab.base.errors import UserError
+from s80lab.commands.cli import main
+from s80lab.config.server import load_server
+from s80lab.image.buildroot import image as image_module
+from s80lab.image.buildroot.image import NOT_ROOT, Choice, build_buildroot_image, target_entries
+from s80lab.image.buildroot.make import Make, complaint
+from s80lab.image.buildroot.tree import DEFCONFIG, Configuration, config_hash, find_buildroot, load_configuration
+from s80lab.image.contents import COMMON
+from s80lab.image.cpio import Entry, folder_entries, read_archive
+
+SERVER = load_server("dovecot")
+MAKEFILE = """\
+export BR2_VERSION := 2025.02.16
+.PHONY: defconfig source all legal-info show-info s80lab-guest-dirclean
+defconfig:
+\t@test -d $(BR2_EXTERNAL)/package && cp $(BR2_DEFCONFIG) $(O)/.config
+source:
+\t@test -z "$(BR2_PRIMARY_SITE_ONLY)" || test -e $(patsubst file://%,%,$(BR2_PRIMARY_SITE))/zlib \\
+\t    || { echo "*** [pkg-generic.mk:190: $(O)/build/libzlib-1.3.2/.stamp_downloaded] Error 1"; false; }
+all:
+\t@rm -rf $(O)/target && cp -a target $(O)/ && mkdir -p $(O)/build/s80lab-guest-local && echo $$$$ >> $(O)/built
+legal-info:
+\t@mkdir -p $(O)/legal-info/licenses/zlib && echo Zlib > $(O)/legal-info/licenses/zlib/LICENSE
+\t@echo '"PACKAGE","VERSION"' > $(O)/legal-info/manifest.csv
+show-info:
+\t@echo '{"zlib": {"type": "target", "virtual": true}, "host-m4": {"type": "host", "version": "1.4"},'
+\t@echo '"libzlib": {"type": "target", "virtual": false, "version": "1.3.2"}}'
+s80lab-guest-dirclean:
+\t@rm -r $(O)/build/s80lab-guest-local && echo cleaned >> $(O)/built
+"""
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Path:
+    """A target folder as Buildroot makes one, its /usr merged."""
+    root = tmp_path / "sources" / "target"
+    for name in ("usr/bin/busybox", "usr/bin/s80-loadgen", "usr/bin/s80-mailstore"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(name)
+        (root / name).chmod(0o755)
+    for folder in ("usr/lib", "run", "var", "etc"):
+        (root / folder).mkdir()
+    for name, goal in {"bin": "usr/bin", "lib": "usr/lib", "lib64": "lib", "var/run": "../run"}.items():
+        (root / name).symlink_to(goal)
+    (root / "usr/bin/sh").symlink_to("busybox")
+    (root / "etc/passwd").write_text("root:x:0:0:of Buildroot:/root:/bin/sh\n")
+    (root / NOT_ROOT).write_text("")
+    return root
+
+
+@pytest.fixture
+def sources(target: Path) -> Path:
+    (target.parent / "Makefile").write_text(MAKEFILE)
+    return target.parent
+
+
+@pytest.fixture
+def debian(tmp_path: Path) -> Path:
+    """The kernel's modules, unpacked."""
+    for name in ("drivers/block/null_blk/null_blk.ko", "fs/configfs/configfs.ko"):
+        path = tmp_path / "debian/lib/modules/6.1/kernel" / name
+        path.parent.mkdir(parents=True)
+        path.write_text(name)
+    return tmp_path / "debian"
+
+
+def s80lab(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """What the command says when it refuses."""
+    monkeypatch.setattr(sys, "argv", ["s80lab", "image", "build", *words])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    return line
+
+
+def test_a_buildroot_is_given_or_named_by_the_environment(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert find_buildroot(sources).version == "2025.02.16"
+    monkeypatch.setenv("BUILDROOT", str(sources))
+    assert find_buildroot() == find_buildroot(sources)
+    monkeypatch.delenv("BUILDROOT")
+    with pytest.raises(UserError, match=r"no Buildroot: give --buildroot PATH or set \$BUILDROOT"):
+        find_buildroot()
+
+
+def test_a_folder_without_a_version_is_no_buildroot(tmp_path: Path) -> None:
+    for _ in range(2):
+        with pytest.raises(UserError, match="is no Buildroot: it has no Makefile that names a BR2_VERSION"):
+            find_buildroot(tmp_path)
+        (tmp_path / "Makefile").write_text("all:\n")
+
+
+@pytest.mark.parametrize(
+    ("version", "verdict"),
+    [("2023.11.3", "older"), ("2024.02", ""), ("2026.08-rc1", ""), ("2026.11", "newer"), ("2027.02-git", "newer")],
+)
+def test_versions_outside_the_range_are_refused(tmp_path: Path, version: str, verdict: str) -> None:
+    (tmp_path / "Makefile").write_text(f"# a comment\nexport BR2_VERSION := {version}\n")
+    if not verdict:
+        assert find_buildroot(tmp_path).version == version
+        return
+    with pytest.raises(
+        UserError, match=rf"is Buildroot {version}, {verdict} than .*: take one from 2024\.02 to 2026\.08"
+    ):
+        find_buildroot(tmp_path)
+
+
+def test_the_later_of_two_lines_counts_and_what_is_not_taken_is_named(tmp_path: Path) -> None:
+    fragment = tmp_path / "fast"
+    fragment.write_text("# faster\nBR2_OPTIMIZE_3=y\n# BR2_PACKAGE_DOVECOT_SQLITE is not set\n")
+    configuration = load_configuration(fragment)
+    taken = "BR2_OPTIMIZE_3=y\nBR2_PACKAGE_DOVECOT=y\nBR2_PACKAGE_OPENSMTPD=y\nBR2_PACKAGE_S80LAB_GUEST=y\n"
+    (tmp_path / ".config").write_text(taken + "\n".join(DEFCONFIG.read_text().splitlines()[-6:-3]))
+    assert configuration.refused(tmp_path / ".config") == []
+    (tmp_path / ".config").write_text(taken.replace("BR2_OPTIMIZE_3=y\n", "# BR2_OPTIMIZE_3 is not set\n"))
+    assert "BR2_OPTIMIZE_3=y" in configuration.refused(tmp_path / ".config")
+    assert "# BR2_PACKAGE_DOVECOT_SQLITE is not set" not in configuration.refused(tmp_path / ".config")
+    assert "BR2_PACKAGE_DOVECOT_SQLITE=y" in Configuration().refused(tmp_path / ".config")
+
+
+def test_a_fragment_holds_options_alone(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="absent: cannot be read"):
+        load_configuration(tmp_path / "absent")
+    (tmp_path / "bad").write_text("BR2_OPTIMIZE_3=y\nCONFIG_NC=y\n")
+    with pytest.raises(UserError, match=r"bad, line 2: `CONFIG_NC=y` is no option of Buildroot"):
+        load_configuration(tmp_path / "bad")
+
+
+def test_the_hash_of_the_options_is_of_no_host(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        (tmp_path / name).write_text(f'# of {name}\nBR2_EXTERNAL_S80LAB_PATH="/{name}/tree"\nBR2_OPTIMIZE_2=y\n')
+    assert config_hash(tmp_path / "one") == config_hash(tmp_path / "other")
+    (tmp_path / "other").write_text("BR2_OPTIMIZE_3=y\n")
+    assert config_hash(tmp_path / "one") != config_hash(tmp_path / "other")
+
+
+STOPPED = "make[1]: *** [package/pkg-generic.mk:190: /o/build/{}/.stamp_downloaded] Error 1\nmake: *** [x] Error 2"
+
+
+@pytest.mark.parametrize(
+    ("said", "sentence"),
+    [
+        (
+            "\nYou must install 'bc' on your build machine\nYou must install 'rsync' on your build machine\n",
+            "Buildroot needs bc, rsync on this machine: apt-get install bc rsync",
+        ),
+        (STOPPED.format("dovecot-2.3.21.1"), "the source of dovecot-2.3.21.1 is not in /sources"),
+        (
+            f"ERROR: zlib-1.3.2.tar.xz has wrong sha256 hash:\n{STOPPED.format('libzlib-1.3.2')}",
+            "the source of libzlib-1.3.2 is not in /sources, or is not the file that Buildroot knows by its hash",
+        ),
+        (
+            "x.c:1: error: no\nmake[2]: *** [Makefile:3: x.o] Error 1\nmake: *** [y] Error 2",
+            "Buildroot failed: make[2]: *** [Makefile:3: x.o] Error 1",
+        ),
+        ("You seem to have the current working directory in your LD_LIBRARY_PATH", "Buildroot failed: You seem to"),
+    ],
+)
+def test_a_failure_is_one_sentence(said: str, sentence: str) -> None:
+    assert complaint(said, Path("/sources")).startswith(sentence)
+
+
+def test_a_folder_is_packed_as_it_lies(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir(mode=0o700)
+    (tmp_path / "a/b").write_bytes(b"1")
+    (tmp_path / "a/b").chmod(0o640)
+    (tmp_path / "link").symlink_to("/absent")
+    (tmp_path / "folder").symlink_to("a")
+    assert list(folder_entries(tmp_path)) == [
+        Entry("a", 0o040700),
+        Entry("a/b", 0o100640, b"1"),
+        Entry("folder", 0o120777, b"a"),
+        Entry("link", 0o120777, b"/absent"),
+    ]
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UserError, match="pipe is neither a file nor a folder nor a link"):
+        list(folder_entries(tmp_path))
+
+
+def test_what_lies_over_the_target_folder_enters_its_links(target: Path, debian: Path, tmp_path: Path) -> None:
+    entries = {entry.path: entry for entry in target_entries(target, SERVER, debian, tmp_path)}
+    assert entries["var/run"].data == b"../run" and entries["run"].mode == 0o040755
+    assert entries["usr/lib/modules/6.1/kernel/fs/configfs/configfs.ko"].data == b"fs/configfs/configfs.ko"
+    assert not any(path.startswith(("lib/", "bin/")) for path in entries)
+    assert NOT_ROOT not in entries
+    assert b"vmail" in entries["etc/passwd"].data and b"of Buildroot" not in entries["etc/passwd"].data
+    assert entries["etc/tls/key.pem"].mode == 0o100600
+    assert entries["init"].data == (COMMON / "init").read_bytes() and entries["init"].mode == 0o100755
+    assert entries["usr/lib/s80lab/server.conf"].data == b"SERVER=dovecot STORE=mbox\n"
+    assert "etc/dovecot/users.sqlite" in entries
+    (target / "usr/bin/s80-loadgen").unlink()
+    with pytest.raises(UserError, match="has no usr/bin/s80-loadgen: Buildroot did not build the package s80lab-guest"):
+        list(target_entries(target, SERVER, debian, tmp_path))
+
+
+@pytest.fixture
+def making(sources: Path, tmp_path: Path) -> Make:
+    return Make(find_buildroot(sources), tmp_path / "output" / "buildroot", None, lambda text: None)
+
+
+def test_equal_inputs_go_on_and_others_begin_anew(
+    making: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    making.build(Configuration())
+    assert not making.downloads and (making.out / "target/usr/bin/busybox").is_file()
+    making.build(Configuration())
+    built = (making.out / "built").read_text().splitlines()
+    assert len(built) == 2 and "cleaned" not in built
+    monkeypatch.setattr("s80lab.image.buildroot.make.sources_digest", lambda: "other sources of ours")
+    making.build(Configuration())
+    assert (making.out / "built").read_text().splitlines()[2] == "cleaned"
+    fragment = tmp_path / "fragment"
+    fragment.write_text("BR2_OPTIMIZE_3=y\n")
+    making.build(load_configuration(fragment))
+    assert len((making.out / "built").read_text().splitlines()) == 1
+
+
+def test_a_folder_of_sources_keeps_buildroot_from_fetching(making: Make, tmp_path: Path) -> None:
+    closed = Make(making.buildroot, making.out, tmp_path, lambda text: None)
+    with pytest.raises(UserError) as refused:
+        closed.build(Configuration())
+    assert str(refused.value) == (
+        f"the source of libzlib-1.3.2 is not in {tmp_path}; all that Buildroot said is in {closed.log}"
+    )
+    (tmp_path / "zlib").write_text("")
+    closed.build(Configuration())
+    assert (making.out / "built").is_file()
+
+
+def test_an_outer_make_does_not_matter(making: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MAKEFLAGS", "n -- O=/absent")
+    making.build(Configuration())
+    assert (making.out / "target/usr/bin/busybox").is_file()
+
+
+def test_an_option_that_buildroot_does_not_take(making: Make, sources: Path) -> None:
+    text = MAKEFILE.replace("cp $(BR2_DEFCONFIG)", "grep -v OPENSMTPD $(BR2_DEFCONFIG) >")
+    (sources / "Makefile").write_text(text)
+    with pytest.raises(UserError, match=r"2025\.02\.16 does not take `BR2_PACKAGE_OPENSMTPD=y`: it has no such option"):
+        making.build(Configuration())
+
+
+def test_an_image_with_its_manifest_and_bill(sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With Debian's real kernel."""
+    monkeypatch.setattr(image_module, "BUILD", tmp_path)
+    folder = tmp_path / "image" / "buildroot"
+    manifest = build_buildroot_image(folder, SERVER, Choice(sources), progress=print)
+    assert manifest.buildroot and manifest.buildroot.version == "2025.02.16"
+    assert manifest.kernel_version.endswith("cloud-amd64")
+    kernel = [name for name in manifest.packages if name.startswith("linux-image-")]
+    assert kernel and manifest.packages.keys() == {"buildroot", "libzlib", *kernel}
+    assert {path.name for path in folder.iterdir()} == {
+        *("initramfs.cpio", "licences", "manifest.csv", "manifest.json", "packages.json", "vmlinuz")
+    }
+    assert (folder / "licences/zlib/LICENSE").read_text() == "Zlib\n"
+    names = [entry.path for entry in read_archive(folder / "initramfs.cpio")]
+    assert "usr/bin/s80-loadgen" in names and names == sorted(names)
+    said: list[str] = []
+    assert build_buildroot_image(folder, SERVER, Choice(sources), progress=said.append) == manifest
+    assert said == ["image: up to date"]
+
+
+def test_bad_words_are_refused(
+    sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("BUILDROOT", raising=False)
+    monkeypatch.setattr(image_module, "BUILD", tmp_path)
+
+    def refused(*words: str) -> str:
+        return s80lab(monkeypatch, capsys, *words)
+
+    assert refused("--image", "gentoo").startswith("s80lab: `gentoo` is no image: they are `debian`, `buildroot` and")
+    assert refused("--downloads", ".").startswith("s80lab: image debian is of Debian's packages: --buildroot, ")
+    assert "--refresh records Debian's packages" in refused("--image", "buildroot", "--refresh")
+    assert "no Buildroot: give --buildroot PATH" in refused("--image", "buildroot")
+    assert "is no Buildroot" in refused("--buildroot", str(tmp_path / "absent"))
+    given = ("--buildroot", str(sources))
+    assert "server uw is not in Buildroot's tree" in refused(*given, "--server", "uw")
+    assert "--downloads absent: there is no such folder" in refused(*given, "--downloads", "absent")
+    assert "absent: cannot be read" in refused(*given, "--fragment", "absent")
+    assert not (tmp_path / "image").exists()
