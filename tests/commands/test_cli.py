@@ -22,7 +22,7 @@ def empty(tmp_path: Path) -> Lab:
     [
         (
             ["run", "imapc"],
-            "there is no experiment `imapc` in configs/experiments: allowed are figure1, figure1-disk, figure5, imapb",
+            "there is no experiment `imapc` in configs/experiments: allowed are clientscaler, figure1, figure1-disk, fig",
         ),
         (["run", "imapb", "--machine", "s70"], "there is no machine `s70` in configs/machines: allowed are"),
         (["run", "imapb", "--protocol", "mosey"], "there is no protocol `mosey` in configs/protocols: allowed are"),
@@ -49,7 +49,7 @@ def test_one_sentence(empty: Lab, arguments: list[str], sentence: str) -> None:
 
 def test_list_names_what_there_is(empty: Lab) -> None:
     lines = empty.call("list").splitlines()
-    names = "figure1, figure1-disk, figure5, imapb, imape, jbb, pop3, ruby-sweep, servers, uw, web"
+    names = "clientscaler, figure1, figure1-disk, figure5, imapb, imape, jbb, pop3, ruby-sweep, servers, uw, web"
     assert f"experiments: {names}" in lines
     assert "scales: paper, sixteenth, small, tiny" in lines
 

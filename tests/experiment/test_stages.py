@@ -51,7 +51,8 @@ class Stages:
         self.there: list[int] = []
         self.whole: dict[int, Path] = {}
         self.most_there = 0
-        for name in ("build_ready", "build_warm", "measure", "measured"):
+        self.entered: list[Path] = []
+        for name in ("build_ready", "build_warm", "measure", "measured", "insert_run"):
             monkeypatch.setattr(experiment_pipeline, name, getattr(self, name))
         monkeypatch.setattr(checkpoint, "drop", lambda warm: self.there.remove(warm.seed))
 
@@ -80,6 +81,9 @@ class Stages:
     def measured(self, plan: Plan) -> Path | None:
         return self.whole.get(plan.seed)
 
+    def insert_run(self, database: Path, folder: Path) -> None:
+        self.entered.append(folder)
+
 
 @pytest.fixture
 def stages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Stages:
@@ -104,6 +108,14 @@ def test_what_is_whole_is_taken_and_needs_no_guest(stages: Stages) -> None:
     assert stages.log == []
     assert stages.run([1, 3, 2]) == [Path("old-1"), Path("run-3"), Path("old-2")]
     assert stages.run([1], again=True) == [Path("run-1")]
+
+
+def test_every_run_is_entered_into_the_database_unless_it_is_a_shards(stages: Stages) -> None:
+    stages.whole = {1: Path("old-1")}
+    stages.run([1, 2])
+    assert stages.entered == [Path("old-1"), Path("run-2")]
+    stages.run([1, 2], enter=False)
+    assert len(stages.entered) == 2
 
 
 def test_dropped_checkpoints_are_no_more_than_guests_at_once(stages: Stages) -> None:
