@@ -22,7 +22,7 @@ def empty(tmp_path: Path) -> Lab:
     [
         (
             ["run", "imapc"],
-            "there is no experiment `imapc` in configs/experiments: allowed are clientscaler, figure1, figure1-disk, fig",
+            "there is no experiment `imapc` in configs/experiments: allowed are clientscaler, figure1, figure1-disk",
         ),
         (["run", "imapb", "--machine", "s70"], "there is no machine `s70` in configs/machines: allowed are"),
         (["run", "imapb", "--protocol", "mosey"], "there is no protocol `mosey` in configs/protocols: allowed are"),
