@@ -74,6 +74,12 @@ class Slurm:
     def environment(self) -> dict[str, str]:
         return os.environ | {"SLURM_CONF": str(self.folder / "slurm.conf"), "PATH": _path()}
 
+    def program(self, name: str) -> str:
+        """Where one of Slurm's lies."""
+        found = shutil.which(name, path=_path())
+        assert found
+        return found
+
     def call(self, *command: str, **more: str) -> str:
         """What one of Slurm's commands says."""
         done = subprocess.run(
