@@ -101,8 +101,8 @@ class Slurm:
         return self.call("squeue", "--noheader", "--array", "--format=%i", *of).split()
 
     def work_off(self) -> None:
-        """Back when the queue is empty. What was queued again begins at once: Slurm would leave it two minutes, lest what
-        it sends to end the lost one reaches the new one; so a task may have been ended twice, and not be done."""
+        """Back when the queue is empty. What was queued again begins at once: Slurm would leave it two minutes, lest
+        what it sends to end the lost one reaches the new one; so a task may have been ended twice, and not be done."""
 
         def fewer() -> bool:
             for task in self.queue("PENDING"):
