@@ -30,13 +30,16 @@ class Lab:
     def captures(self) -> Path:
         return self.results.parent / "captures"
 
-    def environment(self) -> dict[str, str]:
-        """Captures lie beside the results."""
-        return os.environ | {
+    def own(self) -> dict[str, str]:
+        """Where its parts lie. Captures lie beside the results."""
+        return {
             "S80LAB_CHECKPOINTS": str(self.checkpoints),
             "S80LAB_RESULTS": str(self.results),
             "S80LAB_CAPTURES": str(self.captures),
         }
+
+    def environment(self) -> dict[str, str]:
+        return os.environ | self.own()
 
     def command(self, *arguments: str) -> list[str]:
         return [sys.executable, "-m", "s80lab", *arguments]

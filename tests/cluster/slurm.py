@@ -74,6 +74,12 @@ class Slurm:
     def environment(self) -> dict[str, str]:
         return os.environ | {"SLURM_CONF": str(self.folder / "slurm.conf"), "PATH": _path()}
 
+    def program(self, name: str) -> str:
+        """Where one of Slurm's lies."""
+        found = shutil.which(name, path=_path())
+        assert found
+        return found
+
     def call(self, *command: str, **more: str) -> str:
         """What one of Slurm's commands says."""
         done = subprocess.run(
@@ -95,7 +101,8 @@ class Slurm:
         return self.call("squeue", "--noheader", "--array", "--format=%i", *of).split()
 
     def work_off(self) -> None:
-        """Back when the queue is empty. What was queued again begins at once: Slurm would leave it two minutes."""
+        """Back when the queue is empty. What was queued again begins at once: Slurm would leave it two minutes, lest
+        what it sends to end the lost one reaches the new one; so a task may have been ended twice, and not be done."""
 
         def fewer() -> bool:
             for task in self.queue("PENDING"):

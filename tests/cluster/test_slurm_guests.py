@@ -30,9 +30,12 @@ def test_runs_in_tasks(cluster: Slurm, whole: Lab, shared: Lab, tmp_path: Path) 
     script = shared.answer(
         "batch", "--slurm", "--tasks", str(len(names)), "--stage", str(tmp_path / "node"), *MIXES, ",".join(SEEDS)
     )
-    cluster.submit(script)
+    job = cluster.submit(script)
     cluster.until(lambda: any(path.stat().st_size for path in _measured(shared)), "a measured region")
     cluster.power_cut("n1")
+    cluster.work_off()
+    assert f"Requeuing JobId={job}_" in (cluster.folder / "slurmctld.log").read_text()
+    cluster.submit(script)  # does what is missing
     cluster.work_off()
     assert {run.name for run in shared.runs()} == set(names), cluster.logs()
     shared.call("collect")

@@ -43,7 +43,7 @@ SCRIPT = """\
 {stage}# In the background, so that the shell hears the signal that comes a minute before the limit, and passes it on.
 {command} --shard "$SLURM_ARRAY_TASK_ID/{tasks}" --jobs {cpus} &
 work=$!
-trap 'kill -TERM $work' TERM
+trap 'kill -TERM $work 2>/dev/null' TERM
 wait $work
 ended=$?
 while kill -0 $work 2>/dev/null; do
