@@ -82,7 +82,8 @@ def test_runs_stand_for_a_workload_on_a_server(measured: Lab, monkeypatch: pytes
         says(runs / f"imape-{number}", design=plain, inputs={"initramfs": "new" if number < 3 else "old"})
         says(runs / f"imapb-{number}", design=plain | {"l2.size": 1}, inputs={})
     found = measured_runs(["imapb", "imape"], "tiny")
-    assert found == {"imapb": [], "imape": [runs / "imape-1", runs / "imape-2"]}, "of one guest; of the usual machine"
+    assert found == {"imapb": [], "imape": [runs / "imape-1", runs / "imape-2"]}, "of one guest, of the usual machine"
     assert measured_runs(["imapb"], None) == {"imapb": []}, "at the experiment's own scale there is none"
+    says(runs / "imapb-2", design=plain, image="another", inputs={})
     says(runs / "imapb-1", design=plain, server="uw", inputs={})
     assert measured_runs(["imapb"], "tiny") == {"imapb": [runs / "imapb-1"]}

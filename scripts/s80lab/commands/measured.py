@@ -47,4 +47,5 @@ def measured_runs(experiments: Sequence[str], scale: str | None) -> dict[str, li
 def _as_filed(manifest: dict[str, Any], experiment: Experiment) -> bool:
     machine = load_machine(experiment.machine)
     protocol = experiment.protocol or machine.protocol
-    return bool(manifest["design"] == machine.design() | {"protocol": protocol})
+    of_image = manifest.get("image", experiment.image) == experiment.image
+    return of_image and bool(manifest["design"] == machine.design() | {"protocol": protocol})
