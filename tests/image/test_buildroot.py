@@ -36,7 +36,8 @@ legal-info:
 \t@echo '"PACKAGE","VERSION"' > $(O)/legal-info/manifest.csv
 show-info:
 \t@echo '{"zlib": {"type": "target", "virtual": true}, "host-m4": {"type": "host", "version": "1.4"},'
-\t@echo '"libzlib": {"type": "target", "virtual": false, "version": "1.3.2"}}'
+\t@echo '"dovecot": {"type": "target", "virtual": false, "version": "2.3", "source_dir": "build/dovecot-custom"},'
+\t@echo '"libzlib": {"type": "target", "virtual": false, "version": "1.3.2", "source_dir": "build/libzlib-1.3.2"}}'
 s80lab-guest-dirclean:
 \t@rm -r $(O)/build/s80lab-guest-local && echo cleaned >> $(O)/built
 """
@@ -260,7 +261,8 @@ def test_an_image_with_its_manifest_and_bill(sources: Path, tmp_path: Path, monk
     assert manifest.buildroot and manifest.buildroot.version == "2025.02.16"
     assert manifest.kernel_version.endswith("cloud-amd64")
     kernel = [name for name in manifest.packages if name.startswith("linux-image-")]
-    assert kernel and manifest.packages.keys() == {"buildroot", "libzlib", *kernel}
+    assert kernel and manifest.packages.keys() == {"buildroot", "dovecot", "libzlib", *kernel}
+    assert (manifest.packages["dovecot"], manifest.packages["libzlib"]) == ("custom", "1.3.2")
     assert {path.name for path in folder.iterdir()} == {
         *("initramfs.cpio", "licences", "manifest.csv", "manifest.json", "packages.json", "vmlinuz")
     }

@@ -12,6 +12,9 @@ OPENSMTPD_LICENSE = ISC, BSD-2-Clause, BSD-3-Clause, BSD-4-Clause
 OPENSMTPD_LICENSE_FILES = LICENSE
 OPENSMTPD_DEPENDENCIES = libevent libxcrypt openssl zlib
 
+# its libtool is a distribution's own, which Buildroot's patch does not fit; nothing here links with a library of it
+OPENSMTPD_LIBTOOL_PATCH = NO
+
 # users and folders as in Debian's package, which the guest's files are written for
 OPENSMTPD_CONF_OPTS = \
 	--with-user-smtpd=opensmtpd \

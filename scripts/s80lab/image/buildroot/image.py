@@ -18,7 +18,7 @@ from stat import S_ISDIR
 
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import text_hash
-from s80lab.base.paths import BUILD
+from s80lab.base.paths import BUILD, ROOT
 from s80lab.config.experiment import DEFAULT_SERVER
 from s80lab.config.server import Server
 from s80lab.image.build import ImageManifest, Made, OfBuildroot, write_image
@@ -83,7 +83,7 @@ def build_buildroot_image(
             target_entries(making.out / "target", server, debian.root, work),
             {
                 "buildroot": buildroot.version,
-                **{name: str(entry["version"]) for name, entry in sorted(said.items()) if _in_guest(entry)},
+                **{name: _version(name, entry) for name, entry in sorted(said.items()) if _in_guest(entry)},
                 **{name: version for name, version in debian.versions.items() if name.startswith("linux-image-")},
             },
             OfBuildroot(version=buildroot.version, config_sha256=config_hash(making.out / ".config")),
@@ -119,13 +119,20 @@ def _inputs(server: Server, configuration: Configuration, version: str) -> str:
 
 
 def _keep_bill(making: Make, new: Path) -> None:
-    (new / "packages.json").write_text(json.dumps(json.loads(making.packages()), indent=1, sort_keys=True) + "\n")
+    said = json.dumps(json.loads(making.packages()), indent=1, sort_keys=True)
+    (new / "packages.json").write_text(said.replace(f"{ROOT}/", "") + "\n")
     for name in BILL:
         source = making.out / "legal-info" / name
         if source.is_dir():
             shutil.copytree(source, new / name.replace("licenses", "licences"))
         elif source.is_file():
             shutil.copyfile(source, new / name)
+
+
+def _version(name: str, entry: dict[str, object]) -> str:
+    """What was built: the folder of its source says it, `custom` where that is the user's own; `version` is always that
+    of Buildroot's recipe."""
+    return PurePosixPath(str(entry["source_dir"])).name.removeprefix(f"{name}-")
 
 
 def _in_guest(entry: dict[str, object]) -> bool:
