@@ -32,6 +32,7 @@ source:
 all:
 \t@rm -rf $(O)/target && cp -a target $(O)/ && mkdir -p $(O)/build/s80lab-guest-local && echo $$$$ >> $(O)/built
 legal-info:
+\t@test ! -e unlike || { echo "*** [libzlib.mk:81: libzlib-legal-info] Error 1"; false; }
 \t@mkdir -p $(O)/legal-info/licenses/zlib && echo Zlib > $(O)/legal-info/licenses/zlib/LICENSE
 \t@echo '"PACKAGE","VERSION"' > $(O)/legal-info/manifest.csv
 show-info:
@@ -238,6 +239,17 @@ def test_a_folder_of_sources_keeps_buildroot_from_fetching(making: Make, tmp_pat
     (tmp_path / "zlib").write_text("")
     closed.build(Configuration())
     assert (making.out / "built").is_file()
+
+
+def test_a_licence_that_buildroot_does_not_know_spoils_no_image(sources: Path, tmp_path: Path) -> None:
+    """As of a source that the user put in the place of Buildroot's."""
+    (sources / "unlike").write_text("")
+    told: list[str] = []
+    making = Make(find_buildroot(sources), tmp_path / "output" / "buildroot", None, told.append)
+    making.build(Configuration())
+    (warning,) = [line for line in told if line.startswith("warning: ")]
+    assert "the image has no whole bill of materials: Buildroot failed: *** [libzlib.mk:81: " in warning
+    assert (making.out / "target/usr/bin/busybox").is_file()
 
 
 def test_an_outer_make_does_not_matter(making: Make, monkeypatch: pytest.MonkeyPatch) -> None:
