@@ -9,6 +9,10 @@ for login in "$1"/usr/libexec/*-login; do
     ln -sfn "../../libexec/${login##*/}" "$1/usr/lib/dovecot/${login##*/}"
 done
 
+# OpenSMTPD does not start without a list of authorities; the guest's only speaks to its own server.
+mkdir -p "$1/etc/ssl/certs"
+[ -s "$1/etc/ssl/certs/ca-certificates.crt" ] || echo "# none" > "$1/etc/ssl/certs/ca-certificates.crt"
+
 # init makes busybox's links itself; of theirs only the shell stays.
 find "$1" -type l -lname '*busybox' ! -path "$1/bin/sh" ! -path "$1/usr/bin/sh" -delete
 
