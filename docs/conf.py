@@ -21,7 +21,8 @@ root_doc = "README"
 include_patterns = [
     *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"),
     *("docs/*.md", "docs/protocols/*.md"),
-    *("results/README.md", "results/paper/README.md", "results/reference/*.md", "results/reference/gem5/**.md"),
+    *("results/README.md", "results/paper/README.md", "results/reference/*.md"),
+    *("results/reference/buildroot/*.md", "results/reference/gem5/**.md"),
 ]
 # What is large and has no pages is not even looked through.
 exclude_patterns = [".git", "build", "captures", "checkpoints", "results/reports", "results/runs"]
