@@ -40,7 +40,7 @@ FASTER, SLOWER = 1, 8
 # Instructions; a cheap transaction takes about a million. Saturated, some wait for long, and what has not ended when
 # the region ends is missing from the law: 5% of 600 M.
 SKIP, WINDOW = 200_000_000, 20_000_000
-MEASURE = {"lightly loaded": 600_000_000, "saturated": 2_000_000_000}
+MEASURE = {"lightly loaded": 1_200_000_000, "saturated": 2_000_000_000}
 
 
 @dataclass(frozen=True)
