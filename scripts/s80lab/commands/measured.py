@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from s80lab.base import paths
 from s80lab.base.folder import read_manifest
@@ -23,13 +22,15 @@ def measured_runs(experiments: Sequence[str], scale: str | None) -> dict[str, li
     experiment's own; a seed counts once."""
     sets: dict[tuple[str, ...], dict[tuple[str, ...], dict[int, tuple[str, Path]]]] = {}
     known = {name: load_experiment(name, {}) for name in experiments}
+    designs = {name: _design(experiment) for name, experiment in known.items()}
     for row in list_runs(paths.database()):
         folder = paths.results() / row["folder"]
         experiment = known.get(row["experiment"]) if row["engine"] == "qemu" else None
         if experiment is None or not folder.is_dir() or row["scale"] != (scale or experiment.scale):
             continue
         manifest = read_manifest(folder)
-        if _as_filed(manifest, experiment):
+        of_image = manifest.get("image", experiment.image) == experiment.image
+        if of_image and manifest["design"] == designs[row["experiment"]]:
             inputs = [manifest["inputs"].get(name, "") for name in _SAME]
             guest = (row["experiment"], str(row["clients"]), str(row["think_ms"]), *inputs)
             by_guest = sets.setdefault((row["workload"], row["server"]), {})
@@ -44,8 +45,7 @@ def measured_runs(experiments: Sequence[str], scale: str | None) -> dict[str, li
     return found
 
 
-def _as_filed(manifest: dict[str, Any], experiment: Experiment) -> bool:
+def _design(experiment: Experiment) -> dict[str, object]:
+    """The machine and protocol as their files have them, as a run's manifest says them."""
     machine = load_machine(experiment.machine)
-    protocol = experiment.protocol or machine.protocol
-    of_image = manifest.get("image", experiment.image) == experiment.image
-    return of_image and bool(manifest["design"] == machine.design() | {"protocol": protocol})
+    return machine.design() | {"protocol": experiment.protocol or machine.protocol}
