@@ -79,12 +79,12 @@ def main() -> None:
     board = TestBoard(
         clk_freq=f"{machine.clock_hz}Hz",
         generator=TraceProcessor(cores),
-        # The directory's own latency stands for memory's (machine file); data are not kept.
+        # The directory's own latency stands for memory's (machine file). It keeps the data: gem5.opt compares what
+        # it sends with a cache's copy.
         memory=SingleChannelSimpleMemory("1ns", "0ns", "1000GiB/s", f"{options.memory}B"),
         cache_hierarchy=HammerHierarchy(machine),
     )
     board.cache_line_size = machine.line_bytes
-    board.memory.module.null = True
     for note in machine.notes():
         print(f"note: {note}")
 
