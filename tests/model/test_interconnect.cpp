@@ -14,7 +14,6 @@ constexpr unsigned kBetween = 10;     // instructions between two of them
 
 Machine with(Bandwidth bandwidth) {
     Machine m = small_machine();
-    m.quantum_cycles = 20;
     m.bandwidth = bandwidth;
     m.check("the test's machine");
     return m;
@@ -35,7 +34,6 @@ struct Misses {
             s.ran = s.runs_on = true;
         }
         player.play(window);
-        h.now(0);  // what was evicted last is written back
     }
     std::uint64_t of(Stat s, Resource r) { return h.stats().resource(s, r); }
     double cycles_a_request() const { return static_cast<double>(player.clock_ns()) / (3.0 * kRequests); }
