@@ -87,6 +87,12 @@ TEST(Interconnect, AWaitIsPartOfTheStall) {
     EXPECT_EQ(run.h.stats().sum(Stat::entry_stall_cycles), run.h.stats().sum(Stat::stall_cycles));
 }
 
+TEST(Interconnect, WhatLiesBeforeTheNextWindowIsForgotten) {
+    Misses run({10, 60, 1});
+    // Behind the words that name the bandwidth, how many busy times of the bus and of memory there are.
+    EXPECT_LT(run.h.interconnect().state().size(), 3U + 2 + 2 * 10);
+}
+
 TEST(Interconnect, ACacheThatSuppliesTakesNoMemoryUnlessItIsCopiedThere) {
     Hierarchy moesi_machine(with({10, 60, 1}), moesi(), 64);
     Hierarchy mesi_machine(with({10, 60, 1}), shipped("mesi"), 64);
