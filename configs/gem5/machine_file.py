@@ -49,6 +49,7 @@ class MachineFile:
     policy: str
     latency: Latency
     probe_filter: int
+    bandwidth: bool
 
     @property
     def cores(self) -> int:
@@ -72,6 +73,7 @@ class MachineFile:
                 policy=content["replacement"]["policy"],
                 latency=Latency(**content["latency"]),
                 probe_filter=content.get("ruby", {}).get("probe_filter", 0),
+                bandwidth="bandwidth" in content,
             )
             inclusion = content["l2"]["inclusion"]
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -104,6 +106,8 @@ class MachineFile:
             "latency.memory, latency.cache, latency.l2_hit: set for uncontended paths; queueing adds to them",
             "clock.base_cpi, clock.quantum_cycles: processors are not part of the memory system",
         ]
+        if self.bandwidth:
+            notes.append("[bandwidth]: left away; Ruby's network and memory have queues of their own")
         if self.policy == "plru":
             notes.append(
                 "replacement.policy plru: Ruby's tree points at a way that was invalidated, the model's does not"

@@ -26,6 +26,8 @@ public:
 
     /// The moment of the accesses that follow, 1/256 cycle since the model was switched on: for the queues.
     void now(std::int64_t moment) { interconnect_.now(moment, stats_); }
+    /// A window has ended: the next begins at that moment.
+    void window_ended(std::int64_t next) { interconnect_.forget(next, stats_); }
 
     /// One access of a core. Returns the stall cycles it costs.
     unsigned access(unsigned core, Line line, Kind kind, Context context) {
@@ -111,6 +113,7 @@ public:
         const Cache& l1(Kind kind) const { return kind == Kind::ifetch ? l1i : l1d; }
     };
     std::vector<Core>& cores() { return cores_; }
+    Interconnect& interconnect() { return interconnect_; }
 
     /// The lines of which memory takes it that copies remain (leaves_shared), to be kept in a file.
     std::vector<Line> remembered() const;

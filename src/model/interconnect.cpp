@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "model/interconnect.h"
 
+#include <utility>
+
 namespace s80::model {
 
 namespace {
@@ -43,6 +45,42 @@ std::int64_t Interconnect::wait_for_memory(Statistics& stats, Line line, std::in
     }
     Queue& bank = banks_[line % banks_.size()];
     return counted(stats, Resource::memory, bank.serve(now_ + after), bandwidth_.memory);
+}
+
+void Interconnect::forget(std::int64_t before, Statistics& stats) {
+    write_evicted(stats);
+    each_queue([&](Queue& queue) { queue.forget(before); });
+}
+
+/// bus, memory, banks; then of each queue how many busy times there are, and the begin and end of each.
+std::vector<std::uint64_t> Interconnect::state() {
+    std::vector<std::uint64_t> words;
+    if (bus_.empty() && banks_.empty()) {
+        return words;
+    }
+    words = {bandwidth_.bus, bandwidth_.memory, bandwidth_.banks};
+    each_queue([&](const Queue& queue) {
+        words.push_back(queue.busy().size());
+        for (const auto& [begin, end] : queue.busy()) {
+            words.push_back(static_cast<std::uint64_t>(begin));
+            words.push_back(static_cast<std::uint64_t>(end));
+        }
+    });
+    return words;
+}
+
+void Interconnect::set_state(std::span<const std::uint64_t> words) {
+    const bool mine = !words.empty() && words[0] == bandwidth_.bus && words[1] == bandwidth_.memory &&
+                      words[2] == bandwidth_.banks;
+    auto word = words.begin() + (mine ? 3 : 0);
+    each_queue([&](Queue& queue) {
+        std::vector<Queue::Interval> busy(mine ? *word++ : 0);
+        for (auto& [begin, end] : busy) {
+            begin = static_cast<std::int64_t>(*word++);
+            end = static_cast<std::int64_t>(*word++);
+        }
+        queue.set_busy(std::move(busy));
+    });
 }
 
 void Interconnect::write_evicted(Statistics& stats) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What lies between the caches and behind them where it can be busy: one bus, and memory in banks.
 #pragma once
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "model/machine.h"
@@ -23,6 +25,9 @@ public:
         }
         now_ = moment;
     }
+    /// A window has ended: what it evicted is written back, and no request comes any more of a moment before
+    /// this one.
+    void forget(std::int64_t before, Statistics& stats);
 
     /// A request goes over the bus: how long it waits, cycles.
     unsigned bus(Statistics& stats) { return cycles(wait_for_bus(stats)); }
@@ -38,11 +43,25 @@ public:
     /// Memory takes a block that goes over the bus to another cache: one request for both.
     void copied_to_memory(Statistics& stats, Line line) { wait_for_memory(stats, line, 0); }
 
+    /// Between two windows: when everything is busy, in words that travel with a checkpoint. None without
+    /// [bandwidth].
+    std::vector<std::uint64_t> state();
+    /// Of a machine of another [bandwidth] they say nothing: then everything is free, as at the beginning.
+    void set_state(std::span<const std::uint64_t> words);
+
 private:
     static unsigned cycles(std::int64_t wait);
     std::int64_t wait_for_bus(Statistics& stats);
     std::int64_t wait_for_memory(Statistics& stats, Line line, std::int64_t after);
     void write_evicted(Statistics& stats);
+    template <class Fn>
+    void each_queue(Fn&& fn) {
+        for (std::vector<Queue>* queues : {&bus_, &banks_}) {
+            for (Queue& queue : *queues) {
+                fn(queue);
+            }
+        }
+    }
 
     Bandwidth bandwidth_;
     std::vector<Queue> bus_;    ///< one, or none

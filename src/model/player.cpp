@@ -278,6 +278,7 @@ void Player::advance(const Window& window) {
         lead = std::max<std::int64_t>(lead - length, 0);
     }
     cycles_ += static_cast<std::uint64_t>(length);
+    hierarchy_.window_ended(static_cast<std::int64_t>(cycles_));
     for (unsigned p = 0; p < awake_from_.size(); ++p) {
         if (window.streams[p].ran) {
             awake_from_[p] = cursors_[p].clock;

@@ -2,62 +2,65 @@
 // A resource that serves one request after the other, each for as long.
 #pragma once
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace s80::model {
 
-/// Processors play up to a quantum ahead of each other, so requests do not come in the order of their
-/// moments: each takes the first time that is free from its own moment on, even before one that came earlier.
-/// All times are in one unit, whichever.
+/// Processors play up to a quantum ahead of each other, and windows overlap, so requests do not come in the
+/// order of their moments. Whatever the order, the resource is busy when one that serves them by their
+/// moments would be, and all waits together are as long as there: a request that comes late takes the first
+/// time that is free from its own moment on, in pieces if need be, and is charged what it waits and what it
+/// delays the requests of later moments that were told their wait already. All times are in one unit,
+/// whichever.
 class Queue {
 public:
-    /// `service`: how long a request keeps the resource; positive.
-    explicit Queue(std::int64_t service) : service_(service) { busy_.reserve(2 * kRemembered); }
-
-    /// Serves a request that comes at `when`. Returns how long it waits before it is served.
-    std::int64_t serve(std::int64_t when) {
-        std::size_t at = busy_.size();
-        while (at != 0 && busy_[at - 1].end > when) {
-            --at;
-        }
-        std::int64_t begin = when;
-        for (; at != busy_.size() && busy_[at].begin < begin + service_; ++at) {
-            begin = busy_[at].end;
-        }
-        book({begin, begin + service_}, at);
-        return begin - when;
-    }
-
-private:
     struct Interval {
         std::int64_t begin, end;
     };
-    /// Busy times that are kept: those of some quanta. What is older lies before every processor's clock.
-    static constexpr std::size_t kRemembered = 1024;
 
-    /// `at`: of the first busy time behind it. Times that touch become one, so a queue that never empties is
-    /// short.
-    void book(Interval mine, std::size_t at) {
-        const bool joins_next = at != busy_.size() && busy_[at].begin == mine.end;
-        if (at != 0 && busy_[at - 1].end == mine.begin) {
-            busy_[at - 1].end = joins_next ? busy_[at].end : mine.end;
-            if (joins_next) {
-                busy_.erase(busy_.begin() + static_cast<std::ptrdiff_t>(at));
-            }
-        } else if (joins_next) {
-            busy_[at].begin = mine.begin;
+    /// `service`: how long a request keeps the resource; positive.
+    explicit Queue(std::int64_t service) : service_(service) {}
+
+    /// Serves a request of the moment `when`. Returns by how much the waits of all requests grow.
+    std::int64_t serve(std::int64_t when) {
+        const auto first = std::ranges::lower_bound(busy_, when, {}, &Interval::end);
+        auto next = first;
+        Interval mine{when, when};
+        if (next != busy_.end() && next->begin <= when) {
+            mine = *next++;
+        }
+        // Up to the end of that busy time: those before it, and each of those behind it for a service.
+        std::int64_t wait = mine.end - when;
+        std::int64_t left = service_;
+        for (; next != busy_.end() && next->begin - mine.end <= left; ++next) {
+            left -= next->begin - mine.end;
+            wait += (next->end - next->begin) / service_ * left;
+            mine.end = next->end;
+        }
+        mine.end += left;
+        if (first == next) {
+            busy_.insert(first, mine);
         } else {
-            busy_.insert(busy_.begin() + static_cast<std::ptrdiff_t>(at), mine);
+            *first = mine;
+            busy_.erase(first + 1, next);
         }
-        if (busy_.size() == 2 * kRemembered) {
-            busy_.erase(busy_.begin(), busy_.begin() + kRemembered);
-        }
+        return wait;
     }
 
+    /// No request comes any more of a moment before this one.
+    void forget(std::int64_t before) {
+        busy_.erase(busy_.begin(), std::ranges::lower_bound(busy_, before, {}, &Interval::end));
+    }
+
+    /// When it is busy, in order, apart from each other; all of it that still matters.
+    const std::vector<Interval>& busy() const { return busy_; }
+    void set_busy(std::vector<Interval> busy) { busy_ = std::move(busy); }
+
+private:
     std::int64_t service_;
-    std::vector<Interval> busy_;  ///< in order, apart from each other
+    std::vector<Interval> busy_;
 };
 
 }  // namespace s80::model

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <span>
 
 namespace s80::model {
 
@@ -192,7 +193,10 @@ void save_state(const std::string& path, Hierarchy& hierarchy, const Player& pla
     writer.list(geometry(hierarchy));
     each_array(hierarchy, [&](auto&& v) { writer.list(v); });
     writer.list(hierarchy.remembered());
-    writer.list(pack(player, hierarchy));
+    Extra words = pack(player, hierarchy);
+    const Extra queues = hierarchy.interconnect().state();
+    words.insert(words.end(), queues.begin(), queues.end());
+    writer.list(words);
     writer.list(extra);
     writer.finish();
     file.reset();
@@ -220,12 +224,17 @@ Extra load_state(const std::string& path, Hierarchy& hierarchy, Player& player) 
     each_array(hierarchy, [&](auto&& v) { reader.fill(v); });
     std::vector<Line> remembered;
     reader.list(remembered);
-    Extra clock = pack(player, hierarchy);
-    reader.fill(clock);
+    Extra words;  // those of every machine, then those of the queues, if it had any
+    reader.list(words);
+    const std::size_t every = pack(player, hierarchy).size();
+    if (words.size() < every) {
+        reader.fail("holds an array of another size");
+    }
     Extra extra;
     reader.list(extra);
     reader.finish();
-    unpack(clock, player, hierarchy);
+    unpack(words, player, hierarchy);
+    hierarchy.interconnect().set_state(std::span(words).subspan(every));
     hierarchy.rebuild_holders(remembered);
     return extra;
 }

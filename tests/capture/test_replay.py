@@ -149,3 +149,13 @@ def test_queues_keep_the_law_of_utilisation(drawn_file: Path, tmp_path: Path) ->
     assert measured["queue_utilisation.memory"] == pytest.approx(at_memory * 90 / (2 * cycles), rel=0.01)
     assert 0.3 < measured["queue_utilisation.memory"] <= 1 < measured["queue_wait.memory"]
     assert measured["cpi.memory"] > metrics[False]["cpi.memory"]
+
+
+def test_throughput_ends_at_the_stated_bandwidth(drawn_file: Path, tmp_path: Path) -> None:
+    lab = Lab(tmp_path / "checkpoints", tmp_path / "results")
+    lab.call("replay", str(drawn_file), "--set", "bandwidth.memory=2000")
+    (folder,) = lab.runs()
+    region = Snapshots.read(folder / "snapshots.jsonl").region()
+    at_memory = region.total("miss_source", source="memory") + region.total("l2_writebacks")
+    cycles = region.clock_ns * region.header.clock_hz / 1e9
+    assert at_memory / cycles == pytest.approx(1 / 2000, rel=0.05)

@@ -14,7 +14,6 @@ constexpr unsigned kBetween = 10;     // instructions between two of them
 
 Machine with(Bandwidth bandwidth) {
     Machine m = small_machine();
-    m.quantum_cycles = 20;
     m.bandwidth = bandwidth;
     m.check("the test's machine");
     return m;
@@ -35,7 +34,6 @@ struct Misses {
             s.ran = s.runs_on = true;
         }
         player.play(window);
-        h.now(0);  // what was evicted last is written back
     }
     std::uint64_t of(Stat s, Resource r) { return h.stats().resource(s, r); }
     double cycles_a_request() const { return static_cast<double>(player.clock_ns()) / (3.0 * kRequests); }
@@ -87,6 +85,12 @@ TEST(Interconnect, AWaitIsPartOfTheStall) {
     const std::uint64_t waits = run.h.stats().sum(Stat::queue_wait_cycles);
     EXPECT_EQ(run.h.stats().sum(Stat::stall_cycles), std::uint64_t{3} * kRequests * kMemory + waits);
     EXPECT_EQ(run.h.stats().sum(Stat::entry_stall_cycles), run.h.stats().sum(Stat::stall_cycles));
+}
+
+TEST(Interconnect, WhatLiesBeforeTheNextWindowIsForgotten) {
+    Misses run({10, 60, 1});
+    // Behind the words that name the bandwidth, how many busy times of the bus and of memory there are.
+    EXPECT_LT(run.h.interconnect().state().size(), 3U + 2 + 2 * 10);
 }
 
 TEST(Interconnect, ACacheThatSuppliesTakesNoMemoryUnlessItIsCopiedThere) {

@@ -96,4 +96,34 @@ TEST(MachineFile, Translation) {
               "a machine: the key translation.entries is missing or of the wrong type");
 }
 
+TEST(MachineFile, Bandwidth) {
+    EXPECT_EQ(Machine::parse(test::kResolvedS80, "a machine").bandwidth.memory, 0U);
+    const std::string queues =
+        std::string(test::kResolvedS80) + "[bandwidth]\nbus = 10\nmemory = 40\nbanks = 4\n";
+    const Machine m = Machine::parse(queues, "a machine");
+    EXPECT_EQ(m.bandwidth.bus, 10U);
+    EXPECT_EQ(m.bandwidth.memory, 40U);
+    EXPECT_EQ(m.bandwidth.banks, 4U);
+    const auto refused = [&](const std::string& what, const std::string& with) {
+        try {
+            Machine::parse(test::replaced(queues, what, with), "a machine");
+        } catch (const Error& e) {
+            return std::string(e.what());
+        }
+        return std::string("accepted");
+    };
+    const std::string allowed =
+        "a machine: bandwidth.bus and bandwidth.memory are at most 1000000 cycles, bandwidth.banks is 1 to "
+        "1024";
+    EXPECT_EQ(refused("bus = 10", "bus = 1000000"), "accepted");
+    EXPECT_EQ(refused("bus = 10", "bus = 1000001"), allowed);
+    EXPECT_EQ(refused("memory = 40", "memory = 1000001"), allowed);
+    EXPECT_EQ(refused("banks = 4", "banks = 0"), allowed);
+    EXPECT_EQ(refused("banks = 4", "banks = 1025"), allowed);
+    EXPECT_EQ(refused("memory = 40", "memory = -1"),
+              "a machine: bandwidth.memory is -1, allowed are 0 to 4294967295");
+    EXPECT_EQ(refused("banks = 4\n", ""),
+              "a machine: the key bandwidth.banks is missing or of the wrong type");
+}
+
 }  // namespace s80::model

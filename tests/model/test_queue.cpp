@@ -4,8 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <set>
-#include <utility>
+#include <vector>
 
 #include "random_windows.h"
 
@@ -15,18 +14,31 @@ namespace {
 
 constexpr std::int64_t kService = 30;
 
-/// The first moment from `when` on at which nothing is served for a whole service, by looking at all there
-/// is.
-std::int64_t first_free(const std::set<std::int64_t>& begins, std::int64_t when) {
-    for (std::int64_t begin = when;;) {
-        const auto clash = std::find_if(begins.begin(), begins.end(), [&](std::int64_t other) {
-            return other < begin + kService && begin < other + kService;
-        });
-        if (clash == begins.end()) {
-            return begin;
+/// One that serves requests in the order of their moments: all waits together, and until when it is busy.
+struct InOrder {
+    explicit InOrder(std::vector<std::int64_t> moments) {
+        std::ranges::sort(moments);
+        for (const std::int64_t when : moments) {
+            const std::int64_t begin = std::max(when, free);
+            waits += begin - when;
+            idle += begin - free;
+            free = begin + kService;
         }
-        begin = *clash + kService;
     }
+    std::int64_t waits = 0;
+    std::int64_t free = 0;
+    std::int64_t idle = 0;
+};
+
+/// What lies between the busy times, from 0 on.
+std::int64_t idle(const Queue& queue) {
+    std::int64_t free = 0;
+    std::int64_t sum = 0;
+    for (const auto& [begin, end] : queue.busy()) {
+        sum += begin - free;
+        free = end;
+    }
+    return sum;
 }
 
 }  // namespace
@@ -45,27 +57,59 @@ TEST(Queue, WhoComesMeanwhileWaitsForTheRest) {
     EXPECT_EQ(queue.serve(110), 50);
 }
 
-TEST(Queue, AnEarlierMomentIsServedBeforeALaterOne) {
+TEST(Queue, AnEarlierMomentIsServedInTheTimeBeforeALaterOne) {
     Queue queue(kService);
     queue.serve(200);
-    EXPECT_EQ(queue.serve(150), 0);
-    EXPECT_EQ(queue.serve(175), 55) << "20 cycles before the service at 200 are too short";
-    EXPECT_EQ(queue.serve(110), 0);
+    EXPECT_EQ(queue.serve(170), 0) << "there is just room";
+    EXPECT_EQ(queue.serve(100), 0);
 }
 
-TEST(Queue, EachTakesTheFirstFreeTimeWhateverTheOrder) {
+TEST(Queue, ARequestIsChargedForThoseOfLaterMomentsThatItDelays) {
     Queue queue(kService);
-    std::set<std::int64_t> begins;
+    queue.serve(200);
+    queue.serve(150);
+    // Served from 180 on, it keeps the request of 200 waiting until 210; that one was told 0.
+    EXPECT_EQ(queue.serve(175), 5 + 10);
+    ASSERT_EQ(queue.busy().size(), 1U);
+    EXPECT_EQ(queue.busy().front().begin, 150);
+    EXPECT_EQ(queue.busy().front().end, 150 + 3 * kService);
+}
+
+/// Light load to overload (a request every 80 to 20 cycles, served in 30), each played up to some time late.
+TEST(Queue, WaitsAndIdleTimeDoNotDependOnTheOrder) {
+    for (const unsigned between : {160U, 80U, 60U, 40U}) {
+        for (const unsigned late : {1U, 100U, 1000U, 20'000U}) {
+            Queue queue(kService);
+            test::Draw draw(between + late);
+            std::vector<std::int64_t> moments;
+            std::int64_t clock = late;
+            std::int64_t waits = 0;
+            for (int i = 0; i < 2000; ++i) {
+                clock += draw.below(between);
+                moments.push_back(clock - draw.below(late));
+                waits += queue.serve(moments.back());
+            }
+            const InOrder expected(moments);
+            EXPECT_EQ(waits, expected.waits) << between << ", late by up to " << late;
+            EXPECT_EQ(queue.busy().back().end, expected.free);
+            EXPECT_EQ(idle(queue), expected.idle);
+        }
+    }
+}
+
+TEST(Queue, WhatIsForgottenDoesNotMatterAnyMore) {
+    Queue all(kService);
+    Queue few(kService);
     test::Draw draw(7);
     std::int64_t clock = 0;
     for (int i = 0; i < 20'000; ++i) {
-        clock += draw.below(60);
-        const std::int64_t when = clock - draw.below(1000);
-        const std::int64_t wait = queue.serve(when);
-        ASSERT_EQ(when + wait, first_free(begins, when)) << "request " << i;
-        begins.insert(when + wait);
-        begins.erase(begins.begin(), begins.lower_bound(clock - 2000));
+        clock += draw.below(120);
+        const std::int64_t when = clock + draw.below(1000);
+        ASSERT_EQ(few.serve(when), all.serve(when)) << "request " << i;
+        few.forget(clock);
+        ASSERT_LT(few.busy().size(), 100U);
     }
+    EXPECT_GT(all.busy().size(), 1000U);
 }
 
 }  // namespace s80::model

@@ -73,6 +73,70 @@ TEST_F(StateFile, RestoresBlocksOfExclusiveL1sAndWhatMemoryRemembers) {
     EXPECT_EQ(after.state(1, Y), after.protocol().find("D"));  // found in the L1 that held it
 }
 
+namespace {
+
+/// The first processor misses for longer than its window lasts, so bus and memory stay busy beyond it.
+Window long_stream() {
+    Window window{3};
+    for (unsigned p = 0; p < 3; ++p) {
+        Stream& s = window.streams[p];
+        for (unsigned i = 0; i < (p == 0 ? 60U : 6U); ++i) {
+            s.events.push_back(Event{64 * p + i, 10, Op::store, 0, {}});
+        }
+        s.size = s.events.size();
+        s.ran = s.runs_on = true;
+    }
+    return window;
+}
+
+struct Queued {
+    explicit Queued(Bandwidth bandwidth) : h(with(bandwidth), moesi(), 1024), player(h) {}
+    static Machine with(Bandwidth bandwidth) {
+        Machine m = small_machine();
+        m.bandwidth = bandwidth;
+        return m;
+    }
+    std::vector<std::uint64_t> busy() { return h.interconnect().state(); }
+
+    Hierarchy h;
+    Player player;
+};
+
+}  // namespace
+
+TEST_F(StateFile, RestoresWhatIsStillBusy) {
+    Queued before({50, 60, 2});
+    before.player.play(long_stream());
+    ASSERT_NE(before.busy(), Queued({50, 60, 2}).busy());
+    save_state(file.path(), before.h, before.player, {});
+
+    Queued after({50, 60, 2});
+    load_state(file.path(), after.h, after.player);
+    EXPECT_EQ(after.busy(), before.busy());
+    Queued forgetful({50, 60, 2});
+    load_state(file.path(), forgetful.h, forgetful.player);
+    forgetful.h.interconnect().set_state({});
+    for (Queued* machine : {&before, &after, &forgetful}) {
+        machine->player.play(long_stream());
+    }
+    EXPECT_EQ(after.h.stats().all(), before.h.stats().all());
+    EXPECT_NE(forgetful.h.stats().all(), before.h.stats().all());
+}
+
+TEST_F(StateFile, QueuesOfAnotherBandwidthBeginEmpty) {
+    for (const Bandwidth& saved : {Bandwidth{}, Bandwidth{50, 60, 2}}) {
+        Queued before(saved);
+        before.player.play(long_stream());
+        save_state(file.path(), before.h, before.player, {4, 5});
+        for (const Bandwidth& other : {Bandwidth{}, Bandwidth{50, 0, 1}, Bandwidth{50, 60, 4}}) {
+            Queued after(other);
+            EXPECT_EQ(load_state(file.path(), after.h, after.player), (Extra{4, 5}));
+            EXPECT_EQ(after.busy(), Queued(other).busy());
+        }
+    }
+    EXPECT_TRUE(Queued({}).busy().empty()) << "a machine without queues has the file that it always had";
+}
+
 TEST_F(StateFile, AnotherOrganisationIsRefused) {
     Machine machine = small_machine();
     machine.l2_inclusion = Inclusion::exclusive;

@@ -57,3 +57,6 @@ def test_what_ruby_says_otherwise_is_noted(module: ModuleType, tmp_path: Path) -
     assert any("latency.upgrade" in note for note in module.MachineFile.load(resolved(tmp_path)).notes())
     plru = module.MachineFile.load(resolved(tmp_path, "replacement.policy=plru")).notes()
     assert any("plru" in note for note in plru)
+    queues = module.MachineFile.load(resolved(tmp_path, "bandwidth.memory=40")).notes()
+    assert any("[bandwidth]: left away" in note for note in queues)
+    assert not any("[bandwidth]" in note for note in plru)
