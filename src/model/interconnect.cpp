@@ -69,18 +69,25 @@ std::vector<std::uint64_t> Interconnect::state() {
     return words;
 }
 
-void Interconnect::set_state(std::span<const std::uint64_t> words) {
-    const bool mine = !words.empty() && words[0] == bandwidth_.bus && words[1] == bandwidth_.memory &&
+bool Interconnect::set_state(std::span<const std::uint64_t> words) {
+    const bool mine = words.size() >= 3 && words[0] == bandwidth_.bus && words[1] == bandwidth_.memory &&
                       words[2] == bandwidth_.banks;
-    auto word = words.begin() + (mine ? 3 : 0);
+    auto rest = words.subspan(mine ? 3 : words.size());
+    bool whole = true;
     each_queue([&](Queue& queue) {
-        std::vector<Queue::Interval> busy(mine ? *word++ : 0);
-        for (auto& [begin, end] : busy) {
-            begin = static_cast<std::int64_t>(*word++);
-            end = static_cast<std::int64_t>(*word++);
+        std::vector<Queue::Interval> busy;
+        if (mine) {
+            whole = whole && !rest.empty() && rest[0] <= (rest.size() - 1) / 2;
+            busy.resize(whole ? rest[0] : 0);
+            for (std::size_t n = 0; n < busy.size(); ++n) {
+                busy[n] = {static_cast<std::int64_t>(rest[2 * n + 1]),
+                           static_cast<std::int64_t>(rest[2 * n + 2])};
+            }
+            rest = rest.subspan(whole ? 2 * busy.size() + 1 : 0);
         }
         queue.set_busy(std::move(busy));
     });
+    return whole && rest.empty();
 }
 
 void Interconnect::write_evicted(Statistics& stats) {

@@ -47,7 +47,8 @@ public:
     /// [bandwidth].
     std::vector<std::uint64_t> state();
     /// Of a machine of another [bandwidth] they say nothing: then everything is free, as at the beginning.
-    void set_state(std::span<const std::uint64_t> words);
+    /// False where they are not as many as they say.
+    [[nodiscard]] bool set_state(std::span<const std::uint64_t> words);
 
 private:
     static unsigned cycles(std::int64_t wait);

@@ -234,7 +234,9 @@ Extra load_state(const std::string& path, Hierarchy& hierarchy, Player& player) 
     reader.list(extra);
     reader.finish();
     unpack(words, player, hierarchy);
-    hierarchy.interconnect().set_state(std::span(words).subspan(every));
+    if (!hierarchy.interconnect().set_state(std::span(words).subspan(every))) {
+        reader.fail("holds an array of another size");
+    }
     hierarchy.rebuild_holders(remembered);
     return extra;
 }

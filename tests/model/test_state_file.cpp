@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "model/state_file.h"
 
+#include <span>
+
 #include "small_machine.h"
 #include "temporary_file.h"
 
@@ -115,7 +117,7 @@ TEST_F(StateFile, RestoresWhatIsStillBusy) {
     EXPECT_EQ(after.busy(), before.busy());
     Queued forgetful({50, 60, 2});
     load_state(file.path(), forgetful.h, forgetful.player);
-    forgetful.h.interconnect().set_state({});
+    EXPECT_TRUE(forgetful.h.interconnect().set_state({}));
     for (Queued* machine : {&before, &after, &forgetful}) {
         machine->player.play(long_stream());
     }
@@ -135,6 +137,18 @@ TEST_F(StateFile, QueuesOfAnotherBandwidthBeginEmpty) {
         }
     }
     EXPECT_TRUE(Queued({}).busy().empty()) << "a machine without queues has the file that it always had";
+}
+
+TEST_F(StateFile, BusyTimesThatAreCutShortAreNoneOfAQueue) {
+    Queued before({50, 60, 2});
+    before.player.play(long_stream());
+    std::vector<std::uint64_t> words = before.busy();
+    EXPECT_TRUE(Queued({50, 60, 2}).h.interconnect().set_state(words));
+    words.push_back(0);
+    EXPECT_FALSE(Queued({50, 60, 2}).h.interconnect().set_state(words));
+    for (std::size_t size = words.size() - 1; --size >= 3;) {
+        EXPECT_FALSE(Queued({50, 60, 2}).h.interconnect().set_state(std::span(words).first(size))) << size;
+    }
 }
 
 TEST_F(StateFile, AnotherOrganisationIsRefused) {
