@@ -3,18 +3,25 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
 import pytest
 from tests.lab import Lab
 
+from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import value_hash
 from s80lab.base.store import now
-from s80lab.capture.live import lengths
+from s80lab.capture.live import Recipe, lengths
 from s80lab.capture.store import STORE, Form, Manifest, Totals, open_capture
 from s80lab.config.experiment import Phases
+from s80lab.experiment import checkpoint
+from s80lab.experiment.plan import Options, draft
+from s80lab.guest.qemu import Qemu
+from s80lab.image import build
+from s80lab.image.build import ImageManifest
 
 GIGA = 1_000_000_000
 PHASES = Phases(warmup_min=10 * GIGA, warmup_max=16 * GIGA, measure=3 * GIGA, window=GIGA // 2)
@@ -54,6 +61,33 @@ def keep(name: str, source: Path, form: Form = "full") -> Manifest:
     )
     STORE.record(manifest)
     return manifest
+
+
+def test_clients_that_follow_scripts_are_recorded_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their job has no think time; their results say 0."""
+    image = tmp_path / "image" / "debian-dovecot-plain"
+    image.mkdir(parents=True)
+    said = ImageManifest(
+        inputs_sha256="",
+        vmlinuz_sha256="",
+        initramfs_sha256="",
+        vmlinuz_bytes=0,
+        initramfs_bytes=0,
+        kernel_version="6.1",
+        packages={},
+    )
+    (image / "manifest.json").write_text(said.model_dump_json())
+    for name in ("vmlinuz", "initramfs.cpio"):
+        (image / name).touch()
+    monkeypatch.setattr(build, "BUILD", tmp_path)
+    (plan,) = draft("clientscaler", Options())(Qemu(paths.PLUGIN, "10.0"))
+    ready = plan.wanted("ready")
+    manifest = checkpoint.Manifest(
+        name=ready.name, key=ready.key, inputs=ready.inputs, files={}, wall_s=1.0, created=now(), stage="ready"
+    )
+    recipe = Recipe(plan, ("filtered",), checkpoint.Checkpoint(manifest, tmp_path), 1, 1)
+    origin = json.loads(recipe.origin())
+    assert (origin["clients"], origin["think_ms"]) == (32, 0.0)
 
 
 def test_a_capture_is_opened_by_the_beginning_of_its_name(inside: Lab, drawn_file: Path) -> None:

@@ -83,7 +83,7 @@ class Recipe:
             "scale": self.plan.scale_name,
             "seed": self.plan.seed,
             "clients": self.plan.clients,
-            "think_ms": float(job["think_ms"]),
+            "think_ms": float(job.get("think_ms", 0)),  # scripts have none
             "start": self.start.manifest.stage,
             "skip": self.skip,
             "measure": self.measure,
