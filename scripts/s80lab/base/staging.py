@@ -125,6 +125,19 @@ async def exclusive(path: Path, waiting: Callable[[], None]) -> AsyncIterator[bo
 
 
 @contextmanager
+def held(path: Path, waiting: Callable[[], None]) -> Iterator[None]:
+    """As `exclusive`, for what is no coroutine."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            waiting()
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+@contextmanager
 def _gate(folder: Path) -> Iterator[None]:
     """Nobody sweeps between another one's making and locking of a partial folder."""
     with (folder / ".lock").open("a") as file:
