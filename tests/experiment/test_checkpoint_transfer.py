@@ -129,10 +129,23 @@ def test_another_one_of_that_name_is_not_replaced(made: Checkpoint, there: Calla
     there()
     make(STORE.root(), "ready-a")
     said = json.loads((lies / EXPORT).read_text())
-    said["manifest"]["created"] = "2001-01-01"
+    said["manifest"]["files"][GUEST_STATE]["sha256"] = "0" * 64
     (lies / EXPORT).write_text(json.dumps(said))
     with pytest.raises(UserError, match="is there, and another one: two hosts have made it"):
         take_in(STORE, lies)
+
+
+def test_the_same_bytes_of_another_hour_are_the_same(
+    made: Checkpoint, there: Callable[[], None], tmp_path: Path
+) -> None:
+    """As of a capture that two hosts have recorded from one warm guest."""
+    lies = export(STORE, "ready-a", tmp_path)
+    there()
+    make(STORE.root(), "ready-a")
+    said = json.loads((lies / EXPORT).read_text())
+    said["manifest"] |= {"created": "2001-01-01", "wall_s": 17.0}
+    (lies / EXPORT).write_text(json.dumps(said))
+    assert take_in(STORE, lies) == ("ready-a", False)
 
 
 def test_what_is_damaged_or_unknown_is_not_exported(made: Checkpoint, tmp_path: Path) -> None:

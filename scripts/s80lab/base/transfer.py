@@ -83,7 +83,7 @@ def _put(store: Store[M], source: Path, content: Export, manifest: M, unpack: Un
     name = manifest.name
     known = store.known(name)
     if known is not None and store.present(known):
-        if known != manifest:
+        if (known.key, known.content) != (manifest.key, manifest.content):
             raise UserError(
                 f"{shown(store.folder(name))}: is there, and another one: two hosts have made it; runs from one "
                 "never equal those from the other, so remove one of them"
