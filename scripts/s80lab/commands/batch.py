@@ -131,7 +131,10 @@ def _work(words: Sequence[str]) -> Work:
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise UserError(done.stderr.strip().removeprefix("s80lab: "))
-    said = json.loads(done.stdout)
+    try:
+        said = json.loads(done.stdout)
+    except ValueError:  # of --help
+        raise UserError(f"batch: `s80lab {shlex.join(command[3:])}` lists nothing to be done") from None
     return Work(said["list"], said["of"], said["core_seconds"], said["memory_bytes"])
 
 

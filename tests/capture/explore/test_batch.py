@@ -109,6 +109,7 @@ def test_time_and_memory_are_of_what_is_to_be_done(place: Lab, drawn_file: Path)
         (["--slurm", "explore", "DRAWN", *GRID, "--shard=1/2"], "batch: --shard is for the script to say"),
         (["--slurm", "explore", "DRAWN", *GRID, "--jobs", "3"], "batch: --jobs is for the script to say"),
         (["--slurm", "explore", "DRAWN"], "nothing to explore: write what varies"),
+        (["--slurm", "explore", "--help"], "batch: `s80lab explore --help --list --json` lists nothing to be done"),
         (["--slurm", "explore", "missing.s80c", *GRID], "there is no capture file missing.s80c"),
     ],
 )
