@@ -4,6 +4,7 @@ test_buildroot_live.py."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import sys
 from pathlib import Path
@@ -284,6 +285,26 @@ def test_an_image_with_its_manifest_and_bill(sources: Path, tmp_path: Path, monk
     said: list[str] = []
     assert build_buildroot_image(folder, SERVER, Choice(sources), progress=said.append) == manifest
     assert said == ["image: up to date"]
+
+
+def test_the_images_of_several_servers_are_made_one_after_the_other(
+    sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They share Buildroot's output, which other options begin anew."""
+    monkeypatch.setattr(image_module, "BUILD", tmp_path)
+    (sources / "Makefile").write_text(MAKEFILE.replace("all:\n", "all:\n\t@echo '*** enough'; false\n"))
+    (tmp_path / "buildroot").mkdir()
+    with (tmp_path / "buildroot" / ".buildroot.lock").open("a") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        told: list[str] = []
+
+        def progress(text: str) -> None:
+            told.append(text)
+            fcntl.flock(other, fcntl.LOCK_UN)
+
+        with pytest.raises(UserError, match="Buildroot failed: ..[*] enough"):
+            build_buildroot_image(tmp_path / "image" / "buildroot-x", SERVER, Choice(sources), progress=progress)
+    assert told[0] == f"image: waiting for another process at work in {tmp_path / 'buildroot' / 'buildroot'}"
 
 
 def test_bad_words_are_refused(
