@@ -21,7 +21,7 @@ OLDEST, NEWEST = "2024.02", "2026.08"
 """Versions whose options are those of the external tree (tests/image/buildroot_symbols.txt); each with what was mended
 in it (2025.02.16)."""
 _VERSION = re.compile(r"^export BR2_VERSION := ((\d{4}\.\d{2})\S*)$", re.MULTILINE)
-_SETTING = re.compile(r"(?:# )?(BR2_\w+)(?:=.*| is not set)")
+_SETTING = re.compile(r"(BR2_\w+)=.*|# (BR2_\w+) is not set")
 
 
 @dataclass(frozen=True)
@@ -64,14 +64,21 @@ class Configuration:
     def refused(self, config: Path) -> list[str]:
         """Lines that are wanted and do not stand in the `.config` that Buildroot made of them: of packages, and all of
         the fragment's."""
-        wanted = {found[1]: line for line in self.text().splitlines() if (found := _SETTING.fullmatch(line))}
+        wanted = {
+            found[1] or found[2]: line for line in self.text().splitlines() if (found := _SETTING.fullmatch(line))
+        }
         own = set(self.fragment.read_text().splitlines()) if self.fragment else set()
         have = {line.partition("=")[0]: line for line in config.read_text().splitlines() if line.startswith("BR2_")}
         return [
             line
             for key, line in wanted.items()
-            if (line in own or key.startswith("BR2_PACKAGE_")) and have.get(key, f"# {key} is not set") != line
+            if (line in own or key.startswith("BR2_PACKAGE_"))
+            and have.get(key, _not_set(key)) != (_not_set(key) if line == f"{key}=n" else line)
         ]
+
+
+def _not_set(key: str) -> str:
+    return f"# {key} is not set"
 
 
 def load_configuration(fragment: Path | None) -> Configuration:
