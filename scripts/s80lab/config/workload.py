@@ -13,6 +13,7 @@ from typing import Annotated, ClassVar, Literal, Self
 import numpy as np
 from pydantic import (
     BeforeValidator,
+    ConfigDict,
     Field,
     NonNegativeFloat,
     NonNegativeInt,
@@ -56,6 +57,8 @@ class Thresholds(Strict):
 
 class Workload(Strict):
     """What the clients of a load do. reply_timeout_s: a reply that takes longer, in modelled time, ends the run."""
+
+    model_config = ConfigDict(allow_inf_nan=False)
 
     SUBSTITUTED: ClassVar[str] = ""
     """Why one transaction was run as another."""
