@@ -128,6 +128,11 @@ def test_what_does_not_fit_scripts_is_refused(tmp_path: Path) -> None:
     path = profile(tmp_path)
     with pytest.raises(UserError, match="its scripts say how long is waited"):
         job_text(load_workload(path), clients=9, users=12, seed=1, think_ms=5)
+    for text in (login_job_text(load_workload("imapb"), 13, 12), login_job_text(load_workload(path), 12, 12)):
+        assert "users=12\n" in text
+    for of_pop3 in (load_workload(path), load_workload("pop3"), load_workload("clientscaler")):
+        with pytest.raises(UserError, match="13 clients are too many for 12 users: a POP3 mailbox is for one session"):
+            login_job_text(of_pop3, 13, 12)
     with pytest.raises(UserError, match="1 clients are too few for 2 scripts"):
         job_text(load_workload(path), clients=1, users=12, seed=1)
 
