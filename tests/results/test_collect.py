@@ -170,6 +170,14 @@ def test_one_bad_folder_and_nothing_is_collected(lab: Path, hosts: list[Path], s
     assert sentence in refused(lab, *hosts)
 
 
+def test_a_host_that_has_nothing_whole_yet(lab: Path, hosts: list[Path], tmp_path: Path) -> None:
+    """Cut off in its first run, or with a shard that has none."""
+    (tmp_path / "third" / "runs" / ".partial-imapb-9-abc@host").mkdir(parents=True)
+    (tmp_path / "fourth" / "runs").mkdir(parents=True)
+    gathered = gather(lab, *hosts, tmp_path / "third", tmp_path / "fourth")
+    assert gathered == Collected(runs=6, copied=6, entered=6, unfinished=1)
+
+
 def test_a_partial_folder_that_is_named(lab: Path, hosts: list[Path]) -> None:
     run = hosts[0] / "runs" / "imapb-1"
     partial = run.rename(run.with_name(".partial-imapb-1-abcdefgh@host"))

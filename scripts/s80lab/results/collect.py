@@ -66,7 +66,8 @@ def _run_folders(source: Path) -> Iterator[Path]:
         return
     inside = source / "runs" if (source / "runs").is_dir() else source
     folders = [folder for folder in sorted(inside.iterdir()) if folder.is_dir() and not folder.name.startswith(".")]
-    if not folders:
+    # A results folder may have no run yet: its host has no part of the list, or was cut off in its first.
+    if not folders and inside == source:
         raise UserError(f"{shown(source)}: holds no run; name a run's folder, a folder of them or a results folder")
     yield from folders
 
