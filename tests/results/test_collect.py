@@ -121,8 +121,10 @@ def test_what_comes_behind_the_measured_region_is_the_hosts(lab: Path, hosts: li
     lines = (other / "snapshots.jsonl").read_text().splitlines(keepends=True)
     last = json.loads(lines[-1])
     assert last["mark"] == "exit"
+    assert json.loads(lines[-2])["mark"] == "measure_end"
     last["clock_ns"] += 17
-    (other / "snapshots.jsonl").write_text("".join([*lines[:-1], json.dumps(last) + "\n"]))
+    more = [json.dumps(last | {"mark": mark}) + "\n" for mark in ("window", "exit")]
+    (other / "snapshots.jsonl").write_text("".join([*lines[:-1], *more]))
     assert gather(lab, *hosts).runs == 6
     (other / "snapshots.jsonl").write_text("".join([lines[0], *lines[2:]]))
     assert "are one run with unlike snapshots.jsonl" in refused(lab, *hosts)

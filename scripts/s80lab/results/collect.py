@@ -91,16 +91,13 @@ def _checked(folder: Path) -> str:
 
 
 def _product(path: Path) -> bytes | None:
-    """The file's content, None where it is absent. Of a live run's snapshots without the last line: it is of the moment
-    at which the host ended the guest, behind everything that is measured."""
+    """The file's content, None where it is absent. Of a run's snapshots to the end of the region: how long a live guest
+    goes on behind it, for windows even, is the host's."""
     if not path.is_file():
         return None
     content = path.read_bytes()
-    if path.name == SNAPSHOTS:
-        *before, last = content.splitlines(keepends=True) or [b""]
-        if re.match(rb'\{"mark": ?"exit"', last):
-            return b"".join(before)
-    return content
+    end = re.search(rb'^\{"mark": ?"measure_end".*\n', content, re.MULTILINE) if path.name == SNAPSHOTS else None
+    return content[: end.end()] if end else content
 
 
 def _require_same(one: Path, other: Path) -> None:
