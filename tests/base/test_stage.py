@@ -4,12 +4,10 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from tests.base.test_staging import HOLDER
+from tests.base.test_staging import leave_partial
 
 from s80lab.base.hashing import file_hash
 from s80lab.base.stage import staged
@@ -33,11 +31,7 @@ def copy(folder: Path) -> Path:
 
 def test_what_a_killed_copy_left_goes_with_the_next(stage: Path, tmp_path: Path) -> None:
     """It may be gigabytes of a guest's memory."""
-    words = [sys.executable, "-c", HOLDER, stage / "dead"]
-    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as maker:
-        assert maker.stdout is not None and maker.stdout.readline() == "inside\n"
-        maker.kill()
-    assert list(stage.glob(".partial-dead-*"))
+    leave_partial(stage / "dead")
     copy(tmp_path / "source")
     assert not list(stage.glob(".partial-*"))
 

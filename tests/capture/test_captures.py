@@ -3,18 +3,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
+from rich.console import Console
+from tests.base.test_staging import leave_partial
 from tests.lab import Lab
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import value_hash
+from s80lab.base.progress import Board
 from s80lab.base.store import now
-from s80lab.capture.live import Recipe, lengths
+from s80lab.base.transfer import export, take_in
+from s80lab.capture.live import Recipe, lengths, make
 from s80lab.capture.store import STORE, Form, Manifest, Totals, open_capture
 from s80lab.config.experiment import Phases
 from s80lab.experiment import checkpoint
@@ -88,6 +95,23 @@ def test_clients_that_follow_scripts_are_recorded_too(tmp_path: Path, monkeypatc
     recipe = Recipe(plan, ("filtered",), checkpoint.Checkpoint(manifest, tmp_path), 1, 1)
     origin = json.loads(recipe.origin())
     assert (origin["clients"], origin["think_ms"]) == (32, 0.0)
+
+
+def test_what_a_killed_recording_left_goes_with_the_next(inside: Lab, drawn_file: Path) -> None:
+    made = keep("imapb-tiny-a", drawn_file)
+    leave_partial(STORE.folder("imapb-tiny-b"))
+    recipe = cast(Recipe, SimpleNamespace(name=made.name, inputs=made.inputs))
+    job = Board(Console(quiet=True)).job("")
+    assert asyncio.run(make(recipe, asyncio.Semaphore(1), job, again=False)) == made
+    assert inside.partial() == []
+
+
+def test_what_a_killed_import_left_goes_with_the_next(inside: Lab, drawn_file: Path, tmp_path: Path) -> None:
+    keep("imapb-tiny-a", drawn_file)
+    lies = export(STORE, "imapb", tmp_path / "disk")
+    leave_partial(STORE.folder("imapb-tiny-a"))
+    assert take_in(STORE, lies) == ("imapb-tiny-a", False)
+    assert inside.partial() == []
 
 
 def test_a_capture_is_opened_by_the_beginning_of_its_name(inside: Lab, drawn_file: Path) -> None:

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from s80lab.base.copying import copy_files, sparse_copy, write_sparse
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import value_hash
-from s80lab.base.staging import held, scratch, staging
+from s80lab.base.staging import held, scratch, staging, sweep
 from s80lab.base.store import FileRecord, M, Store
 from s80lab.base.strict import Strict, hint, shown
 
@@ -75,6 +75,7 @@ def take_in(store: Store[M], source: Path, waiting: Callable[[], None] = lambda:
         if not all(map(_is_plain, (*content.files, name))) or "/" in name or name.startswith("."):
             raise UserError(f"{shown(source)}: its {EXPORT} names files outside of the folder")
         with held(store.root() / f".{name}.lock", waiting):
+            sweep(store.root())
             return name, _put(store, source, content, manifest, unpack)
 
 
