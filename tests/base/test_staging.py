@@ -33,7 +33,7 @@ with staging(Path(sys.argv[1])) as partial:
 
 def leave_partial(final: Path) -> None:
     """As a process does that is killed while it makes this folder."""
-    words = [sys.executable, "-c", HOLDER, final]
+    words = [sys.executable, "-c", HOLDER, str(final)]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as maker:
         assert maker.stdout is not None and maker.stdout.readline() == "inside\n"
         maker.kill()
