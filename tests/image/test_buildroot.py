@@ -153,7 +153,9 @@ def test_a_fragment_holds_options_alone(tmp_path: Path) -> None:
 
 def test_the_hash_of_the_options_is_of_no_host(tmp_path: Path) -> None:
     for name in ("one", "other"):
-        (tmp_path / name).write_text(f'# of {name}\nBR2_EXTERNAL_S80LAB_PATH="/{name}/tree"\nBR2_OPTIMIZE_2=y\n')
+        places = ("EXTERNAL_S80LAB_PATH", "DL_DIR", "DEFCONFIG", "TOOLCHAIN_EXTERNAL_PATH", "PACKAGE_OVERRIDE_FILE")
+        lines = [f'BR2_{place}="/{name}/{place}"' for place in places]
+        (tmp_path / name).write_text("\n".join([f"# of {name}", *lines, "BR2_OPTIMIZE_2=y", ""]))
     assert config_hash(tmp_path / "one") == config_hash(tmp_path / "other")
     (tmp_path / "other").write_text("BR2_OPTIMIZE_3=y\n")
     assert config_hash(tmp_path / "one") != config_hash(tmp_path / "other")

@@ -21,6 +21,7 @@ OLDEST, NEWEST = "2024.02", "2026.08"
 """Versions whose options are those of the external tree (tests/image/buildroot_symbols.txt); each with what was mended
 in it (2025.02.16)."""
 _VERSION = re.compile(r"^export BR2_VERSION := ((\d{4}\.\d{2})\S*)$", re.MULTILINE)
+_PLACE = re.compile(r"BR2_(EXTERNAL\w*|DL_DIR|DEFCONFIG|TOOLCHAIN_EXTERNAL_PATH|PACKAGE_OVERRIDE_FILE)=")
 _SETTING = re.compile(r"(BR2_\w+)=.*|# (BR2_\w+) is not set")
 
 
@@ -97,7 +98,7 @@ def load_configuration(fragment: Path | None) -> Configuration:
 def config_hash(config: Path) -> str:
     """SHA-256 of the options in a `.config`, those aside that say where on this host something lies."""
     lines = [line for line in config.read_text().splitlines() if line.startswith("BR2_")]
-    return text_hash("\n".join(line for line in lines if not re.match(r"BR2_(EXTERNAL\w*|DL_DIR)=", line)))
+    return text_hash("\n".join(line for line in lines if not _PLACE.match(line)))
 
 
 def tree_digest() -> str:
