@@ -166,7 +166,20 @@ def elsewhere(run: Path) -> str:
     return "`../../etc` is no name of a run"
 
 
-@pytest.mark.parametrize("spoil", [half, interrupted, cut, newer, unknown, elsewhere])
+def without(run: Path) -> str:
+    stats = json.loads((run / "stats.json").read_text())
+    del stats["windows"][0]["fills_e"]
+    (run / "stats.json").write_text(json.dumps(stats))
+    return "imape-2: its files are not what this version writes (KeyError('fills_e')); run it again"
+
+
+def nameless(run: Path) -> str:
+    manifest = json.loads((run / "manifest.json").read_text())
+    (run / "manifest.json").write_text(json.dumps({**manifest, "versions": None}))
+    return "its files are not what this version writes"
+
+
+@pytest.mark.parametrize("spoil", [half, interrupted, cut, newer, unknown, elsewhere, without, nameless])
 def test_one_bad_folder_and_nothing_is_collected(lab: Path, hosts: list[Path], spoil: Any) -> None:
     sentence = spoil(hosts[1] / "runs" / "imape-2")
     assert sentence in refused(lab, *hosts)

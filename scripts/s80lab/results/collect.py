@@ -20,6 +20,7 @@ from s80lab.base.staging import PARTIAL, staging
 from s80lab.base.strict import shown
 from s80lab.results.database import insert_runs, require_schema
 from s80lab.results.metrics.derive import REGISTRY
+from s80lab.results.rows import RunRecord, check_rows
 
 # What the same inputs must give on every host. The manifest is not among them: it has the host's time.
 SNAPSHOTS = "snapshots.jsonl"
@@ -77,8 +78,14 @@ def _checked(folder: Path) -> str:
     if folder.name.startswith(PARTIAL):
         raise UserError(f"{shown(folder)}: the run is not whole; let it end, or remove the folder, and collect again")
     manifest = read_manifest(folder)
-    read_load(folder, manifest)
-    unknown = [name for name in read_stats(folder)["metrics"] if name.split(".", 1)[0] not in REGISTRY]
+    stats, load = read_stats(folder), read_load(folder, manifest)
+    try:
+        unknown = [name for name in stats["metrics"] if name.split(".", 1)[0] not in REGISTRY]
+        check_rows(RunRecord(manifest, {**stats, "metrics": {}}, load, ""))
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise UserError(
+            f"{shown(folder)}: its files are not what this version writes ({error!r}); run it again"
+        ) from None
     if unknown:
         raise UserError(
             f"{shown(folder / 'stats.json')}: has the metric {unknown[0]}, which this version does not know; collect "
