@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -21,11 +22,14 @@ from s80lab.base.hashing import value_hash
 from s80lab.base.progress import Board
 from s80lab.base.store import now
 from s80lab.base.transfer import export, take_in
+from s80lab.capture.design import resolve_design
 from s80lab.capture.live import Recipe, lengths, make
+from s80lab.capture.replay import design_key
 from s80lab.capture.store import STORE, Form, Manifest, Totals, open_capture
 from s80lab.config.experiment import Phases
 from s80lab.experiment import checkpoint
 from s80lab.experiment.plan import Options, draft
+from s80lab.experiment.run import WARM_SNAPSHOTS
 from s80lab.guest.qemu import Qemu
 from s80lab.image import build
 from s80lab.image.build import ImageManifest
@@ -95,6 +99,17 @@ def test_clients_that_follow_scripts_are_recorded_too(tmp_path: Path, monkeypatc
     recipe = Recipe(plan, ("filtered",), checkpoint.Checkpoint(manifest, tmp_path), 1, 1)
     origin = json.loads(recipe.origin())
     assert (origin["clients"], origin["think_ms"]) == (32, 0.0)
+
+
+def test_a_replay_with_its_warm_up_is_not_the_one_without(drawn_file: Path, tmp_path: Path) -> None:
+    """It may be warm, the other is not: a file that was copied out of the store has lost what lay beside it."""
+    (tmp_path / "store").mkdir()
+    files = [Path(shutil.copy(drawn_file, folder / "full.s80c")) for folder in (tmp_path, tmp_path / "store")]
+    (tmp_path / "store" / WARM_SNAPSHOTS).write_text("windows")
+    alone, beside = (replace(open_capture(str(file)), warm=True) for file in files)
+    own, other = resolve_design(alone), resolve_design(alone, settings={"l2.size": "128KiB"})
+    assert design_key(alone, own) != design_key(beside, own)
+    assert design_key(alone, other) == design_key(beside, other)
 
 
 def test_what_a_killed_recording_left_goes_with_the_next(inside: Lab, drawn_file: Path) -> None:

@@ -155,10 +155,9 @@ def _restate(capture: Capture, design: Design, folder: Path) -> None:
 
 
 def _warm_snapshots(capture: Capture, design: Design, folder: Path) -> str | None:
-    """Where the caches of the warm checkpoint that the capture began from fit this design they are taken up, and their
-    warm-up is this replay's; elsewhere the caches begin cold, and the report says how warm they became."""
-    before = capture.path.parent / WARM_SNAPSHOTS
-    if not capture.warm or not design.same_caches or not before.is_file():
+    """The name of the windows of the warm-up that is the replay's, copied into its folder."""
+    warm_up = design.warm_up(capture)
+    if warm_up is None:
         return None
-    shutil.copyfile(before, folder / WARM_SNAPSHOTS)
+    shutil.copyfile(warm_up[0], folder / WARM_SNAPSHOTS)
     return WARM_SNAPSHOTS
