@@ -9,7 +9,7 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from rich.console import Console
@@ -22,9 +22,11 @@ from s80lab.base.hashing import value_hash
 from s80lab.base.progress import Board
 from s80lab.base.store import now
 from s80lab.base.transfer import export, take_in
+from s80lab.capture import replay as replay_module
 from s80lab.capture.design import resolve_design
 from s80lab.capture.live import Recipe, lengths, make
-from s80lab.capture.replay import design_key
+from s80lab.capture.process import Played, play
+from s80lab.capture.replay import design_key, replay
 from s80lab.capture.store import STORE, Form, Manifest, Totals, open_capture
 from s80lab.config.experiment import Phases
 from s80lab.experiment import checkpoint
@@ -183,3 +185,21 @@ def test_lengths(
     stage: str, forms: list[Form], instructions: int | None, warm_up: int | None, expected: tuple[int, int]
 ) -> None:
     assert lengths(PHASES, stage, forms, instructions, warm_up) == expected
+
+
+def test_two_at_the_same_time_are_one(drawn_file: Path, inside: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each would put its folder in the other's place, which the other reads."""
+    begun = []
+
+    async def counted(*arguments: Any, **options: Any) -> Played:
+        begun.append(arguments)
+        return await play(*arguments, **options)
+
+    async def both() -> list[Path]:
+        capture = open_capture(str(drawn_file))
+        design = resolve_design(capture, None, None, {})
+        return await asyncio.gather(*(replay(capture, design, lambda done, total: None) for _ in range(2)))
+
+    monkeypatch.setattr(replay_module, "play", counted)
+    assert list(dict.fromkeys(asyncio.run(both()))) == inside.runs()
+    assert len(begun) == 1

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -12,11 +11,6 @@ import pytest
 from tests.capture.conftest import damaged
 from tests.lab import Lab
 
-from s80lab.capture import replay as replay_module
-from s80lab.capture.design import resolve_design
-from s80lab.capture.process import Played, play
-from s80lab.capture.replay import replay
-from s80lab.capture.store import open_capture
 from s80lab.results.query import select
 from s80lab.results.snapshots import Snapshots
 
@@ -155,21 +149,3 @@ def test_queues_keep_the_law_of_utilisation(drawn_file: Path, tmp_path: Path) ->
     assert measured["queue_utilisation.memory"] == pytest.approx(at_memory * 90 / (2 * cycles), rel=0.01)
     assert 0.3 < measured["queue_utilisation.memory"] <= 1 < measured["queue_wait.memory"]
     assert measured["cpi.memory"] > metrics[False]["cpi.memory"]
-
-
-def test_two_at_the_same_time_are_one(drawn_file: Path, inside: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each would put its folder in the other's place, which the other reads."""
-    begun = []
-
-    async def counted(*arguments: Any, **options: Any) -> Played:
-        begun.append(arguments)
-        return await play(*arguments, **options)
-
-    async def both() -> list[Path]:
-        capture = open_capture(str(drawn_file))
-        design = resolve_design(capture, None, None, {})
-        return await asyncio.gather(*(replay(capture, design, lambda done, total: None) for _ in range(2)))
-
-    monkeypatch.setattr(replay_module, "play", counted)
-    assert list(dict.fromkeys(asyncio.run(both()))) == inside.runs()
-    assert len(begun) == 1
