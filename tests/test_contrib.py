@@ -48,3 +48,11 @@ def test_what_the_container_names_is_there() -> None:
     for name in ("CHECKPOINTS", "CAPTURES", "RESULTS", "PROOFS"):
         assert f"S80LAB_{name}=/lab/" in text
     assert "make build" in text and "\nbuild: " in (paths.ROOT / "Makefile").read_text()
+
+
+def test_the_container_has_the_sources_alone() -> None:
+    """What the checkout has built is of its own folder: the environment would not start in another."""
+    ignored = (paths.ROOT / ".containerignore").read_text().splitlines()
+    made = [line for line in (paths.ROOT / ".gitignore").read_text().splitlines() if line.startswith("/")]
+    assert "build" in ignored and "/build/" in made
+    assert {line.strip("/*") for line in made} <= {line.strip("*") for line in ignored}

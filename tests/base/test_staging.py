@@ -31,6 +31,15 @@ with staging(Path(sys.argv[1])) as partial:
 """
 
 
+def leave_partial(final: Path) -> None:
+    """As a process does that is killed while it makes this folder."""
+    words = [sys.executable, "-c", HOLDER, str(final)]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as maker:
+        assert maker.stdout is not None and maker.stdout.readline() == "inside\n"
+        maker.kill()
+    assert list(final.parent.glob(f".partial-{final.name}-*"))
+
+
 def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir() if path.name != ".lock")
 

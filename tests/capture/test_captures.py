@@ -3,18 +3,38 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
+from rich.console import Console
+from tests.base.test_staging import leave_partial
 from tests.lab import Lab
 
+from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import value_hash
+from s80lab.base.progress import Board
 from s80lab.base.store import now
-from s80lab.capture.live import lengths
+from s80lab.base.transfer import export, take_in
+from s80lab.capture import replay as replay_module
+from s80lab.capture.design import resolve_design
+from s80lab.capture.live import Recipe, lengths, make
+from s80lab.capture.process import Played, play
+from s80lab.capture.replay import design_key, replay
 from s80lab.capture.store import STORE, Form, Manifest, Totals, open_capture
 from s80lab.config.experiment import Phases
+from s80lab.experiment import checkpoint
+from s80lab.experiment.plan import Options, draft
+from s80lab.experiment.run import WARM_SNAPSHOTS
+from s80lab.guest.qemu import Qemu
+from s80lab.image import build
+from s80lab.image.build import ImageManifest
 
 GIGA = 1_000_000_000
 PHASES = Phases(warmup_min=10 * GIGA, warmup_max=16 * GIGA, measure=3 * GIGA, window=GIGA // 2)
@@ -54,6 +74,61 @@ def keep(name: str, source: Path, form: Form = "full") -> Manifest:
     )
     STORE.record(manifest)
     return manifest
+
+
+def test_clients_that_follow_scripts_are_recorded_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their job has no think time; their results say 0."""
+    image = tmp_path / "image" / "debian-dovecot-plain"
+    image.mkdir(parents=True)
+    said = ImageManifest(
+        inputs_sha256="",
+        vmlinuz_sha256="",
+        initramfs_sha256="",
+        vmlinuz_bytes=0,
+        initramfs_bytes=0,
+        kernel_version="6.1",
+        packages={},
+    )
+    (image / "manifest.json").write_text(said.model_dump_json())
+    for name in ("vmlinuz", "initramfs.cpio"):
+        (image / name).touch()
+    monkeypatch.setattr(build, "BUILD", tmp_path)
+    (plan,) = draft("clientscaler", Options())(Qemu(paths.PLUGIN, "10.0"))
+    ready = plan.wanted("ready")
+    manifest = checkpoint.Manifest(
+        name=ready.name, key=ready.key, inputs=ready.inputs, files={}, wall_s=1.0, created=now(), stage="ready"
+    )
+    recipe = Recipe(plan, ("filtered",), checkpoint.Checkpoint(manifest, tmp_path), 1, 1)
+    origin = json.loads(recipe.origin())
+    assert (origin["clients"], origin["think_ms"]) == (32, 0.0)
+
+
+def test_a_replay_with_its_warm_up_is_not_the_one_without(drawn_file: Path, tmp_path: Path) -> None:
+    """It may be warm, the other is not: a file that was copied out of the store has lost what lay beside it."""
+    (tmp_path / "store").mkdir()
+    files = [Path(shutil.copy(drawn_file, folder / "full.s80c")) for folder in (tmp_path, tmp_path / "store")]
+    (tmp_path / "store" / WARM_SNAPSHOTS).write_text("windows")
+    alone, beside = (replace(open_capture(str(file)), warm=True) for file in files)
+    own, other = resolve_design(alone), resolve_design(alone, settings={"l2.size": "128KiB"})
+    assert design_key(alone, own) != design_key(beside, own)
+    assert design_key(alone, other) == design_key(beside, other)
+
+
+def test_what_a_killed_recording_left_goes_with_the_next(inside: Lab, drawn_file: Path) -> None:
+    made = keep("imapb-tiny-a", drawn_file)
+    leave_partial(STORE.folder("imapb-tiny-b"))
+    recipe = cast(Recipe, SimpleNamespace(name=made.name, inputs=made.inputs))
+    job = Board(Console(quiet=True)).job("")
+    assert asyncio.run(make(recipe, asyncio.Semaphore(1), job, again=False)) == made
+    assert inside.partial() == []
+
+
+def test_what_a_killed_import_left_goes_with_the_next(inside: Lab, drawn_file: Path, tmp_path: Path) -> None:
+    keep("imapb-tiny-a", drawn_file)
+    lies = export(STORE, "imapb", tmp_path / "disk")
+    leave_partial(STORE.folder("imapb-tiny-a"))
+    assert take_in(STORE, lies) == ("imapb-tiny-a", False)
+    assert inside.partial() == []
 
 
 def test_a_capture_is_opened_by_the_beginning_of_its_name(inside: Lab, drawn_file: Path) -> None:
@@ -110,3 +185,21 @@ def test_lengths(
     stage: str, forms: list[Form], instructions: int | None, warm_up: int | None, expected: tuple[int, int]
 ) -> None:
     assert lengths(PHASES, stage, forms, instructions, warm_up) == expected
+
+
+def test_two_at_the_same_time_are_one(drawn_file: Path, inside: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each would put its folder in the other's place, which the other reads."""
+    begun = []
+
+    async def counted(*arguments: Any, **options: Any) -> Played:
+        begun.append(arguments)
+        return await play(*arguments, **options)
+
+    async def both() -> list[Path]:
+        capture = open_capture(str(drawn_file))
+        design = resolve_design(capture, None, None, {})
+        return await asyncio.gather(*(replay(capture, design, lambda done, total: None) for _ in range(2)))
+
+    monkeypatch.setattr(replay_module, "play", counted)
+    assert list(dict.fromkeys(asyncio.run(both()))) == inside.runs()
+    assert len(begun) == 1

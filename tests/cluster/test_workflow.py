@@ -44,10 +44,25 @@ def test_what_it_would_do(profile: str, tmp_path: Path) -> None:
     assert counts == {**ones, "replay": "2", "total": "10"}
 
 
+def test_an_experiment_may_have_a_hyphen_in_its_name(tmp_path: Path) -> None:
+    only = ("--config", "mixes=[figure1-disk]", "designs={}")
+    assert re.search(r"^run +1$", call(command(tmp_path, "local", DESIGNS, "--dry-run", *only)), re.MULTILINE)
+
+
+def test_what_is_done_at_one_scale_is_not_done_at_another(tmp_path: Path) -> None:
+    """Else the page of a grid would be of the first scale's capture."""
+    for made in re.findall(r"^ +output: (.+)$", call(command(tmp_path, "local", DESIGNS, "--dry-run")), re.MULTILINE):
+        Path(made).parent.mkdir(parents=True, exist_ok=True)
+        Path(made).touch()
+    assert "Nothing to be done" in call(command(tmp_path, "local", DESIGNS, "--dry-run"))
+    said = call(command(tmp_path, "local", DESIGNS, "--dry-run", "--config", "scale=small"))
+    assert re.search(r"^total +10$", said, re.MULTILINE)
+
+
 def test_chunks_are_jobs_of_slurm(cluster: Slurm, shared: Lab, tmp_path: Path) -> None:
     """From a capture that is there; this Slurm keeps no accounts."""
-    done = tmp_path / "done"
-    done.mkdir()
+    done = tmp_path / "done" / "tiny"
+    done.mkdir(parents=True)
     for number, mark in enumerate(("image", "ready", "imapb.s80c")):
         if mark.endswith(".s80c"):
             write_capture(done / mark, accesses=20_000)

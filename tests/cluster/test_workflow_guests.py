@@ -47,7 +47,7 @@ def test_it_goes_on_where_it_was_interrupted(whole: Lab, tmp_path: Path) -> None
     said, _ = (second := start(lab, words)).communicate(timeout=LIMIT_S)
     assert second.returncode == 0, said
     assert len(lab.runs()) == 1 + 4 and lab.partial() == []
-    assert "5 runs: 0 copied" in (tmp_path / "done" / "collected").read_text()
-    assert "L2 misses" in (tmp_path / "done" / "report").read_text()
+    assert "5 runs: 0 copied" in (tmp_path / "done" / "tiny" / "collected").read_text()
+    assert "L2 misses" in (tmp_path / "done" / "tiny" / "report").read_text()
     said, _ = (third := start(lab, words)).communicate(timeout=LIMIT_S)
     assert third.returncode == 0 and "Nothing to be done" in said

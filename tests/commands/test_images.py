@@ -74,3 +74,13 @@ def test_an_image_of_buildroot_is_missing_without_one(tmp_path: Path, monkeypatc
         build_images(["imapb"], Options(image="buildroot"))
     with pytest.raises(UserError, match=r"'s80lab image build --image buildroot --server dovecot-pop3'"):
         build.load_image(build.image_folder("buildroot", "dovecot-pop3"))
+
+
+def test_only_its_user_knows_what_a_named_image_of_buildroot_is_made_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Built on the way to a run, it would be the usual image under another's name."""
+    monkeypatch.setattr(build, "BUILD", tmp_path)
+    monkeypatch.setenv("BUILDROOT", str(tmp_path))
+    with pytest.raises(UserError, match=r"image buildroot\.o0 with server uw is not there, .*: `s80lab image build "):
+        build_images(["imapb"], Options(image="buildroot.o0", server="uw"))

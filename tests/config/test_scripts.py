@@ -89,6 +89,13 @@ def test_the_job_has_the_scripts_line_by_line(tmp_path: Path) -> None:
         ('"headers 5"', '"headers some"', "write `headers` all, last or a number of messages"),
         ('"send 3"', '"send"', "and the number of recipients"),
         ('"send 3"', '"send 3 200"', "a message has 512 to 143360 bytes"),
+        ('"send 3"', '"send 9999999999"', "and the number of recipients"),
+        ('"headers 5"', '"headers 1\u0665"', "write `headers` all, last or a number of messages"),
+        ("repeat = 6", "repeat = 9999999999", "`repeat = 9999999999` is not allowed"),
+        ('"wait exponential 50"', '"wait constant 9999999999999999"', "`constant 9999999999999999` is no time"),
+        ("rate_per_s = 0.5", "rate_per_s = inf", "script.1.rate_per_s.*: Input should be a finite number"),
+        ("ramp_s = 10", "ramp_s = inf", "script.0.ramp_s.*: Input should be a finite number"),
+        ("speed_up = 100", "speed_up = inf", "speed_up.*: Input should be a finite number"),
         ('"select INBOX"', '"select my box"', "write `select` and a mailbox"),
         ('"wait exponential 50"', '"wait long"', "`long` is no time: write constant MS"),
         ('"uniform 100000 500000"', '"uniform 5 1"', "its most is less than its least"),
@@ -121,6 +128,11 @@ def test_what_does_not_fit_scripts_is_refused(tmp_path: Path) -> None:
     path = profile(tmp_path)
     with pytest.raises(UserError, match="its scripts say how long is waited"):
         job_text(load_workload(path), clients=9, users=12, seed=1, think_ms=5)
+    for text in (login_job_text(load_workload("imapb"), 13, 12), login_job_text(load_workload(path), 12, 12)):
+        assert "users=12\n" in text
+    for of_pop3 in (load_workload(path), load_workload("pop3"), load_workload("clientscaler")):
+        with pytest.raises(UserError, match="13 clients are too many for 12 users: a POP3 mailbox is for one session"):
+            login_job_text(of_pop3, 13, 12)
     with pytest.raises(UserError, match="1 clients are too few for 2 scripts"):
         job_text(load_workload(path), clients=1, users=12, seed=1)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import tempfile
+from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -14,9 +16,12 @@ from rich.console import Console
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import sparse_hash, value_hash
 from s80lab.base.progress import Board
+from s80lab.base.staging import tidy
 from s80lab.experiment import checkpoint
 from s80lab.experiment.checkpoint import GUEST_STATE, Checkpoint
 from s80lab.guest.command import RAM_FILE
+
+NOBODY = 65534
 
 
 @pytest.fixture
@@ -127,3 +132,30 @@ def test_a_hash_does_not_see_where_holes_are(tmp_path: Path) -> None:
     with sparse.open("r+b") as file:
         file.truncate(18_000_002)
     assert sparse_hash(sparse) != sparse_hash(dense)
+
+
+@pytest.fixture
+def others(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The store of somebody else, where everybody may read. Root, who may write everywhere, is nobody meanwhile."""
+    with tempfile.TemporaryDirectory() as folder:  # pytest's own are closed to others
+        Path(folder).chmod(0o755)
+        store = Path(folder) / "checkpoints"
+        monkeypatch.setenv("S80LAB_CHECKPOINTS", str(store))
+        make(store, "ready-a")
+        store.chmod(0o555)
+        (store / ".ready-a.lock").chmod(0o444)
+        (store / ".lock").chmod(0o444)
+        user = os.geteuid()
+        os.seteuid(user or NOBODY)
+        yield store
+        os.seteuid(user)
+        store.chmod(0o755)
+
+
+def test_a_store_of_somebody_elses_is_read(others: Path) -> None:
+    """As students do with their teacher's."""
+    said: list[str] = []
+    tidy(said.append, others)
+    assert said == [] and make(others, "ready-a").folder == others / "ready-a"
+    with pytest.raises(PermissionError):
+        make(others, "ready-b")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import json
 import shutil
 import tarfile
@@ -58,7 +59,23 @@ def test_it_arrives_as_it_was(made: Checkpoint, there: Callable[[], None], tmp_p
     assert (found.folder / SNAPSHOTS).read_text() == "windows"
     assert found.ram.read_bytes() == made.ram.read_bytes() and found.ram.stat().st_blocks * 512 < 2_000_000
     assert take_in(STORE, lies) == ("ready-a", False)
-    assert {path.name for path in STORE.root().iterdir()} == {".lock", "ready-a", "ready-a.json"}
+    assert {path.name for path in STORE.root().iterdir()} == {".lock", ".ready-a.lock", "ready-a", "ready-a.json"}
+
+
+def test_it_waits_for_who_makes_it(made: Checkpoint, there: Callable[[], None], tmp_path: Path) -> None:
+    """Else one would put its folder in the place of the other's, under whose manifest it would lie."""
+    lies = export(STORE, "ready-a", tmp_path)
+    there()
+    STORE.root().mkdir()
+    with (STORE.root() / ".ready-a.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+
+        def end() -> None:
+            shutil.copytree(made.folder, STORE.folder("ready-a"))
+            STORE.record(made.manifest)
+            fcntl.flock(lock, fcntl.LOCK_UN)
+
+        assert take_in(STORE, lies, end) == ("ready-a", False)
 
 
 def refused(source: Path) -> str:
@@ -66,7 +83,7 @@ def refused(source: Path) -> str:
     with pytest.raises(UserError) as caught:
         take_in(STORE, source)
     assert "\n" not in str(caught.value)
-    assert not STORE.root().exists() or {path.name for path in STORE.root().iterdir()} <= {".lock"}
+    assert not STORE.root().exists() or {path.name for path in STORE.root().iterdir()} <= {".lock", ".ready-a.lock"}
     return str(caught.value)
 
 
@@ -112,10 +129,23 @@ def test_another_one_of_that_name_is_not_replaced(made: Checkpoint, there: Calla
     there()
     make(STORE.root(), "ready-a")
     said = json.loads((lies / EXPORT).read_text())
-    said["manifest"]["created"] = "2001-01-01"
+    said["manifest"]["files"][GUEST_STATE]["sha256"] = "0" * 64
     (lies / EXPORT).write_text(json.dumps(said))
     with pytest.raises(UserError, match="is there, and another one: two hosts have made it"):
         take_in(STORE, lies)
+
+
+def test_the_same_bytes_of_another_hour_are_the_same(
+    made: Checkpoint, there: Callable[[], None], tmp_path: Path
+) -> None:
+    """As of a capture that two hosts have recorded from one warm guest."""
+    lies = export(STORE, "ready-a", tmp_path)
+    there()
+    make(STORE.root(), "ready-a")
+    said = json.loads((lies / EXPORT).read_text())
+    said["manifest"] |= {"created": "2001-01-01", "wall_s": 17.0}
+    (lies / EXPORT).write_text(json.dumps(said))
+    assert take_in(STORE, lies) == ("ready-a", False)
 
 
 def test_what_is_damaged_or_unknown_is_not_exported(made: Checkpoint, tmp_path: Path) -> None:

@@ -88,25 +88,49 @@ def test_a_region_by_transactions_may_be_shorter(plan: Gem5Plan, tmp_path: Path)
     assert json.loads((tmp_path / "run" / "manifest.json").read_text())["status"] == "whole"
 
 
+def recorded(plan: Gem5Plan, folder: Path, **lengths: int) -> Gem5Plan:
+    """A plan whose gem5 is a stand-in that leaves the recorded files, and says in `begun` that it was started."""
+    gem5 = folder / "recorded.fast"
+    gem5.write_text(
+        f"#!/bin/sh\necho >> {folder}/begun\nzcat {RECORDED}/stats.txt.gz > $2/stats.txt\n"
+        f"cp {RECORDED}/facts.json $2/\ntouch $2/config.ini $2/more.txt\n"
+    )
+    gem5.chmod(0o755)
+    return replace(plan, gem5=gem5, phases=plan.phases.model_copy(update=LENGTHS | lengths))
+
+
+def warm(folder: Path) -> Checkpoint:
+    return cast(Checkpoint, SimpleNamespace(folder=folder, manifest=SimpleNamespace(name="gem5-warm-x", content="x")))
+
+
+def test_two_processes_at_one_run_simulate_it_once(
+    plan: Gem5Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("S80LAB_RESULTS", str(tmp_path / "results"))
+    asked = recorded(plan, tmp_path)
+
+    async def both() -> list[Path]:
+        with Board(Console(quiet=True)) as board:
+            pipelines = [Gem5Pipeline(board, again=again) for again in (False, True)]
+            return await asyncio.gather(*(one._measure(asked, warm(tmp_path)) for one in pipelines))
+
+    one, other = asyncio.run(both())
+    assert one == other and (one / "manifest.json").is_file()
+    assert (tmp_path / "begun").read_text() == "\n"
+
+
 def test_what_a_refused_run_said_is_kept(plan: Gem5Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The process is a stand-in that leaves the recorded files; hours of a real one are not thrown away."""
     monkeypatch.setenv("S80LAB_RESULTS", str(tmp_path / "results"))
-    gem5 = tmp_path / "recorded.fast"
-    gem5.write_text(
-        f"#!/bin/sh\nzcat {RECORDED}/stats.txt.gz > $2/stats.txt\ncp {RECORDED}/facts.json $2/\n"
-        "touch $2/config.ini $2/more.txt\n"
-    )
-    gem5.chmod(0o755)
-    asked = replace(plan, gem5=gem5, phases=plan.phases.model_copy(update=LENGTHS | {"measure": 9_000_000}))
+    asked = recorded(plan, tmp_path, measure=9_000_000)
 
     async def measure() -> Path:
         with Board(Console(quiet=True)) as board:
-            warm = SimpleNamespace(folder=tmp_path, manifest=SimpleNamespace(name="gem5-warm-x", content="x"))
-            return await Gem5Pipeline(board)._measure(asked, cast(Checkpoint, warm))
+            return await Gem5Pipeline(board)._measure(asked, warm(tmp_path))
 
     with pytest.raises(UserError, match=r"were measured of 9000000 \(what gem5 said is kept: (.*)\)") as refusal:
         asyncio.run(measure())
     (kept,) = (tmp_path / "results" / "refused").iterdir()
     assert str(kept) in str(refusal.value)
     assert (kept / OUT / "stats.txt").stat().st_size > 100_000
-    assert list((tmp_path / "results" / "runs").glob("*gem5*")) == []
+    assert [path for path in (tmp_path / "results" / "runs").glob("*gem5*") if path.is_dir()] == []

@@ -4,6 +4,7 @@ test_buildroot_live.py."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import sys
 from pathlib import Path
@@ -132,6 +133,16 @@ def test_the_later_of_two_lines_counts_and_what_is_not_taken_is_named(tmp_path: 
     assert "BR2_PACKAGE_DOVECOT_SQLITE=y" in Configuration().refused(tmp_path / ".config")
 
 
+def test_a_remark_is_no_option_and_n_is_not_set(tmp_path: Path) -> None:
+    """As kconfig reads them."""
+    fragment = tmp_path / "fast"
+    fragment.write_text("# BR2_OPTIMIZE_3=y\nBR2_STRIP_strip=n\n")
+    (tmp_path / ".config").write_text(DEFCONFIG.read_text())
+    assert load_configuration(fragment).refused(tmp_path / ".config") == []
+    fragment.write_text("BR2_PACKAGE_DOVECOT=n\n")
+    assert load_configuration(fragment).refused(tmp_path / ".config") == ["BR2_PACKAGE_DOVECOT=n"]
+
+
 def test_a_fragment_holds_options_alone(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="absent: cannot be read"):
         load_configuration(tmp_path / "absent")
@@ -142,7 +153,9 @@ def test_a_fragment_holds_options_alone(tmp_path: Path) -> None:
 
 def test_the_hash_of_the_options_is_of_no_host(tmp_path: Path) -> None:
     for name in ("one", "other"):
-        (tmp_path / name).write_text(f'# of {name}\nBR2_EXTERNAL_S80LAB_PATH="/{name}/tree"\nBR2_OPTIMIZE_2=y\n')
+        places = ("EXTERNAL_S80LAB_PATH", "DL_DIR", "DEFCONFIG", "TOOLCHAIN_EXTERNAL_PATH", "PACKAGE_OVERRIDE_FILE")
+        lines = [f'BR2_{place}="/{name}/{place}"' for place in places]
+        (tmp_path / name).write_text("\n".join([f"# of {name}", *lines, "BR2_OPTIMIZE_2=y", ""]))
     assert config_hash(tmp_path / "one") == config_hash(tmp_path / "other")
     (tmp_path / "other").write_text("BR2_OPTIMIZE_3=y\n")
     assert config_hash(tmp_path / "one") != config_hash(tmp_path / "other")
@@ -284,6 +297,26 @@ def test_an_image_with_its_manifest_and_bill(sources: Path, tmp_path: Path, monk
     said: list[str] = []
     assert build_buildroot_image(folder, SERVER, Choice(sources), progress=said.append) == manifest
     assert said == ["image: up to date"]
+
+
+def test_the_images_of_several_servers_are_made_one_after_the_other(
+    sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They share Buildroot's output, which other options begin anew."""
+    monkeypatch.setattr(image_module, "BUILD", tmp_path)
+    (sources / "Makefile").write_text(MAKEFILE.replace("all:\n", "all:\n\t@echo '*** enough'; false\n"))
+    (tmp_path / "buildroot").mkdir()
+    with (tmp_path / "buildroot" / ".buildroot.lock").open("a") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        told: list[str] = []
+
+        def progress(text: str) -> None:
+            told.append(text)
+            fcntl.flock(other, fcntl.LOCK_UN)
+
+        with pytest.raises(UserError, match=r"Buildroot failed: \*\*\* enough"):
+            build_buildroot_image(tmp_path / "image" / "buildroot-x", SERVER, Choice(sources), progress=progress)
+    assert told[0] == f"image: waiting for another process at work in {tmp_path / 'buildroot' / 'buildroot'}"
 
 
 def test_bad_words_are_refused(

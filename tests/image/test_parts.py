@@ -14,7 +14,7 @@ from s80lab.base.errors import UserError
 from s80lab.config.server import load_server
 from s80lab.image import build, contents
 from s80lab.image.accounts import accounts_database
-from s80lab.image.build import build_image, image_folder, load_image
+from s80lab.image.build import ImageManifest, Made, build_image, image_folder, load_image, write_image
 from s80lab.image.contents import COMMON
 from s80lab.image.cpio import character_device, directory, regular, symlink, write_archive
 from s80lab.image.files import kept_files
@@ -156,3 +156,22 @@ def test_a_changed_version_is_a_warning_with_a_remedy(tmp_path: Path) -> None:
     build._compare_versions(packages, recorded, True, said.append)
     build._compare_versions(packages, recorded, False, said.append)
     assert len(said) == 3
+
+
+@pytest.mark.parametrize(("name", "text"), [("initramfs.cpio", None), ("manifest.json", "{"), ("manifest.json", None)])
+def test_an_image_that_lacks_something_is_built_anew(tmp_path: Path, name: str, text: str | None) -> None:
+    """As the sentence that refuses it says."""
+    kernel = tmp_path / "vmlinuz-6.1"
+    kernel.touch()
+    folder, server = tmp_path / "debian", load_server("dovecot")
+
+    def again() -> ImageManifest:
+        return write_image(folder, server, "inputs", lambda work, new: Made(kernel, [], {}), progress=print)
+
+    made = again()
+    (folder / name).unlink()
+    if text is not None:
+        (folder / name).write_text(text)
+    with pytest.raises(UserError, match=rf"holds no guest image \({name} is .*\): run 's80lab image build'"):
+        load_image(folder)
+    assert again() == made == load_image(folder)

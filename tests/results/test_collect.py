@@ -121,8 +121,10 @@ def test_what_comes_behind_the_measured_region_is_the_hosts(lab: Path, hosts: li
     lines = (other / "snapshots.jsonl").read_text().splitlines(keepends=True)
     last = json.loads(lines[-1])
     assert last["mark"] == "exit"
+    assert json.loads(lines[-2])["mark"] == "measure_end"
     last["clock_ns"] += 17
-    (other / "snapshots.jsonl").write_text("".join([*lines[:-1], json.dumps(last) + "\n"]))
+    more = [json.dumps(last | {"mark": mark}) + "\n" for mark in ("window", "exit")]
+    (other / "snapshots.jsonl").write_text("".join([*lines[:-1], *more]))
     assert gather(lab, *hosts).runs == 6
     (other / "snapshots.jsonl").write_text("".join([lines[0], *lines[2:]]))
     assert "are one run with unlike snapshots.jsonl" in refused(lab, *hosts)
@@ -164,10 +166,31 @@ def elsewhere(run: Path) -> str:
     return "`../../etc` is no name of a run"
 
 
-@pytest.mark.parametrize("spoil", [half, interrupted, cut, newer, unknown, elsewhere])
+def without(run: Path) -> str:
+    stats = json.loads((run / "stats.json").read_text())
+    del stats["windows"][0]["fills_e"]
+    (run / "stats.json").write_text(json.dumps(stats))
+    return "imape-2: its files are not what this version writes (KeyError('fills_e')); run it again"
+
+
+def nameless(run: Path) -> str:
+    manifest = json.loads((run / "manifest.json").read_text())
+    (run / "manifest.json").write_text(json.dumps({**manifest, "versions": None}))
+    return "its files are not what this version writes"
+
+
+@pytest.mark.parametrize("spoil", [half, interrupted, cut, newer, unknown, elsewhere, without, nameless])
 def test_one_bad_folder_and_nothing_is_collected(lab: Path, hosts: list[Path], spoil: Any) -> None:
     sentence = spoil(hosts[1] / "runs" / "imape-2")
     assert sentence in refused(lab, *hosts)
+
+
+def test_a_host_that_has_nothing_whole_yet(lab: Path, hosts: list[Path], tmp_path: Path) -> None:
+    """Cut off in its first run, or with a shard that has none."""
+    (tmp_path / "third" / "runs" / ".partial-imapb-9-abc@host").mkdir(parents=True)
+    (tmp_path / "fourth" / "runs").mkdir(parents=True)
+    gathered = gather(lab, *hosts, tmp_path / "third", tmp_path / "fourth")
+    assert gathered == Collected(runs=6, copied=6, entered=6, unfinished=1)
 
 
 def test_a_partial_folder_that_is_named(lab: Path, hosts: list[Path]) -> None:

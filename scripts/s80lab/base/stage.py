@@ -15,7 +15,7 @@ from pathlib import Path
 from s80lab.base import paths
 from s80lab.base.copying import copy_files, sparse_copy
 from s80lab.base.errors import UserError
-from s80lab.base.staging import exclusive, staging, working
+from s80lab.base.staging import exclusive, staging, sweep, working
 from s80lab.base.strict import shown
 
 Hash = Callable[[Path], str]
@@ -27,9 +27,11 @@ async def staged(folder: Path, key: str, files: Mapping[str, str], hash: Hash, w
     stage = paths.stage()
     if stage is None:
         return folder
+    sweep(stage)
     final = stage / f"{folder.name}-{key[:16]}"
     async with exclusive(stage / f".{final.name}.lock", waiting):
-        if not final.is_dir():
+        # Many hosts remove old files from such disks, one by one.
+        if not all((final / name).is_file() for name in files):
             with staging(final) as partial:
                 for name, sha256 in files.items():
                     await sparse_copy(folder / name, partial / name)

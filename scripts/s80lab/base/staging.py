@@ -74,7 +74,7 @@ def _partial(parent: Path, name: str) -> Iterator[Path]:
 def sweep(folder: Path) -> list[Path]:
     """Removes the partial folders of this host whose makers have died; returns them."""
     removed: list[Path] = []
-    if not folder.is_dir():
+    if not folder.is_dir() or not lockable(folder / ".lock"):
         return removed
     with _gate(folder):
         for partial in sorted(folder.glob(f"{PARTIAL}*")):
@@ -122,6 +122,24 @@ async def exclusive(path: Path, waiting: Callable[[], None]) -> AsyncIterator[bo
                     told = True
                 await asyncio.sleep(POLL_S)
         yield told
+
+
+def lockable(path: Path) -> bool:
+    """Whether the lock file can be held: it cannot in a folder of somebody else's, which is only read."""
+    return os.access(path if path.exists() else path.parent, os.W_OK, effective_ids=True)
+
+
+@contextmanager
+def held(path: Path, waiting: Callable[[], None]) -> Iterator[None]:
+    """As `exclusive`, for what is no coroutine."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            waiting()
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from s80lab.base.copying import copy_files, sparse_copy, write_sparse
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import value_hash
-from s80lab.base.staging import scratch, staging
+from s80lab.base.staging import held, scratch, staging, sweep
 from s80lab.base.store import FileRecord, M, Store
 from s80lab.base.strict import Strict, hint, shown
 
@@ -61,9 +61,10 @@ def export(store: Store[M], name: str, target: Path) -> Path:
     return final
 
 
-def take_in(store: Store[M], source: Path) -> tuple[str, bool]:
-    """Puts what was exported into the store: its name, and whether it was not there. UserError where a file is not what
-    was exported, or the store has another one of that name."""
+def take_in(store: Store[M], source: Path, waiting: Callable[[], None] = lambda: None) -> tuple[str, bool]:
+    """Puts what was exported into the store: its name, and whether it was not there. waiting: called where another
+    process makes it, or takes it in, just now. UserError where a file is not what was exported, or the store has
+    another one of that name."""
     with _opened(source) as (said, unpack):
         try:
             content = Export.model_validate_json(said)
@@ -73,24 +74,32 @@ def take_in(store: Store[M], source: Path) -> tuple[str, bool]:
         name = manifest.name
         if not all(map(_is_plain, (*content.files, name))) or "/" in name or name.startswith("."):
             raise UserError(f"{shown(source)}: its {EXPORT} names files outside of the folder")
-        known = store.known(name)
-        if known is not None and store.present(known):
-            if known != manifest:
-                raise UserError(
-                    f"{shown(store.folder(name))}: is there, and another one: two hosts have made it; runs from one "
-                    "never equal those from the other, so remove one of them"
-                )
-            return name, False
-        with staging(store.folder(name)) as partial:
-            for file, record in content.files.items():
-                (partial / file).parent.mkdir(parents=True, exist_ok=True)
-                unpack(file, partial / file)
-                if (partial / file).stat().st_size != record.bytes or store.hash(partial / file) != record.sha256:
-                    raise UserError(f"{shown(source)}: {file} is not what was exported; copy it again")
-            if {**content.files, **manifest.files} != content.files or value_hash(manifest.inputs) != manifest.key:
-                raise UserError(f"{shown(source)}: its manifest is not that of its files; export it again")
-        store.record(manifest)
-        return name, True
+        with held(store.root() / f".{name}.lock", waiting):
+            sweep(store.root())
+            return name, _put(store, source, content, manifest, unpack)
+
+
+def _put(store: Store[M], source: Path, content: Export, manifest: M, unpack: Unpack) -> bool:
+    """Whether it was not there."""
+    name = manifest.name
+    known = store.known(name)
+    if known is not None and store.present(known):
+        if (known.key, known.content) != (manifest.key, manifest.content):
+            raise UserError(
+                f"{shown(store.folder(name))}: is there, and another one: two hosts have made it; runs from one "
+                "never equal those from the other, so remove one of them"
+            )
+        return False
+    with staging(store.folder(name)) as partial:
+        for file, record in content.files.items():
+            (partial / file).parent.mkdir(parents=True, exist_ok=True)
+            unpack(file, partial / file)
+            if (partial / file).stat().st_size != record.bytes or store.hash(partial / file) != record.sha256:
+                raise UserError(f"{shown(source)}: {file} is not what was exported; copy it again")
+        if {**content.files, **manifest.files} != content.files or value_hash(manifest.inputs) != manifest.key:
+            raise UserError(f"{shown(source)}: its manifest is not that of its files; export it again")
+    store.record(manifest)
+    return True
 
 
 @contextmanager

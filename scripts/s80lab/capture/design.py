@@ -50,13 +50,20 @@ class Design:
         return ", ".join([self.protocol_name, *others])
 
     def inputs(self, capture: Capture, binary: Path) -> dict[str, str]:
-        """All that decides the replay's numbers, by hash."""
+        """All that decides the replay's numbers, by hash; the warm-up that it goes on from decides its verdict."""
+        warm_up = self.warm_up(capture)
         return {
             "capture": capture.sha256,
             "machine": text_hash(self.machine.resolved()),
             "protocol": file_hash(self.protocol),
             "replay": file_hash(binary),
+            **({} if warm_up is None else {"warm_up": warm_up[1]}),
         }
+
+    def warm_up(self, capture: Capture) -> tuple[Path, str] | None:
+        """The warm-up that is the replay's own, with its hash: where the caches that the capture begins with can be
+        taken up. Elsewhere the caches begin cold, and the report says how warm they became."""
+        return capture.warm_up if self.same_caches else None
 
 
 def resolve_design(

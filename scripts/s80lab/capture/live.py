@@ -16,7 +16,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.folder import read_manifest, read_stats
 from s80lab.base.hashing import value_hash
 from s80lab.base.progress import Job
-from s80lab.base.staging import exclusive, staging
+from s80lab.base.staging import exclusive, staging, sweep
 from s80lab.base.store import now
 from s80lab.base.threads import to_its_end
 from s80lab.capture.error import differences
@@ -83,7 +83,7 @@ class Recipe:
             "scale": self.plan.scale_name,
             "seed": self.plan.seed,
             "clients": self.plan.clients,
-            "think_ms": float(job["think_ms"]),
+            "think_ms": float(job.get("think_ms", 0)),  # scripts have none
             "start": self.start.manifest.stage,
             "skip": self.skip,
             "measure": self.measure,
@@ -118,6 +118,7 @@ async def make(recipe: Recipe, slots: asyncio.Semaphore, job: Job, again: bool) 
     """The capture of the recipe, made unless it is there (or `again`)."""
     name, key = recipe.name, value_hash(recipe.inputs)
     async with exclusive(paths.captures() / f".{name}.lock", lambda: job.update("waiting for another process")):
+        sweep(paths.captures())
         found = STORE.find(name, key)
         if found is not None and not again:
             return found

@@ -13,7 +13,7 @@ from s80lab.base.folder import FIRST_IMAGE, FIRST_SERVER, read_manifest
 from s80lab.base.hashing import file_hash, value_hash
 from s80lab.base.programs import built
 from s80lab.base.stage import staged
-from s80lab.base.staging import staging
+from s80lab.base.staging import exclusive, staging
 from s80lab.base.threads import to_its_end
 from s80lab.base.version import __version__
 from s80lab.capture.design import Design
@@ -55,29 +55,38 @@ async def replay(
     order: bool = False,
     enter: bool = True,
 ) -> Path:
-    """The folder of the replay; a whole one of the same inputs is taken as it is unless `again`. alone: no other runs
-    beside it. order: with the order inversions. enter: its rows into the database."""
+    """The folder of the replay; a whole one of the same inputs is taken as it is unless `again`, and so is one that
+    another process makes meanwhile. alone: no other runs beside it. order: with the order inversions. enter: its rows
+    into the database."""
     folder = run_folder(capture, design)
-    if again or not is_whole(folder, *([ORDER] if order else [])):
-        with staging(folder) as partial:
-            began = time.monotonic()
-            (partial / MACHINE).write_text(design.machine.resolved())
-            shutil.copyfile(design.protocol, partial / PROTOCOL)
-            played = await play(
-                await local_file(capture),
-                partial / MACHINE,
-                partial / PROTOCOL,
-                partial,
-                progress,
-                alone=alone,
-                order=partial / ORDER if order else None,
-            )
-            await to_its_end(_finish, capture, design, folder.name, played, began, partial)
-    else:
+    files = [ORDER] if order else []
+    if not again and is_whole(folder, *files):
         _restate(capture, design, folder)
+    else:
+        # Two grids that are explored at the same time may have designs in common.
+        async with exclusive(paths.runs() / f".{folder.name}.lock", lambda: None) as waited:
+            if (again and not waited) or not is_whole(folder, *files):
+                await _play(capture, design, folder, progress, alone, order)
     if enter:
         await asyncio.to_thread(insert_run, paths.database(), folder)
     return folder
+
+
+async def _play(capture: Capture, design: Design, folder: Path, progress: Progress, alone: bool, order: bool) -> None:
+    with staging(folder) as partial:
+        began = time.monotonic()
+        (partial / MACHINE).write_text(design.machine.resolved())
+        shutil.copyfile(design.protocol, partial / PROTOCOL)
+        played = await play(
+            await local_file(capture),
+            partial / MACHINE,
+            partial / PROTOCOL,
+            partial,
+            progress,
+            alone=alone,
+            order=partial / ORDER if order else None,
+        )
+        await to_its_end(_finish, capture, design, folder.name, played, began, partial)
 
 
 async def local_file(capture: Capture) -> Path:
@@ -146,10 +155,9 @@ def _restate(capture: Capture, design: Design, folder: Path) -> None:
 
 
 def _warm_snapshots(capture: Capture, design: Design, folder: Path) -> str | None:
-    """Where the caches of the warm checkpoint that the capture began from fit this design they are taken up, and their
-    warm-up is this replay's; elsewhere the caches begin cold, and the report says how warm they became."""
-    before = capture.path.parent / WARM_SNAPSHOTS
-    if not capture.warm or not design.same_caches or not before.is_file():
+    """The name of the windows of the warm-up that is the replay's, copied into its folder."""
+    warm_up = design.warm_up(capture)
+    if warm_up is None:
         return None
-    shutil.copyfile(before, folder / WARM_SNAPSHOTS)
+    shutil.copyfile(warm_up[0], folder / WARM_SNAPSHOTS)
     return WARM_SNAPSHOTS

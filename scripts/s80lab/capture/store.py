@@ -16,6 +16,7 @@ from s80lab.base.hashing import file_hash
 from s80lab.base.store import Store, StoredManifest
 from s80lab.base.strict import Strict, hint, shown
 from s80lab.config.machine import Machine, load_machine_text
+from s80lab.experiment.run import WARM_SNAPSHOTS
 from s80lab.trace.tool import capture_info
 
 Form = Literal["filtered", "full"]
@@ -78,6 +79,12 @@ class Capture:
     def live(self) -> Path | None:
         """The folder of the live run, where the file still lies in it."""
         return self.path.parent if (self.path.parent / "manifest.json").is_file() else None
+
+    @cached_property
+    def warm_up(self) -> tuple[Path, str] | None:
+        """The windows in which the caches that it begins with became warm, and their hash, where they lie beside it."""
+        path = self.path.parent / WARM_SNAPSHOTS
+        return (path, file_hash(path)) if self.warm and path.is_file() else None
 
     def machine_with(self, overrides: Mapping[str, object]) -> Machine:
         """The machine that it was recorded on, with overrides over it."""

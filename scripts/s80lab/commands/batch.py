@@ -39,7 +39,7 @@ SCRIPT = """\
 #SBATCH --requeue
 #SBATCH --open-mode=append
 {options}set -u
-{exports}cd {here}
+{exports}cd {here} || exit
 {stage}# In the background, so that the shell hears the signal that comes a minute before the limit, and passes it on.
 {command} --shard "$SLURM_ARRAY_TASK_ID/{tasks}" --jobs {cpus} &
 work=$!
@@ -53,7 +53,7 @@ done
 exit $ended
 """
 STAGE = """\
-export S80LAB_STAGE={place}/s80lab-$SLURM_JOB_ID
+export S80LAB_STAGE="{place}/s80lab-$SLURM_JOB_ID"
 trap 'rm -rf "$S80LAB_STAGE"' EXIT
 """
 # Else every task would build it, or wait for the one that does.
@@ -131,7 +131,10 @@ def _work(words: Sequence[str]) -> Work:
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise UserError(done.stderr.strip().removeprefix("s80lab: "))
-    said = json.loads(done.stdout)
+    try:
+        said = json.loads(done.stdout)
+    except ValueError:  # of --help
+        raise UserError(f"batch: `s80lab {shlex.join(command[3:])}` lists nothing to be done") from None
     return Work(said["list"], said["of"], said["core_seconds"], said["memory_bytes"])
 
 

@@ -64,12 +64,18 @@ def make_plans(experiments: Sequence[str], options: Options) -> list[Plan]:
 
 def build_images(experiments: Sequence[str], options: Options) -> None:
     """The images of the experiments' servers that are not there yet; Debian's anew where they are not of what the
-    server is made of now (whether one of Buildroot's is, only the user's Buildroot can say)."""
+    server is made of now (whether one of Buildroot's is, only the user's Buildroot can say). UserError for one of
+    Buildroot's with a name of its own: what it is to be made with does not stand in any file of ours."""
     read = [read_experiment(name, options) for name in dict.fromkeys(experiments)]
     needed = {(at.image, at.server): None for one in read for at in map(one.at, sweep_points(one.sweep))}
     for image, server in needed:
         folder = image_folder(image, server)
         fits = is_current(folder, load_server(server)) if image == DEFAULT_IMAGE else folder.is_dir()
+        if not fits and "." in image:
+            raise UserError(
+                f"image {image} with server {server} is not there, and its options are known to you alone: "
+                f"`s80lab image build --image {image} --server {server}` and they"
+            )
         if not fits:
             make_image(image, server, progress=lambda text: print(text, file=sys.stderr))
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -28,5 +29,7 @@ def add_transfer_commands(app: typer.Typer, store: Store[M], noun: str) -> None:
         sources: Annotated[list[Path], typer.Argument(help="Exported folders, or .tar files.")],
     ) -> None:
         for source in sources:
-            name, new = take_in(store, source)
+            name, new = take_in(
+                store, source, lambda: print("waiting for another process that makes it", file=sys.stderr)
+            )
             print(f"{name}: {'taken in' if new else 'was there already'}")

@@ -7,18 +7,21 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field, NonNegativeFloat, PositiveFloat, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, NonNegativeFloat, PositiveFloat, model_validator
 
 from s80lab.base.strict import Strict, hint
 
-_NUMBER = r"\d+(?:\.\d+)?"
+# Of nine digits at most: what the load generator's numbers hold, and its nanoseconds.
+_NUMBER = r"[0-9]{1,9}(?:\.[0-9]{1,9})?"
+_COUNT = r"[1-9][0-9]{0,8}"
+_MOST = 999_999_999
 _TIME = rf"(?:constant {_NUMBER}|uniform {_NUMBER} {_NUMBER}|exponential {_NUMBER})"
 _WORD = r"[^\s#\"\\]+"
-_BYTES = r"(?: \d{3,6})?"
+_BYTES = r"(?: [0-9]{3,6})?"
 # What stands behind a command's name, and how it is said in words.
 _NOTHING = ("", "")
-_RANGE = (r" (?:all|last|[1-9]\d*)", " all, last or a number of messages")
-_OF_MAIL = {"send": (rf" [1-9]\d*{_BYTES}", " and the number of recipients, then the bytes where they are not drawn")}
+_RANGE = (rf" (?:all|last|{_COUNT})", " all, last or a number of messages")
+_OF_MAIL = {"send": (rf" {_COUNT}{_BYTES}", " and the number of recipients, then the bytes where they are not drawn")}
 COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "imap": {
         **dict.fromkeys(("connect", "login", "capability", "namespace", "noop", "body", "expunge", "logout"), _NOTHING),
@@ -61,7 +64,7 @@ def _lines(steps: object) -> Iterator[str]:
             )
         (kind,) = set(step) - {"steps"}
         value = step[kind]
-        if kind == "repeat" and type(value) is int and value >= 1:
+        if kind == "repeat" and type(value) is int and 1 <= value <= _MOST:
             yield f"repeat {value}"
         elif kind == "percent" and type(value) in (int, float) and 0 <= value <= 100:
             yield f"percent {value:.10g}"
@@ -83,6 +86,8 @@ class Script(Strict):
     together, whether one is free or not; or think: the time between two passes of each. ramp_s: over which the rate
     grows, or the clients begin. start: steps of the login, before the load. All times are modelled.
     """
+
+    model_config = ConfigDict(allow_inf_nan=False)
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,15}$")]
     what: str

@@ -13,6 +13,7 @@ from typing import Annotated, ClassVar, Literal, Self
 import numpy as np
 from pydantic import (
     BeforeValidator,
+    ConfigDict,
     Field,
     NonNegativeFloat,
     NonNegativeInt,
@@ -56,6 +57,8 @@ class Thresholds(Strict):
 
 class Workload(Strict):
     """What the clients of a load do. reply_timeout_s: a reply that takes longer, in modelled time, ends the run."""
+
+    model_config = ConfigDict(allow_inf_nan=False)
 
     SUBSTITUTED: ClassVar[str] = ""
     """Why one transaction was run as another."""
@@ -339,9 +342,20 @@ def expected_mix(workload: Workload) -> dict[str, float]:
     return {name: float(value) for name, value in zip(names, share / share.sum(), strict=True)}
 
 
+def _load(workload: Workload | str, clients: int, users: int) -> Workload:
+    """The profile, which so many clients can do; UserError where they cannot, before a guest is booted for them."""
+    load = workload if isinstance(workload, Workload) else load_workload(workload)
+    if clients > users and {"pop3", "pop3-plain"} & set(load.speaks):
+        raise UserError(
+            f"workload {load.mix}: {clients} clients are too many for {users} users: a POP3 mailbox is for one session "
+            "at a time"
+        )
+    return load
+
+
 def login_job_text(workload: Workload | str, clients: int, users: int) -> str:
     """The job of a ready guest: it logs the clients in, of whatever mix of the protocol they will be, and waits."""
-    load = workload if isinstance(workload, Workload) else load_workload(workload)
+    load = _load(workload, clients, users)
     lines = ["hold=1", f"protocol={load.protocol}", f"clients={clients}", f"users={users}", *load.login_lines(clients)]
     return "\n".join(lines) + "\n"
 
@@ -360,7 +374,7 @@ def job_text(
 ) -> str:
     """The job file for the load generator; None leaves think times to the profile, phases to the clock page and the
     guest's time to its kernel."""
-    load = workload if isinstance(workload, Workload) else load_workload(workload)
+    load = _load(workload, clients, users)
     lines = [
         f"protocol={load.protocol}",
         f"mix={load.mix}",

@@ -18,7 +18,7 @@ from s80lab.base import paths
 from s80lab.base.hashing import file_hash, sparse_hash
 from s80lab.base.progress import Job
 from s80lab.base.stage import staged, workplace
-from s80lab.base.staging import exclusive, staging
+from s80lab.base.staging import exclusive, lockable, staging
 from s80lab.base.store import FileRecord, Store, StoredManifest, Verdict, now
 from s80lab.base.strict import Strict
 from s80lab.guest.command import RAM_FILE
@@ -129,6 +129,8 @@ async def build(
     """The checkpoint, made unless it is there. make: fills a folder; returns what its manifest says beside the usual.
     slots: entered before the work begins, not for waiting until another process has made it."""
     lock = paths.checkpoints() / f".{wanted.name}.lock"
+    if not lockable(lock) and (found := find(wanted.name, wanted.key)) is not None:
+        return found
     async with exclusive(lock, lambda: job.update("waiting for another process that builds it")):
         found = find(wanted.name, wanted.key)
         if found is not None:

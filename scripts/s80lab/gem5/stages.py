@@ -15,7 +15,7 @@ from s80lab.base import host, paths
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import value_hash
 from s80lab.base.progress import Board, Job
-from s80lab.base.staging import PARTIAL, staging, tidy
+from s80lab.base.staging import PARTIAL, exclusive, staging, tidy
 from s80lab.base.threads import to_its_end
 from s80lab.base.version import __version__
 from s80lab.config.experiment import Gem5Phases
@@ -97,10 +97,12 @@ class Gem5Pipeline:
         folder = paths.runs() / run_id
         label = f", {plan.label}" if plan.label else ""
         job = self._board.job(f"{plan.name} on {plan.machine.name} in gem5{label}, seed {plan.seed}")
-        if self._again or not is_whole(folder):
-            async with self._slots:
-                with staging(folder) as partial:
-                    await self._live(plan, warm, run_id, inputs, partial, job)
+        lock = paths.runs() / f".{run_id}.lock"
+        async with exclusive(lock, lambda: job.update("waiting for another process that measures it")) as waited:
+            if (self._again and not waited) or not is_whole(folder):
+                async with self._slots:
+                    with staging(folder) as partial:
+                        await self._live(plan, warm, run_id, inputs, partial, job)
         insert_run(paths.database(), folder)
         job.done(f"whole: {folder.name}")
         return folder

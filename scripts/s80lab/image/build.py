@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash
@@ -71,13 +71,16 @@ def image_folder(image: str, server: str) -> Path:
 
 def load_image(out_dir: Path) -> ImageManifest:
     """The manifest of a built image; UserError if there is none or one of its files is missing."""
+    image, _, server = out_dir.name.partition("-")
+    command = f"s80lab image build{f' --image {image}' if image.startswith('buildroot') else ''}"
+    command += f" --server {server}" if server else ""
     for name in ("manifest.json", "vmlinuz", "initramfs.cpio"):
         if not (out_dir / name).is_file():
-            image, _, server = out_dir.name.partition("-")
-            command = f"s80lab image build{f' --image {image}' if image.startswith('buildroot') else ''}"
-            command += f" --server {server}" if server else ""
             raise UserError(f"{out_dir} holds no guest image ({name} is missing): run '{command}'")
-    return ImageManifest.model_validate_json((out_dir / "manifest.json").read_text())
+    try:
+        return ImageManifest.model_validate_json((out_dir / "manifest.json").read_bytes())
+    except ValidationError:
+        raise UserError(f"{out_dir} holds no guest image (manifest.json is none): run '{command}'") from None
 
 
 def is_current(out_dir: Path, server: Server, binaries: Path = BIN) -> bool:
@@ -87,7 +90,10 @@ def is_current(out_dir: Path, server: Server, binaries: Path = BIN) -> bool:
 
 
 def _is_of(out_dir: Path, inputs: str) -> bool:
-    return (out_dir / "manifest.json").is_file() and load_image(out_dir).inputs_sha256 == inputs
+    try:
+        return load_image(out_dir).inputs_sha256 == inputs
+    except UserError:
+        return False
 
 
 def build_image(

@@ -20,6 +20,7 @@ from s80lab.base.staging import PARTIAL, staging
 from s80lab.base.strict import shown
 from s80lab.results.database import insert_runs, require_schema
 from s80lab.results.metrics.derive import REGISTRY
+from s80lab.results.rows import RunRecord, check_rows
 
 # What the same inputs must give on every host. The manifest is not among them: it has the host's time.
 SNAPSHOTS = "snapshots.jsonl"
@@ -66,7 +67,8 @@ def _run_folders(source: Path) -> Iterator[Path]:
         return
     inside = source / "runs" if (source / "runs").is_dir() else source
     folders = [folder for folder in sorted(inside.iterdir()) if folder.is_dir() and not folder.name.startswith(".")]
-    if not folders:
+    # A results folder may have no run yet: its host has no part of the list, or was cut off in its first.
+    if not folders and inside == source:
         raise UserError(f"{shown(source)}: holds no run; name a run's folder, a folder of them or a results folder")
     yield from folders
 
@@ -76,8 +78,14 @@ def _checked(folder: Path) -> str:
     if folder.name.startswith(PARTIAL):
         raise UserError(f"{shown(folder)}: the run is not whole; let it end, or remove the folder, and collect again")
     manifest = read_manifest(folder)
-    read_load(folder, manifest)
-    unknown = [name for name in read_stats(folder)["metrics"] if name.split(".", 1)[0] not in REGISTRY]
+    stats, load = read_stats(folder), read_load(folder, manifest)
+    try:
+        unknown = [name for name in stats["metrics"] if name.split(".", 1)[0] not in REGISTRY]
+        check_rows(RunRecord(manifest, {**stats, "metrics": {}}, load, ""))
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise UserError(
+            f"{shown(folder)}: its files are not what this version writes ({error!r}); run it again"
+        ) from None
     if unknown:
         raise UserError(
             f"{shown(folder / 'stats.json')}: has the metric {unknown[0]}, which this version does not know; collect "
@@ -90,16 +98,13 @@ def _checked(folder: Path) -> str:
 
 
 def _product(path: Path) -> bytes | None:
-    """The file's content, None where it is absent. Of a live run's snapshots without the last line: it is of the moment
-    at which the host ended the guest, behind everything that is measured."""
+    """The file's content, None where it is absent. Of a run's snapshots to the end of the region: how long a live guest
+    goes on behind it, for windows even, is the host's."""
     if not path.is_file():
         return None
     content = path.read_bytes()
-    if path.name == SNAPSHOTS:
-        *before, last = content.splitlines(keepends=True) or [b""]
-        if re.match(rb'\{"mark": ?"exit"', last):
-            return b"".join(before)
-    return content
+    end = re.search(rb'^\{"mark": ?"measure_end".*\n', content, re.MULTILINE) if path.name == SNAPSHOTS else None
+    return content[: end.end()] if end else content
 
 
 def _require_same(one: Path, other: Path) -> None:

@@ -95,6 +95,15 @@ def is_entered(connection: sqlite3.Connection, run: RunRecord) -> bool:
     return True
 
 
+def check_rows(run: RunRecord) -> None:
+    """Makes them all, for nothing: LookupError, TypeError, ValueError or AttributeError where the run's files are not
+    what they should be."""
+    run.columns()
+    for _, rows in _tables(run):
+        for _ in rows:
+            pass
+
+
 def _tables(run: RunRecord) -> Iterator[tuple[str, Iterable[Row]]]:
     manifest, stats, load = run.manifest, run.stats, run.load
     yield "input", manifest["inputs"].items()

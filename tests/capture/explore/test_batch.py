@@ -67,6 +67,28 @@ def test_the_signal_before_the_limit_leaves_nothing_half(place: Lab, tmp_path: P
     assert len(place.runs()) == 7
 
 
+def test_a_node_without_the_folder_does_nothing(
+    place: Lab, drawn_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In another folder the same words may name another laboratory."""
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    text = script(place, "--tasks", "1", "explore", str(drawn_file), *GRID)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "here").rmdir()
+    said, _ = (process := task(text, 1, tmp_path)).communicate(timeout=LIMIT_S)
+    assert process.returncode == 1 and "No such file or directory" in said and place.runs() == []
+
+
+def test_a_stage_may_have_a_blank_in_its_name(place: Lab, drawn_file: Path, tmp_path: Path) -> None:
+    text = script(place, "--tasks", "1", "--stage", "$PLACE/own disk", "explore", str(drawn_file), *GRID)
+    (stage,) = [line for line in text.splitlines() if line.startswith("export S80LAB_STAGE=")]
+    words = ["bash", "-c", f'{stage}; echo "$S80LAB_STAGE"']
+    environment = {"PLACE": str(tmp_path), "SLURM_JOB_ID": "17"}
+    done = subprocess.run(words, env=environment, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == (f"{tmp_path}/own disk/s80lab-17\n", "")
+
+
 def test_time_and_memory_are_of_what_is_to_be_done(place: Lab, drawn_file: Path) -> None:
     text = script(place, "--cpus", "2", "explore", str(drawn_file), *GRID)
     assert "in 1 tasks of about 1 minutes" in text and "#SBATCH --mem=1024M\n#SBATCH --time=10\n" in text
@@ -87,6 +109,7 @@ def test_time_and_memory_are_of_what_is_to_be_done(place: Lab, drawn_file: Path)
         (["--slurm", "explore", "DRAWN", *GRID, "--shard=1/2"], "batch: --shard is for the script to say"),
         (["--slurm", "explore", "DRAWN", *GRID, "--jobs", "3"], "batch: --jobs is for the script to say"),
         (["--slurm", "explore", "DRAWN"], "nothing to explore: write what varies"),
+        (["--slurm", "explore", "--help"], "batch: `s80lab explore --help --list --json` lists nothing to be done"),
         (["--slurm", "explore", "missing.s80c", *GRID], "there is no capture file missing.s80c"),
     ],
 )

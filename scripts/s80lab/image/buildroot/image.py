@@ -19,6 +19,7 @@ from stat import S_ISDIR
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import text_hash
 from s80lab.base.paths import BUILD, ROOT
+from s80lab.base.staging import held
 from s80lab.config.experiment import DEFAULT_SERVER
 from s80lab.config.server import Server
 from s80lab.image.build import ImageManifest, Made, OfBuildroot, write_image
@@ -90,7 +91,10 @@ def build_buildroot_image(
         )
 
     inputs = _inputs(server, configuration, buildroot.version)
-    return write_image(out_dir, server, inputs, make, progress=progress)
+    # The images of several servers come out of one folder of Buildroot's.
+    lock = making.out.with_name(f".{making.out.name}.lock")
+    with held(lock, lambda: progress(f"image: waiting for another process at work in {making.out}")):
+        return write_image(out_dir, server, inputs, make, progress=progress)
 
 
 def target_entries(target: Path, server: Server, debian: Path, work: Path) -> Iterator[Entry]:

@@ -21,7 +21,8 @@ OLDEST, NEWEST = "2024.02", "2026.08"
 """Versions whose options are those of the external tree (tests/image/buildroot_symbols.txt); each with what was mended
 in it (2025.02.16)."""
 _VERSION = re.compile(r"^export BR2_VERSION := ((\d{4}\.\d{2})\S*)$", re.MULTILINE)
-_SETTING = re.compile(r"(?:# )?(BR2_\w+)(?:=.*| is not set)")
+_PLACE = re.compile(r"BR2_(EXTERNAL\w*|DL_DIR|DEFCONFIG|TOOLCHAIN_EXTERNAL_PATH|PACKAGE_OVERRIDE_FILE)=")
+_SETTING = re.compile(r"(BR2_\w+)=.*|# (BR2_\w+) is not set")
 
 
 @dataclass(frozen=True)
@@ -64,14 +65,21 @@ class Configuration:
     def refused(self, config: Path) -> list[str]:
         """Lines that are wanted and do not stand in the `.config` that Buildroot made of them: of packages, and all of
         the fragment's."""
-        wanted = {found[1]: line for line in self.text().splitlines() if (found := _SETTING.fullmatch(line))}
+        wanted = {
+            found[1] or found[2]: line for line in self.text().splitlines() if (found := _SETTING.fullmatch(line))
+        }
         own = set(self.fragment.read_text().splitlines()) if self.fragment else set()
         have = {line.partition("=")[0]: line for line in config.read_text().splitlines() if line.startswith("BR2_")}
         return [
             line
             for key, line in wanted.items()
-            if (line in own or key.startswith("BR2_PACKAGE_")) and have.get(key, f"# {key} is not set") != line
+            if (line in own or key.startswith("BR2_PACKAGE_"))
+            and have.get(key, _not_set(key)) != (_not_set(key) if line == f"{key}=n" else line)
         ]
+
+
+def _not_set(key: str) -> str:
+    return f"# {key} is not set"
 
 
 def load_configuration(fragment: Path | None) -> Configuration:
@@ -90,7 +98,7 @@ def load_configuration(fragment: Path | None) -> Configuration:
 def config_hash(config: Path) -> str:
     """SHA-256 of the options in a `.config`, those aside that say where on this host something lies."""
     lines = [line for line in config.read_text().splitlines() if line.startswith("BR2_")]
-    return text_hash("\n".join(line for line in lines if not re.match(r"BR2_(EXTERNAL\w*|DL_DIR)=", line)))
+    return text_hash("\n".join(line for line in lines if not _PLACE.match(line)))
 
 
 def tree_digest() -> str:
