@@ -192,7 +192,9 @@ def test_the_kept_runs_have_the_kept_numbers(name: str, tmp_path: Path) -> None:
     assert snapshots.region().instructions >= part.phases[machine].measure
     metrics = json.loads((kept / "stats.json").read_text())["metrics"]
     known = {key: value for key, value in compute(snapshots, None).items() if value is not None}
-    assert known == pytest.approx({key: value for key, value in metrics.items() if value is not None}, rel=1e-8)
+    # What is wanted of the guest stands in the machine file, and was not asked for when the older runs were made.
+    kept_ones = {key: value for key, value in metrics.items() if value is not None and not key.endswith("_wanted")}
+    assert known == pytest.approx(kept_ones, rel=1e-8)
 
 
 def test_the_warm_up_is_not_measured(out: Path) -> None:
