@@ -145,6 +145,5 @@ def held(path: Path, waiting: Callable[[], None]) -> Iterator[None]:
 @contextmanager
 def _gate(folder: Path) -> Iterator[None]:
     """Nobody sweeps between another one's making and locking of a partial folder."""
-    with (folder / ".lock").open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    with held(folder / ".lock", lambda: None):
         yield

@@ -12,7 +12,6 @@ host's compiler, C and C++ library and OpenSSL.
 
 from __future__ import annotations
 
-import fcntl
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -24,6 +23,7 @@ from pydantic import BaseModel, ValidationError
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash
 from s80lab.base.paths import BIN, BUILD
+from s80lab.base.staging import held
 from s80lab.config.experiment import DEFAULT_SERVER
 from s80lab.config.server import Server
 from s80lab.image.contents import RECIPE, SUITE, entries, inputs_digest, kernel, packages
@@ -162,10 +162,8 @@ def write_image(
 @contextmanager
 def _only_builder(out_dir: Path) -> Iterator[Path]:
     """An empty folder beside `out_dir` for the one process that may build now, without a killed build's leavings."""
-    out_dir.parent.mkdir(parents=True, exist_ok=True)
     work = out_dir.parent / f".{out_dir.name}-new"
-    with (out_dir.parent / f".{out_dir.name}-lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with held(out_dir.parent / f".{out_dir.name}-lock", lambda: None):
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir()
         try:
