@@ -14,17 +14,20 @@ build: setup
 image: build
 	@$(S80LAB) image build
 
-run: image
-	@$(S80LAB) run imapb imape
+# What other jobs need is compiled while the guest boots on one core.
+run: setup
+	@scripts/build run
+	@$(S80LAB) image build
+	@scripts/build & others=$$!; $(S80LAB) run imapb imape; status=$$?; wait $$others && exit $$status
 
+# A process more than the machine has processors: some tests wait, for Slurm or for a server.
 test:
 	@scripts/setup test
 	@scripts/build all
-	@build/venv/bin/pytest --numprocesses auto tests
+	@build/venv/bin/pytest --numprocesses $$(($$(nproc) + 1)) tests
 
 lint:
 	@scripts/setup test
-	@scripts/build
 	@scripts/lint
 
 # The pages as a site: build/docs/index.html.

@@ -2,6 +2,7 @@
 // toml++ with the sentence that a user gets when a file cannot be read.
 #pragma once
 #define TOML_EXCEPTIONS 1
+#define TOML_HEADER_ONLY 0  // it takes seconds to compile: once, in toml.cpp
 
 namespace s80::model {
 
@@ -25,39 +26,11 @@ constexpr void toml_assert(bool holds) {
 #include <string>
 #include <string_view>
 
-#include "model/types.h"
-
 namespace s80::model {
 
-[[noreturn]] inline void fail_toml(const std::string& where, const toml::parse_error& e) {
-    throw Error(where + ", line " + std::to_string(e.source().begin.line) + ": " +
-                std::string(e.description()));
-}
-
-[[noreturn]] inline void fail_toml(const std::string& where) {
-    throw Error(where +
-                ": it is not TOML; look for a table or a key whose name begins with an odd character");
-}
-
-inline toml::table parse_toml(const std::string& path) {
-    try {
-        return toml::parse_file(path);
-    } catch (const toml::parse_error& e) {
-        fail_toml(path, e);
-    } catch (const TomlAssertion&) {
-        fail_toml(path);
-    }
-}
+toml::table parse_toml(const std::string& path);
 
 /// The same of a text that is in memory; `where` names it.
-inline toml::table parse_toml_text(std::string_view text, const std::string& where) {
-    try {
-        return toml::parse(text);
-    } catch (const toml::parse_error& e) {
-        fail_toml(where, e);
-    } catch (const TomlAssertion&) {
-        fail_toml(where);
-    }
-}
+toml::table parse_toml_text(std::string_view text, const std::string& where);
 
 }  // namespace s80::model

@@ -19,16 +19,14 @@ enum class ErrorKind : unsigned char {
 };
 
 inline constexpr std::size_t error_kinds = 4;
-inline constexpr std::array<std::string_view, error_kinds> error_names = {"protocol", "connection",
-                                                                          "missing", "smtp"};
+inline constexpr std::array<std::string_view, error_kinds> error_names = {"protocol", "connection", "missing",
+                                                                          "smtp"};
 
 /// A transaction that failed. A fatal one leaves its session unusable, so the run cannot go on.
 class Failure : public std::runtime_error {
 public:
     Failure(ErrorKind kind, const std::string& message, bool fatal = false)
-        : std::runtime_error(message),
-          kind_(kind),
-          fatal_(fatal || kind == ErrorKind::connection) {}
+        : std::runtime_error(message), kind_(kind), fatal_(fatal || kind == ErrorKind::connection) {}
 
     ErrorKind kind() const { return kind_; }
     bool fatal() const { return fatal_; }

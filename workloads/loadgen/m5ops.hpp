@@ -21,12 +21,22 @@ inline std::uint64_t call(std::uint64_t rdi = 0, std::uint64_t rsi = 0, std::uin
 }
 
 /// Hands control to the simulation's script, which goes on when it pleases.
-inline void exit() { call<0x21>(); }
-inline void fail(std::uint64_t code) { call<0x22>(0, code); }
+inline void exit() {
+    call<0x21>();
+}
+inline void fail(std::uint64_t code) {
+    call<0x22>(0, code);
+}
 /// Asks the script for a checkpoint; returns, too, in whoever is restored from it.
-inline void checkpoint() { call<0x43>(); }
-inline void work_begin(std::uint64_t type, std::uint64_t client) { call<0x5a>(type, client); }
-inline void work_end(std::uint64_t type, std::uint64_t client) { call<0x5b>(type, client); }
+inline void checkpoint() {
+    call<0x43>();
+}
+inline void work_begin(std::uint64_t type, std::uint64_t client) {
+    call<0x5a>(type, client);
+}
+inline void work_end(std::uint64_t type, std::uint64_t client) {
+    call<0x5b>(type, client);
+}
 
 /// The file that the script names as `readfile`; nothing where it is empty.
 std::optional<std::string> read_file();

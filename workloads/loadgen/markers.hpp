@@ -27,7 +27,9 @@ inline void mark(std::uint64_t rdi = 0, std::uint64_t rsi = 0, std::uint64_t rdx
 }
 
 /// Binds the vCPU that executes it to the model's core; the caller is pinned to that guest CPU.
-inline void core(unsigned cpu) { mark<1>(cpu); }
+inline void core(unsigned cpu) {
+    mark<1>(cpu);
+}
 
 /// Hands the clock page over: the store to byte 8 tells the plugin where the page is in memory.
 inline void clock_page(void* page) {
@@ -37,8 +39,12 @@ inline void clock_page(void* page) {
                  : "memory");
 }
 
-inline void account_to(Class who) { mark<3>(static_cast<std::uint64_t>(who)); }
-inline void load_begin() { in_gem5() ? m5::exit() : mark<4>(); }
+inline void account_to(Class who) {
+    mark<3>(static_cast<std::uint64_t>(who));
+}
+inline void load_begin() {
+    in_gem5() ? m5::exit() : mark<4>();
+}
 
 // gem5's work items have no outcome: that of a failed transaction is a type of its own.
 inline constexpr std::uint64_t gem5_failed = 16;
@@ -56,7 +62,9 @@ inline void transaction_end(std::uint64_t type, std::uint64_t client, bool faile
         m5::work_end(type, client);
     }
 }
-inline void fail() { in_gem5() ? m5::fail(1) : mark<7>(); }
+inline void fail() {
+    in_gem5() ? m5::fail(1) : mark<7>();
+}
 
 /// Executes CORE once on every CPU that is online, then lets the caller run on all of them again.
 void bind_cores();

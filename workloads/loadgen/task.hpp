@@ -15,15 +15,12 @@ public:
         std::coroutine_handle<> continuation = std::noop_coroutine();
         std::exception_ptr error;
 
-        Task get_return_object() {
-            return Task(std::coroutine_handle<promise_type>::from_promise(*this));
-        }
+        Task get_return_object() { return Task(std::coroutine_handle<promise_type>::from_promise(*this)); }
         std::suspend_always initial_suspend() noexcept { return {}; }
         auto final_suspend() noexcept {
             struct Resume {
                 bool await_ready() noexcept { return false; }
-                std::coroutine_handle<> await_suspend(
-                    std::coroutine_handle<promise_type> ended) noexcept {
+                std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> ended) noexcept {
                     return ended.promise().continuation;
                 }
                 void await_resume() noexcept {}

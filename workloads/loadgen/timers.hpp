@@ -22,8 +22,7 @@ public:
 private:
     friend class Timers;
     std::coroutine_handle<> waiter_;
-    std::uint64_t armed_ =
-        0;  // number of the arming that counts; an older one in the queue is void
+    std::uint64_t armed_ = 0;  // number of the arming that counts; an older one in the queue is void
 };
 
 class Timers {

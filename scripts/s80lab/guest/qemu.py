@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +16,7 @@ from pathlib import Path
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash
+from s80lab.base.staging import held
 from s80lab.guest.qemu_unpack import unpack
 
 NAME = "qemu-system-x86_64"
@@ -62,23 +64,40 @@ def find_qemu(prefix: Path = paths.BUILD / "qemu") -> Qemu:
             reasons.append(f"{label}: {found}")
         else:
             reasons.append(f"{label}: no {NAME}")
-    for attempt in ("as it is", "unpacked anew"):
-        binary = prefix / "usr/bin" / NAME
-        if binary.is_file():
-            found = _probe(binary, prefix)
-            if isinstance(found, Qemu):
-                return found
-            reasons.append(f"private unpacking: {found}")
-        if attempt == "as it is":
-            try:
-                unpack(prefix)
-            except UserError as error:
-                reasons.append(f"private unpacking: {error}")
-                break
+    tried = _private(prefix)
+    if isinstance(tried[-1], Qemu):
+        return tried[-1]
+    reasons += [f"private unpacking: {why}" for why in tried if why]
     raise UserError(
         f"QEMU >= {MINIMUM[0]}.{MINIMUM[1]} is needed and was not found ({'; '.join(reasons)}); "
         f"install a newer qemu-system-x86 or set S80LAB_QEMU to its {NAME}"
     )
+
+
+def _private(prefix: Path) -> list[Qemu | str]:
+    """The private QEMU last, unpacked where it must be; else why each attempt has none."""
+    tried = [_unpacked(prefix)]
+    if isinstance(tried[-1], Qemu):
+        return tried
+    with held(prefix.with_name(f".{prefix.name}.lock"), lambda: _say("waiting for another process that unpacks it")):
+        tried = [_unpacked(prefix)]  # it may have
+        if not isinstance(tried[-1], Qemu):
+            try:
+                unpack(prefix)
+                tried.append(_unpacked(prefix))
+            except UserError as error:
+                tried.append(str(error))
+    return tried
+
+
+def _unpacked(prefix: Path) -> Qemu | str:
+    """The private QEMU, or why it cannot be used; nothing where there is none."""
+    binary = prefix / "usr/bin" / NAME
+    return _probe(binary, prefix) if binary.is_file() else ""
+
+
+def _say(what: str) -> None:
+    print(f"QEMU: {what}", file=sys.stderr)
 
 
 def _probe(binary: Path, prefix: Path | None) -> Qemu | str:

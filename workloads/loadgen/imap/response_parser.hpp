@@ -13,8 +13,7 @@ class ResponseHandler {
 public:
     /// `begins`: the first piece of a response. `literal`: a literal of so many bytes follows and
     /// then another piece; without one the response ends here. The text excludes {n} and CR LF.
-    virtual void on_text(std::string_view text, bool begins, bool has_literal,
-                         std::uint64_t literal) = 0;
+    virtual void on_text(std::string_view text, bool begins, bool has_literal, std::uint64_t literal) = 0;
     /// A part of the announced literal; parts add up to its length.
     virtual void on_literal(std::string_view part) = 0;
 

@@ -20,16 +20,16 @@ struct Pools {
 
 /// Place of a message in its mailbox.
 struct Position {
-    std::string_view user;         // account name of the receiver
-    std::int64_t time;             // of delivery, seconds since 1970 (UTC)
-    std::uint32_t uid;             // IMAP UID, from 1
-    std::uint32_t last_uid;        // of the mailbox
-    std::uint32_t uid_validity;    // of the mailbox
+    std::string_view user;       // account name of the receiver
+    std::int64_t time;           // of delivery, seconds since 1970 (UTC)
+    std::uint32_t uid;           // IMAP UID, from 1
+    std::uint32_t last_uid;      // of the mailbox
+    std::uint32_t uid_validity;  // of the mailbox
 };
 
 /// Appends a message of about `bytes` bytes to `out`. Up to 3 KB it is plain text, up to 16 KB text and HTML
 /// (multipart/alternative), above that text with a base64 attachment (multipart/mixed).
-void append_message(std::string& out, std::size_t bytes, const Position& position,
-                    const Pools& pools, Random& random);
+void append_message(std::string& out, std::size_t bytes, const Position& position, const Pools& pools,
+                    Random& random);
 
 }  // namespace s80::mailstore
