@@ -14,7 +14,7 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.gem5.binary import find_gem5
 
-pytest_plugins = ["tests.simulated_runs", "tests.spread"]
+pytest_plugins = ["tests.simulated_runs", "tests.spread", "tests.wheel"]
 
 
 @pytest.fixture(scope="session")

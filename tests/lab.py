@@ -9,11 +9,12 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.forked import call, command
 
 # Of what must end at all, however busy the host.
 LIMIT_S = 600
@@ -41,13 +42,10 @@ class Lab:
     def environment(self) -> dict[str, str]:
         return os.environ | self.own()
 
-    def command(self, *arguments: str) -> list[str]:
-        return [sys.executable, "-m", "s80lab", *arguments]
-
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """The command in the background, its output in pipes; it heeds Ctrl-C even where the tests were told not to."""
         return subprocess.Popen(
-            self.command(*arguments),
+            command(arguments),
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
             env=self.environment(),
             stdin=subprocess.DEVNULL,
@@ -65,14 +63,7 @@ class Lab:
         return self._ended(arguments, 0)[0]
 
     def _ended(self, arguments: tuple[str, ...], code: int) -> tuple[str, str]:
-        done = subprocess.run(
-            self.command(*arguments),
-            env=self.environment(),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=LIMIT_S,
-        )
+        done = call(arguments, self.environment(), LIMIT_S)
         assert done.returncode == code, done.stdout + done.stderr
         return done.stdout, done.stderr
 

@@ -2,7 +2,8 @@
 """How pytest-xdist spreads the tests over processes (`pytest --numprocesses N`).
 
 A file's tests run in one process, one after the other; those of all files with the mark `guest` do so together: what
-they boot and warm up is made once. What takes longest begins first, so that the processes end at about the same time.
+they boot and warm up is made once. Files that would gain little from that have the mark `own_guest` instead, and go to
+any process. What takes longest begins first, so that the processes end at about the same time.
 """
 
 from __future__ import annotations
@@ -17,8 +18,19 @@ from xdist.workermanage import WorkerController
 
 GUESTS = "guests"
 MARK = "pytest.mark.guest"
-# Files of half a minute and more, the longest first.
-LONG = ("tests/test_ctest.py", "tests/test_extending.py", "tests/test_docs.py")
+# Of the other files those of half a minute and more, the longest first.
+LONG = (
+    "tests/capture/test_capture_guest.py",
+    "tests/experiment/test_clock.py",
+    "tests/cluster/test_slurm.py",
+    "tests/test_extending.py",
+    "tests/guest/test_disk.py",
+    "tests/test_wheel.py",
+    "tests/servers/test_images.py",
+    "tests/loadgen/test_mixes.py",
+    "tests/test_ctest.py",
+    "tests/test_docs.py",
+)
 
 
 class Spread(LoadScopeScheduling):  # type: ignore[misc]  # it has no types

@@ -12,7 +12,7 @@ from tests.lab import Lab
 from s80lab.capture.error import ANY_SHARE
 from s80lab.capture.store import Manifest
 
-pytestmark = pytest.mark.guest
+pytestmark = pytest.mark.own_guest
 
 CAPTURE = (
     "capture",

@@ -4,7 +4,9 @@ over by export and import. $S80LAB_SLURM_SEEDS: how many seeds (1; `make slurm` 
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -20,8 +22,12 @@ MIXES = ("run", "imapb", "imape", "--scale", "tiny", "--seeds")
 
 def test_runs_in_tasks(cluster: Slurm, whole: Lab, shared: Lab, tmp_path: Path) -> None:
     local = Lab(whole.checkpoints, tmp_path / "local" / "results")
-    for seed in SEEDS:
-        local.call(*MIXES, seed)
+    whole.call(*MIXES, ",".join(SEEDS))  # what is there is not made again
+    for run in whole.runs():
+        manifest = json.loads((run / "manifest.json").read_text())
+        if manifest["engine"] == "qemu" and str(manifest["seed"]) in SEEDS:
+            shutil.copytree(run, local.results / "runs" / run.name)
+    local.call("collect")
     names = {run.name: local.checkpoint_of(run).name for run in local.runs()}
     ready = {path.name for path in whole.checkpoints.glob("ready-tiny-*") if path.is_dir()}
     for name in sorted({*names.values(), *ready}):

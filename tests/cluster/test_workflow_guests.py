@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,7 @@ def test_it_goes_on_where_it_was_interrupted(whole: Lab, tmp_path: Path) -> None
     first = start(lab, words)
     while not lab.partial():
         assert first.poll() is None, first.communicate()[0]
+        time.sleep(0.1)
     os.killpg(first.pid, signal.SIGINT)
     first.communicate(timeout=LIMIT_S)
     assert first.returncode and not (lab.results / "s80lab.sqlite").exists()

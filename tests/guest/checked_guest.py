@@ -45,12 +45,16 @@ class Checked:
         return Counter(match.groups() for match in map(_LOOKUP.search, self.console.splitlines()) if match)  # type: ignore[misc]
 
 
-def run_checked(folder: Path, checks: str, job: str, server: str = DEFAULT_SERVER) -> Checked:
-    """Boots the s80 guest at tiny scale with these checks and waits until its load generator has done the job."""
-    machine = load_machine("s80")
+def run_checked(
+    folder: Path, checks: str, job: str, server: str = DEFAULT_SERVER, settings: dict[str, Any] | None = None
+) -> Checked:
+    """Boots the s80 guest at tiny scale with these checks and waits until its load generator has done the job.
+
+    settings: of the machine, other than its file's."""
+    machine = load_machine("s80", settings)
     arguments = f"{machine.guest.kernel_args} s80.check={checks}"
     image = image_folder("debian", server)
-    booted = load_machine("s80", {"guest.kernel_args": arguments})
+    booted = load_machine("s80", {**(settings or {}), "guest.kernel_args": arguments})
     boot = Boot(booted, load_scale("tiny"), image / "vmlinuz", image / "initramfs.cpio")
     (folder / "job").write_text(job)
     session = Session(folder, folder / RAM_FILE, shared=True, socket=folder, job=folder / "job")

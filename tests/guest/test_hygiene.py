@@ -12,7 +12,7 @@ from tests.lab import Lab
 
 from s80lab.config.workload import Imap, Workload, job_text, load_workload
 
-pytestmark = pytest.mark.guest
+pytestmark = pytest.mark.own_guest
 
 CLIENTS = 4
 # The kernel's defaults for eight processors and more, nanoseconds.

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -63,6 +65,32 @@ def test_too_old_a_qemu_gives_way_to_the_private_one(tmp_path: Path, monkeypatch
     assert found.binary != tmp_path / NAME
     if found.prefix is not None:
         assert found.prefix == paths.BUILD / "qemu"
+
+
+def test_two_that_need_it_unpack_it_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first time of a checkout in two shells."""
+    fake_qemu(tmp_path, "echo QEMU emulator version 7.2.0")
+    unpacks = tmp_path / "mmdebstrap"
+    unpacks.write_text(
+        f"""#!/bin/sh
+echo once >> {tmp_path}/unpacked
+sleep 1
+for word; do
+    case $word in */root)
+        mkdir -p $word/usr/bin
+        printf '#!/bin/sh\\necho QEMU emulator version 10.0.0\\n' > $word/usr/bin/{NAME}
+        chmod +x $word/usr/bin/{NAME} ;;
+    esac
+done
+"""
+    )
+    unpacks.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.delenv("S80LAB_QEMU", raising=False)
+    with ThreadPoolExecutor() as threads:
+        found = list(threads.map(find_qemu, [tmp_path / "private"] * 2))
+    assert [qemu.version for qemu in found] == ["10.0.0"] * 2
+    assert (tmp_path / "unpacked").read_text() == "once\n"
 
 
 def test_another_system_than_debian_is_refused(tmp_path: Path) -> None:
