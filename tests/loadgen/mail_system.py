@@ -4,18 +4,13 @@ in one folder."""
 
 from __future__ import annotations
 
-import contextlib
 import os
-import random
 import shutil
-import signal
-import socket
 import subprocess
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.lab import LIMIT_S
+from tests.loadgen.service import Service, free_port
 
 DOVECOT = shutil.which("dovecot", path="/usr/sbin:/usr/bin")
 SMTPD = shutil.which("smtpd", path="/usr/sbin:/usr/bin")
@@ -126,24 +121,10 @@ def has_pop3() -> bool:
     return Path("/usr/lib/dovecot/pop3").exists()
 
 
-def free_port() -> int:
-    """Below the ports that the kernel gives to connections: until a server listens there, nobody else takes it."""
-    for port in random.sample(range(10_000, 32_000), 100):
-        with socket.socket() as probe, contextlib.suppress(OSError):
-            probe.bind(("127.0.0.1", port))
-            return port
-    raise AssertionError("none of 100 ports is free")
-
-
-def await_port(port: int, server: subprocess.Popen[bytes]) -> None:
-    end = time.monotonic() + LIMIT_S
-    while time.monotonic() < end and server.poll() is None:
-        try:
-            socket.create_connection(("127.0.0.1", port), 0.2).close()
-            return
-        except OSError:
-            time.sleep(0.05)
-    raise AssertionError(f"no server on port {port}")
+def smtpd_command(settings: Path) -> list[str]:
+    """OpenSMTPD in a mount namespace, which is the caller's to make."""
+    assert SMTPD is not None
+    return ["sh", "-ec", SMTPD_START, SMTPD, str(settings)]
 
 
 def make_certificate(folder: Path) -> tuple[Path, Path]:
@@ -157,7 +138,7 @@ def make_certificate(folder: Path) -> tuple[Path, Path]:
 
 @dataclass
 class MailSystem:
-    """The running servers; `stop` ends them and `kill_imap` does so without a farewell."""
+    """The running servers; `stop` ends them."""
 
     base: Path
     extra: str = ""  # further Dovecot settings
@@ -166,7 +147,7 @@ class MailSystem:
     pop3: int = field(default_factory=free_port)
     smtp: int = field(default_factory=free_port)
     lmtp: int = field(default_factory=free_port)
-    servers: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    servers: list[Service] = field(default_factory=list)
 
     @property
     def addresses(self) -> list[str]:
@@ -185,29 +166,14 @@ class MailSystem:
         (self.base / "smtpd.conf").chmod(0o600)
         make_certificate(self.base)
         assert DOVECOT is not None
-        assert SMTPD is not None
-        self._launch([DOVECOT, "-F", "-c", str(self.base / "dovecot.conf")], self.imap)
-        mta = ["unshare", "--mount", "sh", "-ec", SMTPD_START, SMTPD, str(self.base / "smtpd.conf")]
-        self._launch(mta, self.smtp)
-
-    def _launch(self, command: list[str], port: int) -> None:
-        with (self.base / "servers.log").open("ab") as log:
-            server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
-        self.servers.append(server)
-        await_port(port, server)
+        log = self.base / "servers.log"
+        self.servers.append(Service([DOVECOT, "-F", "-c", str(self.base / "dovecot.conf")], self.imap, log))
+        self.servers.append(Service(smtpd_command(self.base / "smtpd.conf"), self.smtp, log))
 
     def kill_imap(self) -> None:
         """Dovecot and its processes end at once."""
-        os.killpg(self.servers[0].pid, signal.SIGKILL)
-        self.servers[0].wait()
+        self.servers[0].end()
 
     def stop(self) -> None:
-        for server in self.servers:
-            if server.poll() is None:
-                server.terminate()
-        for server in self.servers:
-            try:
-                server.wait(5)
-            except subprocess.TimeoutExpired:
-                os.killpg(server.pid, signal.SIGKILL)
-                server.wait()
+        while self.servers:
+            self.servers.pop().end()

@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 from tests.lab import LIMIT_S
 from tests.loadgen.conftest import LOADGEN, USERS, Outcome, Runner, collect, launch
-from tests.loadgen.mail_system import MailSystem, free_port, make_certificate
+from tests.loadgen.mail_system import MailSystem, make_certificate
+from tests.loadgen.service import free_port
 
 from s80lab.config.workload import job_text
 
@@ -173,7 +174,6 @@ def test_connections_take_turns_over_the_mail_servers_addresses(mail_system: Mai
 
 def test_a_wrong_password_is_one_sentence(run_load: Runner, mail_system: MailSystem) -> None:
     mail_system.stop()
-    mail_system.servers.clear()
     mail_system.password = "other"
     mail_system.start()
     outcome = run_load(job_text("imapb", clients=2, users=2, seed=1, warmup_s=0, measure_s=1))

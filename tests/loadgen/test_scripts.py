@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 from tests.loadgen.conftest import USERS, Outcome, collect, launch, mail_servers
-from tests.loadgen.mail_system import MailSystem, free_port, has_pop3, make_certificate
+from tests.loadgen.mail_system import MailSystem, has_pop3, make_certificate
+from tests.loadgen.service import free_port
 
 from s80lab.config.script import COMMANDS
 from s80lab.config.workload import Scripts, job_text, load_workload

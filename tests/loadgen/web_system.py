@@ -9,7 +9,8 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.loadgen.mail_system import await_port, free_port, make_certificate
+from tests.loadgen.mail_system import make_certificate
+from tests.loadgen.service import Service, free_port
 
 from s80lab.base import paths
 
@@ -34,7 +35,7 @@ class WebSystem:
     directories: int = 2
     users: int = 12
     port: int = field(default_factory=free_port)
-    server: subprocess.Popen[bytes] | None = None
+    server: Service | None = None
 
     @property
     def store(self) -> Path:
@@ -61,17 +62,11 @@ class WebSystem:
             "STORE": self.store,
             "PAGE": self.base / "s80-page",
         }
-        environment = os.environ | {f"S80_{name}": str(value) for name, value in settings.items()}
+        environment = {f"S80_{name}": str(value) for name, value in settings.items()}
         assert APACHE is not None
         command = [APACHE, "-D", "FOREGROUND", "-f", str(SETTINGS)]
-        with (self.base / "server.log").open("ab") as log:
-            # a session of its own: Apache ends all processes of its group with itself
-            self.server = subprocess.Popen(
-                command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
-            )
-        await_port(self.port, self.server)
+        self.server = Service(command, self.port, self.base / "server.log", environment)
 
     def stop(self) -> None:
-        if self.server is not None and self.server.poll() is None:
-            self.server.terminate()
-            self.server.wait()
+        if self.server is not None:
+            self.server.end()

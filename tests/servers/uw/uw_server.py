@@ -11,7 +11,8 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.loadgen.mail_system import SMTPD, SMTPD_START, await_port, free_port, make_certificate
+from tests.loadgen.mail_system import make_certificate, smtpd_command
+from tests.loadgen.service import Service, free_port
 
 from s80lab.base import paths
 
@@ -40,6 +41,7 @@ class UwServer:
     smtp: int = 0
     imap: int = 0
     servers: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    mta: Service | None = None
 
     @property
     def mail(self) -> str:
@@ -72,7 +74,6 @@ class UwServer:
 
     def start_smtp(self) -> None:
         """Needs root: OpenSMTPD takes the rights of its parts, and of the mail's owner, by itself."""
-        assert SMTPD is not None
         self.base.chmod(0o755)
         (self.base / "store").chmod(0o755)
         deliver = self.base / "s80-uw-deliver"  # where the mail's owner can run it
@@ -83,11 +84,7 @@ class UwServer:
         conf = self.base / "smtpd.conf"
         conf.write_text(SMTPD_CONF.format(port=self.smtp, deliver=deliver, mail=self.mail))
         conf.chmod(0o600)
-        command = ["unshare", "--mount", "sh", "-ec", SMTPD_START, SMTPD, str(conf)]
-        with (self.base / "smtpd.log").open("ab") as log:
-            server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        self.servers.append(server)
-        await_port(self.smtp, server)
+        self.mta = Service(smtpd_command(conf), self.smtp, self.base / "smtpd.log")
 
     def connect(self, user: str = "user001") -> imaplib.IMAP4_SSL:
         context = ssl.create_default_context()
@@ -103,6 +100,8 @@ class UwServer:
         return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
     def stop(self) -> None:
+        if self.mta is not None:
+            self.mta.end()
         for server in self.servers:
             if server.poll() is None:
                 server.send_signal(signal.SIGTERM)

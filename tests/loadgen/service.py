@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A server in a PID namespace of its own: all that it started ends with it, so that nobody writes any more into a
+folder that a test removes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tests.lab import LIMIT_S
+
+SPACES = ("--mount-proc", "--mount", "--pid", "--fork", "--kill-child")
+
+
+def free_port() -> int:
+    """Below the ports that the kernel gives to connections: until a server listens there, nobody else takes it."""
+    for port in random.sample(range(10_000, 32_000), 100):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("none of 100 ports is free")
+
+
+class Service:
+    """A running server that answers on a port of 127.0.0.1. Needs root.
+
+    environment: beside the tests' own."""
+
+    def __init__(
+        self, command: Sequence[str], port: int, log: Path, environment: Mapping[str, str] | None = None
+    ) -> None:
+        with log.open("ab") as output:
+            self.process = subprocess.Popen(
+                ["unshare", *SPACES, *command],
+                env=os.environ | dict(environment or {}),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,  # some end all processes of their group with themselves
+            )
+        try:
+            self._await(port)
+        except BaseException:
+            self.end()
+            raise
+
+    def _await(self, port: int) -> None:
+        end = time.monotonic() + LIMIT_S
+        while time.monotonic() < end and self.process.poll() is None:
+            try:
+                socket.create_connection(("127.0.0.1", port), 0.2).close()
+                return
+            except OSError:
+                time.sleep(0.05)
+        raise AssertionError(f"no server on port {port}")
+
+    def end(self) -> None:
+        """At once; when this returns, none of its processes is left."""
+        parent = self.process.pid
+        if self.process.poll() is None:
+            # The first of the namespace, with which the kernel ends all others before it tells unshare.
+            for first in Path(f"/proc/{parent}/task/{parent}/children").read_text().split():
+                os.kill(int(first), signal.SIGKILL)
+        self.process.wait(LIMIT_S)
