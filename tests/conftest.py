@@ -5,16 +5,38 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from tests.lab import Lab, own_folder
+from xdist.workermanage import WorkerController
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
+from s80lab.base.staging import held
 from s80lab.gem5.binary import find_gem5
 
-pytest_plugins = ["tests.simulated_runs", "tests.spread", "tests.wheel"]
+pytest_plugins = ["tests.simulated_runs", "tests.spread"]
+_FOLDER = pytest.StashKey[Path]()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: WorkerController) -> None:
+    node.workerinput["lab"] = str(lab_folder(node.config))
+
+
+def lab_folder(config: pytest.Config) -> Path:
+    """One for all processes of this session. Results anew; checkpoints of an earlier session are taken where their
+    inputs are the same."""
+    if hasattr(config, "workerinput"):
+        return Path(config.workerinput["lab"])
+    if _FOLDER not in config.stash:
+        stack = ExitStack()
+        config.add_cleanup(stack.close)
+        config.stash[_FOLDER] = stack.enter_context(own_folder(paths.BUILD / "test"))
+        shutil.rmtree(config.stash[_FOLDER] / "results", ignore_errors=True)
+    return config.stash[_FOLDER]
 
 
 @pytest.fixture(scope="session")
@@ -26,19 +48,20 @@ def proofs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def lab() -> Iterator[Lab]:
-    """Results anew for each session; checkpoints of an earlier one are taken where their inputs are the same."""
-    with own_folder(paths.BUILD / "test") as folder:
-        shutil.rmtree(folder / "results", ignore_errors=True)
-        lab = Lab(folder / "checkpoints", folder / "results")
-        lab.call("image", "build")
-        yield lab
+def lab(request: pytest.FixtureRequest) -> Lab:
+    """The session's laboratory, with an image. Only tests marked `changes_lab` make something else in it than `whole`
+    does; others work on its checkpoints with results of their own (`beside`)."""
+    folder = lab_folder(request.config)
+    lab = Lab(folder / "checkpoints", folder / "results")
+    lab.call("image", "build")
+    return lab
 
 
 @pytest.fixture(scope="session")
 def whole(lab: Lab) -> Lab:
     """The laboratory after `s80lab run` of both mixes at tiny scale, one seed each."""
-    lab.run_tiny("imapb", "imape", "--seeds", "1")
+    with held(lab.results.parent / "whole.lock", lambda: None):
+        lab.run_tiny("imapb", "imape", "--seeds", "1")
     return lab
 
 

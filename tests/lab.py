@@ -31,6 +31,10 @@ class Lab:
     def captures(self) -> Path:
         return self.results.parent / "captures"
 
+    def beside(self, folder: Path) -> Lab:
+        """With the same checkpoints; its results, and its captures, in `folder`."""
+        return Lab(self.checkpoints, folder / "results")
+
     def own(self) -> dict[str, str]:
         """Where its parts lie. Captures lie beside the results."""
         return {

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How pytest-xdist spreads the tests over processes (`pytest --numprocesses N`).
 
-A file's tests run in one process, one after the other; those of all files with the mark `guest` do so together: what
-they boot and warm up is made once. Files that would gain little from that have the mark `own_guest` instead, and go to
-any process. What takes longest begins first, so that the processes end at about the same time.
+A file's tests run in one process, one after the other; those of all files with the mark `changes_lab` do so together,
+and before all others: they make what other tests work on. What takes longest begins first, so that the processes end at
+about the same time; where it waits for the session's lab, behind what does not.
 """
 
 from __future__ import annotations
@@ -16,19 +16,28 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 from xdist.workermanage import WorkerController
 
-GUESTS = "guests"
-MARK = "pytest.mark.guest"
-# Of the other files those of half a minute and more, the longest first.
+LAB = "lab"
+MARK = "pytest.mark.changes_lab"
+# Of the other files those of half a minute and more; those on the session's lab when it has been made.
 LONG = (
-    "tests/capture/test_capture_guest.py",
-    "tests/experiment/test_clock.py",
-    "tests/cluster/test_slurm.py",
-    "tests/test_extending.py",
-    "tests/guest/test_disk.py",
-    "tests/test_wheel.py",
     "tests/servers/test_images.py",
-    "tests/loadgen/test_mixes.py",
+    "tests/cluster/test_slurm.py",
     "tests/test_ctest.py",
+    "tests/test_extending.py",
+    "tests/experiment/test_clock.py",
+    "tests/cluster/test_slurm_guests.py",
+    "tests/test_wheel.py",
+    "tests/cluster/test_workflow_guests.py",
+    "tests/cluster/test_workflow.py",
+    "tests/loadgen/test_mixes.py",
+    "tests/capture/test_capture_guest.py",
+    "tests/guest/test_disk.py",
+    "tests/guest/test_hygiene.py",
+    "tests/commands/test_servers.py",
+    "tests/loadgen/test_scripts.py",
+    "tests/loadgen/test_web.py",
+    "tests/servers/uw/test_load.py",
+    "tests/capture/explore/test_batch.py",
     "tests/test_docs.py",
 )
 
@@ -47,17 +56,17 @@ class Spread(LoadScopeScheduling):  # type: ignore[misc]  # it has no types
 def part(root: Path, test: str) -> str:
     """The name of all tests that share a process with this one (`folder/test_file.py::test_name[parameters]`)."""
     file = test.partition("::")[0]
-    return GUESTS if _has_guests(root / file) else file
+    return LAB if _changes_lab(root / file) else file
 
 
 def urgency(name: str) -> int:
     """Of a part: the least goes first."""
-    order = (GUESTS, *LONG)
+    order = (LAB, *LONG)
     return order.index(name) if name in order else len(order)
 
 
 @cache
-def _has_guests(file: Path) -> bool:
+def _changes_lab(file: Path) -> bool:
     return MARK in file.read_text(encoding="utf-8")
 
 

@@ -12,7 +12,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from tests.lab import LIMIT_S, own_folder
-from tests.spread import GUESTS, LONG, MARK, part, urgency
+from tests.spread import LAB, LONG, MARK, part, urgency
 
 from s80lab.base import paths
 
@@ -39,7 +39,7 @@ def start(folder: Path) -> subprocess.Popen[str]:
     """pytest in two processes, in a process group of its own, as from a terminal: it heeds Ctrl-C even where these
     tests were told not to."""
     (folder / "conftest.py").write_text('pytest_plugins = ["tests.spread"]\n')
-    (folder / "pytest.ini").write_text("[pytest]\nmarkers = guest\n")
+    (folder / "pytest.ini").write_text("[pytest]\nmarkers = changes_lab\n")
     command = [sys.executable, "-m", "pytest", "--verbose", "--numprocesses", "2", "-p", "no:cacheprovider"]
     return subprocess.Popen(
         command,
@@ -54,7 +54,7 @@ def start(folder: Path) -> subprocess.Popen[str]:
     )
 
 
-def test_files_stay_whole_and_guests_together(tmp_path: Path) -> None:
+def test_files_stay_whole_and_those_that_change_the_lab_together(tmp_path: Path) -> None:
     for name in "abcdef":
         mark = f"pytestmark = {MARK}" if name in "acef" else ""
         (tmp_path / f"test_{name}.py").write_text(FILE.format(mark=mark))
@@ -81,10 +81,10 @@ def test_ctrl_c_ends_what_the_tests_have_started(tmp_path: Path) -> None:
 
 
 def test_the_longest_part_begins_first(tmp_path: Path) -> None:
-    (tmp_path / "test_guest.py").write_text(MARK)
+    (tmp_path / "test_runs.py").write_text(MARK)
     (tmp_path / "test_other.py").write_text("")
-    names = [part(tmp_path, f"test_{name}.py::test_it[a::b]") for name in ("other", "guest")]
-    assert sorted([*names, *reversed(LONG)], key=urgency) == [GUESTS, *LONG, "test_other.py"]
+    names = [part(tmp_path, f"test_{name}.py::test_it[a::b]") for name in ("other", "runs")]
+    assert sorted([*names, *reversed(LONG)], key=urgency) == [LAB, *LONG, "test_other.py"]
     assert [file for file in LONG if not (paths.ROOT / file).is_file()] == []
 
 

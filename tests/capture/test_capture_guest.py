@@ -12,7 +12,7 @@ from tests.lab import Lab
 from s80lab.capture.error import ANY_SHARE
 from s80lab.capture.store import Manifest
 
-pytestmark = pytest.mark.own_guest
+pytestmark = pytest.mark.guest
 
 CAPTURE = (
     "capture",
@@ -26,6 +26,11 @@ CAPTURE = (
     "--instructions",
     "40000000",
 )
+
+
+@pytest.fixture(scope="module")
+def lab(whole: Lab, tmp_path_factory: pytest.TempPathFactory) -> Lab:
+    return whole.beside(tmp_path_factory.mktemp("captures"))
 
 
 @pytest.fixture(scope="module")

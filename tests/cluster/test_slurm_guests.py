@@ -21,12 +21,12 @@ MIXES = ("run", "imapb", "imape", "--scale", "tiny", "--seeds")
 
 
 def test_runs_in_tasks(cluster: Slurm, whole: Lab, shared: Lab, tmp_path: Path) -> None:
-    local = Lab(whole.checkpoints, tmp_path / "local" / "results")
-    whole.call(*MIXES, ",".join(SEEDS))  # what is there is not made again
+    local = whole.beside(tmp_path / "local")
     for run in whole.runs():
         manifest = json.loads((run / "manifest.json").read_text())
         if manifest["engine"] == "qemu" and str(manifest["seed"]) in SEEDS:
             shutil.copytree(run, local.results / "runs" / run.name)
+    local.call(*MIXES, ",".join(SEEDS))  # what is there is not made again
     local.call("collect")
     names = {run.name: local.checkpoint_of(run).name for run in local.runs()}
     ready = {path.name for path in whole.checkpoints.glob("ready-tiny-*") if path.is_dir()}

@@ -37,7 +37,7 @@ def start(lab: Lab, words: list[str]) -> subprocess.Popen[str]:
 
 def test_it_goes_on_where_it_was_interrupted(whole: Lab, tmp_path: Path) -> None:
     """Ctrl-C while something is half made; the database is written at the end alone."""
-    lab = Lab(whole.checkpoints, tmp_path / "lab" / "results")
+    lab = whole.beside(tmp_path / "lab")
     words = command(tmp_path, "local", DESIGNS, "--cores", "1")
     first = start(lab, words)
     while not lab.partial():

@@ -27,7 +27,7 @@ from s80lab.guest.process import Guest, short_socket
 from s80lab.guest.qemu import find_qemu
 from s80lab.results.snapshots import Delta, Snapshots
 
-pytestmark = pytest.mark.own_guest
+pytestmark = pytest.mark.guest
 
 # Think times of 32 clients. Saturated are clients that never think, not all processors: Linux wakes a thread where it
 # last ran, and who is idle fetches it at the next tick, which is five transactions as cheap as these away; the load
@@ -118,15 +118,14 @@ def measure(tiny: Plan, ready: Checkpoint, load: str, folder: Path) -> Measured:
 
 
 @pytest.fixture(scope="module")
-def measured(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Measure:
+def measured(whole: Lab, tmp_path_factory: pytest.TempPathFactory) -> Measure:
     """Measures a load at a multiple of the machine's latencies, each once."""
-    lab.call("checkpoint", "build", "imapb", "--stage", "ready", "--scale", "tiny")
 
     @cache
     def at(load: str, latency_factor: int) -> Measured:
         tiny = tiny_plan(latency_factor)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("S80LAB_CHECKPOINTS", str(lab.checkpoints))
+            patch.setenv("S80LAB_CHECKPOINTS", str(whole.checkpoints))
             ready = checkpoint.find(tiny.ready_name, tiny.ready_key)
         assert ready is not None
         return measure(tiny, ready, load, tmp_path_factory.mktemp("clock"))

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from tests.lab import LIMIT_S, Lab
 
-pytestmark = pytest.mark.guest
+pytestmark = [pytest.mark.guest, pytest.mark.changes_lab]
 
 # A seed that no other test measures; its warm-up is made once, and only the last of these tests lets a run end.
 SEED = 71

@@ -18,17 +18,16 @@ from s80lab.guest.kernel.tasks import tasks
 
 
 @pytest.fixture(scope="module")
-def run(lab: Lab) -> Path:
-    lab.run_tiny("imapb", "--seeds", "1")
-    (folder,) = [run for run in lab.runs() if run.name.startswith("imapb-tiny-s1-")]
+def run(whole: Lab) -> Path:
+    (folder,) = [run for run in whole.runs() if run.name.startswith("imapb-tiny-s1-")]
     return folder
 
 
 @pytest.fixture(scope="module")
-def warm(lab: Lab, run: Path) -> KernelMemory:
+def warm(whole: Lab, run: Path) -> KernelMemory:
     """The memory of the checkpoint that the run began with."""
     kernel = load_kernel(paths.BUILD / "image" / "debian")
-    return KernelMemory(kernel, RamFile(lab.checkpoint_of(run) / "ram.img", 1 << 30))
+    return KernelMemory(kernel, RamFile(whole.checkpoint_of(run) / "ram.img", 1 << 30))
 
 
 @pytest.mark.guest

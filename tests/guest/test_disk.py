@@ -15,7 +15,7 @@ from s80lab.guest.kernel.disks import mounted_disks
 from s80lab.guest.kernel.facts import load_kernel
 from s80lab.guest.kernel.memory import KernelMemory, RamFile
 
-pytestmark = pytest.mark.own_guest
+pytestmark = pytest.mark.guest
 
 PROCESSORS = 4  # they boot in a third of the time
 SETTINGS = ("--set", "scale.storage=disk", "--set", "scale.disk.count=2", "--set", f"processors.count={PROCESSORS}")
@@ -23,8 +23,10 @@ SETTINGS = ("--set", "scale.storage=disk", "--set", "scale.disk.count=2", "--set
 
 @pytest.fixture(scope="module")
 def disks(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Lab:
-    """Results apart: elsewhere each seed has one run."""
-    return Lab(lab.checkpoints, tmp_path_factory.mktemp("disks"))
+    """With checkpoints of its own, which nobody else has a use for."""
+    del lab  # it has built the image
+    folder = tmp_path_factory.mktemp("disks")
+    return Lab(folder / "checkpoints", folder / "results")
 
 
 @pytest.fixture(scope="module")

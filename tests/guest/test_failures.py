@@ -21,7 +21,7 @@ from s80lab.guest.command import RAM_FILE, Boot, Session
 from s80lab.guest.process import Guest, short_socket
 from s80lab.guest.qemu import find_qemu
 
-pytestmark = pytest.mark.guest
+pytestmark = [pytest.mark.guest, pytest.mark.changes_lab]
 
 KERNEL = "console=ttyS0 panic=-1 quiet"
 # One processor boots in a few seconds.

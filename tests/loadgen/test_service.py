@@ -37,5 +37,5 @@ def test_it_ends_with_all_that_it_started(tmp_path: Path) -> None:
 
 
 def test_a_server_that_does_not_start_is_told_with_its_port(tmp_path: Path) -> None:
-    with pytest.raises(AssertionError, match="no server on port 1$"):
+    with pytest.raises(AssertionError, match=r"no server on port 1$"):
         Service(["false"], 1, tmp_path / "log")

@@ -13,7 +13,7 @@ from s80lab.base import paths
 from s80lab.config.server import load_server
 from s80lab.config.workload import job_text, load_workload
 
-pytestmark = pytest.mark.own_guest
+pytestmark = pytest.mark.guest
 
 
 def test_uw_serves_the_mix_in_the_guest(tmp_path: Path) -> None:

@@ -16,11 +16,10 @@ IMAGE = paths.BUILD / "image" / "debian"
 
 
 @pytest.fixture(scope="session")
-def memory(lab: Lab) -> KernelMemory:
+def memory(whole: Lab) -> KernelMemory:
     """Of the warm checkpoint of imapb at tiny scale."""
-    lab.run_tiny("imapb", "--seeds", "1")
-    (run,) = [run for run in lab.runs() if run.name.startswith("imapb-tiny-s1-")]
-    return KernelMemory(load_kernel(IMAGE), RamFile(lab.checkpoint_of(run) / "ram.img", 1 << 30))
+    (run,) = [run for run in whole.runs() if run.name.startswith("imapb-tiny-s1-")]
+    return KernelMemory(load_kernel(IMAGE), RamFile(whole.checkpoint_of(run) / "ram.img", 1 << 30))
 
 
 @pytest.fixture(scope="session")
