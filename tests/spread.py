@@ -33,6 +33,7 @@ LONG = (
     "tests/capture/test_capture_guest.py",
     "tests/guest/test_disk.py",
     "tests/guest/test_hygiene.py",
+    "tests/servers/test_guest.py",
     "tests/commands/test_servers.py",
     "tests/loadgen/test_scripts.py",
     "tests/loadgen/test_web.py",

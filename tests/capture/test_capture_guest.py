@@ -29,15 +29,15 @@ CAPTURE = (
 
 
 @pytest.fixture(scope="module")
-def lab(whole: Lab, tmp_path_factory: pytest.TempPathFactory) -> Lab:
+def beside(whole: Lab, tmp_path_factory: pytest.TempPathFactory) -> Lab:
     return whole.beside(tmp_path_factory.mktemp("captures"))
 
 
 @pytest.fixture(scope="module")
-def both(lab: Lab) -> Manifest:
-    said = lab.call(*CAPTURE)
+def both(beside: Lab) -> Manifest:
+    said = beside.call(*CAPTURE)
     name = next(line for line in said.splitlines() if line.startswith("capture: ")).removeprefix("capture: ")
-    return Manifest.model_validate_json((lab.captures / f"{name}.json").read_text())
+    return Manifest.model_validate_json((beside.captures / f"{name}.json").read_text())
 
 
 def test_the_full_one_replays_to_the_live_runs_bytes(both: Manifest) -> None:
@@ -55,34 +55,34 @@ def test_the_filtered_one_is_small_and_near_the_live_run(both: Manifest) -> None
     assert points is not None and points < 0.5
 
 
-def test_the_live_run_is_kept_beside_and_is_no_result(lab: Lab, both: Manifest) -> None:
-    folder = lab.captures / both.name
+def test_the_live_run_is_kept_beside_and_is_no_result(beside: Lab, both: Manifest) -> None:
+    folder = beside.captures / both.name
     names = {path.name for path in folder.iterdir()}
     assert {"snapshots.jsonl", "transactions.json", "stats.json", "manifest.json", "report.html"} <= names
     assert not [path for path in folder.iterdir() if path.name.startswith("replay-")]
-    assert not (lab.results / "runs" / both.name).exists()
+    assert not (beside.results / "runs" / both.name).exists()
 
 
-def test_a_capture_that_is_there_is_not_recorded_again(lab: Lab, both: Manifest) -> None:
-    before = (lab.captures / both.name / "filtered.s80c").stat().st_mtime_ns
-    assert f"capture: {both.name}" in lab.call(*CAPTURE)
-    assert (lab.captures / both.name / "filtered.s80c").stat().st_mtime_ns == before
-    assert f"{both.name}: whole" in lab.call("captures", "verify")
+def test_a_capture_that_is_there_is_not_recorded_again(beside: Lab, both: Manifest) -> None:
+    before = (beside.captures / both.name / "filtered.s80c").stat().st_mtime_ns
+    assert f"capture: {both.name}" in beside.call(*CAPTURE)
+    assert (beside.captures / both.name / "filtered.s80c").stat().st_mtime_ns == before
+    assert f"{both.name}: whole" in beside.call("captures", "verify")
 
 
-def test_one_file_cannot_hold_two_forms(lab: Lab) -> None:
-    assert "--out names one file and --form both makes two" in lab.call(*CAPTURE, "--out", "x.s80c", code=2)
+def test_one_file_cannot_hold_two_forms(beside: Lab) -> None:
+    assert "--out names one file and --form both makes two" in beside.call(*CAPTURE, "--out", "x.s80c", code=2)
 
 
-def test_its_own_replay_stands_beside_the_live_run(lab: Lab, both: Manifest) -> None:
-    said = lab.call("replay", both.name, "--form", "full")
+def test_its_own_replay_stands_beside_the_live_run(beside: Lab, both: Manifest) -> None:
+    said = beside.call("replay", both.name, "--form", "full")
     assert "imapb replay" in said and "imapb qemu" in said
 
 
-def test_what_filtering_loses_becomes_a_table(lab: Lab, both: Manifest, tmp_path: Path) -> None:
+def test_what_filtering_loses_becomes_a_table(beside: Lab, both: Manifest, tmp_path: Path) -> None:
     out = tmp_path / "filter-error.json"
     grid = ("--vary", "protocol=mesi,hammer", "--vary", "l2.size=512KiB,8MiB")
-    lab.call("filter-error", both.name, *grid, "--out", str(out))
+    beside.call("filter-error", both.name, *grid, "--out", str(out))
     rows = json.loads(out.read_text())["rows"]
     assert [(row["protocol"], row["l2.size"] >> 10, row["l2.inclusion"]) for row in rows] == [
         ("mesi", 512, "inclusive"),
