@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # make run: from an empty Debian machine to the tables of both mail mixes. Every target can be repeated.
 S80LAB := build/venv/bin/s80lab
+# Two commands at once; fails where either does.
+both = $(1) & other=$$!; $(2); status=$$?; wait $$other && exit $$status
 
 .PHONY: setup build image run test lint docs wheel analysis workflow slurm bench fuzz trixie clean
 .DEFAULT_GOAL := run
@@ -14,16 +16,17 @@ build: setup
 image: build
 	@$(S80LAB) image build
 
-# What other jobs need is compiled while the guest boots on one core.
-run: setup
-	@scripts/build run
+# Python's packages are fetched while the compiler works; what other jobs need is compiled while the guest boots on one core.
+run:
+	@scripts/packages
+	@$(call both,scripts/setup,scripts/build run)
 	@$(S80LAB) image build
-	@scripts/build & others=$$!; $(S80LAB) run imapb imape; status=$$?; wait $$others && exit $$status
+	@$(call both,scripts/build,$(S80LAB) run imapb imape)
 
 # A process more than the machine has processors: some tests wait, for Slurm or for a server.
 test:
-	@scripts/setup test
-	@scripts/build all
+	@scripts/packages test
+	@$(call both,scripts/setup test,scripts/build all)
 	@build/venv/bin/pytest --numprocesses $$(($$(nproc) + 1)) tests
 
 lint:
