@@ -57,6 +57,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
         "install",
         "--quiet",
         "--disable-pip-version-check",
+        "--no-compile",
         "--no-deps",
     ]
     locked: list[str | Path] = ["--require-hashes", "-r", paths.ROOT / "requirements.lock"]

@@ -98,9 +98,16 @@ def test_the_same_seed_gives_the_same_bytes_on_a_busy_host(whole: Lab, tmp_path:
 
 
 def test_another_seed_gives_another_file(whole: Lab) -> None:
-    whole.run_tiny("imapb", "--seeds", "2")
-    one, two = (json.loads((run_of(whole, "imapb", seed) / "stats.json").read_text()) for seed in (1, 2))
-    assert one["region"]["totals"] != two["region"]["totals"]
+    """Any: an earlier test may have measured one."""
+
+    def totals() -> list[object]:
+        stats = [json.loads((run / "stats.json").read_text()) for run in whole.runs() if run.name.startswith("imapb-")]
+        return [one["region"]["totals"] for one in stats]
+
+    if len(totals()) == 1:
+        whole.run_tiny("imapb", "--seeds", "2")
+    one, *others = totals()
+    assert others and one not in others
 
 
 def test_every_instruction_has_a_class_and_an_entry(whole: Lab) -> None:
