@@ -77,7 +77,7 @@ def test_an_answer_can_say_why(claim: str) -> None:
     answer = answers()[claim]
     if answer.rule == "none":
         assert answer.because
-    elif answer.rule == "band":
+    elif answer.rule == "band" and not answer.differs:
         stated = next(one for one in paper.claims() if one.id == claim)
         low, high = (
             (answer.low, answer.high) if (answer.low, answer.high) != (None, None) else (stated.low, stated.high)
@@ -106,7 +106,9 @@ def test_the_numbers_are_those_of_the_database(folders: list[Path], tmp_path: Pa
             for name, estimate in numbers.items():
                 sql = "SELECT value FROM metric JOIN run ON run.id = metric.run WHERE mix = '{}' AND name = '{}'"
                 _, rows = select(database, sql.format(group.mix, name))
-                assert estimate is not None
+                if estimate is None:
+                    assert not finding.claim.about(group.mix)
+                    continue
                 assert estimate.mean == pytest.approx(fmean(value for (value,) in rows))
                 assert estimate.n == len(rows) == 3
                 compared += 1
@@ -228,9 +230,31 @@ def test_unknown_keys_of_an_answer_are_refused() -> None:
         Answer.model_validate({"rule": "none", "becuase": "x"})
 
 
-def test_a_stand_in_is_judged_by_the_claims_about_all_workloads(folders: list[Path]) -> None:
+def test_a_stand_in_is_judged_by_the_claims_about_all_workloads_and_its_own(folders: list[Path]) -> None:
     edit(folders[0], "manifest.json", {"mix": "web"})
+    made_results(folders[:1], {})
     found = by_id(folders[:1])
-    other = "a stand-in is judged by the claims about all workloads alone"
-    assert {found[claim].judgements[0].note for claim in ("C01", "C15", "C17", "C23", "C28")} == {other}
-    assert found["C03"].judgements[0].note != other
+    other = "a stand-in is judged by the claims about all workloads and about what it stands for"
+    for claim in ("C01", "C15", "C16", "C23", "C28"):
+        assert found[claim].judgements[0].note == other
+        assert {*found[claim].numbers[0].values()} <= {None}
+    for claim in ("C03", "C18", "C21", "C22"):
+        assert found[claim].judgements[0].note != other
+        assert found[claim].numbers[0][found[claim].metric] is not None
+
+
+def test_what_stands_for_a_workload_of_the_paper_is_set_beside_its_claims(folders: list[Path]) -> None:
+    """SPECmail has at most 15% of its misses from memory, and 5% are stores that another cache services in M; of
+    others that is said to be almost absent, and the rest is not said."""
+    shares = {"miss_source.all.memory": 0.12, "store_from_m_share.all": 0.05, "session.store_from_m_share.all": 0.05}
+    made_results(folders, shares)
+    for folder in folders[:3]:
+        edit(folder, "manifest.json", {"mix": "pop3"})
+    found = by_id(folders)
+    verdicts = {claim: [one.verdict for one in found[claim].judgements] for claim in ("C07", "C16", "C17")}
+    mail = [group.mix for group in read_groups(folders)].index("pop3")
+    assert verdicts["C16"][mail] == verdicts["C17"][mail] == "agrees"
+    assert verdicts["C16"][1 - mail] == verdicts["C07"][1 - mail] == "not comparable"
+    assert verdicts["C17"][1 - mail] == "differs"
+    assert found["C07"].numbers[1 - mail]["kernel_share.cycles"] is None
+    assert "SPECmail2001 is licensed" in " ".join(found["C16"].reasons)

@@ -30,6 +30,7 @@ class Answer(Strict):
     population: str = ""
     low: float | None = None
     high: float | None = None
+    elsewhere: float | None = None
     read_as: str = ""
     needs: Needs = Needs()
     shown: bool = False

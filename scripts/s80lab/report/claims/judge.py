@@ -109,7 +109,9 @@ def _finding(claim: Claim, answer: Answer, groups: Sequence[Group]) -> Finding:
         answer=answer,
         metric=metric,
         labels=tuple(group.label for group in groups),
-        numbers=tuple({name: group.estimate(name) for name in metrics} for group in groups),
+        numbers=tuple(
+            {name: group.estimate(name) if _of(claim, answer, group) else None for name in metrics} for group in groups
+        ),
         rankings=tuple(tuple(ranked(_responses(group))) if ranking else () for group in groups),
         judgements=tuple(_judge(claim, answer, metric, group, groups) for group in groups),
     )
@@ -121,8 +123,13 @@ def _metric(claim: Claim, answer: Answer, groups: Sequence[Group]) -> str:
     return answer.population if known else claim.metric
 
 
+def _of(claim: Claim, answer: Answer, group: Group) -> bool:
+    """Whether the claim, or what it says of other workloads than its own, is about the group's."""
+    return claim.about(group.mix) or answer.elsewhere is not None
+
+
 def _judge(claim: Claim, answer: Answer, metric: str, group: Group, groups: Sequence[Group]) -> Judgement:
-    if answer.rule == "none":
+    if answer.rule == "none" or not (_of(claim, answer, group) or group.mix in paper.STAND_INS):
         return Judgement("not comparable")
     pair = _pair(group, groups) if answer.rule in ("higher", "alike") else (group,)
     refusal = _refusal(claim, answer, metric, pair)
@@ -135,7 +142,7 @@ def _judge(claim: Claim, answer: Answer, metric: str, group: Group, groups: Sequ
         return alike({name: (_known(pair[0], name), _known(pair[1], name)) for name in answer.alike})
     if answer.rule == "higher":
         return higher(_known(pair[0], metric), _known(pair[1], metric))
-    return in_band(_known(group, metric), _band(claim, answer))
+    return in_band(_known(group, metric), _band(claim, answer, group))
 
 
 def _pair(group: Group, groups: Sequence[Group]) -> tuple[Group, ...]:
@@ -152,8 +159,8 @@ def _setting(group: Group) -> tuple[str, ...]:
 
 def _refusal(claim: Claim, answer: Answer, metric: str, pair: Sequence[Group]) -> str:
     """Why these groups say nothing to this claim; empty where they do."""
-    if paper.ALL_WORKLOADS not in claim.workloads and any(group.mix in paper.STAND_INS for group in pair):
-        return "a stand-in is judged by the claims about all workloads alone"
+    if not all(_of(claim, answer, group) for group in pair):
+        return "a stand-in is judged by the claims about all workloads and about what it stands for"
     if answer.rule in ("higher", "alike") and len(pair) < len(MIXES):
         return "both mixes are needed"
     metrics = [name for name in (metric, *answer.alike) if name]
@@ -177,11 +184,13 @@ def _refusal(claim: Claim, answer: Answer, metric: str, pair: Sequence[Group]) -
     return ""
 
 
-def _band(claim: Claim, answer: Answer) -> Band:
+def _band(claim: Claim, answer: Answer, group: Group) -> Band:
     """In the metric's own unit."""
     scale = 0.01 if claim.unit == "percent" else 1.0
     read = answer.low is not None or answer.high is not None
     low, high = (answer.low, answer.high) if read else (claim.low, claim.high)
+    if not claim.about(group.mix):
+        low, high = None, answer.elsewhere
     return Band.around(*(None if bound is None else bound * scale for bound in (low, high)))
 
 

@@ -42,7 +42,7 @@ def detail(finding: Finding) -> str:
     """In sentences: how the claim is read, what is beside it, why, what tests that, the paper's slip."""
     answer = finding.answer
     sentences = [f"Read as {answer.read_as}." if answer.read_as else ""]
-    if finding.metric != finding.claim.metric:
+    if finding.claim.metric and finding.metric != finding.claim.metric:
         sentences.append(_beside(finding, "of the whole machine", finding.claim.metric))
     sentences += [_beside(finding, words, metric) for words, metric in answer.beside.items()]
     sentences += finding.reasons
@@ -63,7 +63,7 @@ def _ours(finding: Finding) -> list[str]:
         ]
     if not metric or (answer.rule == "none" and not answer.shown):
         return [ABSENT] * len(finding.labels)
-    return [number(numbers[metric], _style(finding.claim.metric)) for numbers in finding.numbers]
+    return [number(numbers[metric], _style(finding.claim.metric or metric)) for numbers in finding.numbers]
 
 
 def _beside(finding: Finding, words: str, metric: str) -> str:
