@@ -130,7 +130,9 @@ unsigned Hierarchy::hit_with_effect(Access a, Block& block) {
     }
     const State next = shared ? cell.next_shared : cell.next_alone;
     if (next != block.state) {
-        if (a.kind == Kind::store && protocol_.state(block.state).counts_as == StateClass::E) {
+        // One that a device's read has made clean counts for what it entered as.
+        if (a.kind == Kind::store && block.entered_in_e &&
+            protocol_.state(block.state).counts_as == StateClass::E) {
             ++stats_.group(Stat::stores_found_e, a.core, a.context);
         }
         leave_e(a.core, block, Stat::e_to_m);
@@ -227,12 +229,7 @@ Hierarchy::Snooped Hierarchy::snoop(unsigned core, Line line, Bus bus) {
         if (cell.next != block.state) {
             leave_e(other, block, Stat::e_downgraded);
             change(block, cell.next);
-            if (!block.writable && !exclusive_ && block.was_in_l1d) {
-                const Cache& l1d = cores_[other].l1d;
-                if (const Cache::Slot copy = l1d.find(line)) {
-                    l1d.block(copy).writable = false;
-                }
-            }
+            protect_l1d(other, line, block);
         }
     }
     if (best != kMaxStates) {
@@ -277,6 +274,16 @@ Hierarchy::Held Hierarchy::held(unsigned core, Line line) const {
 void Hierarchy::change(Block& block, State next) const {
     block.state = next;
     block.writable = protocol_.writable(next);
+}
+
+/// After a change of the block under an inclusive L2: its copy in the L1D may be stored to no longer than it.
+void Hierarchy::protect_l1d(unsigned core, Line line, const Block& block) const {
+    if (!block.writable && !exclusive_ && block.was_in_l1d) {
+        const Cache& l1d = cores_[core].l1d;
+        if (const Cache::Slot copy = l1d.find(line)) {
+            l1d.block(copy).writable = false;
+        }
+    }
 }
 
 /// Called before a block leaves its state: settles what became of a block that entered in E.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The caches of all cores and the bus between them: one access at a time, exact, by the protocol's table.
 // hierarchy.cpp is the bus, hierarchy_inclusive.cpp and hierarchy_exclusive.cpp are the two organisations of
-// a core.
+// a core, hierarchy_device.cpp is what devices do.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -71,6 +71,12 @@ public:
             {line, kind, context, static_cast<std::uint8_t>(core), static_cast<std::uint8_t>(way)},
             held ? slot : Cache::Slot{});
     }
+
+    /// A device reads the line: who has it dirty writes it back and keeps it clean. No cache takes it in, and
+    /// no processor waits.
+    void device_read(Line line);
+    /// A device writes the whole line to memory: no copy is left.
+    void device_write(Line line);
 
     /// Has the host fetch what an access that comes soon and leaves the L1 will look at.
     void prefetch(unsigned core, Line line, Kind kind) const {
@@ -193,6 +199,7 @@ private:
     void invalidate(unsigned core, Line line, Held held);
     Held held(unsigned core, Line line) const;
     void change(Block& block, State next) const;
+    void protect_l1d(unsigned core, Line line, const Block& block) const;
     void leave_e(unsigned core, Block& block, Stat why);
 
     Machine machine_;

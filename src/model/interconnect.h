@@ -34,7 +34,7 @@ public:
     /// The same for one that memory answers: over the bus, then in the line's bank.
     unsigned bus_and_memory(Statistics& stats, Line line);
     /// An evicted block is written back: over the bus to memory, once the request that pushed it out is
-    /// served. Nobody waits for it but who comes after it.
+    /// served. Nobody waits for it but who comes after it. So it is with what a device reads or writes.
     void evicted(Line line) {
         if (!bus_.empty() || !banks_.empty()) {
             evicted_.push_back(line);

@@ -211,6 +211,10 @@ void Player::run(unsigned processor, std::int64_t until) {
             cursor.idle += woken - clock;
             cursor.quiet(clock, woken);
             clock = woken;
+        } else if (event.op >= Op::device_read) {
+            hierarchy_.now(window_begin + clock);
+            event.op == Op::device_read ? hierarchy_.device_read(event.line)
+                                        : hierarchy_.device_write(event.line);
         }
     }
     const std::int64_t cpi = cpi_at<kShared>(processor, clock);

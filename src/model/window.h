@@ -14,12 +14,24 @@
 namespace s80::model {
 
 /// What an event is. The first four are accesses and equal `Kind`.
-enum class Op : std::uint8_t { ifetch, load, store, walk, pass, signal, wait, turn };
+enum class Op : std::uint8_t {
+    ifetch,
+    load,
+    store,
+    walk,
+    pass,
+    signal,
+    wait,
+    turn,
+    device_read,
+    device_write
+};
 
 /// One step of a processor's stream: `delta` instructions after the previous event, it did `op`.
 /// pass: nothing (carries a long delta). signal: sent the interrupt number `line` of this window.
 /// wait: slept until that interrupt. turn: what follows was in the turn number `line` of the window, in
-/// QEMU's order (0 at the beginning of a stream: the turn that the window began in). `way`: of the L1, in
+/// QEMU's order (0 at the beginning of a stream: the turn that the window began in). device_read and
+/// device_write: a device did so to that line at this moment (never in a capture). `way`: of the L1, in
 /// placed windows only.
 struct Event {
     std::uint32_t line = 0;

@@ -31,6 +31,7 @@ Arguments Arguments::parse(int argc, char** argv) {
         {"capture_filtered", &a.capture_filtered},
         {"capture_origin", &a.capture_origin},
         {"order", &a.order},
+        {"dma", &a.dma},
         {"skip", &a.skip},
         {"measure", &a.measure},
         {"window", &a.window},
@@ -65,6 +66,9 @@ Arguments Arguments::parse(int argc, char** argv) {
             throw Error("the plugin argument " + std::string(key) +
                         " is of the measured region, so it needs measure");
         }
+    }
+    if (a.dma != 0 && !(a.capture_full.empty() && a.capture_filtered.empty())) {
+        throw Error("a capture has no accesses of devices: leave the plugin argument dma away");
     }
     if (a.window == 0) {
         throw Error("the plugin argument window must not be 0");

@@ -22,7 +22,8 @@ struct Arguments {
     std::string capture_full;
     std::string capture_filtered;
     std::string capture_origin;
-    std::string order;  ///< file for the order inversions; empty: they are not counted
+    std::string order;      ///< file for the order inversions; empty: they are not counted
+    std::uint64_t dma = 0;  ///< 1: what a module of the kernel copies by memcpy, a device does
     std::uint64_t skip = 0;
     std::uint64_t measure = 0;
     std::uint64_t window = 1'000'000'000;

@@ -78,6 +78,10 @@ Kernel Kernel::load(const std::string& path) {
     const bool outlined = values.contains("symbol.handle_softirqs");
     kernel.soft_interrupts = need(outlined ? "symbol.handle_softirqs" : "symbol.__do_softirq");
     kernel.entries[kernel.soft_interrupts] = Entry::soft_interrupt;
+    const auto known = [&](const std::string& key) { return values.contains(key) ? values[key] : 0; };
+    kernel.copy_begin = known("memcpy.begin");
+    kernel.copy_end = known("memcpy.end");
+    kernel.end = known("symbol._end");
     return kernel;
 }
 

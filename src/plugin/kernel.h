@@ -20,6 +20,10 @@ struct Kernel {
     std::uint64_t stack = 0;
     std::map<std::uint64_t, model::Entry> entries;  ///< by the address of the first instruction
     std::uint64_t soft_interrupts = 0;              ///< the function that handles them
+    // memcpy, all its forms, and where the kernel's own code and data end; 0: nobody told.
+    std::uint64_t copy_begin = 0;
+    std::uint64_t copy_end = 0;
+    std::uint64_t end = 0;
 
     /// Throws model::Error naming what is missing.
     static Kernel load(const std::string& path);
@@ -28,6 +32,12 @@ struct Kernel {
     model::Entry entered_at(std::uint64_t address) const {
         const auto it = entries.find(address);
         return it == entries.end() ? model::Entry::user : it->second;
+    }
+    bool copies(std::uint64_t address) const { return address - copy_begin < copy_end - copy_begin; }
+    /// Whether the code at this address is a module's.
+    bool in_module(std::uint64_t address) const {
+        constexpr std::uint64_t kModulesEnd = 0xffff'ffff'ff00'0000U;
+        return address >= end && address < kModulesEnd;
     }
     /// Whether the instruction at this address stores the task that is switched to: mov
     /// %reg,%gs:current_task.

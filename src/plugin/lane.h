@@ -72,6 +72,9 @@ struct alignas(64) Lane {
     std::uint64_t page_table = 0;      ///< guest-physical address of the top page table (CR3)
     std::uint32_t icr_high = 0;        ///< destination half of the local APIC's command register
     std::uint64_t page_store = 0;      ///< address of the store that hands the clock page over; 0: none due
+    std::uint64_t module_at = 0;       ///< value of `instructions` when a module's code last ran
+    bool device_copy = false;          ///< the memcpy under way is a device's
+    std::array<std::uint64_t, 2> device_lines{};  ///< virtual, that it last read and wrote, plus one
     model::Stream* stream = nullptr;
     std::array<Translation, kTlbEntries> tlb{};
     /// Of a TLB before a hashed page table: address space and page of each entry.

@@ -29,6 +29,9 @@ Recorder::Recorder(const Arguments& arguments, const model::Machine& machine, co
     if (!arguments.kernel.empty()) {
         tasks_.emplace(Kernel::load(arguments.kernel), Classes::load(arguments.classes), ram_);
     }
+    if (dma() && (kernel() == nullptr || kernel()->copy_begin == 0 || kernel()->end == 0)) {
+        throw model::Error("the plugin argument dma needs a kernel file that says where memcpy and _end are");
+    }
     for (unsigned p = 0; p < machine.processors; ++p) {
         lanes_.push_back(std::make_unique<Lane>());
         lanes_.back()->processor = p;

@@ -55,6 +55,10 @@ public:
     /// Before load_or_store, where notes are taken; `recorded`: an event of this slice stands for it.
     void note_access(Lane& lane, const Site& site, std::uint32_t info, std::uint64_t address,
                      model::Kind kind, bool recorded);
+    /// A memcpy begins; for the disk's driver, which is a module, it is the disk that reads and writes.
+    void copy_begins(Lane& lane);
+    /// An access of such a copy.
+    void device_access(Lane& lane, std::uint32_t info, std::uint64_t address, model::Kind kind);
     /// A sample of the profile is due.
     void sample(Lane& lane);
     /// The block behind a conditional branch that the profile follows begins.
@@ -76,6 +80,8 @@ public:
     /// Null where nobody told of it.
     const Kernel* kernel() const { return tasks_ ? &tasks_->kernel() : nullptr; }
     unsigned line_shift() const { return line_shift_; }
+    /// Whether disks read and write memory by themselves.
+    bool dma() const { return arguments_.dma != 0; }
     /// Whether notes are taken of accesses, for the log of misses.
     bool notes() const { return !arguments_.misses.empty(); }
     /// Whether blocks have to know where they lie.

@@ -174,6 +174,29 @@ void Recorder::load_or_store(Lane& lane, std::uint32_t info, std::uint64_t addre
     }
 }
 
+void Recorder::copy_begins(Lane& lane) {
+    constexpr std::uint64_t kCall = 16;  // instructions between the module's last block and here
+    lane.device_copy = lane.instructions - lane.module_at <= kCall;
+    lane.device_lines = {};
+}
+
+void Recorder::device_access(Lane& lane, std::uint32_t info, std::uint64_t address, Kind kind) {
+    std::uint64_t& last = lane.device_lines[kind == Kind::store ? 1 : 0];
+    const std::uint64_t virtual_line = address >> line_shift_;
+    if (!lane.bound() || last == virtual_line + 1) {
+        return;
+    }
+    last = virtual_line + 1;
+    const qemu_plugin_hwaddr* hwaddr = qemu_plugin_get_hwaddr(info, address);
+    if (hwaddr == nullptr || qemu_plugin_hwaddr_is_io(hwaddr)) {
+        return;
+    }
+    if (const std::uint64_t line = qemu_plugin_hwaddr_phys_addr(hwaddr) >> line_shift_; line < lines_) {
+        windows_->add(lane, static_cast<model::Line>(line),
+                      kind == Kind::store ? Op::device_write : Op::device_read);
+    }
+}
+
 void Recorder::expect_page(Lane& lane, std::uint64_t address) {
     constexpr std::uint64_t kSecondWord = 8;
     lane.page_store = address + kSecondWord;

@@ -61,6 +61,26 @@ void on_noted_access(unsigned, qemu_plugin_meminfo_t info, std::uint64_t address
     });
 }
 
+/// The same in memcpy, where disks access memory by themselves.
+template <Kind kind>
+void on_copy_access(unsigned processor, qemu_plugin_meminfo_t info, std::uint64_t address, void* data) {
+    if (current_lane->device_copy) {
+        guarded([&] { recorder().device_access(*current_lane, info, address, kind); });
+    } else if (recorder().notes()) {
+        on_noted_access<kind>(processor, info, address, data);
+    } else {
+        const Site& site = *static_cast<const Site*>(data);
+        on_access<kind>(processor, info, address,
+                        reinterpret_cast<void*>(static_cast<std::uintptr_t>(site.bytes_less_one)));
+    }
+}
+void on_copy(unsigned, void*) {
+    recorder().copy_begins(*current_lane);
+}
+void on_module(unsigned, void*) {
+    current_lane->module_at = current_lane->instructions;
+}
+
 void on_translation_change(unsigned, void*) {
     recorder().translation_changed(*current_lane);
 }
@@ -81,22 +101,27 @@ void on_return(unsigned, void*) {
     guarded([] { recorder().soft_interrupts_may_end(*current_lane); });
 }
 
-void watch(qemu_plugin_insn* insn, const Decoded& d) {
+template <qemu_plugin_vcpu_mem_cb_t load, qemu_plugin_vcpu_mem_cb_t store>
+void watch_accesses(qemu_plugin_insn* insn, void* data) {
+    qemu_plugin_register_vcpu_mem_cb(insn, load, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_R, data);
+    qemu_plugin_register_vcpu_mem_cb(insn, store, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W, data);
+}
+
+/// `copies`: the instruction is one of memcpy, which may be a disk's.
+void watch(qemu_plugin_insn* insn, const Decoded& d, bool copies) {
     const auto on = [insn](qemu_plugin_vcpu_udata_cb_t callback) {
         qemu_plugin_register_vcpu_insn_exec_cb(insn, callback, QEMU_PLUGIN_CB_NO_REGS, nullptr);
     };
-    if (d.touches_memory && recorder().notes()) {
+    if (d.touches_memory && (copies || recorder().notes())) {
         Site* site = &sites.emplace_back(Site{qemu_plugin_insn_vaddr(insn), d.access_bytes - 1});
-        qemu_plugin_register_vcpu_mem_cb(insn, on_noted_access<Kind::load>, QEMU_PLUGIN_CB_NO_REGS,
-                                         QEMU_PLUGIN_MEM_R, site);
-        qemu_plugin_register_vcpu_mem_cb(insn, on_noted_access<Kind::store>, QEMU_PLUGIN_CB_NO_REGS,
-                                         QEMU_PLUGIN_MEM_W, site);
+        if (copies) {
+            watch_accesses<on_copy_access<Kind::load>, on_copy_access<Kind::store>>(insn, site);
+        } else {
+            watch_accesses<on_noted_access<Kind::load>, on_noted_access<Kind::store>>(insn, site);
+        }
     } else if (d.touches_memory) {
         auto* size = reinterpret_cast<void*>(static_cast<std::uintptr_t>(d.access_bytes - 1));
-        qemu_plugin_register_vcpu_mem_cb(insn, on_access<Kind::load>, QEMU_PLUGIN_CB_NO_REGS,
-                                         QEMU_PLUGIN_MEM_R, size);
-        qemu_plugin_register_vcpu_mem_cb(insn, on_access<Kind::store>, QEMU_PLUGIN_CB_NO_REGS,
-                                         QEMU_PLUGIN_MEM_W, size);
+        watch_accesses<on_access<Kind::load>, on_access<Kind::store>>(insn, size);
     }
     if (d.changes_translation) {
         on(on_translation_change);
@@ -122,6 +147,16 @@ void watch_kernel(qemu_plugin_insn* insn, const Decoded& d, const Kernel& kernel
         qemu_plugin_register_vcpu_insn_exec_cb(insn, on_interrupt_return, QEMU_PLUGIN_CB_NO_REGS, nullptr);
     } else if (d.returns && kernel.may_end_soft_interrupts(address)) {
         qemu_plugin_register_vcpu_insn_exec_cb(insn, on_return, QEMU_PLUGIN_CB_R_REGS, nullptr);
+    }
+}
+
+/// What tells whether a memcpy is the disk's: its driver is a module, and calls it.
+void watch_copies(qemu_plugin_insn* insn, const Kernel& kernel, bool last) {
+    const std::uint64_t address = qemu_plugin_insn_vaddr(insn);
+    if (address == kernel.copy_begin) {
+        qemu_plugin_register_vcpu_insn_exec_cb(insn, on_copy, QEMU_PLUGIN_CB_NO_REGS, nullptr);
+    } else if (last && kernel.in_module(address)) {
+        qemu_plugin_register_vcpu_insn_exec_cb(insn, on_module, QEMU_PLUGIN_CB_NO_REGS, nullptr);
     }
 }
 
@@ -170,9 +205,13 @@ void translate(qemu_plugin_tb* tb) {
         if (const auto physical = r.ram().physical(qemu_plugin_insn_haddr(insn))) {
             add_lines(block, *physical, size);
         }
-        watch(insn, d);
+        const bool disks = r.dma() && kernel != nullptr && block.privilege != 0;
+        watch(insn, d, disks && kernel->copies(qemu_plugin_insn_vaddr(insn)));
         if (kernel != nullptr && block.privilege != 0) {
             watch_kernel(insn, d, *kernel, bytes.data(), size);
+        }
+        if (disks) {
+            watch_copies(insn, *kernel, i + 1U == block.instructions);
         }
     }
     if (r.addresses()) {

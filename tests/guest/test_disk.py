@@ -4,21 +4,32 @@
 from __future__ import annotations
 
 import json
+import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.lab import Lab
 
 from s80lab.base import paths
+from s80lab.base.progress import Board
+from s80lab.commands.parts import make_plans, on_board
 from s80lab.config.experiment import load_scale
+from s80lab.experiment import checkpoint
+from s80lab.experiment.plan import Options
+from s80lab.experiment.run import live
 from s80lab.guest.kernel.disks import mounted_disks
 from s80lab.guest.kernel.facts import load_kernel
 from s80lab.guest.kernel.memory import KernelMemory, RamFile
+from s80lab.results.identities import check_run
+from s80lab.results.snapshots import Delta, Snapshots
 
 pytestmark = pytest.mark.guest
 
 PROCESSORS = 4  # they boot in a third of the time
-SETTINGS = ("--set", "scale.storage=disk", "--set", "scale.disk.count=2", "--set", f"processors.count={PROCESSORS}")
+CHOSEN = {"scale.storage": "disk", "scale.disk.count": 2, "processors.count": PROCESSORS}
+SETTINGS = [word for key, value in CHOSEN.items() for word in ("--set", f"{key}={value}")]
+MEASURE, WINDOW = 200_000_000, 40_000_000
 
 
 @pytest.fixture(scope="module")
@@ -61,3 +72,45 @@ def test_the_guests_own_memory_has_two_disks(disks: Lab, run: Path) -> None:
     found = list(mounted_disks(memory))
     assert {disk.name for disk in found} == {"nullb0", "nullb1"}
     assert all(len(disk.statistics) == PROCESSORS for disk in found)
+
+
+def measured(disks: Lab, dma: bool, folder: Path) -> Delta:
+    """A short region from the warm checkpoint."""
+    folder.mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in disks.environment().items():
+            if os.environ.get(name) != value:
+                patch.setenv(name, value)
+        (plan,) = make_plans(["imapb"], Options(scale="tiny", seeds=[1], settings=dict(CHOSEN)))
+        warm = checkpoint.find(plan.warm_name, plan.warm_key)
+        assert warm is not None and plan.scale.disk is not None
+        disk = plan.scale.disk.model_copy(update={"dma": dma})
+        phases = plan.phases.model_copy(update={"measure": MEASURE, "window": WINDOW})
+        plan = replace(plan, phases=phases, scale=plan.scale.model_copy(update={"disk": disk}))
+
+        async def run(board: Board) -> None:
+            await live(plan, warm, folder, board.job("a short region"))
+
+        on_board(run)
+    check_run(folder)
+    return Snapshots.read(folder / "snapshots.jsonl").region()
+
+
+def test_a_disk_that_accesses_memory_by_itself_takes_no_misses(disks: Lab, run: Path, tmp_path: Path) -> None:
+    """What hands requests over are threads of the kernel, which do little else; a processor that copies a written page
+    misses it, and stores to the disk's own pages."""
+    del run  # it has made the checkpoint
+    copied, by_itself = (measured(disks, dma, tmp_path / f"dma-{dma}") for dma in (False, True))
+
+    def a_thousand(region: Delta, kind: str) -> float:
+        of = {"class": "kernel", "privilege": "kernel"}
+        return 1000 * region.total("l2_misses", kind=kind, **of) / region.total("instructions", **of)
+
+    assert copied.guest["disk.writes"] > 0 and by_itself.guest["disk.writes"] > 0
+    assert a_thousand(by_itself, "store") < a_thousand(copied, "store") / 2
+    assert a_thousand(by_itself, "load") < a_thousand(copied, "load")
+
+
+def test_a_capture_has_no_accesses_of_devices(disks: Lab) -> None:
+    said = disks.call("capture", "imapb", "--scale", "tiny", *SETTINGS, "--set", "scale.disk.dma=true", code=2)
+    assert said.endswith("s80lab: a capture has no accesses of devices: leave scale.disk.dma away\n")

@@ -29,6 +29,12 @@ std::string refusal(const std::vector<std::string>& words) {
 
 }  // namespace
 
+TEST(Arguments, ACaptureHasNoAccessesOfDevices) {
+    EXPECT_EQ(refusal({"machine=m", "protocol=p", "out=o", "ram=r", "dma=1", "capture_full=f.s80c"}),
+              "a capture has no accesses of devices: leave the plugin argument dma away");
+    EXPECT_EQ(refusal({"machine=m", "protocol=p", "out=o", "ram=r", "dma=1"}), "accepted");
+}
+
 TEST(Arguments, AllOfThem) {
     const Arguments a =
         parse({"machine=m", "protocol=p", "out=o", "ram=r", "low_ram=3221225472", "state_in=i", "state_out=s",

@@ -51,6 +51,20 @@ TEST(Kernel, EntriesAreToldByTheirSymbols) {
     EXPECT_EQ(kernel.entered_at(0xffffffff81c00081), Entry::user) << "no entry";
 }
 
+TEST(Kernel, CopiesAndModulesAreToldByWhereTheyLie) {
+    const Kernel kernel = Kernel::load(
+        written(kText + std::string("memcpy.begin 0xffffffff819fd520\nmemcpy.end 0xffffffff819fd6b0\n"
+                                    "symbol._end 0xffffffff82a00000\n")));
+    EXPECT_TRUE(kernel.copies(0xffffffff819fd520));
+    EXPECT_TRUE(kernel.copies(0xffffffff819fd6af));
+    EXPECT_FALSE(kernel.copies(0xffffffff819fd51f));
+    EXPECT_FALSE(kernel.copies(0xffffffff819fd6b0));
+    EXPECT_TRUE(kernel.in_module(0xffffffffc0001000));
+    EXPECT_FALSE(kernel.in_module(0xffffffff81c00080));
+    EXPECT_FALSE(kernel.in_module(0xffffffffff600000)) << "vsyscall";
+    EXPECT_FALSE(Kernel::load(written(kText)).copies(0xffffffff819fd520)) << "nobody told";
+}
+
 TEST(Kernel, SoftInterruptsAreHandledWhereTheNewerKernelsDo) {
     const Kernel kernel =
         Kernel::load(written(kText + std::string("symbol.handle_softirqs 0xffffffff8109c450\n")));

@@ -70,6 +70,8 @@ def capture(
     chosen = parse_settings(settings or [])
     options = Options(machine, protocol, scale, one_seed(seed), chosen, server=server, image=image)
     plan, *_ = make_plans([experiment], options)
+    if plan.dma:
+        raise UserError("a capture has no accesses of devices: leave scale.disk.dma away")
     run_pipeline([plan], 1, False, stage)
     skip, measure = lengths(plan.phases, stage, forms, instructions, warm_up)
     recipe = Recipe(plan, forms, _start(plan, stage), skip, measure)

@@ -23,12 +23,14 @@ KERNEL_HZ = 250
 class Disk(Strict):
     """count: disks, over which the users are spread. service_us: what a request takes that has waited in the queue, in
     modelled time; the disk ends it at a tick, so no less than one. page_cache: bytes of memory for what has been read
-    and written; programs: those for the kernel, the servers and their sessions."""
+    and written; programs: those for the kernel, the servers and their sessions. dma: the disk reads and writes memory
+    by itself, past the caches; else the processor that hands a request over does."""
 
     count: int = Field(ge=1, le=32)
     service_us: PositiveInt
     page_cache: Size
     programs: Size
+    dma: bool = False
 
     def ram(self, store_bytes: int) -> int:
         """The guest's memory, whole MiB; the disks are kept in it too."""

@@ -200,6 +200,11 @@ class Plan(SeedPlan):
     def design(self) -> dict[str, object]:
         return self.machine.design() | {"protocol": self.protocol_name} | self.scale.design()
 
+    @property
+    def dma(self) -> bool:
+        """Whether there are disks that access memory by themselves."""
+        return self.scale.disks is not None and self.scale.disks.dma
+
     @cached_property
     def boot(self) -> Boot:
         return Boot(self.machine, self.scale, self.image / "vmlinuz", self.image / "initramfs.cpio")
@@ -243,6 +248,7 @@ class Plan(SeedPlan):
             "classes": text_hash(self.server.classes()),
             "job": text_hash(self.job()),
             "warmup_lengths": value_hash(lengths),
+            **({"dma": "1"} if self.dma else {}),
         }
 
     def run_inputs(self, warm_content: str) -> Inputs:

@@ -62,6 +62,7 @@ def write_inputs(plan: Plan, start: Checkpoint, folder: Path) -> dict[str, objec
         "out": folder,
         "low_ram": low_ram(plan.scale.memory()),
         "window": plan.phases.window,
+        **({"dma": 1} if plan.dma else {}),
     }
 
 

@@ -114,6 +114,9 @@ def test_the_plugins_file_has_one_value_a_line(kernel: Kernel) -> None:
         "do_idle",
     ):
         assert int(values[f"symbol.{name}"], 16) == kernel.symbols.address(name)
+    begin, end = (int(values[f"memcpy.{side}"], 16) for side in ("begin", "end"))
+    assert begin == kernel.symbols.address("memcpy") < end < begin + 4096
+    assert (last := kernel.symbols.at(end - 1)) is not None and "memcpy" in last[0].name
 
 
 def test_system_calls_have_the_numbers_of_the_hosts_headers(kernel: Kernel) -> None:

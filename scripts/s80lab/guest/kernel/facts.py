@@ -21,7 +21,7 @@ from s80lab.image.build import load_image
 
 SYMBOLS, TYPES, CALLS, PLUGIN_FILE = "symbols.txt", "types.btf", "calls.txt", "kernel.txt"
 # Raise when what is kept of a kernel changes.
-FORMAT = 2
+FORMAT = 3
 
 
 @dataclass(frozen=True)

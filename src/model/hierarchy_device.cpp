@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What a device that accesses memory does to the caches. It is no requester of the protocol's tables, for it
+// keeps no copy: its read makes memory current, its write makes all copies stale.
+#include <bit>
+
+#include "model/hierarchy.h"
+
+namespace s80::model {
+
+void Hierarchy::device_read(Line line) {
+    const std::uint32_t word = holders_.of(line);
+    const std::uint32_t holders = word & ~memory_bit_;
+    const OwnCell& load = protocol_.own(OwnEvent::load, protocol_.invalid());
+    const bool shared = std::popcount(word) > 1;  // memory takes it so, or more than one has it
+    for (std::uint32_t mask = holders; mask != 0; mask &= mask - 1) {
+        const auto core = static_cast<unsigned>(std::countr_zero(mask));
+        const Held theirs = held(core, line);
+        Block& block = theirs.cache->block(theirs.slot);
+        if (!protocol_.own(OwnEvent::evict, block.state).writeback) {
+            continue;
+        }
+        ++stats_.core(Stat::l2_writebacks, core);
+        change(block, shared ? load.next_shared : load.next_alone);
+        protect_l1d(core, line, block);
+    }
+    interconnect_.evicted(line);
+}
+
+void Hierarchy::device_write(Line line) {
+    const std::uint32_t word = holders_.of(line);
+    for (std::uint32_t mask = word & ~memory_bit_; mask != 0; mask &= mask - 1) {
+        const auto core = static_cast<unsigned>(std::countr_zero(mask));
+        invalidate(core, line, held(core, line));
+    }
+    if ((word & memory_bit_) != 0) {
+        holders_.remove(line, Holders::kMemory);
+    }
+    interconnect_.evicted(line);
+}
+
+}  // namespace s80::model
