@@ -20,7 +20,7 @@ from s80lab.experiment.plan import Options
 from s80lab.experiment.run import live
 from s80lab.guest.kernel.disks import mounted_disks
 from s80lab.guest.kernel.facts import load_kernel
-from s80lab.guest.kernel.memory import KernelMemory, RamFile
+from s80lab.guest.kernel.memory import PAGE, KernelMemory, RamFile
 from s80lab.results.identities import check_run
 from s80lab.results.snapshots import Delta, Snapshots
 
@@ -30,6 +30,7 @@ PROCESSORS = 4  # they boot in a third of the time
 CHOSEN = {"scale.storage": "disk", "scale.disk.count": 2, "processors.count": PROCESSORS}
 SETTINGS = [word for key, value in CHOSEN.items() for word in ("--set", f"{key}={value}")]
 MEASURE, WINDOW = 200_000_000, 40_000_000
+SCALE = load_scale("tiny", {"storage": "disk", "disk.count": 2})
 
 
 @pytest.fixture(scope="module")
@@ -64,14 +65,26 @@ def test_a_disk_ends_a_request_at_a_tick_and_serves_one_at_a_time(run: Path) -> 
     assert metrics["disk_response_ms"] >= metrics["disk_service_ms"] * 0.9
 
 
-def test_the_guests_own_memory_has_two_disks(disks: Lab, run: Path) -> None:
+@pytest.fixture(scope="module")
+def memory(disks: Lab, run: Path) -> KernelMemory:
+    """The warm guest's."""
     ram = disks.checkpoint_of(run) / "ram.img"
-    scale = load_scale("tiny", {"storage": "disk", "disk.count": 2})
-    assert ram.stat().st_size == scale.memory() < scale.ram
-    memory = KernelMemory(load_kernel(paths.BUILD / "image" / "debian"), RamFile(ram, scale.memory()))
+    assert ram.stat().st_size == SCALE.memory() < SCALE.ram
+    return KernelMemory(load_kernel(paths.BUILD / "image" / "debian"), RamFile(ram, SCALE.memory()))
+
+
+def test_the_guests_own_memory_has_two_disks(memory: KernelMemory) -> None:
     found = list(mounted_disks(memory))
     assert {disk.name for disk in found} == {"nullb0", "nullb1"}
     assert all(len(disk.statistics) == PROCESSORS for disk in found)
+
+
+def test_the_page_cache_has_all_mail(memory: KernelMemory) -> None:
+    """What files have in memory, by the kernel's own count, but for those that lie there alone."""
+    counts, first = memory.kernel.types.enumerators("node_stat_item"), memory.kernel.symbols.address("vm_node_stat")
+    files, in_memory = (memory.word(first + 8 * counts[name]) for name in ("NR_FILE_PAGES", "NR_SHMEM"))
+    assert SCALE.disk is not None
+    assert SCALE.store_bytes() * 0.98 < (files - in_memory) * PAGE < SCALE.disk.page_cache
 
 
 def measured(disks: Lab, dma: bool, folder: Path) -> Delta:
