@@ -17,7 +17,7 @@ def profile(name: str, **changes: Any) -> Workload:
     return load_workload(name).model_copy(update={"incoming_per_s": 2.0, **changes})
 
 
-def job(workload: Workload, seed: int = 1, think_ms: float = 10, clients: int = USERS, measure_s: float = 4) -> str:
+def job(workload: Workload, seed: int = 1, think_ms: float = 40, clients: int = USERS, measure_s: float = 4) -> str:
     return job_text(
         workload, clients=clients, users=USERS, seed=seed, think_ms=think_ms, warmup_s=1, measure_s=measure_s
     )

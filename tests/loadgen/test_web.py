@@ -31,7 +31,7 @@ def web_system() -> Iterator[WebSystem]:
 
 def run(system: WebSystem, folder: Path) -> Outcome:
     job = folder / "job"
-    job.write_text(job_text("web", clients=CLIENTS, users=CLIENTS, seed=1, think_ms=20, warmup_s=0.5, measure_s=3))
+    job.write_text(job_text("web", clients=CLIENTS, users=CLIENTS, seed=1, think_ms=100, warmup_s=0.5, measure_s=3))
     return collect(launch(job, *system.addresses))
 
 

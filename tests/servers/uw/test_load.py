@@ -16,7 +16,7 @@ NO_ERRORS = {"protocol": 0, "connection": 0, "missing": 0, "smtp": 0}
 
 
 def run(system: UwServer, folder: Path, workload: Workload, **settings: Any) -> Outcome:
-    values = {"clients": USERS, "users": USERS, "seed": 1, "think_ms": 10, "warmup_s": 1, "measure_s": 4, **settings}
+    values = {"clients": USERS, "users": USERS, "seed": 1, "think_ms": 40, "warmup_s": 1, "measure_s": 4, **settings}
     job = folder / "job"
     job.write_text(job_text(workload, **values))
     return collect(launch(job, "--imap", f"127.0.0.1:{system.imap}", "--smtp", f"127.0.0.1:{system.smtp}"))
