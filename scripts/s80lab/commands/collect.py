@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from s80lab.base import paths
+from s80lab.base.staging import held
 from s80lab.base.strict import shown
 from s80lab.results.collect import collect
 
@@ -20,7 +22,13 @@ def collect_command(
     ] = None,
 ) -> None:
     """Copies whole runs of other hosts into the lab's results and enters all into its database, in one transaction."""
-    done = collect(folders or [paths.runs()], paths.runs(), paths.database())
+
+    def waiting() -> None:
+        print(f"collect: waiting for another one at work in {shown(paths.results())}", file=sys.stderr)
+
+    # What is missing there, a second one would copy too.
+    with held(paths.results() / ".collect.lock", waiting):
+        done = collect(folders or [paths.runs()], paths.runs(), paths.database())
     print(
         f"{done.runs} runs: {done.copied} copied to {shown(paths.runs())}, {done.entered} entered into "
         f"{shown(paths.database())}, the others were there"
