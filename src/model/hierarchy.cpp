@@ -130,9 +130,7 @@ unsigned Hierarchy::hit_with_effect(Access a, Block& block) {
     }
     const State next = shared ? cell.next_shared : cell.next_alone;
     if (next != block.state) {
-        // One that a device's read has made clean counts for what it entered as.
-        if (a.kind == Kind::store && block.entered_in_e &&
-            protocol_.state(block.state).counts_as == StateClass::E) {
+        if (a.kind == Kind::store && protocol_.state(block.state).counts_as == StateClass::E) {
             ++stats_.group(Stat::stores_found_e, a.core, a.context);
         }
         leave_e(a.core, block, Stat::e_to_m);

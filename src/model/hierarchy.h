@@ -72,8 +72,8 @@ public:
             held ? slot : Cache::Slot{});
     }
 
-    /// A device reads the line: who has it dirty writes it back and keeps it clean. No cache takes it in, and
-    /// no processor waits.
+    /// A device reads the line: who has it dirty writes it back and keeps it shared. No cache takes it in,
+    /// and no processor waits.
     void device_read(Line line);
     /// A device writes the whole line to memory: no copy is left.
     void device_write(Line line);

@@ -8,11 +8,9 @@
 namespace s80::model {
 
 void Hierarchy::device_read(Line line) {
-    const std::uint32_t word = holders_.of(line);
-    const std::uint32_t holders = word & ~memory_bit_;
-    const OwnCell& load = protocol_.own(OwnEvent::load, protocol_.invalid());
-    const bool shared = std::popcount(word) > 1;  // memory takes it so, or more than one has it
-    for (std::uint32_t mask = holders; mask != 0; mask &= mask - 1) {
+    // As after a read of another core: the owner cannot know that the device keeps no copy.
+    const State clean = protocol_.own(OwnEvent::load, protocol_.invalid()).next_shared;
+    for (std::uint32_t mask = holders_.of(line) & ~memory_bit_; mask != 0; mask &= mask - 1) {
         const auto core = static_cast<unsigned>(std::countr_zero(mask));
         const Held theirs = held(core, line);
         Block& block = theirs.cache->block(theirs.slot);
@@ -20,7 +18,7 @@ void Hierarchy::device_read(Line line) {
             continue;
         }
         ++stats_.core(Stat::l2_writebacks, core);
-        change(block, shared ? load.next_shared : load.next_alone);
+        change(block, clean);
         protect_l1d(core, line, block);
     }
     interconnect_.evicted(line);
