@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 from tests.forked import call, command
 
 # Of what must end at all, however busy the host.
@@ -45,6 +46,14 @@ class Lab:
 
     def environment(self) -> dict[str, str]:
         return os.environ | self.own()
+
+    @contextmanager
+    def entered(self) -> Iterator[None]:
+        """In this process too, as its commands are."""
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in self.own().items():
+                patch.setenv(name, value)
+            yield
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """The command in the background, its output in pipes; it heeds Ctrl-C even where the tests were told not to."""

@@ -124,8 +124,7 @@ def measured(whole: Lab, tmp_path_factory: pytest.TempPathFactory) -> Measure:
     @cache
     def at(load: str, latency_factor: int) -> Measured:
         tiny = tiny_plan(latency_factor)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("S80LAB_CHECKPOINTS", str(whole.checkpoints))
+        with whole.entered():
             ready = checkpoint.find(tiny.ready_name, tiny.ready_key)
         assert ready is not None
         return measure(tiny, ready, load, tmp_path_factory.mktemp("clock"))

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -46,10 +45,7 @@ class Logged:
 
 @pytest.fixture(scope="module")
 def logged(whole: Lab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Logged]:
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in whole.environment().items():
-            if os.environ.get(name) != value:
-                patch.setenv(name, value)
+    with whole.entered():
         (plan,) = make_plans(["imapb"], Options(scale="tiny", seeds=[1]))
         warm = checkpoint.find(plan.warm_name, plan.warm_key)
         assert warm is not None

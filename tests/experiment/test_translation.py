@@ -3,20 +3,16 @@
 
 from __future__ import annotations
 
-import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.experiment.short_region import short_region
 from tests.lab import Lab
 
-from s80lab.base.progress import Board
-from s80lab.commands.parts import make_plans, on_board
+from s80lab.commands.parts import make_plans
 from s80lab.experiment import checkpoint
 from s80lab.experiment.plan import Options
-from s80lab.experiment.run import live
-from s80lab.results.identities import check_run
-from s80lab.results.snapshots import Delta, Snapshots
+from s80lab.results.snapshots import Delta
 
 pytestmark = pytest.mark.guest
 
@@ -25,26 +21,14 @@ MEASURE, WINDOW = 120_000_000, 20_000_000
 
 def measured(lab: Lab, walks: str, folder: Path) -> Delta:
     """A short region from the ready checkpoint, with cold caches."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in lab.environment().items():
-            if os.environ.get(name) != value:
-                patch.setenv(name, value)
+    with lab.entered():
         (plan,) = make_plans(["imapb"], Options(scale="tiny", seeds=[1], settings={"translation.walks": walks}))
         ready = checkpoint.find(plan.ready_name, plan.ready_key)
         assert ready is not None, "the guest does not see how the model translates"
-        plan = replace(plan, phases=plan.phases.model_copy(update={"measure": MEASURE, "window": WINDOW}))
-
-        async def run(board: Board) -> None:
-            await live(plan, ready, folder, board.job(walks))
-
-        on_board(run)
-    check_run(folder)
-    return Snapshots.read(folder / "snapshots.jsonl").region()
+        return short_region(plan, ready, folder, MEASURE, WINDOW)
 
 
 def test_a_hashed_table_is_looked_into_less_often_and_missed_more(whole: Lab, tmp_path: Path) -> None:
-    for name in ("x86", "hashed"):
-        (tmp_path / name).mkdir()
     x86, hashed = (measured(whole, name, tmp_path / name) for name in ("x86", "hashed"))
 
     def walks(region: Delta, what: str) -> float:

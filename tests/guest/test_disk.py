@@ -4,25 +4,22 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.experiment.short_region import short_region
 from tests.lab import Lab
 
 from s80lab.base import paths
-from s80lab.base.progress import Board
-from s80lab.commands.parts import make_plans, on_board
+from s80lab.commands.parts import make_plans
 from s80lab.config.experiment import load_scale
 from s80lab.experiment import checkpoint
 from s80lab.experiment.plan import Options
-from s80lab.experiment.run import live
 from s80lab.guest.kernel.disks import mounted_disks
 from s80lab.guest.kernel.facts import load_kernel
 from s80lab.guest.kernel.memory import PAGE, KernelMemory, RamFile
-from s80lab.results.identities import check_run
-from s80lab.results.snapshots import Delta, Snapshots
+from s80lab.results.snapshots import Delta
 
 pytestmark = pytest.mark.guest
 
@@ -89,24 +86,13 @@ def test_the_page_cache_has_all_mail(memory: KernelMemory) -> None:
 
 def measured(disks: Lab, dma: bool, folder: Path) -> Delta:
     """A short region from the warm checkpoint."""
-    folder.mkdir()
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in disks.environment().items():
-            if os.environ.get(name) != value:
-                patch.setenv(name, value)
+    with disks.entered():
         (plan,) = make_plans(["imapb"], Options(scale="tiny", seeds=[1], settings=dict(CHOSEN)))
         warm = checkpoint.find(plan.warm_name, plan.warm_key)
         assert warm is not None and plan.scale.disk is not None
         disk = plan.scale.disk.model_copy(update={"dma": dma})
-        phases = plan.phases.model_copy(update={"measure": MEASURE, "window": WINDOW})
-        plan = replace(plan, phases=phases, scale=plan.scale.model_copy(update={"disk": disk}))
-
-        async def run(board: Board) -> None:
-            await live(plan, warm, folder, board.job("a short region"))
-
-        on_board(run)
-    check_run(folder)
-    return Snapshots.read(folder / "snapshots.jsonl").region()
+        plan = replace(plan, scale=plan.scale.model_copy(update={"disk": disk}))
+        return short_region(plan, warm, folder, MEASURE, WINDOW)
 
 
 def test_a_disk_that_accesses_memory_by_itself_takes_no_misses(disks: Lab, run: Path, tmp_path: Path) -> None:

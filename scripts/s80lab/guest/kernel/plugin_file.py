@@ -23,8 +23,8 @@ SYMBOLS = re.compile(
     r"|do_idle|cpu_startup_entry|default_idle|default_idle_call|arch_cpu_idle|cpu_idle_poll.*|cpuidle_enter|cpuidle_enter_state"
     r"|__per_cpu_offset|__per_cpu_(start|end|load)|init_task|init_top_pgt|_text|_etext|_stext|_end|begin_new_exec|__set_task_comm"
 )
-# A processor without `rep movs` of bytes takes another form of it, which lies beside the first.
-PAGE = 4096
+# A processor without `rep movs` of bytes takes another form of it, which lies no further away than this.
+NEAR = 4096
 COPIES = re.compile(r"(__)?memcpy(_erms|_orig)?")
 
 
@@ -41,7 +41,7 @@ def _lines(version: str, symbols: Symbols, types: Types) -> Iterator[str]:
     for name in FIELDS:
         yield f"task_struct.{name} {types.offset(f'task_struct.{name}')}"
     begin = symbols.address("memcpy")
-    last = max(s.address for s in symbols.placed if COPIES.fullmatch(s.name) and begin <= s.address < begin + PAGE)
+    last = max(s.address for s in symbols.placed if COPIES.fullmatch(s.name) and begin <= s.address < begin + NEAR)
     yield f"memcpy.begin {begin:#x}"
     yield f"memcpy.end {min(s.address for s in symbols.placed if s.address > last):#x}"
     yield from sorted({f"symbol.{s.name} {s.address:#x}" for s in symbols.placed if SYMBOLS.fullmatch(s.name)})
