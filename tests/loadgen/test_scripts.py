@@ -225,7 +225,7 @@ LOGIN = ["connect", "login", "select INBOX"]
 
 
 def follow(steps: list[Any], lie: dict[bytes, bytes], folder: Path, **script: Any) -> Outcome:
-    """What one client says of a server that says these things."""
+    """What one client says of a server that says these things to a command, or to it and its first argument."""
     certificate = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     certificate.load_cert_chain(*make_certificate(folder))
     said = TRUTH | lie
@@ -236,8 +236,9 @@ def follow(steps: list[Any], lie: dict[bytes, bytes], folder: Path, **script: An
                 with certificate.wrap_socket(listening.accept()[0], True) as client:
                     client.sendall(b"* OK ready\r\n")
                     for line in client.makefile("rb"):
-                        tag, command = line.split()[:2]
-                        answer = said[command.upper()].replace(b"\r\na ", b"\r\n" + tag + b" ")
+                        tag, command, *arguments = line.split()
+                        words = [command.upper(), *arguments[:1]]
+                        answer = said.get(b" ".join(words), said[words[0]]).replace(b"\r\na ", b"\r\n" + tag + b" ")
                         client.sendall((tag + answer[1:] if answer.startswith(b"a ") else answer) + b"\r\n")
 
     with socket.create_server(("127.0.0.1", 0)) as listening:
@@ -274,6 +275,13 @@ def test_a_script_that_has_nothing_to_do_ends_all_the_same(tmp_path: Path) -> No
     result = good(follow(["body"], empty, tmp_path, think="constant 0", start=LOGIN))
     assert result["transactions"]["S0"]["count"] > 0
     assert "fetch" not in json.dumps(result["commands"])
+
+
+def test_another_mailbox_has_other_messages(tmp_path: Path) -> None:
+    short = {b'SELECT "Sent"': b"* 1 EXISTS\r\na OK selected", b"STORE 2": b"a BAD no such message"}
+    steps = ["select INBOX", "body", "select Sent", "store Seen"]
+    result = good(follow(steps, short, tmp_path, think="constant 0", start=LOGIN))
+    assert counts(result)["imap store"] > 0
 
 
 def test_a_step_without_a_connection_says_so(tmp_path: Path) -> None:

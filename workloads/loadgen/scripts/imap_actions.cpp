@@ -54,7 +54,7 @@ Task list(ScriptClient& client, const Step& step) {
 Task select(ScriptClient& client, const Step& step) {
     co_await say(client, "select", "SELECT \"" + step.word + "\"");
     if (client.reading().mailbox != step.word) client.reading() = {step.word, 0, 0, 0, 0};
-    client.reading().next = client.reading().end = 0;
+    client.reading().next = client.reading().end = client.imap().remembered = 0;
 }
 
 /// One FETCH of all messages, of the last (whose UID was the highest when it was looked last, and those above
