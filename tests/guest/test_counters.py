@@ -54,6 +54,16 @@ def test_the_tasks_are_those_of_the_servers_and_their_clients(warm: KernelMemory
 
 
 @pytest.mark.guest
+def test_no_client_waits_for_a_processor_of_the_servers(warm: KernelMemory) -> None:
+    fifo = 1  # SCHED_FIFO, include/uapi/linux/sched.h
+    processes = [task for task in tasks(warm) if not task.kernel_thread]
+    real_time = [task.comm for task in processes if warm.value(task.address, "task_struct.policy") == fifo]
+    assert real_time == ["s80-loadgen"]
+    limit = warm.integer(warm.kernel.symbols.address("sysctl_sched_rt_runtime"), 4)
+    assert limit == 2**32 - 1  # none
+
+
+@pytest.mark.guest
 def test_virtual_addresses_are_found_by_the_page_tables(warm: KernelMemory) -> None:
     banner = warm.kernel.symbols.address("linux_banner")
     assert warm.text(banner).startswith(f"Linux version {warm.kernel.version} ")

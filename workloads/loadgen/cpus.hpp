@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The processors of the guest, visited one after the other.
+// The processors of the guest: visited one after the other, and shared with its servers.
 #pragma once
 
 #include <functional>
@@ -9,5 +9,9 @@ namespace s80::loadgen {
 /// Calls `visit` once on every CPU that the caller may run on, pinned to it, then lets the caller run on all
 /// of them again.
 void on_each_cpu(const std::function<void(unsigned cpu)>& visit);
+
+/// The caller runs as soon as it can: before every process of the servers. Throws Fatal where that is not
+/// allowed.
+void run_before_others();
 
 }  // namespace s80::loadgen

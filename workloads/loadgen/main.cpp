@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "cpus.hpp"
 #include "failure.hpp"
 #include "fwcfg.hpp"
 #include "load.hpp"
@@ -147,6 +148,9 @@ bool generate(const Options& options) {
     world.trace = options.trace;
     prepare_to_throw();
     Pace pace(clock);
+    // It stands for machines of their own: a client that has a reply does not wait for a processor of the
+    // server's.
+    if (options.guest) run_before_others();
     Load load(world, options.guest ? &pace : nullptr);
     load.log_in();
     if (world.fatal.empty()) output::ready();
