@@ -32,8 +32,13 @@ parameter() {
 cpus=2
 addresses=""
 server_prepare() { :; }
+settle_storage() { :; }
 . /usr/lib/s80lab/server.conf
 . /usr/lib/s80lab/server.sh
 [ "$STORE" = none ] || . /usr/lib/s80lab/store.sh
 server_start
-s80-loadgen --job /job --insecure $addresses >&3
+s80-loadgen --job /job --insecure $addresses >&3 || {
+    code=$?
+    tail -n 20 /run/*.log  # what the server says of it
+    exit $code
+}
