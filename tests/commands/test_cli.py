@@ -49,9 +49,9 @@ def test_one_sentence(empty: Lab, arguments: list[str], sentence: str) -> None:
 
 def test_list_names_what_there_is(empty: Lab) -> None:
     lines = empty.call("list").splitlines()
-    names = "clientscaler, figure1, figure1-disk, figure5, imapb, imape, jbb, pop3, ruby-sweep, servers, uw, web"
+    names = "clientscaler, figure1, figure1-disk, figure5, imapb, imape, jbb, pop3, ruby-sweep, servers, uw, web, zvm"
     assert f"experiments: {names}" in lines
-    assert "scales: paper, sixteenth, small, tiny" in lines
+    assert "scales: light, paper, sixteenth, small, tiny" in lines
 
 
 def test_doctor_finds_nothing_missing_where_the_image_is_built(lab: Lab) -> None:

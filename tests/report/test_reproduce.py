@@ -27,7 +27,7 @@ def test_what_a_figure_is_made_from_is_there(figure: FigureOf) -> None:
     if figure.coherence:
         return
     assert swept == [False] * len(swept) or swept == [True], "a sweep is a figure of its own"
-    assert bool(figure.pictures) or figure.profile or swept == [True]
+    assert bool(figure.pictures or figure.profile or figure.study) or swept == [True]
     assert not figure.claims or swept != [True], "a sweep has ratios; claims are judged on runs of one design"
     assert set(figure.pictures) <= PICTURES.keys()
     for ratio in figure.ratios:

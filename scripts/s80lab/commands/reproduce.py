@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`s80lab reproduce`: the paper's figures, from nothing to one page."""
+"""`s80lab reproduce`: the paper's figures and the other studies' tables, from nothing to one page."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def reproduce_command(
     jobs: Jobs = 0,
     as_json: AsJson = False,
 ) -> None:
-    """The figures of the paper, measured here: what is lacking is run, and one page sets all beside the paper's words.
-    Interrupted and started again it goes on."""
+    """The figures of the paper and the tables of the other studies, measured here: what is lacking is run, and one page
+    sets all beside their words. Interrupted and started again it goes on."""
     chosen = load_figures(figures or [])
     run = [figure for figure in chosen if not figure.coherence]
     plans = _plans(run, Options(scale=scale, seeds=parse_seeds(seeds))) if run else []
@@ -54,7 +54,7 @@ def reproduce_command(
     console = wide_console()
     for one in shown:
         console.rule(one.figure.title, align="left")
-        console.print(f"The paper: {one.figure.says}", style="italic", highlight=False)
+        console.print(f"{one.figure.whose}: {one.figure.says}", style="italic", highlight=False)
         for table in one.tables:
             print_table(table, console, details=True)
     print(f"report: {page}")

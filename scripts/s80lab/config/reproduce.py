@@ -30,7 +30,8 @@ class Ratio(Strict):
 class FigureOf(Strict):
     """One figure of the paper. pictures: of a report over the experiments' runs; profile: the functions of their first
     seed; claims: identifiers in results/paper/claims.tsv; ratios: of a sweep. coherence: one table over whatever runs
-    of the experiments there are, on any server; nothing is run for it."""
+    of the experiments there are, on any server; nothing is run for it. study: another study than the paper, in
+    results/paper, whose own tables are set beside the runs."""
 
     name: str
     title: str
@@ -41,6 +42,12 @@ class FigureOf(Strict):
     claims: list[str] = Field(default_factory=list)
     ratios: list[Ratio] = Field(default_factory=list)
     coherence: bool = False
+    study: str = ""
+
+    @property
+    def whose(self) -> str:
+        """Who states what is said."""
+        return "The study" if self.study else "The paper"
 
 
 class Reproduction(Strict):

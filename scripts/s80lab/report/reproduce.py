@@ -19,8 +19,12 @@ from s80lab.report.files import write_files
 from s80lab.report.guest import guest_notes
 from s80lab.report.page import Topic, origins, render
 from s80lab.report.profile import has_profile, profile_tables, read_profile
+from s80lab.report.study import study_tables
 from s80lab.report.sweep import ratio_table, sweep_groups, sweep_picture, sweep_table, swept
 from s80lab.report.tables import Table, comparison_note, verdicts
+from s80lab.results.study import load_answers
+
+PAPER = "Koka and Lipasti, Characterization of an IMAP Server on a Shared-Memory Multiprocessor"
 
 
 @dataclass(frozen=True)
@@ -41,11 +45,16 @@ def show_figure(figure: FigureOf, runs: Mapping[str, Sequence[Path]]) -> Shown:
         groups = coherence_groups(folders)
         return Shown(figure, groups, draw(groups, figure.pictures), [coherence_table(groups)])
     profiles = _profiles(folders) if figure.profile else []
-    if swept(read_manifest(folders[0])):
+    is_swept = swept(read_manifest(folders[0]))
+    if figure.study and not is_swept:
+        groups = read_groups(folders)
+        return Shown(figure, groups, draw(groups, figure.pictures), study_tables(figure.study, groups))
+    if is_swept:
         (name,) = figure.experiments
         groups, metrics = sweep_groups(folders), load_experiment(name, {}).show
         picture = sweep_picture(groups, metrics, figure.name)
-        tables = [ratio_table(groups, figure.ratios)] if figure.ratios else []
+        tables = study_tables(figure.study, groups) if figure.study else []
+        tables += [ratio_table(groups, figure.ratios)] if figure.ratios else []
         return Shown(figure, groups, [picture], [*tables, sweep_table(name, groups, metrics), *profiles])
     groups = read_groups(folders)
     tables = [_of_claims(figure, groups)] if figure.claims else []
@@ -66,14 +75,18 @@ def _profiles(folders: Sequence[Path]) -> list[Table]:
 
 def write_page(shown: Sequence[Shown], folder: Path) -> Path:
     """report.html with every figure, and the pictures as files beside it; returns the page."""
-    topics = [Topic(one.figure.title, one.pictures, one.tables, f"The paper: {one.figure.says}") for one in shown]
+    topics = [
+        Topic(one.figure.title, one.pictures, one.tables, f"{one.figure.whose}: {one.figure.says}") for one in shown
+    ]
     # A group is of several figures.
     groups = list({_names(group): group for one in shown for group in one.groups}.values())
     first = groups[0].runs[0].manifest
+    papers = [PAPER for one in shown if not one.figure.study]
+    studies = [load_answers(one.figure.study).title for one in shown if one.figure.study]
     page = render(
-        "The paper, figure by figure",
-        "Koka and Lipasti, Characterization of an IMAP Server on a Shared-Memory Multiprocessor: what it states "
-        f"and what was measured here. Scale {first['scale']}, engine {first['engine']}. Times are the model's.",
+        "The paper, figure by figure" if papers else "The other studies",
+        f"{', '.join(dict.fromkeys(papers + studies))}: what is stated there and what was measured here. "
+        f"Scale {first['scale']}, engine {first['engine']}. Times are the model's.",
         verdicts=verdicts(groups),
         notes=[*guest_notes(groups), comparison_note(groups[:1])],
         topics=topics,

@@ -88,6 +88,7 @@ _COUNTED = {
     "softirq.rcu": "soft interrupts: RCU",
     "softirq.tasklet": "soft interrupts: tasklet",
 }
+_PROTOCOLS = {"imap": "IMAP", "pop3": "POP3", "smtp": "SMTP"}
 _NAMES = {
     "imap": "imap (sessions)",
     "imap-login": "imap-login (TLS)",
@@ -175,6 +176,7 @@ SECTIONS: tuple[Section, ...] = (
             *_each("e_share_of", _OTHERS, PERCENT, head="E share"),
             *_each("l2_mpki_of", _CLASSES, THREE, head="L2 misses per 1000 instructions"),
             *_each("upgrade_pki_of", _CLASSES, THREE, head="upgrades per 1000 instructions"),
+            *_each("class_processors", _CLASSES, TWO, head="processors busy"),
         ),
         "By the process that ran, or that an interrupt came upon; a block is of the class that brought it in. "
         "Memory's and E share of sessions stand above.",
@@ -290,6 +292,17 @@ SECTIONS: tuple[Section, ...] = (
         "Modelled time. Interactive law: (clients in service + throughput x think) / clients; utilisation law: "
         "throughput x busy time a transaction / busy time a second. Both are 1 where the clock is right. Little's law: "
         "throughput x response / clients in service: what is not 1 of it was cut off at the region's ends.",
+    ),
+    Section(
+        "Requests of scripts",
+        (
+            *_each("request_rate", _PROTOCOLS, ONE, head="requests a second"),
+            *_each("request_ms", _PROTOCOLS, TWO, head="mean response, ms"),
+            *_each(
+                "request_cpu_ms.imap", _CLASSES, THREE, head="processor time of each class for a request by IMAP, ms"
+            ),
+        ),
+        "A request is a command that was answered; connections are none.",
     ),
     Section(
         "The guest's kernel",

@@ -7,6 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from s80lab.results.metrics.derive import stats
 from s80lab.results.snapshots import Snapshots
 
@@ -35,7 +37,23 @@ def test_commands_are_told_by_protocol_name_and_size(run_dir: Path) -> None:
     assert len([name for name in found if name.startswith("command_ms.")]) == 3 * 5
 
 
+def test_requests_are_the_commands_of_a_protocol_without_its_connections(run_dir: Path) -> None:
+    load = json.loads((run_dir / "transactions.json").read_text())
+    slow = {"protocol": "imap", "command": "noop", "count": 9, "latency_ns": LATENCY | {"mean": 4_000_000}}
+    connect = {"protocol": "smtp", "command": "connect", "count": 5, "latency_ns": LATENCY}
+    found = metrics(run_dir, load | {"commands": [*COMMANDS, slow, connect]})
+    seconds = Snapshots.read(run_dir / "snapshots.jsonl").region().clock_ns / 1e9
+    assert found["request_rate.imap"] * seconds == pytest.approx(20)
+    assert found["request_rate_per_client.imap"] * load["clients"] == pytest.approx(found["request_rate.imap"])
+    assert found["request_ms.imap"] == pytest.approx((11 * 2 + 9 * 4) / 20)
+    assert "request_rate.smtp" not in found
+    busy_ms = {name.rsplit(".", 1)[-1]: value for name, value in found.items() if "request_cpu_ms.imap." in name}
+    for label, milliseconds in busy_ms.items():
+        assert milliseconds * 20 == pytest.approx(found[f"class_processors.{label}"] * seconds * 1e3)
+    assert busy_ms["session"] > 0
+
+
 def test_other_loads_and_replays_have_no_row_of_them(run_dir: Path) -> None:
     load = json.loads((run_dir / "transactions.json").read_text())
     for result in (load, None):
-        assert not any(name.startswith("command_") for name in metrics(run_dir, result))
+        assert not any(name.startswith(("command_", "request_")) for name in metrics(run_dir, result))

@@ -38,6 +38,17 @@ def _class_share(m: Measurement, label: str) -> Value:
 
 
 @metric(
+    "class_processors",
+    "processors",
+    "busy time of each class of processes a second",
+    "busy_cycles / (clock_hz x clock_ns)",
+)
+@_of_each
+def _class_processors(m: Measurement, label: str) -> Value:
+    return ratio(cycles(m.region, **{"class": label}), m.region.header.clock_hz * m.seconds)
+
+
+@metric(
     "miss_source_of",
     "share",
     "who serviced the L2 misses of each class of processes",

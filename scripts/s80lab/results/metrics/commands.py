@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from s80lab.results.metrics.cycles import cycles, told
 from s80lab.results.metrics.registry import Measurement, Value, metric, ratio
 
 TIMES = ("mean", "p50", "p90", "p95", "p99")
@@ -49,3 +51,71 @@ def _command_ms(m: Measurement) -> Value:
 
 def _ms(time: str, command: Mapping[str, Any]) -> Value:
     return int(command["latency_ns"][time]) / 1e6
+
+
+def _requests(m: Measurement) -> dict[str, Sequence[Mapping[str, Any]]]:
+    """The commands of each protocol; a connection is none."""
+    found: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for command in (m.result or {}).get("commands", ()):
+        if command["command"] != "connect":
+            found[str(command["protocol"])].append(command)
+    return dict(found)
+
+
+def _count(commands: Sequence[Mapping[str, Any]]) -> int:
+    return sum(int(command["count"]) for command in commands)
+
+
+@metric(
+    "request_rate",
+    "per modelled second",
+    "commands of scripts that were answered, all of a protocol together, without connections",
+    "sum of counts / clock_ns",
+)
+def _request_rate(m: Measurement) -> Value:
+    return {protocol: ratio(_count(commands), m.seconds) for protocol, commands in _requests(m).items()}
+
+
+@metric(
+    "request_rate_per_client",
+    "per modelled second",
+    "request_rate for each client of the load",
+    "request_rate / clients",
+)
+def _request_rate_per_client(m: Measurement) -> Value:
+    return {
+        protocol: ratio(_count(commands), m.seconds * int(m.load["clients"]))
+        for protocol, commands in _requests(m).items()
+    }
+
+
+@metric(
+    "request_ms",
+    "ms",
+    "mean modelled time of a command of a script, all of a protocol together, without connections",
+    "sum of count x latency_ns.mean / sum of counts",
+)
+def _request_ms(m: Measurement) -> Value:
+    return {protocol: _mean_ms(commands) for protocol, commands in _requests(m).items()}
+
+
+def _mean_ms(commands: Sequence[Mapping[str, Any]]) -> Value:
+    spent = sum(int(command["count"]) * int(command["latency_ns"]["mean"]) for command in commands)
+    return ratio(spent / 1e6, _count(commands))
+
+
+@metric(
+    "request_cpu_ms",
+    "ms of processor time",
+    "busy time of each class of processes for each command of a protocol, whatever the class does for others",
+    "busy_cycles of the class / clock_hz / sum of counts",
+)
+def _request_cpu_ms(m: Measurement) -> Value:
+    classes = m.region.header.labels["class"] if told(m.region, "class") else ()
+    return {
+        protocol: {
+            name: ratio(cycles(m.region, **{"class": name}) / m.region.header.clock_hz * 1e3, _count(commands))
+            for name in classes
+        }
+        for protocol, commands in _requests(m).items()
+    }

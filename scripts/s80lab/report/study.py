@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A study's own numbers beside ours, in the study's order and units, each with a verdict.
+
+study_findings(study, groups) -> list[StudyFinding]
+study_tables(study, groups) -> list[Table]   one column of ours, or of a sweep one table with a column a condition
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import get_args
+
+from s80lab.report.claims.rules import TOLERANCE, Band, Judgement, Verdict, in_band
+from s80lab.report.data import Group, varied
+from s80lab.report.interval import Estimate, estimate
+from s80lab.report.tables import ABSENT, Cell, Row, Table
+from s80lab.results.study import Statement, StudyAnswer, StudyAnswers, load_answers, load_statements
+
+_SIGNS: Mapping[Verdict, str] = {"agrees": "=", "differs": "≠", "not comparable": "·"}
+_COUNTED: Mapping[Verdict, str] = {
+    "agrees": "agree",
+    "differs": "differ",
+    "not comparable": "are not comparable",
+}
+_RULE = (
+    f"A single number of the study stands for itself give or take {TOLERANCE:.0%} of it. Agrees: our mean lies there; "
+    "differs: no value of our interval does."
+)
+
+
+@dataclass(frozen=True)
+class StudyFinding:
+    """ours: in the study's unit, None where nothing was measured."""
+
+    statement: Statement
+    answer: StudyAnswer
+    ours: Estimate | None
+    warm: bool
+    judgement: Judgement
+    differs: str
+
+    @property
+    def text(self) -> str:
+        if self.ours is None:
+            return self.answer.given or ABSENT
+        half = "" if self.ours.half_width is None else f" ± {self.ours.half_width:.2g}"
+        return f"{self.ours.mean:.3g}{half}"
+
+    @property
+    def reason(self) -> str:
+        """Why it is no agreement; empty where it is one."""
+        if self.judgement.verdict == "differs":
+            tests = "; ".join(f"`{command}`" for command in self.answer.tests)
+            return f"{self.differs} {f'Tested: {tests}.' if tests else 'A reading, not tested.'}"
+        return f"{self.judgement.note}." if self.judgement.verdict == "not comparable" else ""
+
+
+def study_findings(study: str, groups: Sequence[Group]) -> list[StudyFinding]:
+    """groups: those of the experiment, one for each point of its sweep."""
+    answers = load_answers(study)
+    return [_finding(statement, answers, groups) for statement in load_statements(study)]
+
+
+def _finding(statement: Statement, answers: StudyAnswers, groups: Sequence[Group]) -> StudyFinding:
+    answer = answers.of(statement)
+    group = _at(statement, answers, groups) if answer.metrics else None
+    ours = None if group is None else _sum(group, answer)
+    warm = group is None or not any(group.marked(metric) for metric in answer.metrics)
+    judgement = _judge(statement, answer, group, ours)
+    return StudyFinding(statement, answer, ours, warm, judgement, answer.differs or answers.differs)
+
+
+def _judge(statement: Statement, answer: StudyAnswer, group: Group | None, ours: Estimate | None) -> Judgement:
+    if not answer.metrics:
+        return Judgement("not comparable", note="Set, not measured" if answer.given else answer.because.rstrip("."))
+    if group is None:
+        return Judgement("not comparable", note="There is no such run")
+    if ours is None:
+        return Judgement("not comparable", note="None of it ended in every run's measured region")
+    reasons = [reason for run in group.runs for reason in run.reasons]
+    if reasons:
+        return Judgement("not comparable", note=f"No result: {reasons[0]}")
+    if statement.low is None and statement.high is None:
+        return Judgement("not comparable", note="An order: shown, not judged")
+    return in_band(ours, Band.around(statement.low, statement.high))
+
+
+def _at(statement: Statement, answers: StudyAnswers, groups: Sequence[Group]) -> Group | None:
+    """The runs of the statement's condition; of what is no sweep all are."""
+    if not answers.axis:
+        return groups[0]
+    wanted = f"{answers.axis}={answers.conditions.get(statement.at, '')}"
+    return next((group for group in groups if varied(group.runs[0].manifest) == wanted), None)
+
+
+def _sum(group: Group, answer: StudyAnswer) -> Estimate | None:
+    """Of the metrics, for each run, in the study's unit."""
+    sums = []
+    for run in group.runs:
+        parts = [run.metrics.get(metric) for metric in answer.metrics]
+        known = [part for part in parts if part is not None]
+        sums.append(sum(known) * answer.scale if len(known) == len(parts) else None)
+    return estimate(sums)
+
+
+def study_tables(study: str, groups: Sequence[Group]) -> list[Table]:
+    """See the module's text."""
+    answers, findings = load_answers(study), study_findings(study, groups)
+    verdicts = Counter(finding.judgement.verdict for finding in findings)
+    counts = ", ".join(f"{verdicts[verdict]} {_COUNTED[verdict]}" for verdict in get_args(Verdict))
+    note = " ".join([f"Of {len(findings)} statements {counts}.", _RULE, *answers.remarks])
+    swept = [finding for finding in findings if finding.statement.at in answers.conditions]
+    rest = [finding for finding in findings if finding not in swept]
+    tables = [_by_condition(answers, swept, note)] if swept else []
+    return [*tables, _one_by_one(f"Beside the study: {answers.title}", rest, "" if swept else note)]
+
+
+def _one_by_one(title: str, findings: Sequence[StudyFinding], note: str) -> Table:
+    table = Table(title, ("study", "here", "unit", "verdict"), note=note)
+    place = ""
+    for finding in findings:
+        statement = finding.statement
+        if statement.place != place:
+            table.rows.append(Row(statement.place, (), head=True))
+            place = statement.place
+        cells = (
+            Cell(statement.stated),
+            Cell(finding.text, warm=finding.warm),
+            Cell(statement.unit or ABSENT),
+            Cell(finding.judgement.verdict),
+        )
+        at = f", {statement.at}" if statement.at else ""
+        table.rows.append(Row(f"{statement.id} {statement.quantity}{at}", cells, detail=finding.reason))
+    return table
+
+
+def _by_condition(answers: StudyAnswers, findings: Sequence[StudyFinding], note: str) -> Table:
+    """As the study prints it: a row a quantity, a column a condition."""
+    columns = tuple(answers.conditions)
+    signs = ", ".join(f"{sign} {verdict}" for verdict, sign in _SIGNS.items())
+    table = Table(
+        answers.title,
+        (*columns, "unit"),
+        note=f"The study's number, a sign, and ours where it was measured: {signs}. {note}",
+    )
+    for quantity, found in groupby(findings, key=lambda finding: finding.statement.quantity):
+        at = {finding.statement.at: finding for finding in found}
+        cells = [_cell(at[column]) if column in at else Cell(ABSENT) for column in columns]
+        reasons = dict.fromkeys(finding.reason for finding in at.values() if finding.reason)
+        unit = next(iter(at.values())).statement.unit
+        table.rows.append(Row(quantity, (*cells, Cell(unit or ABSENT)), detail=" ".join(reasons)))
+    return table
+
+
+def _cell(finding: StudyFinding) -> Cell:
+    ours = "" if finding.ours is None else f" {finding.text}"
+    return Cell(f"{finding.statement.stated} {_SIGNS[finding.judgement.verdict]}{ours}", warm=finding.warm)

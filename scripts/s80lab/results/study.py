@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the other studies state (results/paper/STUDY/claims.tsv), and how it is answered (answers.toml beside it).
+
+load_statements(study) -> list[Statement]   in the study's order
+load_answers(study) -> StudyAnswers         one answer for each quantity
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pydantic import PositiveFloat, model_validator
+
+from s80lab.base.errors import UserError
+from s80lab.base.strict import Strict, load, shown
+from s80lab.results.paper import PAPER
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One number or order. at: under which condition. low, high: as of the paper's claims."""
+
+    id: str
+    place: str
+    quantity: str
+    at: str
+    low: float | None
+    high: float | None
+    unit: str
+    words: str
+
+    @property
+    def stated(self) -> str:
+        """The number as a reader wants it beside ours; the words where there is none."""
+        if self.low is None and self.high is None:
+            return self.words
+        if self.low == self.high:
+            return f"{self.low:g}"
+        if self.low is None:
+            return f"at most {self.high:g}"
+        return f"at least {self.low:g}" if self.high is None else f"{self.low:g} to {self.high:g}"
+
+
+class StudyAnswer(Strict):
+    """Of one quantity. metrics: those of ours whose sum answers it; times scale it is in the study's unit. differs: why
+    it is another number; tests: commands that repeat what that rests on. given: what it is here, where it is not
+    measured but set. because: why nothing answers it."""
+
+    metrics: tuple[str, ...] = ()
+    scale: PositiveFloat = 1.0
+    differs: str = ""
+    tests: tuple[str, ...] = ()
+    given: str = ""
+    because: str = ""
+
+    @model_validator(mode="after")
+    def _one_of_three(self) -> StudyAnswer:
+        if [bool(self.metrics), bool(self.given), bool(self.because)].count(True) != 1:
+            raise ValueError("one of metrics, given and because says how it is answered")
+        return self
+
+
+class StudyAnswers(Strict):
+    """differs: why a number is another where its answer does not say. conditions: what a statement's `at` is in our
+    runs, a value of the sweep's axis. remarks: what must be known to read the table. answers: by quantity, or by
+    `quantity @ condition` where a condition has one of its own."""
+
+    title: str
+    experiment: str
+    differs: str
+    axis: str = ""
+    conditions: Mapping[str, str] = {}
+    remarks: tuple[str, ...] = ()
+    answers: Mapping[str, StudyAnswer]
+
+    def of(self, statement: Statement) -> StudyAnswer:
+        return self.answers.get(f"{statement.quantity} @ {statement.at}") or self.answers[statement.quantity]
+
+
+def load_statements(study: str) -> list[Statement]:
+    with (PAPER / study / "claims.tsv").open(newline="", encoding="utf-8") as file:
+        return [
+            Statement(
+                row["id"],
+                row["place"],
+                row["quantity"],
+                row["at"],
+                float(row["low"]) if row["low"] else None,
+                float(row["high"]) if row["high"] else None,
+                row["unit"],
+                row["words"],
+            )
+            for row in csv.DictReader(file, delimiter="\t")
+        ]
+
+
+def load_answers(study: str) -> StudyAnswers:
+    """UserError where a statement has no answer, or an answer no statement."""
+    file = PAPER / study / "answers.toml"
+    found = load(file, StudyAnswers)
+    told = load_statements(study)
+    conditioned = {f"{one.quantity} @ {one.at}" for one in told}
+    odd = found.answers.keys() - conditioned - {one.quantity for one in told}
+    lacking = {one.quantity for one in told if one.quantity not in found.answers} - {
+        one.quantity for one in told if f"{one.quantity} @ {one.at}" in found.answers
+    }
+    if odd or lacking:
+        names = ", ".join(sorted(odd | lacking))
+        raise UserError(f"{shown(file)}: {names}: each quantity of claims.tsv has one answer, and no other has")
+    return found

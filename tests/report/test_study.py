@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A study's own tables beside our runs: whole, in its units, judged by the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from s80lab.base.errors import UserError
+from s80lab.config.experiment import load_experiment
+from s80lab.config.reproduce import load_figures
+from s80lab.report.data import Group, Run
+from s80lab.report.study import StudyFinding, study_findings, study_tables
+from s80lab.results import study
+from s80lab.results.metrics.derive import of
+from s80lab.results.study import load_answers, load_statements
+
+STUDIES = ("clientscaler", "zvm")
+
+
+def run(metrics: Mapping[str, float], varied: Mapping[str, Any] | None = None, *reasons: str) -> Run:
+    standing = {"verdict": "not a result" if reasons else "result", "reasons": list(reasons)}
+    stats = {"metrics": metrics, "warmup": {"verdict": "warm"}, "standing": standing}
+    return Run({"varied": varied or {}}, stats, {})
+
+
+def found(findings: list[StudyFinding], quantity: str, at: str = "") -> StudyFinding:
+    (one,) = [one for one in findings if (one.statement.quantity, one.statement.at) == (quantity, at)]
+    return one
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_statement_has_an_answer_of_metrics_that_exist(name: str) -> None:
+    answers = load_answers(name)
+    experiment = load_experiment(answers.experiment, {})
+    for statement in load_statements(name):
+        for metric in answers.of(statement).metrics:
+            assert of(metric).unit
+    points = map(str, experiment.sweep.get(answers.axis, ()))
+    assert set(answers.conditions.values()) <= set(points)
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_each_is_a_step_of_reproduce(name: str) -> None:
+    (figure,) = load_figures([name])
+    assert (figure.study, figure.experiments, figure.whose) == (name, [load_answers(name).experiment], "The study")
+
+
+def test_a_number_is_judged_in_the_studys_unit() -> None:
+    metrics = {"command_ms.p90.imap.noop": 80.0, "command_ms.p90.pop3.pass": 855.0, "utilisation": 0.65}
+    findings = study_findings("clientscaler", [Group("clientscaler", (run(metrics),))])
+    assert found(findings, "90th percentile: IMAP noop").judgement.verdict == "agrees"  # the study's 77 ms
+    differing = found(findings, "90th percentile: POP3 pass")
+    assert differing.judgement.verdict == "differs" and differing.text == "855"
+    assert "no database" in differing.reason and "not tested" in differing.reason
+    assert found(findings, "processor utilisation").text == "65"
+    lacking = found(findings, "90th percentile: IMAP login")
+    assert (lacking.ours, lacking.judgement.verdict) == (None, "not comparable")
+    assert "None of it ended" in lacking.reason
+    assert found(findings, "processors").text == "22"
+
+
+def test_a_response_is_the_sum_of_its_commands() -> None:
+    answer = load_answers("clientscaler").answers["user response: SMTP @ 1 KB"]
+    metrics = dict.fromkeys(answer.metrics, 10.0)
+    whole = study_findings("clientscaler", [Group("clientscaler", (run(metrics),))])
+    ours = found(whole, "user response: SMTP", "1 KB").ours
+    assert ours is not None and ours.mean == pytest.approx(0.01 * len(metrics))
+    metrics.popitem()
+    without = study_findings("clientscaler", [Group("clientscaler", (run(metrics),))])
+    assert found(without, "user response: SMTP", "1 KB").ours is None
+
+
+def test_a_condition_is_a_point_of_the_sweep() -> None:
+    groups = [
+        Group(str(clients), (run({"request_rate.imap": rate}, {"clients": clients}),))
+        for clients, rate in ((15, 57.0), (29, 98.0))
+    ]
+    findings = study_findings("zvm", groups)
+    rate = "transactions a second (estimated)"
+    assert found(findings, rate, "1500 users").judgement.verdict == "agrees"  # 57.38
+    assert found(findings, rate, "2900 users").judgement.verdict == "differs"  # 182.58
+    assert "There is no such run" in found(findings, rate, "3000 users").reason
+    table, rest = study_tables("zvm", groups)
+    (row,) = [row for row in table.rows if row.label == rate]
+    assert table.columns == ("1500 users", "2000 users", "2500 users", "2750 users", "2900 users", "3000 users", "unit")
+    assert [cell.text for cell in row.cells[:2]] == ["57.38 = 57", "89.07 ·"]
+    assert len(table.rows) + len([row for row in rest.rows if not row.head]) < len(load_statements("zvm"))
+
+
+def test_what_is_no_result_is_not_judged() -> None:
+    group = Group("clientscaler", (run({"command_ms.p90.imap.noop": 77.0}, None, "2.75 client cycles measured"),))
+    finding = found(study_findings("clientscaler", [group]), "90th percentile: IMAP noop")
+    assert finding.judgement.verdict == "not comparable"
+    assert finding.reason == "No result: 2.75 client cycles measured."
+
+
+def test_a_quantity_without_an_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = load_statements("zvm")
+    monkeypatch.setattr(
+        study, "load_statements", lambda _: [*known, known[0].__class__("Z999", "", "new", "", 1, 1, "", "")]
+    )
+    with pytest.raises(UserError, match=r"zvm/answers.toml: new: each quantity of claims.tsv has one answer"):
+        load_answers("zvm")
