@@ -51,6 +51,8 @@ def measured_tables(groups: Sequence[Group]) -> list[Table]:
     tables = []
     for section in SECTIONS:
         entries = [entry for entry in section.entries if any(group.has(entry.metric) for group in groups)]
+        if not entries:
+            continue
         stated = [paper_says(entry.metric, groups) for entry in entries]
         columns = tuple(group.label for group in groups) + (("paper",) if any(stated) else ())
         table = Table(section.title, columns, note=section.note)
