@@ -150,12 +150,18 @@ def test_the_loads_are_light_and_saturated(measured: Measure) -> None:
 
 def test_the_clock_goes_as_the_processors_do_while_all_are_busy(measured: Measure) -> None:
     """The law holds for any clock that throughput, think and response times share; this one knows how long a cycle
-    lasts. The saturated load leaves some processors idle, which and how many differs by start of the guest; in its
-    busiest window the busier third does not sleep. A processor's lead makes it a little more or less than the clock."""
-    windows = measured("saturated", FASTER).snapshots.windows()
-    busiest = max((window for window in windows if window.instructions >= WINDOW), key=busy_share)
+    lasts. No processor has more cycles than the clock gave it, but for its lead at the end, of which a window has more
+    than the region. The saturated load leaves some processors idle, which and how many differs by start of the guest;
+    in its busiest window the busier third does not sleep."""
+    snapshots = measured("saturated", FASTER).snapshots
+    region = snapshots.region()
+    assert region.header.longest_lead_ns is not None
+    lead = region.header.longest_lead_ns / region.clock_ns
+    assert lead < 0.1
+    assert max(busy_shares(region)) <= 1 + lead
+    busiest = max((window for window in snapshots.windows() if window.instructions >= WINDOW), key=busy_share)
     shares = sorted(busy_shares(busiest), reverse=True)[: busiest.header.cores // 3]
-    assert sum(shares) / len(shares) == pytest.approx(1, abs=0.1)
+    assert sum(shares) / len(shares) >= 0.9
 
 
 def test_longer_latencies_lengthen_the_response_time(measured: Measure) -> None:

@@ -17,6 +17,7 @@ from rich.console import Console
 from tests.simulation import write_run
 
 from s80lab.base.errors import UserError
+from s80lab.base.histogram import quantile
 from s80lab.base.student import student_t
 from s80lab.report.data import read_groups
 from s80lab.report.figures.registry import PICTURES
@@ -24,7 +25,7 @@ from s80lab.report.headline import ENTRIES, beside_table, headline_table
 from s80lab.report.interval import Estimate, estimate
 from s80lab.report.rows import SECTIONS
 from s80lab.report.tables import measured_tables, verdicts
-from s80lab.report.transactions import quantile, standard_error, types
+from s80lab.report.transactions import standard_error, types
 from s80lab.report.write import print_beside, print_experiment, write_experiment_report, write_run_report
 from s80lab.results.metrics.derive import of, write_stats
 from s80lab.results.metrics.standing import HEADLINE

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from s80lab.base.errors import UserError
+from s80lab.config.axes import sweep_points
 from s80lab.config.experiment import load_experiment
 from s80lab.config.reproduce import load_figures
 from s80lab.report.data import Group, Run
@@ -17,13 +18,13 @@ from s80lab.results import study
 from s80lab.results.metrics.derive import of
 from s80lab.results.study import load_answers, load_statements
 
-STUDIES = ("clientscaler", "zvm")
+STUDIES = ("clientscaler", "hyper-threading", "zvm")
 
 
-def run(metrics: Mapping[str, float], varied: Mapping[str, Any] | None = None, *reasons: str) -> Run:
+def run(metrics: Mapping[str, float], varied: Mapping[str, Any] | None = None, *reasons: str, seed: int = 1) -> Run:
     standing = {"verdict": "not a result" if reasons else "result", "reasons": list(reasons)}
     stats = {"metrics": metrics, "warmup": {"verdict": "warm"}, "standing": standing}
-    return Run({"varied": varied or {}}, stats, {})
+    return Run({"varied": varied or {}, "seed": seed}, stats, {})
 
 
 def found(findings: list[StudyFinding], quantity: str, at: str = "") -> StudyFinding:
@@ -38,8 +39,9 @@ def test_every_statement_has_an_answer_of_metrics_that_exist(name: str) -> None:
     for statement in load_statements(name):
         for metric in answers.of(statement).metrics:
             assert of(metric).unit
-    points = map(str, experiment.sweep.get(answers.axis, ()))
-    assert set(answers.conditions.values()) <= set(points)
+    points = {", ".join(f"{key}={value}" for key, value in point.items()) for point in sweep_points(experiment.sweep)}
+    named = {end for one in answers.answers.values() for end in (one.point, one.over) if end}
+    assert named | set(answers.conditions.values()) <= points
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -88,6 +90,18 @@ def test_a_condition_is_a_point_of_the_sweep() -> None:
     assert table.columns == ("1500 users", "2000 users", "2500 users", "2750 users", "2900 users", "3000 users", "unit")
     assert [cell.text for cell in row.cells[:2]] == ["57.38 = 57", "89.07 ·"]
     assert len(table.rows) + len([row for row in rest.rows if not row.head]) < len(load_statements("zvm"))
+
+
+def test_one_point_over_another_is_by_the_seeds_that_both_have() -> None:
+    on, off = ({"machine": machine, "clients": 73} for machine in ("pe4600-ht", "pe4600"))
+    queues = ((on, 1, 2.0), (on, 2, 3.0), (off, 1, 5.0), (off, 2, 6.0))
+    runs = {id(at): tuple(run({"run_queue": q}, at, seed=s) for a, s, q in queues if a is at) for at in (on, off)}
+    groups = [Group("on", runs[id(on)]), Group("off", runs[id(off)])]
+    finding = found(study_findings("hyper-threading", groups), "processor queue length, on over off", "heavy")
+    assert finding.ours is not None and finding.ours.mean == pytest.approx((2 / 5 + 3 / 6) / 2)
+    assert finding.judgement.verdict == "agrees"  # the study: less than half
+    alone = study_findings("hyper-threading", groups[:1])
+    assert "There is no such run" in found(alone, "processor queue length, on over off", "heavy").reason
 
 
 def test_what_is_no_result_is_not_judged() -> None:

@@ -168,9 +168,9 @@ def image_name(name: str) -> str:
 class Experiment(Strict):
     """machine x protocol x image x server x workload x phases x seeds. Phases are given for each scale.
 
-    sweep: what varies, with its values: `workload`, `protocol`, `image`, `server`, `clients`, `think_ms`, a key of the
-    scale as `scale.KEY`, or a key of the machine file; every combination is measured with every seed. show: the metrics
-    that its curves are drawn of.
+    sweep: what varies, with its values: `machine`, `workload`, `protocol`, `image`, `server`, `clients`, `think_ms`, a
+    key of the scale as `scale.KEY`, or a key of the machine file; every combination is measured with every seed. show:
+    the metrics that its curves are drawn of.
     """
 
     description: str
@@ -201,7 +201,7 @@ class Experiment(Strict):
 
 # Keys of a sweep that are not the machine file's.
 OF_PHASES = ("clients", "think_ms")
-OF_EXPERIMENT = ("workload", "protocol", "image", "server")
+OF_EXPERIMENT = ("machine", "workload", "protocol", "image", "server")
 OF_SCALE = "scale."
 
 

@@ -270,6 +270,7 @@ SECTIONS: tuple[Section, ...] = (
         (
             Entry("throughput, transactions a second", "throughput", ONE),
             Entry("mean response, ms", "response_ms", ONE),
+            Entry("95th percentile of it, ms", "response_p95_ms", ONE),
             Entry("mean think time that ended, ms", "think_ms", ONE),
             Entry("million instructions a transaction", "instructions_per_transaction", ONE),
             Entry("utilisation", "utilisation", PERCENT),

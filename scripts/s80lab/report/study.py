@@ -66,44 +66,58 @@ def study_findings(study: str, groups: Sequence[Group]) -> list[StudyFinding]:
 
 def _finding(statement: Statement, answers: StudyAnswers, groups: Sequence[Group]) -> StudyFinding:
     answer = answers.of(statement)
-    group = _at(statement, answers, groups) if answer.metrics else None
-    ours = None if group is None else _sum(group, answer)
-    warm = group is None or not any(group.marked(metric) for metric in answer.metrics)
-    judgement = _judge(statement, answer, group, ours)
+    points = [answers.point(statement), *([answer.over] if answer.over else [])] if answer.metrics else []
+    measured = [group for point in points for group in groups if _point(group) == point]
+    ours = _ours(measured, answer) if measured and len(measured) == len(points) else None
+    warm = not any(group.marked(metric) for group in measured for metric in answer.metrics)
+    judgement = _judge(statement, answer, ours, measured, points)
     return StudyFinding(statement, answer, ours, warm, judgement, answer.differs or answers.differs)
 
 
-def _judge(statement: Statement, answer: StudyAnswer, group: Group | None, ours: Estimate | None) -> Judgement:
+def _judge(
+    statement: Statement, answer: StudyAnswer, ours: Estimate | None, measured: Sequence[Group], points: Sequence[str]
+) -> Judgement:
     if not answer.metrics:
         return Judgement("not comparable", note="Set, not measured" if answer.given else answer.because.rstrip("."))
-    if group is None:
+    if len(measured) < len(points):
         return Judgement("not comparable", note="There is no such run")
     if ours is None:
         return Judgement("not comparable", note="None of it ended in every run's measured region")
-    reasons = [reason for run in group.runs for reason in run.reasons]
+    reasons = [reason for group in measured for run in group.runs for reason in run.reasons]
     if reasons:
         return Judgement("not comparable", note=f"No result: {reasons[0]}")
-    if statement.low is None and statement.high is None:
+    read = answer.low is not None or answer.high is not None
+    low, high = (answer.low, answer.high) if read else (statement.low, statement.high)
+    if low is None and high is None:
         return Judgement("not comparable", note="An order: shown, not judged")
-    return in_band(ours, Band.around(statement.low, statement.high))
+    return in_band(ours, Band.around(low, high))
 
 
-def _at(statement: Statement, answers: StudyAnswers, groups: Sequence[Group]) -> Group | None:
-    """The runs of the statement's condition; of what is no sweep all are."""
-    if not answers.axis:
-        return groups[0]
-    wanted = f"{answers.axis}={answers.conditions.get(statement.at, '')}"
-    return next((group for group in groups if varied(group.runs[0].manifest) == wanted), None)
+def _point(group: Group) -> str:
+    """Empty for an experiment without a sweep."""
+    return varied(group.runs[0].manifest)
 
 
-def _sum(group: Group, answer: StudyAnswer) -> Estimate | None:
-    """Of the metrics, for each run, in the study's unit."""
-    sums = []
+def _ours(measured: Sequence[Group], answer: StudyAnswer) -> Estimate | None:
+    """In the study's unit; at one point over another by the seeds that both have."""
+    values, *below = (_by_seed(group, answer) for group in measured)
+    for divisors in below:
+        values = {seed: _over(value, divisors.get(seed)) for seed, value in values.items()}
+    return estimate([None if value is None else value * answer.scale for value in values.values()])
+
+
+def _over(above: float | None, below: float | None) -> float | None:
+    return above / below if above is not None and below else None
+
+
+def _by_seed(group: Group, answer: StudyAnswer) -> dict[int, float | None]:
+    """The sum of the metrics of each run; None where one is undefined."""
+    sums: dict[int, float | None] = {}
     for run in group.runs:
         parts = [run.metrics.get(metric) for metric in answer.metrics]
         known = [part for part in parts if part is not None]
-        sums.append(sum(known) * answer.scale if len(known) == len(parts) else None)
-    return estimate(sums)
+        sums[run.manifest["seed"]] = sum(known) if len(known) == len(parts) else None
+    return sums
 
 
 def study_tables(study: str, groups: Sequence[Group]) -> list[Table]:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from s80lab.base.errors import UserError
+from s80lab.base.histogram import quantile
 from s80lab.config.workload import Mix, Workload, expected_mix, load_workload
 from s80lab.report.data import Group
 from s80lab.report.tables import ABSENT, Cell, Row, Table
@@ -87,17 +88,6 @@ def standard_error(buckets: Mapping[int, int]) -> float:
     mean = sum(upper * count for upper, count in buckets.items()) / n
     squares = sum(count * (upper - mean) ** 2 for upper, count in buckets.items())
     return math.sqrt(squares / (n - 1) / n)
-
-
-def quantile(buckets: Mapping[int, int], share: float) -> int:
-    """The smallest bucket bound that at least `share` of the values do not exceed; 0 when empty."""
-    needed = share * sum(buckets.values())
-    seen = 0
-    for upper in sorted(buckets):
-        seen += buckets[upper]
-        if seen >= needed:
-            return upper
-    return 0
 
 
 def transactions_table(group: Group) -> Table:

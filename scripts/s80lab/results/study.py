@@ -44,12 +44,18 @@ class Statement:
 
 
 class StudyAnswer(Strict):
-    """Of one quantity. metrics: those of ours whose sum answers it; times scale it is in the study's unit. differs: why
-    it is another number; tests: commands that repeat what that rests on. given: what it is here, where it is not
-    measured but set. because: why nothing answers it."""
+    """Of one quantity. metrics: those of ours whose sum answers it; times scale it is in the study's unit. point: at
+    which point of the sweep, where the statement's condition does not say it; over: the point that it is divided by.
+    low, high: what agrees, where the study puts its order into words. differs: why it is another number; tests:
+    commands that repeat what that rests on. given: what it is here, where it is not measured but set. because: why
+    nothing answers it."""
 
     metrics: tuple[str, ...] = ()
     scale: PositiveFloat = 1.0
+    point: str = ""
+    over: str = ""
+    low: float | None = None
+    high: float | None = None
     differs: str = ""
     tests: tuple[str, ...] = ()
     given: str = ""
@@ -64,19 +70,22 @@ class StudyAnswer(Strict):
 
 class StudyAnswers(Strict):
     """differs: why a number is another where its answer does not say. conditions: what a statement's `at` is in our
-    runs, a value of the sweep's axis. remarks: what must be known to read the table. answers: by quantity, or by
-    `quantity @ condition` where a condition has one of its own."""
+    runs, a point of the sweep (`clients=15`). remarks: what must be known to read the table. answers: by quantity, or
+    by `quantity @ condition` where a condition has one of its own."""
 
     title: str
     experiment: str
     differs: str
-    axis: str = ""
     conditions: Mapping[str, str] = {}
     remarks: tuple[str, ...] = ()
     answers: Mapping[str, StudyAnswer]
 
     def of(self, statement: Statement) -> StudyAnswer:
         return self.answers.get(f"{statement.quantity} @ {statement.at}") or self.answers[statement.quantity]
+
+    def point(self, statement: Statement) -> str:
+        """The point of the sweep that answers it; empty: that of an experiment without one."""
+        return self.of(statement).point or self.conditions.get(statement.at, "")
 
 
 def load_statements(study: str) -> list[Statement]:

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
+from s80lab.base.histogram import quantile
 from s80lab.results.metrics.registry import Measurement, Value, metric, ratio
 
 BUSY_THRESHOLD = 0.5
@@ -71,6 +74,20 @@ def _throughput_metric(m: Measurement) -> Value:
 @metric("response_ms", "ms", "mean response time of all good transactions, modelled", "response_ns_mean", of_load=True)
 def _response_ms(m: Measurement) -> Value:
     return float(m.load["totals"]["response_ns_mean"]) / 1e6
+
+
+@metric(
+    "response_p95_ms",
+    "ms",
+    "95th percentile of the response times of all good transactions, modelled: the upper bound of its bucket",
+    "of the histograms of all types together",
+    of_load=True,
+)
+def _response_p95_ms(m: Measurement) -> Value:
+    buckets: Counter[int] = Counter()
+    for entry in m.load["transactions"].values():
+        buckets.update({int(upper): int(count) for upper, count in entry["histogram"]})
+    return quantile(buckets, 0.95) / 1e6
 
 
 @metric(

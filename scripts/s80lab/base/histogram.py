@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Histograms as the load generator writes them: counts by the upper bound of each bucket."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+
+def quantile(buckets: Mapping[int, int], share: float) -> int:
+    """The smallest bucket bound that at least `share` of the values do not exceed; 0 when empty."""
+    needed = share * sum(buckets.values())
+    seen = 0
+    for upper in sorted(buckets):
+        seen += buckets[upper]
+        if seen >= needed:
+            return upper
+    return 0
