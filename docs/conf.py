@@ -20,7 +20,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc"]
 root_doc = "README"
 include_patterns = [
     *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"),
-    *("docs/*.md", "docs/protocols/*.md"),
+    *("docs/*.md", "docs/protocols/*.md", "docs/studies/*.md"),
     *("results/README.md", "results/paper/README.md", "results/reference/*.md"),
     *("results/reference/buildroot/*.md", "results/reference/gem5/**.md"),
 ]
