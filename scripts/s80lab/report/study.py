@@ -14,17 +14,13 @@ from itertools import groupby
 from typing import get_args
 
 from s80lab.report.claims.rules import TOLERANCE, Band, Judgement, Verdict, in_band
+from s80lab.report.claims.tables import COUNTED
 from s80lab.report.data import Group, varied
 from s80lab.report.interval import Estimate, estimate
 from s80lab.report.tables import ABSENT, Cell, Row, Table
 from s80lab.results.study import Statement, StudyAnswer, StudyAnswers, load_answers, load_statements
 
 _SIGNS: Mapping[Verdict, str] = {"agrees": "=", "differs": "≠", "not comparable": "·"}
-_COUNTED: Mapping[Verdict, str] = {
-    "agrees": "agree",
-    "differs": "differ",
-    "not comparable": "are not comparable",
-}
 _RULE = (
     f"A single number of the study stands for itself give or take {TOLERANCE:.0%} of it. Agrees: our mean lies there; "
     "differs: no value of our interval does."
@@ -102,7 +98,7 @@ def _ours(measured: Sequence[Group], answer: StudyAnswer) -> Estimate | None:
     """In the study's unit; at one point over another by the seeds that both have."""
     values, *below = (_by_seed(group, answer) for group in measured)
     for divisors in below:
-        values = {seed: _over(value, divisors.get(seed)) for seed, value in values.items()}
+        values = {seed: _over(values[seed], divisors[seed]) for seed in values if seed in divisors}
     return estimate([None if value is None else value * answer.scale for value in values.values()])
 
 
@@ -124,7 +120,7 @@ def study_tables(study: str, groups: Sequence[Group]) -> list[Table]:
     """See the module's text."""
     answers, findings = load_answers(study), study_findings(study, groups)
     verdicts = Counter(finding.judgement.verdict for finding in findings)
-    counts = ", ".join(f"{verdicts[verdict]} {_COUNTED[verdict]}" for verdict in get_args(Verdict))
+    counts = ", ".join(f"{verdicts[verdict]} {COUNTED[verdict]}" for verdict in get_args(Verdict))
     note = " ".join([f"Of {len(findings)} statements {counts}.", _RULE, *answers.remarks])
     swept = [finding for finding in findings if finding.statement.at in answers.conditions]
     rest = [finding for finding in findings if finding not in swept]

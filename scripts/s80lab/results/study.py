@@ -110,12 +110,10 @@ def load_answers(study: str) -> StudyAnswers:
     file = PAPER / study / "answers.toml"
     found = load(file, StudyAnswers)
     told = load_statements(study)
-    conditioned = {f"{one.quantity} @ {one.at}" for one in told}
-    odd = found.answers.keys() - conditioned - {one.quantity for one in told}
-    lacking = {one.quantity for one in told if one.quantity not in found.answers} - {
-        one.quantity for one in told if f"{one.quantity} @ {one.at}" in found.answers
-    }
+    names = [{one.quantity, f"{one.quantity} @ {one.at}"} for one in told]
+    odd = found.answers.keys() - set().union(*names)
+    lacking = {one.quantity for one, either in zip(told, names, strict=True) if not either & found.answers.keys()}
     if odd or lacking:
-        names = ", ".join(sorted(odd | lacking))
-        raise UserError(f"{shown(file)}: {names}: each quantity of claims.tsv has one answer, and no other has")
+        which = ", ".join(sorted(odd | lacking))
+        raise UserError(f"{shown(file)}: {which}: each quantity of claims.tsv has one answer, and no other has")
     return found

@@ -20,7 +20,7 @@ RULES = (
     f"A single number of the paper stands for itself give or take {TOLERANCE:.0%} of it. Agrees: our mean lies there; "
     "differs: no value of our interval does; not comparable: for the reason that is said."
 )
-_COUNTED = {"agrees": "agree", "differs": "differ", "not comparable": "are not comparable"}
+COUNTED = {"agrees": "agree", "differs": "differ", "not comparable": "are not comparable"}
 GENERATED_BY = "s80lab claims --reference"
 _STYLES = {entry.metric: entry.style for section in SECTIONS for entry in section.entries}
 
@@ -99,7 +99,7 @@ def claims_page(sections: Mapping[str, Sequence[Group]]) -> str:
     for heading, groups in sections.items():
         table = claims_table(groups)
         verdicts = Counter(finding.verdict for finding in findings(groups))
-        counts = ", ".join(f"{verdicts[verdict]} {_COUNTED[verdict]}" for verdict in get_args(Verdict))
+        counts = ", ".join(f"{verdicts[verdict]} {COUNTED[verdict]}" for verdict in get_args(Verdict))
         lines += [f"## {heading}", f"{_runs(groups)}. Of {verdicts.total()} claims: {counts}.", ""]
         lines += [*markdown_rows(table, "claim (workload, section)"), ""]
     return "\n".join(lines)
