@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from s80lab.base.errors import UserError
 from s80lab.commands import reference as reference_commands
-from s80lab.commands.reference import keep_reference
+from s80lab.commands.reference import keep_page, keep_reference
+from s80lab.config.reproduce import load_figures
+from s80lab.report.reproduce import show_figure, write_page
 
 
 @pytest.fixture
@@ -40,6 +43,22 @@ def test_a_run_that_is_no_result_is_refused_and_what_was_there_stays(runs: Path,
     with pytest.raises(UserError, match=r"imape-2 is not a result \(1.80 client cycles measured, 3 are needed\)"):
         keep_reference("made", [runs / "imape-1", runs / "imape-2"])
     assert [run.name for run in (reference / "made" / "runs").iterdir()] == ["imape-1"]
+
+
+def test_a_page_is_kept_with_its_pictures(runs: Path, reference: Path, tmp_path: Path) -> None:
+    folders = {mix: [runs / f"{mix}-{seed}" for seed in (1, 2, 3)] for mix in ("imapb", "imape")}
+    shown = show_figure(load_figures(["figure8"])[0], folders)
+    page = write_page([shown], tmp_path / "page")
+    kept = [run for group in shown.groups for run in group.runs if not run.reasons]
+    target = keep_page(page, "figure8", kept)
+    assert target == reference / "paper" / "figure8"
+    assert (target / page.name).read_bytes() == page.read_bytes()
+    assert (target / "figures" / "figure8.svg").is_file()
+    none = replace(kept[0], stats={**kept[0].stats, "standing": {"verdict": "not a result", "reasons": ["short"]}})
+    (page.parent / "figures" / "figure8.svg").unlink()
+    with pytest.raises(UserError, match=r"is not a result \(short\)"):
+        keep_page(page, "figure8", [*kept, none])
+    assert (target / "figures" / "figure8.svg").is_file()
 
 
 @pytest.mark.parametrize("name", ["../small", "a/b", ".", "..", ".hidden"])

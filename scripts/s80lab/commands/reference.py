@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +15,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.staging import staging
 from s80lab.commands.claims import write_page
 from s80lab.commands.parts import Scale, latest_runs, parse_seeds
-from s80lab.report.data import read_run
+from s80lab.report.data import Run, read_run
 from s80lab.report.write import write_experiment_report
 
 REFERENCE = paths.own(paths.REFERENCE)
@@ -34,14 +35,20 @@ def reference_command(
     print(f"page: {write_page()}")
 
 
+def keep_page(page: Path, name: str, runs: Sequence[Run]) -> Path:
+    """A page over these runs, with its pictures, as results/reference/paper/`name`; the folder. UserError as below."""
+    _require_results(runs)
+    target = REFERENCE / "paper" / name
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(page.parent, target)
+    return target
+
+
 def keep_reference(name: str, folders: list[Path]) -> Path:
     """See above; the folder. UserError names the first run that is no result, and what was there stays."""
     if Path(name).name != name or name.startswith("."):
         raise UserError(f"{name} is no name of a folder in results/reference")
-    for folder in folders:
-        reasons = read_run(folder).reasons
-        if reasons:
-            raise UserError(f"{folder.name} is not a result ({'; '.join(reasons)}), so no reference can rest on it")
+    _require_results(list(map(read_run, folders)))
     made = paths.results() / "reports" / f"reference-{name}"
     with staging(made) as partial:
         for folder in folders:
@@ -54,3 +61,11 @@ def keep_reference(name: str, folders: list[Path]) -> Path:
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(made, target)
     return target
+
+
+def _require_results(runs: Sequence[Run]) -> None:
+    for run in runs:
+        if run.reasons:
+            raise UserError(
+                f"{run.manifest['run']} is not a result ({'; '.join(run.reasons)}), so no reference can rest on it"
+            )

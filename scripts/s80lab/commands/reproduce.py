@@ -14,6 +14,7 @@ from s80lab.base import paths
 from s80lab.commands.measured import measured_runs
 from s80lab.commands.output import AsJson, print_json, wide_console
 from s80lab.commands.parts import Jobs, Scale, make_plans, parse_seeds, run_pipeline
+from s80lab.commands.reference import keep_page
 from s80lab.config.reproduce import FigureOf, load_figures
 from s80lab.experiment.plan import Options, Plan
 from s80lab.report.record import groups_record, tables_record
@@ -28,6 +29,9 @@ def reproduce_command(
     scale: Scale = None,
     seeds: Annotated[str | None, typer.Option(help="Seeds, separated by commas; else each experiment's own.")] = None,
     jobs: Jobs = 0,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Keep the page and its pictures in results/reference/paper, too.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """The figures of the paper and the tables of the other studies, measured here: what is lacking is run, and one page
@@ -44,6 +48,9 @@ def reproduce_command(
     ]
     name = "-".join(["reproduce", *(figures or []), *([scale] if scale else [])])
     page = write_page(shown, paths.results() / "reports" / name)
+    if keep:
+        runs = [run for one in shown for group in one.groups for run in group.runs]
+        page = keep_page(page, "-".join(figures or ["all"]), runs) / page.name
     if as_json:
         records = [
             {"figure": one.figure.name, "groups": groups_record(one.groups), "tables": tables_record(one.tables)}
