@@ -42,8 +42,8 @@ class StudyFinding:
     def text(self) -> str:
         if self.ours is None:
             return self.answer.given or ABSENT
-        half = "" if self.ours.half_width is None else f" ± {self.ours.half_width:.2g}"
-        return f"{self.ours.mean:.3g}{half}"
+        half = "" if self.ours.half_width is None else f" ± {_short(self.ours.half_width, 2)}"
+        return f"{_short(self.ours.mean, 3)}{half}"
 
     @property
     def reason(self) -> str:
@@ -52,6 +52,11 @@ class StudyFinding:
             tests = "; ".join(f"`{command}`" for command in self.answer.tests)
             return f"{self.differs} {f'Tested: {tests}.' if tests else 'A reading, not tested.'}"
         return f"{self.judgement.note}." if self.judgement.verdict == "not comparable" else ""
+
+
+def _short(value: float, digits: int) -> str:
+    """So many significant digits, or all before the point."""
+    return f"{value:.0f}" if abs(value) >= 10**digits else f"{value:.{digits}g}"
 
 
 def study_findings(study: str, groups: Sequence[Group]) -> list[StudyFinding]:
