@@ -51,10 +51,10 @@ def test_each_is_a_step_of_reproduce(name: str) -> None:
 
 
 def test_a_number_is_judged_in_the_studys_unit() -> None:
-    metrics = {"command_ms.p90.imap.noop": 80.0, "command_ms.p90.pop3.pass": 855.0, "utilisation": 0.65}
+    metrics = {"command_ms.p90.imap.noop": 80.0, "command_ms.p90.pop3.uidl": 855.0, "utilisation": 0.65}
     findings = study_findings("clientscaler", [Group("clientscaler", (run(metrics),))])
     assert found(findings, "90th percentile: IMAP noop").judgement.verdict == "agrees"  # the study's 77 ms
-    differing = found(findings, "90th percentile: POP3 pass")
+    differing = found(findings, "90th percentile: POP3 uidl")
     assert differing.judgement.verdict == "differs" and differing.text == "855"
     assert "no database" in differing.reason and "not tested" in differing.reason
     assert found(findings, "processor utilisation").text == "65"
