@@ -38,10 +38,7 @@ def reference_command(
 def keep_page(page: Path, name: str, runs: Sequence[Run]) -> Path:
     """A page over these runs, with its pictures, as results/reference/paper/`name`; the folder. UserError as below."""
     _require_results(runs)
-    target = REFERENCE / "paper" / name
-    shutil.rmtree(target, ignore_errors=True)
-    shutil.copytree(page.parent, target)
-    return target
+    return _put(page.parent, REFERENCE / "paper" / name)
 
 
 def keep_reference(name: str, folders: list[Path]) -> Path:
@@ -57,10 +54,7 @@ def keep_reference(name: str, folders: list[Path]) -> Path:
             for file in KEPT:
                 shutil.copyfile(folder / file, kept / file)
         write_experiment_report(name, folders, partial)
-    target = REFERENCE / name
-    shutil.rmtree(target, ignore_errors=True)
-    shutil.copytree(made, target)
-    return target
+    return _put(made, REFERENCE / name)
 
 
 def _require_results(runs: Sequence[Run]) -> None:
@@ -69,3 +63,10 @@ def _require_results(runs: Sequence[Run]) -> None:
             raise UserError(
                 f"{run.manifest['run']} is not a result ({'; '.join(run.reasons)}), so no reference can rest on it"
             )
+
+
+def _put(made: Path, target: Path) -> Path:
+    """In place of what was there."""
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(made, target)
+    return target

@@ -46,19 +46,18 @@ def show_figure(figure: FigureOf, runs: Mapping[str, Sequence[Path]]) -> Shown:
         return Shown(figure, groups, draw(groups, figure.pictures), [coherence_table(groups)])
     profiles = _profiles(folders) if figure.profile else []
     is_swept = swept(read_manifest(folders[0]))
-    if figure.study and not is_swept:
-        groups = read_groups(folders)
-        return Shown(figure, groups, draw(groups, figure.pictures), study_tables(figure.study, groups))
+    groups = sweep_groups(folders) if is_swept else read_groups(folders)
+    tables = study_tables(figure.study, groups) if figure.study else []
     if is_swept:
         (name,) = figure.experiments
-        groups, metrics = sweep_groups(folders), load_experiment(name, {}).show
-        picture = sweep_picture(groups, metrics, figure.name)
-        tables = study_tables(figure.study, groups) if figure.study else []
+        metrics = load_experiment(name, {}).show
+        pictures = [sweep_picture(groups, metrics, figure.name)]
         tables += [ratio_table(groups, figure.ratios)] if figure.ratios else []
-        return Shown(figure, groups, [picture], [*tables, sweep_table(name, groups, metrics), *profiles])
-    groups = read_groups(folders)
-    tables = [_of_claims(figure, groups)] if figure.claims else []
-    return Shown(figure, groups, draw(groups, figure.pictures), [*tables, *profiles])
+        tables.append(sweep_table(name, groups, metrics))
+    else:
+        pictures = draw(groups, figure.pictures)
+        tables += [_of_claims(figure, groups)] if figure.claims else []
+    return Shown(figure, groups, pictures, [*tables, *profiles])
 
 
 def _profiles(folders: Sequence[Path]) -> list[Table]:
