@@ -15,6 +15,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.strict import names
 from s80lab.config.experiment import load_experiment
 from s80lab.config.reproduce import Ratio
+from s80lab.report.data import read_run
 from s80lab.report.sweep import check_shown, ratio_table, sweep_groups, sweep_table, swept, write_sweep
 
 METRICS = ("throughput", "miss_source.all.memory", "cpi.all")
@@ -73,6 +74,21 @@ def test_ratios_are_of_the_same_seeds(points: Sequence[Path]) -> None:
     assert ratio_table(groups, [ratio.model_copy(update={"over": "8"})]).rows == []
     with pytest.raises(UserError, match=r"over `client`, which is no axis of the sweep.*clients"):
         ratio_table(groups, [ratio.model_copy(update={"axis": "client"})])
+
+
+def test_a_ratio_is_judged_by_what_the_paper_is_read_as(points: Sequence[Path]) -> None:
+    groups = sweep_groups(points)
+
+    def row(**bounds: float) -> tuple[str, str, str]:
+        ratio = Ratio(metric="throughput", axis="clients", over="9", at="10", says="alike", **bounds)
+        (found,) = ratio_table(groups, [ratio]).rows
+        return found.cells[1].text, found.cells[2].text, found.detail
+
+    assert row() == ("alike", "-", "")
+    for folder in points:
+        assert read_run(folder).reasons == ()
+    assert row(low=0.1, high=10.0) == ("alike (read as from 0.1 to 10)", "agrees", "")
+    assert row(low=1000.0) == ("alike (read as from 1000)", "differs", "")
 
 
 def test_a_metric_that_is_none_is_named(points: Sequence[Path]) -> None:

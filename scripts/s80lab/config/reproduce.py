@@ -18,13 +18,15 @@ FILE = paths.ROOT / "configs" / "reproduce.toml"
 
 class Ratio(Strict):
     """A metric at one value of a sweep's axis over that at another, for every combination of the other axes; says: what
-    the paper has beside it."""
+    the paper has beside it. low, high: what that is read as; without them there is nothing to judge."""
 
     metric: str
     axis: str
     over: str
     at: str
     says: str
+    low: float | None = None
+    high: float | None = None
 
 
 class FigureOf(Strict):

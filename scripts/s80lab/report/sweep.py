@@ -20,7 +20,8 @@ from s80lab.base.strict import hint
 from s80lab.config.axes import Axis, axes_of, row_label
 from s80lab.config.experiment import Experiment
 from s80lab.config.reproduce import Ratio
-from s80lab.report.data import Group, read_groups
+from s80lab.report.claims.rules import Band, Judgement, in_band
+from s80lab.report.data import Group, Run, read_groups
 from s80lab.report.figures.all import Picture
 from s80lab.report.figures.curves import Panel, curves_figure
 from s80lab.report.figures.style import png, style, svg
@@ -31,7 +32,7 @@ from s80lab.report.interval import Estimate, estimate
 from s80lab.report.markdown import markdown
 from s80lab.report.page import Topic, origins, render
 from s80lab.report.rows import PERCENT, SECTIONS, TWO, Entry
-from s80lab.report.tables import Cell, Row, Table, comparison_note, number, verdicts
+from s80lab.report.tables import ABSENT, Cell, Row, Table, comparison_note, number, verdicts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -109,7 +110,7 @@ def ratio_table(groups: Sequence[Group], ratios: Sequence[Ratio]) -> Table:
     both have."""
     axes = _axes(groups)
     points = {tuple(_values(axes, group)): group for group in groups}
-    table = Table("Ratios", ("measured", "the paper"))
+    table = Table("Ratios", ("measured", "the paper", "verdict"))
     for ratio in ratios:
         keys = [axis.key for axis in axes]
         if ratio.axis not in keys:
@@ -122,8 +123,26 @@ def ratio_table(groups: Sequence[Group], ratios: Sequence[Ratio]) -> Table:
                 continue
             rest = row_label([*axes[:place], *axes[place + 1 :]], [*values[:place], *values[place + 1 :]])
             label = f"{rest}: {entry.label}, {ratio.axis} {ratio.at} over {ratio.over}"
-            table.rows.append(Row(label, (Cell(number(_ratio(above, below, ratio.metric), TWO)), Cell(ratio.says))))
+            measured = _ratio(above, below, ratio.metric)
+            judged = _judged(measured, ratio, (*above.runs, *below.runs))
+            cells = (Cell(number(measured, TWO)), Cell(_stated(ratio)), Cell(judged.verdict if judged else ABSENT))
+            table.rows.append(Row(label, cells, detail=judged.note if judged else ""))
     return table
+
+
+def _stated(ratio: Ratio) -> str:
+    """What the paper says, and what that is read as."""
+    bounds = [f"{word} {bound:g}" for word, bound in (("from", ratio.low), ("to", ratio.high)) if bound is not None]
+    return f"{ratio.says} (read as {' '.join(bounds)})" if bounds else ratio.says
+
+
+def _judged(measured: Estimate | None, ratio: Ratio, runs: Sequence[Run]) -> Judgement | None:
+    if measured is None or (ratio.low is None and ratio.high is None):
+        return None
+    reasons = [reason for run in runs for reason in run.reasons]
+    if reasons:
+        return Judgement("not comparable", note=f"No result: {reasons[0]}.")
+    return in_band(measured, Band(ratio.low, ratio.high))
 
 
 def _ratio(above: Group, below: Group, metric: str) -> Estimate | None:
