@@ -72,8 +72,9 @@ def test_the_job_has_the_scripts_line_by_line(tmp_path: Path) -> None:
     ]
     login = login_job_text(workload, 9, 12).splitlines()
     assert login == ["hold=1", "protocol=scripts", "clients=9", "users=12", *lines[5:-1]]
-    plain = load_workload(profile(tmp_path, "speed_up", "tls = false\nspeed_up"))
-    assert login_job_text(plain, 9, 12).splitlines()[4:6] == ["tls=0", "sizes=1062:45 139602:2.5"]
+    plain = load_workload(profile(tmp_path, "speed_up", 'tls = false\nrecipients = "clients"\nspeed_up'))
+    own = ["tls=0", "recipients=clients", "sizes=1062:45 139602:2.5"]
+    assert login_job_text(plain, 9, 12).splitlines()[4:7] == own
     assert plain.speaks == ("imap-plain", "pop3-plain")
     assert workload.transactions == ("READ", "FETCH")
     assert workload.speaks == ("imap", "pop3")

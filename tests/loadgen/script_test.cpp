@@ -105,6 +105,7 @@ TEST(Script, OfACheckpointCannotChange) {
     EXPECT_NO_THROW(load.take(parse_job("seed=4\n" + text)));
     EXPECT_THROW(load.take(parse_job(text + "step=send 1\n")), Fatal);
     EXPECT_THROW(load.take(parse_job("tls=0\n" + text)), Fatal);
+    EXPECT_THROW(load.take(parse_job("recipients=clients\n" + text)), Fatal);
 }
 
 TEST(Wait, IsDrawnFromItsDistribution) {

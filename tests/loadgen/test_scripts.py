@@ -9,10 +9,13 @@ import json
 import socket
 import ssl
 import threading
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.lab import LIMIT_S
 from tests.loadgen.conftest import USERS, Outcome, collect, launch, mail_servers
 from tests.loadgen.mail_system import MailSystem, has_pop3, make_certificate
 from tests.loadgen.service import free_port
@@ -173,14 +176,42 @@ def test_loops_fractions_and_waits(mail_system: MailSystem, tmp_path: Path) -> N
 def test_messages_have_their_size_exactly(mail_system: MailSystem, tmp_path: Path) -> None:
     script = {"protocol": "imap", "start": ["connect", "login"], "steps": ["append INBOX 2050"]}
     good(run(mail_system, tmp_path, following(script), clients=1, measure_s=0.3))
-    unverified = ssl.create_default_context()
-    unverified.check_hostname, unverified.verify_mode = False, ssl.CERT_NONE
-    with imaplib.IMAP4_SSL("127.0.0.1", mail_system.imap, ssl_context=unverified) as server:
-        server.login("user001", mail_system.password)
-        server.select("INBOX", readonly=True)
+    with inbox(mail_system, "user001") as (server, _):
         (last,) = server.fetch("*", "(RFC822.SIZE)")[1]
     assert isinstance(last, bytes)
     assert b"RFC822.SIZE 2050)" in last
+
+
+@contextlib.contextmanager
+def inbox(system: MailSystem, user: str) -> Iterator[tuple[imaplib.IMAP4, int]]:
+    """A connection that has it selected, and how many messages it holds."""
+    unverified = ssl.create_default_context()
+    unverified.check_hostname, unverified.verify_mode = False, ssl.CERT_NONE
+    with imaplib.IMAP4_SSL("127.0.0.1", system.imap, ssl_context=unverified) as server:
+        server.login(user, system.password)
+        (messages,) = server.select("INBOX", readonly=True)[1]
+        yield server, int(messages or 0)
+
+
+def test_mail_goes_to_those_who_read(mail_system: MailSystem, tmp_path: Path) -> None:
+    """Of 12 accounts two have a client. All is delivered once a message that went out last is there."""
+
+    def held() -> dict[str, int]:
+        found = {}
+        for user in (f"user{number:03}" for number in range(1, USERS + 1)):
+            with inbox(mail_system, user) as (_, found[user]):
+                pass
+        return found
+
+    before = held()
+    script = {"protocol": "smtp", "steps": ["send 1 2050"]}
+    workload = following(script).model_copy(update={"recipients": "clients"})
+    sent = counts(good(run(mail_system, tmp_path, workload, clients=2, measure_s=1)))["smtp data 2050"]
+    limit = time.monotonic() + LIMIT_S
+    while sum((after := held()).values()) < sum(before.values()) + sent:
+        assert time.monotonic() < limit, f"{sent} messages were sent: {before} became {after}"
+    grown = {user for user in after if after[user] > before[user]}
+    assert sent > 10 and grown == {"user001", "user002"}
 
 
 def test_who_is_offline_connects_anew(mail_system: MailSystem, tmp_path: Path) -> None:

@@ -81,6 +81,10 @@ void Reader::add_scripts() {
         job_.tls = choice(key, value, {"0", "1"}, "0 or 1") == 1;
         job_.script_lines.append(key).append("=").append(value).append("\n");
     };
+    setters_["recipients"] = [this](auto key, auto value) {
+        job_.to_clients = choice(key, value, {"accounts", "clients"}, "accounts or clients") == 1;
+        job_.script_lines.append(key).append("=").append(value).append("\n");
+    };
     for (const std::string_view name : ScriptReader::keys()) {
         setters_[std::string(name)] = [this](auto key, auto value) {
             scripts_.take(key, value);

@@ -42,6 +42,7 @@ struct Job {
     std::vector<Script> scripts;
     SizeTable sizes;           // of the messages that scripts send
     bool tls = true;           // of the connections that scripts make to IMAP and POP3 servers
+    bool to_clients = false;   // scripts send to the clients' own accounts, else to any
     std::string script_lines;  // of the job's text, all that decides them
     double reply_timeout_s = 60;
     double tick_hz = 0;     // timer interrupts a processor and modelled second; 0: the kernel's own

@@ -53,7 +53,14 @@ def test_requests_are_the_commands_of_a_protocol_without_its_connections(run_dir
     assert busy_ms["session"] > 0
 
 
+def test_what_found_no_client_free(run_dir: Path) -> None:
+    load = json.loads((run_dir / "transactions.json").read_text())
+    arrivals = {"POP3": {"count": 8, "queued": 6, "waiting": 1}, "SMTP": {"count": 0, "queued": 0, "waiting": 0}}
+    found = metrics(run_dir, load | {"arrivals": arrivals})
+    assert (found["queued_share.POP3"], found["queued_share.SMTP"]) == (0.75, None)
+
+
 def test_other_loads_and_replays_have_no_row_of_them(run_dir: Path) -> None:
     load = json.loads((run_dir / "transactions.json").read_text())
     for result in (load, None):
-        assert not any(name.startswith(("command_", "request_")) for name in metrics(run_dir, result))
+        assert not any(name.startswith(("command_", "request_", "queued_")) for name in metrics(run_dir, result))

@@ -37,6 +37,14 @@ def test_a_run_that_is_not_warm_is_none() -> None:
     assert found.reasons == ("not warm (too few windows to tell; 199 of 200 clients)",)
 
 
+@pytest.mark.parametrize(("queued", "reasons"), [(None, 0), (0.0, 0), (0.5, 0), (0.51, 1)])
+def test_an_open_script_whose_passes_wait_is_none(queued: float | None, reasons: int) -> None:
+    metrics = {"client_cycles": 4.0, "interactive_law": 1.0, "queued_share.IMAP": 0.1, "queued_share.POP3": queued}
+    found = standing(metrics, WARM)
+    assert len(found.reasons) == reasons
+    assert all(one == "51% of the passes of POP3 found no client free when they arrived" for one in found.reasons)
+
+
 def test_where_there_are_no_clients_the_caches_alone_are_judged() -> None:
     assert standing({"client_cycles": None, "interactive_law": None}, WARM).verdict == "result"
 

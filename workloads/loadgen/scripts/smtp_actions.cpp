@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What every script can do: send a message to some random accounts, over a connection of its own.
+#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
@@ -14,9 +15,12 @@ namespace {
 
 Task send(ScriptClient& client, const Step& step) {
     World& world = client.world;
+    const std::size_t among = world.job.to_clients
+                                  ? std::min<std::size_t>(world.job.clients, world.accounts.size())
+                                  : world.accounts.size();
     std::vector<std::string> recipients;
     for (unsigned i = 0; i < step.count; ++i) {
-        recipients.push_back(Accounts::address(client.random.below(world.accounts.size())));
+        recipients.push_back(Accounts::address(client.random.below(among)));
     }
     const std::string message = client.compose(step, recipients.front());
     SmtpSession smtp(world.network);

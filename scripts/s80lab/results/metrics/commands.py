@@ -105,6 +105,18 @@ def _mean_ms(commands: Sequence[Mapping[str, Any]]) -> Value:
 
 
 @metric(
+    "queued_share",
+    "share",
+    "passes of an open script that found no client free when they arrived, by script",
+    "arrivals.queued / arrivals.count",
+    of_caches=False,
+)
+def _queued_share(m: Measurement) -> Value:
+    arrivals: Mapping[str, Mapping[str, int]] = (m.result or {}).get("arrivals", {})
+    return {name: ratio(int(one["queued"]), int(one["count"])) for name, one in arrivals.items()}
+
+
+@metric(
     "request_cpu_ms",
     "ms of processor time",
     "busy time of each class of processes for each command of a protocol, whatever the class does for others",

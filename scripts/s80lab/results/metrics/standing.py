@@ -2,10 +2,11 @@
 """Whether a run's numbers may stand as a result, and the shares that a run is summed up by.
 
 A run is no result where its caches were not warm, where it measured less than three client cycles (a cycle is the time
-in which each client thinks once and is served once), where the load's interactive law is off by more than 5%, or where
-the region began with clients that had not finished a transaction since all began together. Such a run is reported,
-says so first, and is left out of the means over seeds. Of replays and gem5's runs, which have no clients' side, the
-caches alone are judged.
+in which each client thinks once and is served once), where the load's interactive law is off by more than 5%, where
+the region began with clients that had not finished a transaction since all began together, or where most passes of an
+open script found no client free: it was a closed one then, and its rate is not the one that is stated. Such a run is
+reported, says so first, and is left out of the means over seeds. Of replays and gem5's runs, which have no clients'
+side, the caches alone are judged.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from s80lab.results.snapshots import Delta, Snapshots, without
 
 FEWEST_CYCLES = 3.0
 ALLOWED_LAW_ERROR = 0.05
+ALLOWED_QUEUED = 0.5
 
 RESULT, NO_RESULT = "result", "not a result"
 
@@ -47,6 +49,10 @@ def standing(metrics: Mapping[str, float | int | None], warmup: WarmUp) -> Stand
         reasons.append(f"{cycles:.2f} client cycles measured, {FEWEST_CYCLES:g} are needed")
     if law is not None and abs(law - 1) > ALLOWED_LAW_ERROR:
         reasons.append(f"the interactive law is off by {100 * (law - 1):+.1f}%")
+    for name, value in metrics.items():
+        if name.startswith("queued_share.") and value is not None and value > ALLOWED_QUEUED:
+            script = name.partition(".")[2]
+            reasons.append(f"{100 * value:.0f}% of the passes of {script} found no client free when they arrived")
     return Standing("not a result" if reasons else "result", tuple(reasons))
 
 
