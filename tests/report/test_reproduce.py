@@ -48,6 +48,13 @@ def test_figures_share_a_page(runs: Path, tmp_path: Path) -> None:
     assert str(tmp_path) not in text
 
 
+def test_the_paper_and_the_studies_are_all_there_is() -> None:
+    own, others = load_figures(["paper"]), load_figures(["studies"])
+    assert not any(figure.study for figure in own) and all(figure.study for figure in others)
+    assert sorted(one.name for one in own + others) == sorted(one.name for one in load_figures([]))
+    assert load_figures(["studies", "zvm"]) == others
+
+
 def test_a_figure_that_is_none_is_named() -> None:
     with pytest.raises(UserError, match=r"there is no figure `figure11` in configs/reproduce.toml: allowed"):
         load_figures(["figure11"])

@@ -24,7 +24,10 @@ from s80lab.report.terminal import print_table
 
 def reproduce_command(
     figures: Annotated[
-        list[str] | None, typer.Argument(help="Of configs/reproduce.toml, e.g. figure8; all where none is named.")
+        list[str] | None,
+        typer.Argument(
+            help="Of configs/reproduce.toml, e.g. figure8; paper, studies: all of these; else all there are."
+        ),
     ] = None,
     scale: Scale = None,
     seeds: Annotated[str | None, typer.Option(help="Seeds, separated by commas; else each experiment's own.")] = None,

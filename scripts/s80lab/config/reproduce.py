@@ -57,10 +57,16 @@ class Reproduction(Strict):
 
 
 def load_figures(names: Sequence[str], file: Path = FILE) -> list[FigureOf]:
-    """The named figures in the order of the file, all of them where none is named."""
+    """The named figures in the order of the file, all of them where none is named; `paper` and `studies` stand for those
+    of the paper and of the other studies."""
     figures = load(file, Reproduction).figures
-    known = [figure.name for figure in figures]
+    groups = {
+        "paper": [figure.name for figure in figures if not figure.study],
+        "studies": [figure.name for figure in figures if figure.study],
+    }
+    known = [figure.name for figure in figures] + list(groups)
     for name in names:
         if name not in known:
             raise UserError(f"there is no figure `{name}` in configs/reproduce.toml: {hint(name, known)}")
-    return [figure for figure in figures if not names or figure.name in names]
+    chosen = {member for name in names for member in groups.get(name, [name])}
+    return [figure for figure in figures if not names or figure.name in chosen]
