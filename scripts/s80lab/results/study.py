@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the other studies state (results/paper/STUDY/claims.tsv), and how it is answered (answers.toml beside it).
+"""What the other studies state (results/paper/STUDY/claims.tsv), and how it is answered (answers.toml beside it; of a
+study that is answered in parts, `STUDY/PART`, PART.toml).
 
-load_statements(study) -> list[Statement]   in the study's order
+load_statements(study) -> list[Statement]   in the study's order, of a part those of its places
 load_answers(study) -> StudyAnswers         one answer for each quantity
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from pydantic import PositiveFloat, model_validator
 
@@ -69,12 +71,14 @@ class StudyAnswer(Strict):
 
 
 class StudyAnswers(Strict):
-    """differs: why a number is another where its answer does not say. conditions: what a statement's `at` is in our
+    """places: where in the study that stands which is answered; everywhere where none is named. differs: why a number is
+    another where its answer does not say. conditions: what a statement's `at` is in our
     runs, a point of the sweep (`clients=15`). remarks: what must be known to read the table. answers: by quantity, or
     by `quantity @ condition` where a condition has one of its own."""
 
     title: str
     experiment: str
+    places: tuple[str, ...] = ()
     differs: str
     conditions: Mapping[str, str] = {}
     remarks: tuple[str, ...] = ()
@@ -89,7 +93,22 @@ class StudyAnswers(Strict):
 
 
 def load_statements(study: str) -> list[Statement]:
-    with (PAPER / study / "claims.tsv").open(newline="", encoding="utf-8") as file:
+    places = load(_answers_file(study), StudyAnswers).places
+    told = _stated(study)
+    unknown = sorted(set(places) - {one.place for one in told})
+    if unknown:
+        raise UserError(f"{shown(_answers_file(study))}: claims.tsv has no place {', '.join(unknown)}")
+    return [one for one in told if not places or one.place in places]
+
+
+def _answers_file(study: str) -> Path:
+    name, _, part = study.partition("/")
+    return PAPER / name / f"{part or 'answers'}.toml"
+
+
+def _stated(study: str) -> list[Statement]:
+    """Wherever in the study."""
+    with (PAPER / study.partition("/")[0] / "claims.tsv").open(newline="", encoding="utf-8") as file:
         return [
             Statement(
                 row["id"],
@@ -107,7 +126,7 @@ def load_statements(study: str) -> list[Statement]:
 
 def load_answers(study: str) -> StudyAnswers:
     """UserError where a statement has no answer, or an answer no statement."""
-    file = PAPER / study / "answers.toml"
+    file = _answers_file(study)
     found = load(file, StudyAnswers)
     told = load_statements(study)
     names = [{one.quantity, f"{one.quantity} @ {one.at}"} for one in told]
