@@ -57,8 +57,8 @@ class Reproduction(Strict):
 
 
 def load_figures(names: Sequence[str], file: Path = FILE) -> list[FigureOf]:
-    """The named figures in the order of the file, all of them where none is named; `paper` and `studies` stand for those
-    of the paper and of the other studies."""
+    """The named figures in the order of the file, all of them where none is named; `paper` and `studies` stand for
+    those of the paper and of the other studies."""
     figures = load(file, Reproduction).figures
     groups = {
         "paper": [figure.name for figure in figures if not figure.study],
