@@ -258,3 +258,18 @@ def test_what_stands_for_a_workload_of_the_paper_is_set_beside_its_claims(folder
     assert verdicts["C17"][1 - mail] == "differs"
     assert found["C07"].numbers[1 - mail]["kernel_share.cycles"] is None
     assert "SPECmail2001 is licensed" in " ".join(found["C16"].reasons)
+
+
+def test_the_lowest_of_five_is_known_where_all_were_measured(folders: list[Path]) -> None:
+    for folder, mix in zip(folders[1:4], ("pop3", "web", "jbb"), strict=True):
+        edit(folder, "manifest.json", {"mix": mix})
+    made_results(folders[:1], {"e_to_m_share": 0.2})
+    made_results(folders[1:4], {"e_to_m_share": 0.3})
+    found = by_id(folders)["C20"]
+    judged = dict(zip(found.labels, found.judgements, strict=True))
+    assert (judged["imapb"].verdict, judged["imapb"].note) == ("agrees", "below pop3, web, jbb")
+    assert judged["web"].verdict == "not comparable"
+    made_results(folders[1:2], {"e_to_m_share": 0.1})
+    assert by_id(folders)["C20"].verdict == "differs"
+    few = by_id([folders[0], *folders[2:]])["C20"]
+    assert "s80lab reproduce workloads" in detail(few) and few.verdict == "not comparable"

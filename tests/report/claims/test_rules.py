@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from s80lab.report.claims.rules import Band, Responses, alike, extremes, higher, in_band
+from s80lab.report.claims.rules import Band, Responses, alike, extremes, higher, in_band, lowest
 from s80lab.report.interval import Estimate
 
 
@@ -50,6 +50,16 @@ def test_higher_needs_intervals_apart() -> None:
     assert higher(three(120, 5), three(100, 5)).verdict == "differs"
     assert higher(three(100, 10), three(120, 10)).verdict == "not comparable"
     assert higher(Estimate(1, None, 1), Estimate(2, None, 1)).verdict == "agrees"
+
+
+def test_the_lowest_is_below_all_others() -> None:
+    others = {"web": three(30, 5), "jbb": three(40, 2)}
+    assert lowest(three(20, 4), others).verdict == "agrees"
+    judgement = lowest(three(26, 4), others)
+    assert (judgement.verdict, judgement.note) == ("not comparable", "the interval overlaps that of web")
+    judgement = lowest(three(45, 2), others)
+    assert (judgement.verdict, judgement.note) == ("differs", "lower: web, jbb")
+    assert lowest(Estimate(29, None, 1), others).verdict == "agrees"
 
 
 def test_alike_names_what_is_not() -> None:

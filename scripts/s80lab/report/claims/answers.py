@@ -13,7 +13,7 @@ from s80lab.results import paper
 
 FILE = paper.PAPER / "answers.toml"
 
-Rule = Literal["band", "higher", "alike", "extremes", "none"]
+Rule = Literal["band", "higher", "alike", "extremes", "lowest", "none"]
 
 
 class Needs(Strict):

@@ -12,7 +12,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from s80lab.report.claims.answers import Answer, answers
-from s80lab.report.claims.rules import Band, Judgement, Responses, Verdict, alike, extremes, higher, in_band, ranked
+from s80lab.report.claims.rules import (
+    Band,
+    Judgement,
+    Responses,
+    Verdict,
+    alike,
+    extremes,
+    higher,
+    in_band,
+    lowest,
+    ranked,
+)
 from s80lab.report.data import Group, varied
 from s80lab.report.interval import Estimate
 from s80lab.report.transactions import types
@@ -140,6 +151,11 @@ def _judge(claim: Claim, answer: Answer, metric: str, group: Group, groups: Sequ
         return extremes(_responses(group), slowest, fastest)
     if answer.rule == "alike":
         return alike({name: (_known(pair[0], name), _known(pair[1], name)) for name in answer.alike})
+    if answer.rule == "lowest":
+        others = _stand_ins(groups, metric)
+        if len(others) < len(paper.STAND_INS):
+            return Judgement("not comparable", note="the other workloads are needed: `s80lab reproduce workloads`")
+        return lowest(_known(group, metric), others)
     if answer.rule == "higher":
         return higher(_known(pair[0], metric), _known(pair[1], metric))
     return in_band(_known(group, metric), _band(claim, answer, group))
@@ -150,6 +166,16 @@ def _pair(group: Group, groups: Sequence[Group]) -> tuple[Group, ...]:
     alike_but_mix = [other for other in groups if _setting(other) == _setting(group)]
     found = (next((other for other in alike_but_mix if other.mix == mix), None) for mix in MIXES)
     return tuple(other for other in found if other is not None)
+
+
+def _stand_ins(groups: Sequence[Group], metric: str) -> Mapping[str, Estimate]:
+    """The metric of each workload that stands for another one of the paper's, where its runs are results."""
+    results = [group for group in groups if not any(run.reasons for run in group.runs)]
+    return {
+        group.mix: value
+        for group in results
+        if group.mix in paper.STAND_INS and (value := group.estimate(metric)) is not None
+    }
 
 
 def _setting(group: Group) -> tuple[str, ...]:

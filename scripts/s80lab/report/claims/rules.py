@@ -66,6 +66,17 @@ def higher(first: Estimate, second: Estimate) -> Judgement:
     return Judgement("agrees" if second.mean > first.mean else "differs")
 
 
+def lowest(own: Estimate, others: Mapping[str, Estimate]) -> Judgement:
+    """Whether it is below all others; intervals that overlap decide nothing."""
+    lower = [name for name, other in others.items() if higher(own, other).verdict == "differs"]
+    unclear = [name for name, other in others.items() if own.overlaps(other)]
+    if lower:
+        return Judgement("differs", note=f"lower: {', '.join(lower)}")
+    if unclear:
+        return Judgement("not comparable", note=f"the interval overlaps that of {', '.join(unclear)}")
+    return Judgement("agrees", note=f"below {', '.join(others)}")
+
+
 def alike(pairs: Mapping[str, tuple[Estimate, Estimate]]) -> Judgement:
     """Whether each metric's two intervals overlap; the note names those that do not."""
     overlaps = {name: first.overlaps(second) for name, (first, second) in pairs.items()}
