@@ -263,8 +263,7 @@ class Scripts(Workload):
 
     sizes: bytes of the messages that are sent and their percent. speed_up: by how much faster than it was written the
     load goes: waits, think times and ramps are divided by it, rates multiplied. tls: of connections to read mail.
-    recipients: whom mail is sent to, any account or those that a client has.
-    """
+    recipients: whom mail is sent to, any account or those that a client has."""
 
     protocol: Literal["scripts"]
     tls: bool = True
@@ -307,9 +306,9 @@ class Scripts(Workload):
         shares = apportioned(clients, [script.percent for script in self.script])
         scripts = zip(self.script, shares, strict=True)
         lines = [line for one, share in scripts for line in one.lines(share, self.speed_up)]
-        tls = [] if self.tls else ["tls=0"]
-        recipients = [] if self.recipients == "accounts" else [f"recipients={self.recipients}"]
-        return [*tls, *recipients, *sizes_line(self.sizes), *lines]
+        own = [] if self.tls else ["tls=0"]
+        own += [] if self.recipients == "accounts" else [f"recipients={self.recipients}"]
+        return [*own, *sizes_line(self.sizes), *lines]
 
 
 PROTOCOLS: Mapping[str, type[Workload]] = {"imap": Imap, "pop3": Pop3, "web": Web, "jbb": Jbb, "scripts": Scripts}
