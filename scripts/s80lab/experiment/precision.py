@@ -61,7 +61,7 @@ def missing_seeds(group: Group, wanted: Wanted) -> int:
     """How many more seeds it seems to take, at least 1 unless every share is reached, within the most that are
     allowed. 0 too where no run of several is a result: more of the same would be none either."""
     ran = len(group.runs) + len(group.excluded)
-    hopeless = ran > 1 and any(run.reasons for run in group.runs)
+    hopeless = ran > 1 and bool(group.reasons)
     lacking = [_lacking(group.estimate(SHARES[name]), wanted.half_width) for name in wanted.names]
     return 0 if hopeless else max(0, min(max(lacking), wanted.most - ran))
 
@@ -79,7 +79,7 @@ def _lacking(found: Estimate | None, half_width: float) -> int:
 def reached(group: Group, wanted: Wanted) -> bool:
     """Whether every named share of results is known that well."""
     widths = [None if found is None else found.half_width for found in _estimates(group, wanted)]
-    good = not any(run.reasons for run in group.runs)
+    good = not group.reasons
     return good and all(width is not None and width <= wanted.half_width for width in widths)
 
 

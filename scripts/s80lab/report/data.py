@@ -73,6 +73,11 @@ class Group:
     def warm(self) -> bool:
         return all(run.warm for run in self.runs)
 
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why its runs are no results; empty where all are."""
+        return tuple(reason for run in self.runs for reason in run.reasons)
+
     def estimate(self, metric: str) -> Estimate | None:
         return estimate([run.metrics.get(metric) for run in self.runs])
 

@@ -84,7 +84,7 @@ def _judge(
         return Judgement("not comparable", note="There is no such run")
     if ours is None:
         return Judgement("not comparable", note="None of it ended in every run's measured region")
-    reasons = [reason for group in measured for run in group.runs for reason in run.reasons]
+    reasons = [reason for group in measured for reason in group.reasons]
     if reasons:
         return Judgement("not comparable", note=f"No result: {reasons[0]}")
     read = answer.low is not None or answer.high is not None

@@ -21,7 +21,7 @@ from s80lab.config.axes import Axis, axes_of, row_label
 from s80lab.config.experiment import Experiment
 from s80lab.config.reproduce import Ratio
 from s80lab.report.claims.rules import Band, Judgement, in_band
-from s80lab.report.data import Group, Run, read_groups
+from s80lab.report.data import Group, read_groups
 from s80lab.report.figures.all import Picture
 from s80lab.report.figures.curves import Panel, curves_figure
 from s80lab.report.figures.style import png, style, svg
@@ -124,7 +124,7 @@ def ratio_table(groups: Sequence[Group], ratios: Sequence[Ratio]) -> Table:
             rest = row_label([*axes[:place], *axes[place + 1 :]], [*values[:place], *values[place + 1 :]])
             label = f"{rest}: {entry.label}, {ratio.axis} {ratio.at} over {ratio.over}"
             measured = _ratio(above, below, ratio.metric)
-            judged = _judged(measured, ratio, (*above.runs, *below.runs))
+            judged = _judged(measured, ratio, (*above.reasons, *below.reasons))
             cells = (Cell(number(measured, TWO)), Cell(_stated(ratio)), Cell(judged.verdict if judged else ABSENT))
             table.rows.append(Row(label, cells, detail=judged.note if judged else ""))
     return table
@@ -136,10 +136,9 @@ def _stated(ratio: Ratio) -> str:
     return f"{ratio.says} (read as {' '.join(bounds)})" if bounds else ratio.says
 
 
-def _judged(measured: Estimate | None, ratio: Ratio, runs: Sequence[Run]) -> Judgement | None:
+def _judged(measured: Estimate | None, ratio: Ratio, reasons: Sequence[str]) -> Judgement | None:
     if measured is None or (ratio.low is None and ratio.high is None):
         return None
-    reasons = [reason for run in runs for reason in run.reasons]
     if reasons:
         return Judgement("not comparable", note=f"No result: {reasons[0]}.")
     return in_band(measured, Band(ratio.low, ratio.high))

@@ -170,7 +170,7 @@ def _pair(group: Group, groups: Sequence[Group]) -> tuple[Group, ...]:
 
 def _stand_ins(groups: Sequence[Group], metric: str) -> Mapping[str, Estimate]:
     """The metric of each workload that stands for another one of the paper's, where its runs are results."""
-    results = [group for group in groups if not any(run.reasons for run in group.runs)]
+    results = [group for group in groups if not group.reasons]
     return {
         group.mix: value
         for group in results
@@ -206,7 +206,7 @@ def _refusal(claim: Claim, answer: Answer, metric: str, pair: Sequence[Group]) -
         return f"a think time of {thinks[0]:g} ms"
     judged = [name for name in (claim.metric, *answer.alike) if name] or ["response_ms"]
     if any(of(name).of_caches for name in judged):
-        return next((f"no result: {reason}" for group in pair for run in group.runs for reason in run.reasons), "")
+        return next((f"no result: {reason}" for group in pair for reason in group.reasons), "")
     return ""
 
 
