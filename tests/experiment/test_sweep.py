@@ -66,6 +66,8 @@ def test_without_a_sweep_nothing_is_said_of_it(lab: Lab) -> None:
         ('workload = ["web"]', "workload web needs a server of web; dovecot serves imap: choose another"),
         ("clients = []", "sweep.clients"),
         ('"scale.storage" = ["tape"]', r"scales/small.toml: key `storage`"),
+        ('"workload.request_max" = [10]', r"profiles/imapb.toml: unknown key `request_max`"),
+        ('"workload.incoming_per_s" = [-1]', r"profiles/imapb.toml: key `incoming_per_s`"),
         ('"scale.disk.service_us" = [9000]\n"scale.storage" = ["disk"]', "is less than a tick"),
     ],
 )
@@ -92,6 +94,16 @@ def test_keys_of_the_scale_are_swept_too(lab: Lab, swept: Path) -> None:
     assert "scale.storage" not in memory.design
     assert (disk.design["scale.storage"], disk.design["scale.disk.count"]) == ("disk", 3)
     assert " s80.disks=3 " in disk.boot.append()
+
+
+def test_keys_of_the_workload_are_swept_too(lab: Lab, swept: Path) -> None:
+    swept.write_text(swept.read_text().replace(SWEEP, '\n[sweep]\n"workload.incoming_per_s" = [1, 2]\n'))
+    one, two = plans(Options(seeds=[1], settings={"workload.header_fetch": 7}))
+    assert (one.label, two.label) == ("workload.incoming_per_s 1", "workload.incoming_per_s 2")
+    assert one.ready_key == two.ready_key and one.warm_key != two.warm_key
+    assert {"incoming_per_s=2", "header_fetch=7"} <= set(two.job().splitlines())
+    assert (two.design["workload.incoming_per_s"], two.design["workload.header_fetch"]) == (2, 7)
+    assert "workload.header_fetch" not in plans(Options(seeds=[1]))[0].design
 
 
 def test_a_swept_protocol_is_not_overridden(lab: Lab, swept: Path) -> None:

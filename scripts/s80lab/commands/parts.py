@@ -44,7 +44,11 @@ Image = Annotated[
 Scale = Annotated[str | None, typer.Option(help="Another scale (workloads/scales).")]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", help="A value of the machine file (l2.size=4MiB), of a guest's scale (scale.storage=disk)."),
+    typer.Option(
+        "--set",
+        help="A value of the machine file (l2.size=4MiB), of a guest's scale (scale.storage=disk) or of its workload "
+        "(workload.requests_max=10).",
+    ),
 ]
 Engine = Annotated[Literal["qemu", "gem5"], typer.Option(help="Who simulates: gem5 is your own (docs/gem5.md).")]
 Gem5 = Annotated[Path | None, typer.Option("--gem5", help="The gem5 binary; else $GEM5, else gem5.fast on PATH.")]

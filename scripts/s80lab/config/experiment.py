@@ -169,8 +169,8 @@ class Experiment(Strict):
     """machine x protocol x image x server x workload x phases x seeds. Phases are given for each scale.
 
     sweep: what varies, with its values: `machine`, `workload`, `protocol`, `image`, `server`, `clients`, `think_ms`, a
-    key of the scale as `scale.KEY`, or a key of the machine file; every combination is measured with every seed. show:
-    the metrics that its curves are drawn of.
+    key of the scale as `scale.KEY` or of the workload as `workload.KEY`, or a key of the machine file; every
+    combination is measured with every seed. show: the metrics that its curves are drawn of.
     """
 
     description: str
@@ -203,6 +203,7 @@ class Experiment(Strict):
 OF_PHASES = ("clients", "think_ms")
 OF_EXPERIMENT = ("machine", "workload", "protocol", "image", "server")
 OF_SCALE = "scale."
+OF_WORKLOAD = "workload."
 
 
 def load_scale(name: str, overrides: Mapping[str, object] | None = None) -> Scale:

@@ -24,7 +24,7 @@ from pydantic import (
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.strict import Strict, find, hint, read_toml, shown, validate
+from s80lab.base.strict import Strict, find, hint, read_toml, resolve, shown
 from s80lab.config.script import Script, Sizes, apportioned, sizes_line
 
 Weights = Annotated[dict[str, NonNegativeFloat], Field(min_length=1)]
@@ -314,8 +314,9 @@ class Scripts(Workload):
 PROTOCOLS: Mapping[str, type[Workload]] = {"imap": Imap, "pop3": Pop3, "web": Web, "jbb": Jbb, "scripts": Scripts}
 
 
-def load_workload(name_or_path: str | Path) -> Workload:
-    """The named profile, or the file at a path that ends in .toml; UserError names file, key and what is allowed."""
+def load_workload(name_or_path: str | Path, overrides: Mapping[str, object] | None = None) -> Workload:
+    """The named profile, or the file at a path that ends in .toml, with overrides (`requests_max`: 10) over it;
+    UserError names file, key and what is allowed."""
     path = Path(name_or_path)
     if path.suffix != ".toml":
         path = find("workload", paths.PROFILES, str(name_or_path))
@@ -323,7 +324,7 @@ def load_workload(name_or_path: str | Path) -> Workload:
     protocol = str(content.get("protocol", "imap"))
     if protocol not in PROTOCOLS:
         raise UserError(f"{shown(path)}: key `protocol`: `{protocol}` is none: {hint(protocol, PROTOCOLS)}")
-    return validate(content, PROTOCOLS[protocol], shown(path))
+    return resolve(content, PROTOCOLS[protocol], shown(path), overrides)
 
 
 def expected_mix(workload: Workload) -> dict[str, float]:

@@ -20,6 +20,7 @@ from s80lab.config.experiment import (
     OF_EXPERIMENT,
     OF_PHASES,
     OF_SCALE,
+    OF_WORKLOAD,
     Experiment,
     Phases,
     Scale,
@@ -28,7 +29,7 @@ from s80lab.config.experiment import (
 )
 from s80lab.config.machine import Machine, load_machine, with_inclusion
 from s80lab.config.server import Server, load_server
-from s80lab.config.workload import job_text, load_workload, login_job_text
+from s80lab.config.workload import Workload, job_text, load_workload, login_job_text
 from s80lab.experiment import checkpoint
 from s80lab.experiment.checkpoint import Stage, Wanted
 from s80lab.guest.command import Boot, guest_options
@@ -186,6 +187,8 @@ class Plan(SeedPlan):
     phases: Phases
     protocol: Path
     server: Server
+    workload: Workload
+    of_workload: Mapping[str, object]  # what is put over its profile
     qemu: Qemu
     plugin: Path
     order: bool = False  # count the order inversions too, which changes no number of the run
@@ -198,7 +201,8 @@ class Plan(SeedPlan):
 
     @property
     def design(self) -> dict[str, object]:
-        return self.machine.design() | {"protocol": self.protocol_name} | self.scale.design()
+        of_workload = {f"{OF_WORKLOAD}{key}": value for key, value in self.of_workload.items()}
+        return self.machine.design() | {"protocol": self.protocol_name} | self.scale.design() | of_workload
 
     @property
     def dma(self) -> bool:
@@ -213,10 +217,13 @@ class Plan(SeedPlan):
     def clients(self) -> int:
         return self.phases.clients or super().clients
 
+    def login_job(self) -> str:
+        return login_job_text(self.workload, self.clients, self.scale.users)
+
     def job(self) -> str:
         """The text that the guest's load generator reads."""
         return job_text(
-            self.experiment.workload,
+            self.workload,
             clients=self.clients,
             users=self.scale.users,
             seed=self.seed,
@@ -274,7 +281,7 @@ def draft(name: str, options: Options) -> Callable[[Qemu], list[Plan]]:
             raise UserError(f"experiment {name} sweeps `{key}`: leave --{key} away, or change its [sweep]")
     built(paths.PLUGIN)
     points = [
-        (point, at, *_modelled(at, options, point), _server(at), image_folder(at.image, at.server))
+        (point, at, _modelled(at, options, point), _server(at), image_folder(at.image, at.server))
         for point in sweep_points(experiment.sweep)
         for at in (experiment.at(point),)
     ]
@@ -286,10 +293,12 @@ def draft(name: str, options: Options) -> Callable[[Qemu], list[Plan]]:
             experiment=at,
             phases=at.phases[at.scale],
             scale_name=at.scale,
-            scale=scale,
-            machine=machine,
-            protocol=protocol,
+            scale=of.scale,
+            machine=of.machine,
+            protocol=of.protocol,
             server=server,
+            workload=of.workload,
+            of_workload=of.of_workload,
             image=image,
             image_manifest=load_image(image),
             varied=point,
@@ -300,7 +309,7 @@ def draft(name: str, options: Options) -> Callable[[Qemu], list[Plan]]:
             misses=options.misses,
             profile=options.profile,
         )
-        for point, at, scale, machine, protocol, server, image in points
+        for point, at, of, server, image in points
         for seed in experiment.seeds
     ]
 
@@ -324,14 +333,23 @@ def _server(experiment: Experiment) -> Server:
     return server
 
 
-def _modelled(experiment: Experiment, options: Options, point: Mapping[str, str]) -> tuple[Scale, Machine, Path]:
-    """The scale, the machine and the protocol, proven, at one point of the experiment's sweep; its workload is there
-    too."""
-    load_workload(experiment.workload)
+@dataclass(frozen=True)
+class _Modelled:
+    """At one point of a sweep. protocol: proven; of_workload: what is put over the workload's profile."""
+
+    scale: Scale
+    machine: Machine
+    protocol: Path
+    workload: Workload
+    of_workload: Mapping[str, object]
+
+
+def _modelled(experiment: Experiment, options: Options, point: Mapping[str, str]) -> _Modelled:
     of_files = [f"{key}={value}" for key, value in point.items() if key not in (*OF_PHASES, *OF_EXPERIMENT)]
     settings = {**(options.settings or {}), **parse_settings(of_files)}
-    of_scale = {key.removeprefix(OF_SCALE): value for key, value in settings.items() if key.startswith(OF_SCALE)}
-    settings = {key: value for key, value in settings.items() if not key.startswith(OF_SCALE)}
+    of_scale, settings = _parted(OF_SCALE, settings)
+    of_workload, settings = _parted(OF_WORKLOAD, settings)
+    workload = load_workload(experiment.workload, of_workload)
     scale = load_scale(experiment.scale, of_scale)
     named = options.protocol or experiment.protocol or load_machine(experiment.machine, settings).protocol
     protocol = find_or_file("protocol", paths.PROTOCOLS, named)
@@ -339,4 +357,11 @@ def _modelled(experiment: Experiment, options: Options, point: Mapping[str, str]
     ensure_proven(protocol)
     if scale.disks:
         scale.disks.delay_ns(machine.guest)  # the machine's ticks may be too long for them
-    return scale, machine.model_copy(update={"protocol": protocol.stem}), protocol
+    machine = machine.model_copy(update={"protocol": protocol.stem})
+    return _Modelled(scale, machine, protocol, workload, of_workload)
+
+
+def _parted(prefix: str, settings: Mapping[str, object]) -> tuple[dict[str, object], dict[str, object]]:
+    """The settings whose keys begin so, without that, and the rest."""
+    own = {key.removeprefix(prefix): value for key, value in settings.items() if key.startswith(prefix)}
+    return own, {key: value for key, value in settings.items() if not key.startswith(prefix)}
