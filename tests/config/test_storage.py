@@ -32,6 +32,15 @@ def test_the_guests_memory_holds_the_disks_and_the_page_cache(name: str) -> None
     assert scale.design()["scale.disk.page_cache"] == cache
 
 
+def test_the_boot_line_says_how_large_documents_are() -> None:
+    scale = load_scale("tiny", {"document_bytes": 10_240})
+    assert scale.boot_line().endswith(" s80.document_bytes=10240")
+    assert scale.design() == {"scale.document_bytes": 10_240}
+    assert "document" not in load_scale("tiny").boot_line() + str(load_scale("tiny").design())
+    with pytest.raises(UserError, match="key `document_bytes`"):
+        load_scale("tiny", {"document_bytes": -1})
+
+
 def test_the_boot_line_sizes_the_disks() -> None:
     scale = load_scale("tiny", {"storage": "disk", "disk.count": 3})
     assert scale.boot_line().endswith(" s80.storage=disk s80.disks=3 s80.disk_mib=72")

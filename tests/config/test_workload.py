@@ -97,6 +97,18 @@ def test_a_profile_has_the_transactions_of_its_protocol() -> None:
     assert login_job_text(web, 2, 3).splitlines()[:2] == ["hold=1", "protocol=web"]
 
 
+def test_a_web_load_without_tls_says_so_at_the_login_too(tmp_path: Path) -> None:
+    plain, web = load_workload("webstone"), load_workload("web")
+    assert (plain.speaks, web.speaks) == (("web-plain",), ("web",))
+    for text in (login_job_text(plain, 2, 3), job_text(plain, clients=2, users=3, seed=1)):
+        assert "tls=0" in text.splitlines()
+    assert "tls" not in login_job_text(web, 2, 3) + job_text(web, clients=2, users=3, seed=1)
+    path = tmp_path / "mine.toml"
+    path.write_text((paths.PROFILES / "webstone.toml").read_text().replace("PAGE = 0", "PAGE = 1"))
+    with pytest.raises(UserError, match="PAGE needs tls: servers without it have files alone"):
+        load_workload(path)
+
+
 def test_a_chain_needs_its_rows(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text('driver = "chain"\n' + (paths.PROFILES / "web.toml").read_text().replace("driver =", "# driver ="))

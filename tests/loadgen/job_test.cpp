@@ -80,6 +80,15 @@ TEST(Job, HasTheTransactionsOfItsProtocol) {
     EXPECT_NE(refusal("protocol=web\ntransition.SELT=1 1\n").find("unknown key"), std::string::npos);
 }
 
+TEST(Job, SaysWhetherAWebServerIsAskedOverTls) {
+    const std::string web = "protocol=web\ndriver=independent\nmix_percent=100 0\n";
+    EXPECT_TRUE(parse_job(web).tls);
+    EXPECT_FALSE(parse_job(web + "tls=0\n").tls);
+    EXPECT_NE(refusal(web + "tls=no\n").find("tls=no"), std::string::npos);
+    EXPECT_NE(refusal("tls=0\n" + independent).find("unknown key 'tls'"), std::string::npos)
+        << "IMAP has it always";
+}
+
 TEST(Job, SaysHowHeadersAreFetched) {
     EXPECT_EQ(parse_job(independent).header_fetch, 0u);
     EXPECT_EQ(parse_job("header_fetch=range\n" + independent).header_fetch, 0u);

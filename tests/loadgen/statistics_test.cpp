@@ -13,7 +13,7 @@ TEST(Statistics, ATransactionCountsInTheRegionInWhichItEnds) {
     statistics.begin_region(0);
     statistics.started(view, 100);
     statistics.begin_region(1000);
-    statistics.ended(view, 100, 1500, false, 7, 3);
+    statistics.ended(view, 100, 1500, false, {7, 3, 5});
     statistics.started(selt, 1600);
     statistics.end_region(2000);
 
@@ -22,7 +22,8 @@ TEST(Statistics, ATransactionCountsInTheRegionInWhichItEnds) {
     EXPECT_EQ(seen.count, 1u);
     EXPECT_EQ(seen.started, 0u);
     EXPECT_EQ(seen.latency.max(), 1400u);
-    EXPECT_EQ(seen.bytes_in, 7u);
+    EXPECT_EQ(seen.traffic.in, 7u);
+    EXPECT_EQ(seen.traffic.body, 5u);
     EXPECT_EQ(region.types[selt].started, 1u);
     EXPECT_EQ(region.in_flight_ns, 500u + 400u) << "only what lies inside the region";
 }
@@ -31,7 +32,7 @@ TEST(Statistics, AFailedTransactionHasNoLatency) {
     Statistics statistics(types);
     statistics.begin_region(0);
     statistics.started(move, 0);
-    statistics.ended(move, 0, 50, true, 0, 0);
+    statistics.ended(move, 0, 50, true, {});
     const TypeStatistics& moved = statistics.region().types[move];
     EXPECT_EQ(moved.failed, 1u);
     EXPECT_EQ(moved.count, 0u);

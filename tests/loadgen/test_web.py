@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.loadgen.conftest import Outcome, collect, launch
@@ -14,14 +16,30 @@ from tests.loadgen.web_system import WebSystem, missing
 from s80lab.config.workload import job_text, load_workload
 
 CLIENTS = 24
+DOCUMENT = 10_240
 
 
 @pytest.fixture
 def web_system() -> Iterator[WebSystem]:
     if reason := missing():
         pytest.skip(reason)
+    with started() as system:
+        yield system
+
+
+@pytest.fixture
+def plain_system() -> Iterator[WebSystem]:
+    """Without TLS, and with files of one size."""
+    if reason := missing():
+        pytest.skip(reason)
+    with started(plain=True, document_bytes=DOCUMENT) as system:
+        yield system
+
+
+@contextmanager
+def started(**how: Any) -> Iterator[WebSystem]:
     with tempfile.TemporaryDirectory(prefix="s80-web-") as name:
-        system = WebSystem(Path(name))
+        system = WebSystem(Path(name), **how)
         try:
             system.start()
             yield system
@@ -29,9 +47,9 @@ def web_system() -> Iterator[WebSystem]:
             system.stop()
 
 
-def run(system: WebSystem, folder: Path) -> Outcome:
+def run(system: WebSystem, folder: Path, workload: str = "web") -> Outcome:
     job = folder / "job"
-    job.write_text(job_text("web", clients=CLIENTS, users=CLIENTS, seed=1, think_ms=100, warmup_s=0.5, measure_s=3))
+    job.write_text(job_text(workload, clients=CLIENTS, users=CLIENTS, seed=1, think_ms=100, warmup_s=0.5, measure_s=3))
     return collect(launch(job, *system.addresses))
 
 
@@ -45,8 +63,28 @@ def test_every_reply_is_whole(web_system: WebSystem, tmp_path: Path) -> None:
     count = result["totals"]["count"]
     assert count > 100
     assert types["PAGE"]["count"] / count == pytest.approx(0.8, abs=0.1)
-    assert types["PAGE"]["bytes_in"] / types["PAGE"]["count"] > 1000
+    assert types["PAGE"]["bytes_in"] > types["PAGE"]["body_bytes"] > 1000 * types["PAGE"]["count"]
     assert load_workload("web").transactions == tuple(types)
+
+
+def test_every_request_has_a_plain_connection_of_its_own(plain_system: WebSystem, tmp_path: Path) -> None:
+    outcome = run(plain_system, tmp_path, "webstone")
+    result = outcome.one("result")
+    assert (result["first_error"], outcome.code) == ("", 0)
+    files, pages = result["transactions"]["FILE"], result["transactions"]["PAGE"]
+    assert files["count"] > 100 and pages["count"] == 0
+    assert files["body_bytes"] == DOCUMENT * files["count"]
+    header = (files["bytes_in"] - files["body_bytes"]) / files["count"]
+    assert 100 < header < 400
+    host = f"127.0.0.1:{plain_system.port}"
+    request = f"GET /files/d0000/c0_1 HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
+    assert files["bytes_out"] == len(request) * files["count"]
+
+
+def test_plain_clients_of_a_server_with_tls_say_so(web_system: WebSystem, tmp_path: Path) -> None:
+    outcome = run(web_system, tmp_path, "webstone")
+    assert outcome.code == 1
+    assert "/size" in outcome.one("error")["message"]
 
 
 @pytest.mark.parametrize("harm", ["shorter", "changed", "missing"])

@@ -28,8 +28,17 @@ def test_a_directory_has_nine_files_of_each_class(store: Path) -> None:
         for number in range(1, 10):
             assert (store / f"files/d0001/c{size_class}_{number}").stat().st_size == number * smallest
     assert len(list(store.glob("files/*/*"))) == 2 * 36
-    assert (store / "size").read_text() == "2 3\n"
+    assert (store / "size").read_text() == "2 3 0\n"
     assert (store / "records").stat().st_size == 3 * 128
+
+
+def test_all_documents_can_have_one_size(tmp_path: Path) -> None:
+    options = ["--directories", "2", "--users", "3", "--document-bytes", "10240"]
+    subprocess.run([WEBSTORE, "--root", tmp_path / "store", *options], check=True)
+    files = list((tmp_path / "store").glob("files/*/*"))
+    assert [path.stat().st_size for path in files] == [10240] * 2 * 36
+    assert len({path.read_bytes() for path in files}) == len(files), "each has a text of its own"
+    assert (tmp_path / "store" / "size").read_text() == "2 3 10240\n"
 
 
 def test_files_differ(store: Path) -> None:
@@ -49,7 +58,20 @@ def test_what_is_not_there_is_not_found(query: str, store: Path) -> None:
     assert page(store, query).startswith(b"Status: 404 ")
 
 
-@pytest.mark.parametrize("options", [[], ["--root", "x"], ["--root", "x", "--directories", "0", "--users", "1"]])
+WHOLE = ["--root", "x", "--directories", "1", "--users", "1"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        [],
+        ["--root", "x"],
+        ["--root", "x", "--directories", "0", "--users", "1"],
+        [*WHOLE, "--document-bytes"],
+        [*WHOLE, "--document-bytes", "10k"],
+        [*WHOLE, "--documents", "10"],
+    ],
+)
 def test_a_wrong_call_is_refused(options: list[str], tmp_path: Path) -> None:
     done = subprocess.run([WEBSTORE, *options], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode in (1, 2)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A real Apache with the guest's own settings on a free port of 127.0.0.1, all files in one folder."""
+"""A real Apache with the guest's own settings on a free port of 127.0.0.1, all files in one folder; with TLS and pages as
+the server apache, or as apache-plain."""
 
 from __future__ import annotations
 
@@ -13,9 +14,9 @@ from tests.loadgen.mail_system import make_certificate
 from tests.loadgen.service import Service, free_port
 
 from s80lab.base import paths
+from s80lab.config.server import load_server
 
 APACHE = shutil.which("apache2", path="/usr/sbin:/usr/bin")
-SETTINGS = paths.ROOT / "workloads" / "servers" / "apache" / "rootfs" / "etc" / "apache2" / "apache2.conf"
 WEBSTORE = paths.BUILD / "bin" / "s80-webstore"
 PAGE = paths.BUILD / "bin" / "s80-page"
 
@@ -34,6 +35,8 @@ class WebSystem:
     base: Path
     directories: int = 2
     users: int = 12
+    document_bytes: int = 0  # of every file; 0: they are of classes
+    plain: bool = False
     port: int = field(default_factory=free_port)
     server: Service | None = None
 
@@ -48,8 +51,10 @@ class WebSystem:
 
     def start(self) -> None:
         self.base.chmod(0o755)
-        sizes = ["--directories", str(self.directories), "--users", str(self.users)]
-        subprocess.run([WEBSTORE, "--root", self.store, *sizes], check=True)
+        sizes = {"directories": self.directories, "users": self.users, "document-bytes": self.document_bytes}
+        options = [word for name, value in sizes.items() for word in (f"--{name}", str(value))]
+        subprocess.run([WEBSTORE, "--root", self.store, *options], check=True)
+        files = load_server("apache-plain" if self.plain else "apache").files()
         shutil.copy(PAGE, self.base / "s80-page")
         make_certificate(self.base)
         settings = {
@@ -58,13 +63,14 @@ class WebSystem:
             "GROUP": "nogroup",
             "CLIENTS": self.users,
             "PORT": self.port,
+            "VARIANT": files["etc/apache2/variant.conf"],
             "CERT": self.base,
             "STORE": self.store,
             "PAGE": self.base / "s80-page",
         }
         environment = {f"S80_{name}": str(value) for name, value in settings.items()}
         assert APACHE is not None
-        command = [APACHE, "-D", "FOREGROUND", "-f", str(SETTINGS)]
+        command = [APACHE, "-D", "FOREGROUND", "-f", str(files["etc/apache2/apache2.conf"])]
         self.server = Service(command, self.port, self.base / "server.log", environment)
 
     def stop(self) -> None:

@@ -20,7 +20,7 @@ from s80lab.image.cpio import read_archive
 
 SCRIPT = Path(__file__).with_name("rooted.sh")
 DEVICES = {"null": (1, 3), "zero": (1, 5), "full": (1, 7), "random": (1, 8), "urandom": (1, 9), "tty": (5, 0)}
-STORE = {"USERS": "12", "MAILBOXES": "5", "MAILBOX_KIB": "64"}
+STORE = {"USERS": "12", "MAILBOXES": "5", "MAILBOX_KIB": "64", "DOCUMENT_BYTES": "0"}
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Begun in a root folder that holds a guest's image, in namespaces of its own: what the guest's init does of a server,
 # then the load generator of this machine with the job in /job; its events go to stdout, all else to stderr.
-# USERS, MAILBOXES, MAILBOX_KIB size the mail store.
+# USERS, MAILBOXES, MAILBOX_KIB size the mail store, DOCUMENT_BYTES the files of a web server.
 
 fail() {
     [ ! -s "$2" ] || cat "$2"
@@ -26,6 +26,7 @@ parameter() {
         users) echo "$USERS" ;;
         mailboxes) echo "$MAILBOXES" ;;
         mailbox_kib) echo "$MAILBOX_KIB" ;;
+        document_bytes) echo "$DOCUMENT_BYTES" ;;
         *) echo "$2" ;;
     esac
 }

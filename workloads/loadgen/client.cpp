@@ -88,9 +88,7 @@ Task Client::transact() {
     }
     marker::transaction_end(type, index, failure.has_value());
     const std::uint64_t end_ns = world.clock.now();
-    const Traffic after = traffic();
-    world.statistics.ended(type, begin_ns, end_ns, failure.has_value(), after.in - before.in,
-                           after.out - before.out);
+    world.statistics.ended(type, begin_ns, end_ns, failure.has_value(), traffic() - before);
     settle(failure.has_value());
     if (world.trace) output::transaction(*this, drawn_, type, end_ns - begin_ns);
     if (failure)
@@ -99,8 +97,7 @@ Task Client::transact() {
 }
 
 void Client::done_with(const Connection& connection) {
-    done_.in += connection.bytes_in();
-    done_.out += connection.bytes_out();
+    done_ += connection.traffic();
 }
 
 std::string Client::name() const {

@@ -10,16 +10,11 @@
 #include "random.hpp"
 #include "task.hpp"
 #include "timers.hpp"
+#include "traffic.hpp"
 #include "transaction_type.hpp"
 #include "world.hpp"
 
 namespace s80::loadgen {
-
-/// Bytes that have come and gone.
-struct Traffic {
-    std::uint64_t in = 0;
-    std::uint64_t out = 0;
-};
 
 class Client {
 public:
@@ -70,7 +65,7 @@ private:
     void draw_from_seed();
     double draw_think_ns();
     void failed(const Failure& failure);
-    Traffic traffic() const { return {done_.in + lasting().in, done_.out + lasting().out}; }
+    Traffic traffic() const { return done_ + lasting(); }
 
     std::uint64_t think_begin_ns_ = 0;
     Traffic done_;  // of the connections that were done with

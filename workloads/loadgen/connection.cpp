@@ -56,7 +56,7 @@ void Connection::send(std::string_view bytes, std::string_view what) {
     if (failure_) return;  // the wait that follows throws it
     try {
         stream_.write(bytes);
-        bytes_out_ += bytes.size();
+        traffic_.out += bytes.size();
         update_interest();
     } catch (const Failure& failure) {
         fail(failure);
@@ -81,7 +81,7 @@ void Connection::on_io(std::uint32_t events) {
 
 void Connection::receive() {
     std::vector<char>& scratch = network_.scratch_;
-    const std::uint64_t limit = bytes_in_ + most_at_once;
+    const std::uint64_t limit = traffic_.in + most_at_once;
     unread_ = false;
     for (;;) {
         const std::size_t kept = partial_.size();
@@ -90,14 +90,14 @@ void Connection::receive() {
         }
         const std::size_t got = stream_.read(std::span(scratch).subspan(kept));
         if (got == 0) return;
-        bytes_in_ += got;
+        traffic_.in += got;
         std::memcpy(scratch.data(), partial_.data(), kept);
         const std::string_view bytes(scratch.data(), kept + got);
         partial_.assign(bytes.substr(consume(bytes)));
         // What comes behind a reply can wait: often it is the end of the connection, and to throw is
         // expensive.
         if (complete_) return;
-        if (bytes_in_ >= limit) {
+        if (traffic_.in >= limit) {
             unread_ = true;  // perhaps within TLS, where the loop does not see it
             return;
         }

@@ -15,6 +15,7 @@
 #include "event_loop.hpp"
 #include "failure.hpp"
 #include "stream.hpp"
+#include "traffic.hpp"
 
 namespace s80::loadgen {
 
@@ -51,8 +52,7 @@ public:
     void open(const Endpoint& to, const TlsContext* tls);
     void close();
 
-    std::uint64_t bytes_in() const { return bytes_in_; }
-    std::uint64_t bytes_out() const { return bytes_out_; }
+    const Traffic& traffic() const { return traffic_; }
 
     void on_io(std::uint32_t events) final;
 
@@ -67,6 +67,8 @@ protected:
     void send(std::string_view bytes, std::string_view what);
     /// Called by consume(): what the coroutine waits for has arrived.
     void complete() { complete_ = true; }
+    /// Called by consume(): so much of what came is of a body (HTTP).
+    void took_body(std::size_t bytes) { traffic_.body += bytes; }
 
     struct Wait {
         Connection& connection;
@@ -91,8 +93,7 @@ private:
     std::string what_ = "the connect";
     std::string partial_;  // an incomplete line
     std::uint32_t interest_ = 0;
-    std::uint64_t bytes_in_ = 0;
-    std::uint64_t bytes_out_ = 0;
+    Traffic traffic_;
     bool complete_ = false;
     bool unread_ = false;  // more has come than was read in its turn
     std::optional<Failure> failure_;

@@ -44,6 +44,7 @@ private:
     void add_choices();
     void add_mix();
     void add_scripts();
+    void add_tls();
     void finish_mix();
 
     template <typename Number>
@@ -68,6 +69,7 @@ Reader::Reader(const Protocol& protocol) {
         job_.hold = choice(key, value, {"0", "1"}, "0 or 1") == 1;
     };
     add_amounts();
+    if (&protocol == &script_protocol || &protocol == &web_protocol) add_tls();
     if (&protocol == &script_protocol) {
         add_scripts();
     } else {
@@ -76,11 +78,13 @@ Reader::Reader(const Protocol& protocol) {
     }
 }
 
-void Reader::add_scripts() {
+void Reader::add_tls() {
     setters_["tls"] = [this](auto key, auto value) {
         job_.tls = choice(key, value, {"0", "1"}, "0 or 1") == 1;
-        job_.script_lines.append(key).append("=").append(value).append("\n");
     };
+}
+
+void Reader::add_scripts() {
     setters_["recipients"] = [this](auto key, auto value) {
         job_.to_clients = choice(key, value, {"accounts", "clients"}, "accounts or clients") == 1;
         job_.script_lines.append(key).append("=").append(value).append("\n");

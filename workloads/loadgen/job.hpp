@@ -41,7 +41,7 @@ struct Job {
     unsigned batch = 200;         // times that the warehouse server does the work of a request
     std::vector<Script> scripts;
     SizeTable sizes;           // of the messages that scripts send
-    bool tls = true;           // of the connections that scripts make to IMAP and POP3 servers
+    bool tls = true;           // of connections to web servers, and of scripts' to IMAP and POP3 servers
     bool to_clients = false;   // scripts send to the clients' own accounts, else to any
     std::string script_lines;  // of the job's text, all that decides them
     double reply_timeout_s = 60;

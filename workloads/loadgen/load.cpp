@@ -100,6 +100,9 @@ void Load::take(const Job& job) {
                     std::to_string(world_.job.clients) + " clients of " + std::to_string(world_.job.users) +
                     " users");
     }
+    if (job.tls != world_.job.tls) {
+        throw Fatal("job: tls of a checkpoint cannot change: its clients have connected");
+    }
     if (job.script_lines != world_.job.script_lines) {
         throw Fatal("job: the scripts of a checkpoint cannot change");
     }

@@ -75,14 +75,16 @@ std::string buckets(const Histogram& histogram) {
     return list + "]";
 }
 
-std::string type(const TypeStatistics& statistics) {
+/// bodies: whether its replies have any.
+std::string type(const TypeStatistics& statistics, bool bodies) {
     std::string object = "{";
     field(object, "count", number(statistics.count));
     field(object, "started", number(statistics.started));
     field(object, "failed", number(statistics.failed));
     field(object, "substituted", number(statistics.substituted));
-    field(object, "bytes_in", number(statistics.bytes_in));
-    field(object, "bytes_out", number(statistics.bytes_out));
+    field(object, "bytes_in", number(statistics.traffic.in));
+    field(object, "bytes_out", number(statistics.traffic.out));
+    if (bodies) field(object, "body_bytes", number(statistics.traffic.body));
     field(object, "latency_ns", latency(statistics.latency));
     field(object, "histogram", buckets(statistics.latency));
     return object + "}";
@@ -217,7 +219,7 @@ void result(const World& world) {
               ",\"tick_changes\":" + number(region.tick_changes) + "}");
     std::string types = "{";
     for (std::size_t i = 0; i < region.types.size(); ++i)
-        field(types, world.job.transactions[i], type(region.types[i]));
+        field(types, world.job.transactions[i], type(region.types[i], world.job.protocol == &web_protocol));
     field(line, "transactions", types + "}");
     if (!world.job.scripts.empty()) {
         field(line, "arrivals", arrivals(world));

@@ -18,7 +18,7 @@ struct Protocol {
     std::string_view server;  // where it does in the guest; empty of scripts, which speak several
     std::span<const std::string_view> transactions;
     std::unique_ptr<Client> (*make_client)(World& world, unsigned index);
-    std::string_view plain = {};  // where it listens in the guest without TLS, if scripts want that
+    std::string_view plain = {};  // where it listens in the guest without TLS, if the job wants that
 };
 
 extern const Protocol imap_protocol, pop3_protocol, web_protocol, jbb_protocol, script_protocol;

@@ -33,12 +33,11 @@ void Statistics::started(TransactionType type, std::uint64_t now_ns) {
 }
 
 void Statistics::ended(TransactionType type, std::uint64_t begin_ns, std::uint64_t now_ns, bool failed,
-                       std::uint64_t bytes_in, std::uint64_t bytes_out) {
+                       const Traffic& traffic) {
     integrate(now_ns);
     --in_flight_;
     TypeStatistics& statistics = region_.types[type];
-    statistics.bytes_in += bytes_in;
-    statistics.bytes_out += bytes_out;
+    statistics.traffic += traffic;
     if (failed) {
         ++statistics.failed;
     } else {

@@ -13,6 +13,7 @@
 
 #include "failure.hpp"
 #include "histogram.hpp"
+#include "traffic.hpp"
 #include "transaction_type.hpp"
 
 namespace s80::loadgen {
@@ -22,8 +23,7 @@ struct TypeStatistics {
     std::uint64_t started = 0;
     std::uint64_t failed = 0;
     std::uint64_t substituted = 0;  // drawn as this type, run as another
-    std::uint64_t bytes_in = 0;     // application bytes, inside TLS
-    std::uint64_t bytes_out = 0;
+    Traffic traffic;
     Histogram latency;
 };
 
@@ -68,7 +68,7 @@ public:
     void substituted(TransactionType drawn) { ++region_.types[drawn].substituted; }
     void started(TransactionType type, std::uint64_t now_ns);
     void ended(TransactionType type, std::uint64_t begin_ns, std::uint64_t now_ns, bool failed,
-               std::uint64_t bytes_in, std::uint64_t bytes_out);
+               const Traffic& traffic);
     void incoming(std::uint64_t bytes);
     /// A command of a script was answered well.
     void answered(const CommandName& command, std::uint64_t ns) { region_.commands[command].add(ns); }

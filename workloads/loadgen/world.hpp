@@ -52,6 +52,9 @@ struct World {
         network.set_reply_timeout(job.reply_timeout_s);
     }
 
+    /// For connections to the job's servers; null where they have no TLS.
+    const TlsContext* tls_of_job() const { return job.tls ? &tls : nullptr; }
+
     /// Ends the run; the first reason counts.
     void give_up(const std::string& reason) {
         if (fatal.empty()) fatal = reason;

@@ -31,7 +31,8 @@ FEWEST_WINDOWS = 9
 
 class Scale(Strict):
     """The size of the mail store and of the guest that holds it. storage: where the mail lies; ram: the guest's memory
-    where that is memory; disk: the disks where it is not."""
+    where that is memory; disk: the disks where it is not. document_bytes: of each file of a web server's store, which
+    is as large as the mail would be; 0: files of four sizes, as SPECweb99 has them."""
 
     description: str
     users: int = Field(ge=1, le=999)
@@ -41,6 +42,7 @@ class Scale(Strict):
     ram: Size
     storage: Storage = "memory"
     disk: Disk | None = None
+    document_bytes: int = Field(0, ge=0, le=100_000_000)
 
     @model_validator(mode="after")
     def _disks(self) -> Self:
@@ -50,10 +52,11 @@ class Scale(Strict):
 
     def boot_line(self) -> str:
         """The kernel arguments that size the mail store."""
+        documents = f" s80.document_bytes={self.document_bytes}" if self.document_bytes else ""
         disks = f" {self.disks.boot_line(self.store_bytes())}" if self.disks else ""
         return (
             f"s80.users={self.users} s80.mailboxes={self.mailboxes} "
-            f"s80.mailbox_kib={self.mailbox_kib} s80.store_seed={self.store_seed}{disks}"
+            f"s80.mailbox_kib={self.mailbox_kib} s80.store_seed={self.store_seed}{documents}{disks}"
         )
 
     @property
@@ -66,13 +69,12 @@ class Scale(Strict):
         return self.disks.ram(self.store_bytes()) if self.disks else self.ram
 
     def design(self) -> dict[str, object]:
-        """What a run's design says of the scale beside its name: the disks, by dotted keys."""
+        """What a run's design says of the scale beside its name: documents and disks, by dotted keys."""
+        documents = {"scale.document_bytes": self.document_bytes} if self.document_bytes else {}
         if self.disks is None:
-            return {}
-        return {
-            "scale.storage": "disk",
-            **{f"scale.disk.{key}": value for key, value in self.disks.model_dump().items()},
-        }
+            return documents
+        disks = {f"scale.disk.{key}": value for key, value in self.disks.model_dump().items()}
+        return {**documents, "scale.storage": "disk", **disks}
 
     def store_bytes(self) -> int:
         """Bytes of mail."""

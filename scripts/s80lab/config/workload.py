@@ -225,16 +225,30 @@ class Pop3(Mix):
 
 class Web(Mix):
     """Users of a web server. requests_max: a connection is kept for so many requests at most, for half as many on
-    average."""
+    average. tls: of the connections; servers without it have files alone."""
 
     WHAT: ClassVar = {"FILE": "Get a static file", "PAGE": "Get a page that a program makes"}
 
     protocol: Literal["web"]
+    tls: bool = True
     driver: Literal["chain", "independent"] = "independent"
     requests_max: PositiveInt
 
+    @model_validator(mode="after")
+    def _files_alone(self) -> Self:
+        if not self.tls and self.mix_percent["PAGE"]:
+            raise ValueError("PAGE needs tls: servers without it have files alone")
+        return self
+
+    @property
+    def speaks(self) -> tuple[str, ...]:
+        return ("web",) if self.tls else ("web-plain",)
+
     def own_lines(self) -> list[str]:
-        return [f"requests_max={self.requests_max}"]
+        return [*_tls_line(self.tls), f"requests_max={self.requests_max}"]
+
+    def login_lines(self, clients: int) -> list[str]:
+        return [*_tls_line(self.tls), *super().login_lines(clients)]
 
 
 class Jbb(Mix):
@@ -306,9 +320,8 @@ class Scripts(Workload):
         shares = apportioned(clients, [script.percent for script in self.script])
         scripts = zip(self.script, shares, strict=True)
         lines = [line for one, share in scripts for line in one.lines(share, self.speed_up)]
-        own = [] if self.tls else ["tls=0"]
-        own += [] if self.recipients == "accounts" else [f"recipients={self.recipients}"]
-        return [*own, *sizes_line(self.sizes), *lines]
+        recipients = [] if self.recipients == "accounts" else [f"recipients={self.recipients}"]
+        return [*_tls_line(self.tls), *recipients, *sizes_line(self.sizes), *lines]
 
 
 PROTOCOLS: Mapping[str, type[Workload]] = {"imap": Imap, "pop3": Pop3, "web": Web, "jbb": Jbb, "scripts": Scripts}
@@ -391,6 +404,11 @@ def job_text(
     phases = {"warmup_s": warmup_s, "measure_s": measure_s}
     lines += [f"{key}={_number(value)}" for key, value in phases.items() if value is not None]
     return "\n".join(lines) + "\n"
+
+
+def _tls_line(tls: bool) -> list[str]:
+    """Of a job; none says that there is TLS."""
+    return [] if tls else ["tls=0"]
 
 
 def _number(value: float) -> str:

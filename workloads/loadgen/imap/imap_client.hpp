@@ -35,7 +35,7 @@ private:
     TransactionType allowed(TransactionType drawn) override;
     Task run(TransactionType type) override;
     void settle(bool /*failed*/) override { note_messages(); }
-    Traffic lasting() const override { return {imap.bytes_in(), imap.bytes_out()}; }
+    Traffic lasting() const override { return imap.traffic(); }
 
     /// Takes over what the session knows about the selected mailbox.
     void note_messages();

@@ -19,9 +19,7 @@ private:
     Task log_in() override;
     TransactionType allowed(TransactionType drawn) override { return drawn; }
     Task run(TransactionType type) override;
-    Traffic lasting() const override {
-        return session_ ? Traffic{session_->bytes_in(), session_->bytes_out()} : Traffic{};
-    }
+    Traffic lasting() const override { return session_ ? session_->traffic() : Traffic{}; }
 
     std::optional<JbbSession> session_;
     std::optional<jbb::Books> books_;

@@ -26,8 +26,9 @@ Task say(ScriptClient& client, std::string name, std::string command) {
 }
 
 Task connect(ScriptClient& client, const Step&) {
-    return client.timed("imap", "connect",
-                        client.new_imap().connect(client.world.servers.of(imap_protocol), client.tls()));
+    return client.timed(
+        "imap", "connect",
+        client.new_imap().connect(client.world.servers.of(imap_protocol), client.world.tls_of_job()));
 }
 
 Task login(ScriptClient& client, const Step&) {

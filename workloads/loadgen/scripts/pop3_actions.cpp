@@ -13,8 +13,9 @@ namespace {
 using Form = Action::Form;
 
 Task connect(ScriptClient& client, const Step&) {
-    return client.timed("pop3", "connect",
-                        client.new_pop3().connect(client.world.servers.of(pop3_protocol), client.tls()));
+    return client.timed(
+        "pop3", "connect",
+        client.new_pop3().connect(client.world.servers.of(pop3_protocol), client.world.tls_of_job()));
 }
 
 Task login(ScriptClient& client, const Step&) {

@@ -22,13 +22,6 @@ Session& opened(const std::unique_ptr<Session>& place) {
     return *place;
 }
 
-template <typename Session>
-void add(Traffic& traffic, const std::unique_ptr<Session>& place) {
-    if (!place) return;
-    traffic.in += place->bytes_in();
-    traffic.out += place->bytes_out();
-}
-
 }  // namespace
 
 ScriptClient::ScriptClient(World& the_world, unsigned the_index)
@@ -69,8 +62,10 @@ bool ScriptClient::offline() const {
 
 Traffic ScriptClient::lasting() const {
     Traffic traffic;
-    for (const auto& session : imap_) add(traffic, session);
-    add(traffic, pop3_);
+    for (const auto& session : imap_) {
+        if (session) traffic += session->traffic();
+    }
+    if (pop3_) traffic += pop3_->traffic();
     return traffic;
 }
 

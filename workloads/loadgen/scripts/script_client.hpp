@@ -38,8 +38,6 @@ public:
     /// A new one; one that is still open there is closed.
     ImapSession& new_imap();
     Pop3Session& new_pop3();
-    /// Null where the job wants none.
-    const TlsContext* tls() const { return world.job.tls ? &world.tls : nullptr; }
     /// Forgets the session, whose connection is closed.
     void leave();
     /// Times a command that is answered at once.

@@ -18,7 +18,8 @@ constexpr std::array<std::string_view, 2> names = {"FILE", "PAGE"};
 const Protocol web_protocol = {"web", "127.0.0.1:443", names,
                                [](World& world, unsigned index) -> std::unique_ptr<Client> {
                                    return std::make_unique<WebClient>(world, index);
-                               }};
+                               },
+                               "127.0.0.1:80"};
 
 Task WebClient::run(TransactionType type) {
     return type == DYNAMIC ? get_page() : get_file();

@@ -21,9 +21,9 @@ bool same_word(std::string_view one, std::string_view other) {
 
 }  // namespace
 
-HttpSession::HttpSession(Network& network, const Endpoint& server, const TlsContext& tls)
+HttpSession::HttpSession(Network& network, const Endpoint& server, const TlsContext* tls)
     : Connection(network), host_(server.text) {
-    open(server, &tls);
+    open(server, tls);
 }
 
 Task HttpSession::get(std::string path, Body expected, bool last) {
@@ -112,6 +112,7 @@ void HttpSession::on_body(std::string_view part) {
     } else if (!expected_->goes_on_with(part)) {
         throw Failure(ErrorKind::missing, path_ + " is not what it must be");
     }
+    took_body(part.size());
     left_ -= part.size();
     if (left_ == 0) complete();
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One HTTPS connection that is kept for many requests (RFC 9112): asks for a resource and checks what comes.
+// One HTTP connection, over TLS or plain, that is kept for many requests (RFC 9112): asks for a resource and
+// checks what comes.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,8 @@ namespace s80::loadgen {
 
 class HttpSession final : public Connection {
 public:
-    HttpSession(Network& network, const Endpoint& server, const TlsContext& tls);
+    /// Connects, without TLS where `tls` is null.
+    HttpSession(Network& network, const Endpoint& server, const TlsContext* tls);
 
     /// Asks for a path. Throws Failure unless the reply is 200 and `expected`, byte for byte. `last`: the
     /// server is to close the connection afterwards.

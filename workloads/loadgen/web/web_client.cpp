@@ -27,15 +27,16 @@ unsigned draw_directory(Random& random, unsigned directories) {
 Task WebClient::log_in() {
     connect();
     co_await session_->read("/size");
-    if (std::sscanf(session_->text().c_str(), "%u %u", &directories_, &users_) != 2 || directories_ == 0 ||
-        users_ == 0) {
-        throw Failure(ErrorKind::missing, "/size does not say how many directories and users there are",
+    if (std::sscanf(session_->text().c_str(), "%u %u %zu", &directories_, &users_, &one_size_) != 3 ||
+        directories_ == 0 || users_ == 0) {
+        throw Failure(ErrorKind::missing,
+                      "/size does not say how many directories and users there are, and the files' size",
                       true);
     }
 }
 
 void WebClient::connect() {
-    session_.emplace(world.network, world.servers.of(web_protocol), world.tls);
+    session_.emplace(world.network, world.servers.of(web_protocol), world.tls_of_job());
     draw_life();
 }
 
@@ -46,7 +47,8 @@ void WebClient::draw_life() {
 webstore::File WebClient::draw_file() {
     const unsigned directory = draw_directory(random, directories_);
     const unsigned size_class = draw_class(random);
-    return {directory, size_class, 1 + static_cast<unsigned>(random.below(webstore::files_of_class))};
+    const auto number = 1 + static_cast<unsigned>(random.below(webstore::files_of_class));
+    return {directory, size_class, number, one_size_};
 }
 
 Task WebClient::get_file() {

@@ -2,6 +2,7 @@
 // A user of a web server: one connection at a time, kept for a number of requests.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 
@@ -25,9 +26,7 @@ private:
     TransactionType allowed(TransactionType drawn) override { return drawn; }
     Task run(TransactionType type) override;
     void settle(bool failed) override;
-    Traffic lasting() const override {
-        return session_ ? Traffic{session_->bytes_in(), session_->bytes_out()} : Traffic{};
-    }
+    Traffic lasting() const override { return session_ ? session_->traffic() : Traffic{}; }
 
     void connect();
     void draw_life();
@@ -38,6 +37,7 @@ private:
     unsigned left_ = 0;  // requests until the connection is closed
     unsigned directories_ = 0;
     unsigned users_ = 0;
+    std::size_t one_size_ = 0;  // of the store's files; 0: they are of classes
 };
 
 }  // namespace s80::loadgen

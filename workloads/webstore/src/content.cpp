@@ -37,7 +37,7 @@ const std::string& text() {
 
 std::size_t File::bytes() const {
     constexpr std::array<std::size_t, classes> smallest = {100, 1'000, 10'000, 100'000};
-    return number * smallest[size_class];
+    return one_size != 0 ? one_size : number * smallest[size_class];
 }
 
 std::string File::path() const {

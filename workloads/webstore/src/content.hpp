@@ -3,7 +3,7 @@
 // asks for it can tell whether it came whole.
 //
 // Directories of 36 files, nine in each of four classes: 100 to 900 bytes, and ten, a hundred and a thousand
-// times that; 5 MB in all.
+// times that; 5 MB in all. Or all files of a store have one size.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,8 @@ inline constexpr std::size_t record_bytes = 128;
 struct File {
     unsigned directory;  // from 0
     unsigned size_class;
-    unsigned number;  // 1 to files_of_class
+    unsigned number;           // 1 to files_of_class
+    std::size_t one_size = 0;  // bytes of every file of the store; 0: they are of classes
 
     std::size_t bytes() const;
     /// Relative to the store: "files/d0007/c1_5".

@@ -32,6 +32,12 @@ bool append(std::string& page, const std::string& path, std::size_t at, std::siz
     return got == bytes;
 }
 
+/// Of a file; 0 where there is none.
+std::size_t bytes_of(const std::string& path) {
+    struct stat found {};
+    return stat(path.c_str(), &found) == 0 ? static_cast<std::size_t>(found.st_size) : 0;
+}
+
 bool put(std::string_view text) {
     while (!text.empty()) {
         const ssize_t n = write(STDOUT_FILENO, text.data(), text.size());
@@ -56,7 +62,7 @@ int main() {
     std::string page = page_begin(user);
     const std::string root = store == nullptr ? "" : std::string(store) + "/";
     if (!asked || !append(page, root + "records", user * record_bytes, record_bytes) ||
-        !append(page, root + file.path(), 0, file.bytes())) {
+        !append(page, root + file.path(), 0, bytes_of(root + file.path()))) {
         return put("Status: 404 Not Found\r\nContent-Length: 0\r\n\r\n") ? 0 : 1;
     }
     page += page_end(file);

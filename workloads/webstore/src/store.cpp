@@ -6,6 +6,7 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -16,13 +17,15 @@ using namespace s80::webstore;
 
 namespace {
 
-constexpr const char* usage = "usage: s80-webstore --root FOLDER --directories N --users N\n";
+constexpr const char* usage =
+    "usage: s80-webstore --root FOLDER --directories N --users N [--document-bytes N]\n";
 
-unsigned count(std::string_view text) {
+unsigned count(std::string_view text, unsigned least, unsigned most) {
     unsigned value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || value == 0 || value > 9999) {
-        throw std::runtime_error("'" + std::string(text) + "' is no number from 1 to 9999");
+    if (error != std::errc() || end != text.data() + text.size() || value < least || value > most) {
+        throw std::runtime_error("'" + std::string(text) + "' is no number from " + std::to_string(least) +
+                                 " to " + std::to_string(most));
     }
     return value;
 }
@@ -41,12 +44,13 @@ std::ofstream create(const std::filesystem::path& path) {
     return file;
 }
 
-void build(const std::filesystem::path& root, unsigned directories, unsigned users) {
+/// document_bytes: of every file; 0: by the classes.
+void build(const std::filesystem::path& root, unsigned directories, unsigned users, unsigned document_bytes) {
     for (unsigned directory = 0; directory < directories; ++directory) {
         std::filesystem::create_directories((root / File{directory, 0, 1}.path()).parent_path());
         for (unsigned size_class = 0; size_class < classes; ++size_class) {
             for (unsigned number = 1; number <= files_of_class; ++number) {
-                const File file{directory, size_class, number};
+                const File file{directory, size_class, number, document_bytes};
                 std::ofstream out = create(root / file.path());
                 put(out, Text(file));
             }
@@ -54,24 +58,29 @@ void build(const std::filesystem::path& root, unsigned directories, unsigned use
     }
     std::ofstream records = create(root / "records");
     for (unsigned user = 0; user < users; ++user) put(records, Text(user));
-    create(root / "size") << directories << ' ' << users << '\n';
+    create(root / "size") << directories << ' ' << users << ' ' << document_bytes << '\n';
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    std::string root, directories, users;
-    for (int i = 1; i + 1 < argc; i += 2) {
-        const std::string_view option = argv[i];
-        (option == "--root" ? root : option == "--directories" ? directories : users) = argv[i + 1];
-        if (option != "--root" && option != "--directories" && option != "--users") root.clear();
+    std::map<std::string_view, std::string_view> given = {
+        {"--root", ""}, {"--directories", ""}, {"--users", ""}, {"--document-bytes", "0"}};
+    bool good = argc % 2 == 1;
+    for (int i = 1; good && i < argc; i += 2) {
+        const auto option = given.find(argv[i]);
+        good = option != given.end();
+        if (good) option->second = argv[i + 1];
     }
-    if (root.empty() || directories.empty() || users.empty() || argc != 7) {
+    for (const auto& [option, value] : given) good = good && !value.empty();
+    if (!good) {
         std::fputs(usage, stderr);
         return 2;
     }
+    const std::string root(given["--root"]);
     try {
-        build(root, count(directories), count(users));
+        build(root, count(given["--directories"], 1, 9999), count(given["--users"], 1, 9999),
+              count(given["--document-bytes"], 0, 100'000'000));
         return 0;
     } catch (const std::ios::failure&) {
         std::fprintf(stderr, "s80-webstore: %s cannot be written: %s\n", root.c_str(), std::strerror(errno));

@@ -11,6 +11,7 @@ from s80lab.results.snapshots import Delta
 ALL = "all"
 # Bus transactions by the statistic that counts them.
 TRAFFIC = {"fills": "fills", "writebacks": "l2_writebacks", "upgrades": "upgrades"}
+MISSES = {"l1": "l1_misses", "l2": "l2_misses"}
 
 
 def _split(region: Delta, part: str, whole: str, dim: str) -> dict[str, float | None]:
@@ -52,6 +53,27 @@ def _l1_mpki(m: Measurement) -> Value:
     labels, counts = m.region.header.labels["kind"], m.region.by("l1_misses", "kind").tolist()
     instructions = m.region.total("instructions")
     return {label: ratio(1000 * count, instructions) for label, count in zip(labels, counts, strict=True)}
+
+
+@metric(
+    "misses_m_per_s",
+    "million misses per modelled second",
+    "L1 and L2 misses of all processors",
+    "l1_misses, l2_misses / clock_ns",
+)
+def _misses_m_per_s(m: Measurement) -> Value:
+    return {level: ratio(m.region.total(of) / 1e6, m.seconds) for level, of in MISSES.items()}
+
+
+@metric(
+    "misses_per_transaction",
+    "misses per transaction",
+    "the same for each good transaction",
+    "l1_misses, l2_misses / TX_END markers (good)",
+)
+def _misses_per_transaction(m: Measurement) -> Value:
+    done = m.region.total("transactions", outcome="good")
+    return {level: ratio(m.region.total(of), done) for level, of in MISSES.items()}
 
 
 @metric("l1_miss_rate", "share", "L1 misses as a share of the line accesses", "l1_misses / accesses")
