@@ -31,6 +31,8 @@ BUILT = (
     "build/bin/s80-jbb.jar",
     "build/bin/s80-loadgen",
     "build/bin/s80-mailstore",
+    "build/bin/s80-media",
+    "build/bin/s80-rtp-server",
     "build/bin/s80-webstore",
     "build/bin/s80-page",
     "build/bin/s80-order",

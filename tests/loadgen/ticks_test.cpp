@@ -24,6 +24,14 @@ TEST(TickRate, SmallDriftsAreLetBe) {
     EXPECT_NE(rate.change(100, 6.5 * 1.09), std::nullopt);
 }
 
+TEST(TickRate, KnowsTheRatioThatItsCountIsFor) {
+    TickRate rate(kernel_count);
+    EXPECT_DOUBLE_EQ(rate.exact_at(250), 1);
+    rate.change(100, 6.5);
+    rate.change(100, 6.5 * 1.06);
+    EXPECT_DOUBLE_EQ(rate.exact_at(100), 6.5);
+}
+
 TEST(TickRate, TheKernelsOwnRateIsLeftAloneAndRestored) {
     TickRate rate(kernel_count);
     EXPECT_EQ(rate.change(0, 6.5), std::nullopt);

@@ -114,6 +114,9 @@ void Reader::add_amounts() {
     setters_["delete_percent"] = to(&Job::delete_percent, 0.0, amount);
     setters_["requests_max"] = to(&Job::requests_max, 1u, positive);
     setters_["batch"] = to(&Job::batch, 1u, positive);
+    setters_["rate_kbps"] = to(&Job::rate_kbps, 1u, positive);
+    setters_["play_ms"] = to(&Job::play_ms, 1u, positive);
+    setters_["late_ms"] = to(&Job::late_ms, 0.0, amount);
     setters_["reply_timeout_s"] = to(&Job::reply_timeout_s, 0.001, "a number of at least 0.001");
     setters_["tick_hz"] = to(&Job::tick_hz, 0.0, amount);
     setters_["time_ratio"] = to(&Job::time_ratio, 0.001, "a number of at least 0.001");
@@ -124,6 +127,9 @@ void Reader::add_amounts() {
 void Reader::add_choices() {
     setters_["think"] = [this](auto key, auto value) {
         job_.think_constant = choice(key, value, {"exponential", "constant"}, "exponential or constant") == 1;
+    };
+    setters_["media"] = [this](auto key, auto value) {
+        job_.media_unique = choice(key, value, {"unique", "multiple"}, "unique or multiple") == 0;
     };
     setters_["driver"] = [this](auto key, auto value) {
         job_.chain = choice(key, value, {"chain", "independent"}, "chain or independent") == 0;

@@ -39,6 +39,10 @@ struct Job {
     double delete_percent = 100;  // of the messages that it has retrieved
     unsigned requests_max = 10;   // HTTP requests that a connection is kept for
     unsigned batch = 200;         // times that the warehouse server does the work of a request
+    bool media_unique = true;     // all play the first user's; false: each that of its account
+    unsigned rate_kbps = 300;     // of the media
+    unsigned play_ms = 500;       // of a medium, at a time
+    double late_ms = 500;         // a packet that is later, beside the first of its stream, is too late
     std::vector<Script> scripts;
     SizeTable sizes;           // of the messages that scripts send
     bool tls = true;           // of connections to web servers, and of scripts' to IMAP and POP3 servers
@@ -49,6 +53,8 @@ struct Job {
     double time_ratio = 1;  // nanoseconds of guest time in a modelled one, at the machine's usual load
     double warmup_s = 0;
     double measure_s = 0;
+
+    std::uint64_t late_ns() const { return static_cast<std::uint64_t>(late_ms * 1e6); }
 
     /// Of nothing where scripts say what is done.
     Mix make_mix() const {

@@ -76,11 +76,16 @@ void Load::turn() {
     world_.loop.wait(timeout_ns());
     world_.statistics.woken(world_.loop.ready());
     world_.clock.refresh();
-    if (pace_ != nullptr && pace_->keep()) world_.statistics.ticks_changed();
+    if (pace_ != nullptr) keep_pace();
     world_.loop.dispatch();
     world_.timers.fire(world_.clock.now());
     world_.network.check_timeouts();
     incoming_.tidy();
+}
+
+void Load::keep_pace() {
+    if (pace_->keep()) world_.statistics.ticks_changed();
+    if (world_.clock.modelled()) world_.server_time_ratio = pace_->timer_ratio();
 }
 
 std::uint64_t Load::timeout_ns() const {

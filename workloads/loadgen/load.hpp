@@ -34,6 +34,7 @@ private:
     void log_in_next();
     void begin_mix();
     void turn();
+    void keep_pace();
     Phase phase() const;
     std::uint64_t timeout_ns() const;
 

@@ -106,6 +106,19 @@ std::string commands(const Region& region) {
     return list + "]";
 }
 
+std::string streams(const StreamStatistics& statistics) {
+    std::string object = "{";
+    field(object, "packets", number(statistics.packets));
+    field(object, "bytes", number(statistics.bytes));
+    field(object, "lost", number(statistics.lost));
+    field(object, "late", number(statistics.late));
+    field(object, "transit_ns", latency(statistics.transit));
+    field(object, "transit_histogram", buckets(statistics.transit));
+    field(object, "jitter_ns", latency(statistics.jitter));
+    field(object, "jitter_histogram", buckets(statistics.jitter));
+    return object + "}";
+}
+
 double ratio(double part, double whole) {
     return whole > 0 ? part / whole : 0;
 }
@@ -225,6 +238,7 @@ void result(const World& world) {
         field(line, "arrivals", arrivals(world));
         field(line, "commands", commands(region));
     }
+    if (world.job.protocol == &rtp_protocol) field(line, "streams", streams(region.streams));
     field(line, "totals", totals(region));
     print(line + "}");
 }

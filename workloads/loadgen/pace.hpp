@@ -24,6 +24,12 @@ public:
     /// was changed.
     bool keep();
 
+    /// Guest time to modelled time, as the guest's timers keep it: they end at ticks, so who asks for a span
+    /// by it gets as many ticks as the modelled machine would have given.
+    double timer_ratio() const {
+        return ticks_ && tick_hz_ > 0 ? ticks_->exact_at(tick_hz_) : ratio_.value();
+    }
+
     /// A modelled span in guest time, as a timeout for the kernel.
     std::uint64_t guest_ns(std::uint64_t modelled_ns) const;
 

@@ -64,6 +64,18 @@ void Statistics::unqueued(std::size_t script, std::uint64_t wait_ns) {
     region_.arrivals[script].wait_ns += wait_ns;
 }
 
+void Statistics::packet(std::uint64_t bytes, std::optional<std::uint64_t> transit_ns) {
+    ++region_.streams.packets;
+    region_.streams.bytes += bytes;
+    if (transit_ns) region_.streams.transit.add(*transit_ns);
+}
+
+void Statistics::streamed(std::uint64_t lost, std::uint64_t late, std::uint64_t jitter_ns) {
+    region_.streams.lost += lost;
+    region_.streams.late += late;
+    region_.streams.jitter.add(jitter_ns);
+}
+
 void Statistics::error(ErrorKind kind, const std::string& message) {
     if (all_errors() == 0) first_error_ = message;
     ++errors_[static_cast<std::size_t>(kind)];

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -38,6 +39,16 @@ struct ArrivalStatistics {
     std::uint64_t wait_ns = 0;   // of these
 };
 
+/// What came of media.
+struct StreamStatistics {
+    std::uint64_t packets = 0;
+    std::uint64_t bytes = 0;  // of media, without headers
+    std::uint64_t lost = 0;
+    std::uint64_t late = 0;
+    Histogram transit;  // by how much the transit times of neighbouring packets differ
+    Histogram jitter;   // each client's estimate at the end of each of its streams
+};
+
 /// What is counted anew when the measured region begins.
 struct Region {
     std::uint64_t begin_ns = 0;
@@ -45,6 +56,7 @@ struct Region {
     std::vector<TypeStatistics> types;
     std::map<CommandName, Histogram> commands;  // good ones, of scripts
     std::vector<ArrivalStatistics> arrivals;    // by script
+    StreamStatistics streams;
     std::uint64_t incoming_messages = 0;
     std::uint64_t incoming_bytes = 0;
     std::uint64_t lost_flags = 0;
@@ -77,6 +89,10 @@ public:
     void unqueued(std::size_t script, std::uint64_t wait_ns);
     /// Passes that wait for a client now.
     std::uint64_t waiting(std::size_t script) const { return waiting_[script]; }
+    /// A packet of a stream came; transit_ns: by how much longer or shorter it took than the one before it.
+    void packet(std::uint64_t bytes, std::optional<std::uint64_t> transit_ns);
+    /// A stream is over.
+    void streamed(std::uint64_t lost, std::uint64_t late, std::uint64_t jitter_ns);
     /// Errors are never cleared: one in the warm-up fails the run too.
     void error(ErrorKind kind, const std::string& message);
 

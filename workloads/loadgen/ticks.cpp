@@ -28,6 +28,10 @@ std::optional<std::uint32_t> TickRate::change(double tick_hz, double guest_per_m
     return count_ = static_cast<std::uint32_t>(wanted);
 }
 
+double TickRate::exact_at(double tick_hz) const {
+    return count_ * tick_hz / (kernel_count_ * kernel_hz);
+}
+
 Ticks::Ticks() : apic_(local_apic), rate_(apic_.read(initial_count)) {}
 
 void Ticks::regulate(double tick_hz, double guest_per_modelled) {

@@ -22,6 +22,9 @@ public:
     std::optional<std::uint32_t> change(double tick_hz, double guest_per_modelled);
 
     std::uint32_t count() const { return count_; }
+    /// Guest time to modelled time at which the present count gives exactly so many interrupts a modelled
+    /// second.
+    double exact_at(double tick_hz) const;
 
 private:
     std::uint32_t kernel_count_;
@@ -34,6 +37,8 @@ public:
 
     /// Keeps the rate; called now and then.
     void regulate(double tick_hz, double guest_per_modelled);
+
+    double exact_at(double tick_hz) const { return rate_.exact_at(tick_hz); }
 
     /// How often the timers were given another count.
     std::uint64_t changes() const { return changes_; }

@@ -71,6 +71,8 @@ struct World {
     Accounts accounts;
     MessageText text;
     Statistics statistics;
+    /// Nanoseconds of the clock that the server's timers go by in one of that which the load is timed by.
+    double server_time_ratio = 1;
     std::vector<std::unique_ptr<Arrivals>> arrivals;  // of the scripts; closed ones have no use for theirs
     std::string move;                                 // IMAP: how MOVE is done, once a client knows
     std::string fatal;                                // why the run cannot go on

@@ -272,6 +272,34 @@ class Jbb(Mix):
         return [f"batch={self.batch}"]
 
 
+PACKET_MS = 20
+"""What a packet of a medium lasts (workloads/media)."""
+
+
+class Rtp(Mix):
+    """Clients of a streaming server. media: `unique`, all play the first user's; `multiple`, each that of its
+    account. rate_kbps: of the
+    media. play_ms: of a medium, at a time, in modelled time, from a random place of it on. late_ms: a packet that is so
+    much later than the first of its stream lets expect is an error."""
+
+    WHAT: ClassVar = {"PLAY": "Play a part of a medium"}
+
+    protocol: Literal["rtp"]
+    driver: Literal["chain", "independent"] = "independent"
+    media: Literal["unique", "multiple"]
+    rate_kbps: Annotated[int, Field(gt=0, multiple_of=2)]
+    play_ms: Annotated[int, Field(gt=0, multiple_of=PACKET_MS)]
+    late_ms: PositiveFloat
+
+    def own_lines(self) -> list[str]:
+        return [
+            f"media={self.media}",
+            f"rate_kbps={self.rate_kbps}",
+            f"play_ms={self.play_ms}",
+            f"late_ms={_number(self.late_ms)}",
+        ]
+
+
 class Scripts(Workload):
     """Clients that follow scripts, each a transaction type (docs/scripts.md).
 
@@ -324,7 +352,14 @@ class Scripts(Workload):
         return [*_tls_line(self.tls), *recipients, *sizes_line(self.sizes), *lines]
 
 
-PROTOCOLS: Mapping[str, type[Workload]] = {"imap": Imap, "pop3": Pop3, "web": Web, "jbb": Jbb, "scripts": Scripts}
+PROTOCOLS: Mapping[str, type[Workload]] = {
+    "imap": Imap,
+    "pop3": Pop3,
+    "web": Web,
+    "jbb": Jbb,
+    "rtp": Rtp,
+    "scripts": Scripts,
+}
 
 
 def load_workload(name_or_path: str | Path, overrides: Mapping[str, object] | None = None) -> Workload:

@@ -88,6 +88,7 @@ _COUNTED = {
     "softirq.rcu": "soft interrupts: RCU",
     "softirq.tasklet": "soft interrupts: tasklet",
 }
+_TIMES = {"mean": "mean", "p50": "median", "p95": "95th percentile", "p99": "99th percentile"}
 _PROTOCOLS = {"imap": "IMAP", "pop3": "POP3", "smtp": "SMTP"}
 _NAMES = {
     "imap": "imap (sessions)",
@@ -209,6 +210,7 @@ SECTIONS: tuple[Section, ...] = (
         (
             *_each("l1_miss_rate", _KINDS, FINE_PERCENT, head="L1, of the line accesses"),
             *_each("l2_miss_rate", _KINDS, FINE_PERCENT, head="L2, of the L2 accesses"),
+            *_each("misses_m_per_s", {"l1": "L1", "l2": "L2"}, TWO, head="misses a modelled second, million"),
         ),
     ),
     Section(
@@ -304,6 +306,18 @@ SECTIONS: tuple[Section, ...] = (
             ),
         ),
         "A request is a command that was answered; connections are none.",
+    ),
+    Section(
+        "Streams",
+        (
+            Entry("Mbit a second", "stream_mbit_per_s", TWO, head="media that came to the clients"),
+            Entry("packets", "stream_packets.received", WHOLE),
+            Entry("lost", "stream_packets.lost", WHOLE),
+            Entry("late", "stream_packets.late", WHOLE),
+            *_each("stream_jitter_ms", _TIMES, TWO, head="jitter, ms"),
+            *_each("stream_transit_ms", _TIMES, TWO, head="difference of neighbouring packets' transit times, ms"),
+        ),
+        "Jitter is RFC 3550's: each client's smoothed mean of that difference, at the end of each of its plays.",
     ),
     Section(
         "The guest's kernel",

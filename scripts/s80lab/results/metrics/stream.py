@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Metrics of media that are streamed (workloads/loadgen/rtp), by what came to the clients; none of other loads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from s80lab.results.metrics.registry import Measurement, Value, metric, ratio
+
+TIMES = ("mean", "p50", "p90", "p95", "p99")
+
+
+def _of_streams(compute: Callable[[Mapping[str, Any], float], Value]) -> Callable[[Measurement], Value]:
+    """The metric of what came and of the region's length in seconds, on the load generator's side."""
+
+    def of_load(m: Measurement) -> Value:
+        if "streams" not in m.load:
+            return {}
+        region = m.load["region"]
+        return compute(m.load["streams"], int(region["end_ns"] - region["begin_ns"]) / 1e9)
+
+    return of_load
+
+
+@metric(
+    "stream_mbit_per_s",
+    "Mbit per modelled second",
+    "media that came to the clients, without headers",
+    "8 x bytes / region length / 10^6, on the load generator's side",
+    of_load=True,
+)
+@_of_streams
+def _stream_mbit_per_s(streams: Mapping[str, Any], seconds: float) -> Value:
+    return ratio(8 * int(streams["bytes"]) / 1e6, seconds)
+
+
+@metric(
+    "stream_packets",
+    "packets",
+    "packets that came; those that never did; those that came later than a player's buffer lasts (the workload's "
+    "late_ms)",
+    "packets, lost, late",
+    of_load=True,
+)
+@_of_streams
+def _stream_packets(streams: Mapping[str, Any], seconds: float) -> Value:
+    return {"received": int(streams["packets"]), "lost": int(streams["lost"]), "late": int(streams["late"])}
+
+
+@metric(
+    "stream_jitter_ms",
+    "modelled ms",
+    "interarrival jitter (RFC 3550, section 6.4.1): each client's estimate at the end of each of its plays",
+    "jitter_ns",
+    of_load=True,
+)
+@_of_streams
+def _stream_jitter_ms(streams: Mapping[str, Any], seconds: float) -> Value:
+    return _milliseconds(streams["jitter_ns"])
+
+
+@metric(
+    "stream_transit_ms",
+    "modelled ms",
+    "by how much the transit times of neighbouring packets of a stream differ, which that estimate smooths (its |D|)",
+    "transit_ns",
+    of_load=True,
+)
+@_of_streams
+def _stream_transit_ms(streams: Mapping[str, Any], seconds: float) -> Value:
+    return _milliseconds(streams["transit_ns"])
+
+
+def _milliseconds(times: Mapping[str, Any]) -> Value:
+    return {time: int(times[time]) / 1e6 for time in TIMES}

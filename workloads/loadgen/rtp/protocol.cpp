@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// PLAY: a part of a medium, from DESCRIBE to TEARDOWN.
+#include "protocol.hpp"
+
+#include <array>
+
+#include "rtp/rtp_client.hpp"
+
+namespace s80::loadgen {
+
+namespace {
+
+constexpr std::array<std::string_view, 1> names = {"PLAY"};
+
+}  // namespace
+
+const Protocol rtp_protocol = {"rtp", "127.0.0.1:554", names,
+                               [](World& world, unsigned index) -> std::unique_ptr<Client> {
+                                   return std::make_unique<RtpClient>(world, index);
+                               }};
+
+}  // namespace s80::loadgen

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The UDP socket that a stream of RTP (RFC 3550) comes to: checks every packet, counts what is missing or
+// late, and measures jitter.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "event_loop.hpp"
+#include "failure.hpp"
+#include "medium.hpp"
+#include "rtp/jitter.hpp"
+#include "task.hpp"
+#include "timers.hpp"
+#include "world.hpp"
+
+namespace s80::loadgen {
+
+/// What the server says of a stream before it begins.
+struct StreamStart {
+    std::uint32_t identifier = 0;  // SSRC
+    std::uint16_t sequence = 0;    // of the first packet
+    std::uint32_t timestamp = 0;
+};
+
+/// What is played of a medium: so many packets from the first on.
+struct Played {
+    media::Medium medium;
+    unsigned first;
+    unsigned packets;
+};
+
+class RtpReceiver final : public IoHandler {
+public:
+    explicit RtpReceiver(World& world) : world_(world) {}
+    ~RtpReceiver() { close(); }
+    RtpReceiver(const RtpReceiver&) = delete;
+    RtpReceiver& operator=(const RtpReceiver&) = delete;
+
+    /// A socket for the next stream; its port.
+    unsigned open();
+    void close();
+    /// Takes the stream in until all of it is there or the last packet would be too late. Throws Failure for
+    /// the first thing that was wrong, once it is over.
+    Task receive(Played played, StreamStart start);
+    /// Of all streams so far.
+    std::uint64_t bytes_in() const { return bytes_in_; }
+
+    void on_io(std::uint32_t events) override;
+
+private:
+    void take(std::span<const char> packet);
+    /// Notes it, unless something was wrong before.
+    void fault(ErrorKind kind, const std::string& what);
+    std::string at(unsigned place) const;
+
+    World& world_;
+    Jitter jitter_;
+    int socket_ = -1;
+    Timer end_;
+    std::uint64_t bytes_in_ = 0;
+
+    // Of the stream that comes.
+    Played played_{};
+    StreamStart start_;
+    unsigned next_ = 0;      // place of the packet that must come next
+    unsigned received_ = 0;  // packets, in whatever order
+    unsigned late_ = 0;
+    std::optional<std::uint64_t> first_ns_;  // when the first came, or would have, by the first that did
+    std::optional<Failure> failure_;
+};
+
+}  // namespace s80::loadgen
