@@ -28,8 +28,9 @@ from s80lab.config.experiment import (
     load_scale,
 )
 from s80lab.config.machine import Machine, load_machine, with_inclusion
+from s80lab.config.mix import Workload
 from s80lab.config.server import Server, load_server
-from s80lab.config.workload import Workload, job_text, load_workload, login_job_text
+from s80lab.config.workload import job_text, load_workload, login_job_text
 from s80lab.experiment import checkpoint
 from s80lab.experiment.checkpoint import Stage, Wanted
 from s80lab.guest.command import Boot, guest_options

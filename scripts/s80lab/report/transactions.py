@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from s80lab.base.errors import UserError
 from s80lab.base.histogram import quantile
-from s80lab.config.workload import Mix, Workload, expected_mix, load_workload
+from s80lab.config.mix import Mix, Workload
+from s80lab.config.workload import expected_mix, load_workload
 from s80lab.report.data import Group
 from s80lab.report.tables import ABSENT, Cell, Row, Table
 from s80lab.results import paper

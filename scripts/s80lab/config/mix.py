@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What every workload says, and what those that draw from a mix of transactions do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal, Self
+
+from pydantic import ConfigDict, Field, NonNegativeFloat, PositiveFloat, model_validator
+
+from s80lab.base.strict import Strict
+
+Weights = Annotated[dict[str, NonNegativeFloat], Field(min_length=1)]
+
+
+class Metric(Strict):
+    """What a run of this workload reports, and how to read it."""
+
+    throughput: str
+    latency: str
+    phases: str
+
+
+class Workload(Strict):
+    """What the clients of a load do. reply_timeout_s: a reply that takes longer, in modelled time, ends the run."""
+
+    model_config = ConfigDict(allow_inf_nan=False)
+
+    SUBSTITUTED: ClassVar[str] = ""
+    """Why one transaction was run as another."""
+
+    protocol: str
+    mix: str
+    description: str
+    metric: Metric
+    reply_timeout_s: PositiveFloat = 60.0
+
+    @property
+    def what(self) -> Mapping[str, str]:
+        """Its transactions and what they do, in the order of their markers."""
+        raise NotImplementedError
+
+    @property
+    def speaks(self) -> tuple[str, ...]:
+        """The protocols that its server must serve."""
+        return (self.protocol,)
+
+    @property
+    def transactions(self) -> tuple[str, ...]:
+        """The names, in the order of their markers."""
+        return tuple(self.what)
+
+    def load_lines(self, clients: int, seed: int, think_ms: float | None, think: str | None) -> list[str]:
+        """What of the job says what so many clients do; None leaves think times to the profile."""
+        raise NotImplementedError
+
+    def login_lines(self, clients: int) -> list[str]:
+        """The same for a job that only logs them in."""
+        raise NotImplementedError
+
+
+class Mix(Workload):
+    """A mix of a protocol's transactions and the pace of its clients.
+
+    think_ms: mean think time, milliseconds of modelled time.
+    mix_percent: by transaction, what a client draws if the driver is `independent` (the paper's Table 1).
+    transitions: the same for each transaction that went before (Table 2), if it is `chain`; normalised where used.
+    """
+
+    WHAT: ClassVar[Mapping[str, str]] = {}
+    """The protocol's transactions and what they do, in the order of their markers."""
+
+    driver: Literal["chain", "independent"] = "chain"
+    think_ms: NonNegativeFloat
+    think: Literal["exponential", "constant"] = "exponential"
+    mix_percent: Weights
+    transitions: dict[str, list[NonNegativeFloat]] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        names = list(self.WHAT)
+        for table in ("mix_percent", "transitions"):
+            if sorted(getattr(self, table)) != sorted(names) and (table == "mix_percent" or self.transitions):
+                raise ValueError(f"`{table}` must have exactly the keys {', '.join(names)}")
+        if self.driver == "chain" and not self.transitions:
+            raise ValueError('driver = "chain" needs `transitions`')
+        for name, row in {**self.transitions, "mix_percent": list(self.mix_percent.values())}.items():
+            if len(row) != len(names) or sum(row) <= 0:
+                raise ValueError(f"`{name}` must be {len(names)} numbers that are not all 0")
+        return self
+
+    @property
+    def what(self) -> Mapping[str, str]:
+        return self.WHAT
+
+    def table1(self) -> list[float]:
+        """Percent by type, in the order of the transactions."""
+        return [self.mix_percent[name] for name in self.transactions]
+
+    def own_lines(self) -> list[str]:
+        """What of the job only this protocol has."""
+        return []
+
+    def load_lines(self, clients: int, seed: int, think_ms: float | None, think: str | None) -> list[str]:
+        return [
+            f"think_ms={number(self.think_ms if think_ms is None else think_ms)}",
+            f"think={think or self.think}",
+            f"seed={seed}",
+            f"driver={self.driver}",
+            f"transactions={' '.join(self.transactions)}",
+            f"mix_percent={row(self.table1())}",
+            *(f"transition.{name}={row(self.transitions[name])}" for name in self.transactions if self.transitions),
+            *self.own_lines(),
+        ]
+
+    def login_lines(self, clients: int) -> list[str]:
+        return ["driver=independent", f"mix_percent={' '.join('1' for _ in self.transactions)}"]
+
+
+def number(value: float) -> str:
+    """As the job has it."""
+    return f"{value:.10g}"
+
+
+def row(values: list[float]) -> str:
+    return " ".join(map(number, values))
