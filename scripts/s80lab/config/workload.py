@@ -190,7 +190,7 @@ class Rtp(Mix):
             f"media={self.media}",
             f"rate_kbps={self.rate_kbps}",
             f"play_ms={self.play_ms}",
-            f"late_ms={_number(self.late_ms)}",
+            f"late_ms={number(self.late_ms)}",
         ]
 
 

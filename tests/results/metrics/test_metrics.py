@@ -46,6 +46,9 @@ GOLDEN = {
     "instruction_group.loads_and_stores": 0.435555556,
     "utilisation": 0.862171078,
     "throughput": 896682.276,
+    "payload_mbit.sent": 1076.01873,  # throughput x 150 bytes
+    "payload_mbit.received": 14346.9164,
+    "payload_mbit.all": 15422.9351,
     "executed_mix.VIEW": 0.277777778,
 }
 

@@ -27,7 +27,20 @@ from pathlib import Path
 from typing import Any
 
 from s80lab.base.folder import read_load, read_manifest, read_transactions, read_wanted
-from s80lab.results.metrics import cache, classes, commands, cycles, disk, guest, load, queues, session, stream, turns
+from s80lab.results.metrics import (
+    cache,
+    classes,
+    commands,
+    cycles,
+    disk,
+    guest,
+    load,
+    queues,
+    session,
+    stream,
+    traffic,
+    turns,
+)
 from s80lab.results.metrics.registry import REGISTRY, Measurement, Metric, compute_all, markdown
 from s80lab.results.metrics.standing import headline_batches, standing
 from s80lab.results.metrics.warmup import ALLOWED_DRIFT_POINTS, WarmUp, judge
@@ -37,7 +50,7 @@ from s80lab.results.snapshots import Delta, Snapshots
 # Importing a module of metrics declares them.
 DECLARING_MODULES = (
     *(cache, cycles, load, commands, stream, guest, disk),
-    *(session, turns, classes, queues),
+    *(session, turns, classes, queues, traffic),
 )
 
 SCHEMA = 1
