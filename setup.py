@@ -33,6 +33,7 @@ BUILT = (
     "build/bin/s80-mailstore",
     "build/bin/s80-media",
     "build/bin/s80-rtp-server",
+    "build/bin/s80-sink",
     "build/bin/s80-webstore",
     "build/bin/s80-page",
     "build/bin/s80-order",

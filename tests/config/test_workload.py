@@ -76,7 +76,7 @@ def changed(tmp_path: Path, old: str, new: str) -> Path:
         (
             'mix = "imapb"',
             'mix = "imapb"\nprotocol = "nntp"',
-            "`nntp` is none: allowed are imap, jbb, pop3, scripts, web",
+            "`nntp` is none: allowed are imap, jbb, pop3, route, scripts, web",
         ),
         ('mix = "imapb"', 'mix = "imapb"\nprotocol = "web"', "unknown key `incoming_per_s`"),
     ],
@@ -120,6 +120,13 @@ def test_headers_are_fetched_as_the_profile_says() -> None:
     each = load_workload("imapb").model_copy(update={"header_fetch": "each"})
     assert "header_fetch=each" in job_text(each, clients=1, users=1, seed=1).splitlines()
     assert "header_fetch=range" in job_text("imapb", clients=1, users=1, seed=1).splitlines()
+
+
+@pytest.mark.parametrize("size", [15, 65537, "10KB"])
+def test_messages_have_bounds(size: object) -> None:
+    assert "message_bytes=64" in job_text(load_workload("route", {"message_bytes": 64}), clients=1, users=1, seed=1)
+    with pytest.raises(UserError, match=r"profiles/route\.toml: key `message_bytes`"):
+        load_workload("route", {"message_bytes": size})
 
 
 def test_an_unknown_profile_names_those_there_are() -> None:

@@ -48,6 +48,13 @@ TEST(Job, NamesAnUnknownKey) {
     EXPECT_NE(message.find("clients"), std::string::npos) << message;
 }
 
+TEST(Job, BoundsTheSizeOfAMessage) {
+    const std::string route = "protocol=route\ndriver=independent\nmix_percent=1 0\n";
+    EXPECT_EQ(parse_job(route + "message_bytes=65536\n").message_bytes, 65536u);
+    EXPECT_NE(refusal(route + "message_bytes=15\n").find("16 to 65536"), std::string::npos);
+    EXPECT_NE(refusal(route + "message_bytes=65537\n").find("above 65536"), std::string::npos);
+}
+
 TEST(Job, NamesTheKeyOfABadValue) {
     EXPECT_NE(refusal("clients=0\n" + independent).find("clients=0"), std::string::npos);
     EXPECT_NE(refusal("clients=3x\n" + independent).find("clients=3x"), std::string::npos);

@@ -14,6 +14,7 @@ fail() {
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin TZ=UTC0
 exec 3>&1 >&2
 mount -t proc proc /proc
+mount -t sysfs sys /sys
 mount -t tmpfs -o mode=755 run /run
 mount -t tmpfs -o mode=755 mail /var/mail-store
 mkdir -p /run/s80lab
@@ -32,14 +33,16 @@ parameter() {
 }
 cpus=2
 addresses=""
+loadgen="s80-loadgen --job /job --insecure"
 server_prepare() { :; }
 settle_storage() { :; }
 . /usr/lib/s80lab/server.conf
 . /usr/lib/s80lab/server.sh
 [ "$STORE" = none ] || . /usr/lib/s80lab/store.sh
 server_start
-s80-loadgen --job /job --insecure $addresses >&3 || {
+$loadgen $addresses >&3 || {
     code=$?
     tail -n 20 /run/*.log  # what the server says of it
     exit $code
 }
+awk '/^Ip: [0-9]/ { print "forwarded " $7 }' /proc/net/snmp  # packets, by this namespace

@@ -20,7 +20,8 @@ from s80lab.image.build import build_image, image_folder
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a process a root folder of its own")
 
-WORKLOADS = {"imap": "imape", "pop3": "pop3", "web": "web", "web-plain": "webstone"}
+WORKLOADS = {"imap": "imape", "pop3": "pop3", "web": "web", "web-plain": "webstone", "route": "route"}
+WITHOUT_MAIL = ("web", "web-plain", "route")
 # The warehouse application's image is ten times as large; tests/loadgen/test_jbb.py has it on the host's own Java.
 SERVED = [(name, protocol) for name in server_names() for protocol in load_server(name).serves if protocol in WORKLOADS]
 NO_ERRORS = {"protocol": 0, "connection": 0, "missing": 0, "smtp": 0}
@@ -54,8 +55,9 @@ def test_every_type_of_transaction_is_good(name: str, protocol: str, root: Path)
         if not (paths.BIN / program).is_file():
             pytest.skip(f"{program} is not built: it needs {needs}")
     workload = load_workload(WORKLOADS[protocol])
-    equally = {name: 10.0 if share else 0.0 for name, share in expected_mix(workload).items()}
-    mail = {} if protocol.startswith("web") else {"incoming_per_s": 20.0 if protocol == "pop3" else 2.0}
+    shares = expected_mix(workload)
+    equally = {name: 10.0 if protocol == "route" or share else 0.0 for name, share in shares.items()}
+    mail = {} if protocol in WITHOUT_MAIL else {"incoming_per_s": 20.0 if protocol == "pop3" else 2.0}
     workload = workload.model_copy(update={"driver": "independent", "mix_percent": equally, **mail})
     job = job_text(workload, clients=12, users=12, seed=1, think_ms=10, warmup_s=0.5, measure_s=2)
     served = serve(server, image_of(server), root, job)

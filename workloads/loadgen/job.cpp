@@ -11,6 +11,7 @@
 
 #include "failure.hpp"
 #include "fields.hpp"
+#include "message.hpp"
 #include "scripts/reader.hpp"
 
 namespace s80::loadgen {
@@ -101,6 +102,7 @@ void Reader::add_amounts() {
     constexpr std::string_view positive = "a whole number of at least 1";
     constexpr std::string_view whole = "a whole number of at least 0";
     constexpr std::string_view amount = "a number of at least 0";
+    constexpr std::string_view message_sizes = "16 to 65536 bytes";
     setters_["clients"] = to(&Job::clients, 1u, positive);
     setters_["users"] = to(&Job::users, 1u, positive);
     setters_["think_ms"] = to(&Job::think_ms, 0.0, amount);
@@ -117,6 +119,8 @@ void Reader::add_amounts() {
     setters_["rate_kbps"] = to(&Job::rate_kbps, 1u, positive);
     setters_["play_ms"] = to(&Job::play_ms, 1u, positive);
     setters_["late_ms"] = to(&Job::late_ms, 0.0, amount);
+    setters_["message_bytes"] =
+        to(&Job::message_bytes, static_cast<unsigned>(route::header_bytes), message_sizes);
     setters_["reply_timeout_s"] = to(&Job::reply_timeout_s, 0.001, "a number of at least 0.001");
     setters_["tick_hz"] = to(&Job::tick_hz, 0.0, amount);
     setters_["time_ratio"] = to(&Job::time_ratio, 0.001, "a number of at least 0.001");
@@ -194,6 +198,7 @@ void Reader::finish_mix() {
     if (job_.mailboxes_min > job_.mailboxes_max) throw Fatal("job: mailboxes_min is above mailboxes_max");
     if (job_.messages_min > job_.messages_max) throw Fatal("job: messages_min is above messages_max");
     if (job_.delete_percent > 100) throw Fatal("job: delete_percent is above 100");
+    if (job_.message_bytes > route::most_bytes) throw Fatal("job: message_bytes is above 65536");
 }
 
 using Line = std::pair<std::string_view, std::string_view>;  // key and value

@@ -43,6 +43,7 @@ struct Job {
     unsigned rate_kbps = 300;     // of the media
     unsigned play_ms = 500;       // of a medium, at a time
     double late_ms = 500;         // a packet that is later, beside the first of its stream, is too late
+    unsigned message_bytes = 64;  // of one that goes through the router, with its header
     std::vector<Script> scripts;
     SizeTable sizes;           // of the messages that scripts send
     bool tls = true;           // of connections to web servers, and of scripts' to IMAP and POP3 servers

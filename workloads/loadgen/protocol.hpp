@@ -21,7 +21,8 @@ struct Protocol {
     std::string_view plain = {};  // where it listens in the guest without TLS, if the job wants that
 };
 
-extern const Protocol imap_protocol, pop3_protocol, web_protocol, jbb_protocol, rtp_protocol, script_protocol;
+extern const Protocol imap_protocol, pop3_protocol, web_protocol, jbb_protocol, rtp_protocol, route_protocol,
+    script_protocol;
 
 std::span<const Protocol* const> protocols();
 

@@ -194,6 +194,23 @@ class Rtp(Mix):
         ]
 
 
+class Route(Mix):
+    """Clients on one side of a router, each with a connection to a sink on its other side. message_bytes: of a message,
+    with its header."""
+
+    WHAT: ClassVar = {
+        "SEND": "Send a message, which is acknowledged",
+        "SWAP": "Send a message and receive one of the same size",
+    }
+
+    protocol: Literal["route"]
+    driver: Literal["chain", "independent"] = "independent"
+    message_bytes: Annotated[int, Field(ge=16, le=65536)]
+
+    def own_lines(self) -> list[str]:
+        return [f"message_bytes={self.message_bytes}"]
+
+
 class Scripts(Workload):
     """Clients that follow scripts, each a transaction type (docs/scripts.md).
 
@@ -252,6 +269,7 @@ PROTOCOLS: Mapping[str, type[Workload]] = {
     "web": Web,
     "jbb": Jbb,
     "rtp": Rtp,
+    "route": Route,
     "scripts": Scripts,
 }
 

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// One who sends messages to the other side of a router over a connection that is kept.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "client.hpp"
+#include "route/session.hpp"
+
+namespace s80::loadgen {
+
+class RouteClient final : public Client {
+public:
+    using Client::Client;
+
+private:
+    /// Connects, with the shortest message that there is.
+    Task log_in() override;
+    TransactionType allowed(TransactionType drawn) override { return drawn; }
+    Task run(TransactionType type) override;
+    Traffic lasting() const override {
+        return session_ ? Traffic{session_->bytes_in(), session_->bytes_out()} : Traffic{};
+    }
+
+    Task exchange(std::size_t reply_bytes);
+
+    std::optional<RouteSession> session_;
+};
+
+}  // namespace s80::loadgen
