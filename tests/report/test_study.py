@@ -16,9 +16,11 @@ from s80lab.report.data import Group, Run
 from s80lab.report.study import StudyFinding, study_findings, study_tables
 from s80lab.results import study
 from s80lab.results.metrics.derive import of
+from s80lab.results.paper import PAPER
 from s80lab.results.study import load_answers, load_statements
 
-STUDIES = ("clientscaler", "hyper-threading", "zvm")
+PARTS = ("throughput/web", "throughput/streaming", "throughput/rtp", "throughput/router")
+STUDIES = ("clientscaler", "hyper-threading", "zvm", *PARTS)
 
 
 def run(metrics: Mapping[str, float], varied: Mapping[str, Any] | None = None, *reasons: str, seed: int = 1) -> Run:
@@ -46,8 +48,24 @@ def test_every_statement_has_an_answer_of_metrics_that_exist(name: str) -> None:
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_each_is_a_step_of_reproduce(name: str) -> None:
-    (figure,) = load_figures([name])
-    assert (figure.study, figure.experiments, figure.whose) == (name, [load_answers(name).experiment], "The study")
+    (figure,) = [figure for figure in load_figures(["studies"]) if figure.study == name]
+    assert (figure.experiments, figure.whose) == ([load_answers(name).experiment], "The study")
+
+
+def test_the_parts_of_a_study_are_all_but_its_model() -> None:
+    """`s80lab model latency` has the rest: its equations and the table of peak throughputs."""
+    with (PAPER / "throughput" / "claims.tsv").open() as file:
+        stated = {line.split("\t")[0] for line in file} - {"id"}
+    answered = [one.id for part in PARTS for one in load_statements(part)]
+    assert len(answered) == len(set(answered))
+    assert stated - set(answered) == {f"T{number:03}" for number in range(1, 27)}
+
+
+def test_a_place_that_is_none_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = study.load(PAPER / "throughput" / "web.toml", study.StudyAnswers)
+    monkeypatch.setattr(study, "load", lambda *_: whole.model_copy(update={"places": ("slide 99",)}))
+    with pytest.raises(UserError, match=r"throughput/web.toml: claims.tsv has no place slide 99"):
+        load_statements("throughput/web")
 
 
 def test_a_number_is_judged_in_the_studys_unit() -> None:
