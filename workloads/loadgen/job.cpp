@@ -123,6 +123,7 @@ void Reader::add_amounts() {
         to(&Job::message_bytes, static_cast<unsigned>(route::header_bytes), message_sizes);
     setters_["reply_timeout_s"] = to(&Job::reply_timeout_s, 0.001, "a number of at least 0.001");
     setters_["tick_hz"] = to(&Job::tick_hz, 0.0, amount);
+    setters_["tick_tolerance"] = to(&Job::tick_tolerance, 0.001, "a number of at least 0.001");
     setters_["time_ratio"] = to(&Job::time_ratio, 0.001, "a number of at least 0.001");
     setters_["warmup_s"] = to(&Job::warmup_s, 0.0, amount);
     setters_["measure_s"] = to(&Job::measure_s, 0.0, amount);

@@ -50,8 +50,9 @@ struct Job {
     bool to_clients = false;   // scripts send to the clients' own accounts, else to any
     std::string script_lines;  // of the job's text, all that decides them
     double reply_timeout_s = 60;
-    double tick_hz = 0;     // timer interrupts a processor and modelled second; 0: the kernel's own
-    double time_ratio = 1;  // nanoseconds of guest time in a modelled one, at the machine's usual load
+    double tick_hz = 0;            // timer interrupts a processor and modelled second; 0: the kernel's own
+    double tick_tolerance = 0.07;  // by how much of it they may be off
+    double time_ratio = 1;         // nanoseconds of guest time in a modelled one, at the machine's usual load
     double warmup_s = 0;
     double measure_s = 0;
 

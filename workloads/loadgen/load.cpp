@@ -85,7 +85,7 @@ void Load::turn() {
 
 void Load::keep_pace() {
     if (pace_->keep()) world_.statistics.ticks_changed();
-    if (world_.clock.modelled()) world_.server_time_ratio = pace_->timer_ratio();
+    if (world_.clock.modelled()) world_.server_timers = {pace_->timer_ratio(), pace_->timer_skew()};
 }
 
 std::uint64_t Load::timeout_ns() const {

@@ -21,7 +21,7 @@ std::uint64_t guest_now_ns() {
 void Pace::take(const Job& job) {
     if (job.time_ratio != nominal_) ratio_.restart(nominal_ = job.time_ratio);
     tick_hz_ = job.tick_hz;
-    if (tick_hz_ > 0 && !ticks_) ticks_.emplace();
+    if (tick_hz_ > 0 && !ticks_) ticks_.emplace(job.tick_tolerance);
     regulate();
 }
 

@@ -24,11 +24,13 @@ public:
     /// was changed.
     bool keep();
 
-    /// Guest time to modelled time, as the guest's timers keep it: they end at ticks, so who asks for a span
-    /// by it gets as many ticks as the modelled machine would have given.
+    /// Guest time to modelled time by the guest's timers, which end at ticks: who asks for a span by it gets
+    /// as many ticks as the modelled machine would have given.
     double timer_ratio() const {
         return ticks_ && tick_hz_ > 0 ? ticks_->exact_at(tick_hz_) : ratio_.value();
     }
+    /// Modelled time that such a span lasts, for each of it: the ticks are let be some percent off.
+    double timer_skew() const { return timer_ratio() / ratio_.value(); }
 
     /// A modelled span in guest time, as a timeout for the kernel.
     std::uint64_t guest_ns(std::uint64_t modelled_ns) const;

@@ -15,16 +15,13 @@ constexpr unsigned initial_count = 0x380;
 /// CONFIG_HZ of Debian's kernels.
 constexpr double kernel_hz = 250;
 
-/// Each change takes the load generator to every processor, so small drifts are let be.
-constexpr double tolerance = 0.07;
-
 }  // namespace
 
 std::optional<std::uint32_t> TickRate::change(double tick_hz, double guest_per_modelled) {
     const double wanted =
         tick_hz > 0 ? std::round(kernel_count_ * (kernel_hz / tick_hz) * guest_per_modelled) : kernel_count_;
     if (!(wanted >= 1 && wanted <= UINT32_MAX)) return std::nullopt;
-    if (std::abs(count_ / wanted - 1) <= (tick_hz > 0 ? tolerance : 0)) return std::nullopt;
+    if (std::abs(count_ / wanted - 1) <= (tick_hz > 0 ? tolerance_ : 0)) return std::nullopt;
     return count_ = static_cast<std::uint32_t>(wanted);
 }
 
@@ -32,7 +29,7 @@ double TickRate::exact_at(double tick_hz) const {
     return count_ * tick_hz / (kernel_count_ * kernel_hz);
 }
 
-Ticks::Ticks() : apic_(local_apic), rate_(apic_.read(initial_count)) {}
+Ticks::Ticks(double tolerance) : apic_(local_apic), rate_(apic_.read(initial_count), tolerance) {}
 
 void Ticks::regulate(double tick_hz, double guest_per_modelled) {
     const auto count = rate_.change(tick_hz, guest_per_modelled);

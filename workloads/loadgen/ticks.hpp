@@ -14,8 +14,10 @@ namespace s80::loadgen {
 /// Which count the timers should have: decides, writes nothing.
 class TickRate {
 public:
-    /// `kernel_count`: the kernel's own, for 250 interrupts a second of guest time.
-    explicit TickRate(std::uint32_t kernel_count) : kernel_count_(kernel_count), count_(kernel_count) {}
+    /// `kernel_count`: the kernel's own, for 250 interrupts a second of guest time. `tolerance`: each change
+    /// takes the load generator to every processor, so smaller drifts are let be.
+    TickRate(std::uint32_t kernel_count, double tolerance)
+        : kernel_count_(kernel_count), tolerance_(tolerance), count_(kernel_count) {}
 
     /// The count for so many interrupts a modelled second (0: the kernel's) when a modelled second is so many
     /// of guest time; nothing while the present count is near enough.
@@ -28,12 +30,13 @@ public:
 
 private:
     std::uint32_t kernel_count_;
+    double tolerance_;
     std::uint32_t count_;
 };
 
 class Ticks {
 public:
-    Ticks();
+    explicit Ticks(double tolerance);
 
     /// Keeps the rate; called now and then.
     void regulate(double tick_hz, double guest_per_modelled);

@@ -33,6 +33,12 @@ private:
     std::size_t next_ = 0;
 };
 
+/// A server's timers beside the clock that the load is timed by.
+struct ServerTimers {
+    double ratio = 1;  // what it has to ask for, to get a span
+    double skew = 1;   // what it gets then, for each of that span
+};
+
 struct World {
     World(Clock& the_clock, Servers the_servers, bool verify, const Job& the_job)
         : clock(the_clock),
@@ -71,8 +77,7 @@ struct World {
     Accounts accounts;
     MessageText text;
     Statistics statistics;
-    /// Nanoseconds of the clock that the server's timers go by in one of that which the load is timed by.
-    double server_time_ratio = 1;
+    ServerTimers server_timers;
     std::vector<std::unique_ptr<Arrivals>> arrivals;  // of the scripts; closed ones have no use for theirs
     std::string move;                                 // IMAP: how MOVE is done, once a client knows
     std::string fatal;                                // why the run cannot go on

@@ -170,6 +170,10 @@ PACKET_MS = 20
 """What a packet of a medium lasts (workloads/media)."""
 
 
+TICK_TOLERANCE = 0.02
+"""By how much the guest's timer interrupts may be off: the server paces its streams by them."""
+
+
 class Rtp(Mix):
     """Clients of a streaming server. media: `unique`, all play the first user's; `multiple`, each that of its
     account. rate_kbps: of the
@@ -191,6 +195,7 @@ class Rtp(Mix):
             f"rate_kbps={self.rate_kbps}",
             f"play_ms={self.play_ms}",
             f"late_ms={number(self.late_ms)}",
+            f"tick_tolerance={TICK_TOLERANCE}",
         ]
 
 

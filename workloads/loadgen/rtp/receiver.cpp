@@ -17,7 +17,6 @@ namespace {
 
 constexpr std::size_t header_bytes = 12;
 constexpr std::size_t longest_packet = 2048;
-constexpr std::uint64_t packet_ns = media::packet_ms * std::uint64_t{1'000'000};
 /// Version 2 without padding, extension and contributing sources; the type without a marker.
 constexpr unsigned char first_byte = 0x80, second_byte = media::payload_type;
 
@@ -55,13 +54,15 @@ void RtpReceiver::close() {
 Task RtpReceiver::receive(Played played, StreamStart start) {
     played_ = played;
     start_ = start;
+    // Jitter is how uneven the stream is, not how far off the guest's timers are.
+    packet_ns_ = media::packet_ms * 1e6 * world_.server_timers.skew;
     next_ = received_ = late_ = 0;
     first_ns_.reset();
     failure_.reset();
     jitter_.begin_stream();
     // What has come already waits in the socket.
     world_.loop.add(socket_, EPOLLIN, *this);
-    world_.timers.arm(end_, world_.clock.now() + (played.packets - 1) * packet_ns + world_.job.late_ns());
+    world_.timers.arm(end_, world_.clock.now() + stamp_ns(played.packets) + world_.job.late_ns());
     co_await end_;
     const unsigned lost = played.packets - std::min(received_, played.packets);
     world_.statistics.streamed(lost, late_, jitter_.value_ns());
@@ -102,15 +103,15 @@ void RtpReceiver::take(std::span<const char> packet) {
         fault(ErrorKind::missing, at(place) + " does not hold what it must");
     }
 
-    const std::uint64_t now = world_.clock.now(), stamp_ns = place * packet_ns;
-    if (!first_ns_) first_ns_ = now - stamp_ns;
-    if (now > *first_ns_ + stamp_ns + world_.job.late_ns()) {
+    const std::uint64_t now = world_.clock.now(), stamp = stamp_ns(place);
+    if (!first_ns_) first_ns_ = now - stamp;
+    if (now > *first_ns_ + stamp + world_.job.late_ns()) {
         ++late_;
         fault(ErrorKind::protocol, at(place) + " came too late");
     }
-    world_.statistics.packet(payload_bytes, jitter_.add(now, stamp_ns));
+    world_.statistics.packet(payload_bytes, jitter_.add(now, stamp));
     // The last packet is heard to its end.
-    if (++received_ == played_.packets) world_.timers.arm(end_, *first_ns_ + played_.packets * packet_ns);
+    if (++received_ == played_.packets) world_.timers.arm(end_, *first_ns_ + stamp_ns(played_.packets));
 }
 
 void RtpReceiver::fault(ErrorKind kind, const std::string& what) {

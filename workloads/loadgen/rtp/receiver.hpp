@@ -56,6 +56,8 @@ private:
     /// Notes it, unless something was wrong before.
     void fault(ErrorKind kind, const std::string& what);
     std::string at(unsigned place) const;
+    /// When the packet of that place is due, from the first on.
+    std::uint64_t stamp_ns(unsigned place) const { return static_cast<std::uint64_t>(place * packet_ns_); }
 
     World& world_;
     Jitter jitter_;
@@ -66,6 +68,7 @@ private:
     // Of the stream that comes.
     Played played_{};
     StreamStart start_;
+    double packet_ns_ = 0;   // between two packets
     unsigned next_ = 0;      // place of the packet that must come next
     unsigned received_ = 0;  // packets, in whatever order
     unsigned late_ = 0;

@@ -29,13 +29,13 @@ void RtpClient::connect() {
 }
 
 Task RtpClient::run(TransactionType /*play*/) {
-    const media::Medium medium = {world.job.media_unique ? 1 : index % world.job.users + 1, world.job.rate_kbps};
+    const media::Medium medium = {world.job.media_unique ? 1 : index % world.job.users + 1,
+                                  world.job.rate_kbps};
     connect();
     co_await session_->describe(medium, packets_);
     const auto first = static_cast<unsigned>(random.below(session_->packets() - packets_ + 1));
     co_await session_->set_up(receiver_.open());
-    // The server's clock goes so many times as fast as the one that the load is timed by.
-    co_await session_->play(first, packets_, 1 / world.server_time_ratio);
+    co_await session_->play(first, packets_, 1 / world.server_timers.ratio);
     co_await receiver_.receive({medium, first, packets_}, session_->start());
     co_await session_->tear_down();
 }
@@ -47,7 +47,7 @@ void RtpClient::settle(bool /*failed*/) {
 }
 
 Traffic RtpClient::lasting() const {
-    Traffic all = session_ ? Traffic{session_->bytes_in(), session_->bytes_out()} : Traffic{};
+    Traffic all = session_ ? session_->traffic() : Traffic{};
     all.in += receiver_.bytes_in();
     return all;
 }
