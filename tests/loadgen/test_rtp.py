@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The load of streams against s80-rtp-server on the host: every packet is what it must be, in its place and in time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.loadgen.conftest import Outcome, collect, launch
+from tests.loadgen.rtp_system import HEADER, SECONDS, Harm, Player, harmed, rtp_server, write_media
+
+from s80lab.config.workload import job_text, load_workload
+
+USERS = 12
+PLAY_MS, PACKET_MS = 200, 20
+PACKETS = PLAY_MS // PACKET_MS
+
+
+@pytest.fixture(scope="module")
+def media(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("media")
+    write_media(root, USERS)
+    return root
+
+
+@pytest.fixture(params=[1, 2], ids=["single", "double"])
+def port(request: pytest.FixtureRequest, media: Path) -> Iterator[int]:
+    with rtp_server(media, request.param) as port:
+        yield port
+
+
+@pytest.fixture
+def one_port(media: Path) -> Iterator[int]:
+    with rtp_server(media, 2) as port:
+        yield port
+
+
+def run(port: int, folder: Path, *, clients: int = USERS, measure_s: float = 1.5, **over: object) -> Outcome:
+    workload = load_workload("stream", {"play_ms": PLAY_MS, "late_ms": 1000, **over})
+    job = folder / "job"
+    job.write_text(
+        job_text(workload, clients=clients, users=USERS, seed=1, think_ms=50, warmup_s=0.3, measure_s=measure_s)
+    )
+    return collect(launch(job, "--rtp", f"127.0.0.1:{port}"))
+
+
+@pytest.mark.parametrize("rate_kbps", [56, 300])
+@pytest.mark.parametrize("media_of", ["unique", "multiple"])
+def test_plays_end_without_an_error(port: int, tmp_path: Path, rate_kbps: int, media_of: str) -> None:
+    outcome = run(port, tmp_path, rate_kbps=rate_kbps, media=media_of)
+    result = outcome.one("result")
+    assert (result["first_error"], outcome.code) == ("", 0)
+    plays, streams = result["transactions"]["PLAY"], result["streams"]
+    assert plays["count"] > 2 * USERS
+    assert plays["latency_ns"]["p50"] == pytest.approx(PLAY_MS * 1e6, rel=0.25)
+    assert (streams["lost"], streams["late"]) == (0, 0)
+    assert streams["bytes"] == streams["packets"] * rate_kbps * PACKET_MS // 8
+    # plays that were under way at one of the region's ends have a part of their packets in it
+    assert streams["packets"] / PACKETS == pytest.approx(plays["count"], abs=USERS)
+    assert plays["bytes_in"] > plays["count"] * PACKETS * (HEADER + rate_kbps * PACKET_MS // 8)
+
+
+def test_a_paced_stream_has_little_jitter(port: int, tmp_path: Path) -> None:
+    streams = run(port, tmp_path, clients=4).one("result")["streams"]
+    assert sum(count for _, count in streams["transit_histogram"]) > 0.8 * streams["packets"]
+    assert 0 < streams["transit_ns"]["p50"] < PACKET_MS / 4 * 1e6
+    assert 0 < streams["jitter_ns"]["p50"] < PACKET_MS / 2 * 1e6
+
+
+def test_media_that_are_not_there_are_missed_only_by_who_plays_them(one_port: int, media: Path, tmp_path: Path) -> None:
+    """All clients play the first user's medium, or each its own."""
+    hidden = media / "user002" / "300"
+    content = hidden.read_bytes()
+    hidden.unlink()
+    try:
+        assert run(one_port, tmp_path, media="unique").code == 0
+        outcome = run(one_port, tmp_path, media="multiple")
+    finally:
+        hidden.write_bytes(content)
+    result = outcome.one("result")
+    assert outcome.code == 1
+    assert result["first_error"].startswith("client 1: PLAY: the reply to DESCRIBE rtsp://127.0.0.1:")
+    assert "/user002/300 is 404 Not Found" in result["first_error"]
+    assert result["transactions"]["PLAY"]["count"] > USERS
+
+
+def _lose(number: int, packet: bytes) -> list[bytes]:
+    return [] if number == PACKETS // 2 else [packet]
+
+
+def _lose_last(number: int, packet: bytes) -> list[bytes]:
+    return [] if number == PACKETS - 1 else [packet]
+
+
+def _repeat(number: int, packet: bytes) -> list[bytes]:
+    return [packet] * (2 if number == 3 else 1)
+
+
+def _changed(place: int, value: int) -> Harm:
+    def harm(number: int, packet: bytes) -> list[bytes]:
+        return [packet[:place] + bytes([packet[place] ^ value]) + packet[place + 1 :]] if number == 5 else [packet]
+
+    return harm
+
+
+def _shorten(number: int, packet: bytes) -> list[bytes]:
+    return [packet[:-1] if number == 5 else packet]
+
+
+class _Swap:
+    """The third packet of a stream and the fourth change places."""
+
+    def __init__(self) -> None:
+        self.held: dict[bytes, bytes] = {}
+
+    def __call__(self, number: int, packet: bytes) -> list[bytes]:
+        stream = packet[8:HEADER]
+        if number == 2:
+            self.held[stream] = packet
+            return []
+        return [packet, self.held.pop(stream)] if number == 3 else [packet]
+
+
+HARMS: dict[str, tuple[Harm, str, str, int]] = {
+    "lost": (_lose, "protocol", "came in the place of packet", 1),
+    "lost at the end": (_lose_last, "protocol", "1 packets did not come", 1),
+    "swapped": (_Swap(), "protocol", "came in the place of packet", 0),
+    "repeated": (_repeat, "protocol", "came in the place of packet", 0),
+    "corrupted": (_changed(HEADER + 100, 1), "missing", "does not hold what it must", 0),
+    "of another time": (_changed(7, 1), "protocol", "has the timestamp of another", 0),
+    "of another type": (_changed(1, 1), "protocol", "a packet that is not of the stream", 1),
+    "of another stream": (_changed(11, 1), "protocol", "a packet that is not of the stream", 1),
+    "cut off": (_shorten, "protocol", "a packet of 761 bytes and not 762", 1),
+}
+
+
+@pytest.mark.parametrize("name", HARMS)
+def test_a_harmed_stream_is_an_error(name: str, one_port: int, tmp_path: Path) -> None:
+    harm, kind, said, lost = HARMS[name]
+    with harmed(one_port, harm) as port:
+        outcome = run(port, tmp_path, clients=3, late_ms=100)
+    result = outcome.one("result")
+    plays, streams = result["transactions"]["PLAY"], result["streams"]
+    assert outcome.code == 1
+    assert said in result["first_error"]
+    assert result["errors"][kind] > 3, "the run goes on"
+    assert sum(result["errors"].values()) == result["errors"][kind]
+    assert (plays["count"], streams["late"]) == (0, 0)
+    assert streams["lost"] == lost * plays["failed"]
+
+
+def test_a_stream_that_is_not_harmed_passes_the_same_way(one_port: int, tmp_path: Path) -> None:
+    with harmed(one_port, lambda _, packet: [packet]) as port:
+        outcome = run(port, tmp_path, clients=3)
+    assert (outcome.one("result")["first_error"], outcome.code) == ("", 0)
+
+
+def test_a_packet_that_comes_too_late_is_an_error(one_port: int, tmp_path: Path) -> None:
+    """From the third on, packets of each stream come only with the tenth."""
+    held: dict[bytes, list[bytes]] = {}
+
+    def hold(number: int, packet: bytes) -> list[bytes]:
+        waiting = held.setdefault(packet[8:HEADER], [])
+        if number < 2:
+            return [packet]
+        waiting.append(packet)
+        return held.pop(packet[8:HEADER]) if number == PACKETS - 1 else []
+
+    with harmed(one_port, hold) as port:
+        outcome = run(port, tmp_path, clients=2, late_ms=90)
+    result = outcome.one("result")
+    assert "came too late" in result["first_error"]
+    streams, plays = result["streams"], result["transactions"]["PLAY"]
+    # those due 40 to 60 ms after the first came 180 ms after it
+    assert streams["late"] == pytest.approx(3 * plays["failed"], abs=plays["failed"])
+    assert (plays["count"], streams["lost"]) == (0, 0)
+
+
+def test_a_server_plays_what_it_is_asked_for_at_that_speed(port: int, media: Path) -> None:
+    with Player(port) as player:
+        status, _, description = player.ask("DESCRIBE", "user003/56")
+        assert status == "RTSP/1.0 200 OK"
+        assert f"a=range:npt=0-{SECONDS}.000" in description.splitlines()
+        _, found, _ = player.ask("SETUP", "user003/56", player.transport)
+        session = f"Session: {found['Session']}"
+        assert int(found["Transport"].rsplit("server_port=")[1].split(";")[0]) > 0
+        status, found, _ = player.ask("PLAY", "user003/56", session, "Range: npt=1-1.2", "Speed: 4", cseq=7)
+        assert (status, found["CSeq"], found["Range"]) == ("RTSP/1.0 200 OK", "7", "npt=1.000-1.200")
+        packets = player.packets(10)
+        content = (media / "user003" / "56").read_bytes()
+        assert b"".join(packet[HEADER:] for packet in packets) == content[7000:8400]
+        assert player.ask("TEARDOWN", "user003/56", session)[0] == "RTSP/1.0 200 OK"
+        assert player.ask("PLAY", "user003/56", session)[0] == "RTSP/1.0 454 Session Not Found"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "headers", "status"),
+    [
+        ("DESCRIBE", "user999/300", (), "404 Not Found"),
+        ("DESCRIBE", "user001/64", (), "404 Not Found"),
+        ("DESCRIBE", "../user001/300", (), "404 Not Found"),
+        ("DESCRIBE", "user1/300", (), "404 Not Found"),
+        ("SETUP", "user001/300", ("Transport: RTP/AVP/TCP;interleaved=0-1",), "461 Unsupported Transport"),
+        ("PLAY", "user001/300", ("Session: 1",), "454 Session Not Found"),
+        ("TEARDOWN", "user001/300", (), "454 Session Not Found"),
+        ("PAUSE", "user001/300", (), "501 Not Implemented"),
+    ],
+)
+def test_a_server_refuses_what_it_cannot_do(
+    one_port: int, method: str, path: str, headers: tuple[str, ...], status: str
+) -> None:
+    with Player(one_port) as player:
+        assert player.ask(method, path, *headers)[0] == f"RTSP/1.0 {status}"
+        assert player.ask("OPTIONS", "*")[0] == "RTSP/1.0 200 OK", "the connection goes on"
+
+
+@pytest.mark.parametrize(
+    ("header", "status"),
+    [
+        ("Range: npt=2.9-3.1", "457 Invalid Range"),
+        ("Range: npt=1-1", "457 Invalid Range"),
+        ("Range: clock=1996", "457 Invalid Range"),
+        ("Speed: 0", "451 Parameter Not Understood"),
+    ],
+)
+def test_a_server_refuses_a_part_that_there_is_not(one_port: int, header: str, status: str) -> None:
+    with Player(one_port) as player:
+        _, found, _ = player.ask("SETUP", "user001/300", player.transport)
+        assert player.ask("PLAY", "user001/300", f"Session: {found['Session']}", header)[0] == f"RTSP/1.0 {status}"
+
+
+def test_a_request_without_a_number_is_none(one_port: int) -> None:
+    with Player(one_port) as player:
+        assert player.ask("OPTIONS", "*", cseq=None)[0] == "RTSP/1.0 400 Bad Request"
