@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 from tests.lab import LIMIT_S, Lab
 
-from s80lab.config.workload import Imap, Workload, job_text, load_workload
+from s80lab.config.mix import Workload
+from s80lab.config.workload import Imap, job_text, load_workload
 from s80lab.experiment import checkpoint
 from s80lab.experiment.checkpoint import SNAPSHOTS, Checkpoint
 from s80lab.experiment.plan import Options, Plan, plan

@@ -10,7 +10,8 @@ import pytest
 from tests.guest.checked_guest import Checked, run_checked
 from tests.lab import Lab
 
-from s80lab.config.workload import Imap, Workload, job_text, load_workload
+from s80lab.config.mix import Workload
+from s80lab.config.workload import Imap, job_text, load_workload
 
 pytestmark = pytest.mark.guest
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from tests.loadgen.conftest import USERS, Runner
 
-from s80lab.config.workload import Imap, Workload, expected_mix, job_text, load_workload
+from s80lab.config.mix import Workload
+from s80lab.config.workload import Imap, expected_mix, job_text, load_workload
 
 NO_ERRORS = {"protocol": 0, "connection": 0, "missing": 0, "smtp": 0}
 

@@ -10,7 +10,8 @@ import pytest
 from tests.loadgen.conftest import Outcome, collect, launch
 from tests.servers.uw.uw_server import USERS, UwServer
 
-from s80lab.config.workload import Imap, Workload, expected_mix, job_text, load_workload
+from s80lab.config.mix import Workload
+from s80lab.config.workload import Imap, expected_mix, job_text, load_workload
 
 NO_ERRORS = {"protocol": 0, "connection": 0, "missing": 0, "smtp": 0}
 
