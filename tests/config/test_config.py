@@ -125,6 +125,22 @@ def test_a_machine_says_of_its_bandwidth_what_is_limited() -> None:
     assert "[bandwidth]\nbus = 0\nmemory = 40\nbanks = 4\n" in queues.resolved()
 
 
+def test_a_machine_says_of_the_load_generators_processors_where_it_has_its_own() -> None:
+    assert "load_processors" not in load_machine("s80").resolved()
+    assert "isolcpus" not in load_machine("s80").kernel_args()
+    apart = load_machine("s80", {"guest.load_processors": 2})
+    assert "load_processors = 2\n" in apart.resolved()
+    assert apart.kernel_args().endswith(" isolcpus=16-17")
+    assert load_machine("p4-2ghz-clients").kernel_args().endswith(" isolcpus=1-1")
+
+
+@pytest.mark.parametrize("apart", [18, 1])
+def test_the_server_keeps_whole_cores(apart: int) -> None:
+    threads = {18: 1, 1: 2}[apart]
+    with pytest.raises(UserError, match=f"guest.load_processors = {apart} leaves the server no whole cores"):
+        load_machine("s80", {"guest.load_processors": apart, "processors.threads_per_core": threads})
+
+
 def test_any_description_survives(tmp_path: Path) -> None:
     """A surrogate pair is no TOML, and DEL must be escaped there."""
     machine = load_machine("s80", {"description": 'fast \N{ROCKET}, "quoted" \x7f\ttabbed'})

@@ -2,6 +2,7 @@
 #include "cpus.hpp"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -12,17 +13,17 @@
 namespace s80::loadgen {
 
 void on_each_cpu(const std::function<void(unsigned cpu)>& visit) {
-    cpu_set_t all;
-    CPU_ZERO(&all);
-    if (sched_getaffinity(0, sizeof all, &all) != 0) return;
-    for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-        if (!CPU_ISSET(cpu, &all)) continue;
+    static const long count = sysconf(_SC_NPROCESSORS_CONF);
+    cpu_set_t own;
+    CPU_ZERO(&own);
+    if (sched_getaffinity(0, sizeof own, &own) != 0) return;
+    for (unsigned cpu = 0; cpu < count; ++cpu) {
         cpu_set_t one;
         CPU_ZERO(&one);
         CPU_SET(cpu, &one);
         if (sched_setaffinity(0, sizeof one, &one) == 0) visit(cpu);
     }
-    sched_setaffinity(0, sizeof all, &all);
+    sched_setaffinity(0, sizeof own, &own);
 }
 
 void run_before_others() {

@@ -6,8 +6,7 @@
 
 namespace s80::loadgen {
 
-/// Calls `visit` once on every CPU that the caller may run on, pinned to it, then lets the caller run on all
-/// of them again.
+/// Calls `visit` once on every CPU, pinned to it, then lets the caller run again where it might before.
 void on_each_cpu(const std::function<void(unsigned cpu)>& visit);
 
 /// The caller runs as soon as it can: before every process of the servers. Throws Fatal where that is not

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt, model_validator
+from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
 from s80lab.base import paths
 from s80lab.base.strict import Size, Strict, find_or_file, load, parse_toml, read_toml, resolve
@@ -118,13 +118,15 @@ class GuestPart(Strict):
     """What the guest sees; a change here, `tick_hz` aside, needs a new ready checkpoint.
 
     time_ratio: nanoseconds of QEMU's guest time in a modelled one while the machine is as busy as usual; tick_hz: timer
-    interrupts a processor and modelled second (0: the kernel's own, 250 a second of guest time).
+    interrupts a processor and modelled second (0: the kernel's own, 250 a second of guest time). load_processors: the
+    last so many processors are the load generator's alone, and stand for the clients' machines.
     """
 
     cpu: str
     kernel_args: str
     time_ratio: PositiveFloat = 1.0
     tick_hz: NonNegativeFloat = 0.0
+    load_processors: NonNegativeInt = 0
 
 
 class Machine(Strict):
@@ -159,6 +161,12 @@ class Machine(Strict):
                 f"smt.issue_share = {self.smt.issue_share:g} is for cores of two threads; "
                 f"processors.threads_per_core = {self.processors.threads_per_core}"
             )
+        apart, threads = self.guest.load_processors, self.processors.threads_per_core
+        if apart >= self.processors.count or apart % threads:
+            raise ValueError(
+                f"guest.load_processors = {apart} leaves the server no whole cores: there are "
+                f"{self.processors.count // threads} of {threads} threads"
+            )
         for name, cache in (("l1i", self.l1i), ("l1d", self.l1d), ("l2", self.l2)):
             sets, rest = divmod(cache.size, cache.ways * self.line_bytes)
             if rest or sets == 0 or sets & (sets - 1):
@@ -187,6 +195,11 @@ class Machine(Strict):
             "time_ratio": self.guest.time_ratio,
         }
 
+    def kernel_args(self) -> str:
+        """The guest's, with the processors that its scheduler leaves to the load generator (init)."""
+        count, apart = self.processors.count, self.guest.load_processors
+        return self.guest.kernel_args + (f" isolcpus={count - apart}-{count - 1}" if apart else "")
+
     def design(self) -> dict[str, Any]:
         """Every value of what is modelled, by its dotted key, sizes in bytes."""
         return _flat(self._dump({"name", "description", "guest", "provenance"}))
@@ -202,10 +215,13 @@ class Machine(Strict):
 
     def _dump(self, without: set[str]) -> dict[str, Any]:
         """A machine says nothing of what it does not use: most have never heard of another way to translate, nor of
-        queues or shared issue slots."""
+        queues, shared issue slots or processors of the load generator's own."""
         optional = {"translation": Translation(), "bandwidth": Bandwidth(), "smt": Smt()}
         unused = {name for name, default in optional.items() if getattr(self, name) == default}
-        return self.model_dump(exclude=without | unused)
+        dump = self.model_dump(exclude=without | unused)
+        if "guest" in dump and not self.guest.load_processors:
+            del dump["guest"]["load_processors"]
+        return dump
 
 
 def _toml(value: object) -> str:

@@ -84,7 +84,7 @@ class Gem5Plan(SeedPlan):
         nohz=off is needed: gem5 takes an interrupt between STI and HLT, which processors do not; the idle loop then
         halts with work at hand, until its next tick if it has one."""
         jiffy = self.machine.processors.clock_hz // TIMER_HZ
-        arguments = self.machine.guest.kernel_args.replace(" quiet", "").replace(" random.trust_cpu=on", "")
+        arguments = self.machine.kernel_args().replace(" quiet", "").replace(" random.trust_cpu=on", "")
         return (
             f"{arguments} earlyprintk=ttyS0 maxcpus=1 lpj={jiffy} random.trust_bootloader=on s80.engine=gem5 "
             f"{self.scale.boot_line()}"

@@ -31,7 +31,7 @@ class Boot:
         """The kernel's command line."""
         guest = self.machine.guest
         disks = f" s80.disk_ns={self.scale.disks.delay_ns(guest)}" if self.scale.disks else ""
-        return f"{guest.kernel_args} s80.time_ratio={guest.time_ratio:g} {self.scale.boot_line()}{disks}"
+        return f"{self.machine.kernel_args()} s80.time_ratio={guest.time_ratio:g} {self.scale.boot_line()}{disks}"
 
 
 @dataclass(frozen=True)

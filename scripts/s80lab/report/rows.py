@@ -63,6 +63,7 @@ def _each(prefix: str, labels: dict[str, str], style: Format, head: str = "") ->
     )
 
 
+_LEVELS = {"l1": "L1", "l2": "L2"}
 _PRIVILEGES = {"user": "user", "kernel": "kernel", "all": "all"}
 # gem5 says what answered loads and fetches together; other engines have no such rows.
 _ANSWERED = {
@@ -131,6 +132,14 @@ SECTIONS: tuple[Section, ...] = (
         "L2 misses per 1000 instructions",
         _each("l2_mpki", _PRIVILEGES, THREE),
         "Each by the instructions retired at the same privilege.",
+    ),
+    Section(
+        "L1 and L2 misses",
+        (
+            *_each("misses_m_per_s", _LEVELS, TWO, head="million a modelled second"),
+            *_each("misses_per_transaction", _LEVELS, WHOLE, head="for each transaction"),
+        ),
+        "Of the server's processors: all but those that the load generator has for itself.",
     ),
     Section(
         "Who serviced the L2 misses",
@@ -272,6 +281,7 @@ SECTIONS: tuple[Section, ...] = (
         "Load and machine",
         (
             Entry("throughput, transactions a second", "throughput", ONE),
+            Entry("Mbit of documents a second", "body_mbit_per_s", ONE),
             Entry("mean response, ms", "response_ms", ONE),
             Entry("95th percentile of it, ms", "response_p95_ms", ONE),
             Entry("mean think time that ended, ms", "think_ms", ONE),
@@ -281,6 +291,7 @@ SECTIONS: tuple[Section, ...] = (
             Entry("both", "payload_mbit.all", ONE),
             Entry("utilisation", "utilisation", PERCENT),
             Entry("of the first processor", "busy_share.00", PERCENT),
+            Entry("utilisation of the server's processors", "server_utilisation", PERCENT),
             Entry("cores busy for over half of the time", "busy_cores", ONE),
             Entry("interactive law", "interactive_law", THREE),
             Entry("Little's law by transactions that ended", "little_law", THREE),

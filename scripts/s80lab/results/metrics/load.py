@@ -53,6 +53,17 @@ def _utilisation(m: Measurement) -> Value:
 
 
 @metric(
+    "server_utilisation",
+    "share",
+    "busy cycles of the server's cores: all but those that the load generator has for itself",
+    "mean of busy_share over these cores",
+)
+def _server_utilisation(m: Measurement) -> Value:
+    shares = _busy_shares(m)[m.server_cores]
+    return ratio(sum(shares), len(shares))
+
+
+@metric(
     "busy_cores",
     "cores",
     "cores that were busy for more than half of the region",

@@ -38,6 +38,12 @@ class Measurement:
         return self.region.clock_ns / 1e9
 
     @property
+    def server_cores(self) -> slice:
+        """Of statistics by core: all but those that the load generator has for itself (`guest.load_processors`)."""
+        apart = int(self.wanted.get("load_processors", 0)) // self.region.header.threads_per_core
+        return slice(self.region.header.cores - apart)
+
+    @property
     def capacity_cycles(self) -> float:
         """Cycles that all cores together had in the region."""
         return self.region.header.cores * self.seconds * self.region.header.clock_hz
