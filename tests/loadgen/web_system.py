@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A real Apache with the guest's own settings on a free port of 127.0.0.1, all files in one folder; with TLS and pages as
-the server apache, or as apache-plain."""
+"""A real Apache with the guest's own settings on a free port of 127.0.0.1, all files in one folder: as the server
+apache, or as apache-plain."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class Scale(Strict):
 
     def design(self) -> dict[str, object]:
         """What a run's design says of the scale beside its name: documents and disks, by dotted keys."""
-        documents = {"scale.document_bytes": self.document_bytes} if self.document_bytes else {}
+        documents: dict[str, object] = {"scale.document_bytes": self.document_bytes} if self.document_bytes else {}
         if self.disks is None:
             return documents
         disks = {f"scale.disk.{key}": value for key, value in self.disks.model_dump().items()}
