@@ -20,7 +20,7 @@ private:
     TransactionType allowed(TransactionType drawn) override { return drawn; }
     Task run(TransactionType type) override;
     Traffic lasting() const override {
-        return session_ ? Traffic{session_->bytes_in(), session_->bytes_out()} : Traffic{};
+        return session_ ? session_->traffic() : Traffic{};
     }
 
     Task exchange(std::size_t reply_bytes);
