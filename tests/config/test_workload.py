@@ -76,7 +76,7 @@ def changed(tmp_path: Path, old: str, new: str) -> Path:
         (
             'mix = "imapb"',
             'mix = "imapb"\nprotocol = "nntp"',
-            "`nntp` is none: allowed are imap, jbb, pop3, route, scripts, web",
+            "`nntp` is none: allowed are imap, jbb, pop3, route, rtp, scripts, web",
         ),
         ('mix = "imapb"', 'mix = "imapb"\nprotocol = "web"', "unknown key `incoming_per_s`"),
     ],
@@ -132,3 +132,20 @@ def test_messages_have_bounds(size: object) -> None:
 def test_an_unknown_profile_names_those_there_are() -> None:
     with pytest.raises(UserError, match="imapb, imape"):
         load_workload("imapc")
+
+
+def test_streams_are_said_to_the_load_generator() -> None:
+    lines = job_text(load_workload("stream", {"media": "unique", "rate_kbps": 56}), clients=2, users=3, seed=1)
+    assert {"protocol=rtp", "transactions=PLAY", "media=unique", "rate_kbps=56", "play_ms=500"} <= set(
+        lines.splitlines()
+    )
+    ready = login_job_text(load_workload("stream"), 2, 3)
+    assert "rate_kbps" not in ready and "media" not in ready, "one ready checkpoint serves all media"
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("media", "one"), ("rate_kbps", 55), ("play_ms", 510), ("play_ms", 0), ("late_ms", 0)]
+)
+def test_streams_that_there_are_not_are_refused(key: str, value: object) -> None:
+    with pytest.raises(UserError, match=f"stream.toml: key `{key}`"):
+        load_workload("stream", {key: value})

@@ -20,8 +20,8 @@ from s80lab.image.build import build_image, image_folder
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a process a root folder of its own")
 
-WORKLOADS = {"imap": "imape", "pop3": "pop3", "web": "web", "web-plain": "webstone", "route": "route"}
-WITHOUT_MAIL = ("web", "web-plain", "route")
+WORKLOADS = {"imap": "imape", "pop3": "pop3", "web": "web", "web-plain": "webstone", "route": "route", "rtp": "stream"}
+WITHOUT_MAIL = ("web", "web-plain", "route", "rtp")
 # The warehouse application's image is ten times as large; tests/loadgen/test_jbb.py has it on the host's own Java.
 SERVED = [(name, protocol) for name in server_names() for protocol in load_server(name).serves if protocol in WORKLOADS]
 NO_ERRORS = {"protocol": 0, "connection": 0, "missing": 0, "smtp": 0}
