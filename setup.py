@@ -32,6 +32,7 @@ BUILT = (
     "build/bin/s80-loadgen",
     "build/bin/s80-mailstore",
     "build/bin/s80-media",
+    "build/bin/s80-probe",
     "build/bin/s80-rtp-server",
     "build/bin/s80-sink",
     "build/bin/s80-webstore",

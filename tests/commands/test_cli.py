@@ -50,8 +50,8 @@ def test_one_sentence(empty: Lab, arguments: list[str], sentence: str) -> None:
 def test_list_names_what_there_is(empty: Lab) -> None:
     lines = empty.call("list").splitlines()
     sweeps = "figure1, figure1-disk, figure5, figure5-disk"
-    others = "groupware, imapb, imape, jbb, pop3, router, rtp, ruby-sweep, servers, streaming, uw"
-    names = f"clientscaler, {sweeps}, {others}, web, webstone, webstone-size, zvm"
+    mail = f"clientscaler, {sweeps}, groupware, imapb, imape, jbb, memory-probe, pop3"
+    names = f"{mail}, router, rtp, ruby-sweep, servers, streaming, switch-probe, uw, web, webstone, webstone-size, zvm"
     assert f"experiments: {names}" in lines
     assert "scales: light, paper, sixteenth, small, tiny" in lines
 

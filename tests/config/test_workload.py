@@ -76,7 +76,7 @@ def changed(tmp_path: Path, old: str, new: str) -> Path:
         (
             'mix = "imapb"',
             'mix = "imapb"\nprotocol = "nntp"',
-            "`nntp` is none: allowed are imap, jbb, pop3, route, rtp, scripts, web",
+            "`nntp` is none: allowed are imap, jbb, pop3, probe, route, rtp, scripts, web",
         ),
         ('mix = "imapb"', 'mix = "imapb"\nprotocol = "web"', "unknown key `incoming_per_s`"),
     ],
@@ -127,6 +127,20 @@ def test_messages_have_bounds(size: object) -> None:
     assert "message_bytes=64" in job_text(load_workload("route", {"message_bytes": 64}), clients=1, users=1, seed=1)
     with pytest.raises(UserError, match=r"profiles/route\.toml: key `message_bytes`"):
         load_workload("route", {"message_bytes": size})
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("working_set", "12KiB", "working_set = 12288 is no power of two"),
+        ("working_set", "2KiB", "greater than or equal to 4096"),
+        ("stride", 2, "greater than or equal to 4"),
+        ("batch", 1000, "batch = 1000 words are no whole number of passes over 8192"),
+    ],
+)
+def test_probes_have_whole_passes(key: str, value: object, said: str) -> None:
+    with pytest.raises(UserError, match=rf"profiles/probe-copy\.toml: .*{said}"):
+        load_workload("probe-copy", {key: value})
 
 
 def test_an_unknown_profile_names_those_there_are() -> None:

@@ -121,6 +121,8 @@ void Reader::add_amounts() {
     setters_["late_ms"] = to(&Job::late_ms, 0.0, amount);
     setters_["message_bytes"] =
         to(&Job::message_bytes, static_cast<unsigned>(route::header_bytes), message_sizes);
+    setters_["working_set"] = to(&Job::working_set, 1u, positive);
+    setters_["stride"] = to(&Job::stride, 1u, positive);
     setters_["reply_timeout_s"] = to(&Job::reply_timeout_s, 0.001, "a number of at least 0.001");
     setters_["tick_hz"] = to(&Job::tick_hz, 0.0, amount);
     setters_["tick_tolerance"] = to(&Job::tick_tolerance, 0.001, "a number of at least 0.001");

@@ -44,6 +44,8 @@ struct Job {
     unsigned play_ms = 500;       // of a medium, at a time
     double late_ms = 500;         // a packet that is later, beside the first of its stream, is too late
     unsigned message_bytes = 64;  // of one that goes through the router, with its header
+    unsigned working_set = 4096;  // bytes that a probe copies, or that each of its processes walks through
+    unsigned stride = 4;          // bytes from one word that it accesses to the next
     std::vector<Script> scripts;
     SizeTable sizes;           // of the messages that scripts send
     bool tls = true;           // of connections to web servers, and of scripts' to IMAP and POP3 servers

@@ -29,7 +29,7 @@ namespace {
 
 constexpr const char* usage =
     "usage: s80-loadgen --guest [--gem5] [--smtp IPV4:PORT]...\n"
-    "       s80-loadgen --job FILE --imap|--pop3|--web|--jbb|--rtp|--route IPV4:PORT [--smtp IPV4:PORT]... "
+    "       s80-loadgen --job FILE --imap|--pop3|--web|--jbb|--rtp|--route|--probe IPV4:PORT [--smtp IPV4:PORT]... "
     "[--insecure] [--trace]\n";
 
 constexpr const char* job_file = "opt/s80lab/job";

@@ -169,6 +169,7 @@ void job_fields(std::string& object, const Job& job) {
     field(object, "driver", text(!job.scripts.empty() ? "scripts" : job.chain ? "chain" : "independent"));
     field(object, "clients", number(std::uint64_t{job.clients}));
     field(object, "think_ms", number(job.think_ms));
+    if (job.protocol == &probe_protocol) field(object, "batch", number(std::uint64_t{job.batch}));
 }
 
 }  // namespace

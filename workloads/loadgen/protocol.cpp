@@ -6,9 +6,9 @@
 namespace s80::loadgen {
 
 std::span<const Protocol* const> protocols() {
-    static constexpr std::array<const Protocol*, 7> all = {&imap_protocol,  &pop3_protocol, &web_protocol,
-                                                           &jbb_protocol,   &rtp_protocol,  &route_protocol,
-                                                           &script_protocol};
+    static constexpr std::array<const Protocol*, 8> all = {&imap_protocol,  &pop3_protocol,  &web_protocol,
+                                                           &jbb_protocol,   &rtp_protocol,   &route_protocol,
+                                                           &probe_protocol, &script_protocol};
     return all;
 }
 

@@ -22,7 +22,7 @@ struct Protocol {
 };
 
 extern const Protocol imap_protocol, pop3_protocol, web_protocol, jbb_protocol, rtp_protocol, route_protocol,
-    script_protocol;
+    probe_protocol, script_protocol;
 
 std::span<const Protocol* const> protocols();
 

@@ -23,7 +23,7 @@ from pydantic import (
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.strict import Strict, find, hint, read_toml, resolve, shown
+from s80lab.base.strict import Size, Strict, find, hint, read_toml, resolve, shown
 from s80lab.config.mix import Mix, Workload, number
 from s80lab.config.script import Script, Sizes, apportioned, sizes_line
 
@@ -216,6 +216,39 @@ class Route(Mix):
         return [f"message_bytes={self.message_bytes}"]
 
 
+class Probe(Mix):
+    """Who has the costs of memory measured. working_set: bytes of which half is copied to the other half, or that each
+    process walks through; stride: bytes from one word that is accessed to the next; both powers of two. batch: words
+    that a COPY copies, times that PASS and KEEP hand the token over."""
+
+    WHAT: ClassVar = {
+        "COPY": "Copy memory word by word",
+        "PASS": "Two processes hand a token to each other, which is a context switch, and walk through their memory",
+        "KEEP": "One process hands the token to itself and walks through its memory as often",
+    }
+
+    protocol: Literal["probe"]
+    driver: Literal["chain", "independent"] = "independent"
+    working_set: Annotated[Size, Field(ge=4096, le=64 << 20)]
+    stride: Annotated[Size, Field(ge=4, le=4096)]
+    batch: PositiveInt
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        for key in ("working_set", "stride"):
+            if getattr(self, key).bit_count() != 1:
+                raise ValueError(f"{key} = {getattr(self, key)} is no power of two")
+        words = self.working_set // 8
+        if self.mix_percent["COPY"] > 0 and self.batch % words:
+            raise ValueError(f"batch = {self.batch} words are no whole number of passes over {words}")
+        if self.mix_percent["PASS"] > 0 and self.batch % 2:
+            raise ValueError(f"batch = {self.batch} is odd: both processes have as many turns")
+        return self
+
+    def own_lines(self) -> list[str]:
+        return [f"working_set={self.working_set}", f"stride={self.stride}", f"batch={self.batch}"]
+
+
 class Scripts(Workload):
     """Clients that follow scripts, each a transaction type (docs/scripts.md).
 
@@ -275,6 +308,7 @@ PROTOCOLS: Mapping[str, type[Workload]] = {
     "jbb": Jbb,
     "rtp": Rtp,
     "route": Route,
+    "probe": Probe,
     "scripts": Scripts,
 }
 

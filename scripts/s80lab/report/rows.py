@@ -313,6 +313,15 @@ SECTIONS: tuple[Section, ...] = (
         "throughput x response / clients in service: what is not 1 of it was cut off at the region's ends.",
     ),
     Section(
+        "Probes of memory",
+        (
+            Entry("copied, MB a second of processor time", "copy_mb", WHOLE),
+            Entry("a handing over of the token, ns of it", "token_ns", WHOLE),
+            Entry("missed the L1", "data_miss_ratio.l1", FINE_PERCENT, head="loads and stores of their own code"),
+            Entry("and the L2", "data_miss_ratio.l2", FINE_PERCENT),
+        ),
+    ),
+    Section(
         "Requests of scripts",
         (
             *_each("request_rate", _PROTOCOLS, ONE, head="requests a second"),

@@ -6,7 +6,7 @@
 
 #include "client.hpp"
 #include "jbb/books.hpp"
-#include "jbb/session.hpp"
+#include "number_session.hpp"
 
 namespace s80::loadgen {
 
@@ -21,7 +21,7 @@ private:
     Task run(TransactionType type) override;
     Traffic lasting() const override { return session_ ? session_->traffic() : Traffic{}; }
 
-    std::optional<JbbSession> session_;
+    std::optional<NumberSession> session_;
     std::optional<jbb::Books> books_;
 };
 

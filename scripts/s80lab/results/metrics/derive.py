@@ -35,6 +35,7 @@ from s80lab.results.metrics import (
     disk,
     guest,
     load,
+    probe,
     queues,
     session,
     stream,
@@ -50,7 +51,7 @@ from s80lab.results.snapshots import Delta, Snapshots
 # Importing a module of metrics declares them.
 DECLARING_MODULES = (
     *(cache, cycles, load, commands, stream, guest, disk),
-    *(session, turns, classes, queues, traffic),
+    *(session, turns, classes, queues, traffic, probe),
 )
 
 SCHEMA = 1

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "jbb/session.hpp"
+#include "number_session.hpp"
 
 #include <charconv>
 #include <system_error>
@@ -7,18 +7,18 @@
 
 namespace s80::loadgen {
 
-JbbSession::JbbSession(Network& network, const Endpoint& server) : Connection(network) {
+NumberSession::NumberSession(Network& network, const Endpoint& server) : Connection(network) {
     open(server, nullptr);
 }
 
-Task JbbSession::ask(std::string request) {
+Task NumberSession::ask(std::string request) {
     request_ = std::move(request);
     send(request_ + "\n", request_);
     co_await answer();
     parse();
 }
 
-std::size_t JbbSession::consume(std::string_view bytes) {
+std::size_t NumberSession::consume(std::string_view bytes) {
     const std::size_t newline = bytes.find('\n');
     if (newline == std::string_view::npos) return 0;
     if (newline + 1 < bytes.size()) {
@@ -29,7 +29,7 @@ std::size_t JbbSession::consume(std::string_view bytes) {
     return bytes.size();
 }
 
-void JbbSession::parse() {
+void NumberSession::parse() {
     numbers_.clear();
     std::string_view rest = reply_;
     const std::string_view word = std::string_view(request_).substr(0, request_.find(' '));

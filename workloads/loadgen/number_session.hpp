@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One connection to the warehouse server: a line with a request, a line with the numbers of its reply.
+// One connection to a server of ours: a line with a request, a line with the numbers of its reply.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@
 
 namespace s80::loadgen {
 
-class JbbSession final : public Connection {
+class NumberSession final : public Connection {
 public:
-    JbbSession(Network& network, const Endpoint& server);
+    NumberSession(Network& network, const Endpoint& server);
 
     /// Sends a request and reads its reply, which repeats the first word: then numbers() are those behind it.
     /// Throws Failure for any other.

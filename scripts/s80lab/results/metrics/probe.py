@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Metrics of the probes of memory and of context switches; none of other loads, but for the miss ratio."""
+
+from __future__ import annotations
+
+from s80lab.results.metrics.cycles import cycles
+from s80lab.results.metrics.registry import Measurement, Value, metric, ratio
+
+WORD = 4
+"""Bytes."""
+KINDS = ("load", "store")
+
+
+def _batches(m: Measurement, *types: str) -> int:
+    """Times that the work of these types was done; 0 of other loads and of replays."""
+    if m.result is None or "batch" not in m.result:
+        return 0
+    return int(m.load["batch"]) * sum(int(m.load["transactions"][name]["count"]) for name in types)
+
+
+def _seconds(m: Measurement) -> float:
+    """Processor time of the probe."""
+    return cycles(m.region, **{"class": "session"}) / m.region.header.clock_hz
+
+
+@metric(
+    "copy_mb",
+    "MB per second of processor time",
+    "what the memory probe copied: each word once, however often it was read and written for it",
+    "4 x batch x count of COPY / busy time of the class session",
+)
+def _copy_mb(m: Measurement) -> Value:
+    words = _batches(m, "COPY")
+    return ratio(words * WORD / 1e6, _seconds(m)) if words else None
+
+
+@metric(
+    "token_ns",
+    "ns of processor time",
+    "what it costs to hand the token over, with the walk through the working set: from process to process (PASS) or "
+    "to oneself (KEEP)",
+    "busy time of the class session / (batch x count of PASS and KEEP)",
+)
+def _token_ns(m: Measurement) -> Value:
+    return ratio(_seconds(m) * 1e9, _batches(m, "PASS", "KEEP"))
+
+
+@metric(
+    "data_miss_ratio",
+    "share",
+    "loads and stores of the sessions' own code that missed the L1, and those that missed the L2, too",
+    "l1_misses or l2_misses / accesses, loads and stores of the class session in user mode",
+)
+def _data_miss_ratio(m: Measurement) -> Value:
+    if "session" not in m.region.header.labels["class"]:
+        return None
+    own = {"class": "session", "privilege": "user"}
+
+    def total(name: str) -> int:
+        return sum(m.region.total(name, kind=kind, **own) for kind in KINDS)
+
+    return {level: ratio(total(f"{level}_misses"), total("accesses")) for level in ("l1", "l2")}

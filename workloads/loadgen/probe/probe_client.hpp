@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// One who has memory copied and walked through, and knows the sums that must come out.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "client.hpp"
+#include "number_session.hpp"
+
+namespace s80::loadgen {
+
+class ProbeClient final : public Client {
+public:
+    using Client::Client;
+
+private:
+    /// Connects; the smallest block is opened.
+    Task log_in() override;
+    /// Throws Fatal where a batch is no whole number of passes over the block.
+    void take_up_job() override;
+    /// Opens the job's block.
+    Task set_out() override;
+    TransactionType allowed(TransactionType drawn) override { return drawn; }
+    Task run(TransactionType type) override;
+    Traffic lasting() const override {
+        return session_ ? Traffic{session_->bytes_in(), session_->bytes_out()} : Traffic{};
+    }
+
+    Task open(std::uint64_t bytes, std::uint64_t stride);
+    Task copy();
+    Task walk(std::string request);
+    /// Of a request that is answered by one number.
+    Task expect(std::string request, std::uint64_t times, std::uint64_t sum);
+    std::uint64_t words() const;  // of the half that is copied
+
+    std::optional<NumberSession> session_;
+    std::uint64_t passes_ = 0;  // over the block that is open
+};
+
+}  // namespace s80::loadgen

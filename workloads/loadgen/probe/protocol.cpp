@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// COPY: memory is copied. PASS: two processes hand a token to each other. KEEP: one hands it to itself.
+#include "protocol.hpp"
+
+#include <array>
+
+#include "probe/probe_client.hpp"
+
+namespace s80::loadgen {
+
+namespace {
+
+enum : TransactionType { COPYING, PASSING };
+constexpr std::array<std::string_view, 3> names = {"COPY", "PASS", "KEEP"};
+
+}  // namespace
+
+const Protocol probe_protocol = {"probe", "127.0.0.1:5002", names,
+                                 [](World& world, unsigned index) -> std::unique_ptr<Client> {
+                                     return std::make_unique<ProbeClient>(world, index);
+                                 }};
+
+Task ProbeClient::run(TransactionType type) {
+    if (type == COPYING) return copy();
+    return walk(type == PASSING ? "PASS" : "KEEP");
+}
+
+}  // namespace s80::loadgen

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// s80-probe: copies memory and hands a token from process to process, as often as it is asked to. A process a
+// connection.
+#include <array>
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include "forking_server.hpp"
+#include "requests.hpp"
+
+namespace {
+
+constexpr std::size_t longest_line = 200;
+
+void serve(int socket) {
+    s80::probe::Requests requests;
+    std::string pending;
+    std::array<char, longest_line> came;
+    for (;;) {
+        const ssize_t got = read(socket, came.data(), came.size());
+        if (got <= 0) return;
+        pending.append(came.data(), static_cast<std::size_t>(got));
+        for (std::size_t end; (end = pending.find('\n')) != std::string::npos; pending.erase(0, end + 1)) {
+            const std::string reply = requests.answer(std::string_view(pending).substr(0, end));
+            if (!s80::write_whole(socket, reply + "\n")) return;
+        }
+        if (pending.size() > longest_line) return;
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc != 2) {
+        std::fputs("usage: s80-probe IPV4:PORT\n", stderr);
+        return 2;
+    }
+    try {
+        s80::serve_forked(argv[1], serve);
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "s80-probe: %s\n", error.what());
+        return 1;
+    }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The requests of one connection (docs/interfaces.md, section 17): a line each, and a line for its reply.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "blocks.hpp"
+#include "token.hpp"
+
+namespace s80::probe {
+
+class Requests {
+public:
+    /// The reply, without the line's end.
+    std::string answer(std::string_view line);
+
+private:
+    std::string open(std::size_t bytes, std::size_t stride);
+
+    std::optional<CopyBlock> block_;
+    std::optional<Pair> pair_;
+};
+
+}  // namespace s80::probe
