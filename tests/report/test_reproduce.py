@@ -26,12 +26,12 @@ def test_what_a_figure_is_made_from_is_there(figure: FigureOf) -> None:
     swept = [bool(load_experiment(name, {}).sweep) for name in figure.experiments]
     if figure.coherence:
         return
-    assert swept == [False] * len(swept) or swept == [True], "a sweep is a figure of its own"
-    assert bool(figure.pictures or figure.profile or figure.study) or swept == [True]
-    assert not figure.claims or swept != [True], "a sweep has ratios; claims are judged on runs of one design"
+    assert len(set(swept)) == 1, "sweeps have figures of their own"
+    assert bool(figure.pictures or figure.profile or figure.study) or swept[0]
+    assert not figure.claims or not swept[0], "a sweep has ratios; claims are judged on runs of one design"
     assert set(figure.pictures) <= PICTURES.keys()
     for ratio in figure.ratios:
-        (name,) = figure.experiments
+        name = figure.experiments[0]
         assert {ratio.over, ratio.at} <= set(map(str, load_experiment(name, {}).sweep[ratio.axis]))
     assert set(figure.claims) <= {claim.id for claim in paper.claims()}
 
@@ -53,6 +53,8 @@ def test_the_paper_and_the_studies_are_all_there_is() -> None:
     assert not any(figure.study for figure in own) and all(figure.study for figure in others)
     assert sorted(one.name for one in own + others) == sorted(one.name for one in load_figures([]))
     assert load_figures(["studies", "zvm"]) == others
+    parts = load_figures(["throughput"])
+    assert len(parts) > 1 and all(figure.study.startswith("throughput/") for figure in parts)
 
 
 def test_a_figure_that_is_none_is_named() -> None:

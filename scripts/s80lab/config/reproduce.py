@@ -58,12 +58,14 @@ class Reproduction(Strict):
 
 def load_figures(names: Sequence[str], file: Path = FILE) -> list[FigureOf]:
     """The named figures in the order of the file, all of them where none is named; `paper` and `studies` stand for
-    those of the paper and of the other studies."""
+    those of the paper and of the other studies, a study's name (`throughput`) for all that are answered of it."""
     figures = load(file, Reproduction).figures
     groups = {
         "paper": [figure.name for figure in figures if not figure.study],
         "studies": [figure.name for figure in figures if figure.study],
     }
+    for study in {figure.study.partition("/")[0] for figure in figures if "/" in figure.study}:
+        groups[study] = [figure.name for figure in figures if figure.study.startswith(f"{study}/")]
     known = [figure.name for figure in figures] + list(groups)
     for name in names:
         if name not in known:

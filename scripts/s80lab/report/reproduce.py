@@ -45,19 +45,25 @@ def show_figure(figure: FigureOf, runs: Mapping[str, Sequence[Path]]) -> Shown:
         groups = coherence_groups(folders)
         return Shown(figure, groups, draw(groups, figure.pictures), [coherence_table(groups)])
     profiles = _profiles(folders) if figure.profile else []
-    is_swept = swept(read_manifest(folders[0]))
-    groups = sweep_groups(folders) if is_swept else read_groups(folders)
+    if swept(read_manifest(folders[0])):
+        shown = _show_sweeps(figure, runs)
+        return replace(shown, tables=[*shown.tables, *profiles])
+    groups = read_groups(folders)
     tables = study_tables(figure.study, groups) if figure.study else []
-    if is_swept:
-        (name,) = figure.experiments
-        metrics = load_experiment(name, {}).show
-        pictures = [sweep_picture(groups, metrics, figure.name)]
-        tables += [ratio_table(groups, figure.ratios)] if figure.ratios else []
-        tables.append(sweep_table(name, groups, metrics))
-    else:
-        pictures = draw(groups, figure.pictures)
-        tables += [_of_claims(figure, groups)] if figure.claims else []
-    return Shown(figure, groups, pictures, [*tables, *profiles])
+    tables += [_of_claims(figure, groups)] if figure.claims else []
+    return Shown(figure, groups, draw(groups, figure.pictures), [*tables, *profiles])
+
+
+def _show_sweeps(figure: FigureOf, runs: Mapping[str, Sequence[Path]]) -> Shown:
+    """Each experiment's sweep with its curves; the first is that of which there are statements and ratios."""
+    of = {name: sweep_groups(runs[name]) for name in figure.experiments}
+    first = of[figure.experiments[0]]
+    tables = study_tables(figure.study, first) if figure.study else []
+    tables += [ratio_table(first, figure.ratios)] if figure.ratios else []
+    shows = {name: load_experiment(name, {}).show for name in of}
+    tables += [sweep_table(name, groups, shows[name]) for name, groups in of.items()]
+    pictures = [sweep_picture(groups, shows[name], name) for name, groups in of.items()]
+    return Shown(figure, [group for groups in of.values() for group in groups], pictures, tables)
 
 
 def _profiles(folders: Sequence[Path]) -> list[Table]:
@@ -80,12 +86,13 @@ def write_page(shown: Sequence[Shown], folder: Path) -> Path:
     # A group is of several figures.
     groups = list({_names(group): group for one in shown for group in one.groups}.values())
     first = groups[0].runs[0].manifest
+    scales = dict.fromkeys(str(group.runs[0].manifest["scale"]) for group in groups)
     papers = [PAPER for one in shown if not one.figure.study]
     studies = [load_answers(one.figure.study).title for one in shown if one.figure.study]
     page = render(
         "The paper, figure by figure" if papers else "The other studies",
         f"{', '.join(dict.fromkeys(papers + studies))}: what is stated there and what was measured here. "
-        f"Scale {first['scale']}, engine {first['engine']}. Times are the model's.",
+        f"Scale {', '.join(scales)}, engine {first['engine']}. Times are the model's.",
         verdicts=verdicts(groups),
         notes=[*guest_notes(groups), comparison_note(groups[:1])],
         topics=topics,

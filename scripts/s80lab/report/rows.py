@@ -220,7 +220,6 @@ SECTIONS: tuple[Section, ...] = (
         (
             *_each("l1_miss_rate", _KINDS, FINE_PERCENT, head="L1, of the line accesses"),
             *_each("l2_miss_rate", _KINDS, FINE_PERCENT, head="L2, of the L2 accesses"),
-            *_each("misses_m_per_s", {"l1": "L1", "l2": "L2"}, TWO, head="misses a modelled second, million"),
         ),
     ),
     Section(
@@ -281,7 +280,7 @@ SECTIONS: tuple[Section, ...] = (
         "Load and machine",
         (
             Entry("throughput, transactions a second", "throughput", ONE),
-            Entry("Mbit of documents a second", "body_mbit_per_s", ONE),
+            Entry("Mbit of documents a second", "body_mbit", ONE),
             Entry("mean response, ms", "response_ms", ONE),
             Entry("95th percentile of it, ms", "response_p95_ms", ONE),
             Entry("mean think time that ended, ms", "think_ms", ONE),
@@ -335,7 +334,7 @@ SECTIONS: tuple[Section, ...] = (
     Section(
         "Streams",
         (
-            Entry("Mbit a second", "stream_mbit_per_s", TWO, head="media that came to the clients"),
+            Entry("Mbit a second", "stream_mbit", TWO, head="media that came to the clients"),
             Entry("packets", "stream_packets.received", WHOLE),
             Entry("lost", "stream_packets.lost", WHOLE),
             Entry("late", "stream_packets.late", WHOLE),

@@ -45,7 +45,7 @@ def test_its_own_processors_are_not_the_servers(apart: int, run_dir: Path) -> No
 
 
 def test_documents_are_counted_where_the_load_has_them(run_dir: Path) -> None:
-    assert told(run_dir)[0]["body_mbit_per_s"] is None, "of IMAP"
+    assert told(run_dir)[0]["body_mbit"] is None, "of IMAP"
     path = run_dir / "transactions.json"
     load = json.loads(path.read_text())
     load["region"] = {"begin_ns": 1_000_000_000, "end_ns": 3_000_000_000}
@@ -53,4 +53,4 @@ def test_documents_are_counted_where_the_load_has_them(run_dir: Path) -> None:
         entry["body_bytes"] = 0
     load["transactions"]["VIEW"]["body_bytes"] = 10_240 * 5_000
     path.write_text(json.dumps(load))
-    assert told(run_dir)[0]["body_mbit_per_s"] == pytest.approx(10_240 * 8 * 5_000 / 1e6 / 2)
+    assert told(run_dir)[0]["body_mbit"] == pytest.approx(10_240 * 8 * 5_000 / 1e6 / 2)

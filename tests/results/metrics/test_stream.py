@@ -34,7 +34,7 @@ def test_streams_are_told_by_what_came(run_dir: Path) -> None:
     load = json.loads((run_dir / "transactions.json").read_text())
     found = metrics(run_dir, load | {"streams": STREAMS})
     seconds = (load["region"]["end_ns"] - load["region"]["begin_ns"]) / 1e9
-    assert found["stream_mbit_per_s"] * seconds == pytest.approx(2.4)
+    assert found["stream_mbit"] * seconds == pytest.approx(2.4)
     packets = {name: found[f"stream_packets.{name}"] for name in ("received", "lost", "late")}
     assert packets == {"received": 400, "lost": 2, "late": 1}
     assert (found["stream_jitter_ms.mean"], found["stream_jitter_ms.p95"], found["stream_transit_ms.p95"]) == (2, 3, 5)

@@ -24,9 +24,7 @@ private:
     Task set_out() override;
     TransactionType allowed(TransactionType drawn) override { return drawn; }
     Task run(TransactionType type) override;
-    Traffic lasting() const override {
-        return session_ ? Traffic{session_->bytes_in(), session_->bytes_out()} : Traffic{};
-    }
+    Traffic lasting() const override { return session_ ? session_->traffic() : Traffic{}; }
 
     Task open(std::uint64_t bytes, std::uint64_t stride);
     Task copy();

@@ -21,7 +21,7 @@ def _completed(m: Measurement) -> int:
     return sum(int(entry["count"]) for entry in m.load["transactions"].values())
 
 
-def _seconds(m: Measurement) -> float:
+def load_seconds(m: Measurement) -> float:
     """Length of the region by the load generator's clock."""
     region = m.load["region"]
     return int(region["end_ns"] - region["begin_ns"]) / 1e9
@@ -29,7 +29,7 @@ def _seconds(m: Measurement) -> float:
 
 def _throughput(m: Measurement) -> float:
     """Transactions a modelled second, by the load generator's own counts and clock."""
-    return _completed(m) / _seconds(m)
+    return _completed(m) / load_seconds(m)
 
 
 @metric("modelled_s", "s", "modelled length of the measured region", "clock_ns", of_caches=False)
@@ -85,21 +85,6 @@ def _throughput_metric(m: Measurement) -> Value:
     # A replay's clients did not feel its timing. gem5's do, but the region ends before they write their result.
     feels = m.region.header.engine == "gem5"
     return ratio(m.region.total("transactions", outcome="good"), m.seconds) if feels else None
-
-
-@metric(
-    "body_mbit_per_s",
-    "Mbit per modelled second",
-    "what the clients received of documents and pages, in the transactions that ended in the region; null of protocols "
-    "without HTTP's bodies",
-    "8 x sum of body_bytes / region length, on the load generator's side",
-    of_load=True,
-)
-def _body_mbit_per_s(m: Measurement) -> Value:
-    types = m.load["transactions"].values()
-    if not all("body_bytes" in entry for entry in types):
-        return None
-    return ratio(8 * sum(int(entry["body_bytes"]) for entry in types) / 1e6, _seconds(m))
 
 
 @metric("response_ms", "ms", "mean response time of all good transactions, modelled", "response_ns_mean", of_load=True)

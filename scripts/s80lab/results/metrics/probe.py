@@ -18,8 +18,8 @@ def _batches(m: Measurement, *types: str) -> int:
     return int(m.load["batch"]) * sum(int(m.load["transactions"][name]["count"]) for name in types)
 
 
-def _seconds(m: Measurement) -> float:
-    """Processor time of the probe."""
+def _busy_seconds(m: Measurement) -> float:
+    """Of the probe's processes."""
     return cycles(m.region, **{"class": "session"}) / m.region.header.clock_hz
 
 
@@ -31,7 +31,7 @@ def _seconds(m: Measurement) -> float:
 )
 def _copy_mb(m: Measurement) -> Value:
     words = _batches(m, "COPY")
-    return ratio(words * WORD / 1e6, _seconds(m)) if words else None
+    return ratio(words * WORD / 1e6, _busy_seconds(m)) if words else None
 
 
 @metric(
@@ -42,7 +42,8 @@ def _copy_mb(m: Measurement) -> Value:
     "busy time of the class session / (batch x count of PASS and KEEP)",
 )
 def _token_ns(m: Measurement) -> Value:
-    return ratio(_seconds(m) * 1e9, _batches(m, "PASS", "KEEP"))
+    batches = _batches(m, "PASS", "KEEP")
+    return ratio(_busy_seconds(m) * 1e9, batches) if batches else None
 
 
 @metric(

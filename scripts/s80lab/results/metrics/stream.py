@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from s80lab.results.metrics.load import load_seconds
 from s80lab.results.metrics.registry import Measurement, Value, metric, ratio
 
 TIMES = ("mean", "p50", "p90", "p95", "p99")
@@ -17,21 +18,20 @@ def _of_streams(compute: Callable[[Mapping[str, Any], float], Value]) -> Callabl
     def of_load(m: Measurement) -> Value:
         if "streams" not in m.load:
             return {}
-        region = m.load["region"]
-        return compute(m.load["streams"], int(region["end_ns"] - region["begin_ns"]) / 1e9)
+        return compute(m.load["streams"], load_seconds(m))
 
     return of_load
 
 
 @metric(
-    "stream_mbit_per_s",
+    "stream_mbit",
     "Mbit per modelled second",
     "media that came to the clients, without headers",
     "8 x bytes / region length / 10^6, on the load generator's side",
     of_load=True,
 )
 @_of_streams
-def _stream_mbit_per_s(streams: Mapping[str, Any], seconds: float) -> Value:
+def _stream_mbit(streams: Mapping[str, Any], seconds: float) -> Value:
     return ratio(8 * int(streams["bytes"]) / 1e6, seconds)
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from s80lab.results.metrics.load import load_seconds
 from s80lab.results.metrics.registry import Measurement, Value, metric, ratio
 
 _BYTES = {"sent": "bytes_out", "received": "bytes_in"}
@@ -16,8 +17,24 @@ _BYTES = {"sent": "bytes_out", "received": "bytes_in"}
     of_load=True,
 )
 def _payload_mbit(m: Measurement) -> Value:
-    region = m.load["region"]
-    seconds = (region["end_ns"] - region["begin_ns"]) / 1e9
-    types = m.load["transactions"].values()
-    mbit = {name: 8e-6 * sum(int(one[key]) for one in types) for name, key in _BYTES.items()}
-    return {name: ratio(amount, seconds) for name, amount in {**mbit, "all": sum(mbit.values())}.items()}
+    amounts = {name: _mbit(m, key) for name, key in _BYTES.items()}
+    return {name: ratio(amount, load_seconds(m)) for name, amount in {**amounts, "all": sum(amounts.values())}.items()}
+
+
+@metric(
+    "body_mbit",
+    "Mbit per modelled second",
+    "what the clients received of documents and pages, in the transactions that ended in the region; null of protocols "
+    "without HTTP's bodies",
+    "8 x sum of body_bytes / region length, on the load generator's side",
+    of_load=True,
+)
+def _body_mbit(m: Measurement) -> Value:
+    if not all("body_bytes" in one for one in m.load["transactions"].values()):
+        return None
+    return ratio(_mbit(m, "body_bytes"), load_seconds(m))
+
+
+def _mbit(m: Measurement, key: str) -> float:
+    """Of all types of transactions."""
+    return 8e-6 * sum(int(one[key]) for one in m.load["transactions"].values())
