@@ -29,8 +29,8 @@ namespace {
 
 constexpr const char* usage =
     "usage: s80-loadgen --guest [--gem5] [--smtp IPV4:PORT]...\n"
-    "       s80-loadgen --job FILE --imap|--pop3|--web|--jbb|--rtp|--route|--probe IPV4:PORT [--smtp IPV4:PORT]... "
-    "[--insecure] [--trace]\n";
+    "       s80-loadgen --job FILE --imap|--pop3|--web|--jbb|--rtp|--route|--probe IPV4:PORT "
+    "[--smtp IPV4:PORT]... [--insecure] [--trace]\n";
 
 constexpr const char* job_file = "opt/s80lab/job";
 constexpr useconds_t poll_us = 20'000;

@@ -26,7 +26,7 @@ def reproduce_command(
     figures: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Of configs/reproduce.toml, e.g. figure8; paper, studies, throughput: all of those; else whatever is there."
+            help="Of configs/reproduce.toml, e.g. figure8; paper, studies, throughput: all of those; else all."
         ),
     ] = None,
     scale: Scale = None,

@@ -19,9 +19,7 @@ private:
     Task log_in() override;
     TransactionType allowed(TransactionType drawn) override { return drawn; }
     Task run(TransactionType type) override;
-    Traffic lasting() const override {
-        return session_ ? session_->traffic() : Traffic{};
-    }
+    Traffic lasting() const override { return session_ ? session_->traffic() : Traffic{}; }
 
     Task exchange(std::size_t reply_bytes);
 
