@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 
 namespace s80::rtp {
@@ -35,7 +36,7 @@ std::optional<Number> number(std::string_view text) {
 std::optional<std::uint64_t> milliseconds(std::string_view text) {
     const auto seconds = number<double>(text);
     if (!seconds || !(*seconds >= 0 && *seconds < 1e9)) return std::nullopt;
-    return static_cast<std::uint64_t>(*seconds * 1000 + 0.5);
+    return static_cast<std::uint64_t>(std::llround(*seconds * 1000));
 }
 
 Request parse(std::string_view text) {
