@@ -92,8 +92,8 @@ def test_a_message_of_nothing_but_a_header_is_acknowledged() -> None:
     ("words", "code", "said"),
     [
         ((), 2, "usage: s80-sink IPV4:PORT"),
-        (("localhost:1",), 1, "s80-sink: 'localhost:1' is no address: give IPV4:PORT"),
-        (("192.0.2.1:0",), 1, "s80-sink: 192.0.2.1:0: Cannot assign requested address"),
+        (("localhost:1",), 1, "s80-sink: 'localhost:1' is no address: give IPV4:PORT, as 127.0.0.1:5000"),
+        (("192.0.2.1:0",), 1, "s80-sink: cannot listen on 192.0.2.1:0: Cannot assign requested address"),
     ],
 )
 def test_wrong_options_are_refused_in_a_sentence(words: tuple[str, ...], code: int, said: str) -> None:

@@ -2,24 +2,21 @@
 // The part of inetd: listens, and forks one process a connection.
 #pragma once
 
-#include <netinet/in.h>
-
 #include <functional>
 #include <set>
 #include <string>
+
+#include "listening_socket.hpp"
 
 namespace s80::uw {
 
 class Listener {
 public:
     /// Listens on "IPV4:PORT"; port 0 is any that is free. Throws std::runtime_error, one sentence.
-    explicit Listener(const std::string& address);
-    ~Listener();
-    Listener(const Listener&) = delete;
-    Listener& operator=(const Listener&) = delete;
+    explicit Listener(const std::string& address) : socket_(address) {}
 
     /// With the port that it has become.
-    std::string address() const;
+    std::string address() const { return socket_.address(); }
 
     /// Calls `session` in a process of its own for each connection until SIGTERM or SIGINT; then ends them
     /// all. Signals must be held (signals.hpp).
@@ -30,7 +27,7 @@ private:
     void reap();
     void end_sessions();
 
-    int socket_ = -1;
+    ListeningSocket socket_;
     std::set<pid_t> sessions_;
 };
 
