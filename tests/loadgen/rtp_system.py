@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import socket
 import socketserver
@@ -97,8 +98,9 @@ class _Relay(socketserver.StreamRequestHandler):
                 number += 1
 
         def forward_replies() -> None:
-            while part := server.recv(4096):
-                self.wfile.write(part)
+            with contextlib.suppress(OSError):  # the client may be gone
+                while part := server.recv(4096):
+                    self.wfile.write(part)
 
         for forward in (forward_media, forward_replies):
             threading.Thread(target=forward, daemon=True).start()
