@@ -89,7 +89,7 @@ def test_a_metric_that_no_report_has_is_refused_where_the_experiment_is_read(
 def test_keys_of_the_scale_are_swept_too(lab: Lab, swept: Path) -> None:
     swept.write_text(swept.read_text().replace(SWEEP, '\n[sweep]\n"scale.storage" = ["memory", "disk"]\n'))
     memory, disk = plans(Options(seeds=[1], settings={"scale.disk.count": 3}))
-    assert (memory.label, disk.label) == ("scale.storage memory", "scale.storage disk")
+    assert (memory.label, disk.label) == ("storage memory", "storage disk")
     assert memory.ready_key != disk.ready_key
     assert "scale.storage" not in memory.design
     assert (disk.design["scale.storage"], disk.design["scale.disk.count"]) == ("disk", 3)
@@ -99,7 +99,7 @@ def test_keys_of_the_scale_are_swept_too(lab: Lab, swept: Path) -> None:
 def test_keys_of_the_workload_are_swept_too(lab: Lab, swept: Path) -> None:
     swept.write_text(swept.read_text().replace(SWEEP, '\n[sweep]\n"workload.incoming_per_s" = [1, 2]\n'))
     one, two = plans(Options(seeds=[1], settings={"workload.header_fetch": 7}))
-    assert (one.label, two.label) == ("workload.incoming_per_s 1", "workload.incoming_per_s 2")
+    assert (one.label, two.label) == ("incoming_per_s 1", "incoming_per_s 2")
     assert one.ready_key == two.ready_key and one.warm_key != two.warm_key
     assert {"incoming_per_s=2", "header_fetch=7"} <= set(two.job().splitlines())
     assert (two.design["workload.incoming_per_s"], two.design["workload.header_fetch"]) == (2, 7)

@@ -38,9 +38,11 @@ def horizontal(axes: Sequence[Axis]) -> Axis:
 
 
 def row_label(axes: Sequence[Axis], values: Sequence[str]) -> str:
-    """`moesi, l2.size 1MiB`: protocols, workloads, images and servers speak for themselves."""
+    """`moesi, l2.size 1MiB`: protocols, workloads, images and servers speak for themselves, as a profile's keys do."""
     words = (
-        value if axis.key in ("protocol", "workload", "image", "server") else f"{axis.key} {value}"
+        value
+        if axis.key in ("protocol", "workload", "image", "server")
+        else f"{axis.key.removeprefix('workload.').removeprefix('scale.')} {value}"
         for axis, value in zip(axes, values, strict=True)
     )
     return ", ".join(words)

@@ -136,8 +136,8 @@ SECTIONS: tuple[Section, ...] = (
     Section(
         "L1 and L2 misses",
         (
-            *_each("misses_m_per_s", _LEVELS, TWO, head="million a modelled second"),
-            *_each("misses_per_transaction", _LEVELS, WHOLE, head="for each transaction"),
+            *_each("misses_m_per_s", _LEVELS, TWO, head="misses, million a modelled second"),
+            *_each("misses_per_transaction", _LEVELS, WHOLE, head="misses for each transaction"),
         ),
         "Of the server's processors: all but those that the load generator has for itself.",
     ),
@@ -195,7 +195,7 @@ SECTIONS: tuple[Section, ...] = (
         "By entry of the kernel",
         (
             *_each("entry_share", _suffixed(_ENTRIES, "instructions"), PERCENT, head="instructions"),
-            Entry("soft interrupts, of the busy cycles", "entry_share.soft_interrupt.cycles", PERCENT),
+            Entry("soft interrupts", "entry_share.soft_interrupt.cycles", PERCENT, head="busy cycles"),
             *_each("entry_share", _suffixed(_ENTRIES, "misses"), PERCENT, head="L2 misses"),
             *_each("miss_source_in", _suffixed(_ENTRIES, "memory"), PERCENT, head="memory's share of them"),
             *_each("upgrade_share.entry", _ENTRIES, PERCENT, head="upgrades"),
@@ -282,14 +282,14 @@ SECTIONS: tuple[Section, ...] = (
             Entry("throughput, transactions a second", "throughput", ONE),
             Entry("Mbit of documents a second", "body_mbit", ONE),
             Entry("mean response, ms", "response_ms", ONE),
-            Entry("95th percentile of it, ms", "response_p95_ms", ONE),
+            Entry("95th percentile of the response, ms", "response_p95_ms", ONE),
             Entry("mean think time that ended, ms", "think_ms", ONE),
             Entry("million instructions a transaction", "instructions_per_transaction", ONE),
             Entry("sent by the clients, Mbit a second", "payload_mbit.sent", ONE),
-            Entry("received", "payload_mbit.received", ONE),
-            Entry("both", "payload_mbit.all", ONE),
+            Entry("received by them, Mbit a second", "payload_mbit.received", ONE),
+            Entry("both ways, Mbit a second", "payload_mbit.all", ONE),
             Entry("utilisation", "utilisation", PERCENT),
-            Entry("of the first processor", "busy_share.00", PERCENT),
+            Entry("utilisation of the first processor", "busy_share.00", PERCENT),
             Entry("utilisation of the server's processors", "server_utilisation", PERCENT),
             Entry("cores busy for over half of the time", "busy_cores", ONE),
             Entry("interactive law", "interactive_law", THREE),
@@ -315,9 +315,9 @@ SECTIONS: tuple[Section, ...] = (
         "Probes of memory",
         (
             Entry("copied, MB a second of processor time", "copy_mb", WHOLE),
-            Entry("a handing over of the token, ns of it", "token_ns", WHOLE),
-            Entry("missed the L1", "data_miss_ratio.l1", FINE_PERCENT, head="loads and stores of their own code"),
-            Entry("and the L2", "data_miss_ratio.l2", FINE_PERCENT),
+            Entry("to hand the token over, ns of processor time", "token_ns", WHOLE),
+            Entry("the L1", "data_miss_ratio.l1", FINE_PERCENT, head="loads and stores of their own that missed"),
+            Entry("the L2, too", "data_miss_ratio.l2", FINE_PERCENT),
         ),
     ),
     Section(
@@ -325,21 +325,19 @@ SECTIONS: tuple[Section, ...] = (
         (
             *_each("request_rate", _PROTOCOLS, ONE, head="requests a second"),
             *_each("request_ms", _PROTOCOLS, TWO, head="mean response, ms"),
-            *_each(
-                "request_cpu_ms.imap", _CLASSES, THREE, head="processor time of each class for a request by IMAP, ms"
-            ),
+            *_each("request_cpu_ms.imap", _CLASSES, THREE, head="processor time for an IMAP request, ms"),
         ),
         "A request is a command that was answered; connections are none.",
     ),
     Section(
         "Streams",
         (
-            Entry("Mbit a second", "stream_mbit", TWO, head="media that came to the clients"),
-            Entry("packets", "stream_packets.received", WHOLE),
+            Entry("media that came to the clients, Mbit a second", "stream_mbit", TWO),
+            Entry("that came", "stream_packets.received", WHOLE, head="packets"),
             Entry("lost", "stream_packets.lost", WHOLE),
             Entry("late", "stream_packets.late", WHOLE),
             *_each("stream_jitter_ms", _TIMES, TWO, head="jitter, ms"),
-            *_each("stream_transit_ms", _TIMES, TWO, head="difference of neighbouring packets' transit times, ms"),
+            *_each("stream_transit_ms", _TIMES, TWO, head="difference of packets' transit times, ms"),
         ),
         "Jitter is RFC 3550's: each client's smoothed mean of that difference, at the end of each of its plays.",
     ),

@@ -31,11 +31,14 @@ from s80lab.report.headline import ENTRIES as HEADLINE
 from s80lab.report.interval import Estimate, estimate
 from s80lab.report.markdown import markdown
 from s80lab.report.page import Topic, origins, render
-from s80lab.report.rows import PERCENT, SECTIONS, TWO, Entry
+from s80lab.report.rows import PERCENT, SECTIONS, TWO, Entry, Section
 from s80lab.report.tables import ABSENT, Cell, Row, Table, comparison_note, number, verdicts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+# Labels that say nothing alone.
+PARTS = ("all", "user", "kernel")
 
 # Shown where the experiment's file does not say what.
 USUAL = (
@@ -165,13 +168,21 @@ def _values(axes: Sequence[Axis], group: Group) -> list[str]:
 
 
 def showable() -> dict[str, Entry]:
-    """What `show` may name, as reports call and format it."""
-    return {
+    """What `show` may name, as reports format it, called by the heads above it, too."""
+    called = [one for section in reversed(SECTIONS) for one in reversed(_called(section))]
+    return {entry.metric: entry for entry in (*called, *HEADLINE)}
+
+
+def _called(section: Section) -> list[Entry]:
+    """Its entries with labels that say enough without the lines above them."""
+    named, head = [], ""
+    for entry in section.entries:
+        head = entry.head or head
         # In a section's table the title says what "all" is of.
-        entry.metric: replace(entry, label=section.title) if entry.label == "all" else entry
-        for section in reversed(SECTIONS)
-        for entry in reversed(section.entries)
-    } | {entry.metric: entry for entry in HEADLINE}
+        above = head or (section.title if entry.label in PARTS else "")
+        label = ": ".join(part for part in (above, entry.label) if part and part != "all")
+        named.append(replace(entry, label=label))
+    return named
 
 
 def check_shown(experiment: Experiment, where: str) -> None:

@@ -20,6 +20,7 @@ _COLOURS = (*GROUP_COLOURS, "#3b3f8f", "#b5648f", "#8a6d3b", "#2a9d8f")
 _MARKERS = "osD^vPX*<>"
 _DASHES = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
 _LEGEND_COLUMNS = 4
+_LEGEND_CHARACTERS = 105  # that fit beside one another, with handles
 _PANEL_HEIGHT_IN = 2.4
 
 
@@ -50,7 +51,8 @@ def curves_figure(
     metric; its interval is drawn where it has one."""
     across = horizontal(axes)
     curves = _curves(axes, points, across)
-    legend_rows = -(-len(curves) // _LEGEND_COLUMNS)
+    columns = _legend_columns(curves)
+    legend_rows = -(-len(curves) // columns)
     rows = -(-len(shown) // 2)
     figure, panes = panels(rows, 2, _PANEL_HEIGHT_IN * rows + 0.2 * legend_rows)
     for pane, panel in zip(panes, shown, strict=False):
@@ -73,9 +75,13 @@ def curves_figure(
         from matplotlib.lines import Line2D
 
         handles = [Line2D([], [], label=curve.label, **_style(number)) for number, curve in enumerate(curves)]
-        columns = min(_LEGEND_COLUMNS, len(handles))
         figure.legend(handles=handles, loc="outside upper left", ncols=columns, frameon=False, borderpad=0)
     return figure
+
+
+def _legend_columns(curves: Sequence[_Curve]) -> int:
+    longest = max(len(curve.label) for curve in curves) + 8
+    return max(1, min(_LEGEND_COLUMNS, len(curves), _LEGEND_CHARACTERS // longest))
 
 
 def _curves(axes: Sequence[Axis], points: Sequence[Sequence[str]], across: Axis) -> list[_Curve]:
