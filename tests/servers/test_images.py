@@ -5,6 +5,7 @@ error. Here without the guest's kernel (rooted.py); one of them boots (test_gues
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,8 +37,9 @@ def root() -> Iterator[Path]:
 
 
 def image_of(server: Server) -> Path:
-    """Its own image, or that of the server that it has its packages from."""
-    base = server.packages_of if server.packages_of in server_names() else server.name
+    """Its own image, or that of the server that it has its packages and programs from."""
+    last = next(name for name, part in reversed(server.parts.items()) if part.packages or part.keep)
+    base = last if last in server_names() else server.name
     try:
         build_image(image_folder("debian", base), load_server(base), progress=print)
     except UserError as lacking:
@@ -65,3 +67,18 @@ def test_every_type_of_transaction_is_good(name: str, protocol: str, root: Path)
     assert (result["errors"], result["first_error"], served.code) == (NO_ERRORS, "", 0), served.said
     assert {name for name, one in result["transactions"].items() if one["count"]} == set(filter(equally.get, equally))
     assert (result["incoming"]["messages"] > 0) == bool(mail)
+
+
+@pytest.mark.parametrize(("name", "mix", "speed_up"), [("dovecot-one", "zvm", 2000), ("dovecot-plain", "clientscaler", 1)])
+def test_a_message_to_several_recipients_reaches_them_all(name: str, mix: str, speed_up: float, root: Path) -> None:
+    """At once: what the server puts off comes seconds later, and these are a load's."""
+    server = load_server(name)
+    workload = load_workload(mix).model_copy(update={"speed_up": speed_up})
+    job = job_text(workload, clients=12, users=12, seed=1, warmup_s=0.5, measure_s=3)
+    served = serve(server, image_of(server), root, job)
+    result = served.result()
+    assert (result["errors"], result["first_error"], served.code) == (NO_ERRORS, "", 0), served.said
+    found = re.search(r"^deliveries (\d+), put off (\d+)$", served.said, re.MULTILINE)
+    assert found, served.said
+    assert int(found[1]) > 20
+    assert int(found[2]) == 0, served.said
