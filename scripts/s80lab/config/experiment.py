@@ -27,6 +27,8 @@ DEFAULT_SERVER = "dovecot"
 DEFAULT_IMAGE = "debian"
 # Of a warm-up: three in each of the two stretches that are compared, and as many before them.
 FEWEST_WINDOWS = 9
+# Accounts of an image (image/accounts.py).
+ACCOUNTS = 512
 
 
 class Scale(Strict):
@@ -35,7 +37,7 @@ class Scale(Strict):
     is as large as the mail would be; 0: files of four sizes, as SPECweb99 has them."""
 
     description: str
-    users: int = Field(ge=1, le=999)
+    users: int = Field(ge=1, le=ACCOUNTS)
     mailboxes: PositiveInt
     mailbox_kib: PositiveInt
     store_seed: NonNegativeInt

@@ -7,7 +7,8 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-ACCOUNTS = 512
+from s80lab.config.experiment import ACCOUNTS
+
 PASSWORD = "secret"
 # Bytes 96 to 99 of an SQLite file: the version of the library that wrote it (https://sqlite.org/fileformat2.html,
 # 1.3.15). Nothing reads them, so all hosts write the same ones: SQLite 3.40.1, the guest's own.
