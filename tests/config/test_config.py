@@ -11,7 +11,7 @@ import pytest
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.strict import parse_settings, parse_size
-from s80lab.config.experiment import load_experiment, load_scale
+from s80lab.config.experiment import ACCOUNTS, load_experiment, load_scale
 from s80lab.config.machine import GIB, load_machine, load_machine_file, low_ram
 
 
@@ -235,6 +235,12 @@ def test_scales_hold_their_mail(name: str) -> None:
     scale = load_scale(name)
     assert scale.ram > scale.store_bytes()
     assert f"s80.users={scale.users} " in scale.boot_line()
+
+
+def test_a_scale_has_no_more_users_than_an_image_has_accounts() -> None:
+    assert load_scale("tiny", {"users": ACCOUNTS}).users == ACCOUNTS
+    with pytest.raises(UserError, match=f"key `users`: Input should be less than or equal to {ACCOUNTS}"):
+        load_scale("tiny", {"users": ACCOUNTS + 1})
 
 
 def test_settings_are_toml_where_they_can_be() -> None:
