@@ -124,6 +124,14 @@ def test_one_point_over_another_is_by_the_seeds_that_both_have() -> None:
     assert "There is no such run" in found(alone, "processor queue length, on over off", "heavy").reason
 
 
+def test_a_number_may_be_shown_and_not_judged() -> None:
+    point = {"server": "apache-plain", "clients": 16, "scale.document_bytes": 10240}
+    group = Group("webstone", (run({"misses_m_per_s.l1": 36.0}, point),))
+    finding = found(study_findings("throughput/web", [group]), "L1 misses", "Apache, files of 10 KB")
+    assert (finding.text, finding.judgement.verdict) == ("36", "not comparable")  # the study's 424
+    assert "over what time" in finding.reason
+
+
 def test_what_is_no_result_is_not_judged() -> None:
     group = Group("clientscaler", (run({"command_ms.p90.imap.noop": 77.0}, None, "2.75 client cycles measured"),))
     finding = found(study_findings("clientscaler", [group]), "90th percentile: IMAP noop")

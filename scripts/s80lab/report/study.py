@@ -87,6 +87,8 @@ def _judge(
     reasons = [reason for group in measured for reason in group.reasons]
     if reasons:
         return Judgement("not comparable", note=f"No result: {reasons[0]}")
+    if answer.unjudged:
+        return Judgement("not comparable", note=answer.unjudged.rstrip("."))
     read = answer.low is not None or answer.high is not None
     low, high = (answer.low, answer.high) if read else (statement.low, statement.high)
     if low is None and high is None:

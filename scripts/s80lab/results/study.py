@@ -49,8 +49,8 @@ class StudyAnswer(Strict):
     """Of one quantity. metrics: those of ours whose sum answers it; times scale it is in the study's unit. point: at
     which point of the sweep, where the statement's condition does not say it; over: the point that it is divided by.
     low, high: what agrees, where the study puts its order into words. differs: why it is another number; tests:
-    commands that repeat what that rests on. given: what it is here, where it is not measured but set. because: why
-    nothing answers it."""
+    commands that repeat what that rests on. unjudged: why ours is shown and is neither. given: what it is here, where
+    it is not measured but set. because: why nothing answers it."""
 
     metrics: tuple[str, ...] = ()
     scale: PositiveFloat = 1.0
@@ -60,6 +60,7 @@ class StudyAnswer(Strict):
     high: float | None = None
     differs: str = ""
     tests: tuple[str, ...] = ()
+    unjudged: str = ""
     given: str = ""
     because: str = ""
 
