@@ -38,7 +38,8 @@ def root() -> Iterator[Path]:
 
 def image_of(server: Server) -> Path:
     """Its own image, or that of the server that it has its packages and programs from."""
-    last = next(name for name, part in reversed(tuple(server.parts.items())) if part.packages or part.keep)
+    parts = reversed(tuple(server.parts.items()))
+    last = next(name for name, part in parts if part.packages or part.keep or part.programs)
     base = last if last in server_names() else server.name
     try:
         build_image(image_folder("debian", base), load_server(base), progress=print)
