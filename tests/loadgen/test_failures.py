@@ -197,6 +197,13 @@ def test_a_bad_job_is_one_sentence(replaced: dict[str, str], message: str, tmp_p
     assert outcome.stderr.count("\n") == 1
 
 
+def test_a_mail_log_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
+    outcome = without_server(tmp_path, "--mail-log", str(tmp_path / "none"))
+    assert outcome.code == 1
+    assert f"the mail log {tmp_path / 'none'} cannot be opened" in outcome.one("error")["message"]
+    assert outcome.stderr.count("\n") == 1
+
+
 def test_wrong_options_print_the_usage() -> None:
     for options in ([], ["--guest", "--job", "x"], ["--job"], ["--job", "x", "--verbose"]):
         done = subprocess.run([LOADGEN, *options], capture_output=True, text=True, check=False)

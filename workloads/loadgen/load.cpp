@@ -43,12 +43,14 @@ void Load::run() {
     Phase last = Phase::warm_up;
     while (world_.fatal.empty()) {
         turn();
+        if (world_.mail_queue) world_.mail_queue->look_by_turns(world_.clock.now());
         const Phase now = phase();
-        if (now != last && last == Phase::warm_up) world_.statistics.begin_region(world_.clock.now());
+        if (now != last && last == Phase::warm_up) begin_region();
         last = now;
         if (now == Phase::done) break;
     }
     world_.statistics.end_region(world_.clock.now());
+    if (world_.mail_queue) world_.mail_queue->end_region();
     output::result(world_);
 }
 
@@ -63,13 +65,18 @@ void Load::log_in_next() {
 void Load::begin_mix() {
     marker::load_begin();
     load_begin_ns_ = world_.clock.now();
-    world_.statistics.begin_region(load_begin_ns_);
+    begin_region();
     output::load_begin(load_begin_ns_);
     for (const auto& client : clients_) client->begin();
     incoming_.begin();
     for (std::size_t i = 0; i < world_.job.scripts.size(); ++i) {
         if (world_.job.scripts[i].open()) world_.arrivals[i]->begin(world_.job.scripts[i], world_.job.seed);
     }
+}
+
+void Load::begin_region() {
+    world_.statistics.begin_region(world_.clock.now());
+    if (world_.mail_queue) world_.mail_queue->begin_region(world_.clock.now());
 }
 
 void Load::turn() {

@@ -33,6 +33,7 @@ public:
 private:
     void log_in_next();
     void begin_mix();
+    void begin_region();
     void turn();
     void keep_pace();
     Phase phase() const;

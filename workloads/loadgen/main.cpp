@@ -28,9 +28,9 @@ using namespace s80::loadgen;
 namespace {
 
 constexpr const char* usage =
-    "usage: s80-loadgen --guest [--gem5] [--smtp IPV4:PORT]...\n"
+    "usage: s80-loadgen --guest [--gem5] [--smtp IPV4:PORT]... [--mail-log FILE]\n"
     "       s80-loadgen --job FILE --imap|--pop3|--web|--jbb|--rtp|--route|--probe IPV4:PORT "
-    "[--smtp IPV4:PORT]... [--insecure] [--trace]\n";
+    "[--smtp IPV4:PORT]... [--mail-log FILE] [--insecure] [--trace]\n";
 
 constexpr const char* job_file = "opt/s80lab/job";
 constexpr useconds_t poll_us = 20'000;
@@ -43,6 +43,7 @@ struct Options {
     std::string job;
     std::map<const Protocol*, std::string> servers;  // where they are not in the usual place
     std::vector<std::string> smtp;
+    std::string mail_log;  // OpenSMTPD's; empty: its queue is not counted
 };
 
 std::optional<Options> parse_options(int argc, char** argv) {
@@ -52,6 +53,8 @@ std::optional<Options> parse_options(int argc, char** argv) {
         const Protocol* protocol = option.starts_with("--") ? find_protocol(option.substr(2)) : nullptr;
         if (option == "--smtp" && i + 1 < argc) {
             options.smtp.emplace_back(argv[++i]);
+        } else if (option == "--mail-log" && i + 1 < argc) {
+            options.mail_log = argv[++i];
         } else if (option == "--job" && i + 1 < argc) {
             options.job = argv[++i];
         } else if (protocol != nullptr && !protocol->server.empty() && i + 1 < argc) {
@@ -146,6 +149,7 @@ bool generate(const Options& options) {
     Clock clock(options.guest ? "guest" : "host");
     World world(clock, servers_of(options, job), !options.insecure, job);
     world.trace = options.trace;
+    if (!options.mail_log.empty()) world.mail_queue.emplace(options.mail_log);
     prepare_to_throw();
     Pace pace(clock);
     // It stands for machines of their own: a client that has a reply does not wait for a processor of the

@@ -140,6 +140,20 @@ std::string arrivals(const World& world) {
     return all + "}";
 }
 
+std::string mail_queue(const MailQueue& queue) {
+    const MailCounts& counts = queue.counts();
+    std::string object = "{";
+    field(object, "looks", number(queue.looks()));
+    field(object, "mean", number(queue.mean()));
+    field(object, "begin", number(queue.begin()));
+    field(object, "end", number(queue.length()));
+    field(object, "accepted", number(counts.accepted));
+    field(object, "delivered", number(counts.delivered));
+    field(object, "put_off", number(counts.put_off));
+    field(object, "refused", number(counts.refused));
+    return object + "}";
+}
+
 std::string totals(const Region& region) {
     std::uint64_t count = 0;
     double response_ns = 0;
@@ -240,6 +254,7 @@ void result(const World& world) {
         field(line, "commands", commands(region));
     }
     if (world.job.protocol == &rtp_protocol) field(line, "streams", streams(region.streams));
+    if (world.mail_queue) field(line, "mail_queue", mail_queue(*world.mail_queue));
     field(line, "totals", totals(region));
     print(line + "}");
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "connection.hpp"
 #include "event_loop.hpp"
 #include "job.hpp"
+#include "mail_queue.hpp"
 #include "message_text.hpp"
 #include "scripts/arrivals.hpp"
 #include "statistics.hpp"
@@ -79,6 +81,7 @@ struct World {
     Statistics statistics;
     ServerTimers server_timers;
     std::vector<std::unique_ptr<Arrivals>> arrivals;  // of the scripts; closed ones have no use for theirs
+    std::optional<MailQueue> mail_queue;              // where the mail transport's log is known
     std::string move;                                 // IMAP: how MOVE is done, once a client knows
     std::string fatal;                                // why the run cannot go on
     bool trace = false;                               // one line a transaction in the output

@@ -330,6 +330,17 @@ SECTIONS: tuple[Section, ...] = (
         "A request is a command that was answered; connections are none.",
     ),
     Section(
+        "Mail transport",
+        (
+            Entry("mean of the region", "mail_queue.mean", TWO, head="envelopes in the mail transport's queue"),
+            Entry("when the region begins", "mail_queue.begin", WHOLE),
+            Entry("when it ends", "mail_queue.end", WHOLE),
+            Entry("deliveries put off or refused", "mail_put_off", WHOLE),
+        ),
+        "An envelope is a message to one recipient. A queue that is much longer at the end than at the begin is that "
+        "of a server that does not keep up: its mean goes with the region's length.",
+    ),
+    Section(
         "Streams",
         (
             Entry("media that came to the clients, Mbit a second", "stream_mbit", TWO),

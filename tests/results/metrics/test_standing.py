@@ -45,6 +45,13 @@ def test_an_open_script_whose_passes_wait_is_none(queued: float | None, reasons:
     assert all(one == "51% of the passes of POP3 found no client free when they arrived" for one in found.reasons)
 
 
+@pytest.mark.parametrize("failed", [None, 0, 3])
+def test_a_mail_transport_that_puts_off_or_refuses_makes_it_none(failed: int | None) -> None:
+    metrics = {"client_cycles": 4.0, "interactive_law": 1.0, "mail_queue.mean": 900.0, "mail_put_off": failed}
+    found = standing(metrics, WARM)
+    assert found.reasons == (("the mail transport put off or refused 3 of its deliveries",) if failed else ())
+
+
 def test_where_there_are_no_clients_the_caches_alone_are_judged() -> None:
     assert standing({"client_cycles": None, "interactive_law": None}, WARM).verdict == "result"
 

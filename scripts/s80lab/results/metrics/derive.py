@@ -35,6 +35,7 @@ from s80lab.results.metrics import (
     disk,
     guest,
     load,
+    mail,
     probe,
     queues,
     session,
@@ -50,7 +51,7 @@ from s80lab.results.snapshots import Delta, Snapshots
 
 # Importing a module of metrics declares them.
 DECLARING_MODULES = (
-    *(cache, cycles, load, commands, stream, guest, disk),
+    *(cache, cycles, load, commands, mail, stream, guest, disk),
     *(session, turns, classes, queues, traffic, probe),
 )
 

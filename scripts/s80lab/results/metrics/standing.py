@@ -3,10 +3,11 @@
 
 A run is no result where its caches were not warm, where it measured less than three client cycles (a cycle is the time
 in which each client thinks once and is served once), where the load's interactive law is off by more than 5%, where
-the region began with clients that had not finished a transaction since all began together, or where most passes of an
-open script found no client free: it was a closed one then, and its rate is not the one that is stated. Such a run is
-reported, says so first, and is left out of the means over seeds. Of replays and gem5's runs, which have no clients'
-side, the caches alone are judged.
+the region began with clients that had not finished a transaction since all began together, where most passes of an
+open script found no client free: it was a closed one then, and its rate is not the one that is stated, or where the
+mail transport did not deliver what it had accepted when it tried to, in the region or before it: such mail comes
+seconds later, as a load that nobody asked for, or never. Such a run is reported, says so first, and is left out of the
+means over seeds. Of replays and gem5's runs, which have no clients' side, the caches alone are judged.
 """
 
 from __future__ import annotations
@@ -53,6 +54,8 @@ def standing(metrics: Mapping[str, float | int | None], warmup: WarmUp) -> Stand
         if name.startswith("queued_share.") and value is not None and value > ALLOWED_QUEUED:
             script = name.partition(".")[2]
             reasons.append(f"{100 * value:.0f}% of the passes of {script} found no client free when they arrived")
+    if failed := metrics.get("mail_put_off"):
+        reasons.append(f"the mail transport put off or refused {failed} of its deliveries")
     return Standing("not a result" if reasons else "result", tuple(reasons))
 
 

@@ -3,8 +3,9 @@
 
 SMTPD_LOG=/run/smtpd.log
 
-# where the load generator finds it, by turns
+# where the load generator finds it, by turns, and by which it counts the queue
 addresses="$addresses $(sed -n 's/^listen on \([0-9.]*\) port 25 .*/--smtp \1:25/p' /etc/smtpd.conf | tr '\n' ' ')"
+addresses="$addresses --mail-log $SMTPD_LOG"
 
 start_smtpd() {
     mkdir -p /var/lib/opensmtpd/empty /var/spool/smtpd
