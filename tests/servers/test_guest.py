@@ -26,3 +26,6 @@ def test_uw_serves_the_mix_in_the_guest(tmp_path: Path) -> None:
     guest = run_checked(tmp_path, "facts", job, server="uw", settings={"processors.count": 4})
     assert (guest.result["errors"], guest.result["first_error"]) == (NO_ERRORS, "")
     assert guest.result["totals"]["count"] > 8
+    queue = guest.result["mail_queue"]
+    assert (queue["put_off"], queue["refused"]) == (0, 0)
+    assert queue["looks"] > 2
