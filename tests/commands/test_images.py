@@ -13,6 +13,7 @@ from tests.lab import Lab
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.folder import read_manifest
+from s80lab.commands import parts
 from s80lab.commands.parts import build_images, latest_runs
 from s80lab.config.experiment import load_experiment
 from s80lab.experiment.plan import Options, draft
@@ -65,6 +66,14 @@ def test_a_swept_image_is_a_row_of_its_own(
     assert (one.said()["image"], other.said()["image"], other.label) == ("debian", "buildroot", "buildroot")
     with pytest.raises(UserError, match="sweeps `image`: leave --image away"):
         draft("swept", Options(image="buildroot"))
+
+
+def test_what_is_wrong_is_said_before_an_image_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "build_images", lambda *_: pytest.fail("an image is made first"))
+    with pytest.raises(UserError, match="there is no machine `s70`"):
+        parts.make_plans(["imapb"], Options(machine="s70"))
+    with pytest.raises(UserError, match="there is no scale `giant`"):
+        parts.run_gem5(["imapb"], Options(scale="giant"), None, 0, False, "run")
 
 
 def test_an_image_of_buildroot_is_missing_without_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

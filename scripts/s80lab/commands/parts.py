@@ -58,10 +58,10 @@ Again = Annotated[bool, typer.Option("--again", help="Measure anew what has been
 
 
 def make_plans(experiments: Sequence[str], options: Options) -> list[Plan]:
-    """The experiments, resolved, one plan a seed; what is wrong with the words is told before a QEMU is looked for.
-    An image that is not there, or of other inputs, is built."""
-    build_images(experiments, options)
+    """The experiments, resolved, one plan a seed; what is wrong with the words is told before anything is made. An
+    image that is not there, or of other inputs, is built."""
     drafts = [draft(name, options) for name in dict.fromkeys(experiments)]
+    build_images(experiments, options)
     qemu = find_qemu()
     return [plan for complete in drafts for plan in complete(qemu)]
 
@@ -95,8 +95,8 @@ def run_gem5(
     experiments: Sequence[str], options: Options, gem5: Path | None, jobs: int, again: bool, until: Until
 ) -> dict[Path, Gem5Plan]:
     """The same in gem5: the folder of each measured run."""
-    build_images(experiments, replace(options, scale=None))
     drafts = [gem5_plans(name, options) for name in dict.fromkeys(experiments)]
+    build_images(experiments, replace(options, scale=None))
     plans = [plan for complete in drafts for plan in complete(gem5)]
     require(plans[0].gem5, x86=True)
     folders = on_board(lambda board: Gem5Pipeline(board, jobs, again).go(plans, until))

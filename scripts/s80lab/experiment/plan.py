@@ -274,8 +274,8 @@ def plan(name: str, options: Options, qemu: Qemu) -> Plan:
 
 
 def draft(name: str, options: Options) -> Callable[[Qemu], list[Plan]]:
-    """The plans of all seeds but for their QEMU: what is wrong with the user's words is told before a QEMU is
-    unpacked."""
+    """The plans of all seeds but for their QEMU and their images: what is wrong with the user's words is told before
+    these are made."""
     experiment = read_experiment(name, options)
     for key in ("protocol", "image", "server"):
         if key in experiment.sweep and getattr(options, key):
@@ -286,8 +286,6 @@ def draft(name: str, options: Options) -> Callable[[Qemu], list[Plan]]:
         for point in sweep_points(experiment.sweep)
         for at in (experiment.at(point),)
     ]
-    for *_, image in points:
-        load_image(image)
     return lambda qemu: [
         Plan(
             name=name,

@@ -137,9 +137,9 @@ class Gem5Plan(SeedPlan):
 
 
 def gem5_plans(name: str, options: Options) -> Callable[[Path | None], list[Gem5Plan]]:
-    """The plans, one a seed and point of the sweep, but for their gem5: what is wrong with the user's words is told
-    first. The seeds are those of the options, else the experiment's first. UserError names the first thing that is
-    missing or wrong."""
+    """The plans, one a seed and point of the sweep, but for their gem5 and image: what is wrong with the user's words
+    is told first. The seeds are those of the options, else the experiment's first. UserError names the first thing
+    that is missing or wrong."""
     experiment = read_experiment(name, replace(options, scale=None))
     part = gem5_part(name, experiment)
     if options.protocol not in (None, PROTOCOL):
@@ -158,10 +158,10 @@ def gem5_plans(name: str, options: Options) -> Callable[[Path | None], list[Gem5
     if scale.ram > LARGEST:
         raise UserError(f"scale {scale_name}: {scale.ram >> 30} GiB of memory, gem5's PC has room for 3 GiB")
     image = image_folder(experiment.image, load_server(experiment.server).name)
-    manifest = load_image(image)
     seeds = list(options.seeds) or experiment.seeds[:1]
 
     def complete(given: Path | None) -> list[Gem5Plan]:
+        manifest = load_image(image)
         gem5 = find_gem5(given)
         return [
             Gem5Plan(
