@@ -44,6 +44,17 @@ def test_its_own_processors_are_not_the_servers(apart: int, run_dir: Path) -> No
         assert metrics[f"misses_per_transaction.{level}"] == pytest.approx(misses / 180)
 
 
+def test_a_core_of_two_threads_is_busy_where_both_are(run_dir: Path) -> None:
+    alone = told(run_dir)[0]
+    path = run_dir / "snapshots.jsonl"
+    header, rest = path.read_text().split("\n", 1)
+    path.write_text(json.dumps(json.loads(header) | {"threads_per_core": 2}) + "\n" + rest)
+    both = told(run_dir)[0]
+    for name in ("utilisation", "server_utilisation", "busy_share.00", "loadgen_share.machine"):
+        assert both[name] == pytest.approx(alone[name] / 2)
+    assert both["loadgen_share.cycles"] == alone["loadgen_share.cycles"]
+
+
 def test_documents_are_counted_where_the_load_has_them(run_dir: Path) -> None:
     assert told(run_dir)[0]["body_mbit"] is None, "of IMAP"
     path = run_dir / "transactions.json"

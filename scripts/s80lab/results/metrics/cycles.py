@@ -124,7 +124,7 @@ def _kernel_share(m: Measurement) -> Value:
     "loadgen_share",
     "share",
     "the load generator's share of the instructions, of the busy cycles and of the machine",
-    "its instructions / instructions; its busy cycles / busy_cycles or / (cores x clock_ns x clock_hz)",
+    "its instructions / instructions; its busy cycles / busy_cycles or / (cores x threads x clock_ns x clock_hz)",
 )
 def _loadgen_share(m: Measurement) -> Value:
     loadgen = {"class": "loadgen"}

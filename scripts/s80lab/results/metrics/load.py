@@ -12,8 +12,7 @@ BUSY_THRESHOLD = 0.5
 
 
 def _busy_shares(m: Measurement) -> list[float]:
-    cycles_of_a_core = m.seconds * m.region.header.clock_hz
-    return [float(busy) / cycles_of_a_core for busy in m.region["busy_cycles"]]
+    return [float(busy) / m.core_cycles for busy in m.region["busy_cycles"]]
 
 
 def _completed(m: Measurement) -> int:
@@ -42,12 +41,17 @@ def _instructions_m(m: Measurement) -> Value:
     return m.region.instructions / 1e6
 
 
-@metric("busy_share", "share", "busy cycles of each core", "busy_cycles / (clock_ns x clock_hz), by core")
+@metric(
+    "busy_share",
+    "share",
+    "busy cycles of each core, of those of all its threads",
+    "busy_cycles / (threads x clock_ns x clock_hz), by core",
+)
 def _busy_share(m: Measurement) -> Value:
     return {f"{core:02d}": share for core, share in enumerate(_busy_shares(m))}
 
 
-@metric("utilisation", "share", "busy cycles of the machine", "busy_cycles / (cores x clock_ns x clock_hz)")
+@metric("utilisation", "share", "busy cycles of the machine", "busy_cycles / (cores x threads x clock_ns x clock_hz)")
 def _utilisation(m: Measurement) -> Value:
     return ratio(m.region.total("busy_cycles"), m.capacity_cycles)
 

@@ -44,9 +44,14 @@ class Measurement:
         return slice(self.region.header.cores - apart)
 
     @property
+    def core_cycles(self) -> float:
+        """Cycles in which a core could have been busy in the region: those of all its threads."""
+        return self.seconds * self.region.header.clock_hz * self.region.header.threads_per_core
+
+    @property
     def capacity_cycles(self) -> float:
-        """Cycles that all cores together had in the region."""
-        return self.region.header.cores * self.seconds * self.region.header.clock_hz
+        """The same of all cores together."""
+        return self.region.header.cores * self.core_cycles
 
 
 @dataclass(frozen=True)
