@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from s80lab.config.axes import Axis, horizontal, is_number, row_label
@@ -21,6 +22,7 @@ _MARKERS = "osD^vPX*<>"
 _DASHES = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
 _LEGEND_COLUMNS = 4
 _LEGEND_CHARACTERS = 105  # that fit beside one another, with handles
+_TITLE_CHARACTERS = 44  # that fit above a panel
 _PANEL_HEIGHT_IN = 2.4
 
 
@@ -59,7 +61,7 @@ def curves_figure(
         for number, curve in enumerate(curves):
             known = [(x, value(point, panel.metric)) for x, point in curve.points]
             _draw(pane, [(x, found) for x, found in known if found], number, is_number(across.values[0]))
-        pane.set_title(panel.title)
+        pane.set_title(fill(panel.title, _TITLE_CHARACTERS))
         pane.set_ylim(bottom=0)
         pane.grid(axis="y")
         pane.set_xticks(range(len(across.values)), across.values)
