@@ -122,7 +122,8 @@ def test_a_built_program_goes_into_the_image_with_its_symbols(tmp_path: Path) ->
         (tmp_path / "built" / name).write_bytes(name.encode())
     for name in ("s80-loadgen", "s80-mailstore"):
         (tmp_path / name).write_bytes(b"no program")
-    for path in ("bin/busybox", "usr/sbin/smtpd", "lib/modules/6/kernel/drivers/block/null_blk/null_blk.ko"):
+    programs = ("bin/busybox", "usr/sbin/smtpd", "usr/libexec/opensmtpd/mail.mda")
+    for path in (*programs, "lib/modules/6/kernel/drivers/block/null_blk/null_blk.ko"):
         (tmp_path / "root" / path).parent.mkdir(parents=True)
         (tmp_path / "root" / path).write_bytes(b"")
     (tmp_path / "root/lib/modules/6/kernel/fs/configfs").mkdir(parents=True)

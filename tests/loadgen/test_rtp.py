@@ -37,7 +37,7 @@ def one_port(media: Path) -> Iterator[int]:
 
 
 def run(port: int, folder: Path, *, clients: int = USERS, measure_s: float = 1.5, **over: object) -> Outcome:
-    workload = load_workload("stream", {"play_ms": PLAY_MS, "late_ms": 1000, **over})
+    workload = load_workload("stream", {"play_ms": PLAY_MS, "late_ms": 10_000, **over})
     job = folder / "job"
     job.write_text(
         job_text(workload, clients=clients, users=USERS, seed=1, think_ms=50, warmup_s=0.3, measure_s=measure_s)
