@@ -105,7 +105,7 @@ class Laboratory:
         return Group("mix", tuple(run(seed, random.Random(seed).gauss(0.6, 0.02)) for seed in seeds))
 
     def until(self, wanted: Wanted) -> list[Path]:
-        return run_commands.run_until(self.plans([1, 2, 3]), Options(), wanted, 2, False, False, print)
+        return run_commands.run_until(self.plans([1, 2, 3]), Options(), wanted, 2, False, "nothing", print)
 
 
 def test_seeds_are_added_in_rounds_that_keep_the_cores_busy(

@@ -18,10 +18,11 @@ from s80lab.config.experiment import load_scale
 from s80lab.experiment import checkpoint, resources
 from s80lab.experiment import stages as experiment_pipeline
 from s80lab.experiment.plan import Plan
-from s80lab.experiment.stages import Pipeline, Until
+from s80lab.experiment.stages import Drop, Pipeline, Until
 
 
-def plans(seeds: Sequence[int]) -> list[Plan]:
+def plans(seeds: Sequence[int], points: Sequence[str] = ("",)) -> list[Plan]:
+    """Of each point of a sweep, which has a ready guest of its own."""
     scale = load_scale("tiny")
     return [
         cast(
@@ -31,12 +32,13 @@ def plans(seeds: Sequence[int]) -> list[Plan]:
                 varied={},
                 seed=seed,
                 scale=scale,
-                ready_name="ready",
-                ready_key="key",
-                warm_name=f"warm-{seed}",
-                warm_key=f"key-{seed}",
+                ready_name=f"ready{point}",
+                ready_key=f"key{point}",
+                warm_name=f"warm{point}-{seed}",
+                warm_key=f"key{point}-{seed}",
             ),
         )
+        for point in points
         for seed in seeds
     ]
 
@@ -51,18 +53,30 @@ class Stages:
         self.there: list[int] = []
         self.whole: dict[int, Path] = {}
         self.most_there = 0
+        self.ready: list[str] = []
+        self.most_ready = 0
         self.entered: list[Path] = []
         for name in ("build_ready", "build_warm", "measure", "measured", "insert_run"):
             monkeypatch.setattr(experiment_pipeline, name, getattr(self, name))
-        monkeypatch.setattr(checkpoint, "drop", lambda warm: self.there.remove(warm.seed))
+        monkeypatch.setattr(checkpoint, "drop", self.drop)
 
-    def run(self, seeds: Sequence[int], jobs: int = 2, until: Until = "run", **options: bool) -> list[Path]:
+    def run(
+        self, seeds: Sequence[int], jobs: int = 2, until: Until = "run", points: Sequence[str] = ("",), **options: Any
+    ) -> list[Path]:
         board = Board(Console(file=io.StringIO()))
-        return asyncio.run(Pipeline(board, jobs, **options).go(plans(seeds), until))
+        return asyncio.run(Pipeline(board, jobs, **options).go(plans(seeds, points), until))
+
+    def drop(self, one: Any) -> None:
+        if isinstance(one.seed, str):
+            self.ready.remove(one.seed)
+        else:
+            self.there.remove(one.seed)
 
     async def build_ready(self, plan: Plan, slots: asyncio.Semaphore, job: object) -> Any:
-        self.log.append("ready")
-        return SimpleNamespace(disk_bytes=lambda: 0, manifest=SimpleNamespace(wall_s=0.0))
+        self.log.append(plan.ready_name)
+        self.ready.append(plan.ready_name)
+        self.most_ready = max(self.most_ready, len(self.ready))
+        return SimpleNamespace(seed=plan.ready_name, disk_bytes=lambda: 0, manifest=SimpleNamespace(wall_s=0.0))
 
     async def build_warm(self, plan: Plan, ready: object, job: object) -> Any:
         self.log.append(f"warm {plan.seed}")
@@ -119,9 +133,41 @@ def test_every_run_is_entered_into_the_database_unless_it_is_a_shards(stages: St
 
 
 def test_dropped_checkpoints_are_no_more_than_guests_at_once(stages: Stages) -> None:
-    stages.run([1, 2, 3, 4, 5], jobs=2, drop=True)
+    stages.run([1, 2, 3, 4, 5], jobs=2, drop="warm")
     assert stages.there == []
+    assert stages.ready == ["ready"]
     assert stages.most_there <= 2
+
+
+POINTS = ["-a", "-b", "-c", "-d", "-e", "-f"]
+
+
+def test_a_sweeps_first_runs_are_whole_before_its_last_points_are_begun(stages: Stages) -> None:
+    assert len(stages.run([1, 2], points=POINTS)) == 2 * len(POINTS)
+    assert stages.log.index("run 1") < stages.log.index("ready-d") < stages.log.index("ready-f")
+    assert stages.ready == [f"ready{point}" for point in POINTS]
+
+
+def test_ready_checkpoints_that_were_built_here_are_dropped_too(stages: Stages) -> None:
+    stages.run([1, 2], jobs=2, points=POINTS, drop="built")
+    assert (stages.ready, stages.there) == ([], [])
+    assert stages.most_ready <= 3
+
+
+def test_a_ready_checkpoint_that_was_there_is_kept(stages: Stages, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = {"ready-a": True}
+    monkeypatch.setattr(checkpoint, "find", lambda name, key: found.get(name))
+    stages.run([1], points=["-a", "-b"], drop="built")
+    assert stages.ready == ["ready-a"]
+
+
+def test_the_disk_of_a_sweep_is_that_of_the_points_under_way(stages: Stages, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[resources.Need] = []
+    monkeypatch.setattr(resources, "require", lambda needed, folder: asked.append(needed))
+    for drop in ("nothing", "warm", "built"):
+        stages.run([1, 2, 3], jobs=2, points=POINTS, drop=drop)
+    size = resources.checkpoint_bytes(load_scale("tiny"))
+    assert [one.disk // size for one in asked] == [6 + 18, 6 + 2, 3 + 2]
 
 
 def test_kept_ones_are_all_there(stages: Stages) -> None:
@@ -130,9 +176,9 @@ def test_kept_ones_are_all_there(stages: Stages) -> None:
     assert not any(line.startswith("run") for line in stages.log)
 
 
-@pytest.mark.parametrize(("drop", "checkpoints"), [(False, 6), (True, 3)])
+@pytest.mark.parametrize(("drop", "checkpoints"), [("nothing", 6), ("warm", 3), ("built", 3)])
 def test_the_disk_is_looked_at_for_every_seed(
-    stages: Stages, monkeypatch: pytest.MonkeyPatch, drop: bool, checkpoints: int
+    stages: Stages, monkeypatch: pytest.MonkeyPatch, drop: Drop, checkpoints: int
 ) -> None:
     """A ready guest and five warm ones; dropped, a ready one and as many as run at once."""
     asked: list[resources.Need] = []

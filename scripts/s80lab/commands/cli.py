@@ -58,6 +58,7 @@ from s80lab.config.experiment import DEFAULT_IMAGE, DEFAULT_SERVER
 from s80lab.experiment import checkpoint
 from s80lab.experiment.plan import Options
 from s80lab.experiment.precision import SHARES, USUAL, parse_wanted
+from s80lab.experiment.stages import Drop
 from s80lab.image.buildroot.image import Choice
 from s80lab.image.choice import make_image
 from s80lab.results.inversions import sentence
@@ -180,9 +181,10 @@ def run(
     """Everything that the experiments still lack, up to their tables."""
     chosen = parse_settings(settings or [])
     options = Options(machine, protocol, scale, parse_seeds(seeds), chosen, order, misses, profile, server, image)
+    drop: Drop = "warm" if drop_warm else "nothing"
     if shard or listed:
         check_shard(shard, {"--until": until, "--engine gem5": engine == "gem5"})
-        run_shard(make_plans(experiments, options), shard, listed, jobs, again, drop_warm, as_json)
+        run_shard(make_plans(experiments, options), shard, listed, jobs, again, drop, as_json)
         return
     if engine == "gem5":
         show_runs(list(run_gem5(experiments, options, gem5, jobs, again, "run")), as_json)
@@ -191,9 +193,9 @@ def run(
     wanted = parse_wanted(until, of, max_seeds) if until else None
     plans = make_plans(experiments, options)
     if wanted:
-        folders = run_until(plans, options, wanted, jobs, again, drop_warm, say)
+        folders = run_until(plans, options, wanted, jobs, again, drop, say)
     else:
-        folders = run_pipeline(plans, jobs, again, "run", drop_warm)
+        folders = run_pipeline(plans, jobs, again, "run", drop)
     show_runs(folders, as_json)
     if wanted:
         tell(folders, wanted, say)

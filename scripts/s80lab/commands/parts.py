@@ -24,7 +24,7 @@ from s80lab.config.axes import sweep_points
 from s80lab.config.experiment import DEFAULT_IMAGE, load_experiment
 from s80lab.config.server import load_server
 from s80lab.experiment.plan import Options, Plan, draft, read_experiment
-from s80lab.experiment.stages import Pipeline, Until
+from s80lab.experiment.stages import Drop, Pipeline, Until
 from s80lab.gem5.binary import require
 from s80lab.gem5.plan import Gem5Plan, gem5_plans
 from s80lab.gem5.stages import Gem5Pipeline
@@ -85,7 +85,7 @@ def build_images(experiments: Sequence[str], options: Options) -> None:
 
 
 def run_pipeline(
-    plans: list[Plan], jobs: int, again: bool, until: Until, drop: bool = False, enter: bool = True
+    plans: list[Plan], jobs: int, again: bool, until: Until, drop: Drop = "nothing", enter: bool = True
 ) -> list[Path]:
     """The experiments up to a stage. enter: their runs into the database."""
     return on_board(lambda board: Pipeline(board, jobs, again, drop, enter).go(plans, until))

@@ -43,7 +43,7 @@ def reproduce_command(
     run = [figure for figure in chosen if not figure.coherence]
     plans = _plans(run, Options(scale=scale, seeds=parse_seeds(seeds))) if run else []
     folders: dict[str, list[Path]] = {}
-    for plan, folder in zip(plans, run_pipeline(plans, jobs, False, "run", drop=True), strict=True):
+    for plan, folder in zip(plans, run_pipeline(plans, jobs, False, "run", drop="built"), strict=True):
         folders.setdefault(plan.name, []).append(folder)
     shown = [
         show_figure(figure, measured_runs(figure.experiments, scale) if figure.coherence else folders)

@@ -15,6 +15,7 @@ from s80lab.experiment.plan import Options, Plan
 from s80lab.experiment.precision import Wanted, missing_seeds, statement
 from s80lab.experiment.resources import run_cost
 from s80lab.experiment.run import job_key, measured
+from s80lab.experiment.stages import Drop
 from s80lab.report.data import Group, read_groups
 
 
@@ -24,7 +25,7 @@ def run_until(
     wanted: Wanted,
     jobs: int,
     again: bool,
-    drop: bool,
+    drop: Drop,
     say: Callable[[str], None],
 ) -> list[Path]:
     """Runs the plans' seeds, then more of each experiment until its shares are reached or the seeds are as many as
@@ -45,7 +46,7 @@ def run_until(
 
 
 def run_shard(
-    plans: list[Plan], shard: str | None, listed: bool, jobs: int, again: bool, drop: bool, as_json: bool
+    plans: list[Plan], shard: str | None, listed: bool, jobs: int, again: bool, drop: Drop, as_json: bool
 ) -> None:
     """The list of what there is to measure (each workload, point of its sweep and seed), or the runs of a shard."""
     chosen = part(shard, by_hash(plans, job_key))

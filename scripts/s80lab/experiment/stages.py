@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""All stages of several experiments, in the order that keeps every host core busy: the ready checkpoint once, then
-each seed's warm-up and, in the same breath, its measured run."""
+"""All stages of several experiments, in the order that keeps every host core busy: each ready checkpoint once, then
+its seeds' warm-ups and, in the same breath, their measured runs. Of a sweep's points no more are under way than that
+takes, so that the first runs are whole early and few checkpoints lie on the disk."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -21,15 +22,16 @@ from s80lab.experiment.warm import build_warm
 from s80lab.results.database import insert_run
 
 Until = Literal["ready", "warm", "run"]
+Drop = Literal["nothing", "warm", "built"]
 
 
 class Pipeline:
-    """jobs: guests at once (0: one for each host core). again: measure anew what is there already. drop: remove each
-    warm checkpoint once its run is whole, so that no more of them lie on the disk than guests run at once. enter: the
-    runs' rows into the database."""
+    """jobs: guests at once (0: one for each host core). again: measure anew what is there already. drop: what to
+    remove once the runs that need it are whole: each warm checkpoint, or each that was built here, ready ones, too.
+    enter: the runs' rows into the database."""
 
     def __init__(
-        self, board: Board, jobs: int = 0, again: bool = False, drop: bool = False, enter: bool = True
+        self, board: Board, jobs: int = 0, again: bool = False, drop: Drop = "nothing", enter: bool = True
     ) -> None:
         self._board = board
         self._jobs = jobs or host.cores()
@@ -37,7 +39,7 @@ class Pipeline:
         self._again = again
         self._drop = drop
         self._enter = enter
-        self._ready: dict[str, asyncio.Task[Checkpoint]] = {}
+        self._points = asyncio.Semaphore(self._jobs + 1)  # one is built while the guests of others run
 
     async def go(self, plans: Sequence[Plan], until: Until = "run") -> list[Path]:
         """Runs the experiments up to a stage; the folders of all measured runs (none before the last stage)."""
@@ -47,27 +49,40 @@ class Pipeline:
         lacking = [plan for plan, folder in zip(plans, whole, strict=True) if folder is None]
         if lacking:
             self._check_needs(lacking, until)
+        points: dict[str, list[Plan]] = {}
+        for plan in lacking:
+            points.setdefault(plan.ready_key, []).append(plan)
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._seed(plan, until, group)) for plan in lacking]
-        fresh = iter(tasks)
-        folders = [folder or next(fresh).result() for folder in whole]
+            tasks = {key: group.create_task(self._point(of_point, until)) for key, of_point in points.items()}
+        fresh = {key: iter(task.result()) for key, task in tasks.items()}
+        folders = [folder or next(fresh[plan.ready_key]) for plan, folder in zip(plans, whole, strict=True)]
         return [folder for folder in folders if folder is not None]
 
     def _check_needs(self, plans: Sequence[Plan], until: Until) -> None:
         absent = missing(plans, ready_only=until == "ready")
+        ready = _sizes(missing(plans, ready_only=True))
+        warm = _sizes(absent, but=ready)
         at_once = max(1, min(self._jobs, len(plans)))
-        sizes = sorted((resources.checkpoint_bytes(plan.scale) for plan in absent.values()), reverse=True)
-        kept = len({plan.ready_key for plan in plans}) + at_once if self._drop else len(sizes)
-        needed = resources.Need(sum(sizes[:kept]), at_once * resources.RUN_MEMORY)
+        disk = sum(sorted(ready.values(), reverse=True)[: self._jobs + 1 if self._drop == "built" else None])
+        disk += sum(sorted(warm.values(), reverse=True)[: at_once if self._drop != "nothing" else None])
+        needed = resources.Need(disk, at_once * resources.RUN_MEMORY)
         self._board.say(f"needs {needed} ({len(absent)} checkpoints to build, {at_once} guests at once)")
         resources.require(needed, paths.checkpoints())
 
-    async def _seed(self, plan: Plan, until: Until, group: asyncio.TaskGroup) -> Path | None:
-        if plan.ready_key not in self._ready:
-            self._ready[plan.ready_key] = group.create_task(self._build_ready(plan))
-        ready = await self._ready[plan.ready_key]
-        if until == "ready":
-            return None
+    async def _point(self, plans: Sequence[Plan], until: Until) -> list[Path | None]:
+        """Those of one ready checkpoint."""
+        async with self._points:
+            built = bool(missing(plans, ready_only=True))
+            ready = await self._build_ready(plans[0])
+            if until == "ready":
+                return [None for _ in plans]
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(self._seed(plan, ready, until)) for plan in plans]
+            if built and self._drop == "built":
+                checkpoint.drop(ready)
+        return [task.result() for task in tasks]
+
+    async def _seed(self, plan: Plan, ready: Checkpoint, until: Until) -> Path | None:
         # One slot for both: the run starts while its checkpoint is still in the host's memory.
         async with self._slots:
             warm = await self._build_warm(plan, ready)
@@ -75,7 +90,7 @@ class Pipeline:
                 return None
             folder = await self._measure(plan, warm)
         self._to_database([folder])
-        if self._drop:
+        if self._drop != "nothing":
             checkpoint.drop(warm)
         return folder
 
@@ -107,3 +122,8 @@ class Pipeline:
         folder = await measure(plan, warm, job)
         job.done(f"whole: {folder.name}")
         return folder
+
+
+def _sizes(checkpoints: Mapping[str, Plan], but: Container[str] = ()) -> dict[str, int]:
+    """Bytes of each of them, by name."""
+    return {name: resources.checkpoint_bytes(plan.scale) for name, plan in checkpoints.items() if name not in but}
