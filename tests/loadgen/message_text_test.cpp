@@ -12,7 +12,7 @@ TEST(MessageText, SizesAreThoseOfTheStudy) {
     constexpr int draws = 1'000'000;
     Random random(1);
     std::map<std::size_t, double> percent;
-    for (int i = 0; i < draws; ++i) percent[draw_message_size(random)] += 100.0 / draws;
+    for (int i = 0; i < draws; ++i) percent[message_size(random.uniform())] += 100.0 / draws;
     ASSERT_EQ(percent.size(), 5u);
     EXPECT_NEAR(percent[1062], 45, 0.2);
     EXPECT_NEAR(percent[2050], 38, 0.2);

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "random.hpp"
+
 namespace s80::loadgen {
 namespace {
 
@@ -24,8 +26,8 @@ TEST(Mix, IndependentDrawsHaveTheFrequenciesOfTheirWeights) {
     const Mix mix(table1);
     Random random(1);
     Weights seen(types);
-    TransactionType type = mix.first(random);
-    for (int i = 0; i < draws; ++i) seen[type = mix.next(type, random)] += 100.0 / draws;
+    TransactionType type = mix.first(random.uniform());
+    for (int i = 0; i < draws; ++i) seen[type = mix.next(type, random.uniform())] += 100.0 / draws;
     for (std::size_t i = 0; i < types; ++i) EXPECT_NEAR(seen[i], table1[i], 0.2);
 }
 
@@ -45,8 +47,8 @@ TEST(Mix, TheChainReachesTheStationaryDistributionOfItsNormalisedRows) {
     const Mix mix(browsing);
     Random random(1);
     Weights seen(types);
-    TransactionType type = mix.first(random);
-    for (int i = 0; i < draws; ++i) seen[type = mix.next(type, random)] += 100.0 / draws;
+    TransactionType type = mix.first(random.uniform());
+    for (int i = 0; i < draws; ++i) seen[type = mix.next(type, random.uniform())] += 100.0 / draws;
     for (std::size_t i = 0; i < types; ++i) EXPECT_NEAR(seen[i], expected[i], 0.2);
     EXPECT_NEAR(seen[send], 24.5, 0.3) << "not Table 1's 21";
 }
@@ -56,7 +58,7 @@ TEST(Mix, TheFirstTransactionIsOfTheStationaryDistribution) {
     const Mix mix(browsing);
     Random random(1);
     Weights seen(types);
-    for (int i = 0; i < draws; ++i) seen[mix.first(random)] += 1.0 / draws;
+    for (int i = 0; i < draws; ++i) seen[mix.first(random.uniform())] += 1.0 / draws;
     for (std::size_t i = 0; i < types; ++i) EXPECT_NEAR(seen[i], expected[i], 0.002);
     EXPECT_NEAR(expected[send], 0.245, 0.003) << "not Table 1's 0.21";
 }
@@ -71,7 +73,7 @@ TEST(Mix, ATypeOfWeightZeroIsNeverDrawn) {
     const Distribution middle({0, 1, 0, 1, 0, 0, 0, 0, 0, 0});
     Random random(1);
     for (int i = 0; i < draws; ++i) {
-        const std::size_t drawn = middle.draw(random);
+        const std::size_t drawn = middle.draw(random.uniform());
         ASSERT_TRUE(drawn == 1 || drawn == 3);
     }
 }

@@ -29,7 +29,7 @@ void Client::begin() {
 
 double Client::first_think_ns() {
     // Exponential think times forget how long they have lasted.
-    return world.job.think_constant ? decisions_.uniform() * draw_think_ns() : draw_think_ns();
+    return world.job.think_constant ? world.deal->think() * draw_think_ns() : draw_think_ns();
 }
 
 Task Client::rest() {
@@ -38,7 +38,7 @@ Task Client::rest() {
 }
 
 TransactionType Client::draw() {
-    return std::exchange(first_, false) ? world.mix.first(decisions_) : world.mix.next(drawn_, decisions_);
+    return std::exchange(first_, false) ? world.deal->first() : world.deal->next(drawn_);
 }
 
 void Client::draw_from_seed() {
@@ -48,7 +48,7 @@ void Client::draw_from_seed() {
 
 double Client::draw_think_ns() {
     const double mean_ns = world.job.think_ms * 1e6;
-    return world.job.think_constant ? mean_ns : decisions_.exponential(mean_ns);
+    return world.job.think_constant ? mean_ns : exponential(mean_ns, world.deal->think());
 }
 
 Task Client::live(std::function<void()> logged_in) {

@@ -56,8 +56,9 @@ protected:
     virtual Traffic lasting() const { return {}; }
     void sleep_until(std::uint64_t due_ns) { world.timers.arm(think_, due_ns); }
 
-    Random decisions_;  // which transaction, and when: apart, so that their order repeats exactly
+    Random decisions_;  // a script's waits: apart, so that they do not depend on what it does
     Timer think_;
+    TransactionType drawn_ = 0;  // what the client does now or has done last
 
 private:
     Task live(std::function<void()> logged_in);
@@ -69,7 +70,6 @@ private:
 
     std::uint64_t think_begin_ns_ = 0;
     Traffic done_;  // of the connections that were done with
-    TransactionType drawn_ = 0;
     bool first_ = true;
     Task task_;
 };

@@ -34,7 +34,7 @@ Task Incoming::arrive() {
             delivery.envelope.from = outside;
             delivery.envelope.to = Accounts::address(recipient);
             delivery.envelope.message =
-                world_.text.compose(random_, outside, delivery.envelope.to, draw_message_size(random_));
+                world_.text.compose(random_, outside, delivery.envelope.to, message_size(random_.uniform()));
             ++world_.accounts.inbox(recipient);
             delivery.task = deliver(delivery);
             delivery.task.start();

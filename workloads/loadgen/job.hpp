@@ -60,11 +60,8 @@ struct Job {
 
     std::uint64_t late_ns() const { return static_cast<std::uint64_t>(late_ms * 1e6); }
 
-    /// Of nothing where scripts say what is done.
-    Mix make_mix() const {
-        if (!scripts.empty()) return {};
-        return chain ? Mix(transitions) : Mix(mix_percent);
-    }
+    /// Where no scripts say what is done.
+    Mix make_mix() const { return chain ? Mix(transitions) : Mix(mix_percent); }
 };
 
 /// Parses the text of a job. Throws Fatal that names the line's key and what it allows.

@@ -15,7 +15,8 @@ bool MailClient::can_send() const {
 Task MailClient::send_message() {
     const std::size_t recipient = world.accounts.recipient(random, world.job.messages_max);
     Envelope envelope{Accounts::address(account), Accounts::address(recipient), {}};
-    envelope.message = world.text.compose(random, envelope.from, envelope.to, draw_message_size(random));
+    const std::size_t size = message_size(world.deal->amount(drawn_));
+    envelope.message = world.text.compose(random, envelope.from, envelope.to, size);
     ++world.accounts.inbox(recipient);  // it may be there before this client hears so
     SmtpSession smtp(world.network);
     co_await smtp.deliver(world.servers.next_smtp(), envelope);

@@ -35,7 +35,7 @@ std::string date() {
 
 }  // namespace
 
-std::size_t draw_message_size(Random& random) {
+std::size_t message_size(double uniform) {
     struct Class {
         double below;
         std::size_t bytes;
@@ -43,9 +43,8 @@ std::size_t draw_message_size(Random& random) {
     // as in the mail store (workloads/mailstore/src/sizes.hpp)
     constexpr std::array<Class, 5> classes = {
         {{0.45, 1062}, {0.83, 2050}, {0.93, 5321}, {0.98, 34762}, {1.0, 139602}}};
-    const double drawn = random.uniform();
-    const auto found =
-        std::find_if(classes.begin(), classes.end(), [drawn](const Class& one) { return drawn < one.below; });
+    const auto found = std::find_if(classes.begin(), classes.end(),
+                                    [uniform](const Class& one) { return uniform < one.below; });
     return found->bytes;
 }
 

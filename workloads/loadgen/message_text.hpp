@@ -10,9 +10,9 @@
 
 namespace s80::loadgen {
 
-/// Draws the size of a message in bytes: one of the five that a study of an e-mail server states, with its
-/// share (the paper states none).
-std::size_t draw_message_size(Random& random);
+/// The size of a message in bytes, from a uniform draw: one of the five that a study of an e-mail server
+/// states, with its share (the paper states none).
+std::size_t message_size(double uniform);
 
 class MessageText {
 public:

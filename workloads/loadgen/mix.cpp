@@ -20,8 +20,8 @@ Distribution::Distribution(const Weights& weights) : cumulative_(weights.size())
     std::fill(cumulative_.begin() + static_cast<std::ptrdiff_t>(last) - 1, cumulative_.end(), 1.0);
 }
 
-TransactionType Distribution::draw(Random& random) const {
-    const auto found = std::upper_bound(cumulative_.begin(), cumulative_.end(), random.uniform());
+TransactionType Distribution::draw(double uniform) const {
+    const auto found = std::upper_bound(cumulative_.begin(), cumulative_.end(), uniform);
     return static_cast<TransactionType>(found - cumulative_.begin());
 }
 

@@ -3,9 +3,9 @@
 // (its Table 1).
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
-#include "random.hpp"
 #include "transaction_type.hpp"
 
 namespace s80::loadgen {
@@ -19,7 +19,8 @@ public:
     Distribution() = default;
     explicit Distribution(const Weights& weights);
 
-    TransactionType draw(Random& random) const;
+    /// From a uniform draw in [0, 1).
+    TransactionType draw(double uniform) const;
 
 private:
     Weights cumulative_;
@@ -30,15 +31,15 @@ Weights stationary(const std::vector<Weights>& transitions);
 
 class Mix {
 public:
-    Mix() = default;
     /// Independent draws.
     explicit Mix(const Weights& percent);
     /// A chain; its first state is drawn from its stationary distribution, so that a load is from its first
     /// transaction on what it will be in the long run.
     explicit Mix(const std::vector<Weights>& transitions);
 
-    TransactionType first(Random& random) const { return start_.draw(random); }
-    TransactionType next(TransactionType now, Random& random) const { return rows_[now].draw(random); }
+    TransactionType first(double uniform) const { return start_.draw(uniform); }
+    TransactionType next(TransactionType now, double uniform) const { return rows_[now].draw(uniform); }
+    std::size_t types() const { return rows_.size(); }
 
 private:
     Distribution start_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Random streams. Every client has its own, derived from (seed, client), so that what one client
-// draws does not depend on the others.
+// Random streams. Every client has its own, derived from (seed, client), for what it does its transactions
+// to: that does not depend on the others.
 #pragma once
 
 #include <bit>
@@ -11,6 +11,16 @@
 #include "split_mix.hpp"
 
 namespace s80::loadgen {
+
+/// In [0, 1), of the upper bits.
+inline double unit(std::uint64_t bits) {
+    return static_cast<double>(bits >> 11) * 0x1p-53;
+}
+
+/// Negative exponential, from a uniform draw.
+inline double exponential(double mean, double uniform) {
+    return -mean * std::log1p(-uniform);
+}
 
 /// xoshiro256** of Blackman and Vigna (2018), its state filled by splitmix64.
 class Random {
@@ -33,7 +43,7 @@ public:
     }
 
     /// Uniform in [0, 1).
-    double uniform() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
+    double uniform() { return unit(bits()); }
 
     /// Uniform in 0 .. n-1; n > 0 (multiply and shift: the bias is below n / 2^64).
     std::size_t below(std::size_t n) {
@@ -41,7 +51,7 @@ public:
     }
 
     /// Negative exponential.
-    double exponential(double mean) { return -mean * std::log1p(-uniform()); }
+    double exponential(double mean) { return s80::loadgen::exponential(mean, uniform()); }
 
 private:
     __extension__ using Wide = unsigned __int128;

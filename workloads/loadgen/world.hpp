@@ -13,6 +13,7 @@
 #include "accounts.hpp"
 #include "clock.hpp"
 #include "connection.hpp"
+#include "deal.hpp"
 #include "event_loop.hpp"
 #include "job.hpp"
 #include "mail_queue.hpp"
@@ -56,7 +57,7 @@ struct World {
 
     void take(const Job& new_job) {
         job = new_job;
-        mix = job.make_mix();
+        if (job.scripts.empty()) deal.emplace(job.make_mix(), job.seed);
         network.set_reply_timeout(job.reply_timeout_s);
     }
 
@@ -75,7 +76,7 @@ struct World {
     Network network{loop, clock};
     Timers timers;
     Job job;
-    Mix mix;
+    std::optional<Deal> deal;  // of the mix; empty where scripts say what is done
     Accounts accounts;
     MessageText text;
     Statistics statistics;

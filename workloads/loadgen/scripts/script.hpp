@@ -80,7 +80,7 @@ public:
     void add(std::size_t bytes, double percent);
 
     bool empty() const { return bytes_.empty(); }
-    std::size_t draw(Random& random) const { return bytes_[distribution_.draw(random)]; }
+    std::size_t draw(Random& random) const { return bytes_[distribution_.draw(random.uniform())]; }
     /// The one whose ratio to this size is nearest to 1.
     std::size_t nearest(std::size_t bytes) const;
 
