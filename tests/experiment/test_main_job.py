@@ -120,7 +120,8 @@ def test_every_instruction_has_a_class_and_an_entry(whole: Lab) -> None:
         region = Snapshots.read(folder / "snapshots.jsonl").region()
         instructions = region.total("entry_instructions")
         of = {label: region.total("entry_instructions", **{"class": label}) for label in region.header.labels["class"]}
-        assert of["session"] > max(of["delivery"], of["loadgen"]) > 0
+        # a short region may hold more of the deliveries of mail sent before it than of sessions
+        assert min(of["session"], of["delivery"]) > of["loadgen"] > 0
         assert min(of["idle"], of["kernel"]) > 0
         assert of["other"] < 0.01 * instructions
         by = {label: region.total("entry_instructions", entry=label) for label in region.header.labels["entry"]}

@@ -57,8 +57,9 @@ def test_a_disk_ends_a_request_at_a_tick_and_serves_one_at_a_time(run: Path) -> 
     assert metrics["disk_rate.writes"] > 0
     for number in range(2):
         assert 0 < metrics[f"disk_utilisation.nullb{number}"] <= 1
-    # A request that finds the disk idle ends at the next tick of 10 ms, one that has waited a tick later than the last.
-    assert 2 < metrics["disk_service_ms"] < 12
+    # A request that finds the disk idle ends at the next tick, one that has waited a tick later than the last. Ticks
+    # are the run's own: the load of this short one changes faster than they are kept to their rate.
+    assert 0.2 < metrics["disk_service_ms"] / 1000 * metrics["tick_hz"] < 1.2
     assert metrics["disk_response_ms"] >= metrics["disk_service_ms"] * 0.9
 
 
@@ -96,8 +97,8 @@ def measured(disks: Lab, dma: bool, folder: Path) -> Delta:
 
 
 def test_a_disk_that_accesses_memory_by_itself_takes_no_misses(disks: Lab, run: Path, tmp_path: Path) -> None:
-    """What hands requests over are threads of the kernel, which do little else; a processor that copies a written page
-    misses it, and stores to the disk's own pages."""
+    """What hands requests over are threads of the kernel, which do little else but clear up behind the programs that
+    deliver; a processor that copies a written page misses it, and stores to the disk's own pages."""
     del run  # it has made the checkpoint
     copied, by_itself = (measured(disks, dma, tmp_path / f"dma-{dma}") for dma in (False, True))
 
@@ -106,7 +107,7 @@ def test_a_disk_that_accesses_memory_by_itself_takes_no_misses(disks: Lab, run: 
         return 1000 * region.total("l2_misses", kind=kind, **of) / region.total("instructions", **of)
 
     assert copied.guest["disk.writes"] > 0 and by_itself.guest["disk.writes"] > 0
-    assert a_thousand(by_itself, "store") < a_thousand(copied, "store") / 2
+    assert a_thousand(by_itself, "store") < a_thousand(copied, "store") * 0.75
     assert a_thousand(by_itself, "load") < a_thousand(copied, "load")
 
 

@@ -142,6 +142,7 @@ TEST(MailQueue, LooksEachFiftyMillisecondsOfTheRegionAndAtItsEnds) {
     log.by_program("PermFail");
     queue.begin_region(2'020 * ms);
     EXPECT_EQ(queue.begin(), 8u);
+    EXPECT_EQ(queue.accepted(), 0u);
     log.by_program("Ok");
     queue.look_by_turns(2'049 * ms);
     EXPECT_EQ(queue.looks(), 1u);
@@ -154,6 +155,7 @@ TEST(MailQueue, LooksEachFiftyMillisecondsOfTheRegionAndAtItsEnds) {
     queue.end_region();
     EXPECT_EQ(queue.looks(), 4u);
     EXPECT_EQ(queue.length(), 8u);
+    EXPECT_EQ(queue.accepted(), 2u);
     EXPECT_DOUBLE_EQ(queue.mean(), (8 + 7 + 6 + 8) / 4.0);
     EXPECT_EQ(queue.counts().refused, 1u);  // before the region, too
 }

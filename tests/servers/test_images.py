@@ -25,6 +25,8 @@ WORKLOADS = {"imap": "imape", "pop3": "pop3", "web": "web", "web-plain": "websto
 WITHOUT_MAIL = ("web", "web-plain", "route", "rtp")
 # The warehouse application's image is ten times as large; tests/loadgen/test_jbb.py has it on the host's own Java.
 SERVED = [(name, protocol) for name in server_names() for protocol in load_server(name).serves if protocol in WORKLOADS]
+# Whose mail is delivered by something else than Dovecot's LMTP.
+OTHERS = ("courier", "cyrus", "dovecot-one", "uw")
 NO_ERRORS = {"protocol": 0, "connection": 0, "missing": 0, "smtp": 0}
 
 
@@ -37,7 +39,10 @@ def root() -> Iterator[Path]:
 
 
 def image_of(server: Server) -> Path:
-    """Its own image, or that of the server that it has its packages and programs from."""
+    """Its own image, or that of the server that it has its packages and programs from. Skips where one is not built."""
+    for program, needs in server.programs.items():
+        if not (paths.BIN / program).is_file():
+            pytest.skip(f"{program} is not built: it needs {needs}")
     parts = reversed(tuple(server.parts.items()))
     last = next(name for name, part in parts if part.packages or part.keep or part.programs)
     base = last if last in server_names() else server.name
@@ -54,9 +59,6 @@ def image_of(server: Server) -> Path:
 @pytest.mark.parametrize(("name", "protocol"), SERVED)
 def test_every_type_of_transaction_is_good(name: str, protocol: str, root: Path) -> None:
     server = load_server(name)
-    for program, needs in server.programs.items():
-        if not (paths.BIN / program).is_file():
-            pytest.skip(f"{program} is not built: it needs {needs}")
     workload = load_workload(WORKLOADS[protocol])
     shares = expected_mix(workload)
     equally = {name: 10.0 if protocol == "route" or share else 0.0 for name, share in shares.items()}
@@ -75,6 +77,23 @@ def test_every_type_of_transaction_is_good(name: str, protocol: str, root: Path)
         queue = result["mail_queue"]
         assert queue["accepted"] > 0
         assert (queue["put_off"], queue["refused"]) == (0, 0), served.said
+
+
+@pytest.mark.parametrize("name", ("dovecot", *OTHERS))
+def test_a_message_is_delivered_when_it_comes(name: str, root: Path) -> None:
+    """One client sends ten a second. A transport that polled for them once a second would have five of them waiting."""
+    server = load_server(name)
+    workload = load_workload("imapb")
+    sends = {name: 100.0 if name == "SEND" else 0.0 for name in expected_mix(workload)}
+    workload = workload.model_copy(update={"driver": "independent", "mix_percent": sends})
+    job = job_text(workload, clients=1, users=12, seed=1, think_ms=100, warmup_s=1, measure_s=3)
+    served = serve(server, image_of(server), root, job)
+    result = served.result()
+    assert (result["errors"], served.code) == (NO_ERRORS, 0), served.said
+    queue = result["mail_queue"]
+    assert queue["accepted_in_region"] > 5
+    assert (queue["put_off"], queue["refused"]) == (0, 0)
+    assert queue["mean"] < 2
 
 
 @pytest.mark.parametrize(

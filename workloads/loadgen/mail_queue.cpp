@@ -102,6 +102,7 @@ void MailQueue::begin_region(std::uint64_t now_ns) {
     looks_ = sum_ = 0;
     look_in_region();
     begin_ = length();
+    accepted_before_ = counts_.accepted;
 }
 
 void MailQueue::end_region() {

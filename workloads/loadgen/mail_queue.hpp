@@ -43,6 +43,7 @@ public:
     std::uint64_t looks() const { return looks_; }
     double mean() const;
     std::uint64_t begin() const { return begin_; }
+    std::uint64_t accepted() const { return counts_.accepted - accepted_before_; }
 
 private:
     void look_in_region();
@@ -55,6 +56,7 @@ private:
     std::uint64_t looks_ = 0;
     std::uint64_t sum_ = 0;
     std::uint64_t begin_ = 0;
+    std::uint64_t accepted_before_ = 0;
 };
 
 }  // namespace s80::loadgen

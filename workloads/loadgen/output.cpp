@@ -147,6 +147,7 @@ std::string mail_queue(const MailQueue& queue) {
     field(object, "mean", number(queue.mean()));
     field(object, "begin", number(queue.begin()));
     field(object, "end", number(queue.length()));
+    field(object, "accepted_in_region", number(queue.accepted()));
     field(object, "accepted", number(counts.accepted));
     field(object, "delivered", number(counts.delivered));
     field(object, "put_off", number(counts.put_off));

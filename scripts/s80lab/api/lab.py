@@ -84,8 +84,8 @@ class Lab:
     def reference(self, name: str = "small") -> Runs:
         """The runs behind a reference result that comes with s80lab (results/reference).
 
-        >>> lab.reference("small").frame("l2_mpki.all")["seed"].to_list()
-        [1, 2, 3, 1, 2, 3]
+        >>> lab.reference("small").frame("l2_mpki.all")["seed"].to_list()[:3]
+        [1, 2, 3]
         """
         found = sorted((paths.REFERENCE / name / "runs").glob("*/manifest.json"))
         if not found:

@@ -93,7 +93,8 @@ class Phases(Strict):
     each client thinks once and is served once), by what the warm-up says of instructions a transaction.
     window: a statistics window; settling needs nine of them. skip: between the checkpoint and the measured region.
     clients: else the experiment's, else one a user. think_ms, think: mean and distribution of the think times, else the
-    workload's.
+    workload's. mail_may_wait: the load is meant to be more than is delivered; else a run whose mail piles up is no
+    result.
     """
 
     warmup_min: PositiveInt
@@ -106,6 +107,7 @@ class Phases(Strict):
     clients: PositiveInt | None = None
     think_ms: NonNegativeInt | None = None
     think: Literal["exponential", "constant"] | None = None
+    mail_may_wait: bool = False
 
     @model_validator(mode="after")
     def _order(self) -> Self:

@@ -252,6 +252,7 @@ def finish(plan: Plan, start: Checkpoint, run_id: str, inputs: Inputs, timing: T
         "mips": round(region.instructions / region_s / 1e6, 2),
         "inputs": inputs,
         "drift_points": plan.phases.drift_points,
+        "mail_may_wait": plan.phases.mail_may_wait,
         "warm_snapshots": WARM_SNAPSHOTS if (folder / WARM_SNAPSHOTS).is_file() else None,
         "checkpoint": start.manifest.name,
         "identities": identities,

@@ -335,10 +335,12 @@ SECTIONS: tuple[Section, ...] = (
             Entry("mean of the region", "mail_queue.mean", TWO, head="envelopes in the mail transport's queue"),
             Entry("when the region begins", "mail_queue.begin", WHOLE),
             Entry("when it ends", "mail_queue.end", WHOLE),
+            Entry("accepted in the region", "mail_queue.accepted", WHOLE),
             Entry("deliveries put off or refused", "mail_put_off", WHOLE),
         ),
         "An envelope is a message to one recipient. A queue that is much longer at the end than at the begin is that "
-        "of a server that does not keep up: its mean goes with the region's length.",
+        "of a server that does not keep up: its mean goes with the region's length. Where the load is not meant to be "
+        "more than is delivered, such a run is no result.",
     ),
     Section(
         "Streams",

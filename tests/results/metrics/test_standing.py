@@ -52,6 +52,27 @@ def test_a_mail_transport_that_puts_off_or_refuses_makes_it_none(failed: int | N
     assert found.reasons == (("the mail transport put off or refused 3 of its deliveries",) if failed else ())
 
 
+@pytest.mark.parametrize(
+    ("accepted", "begin", "end", "grew"),
+    [
+        (None, 10, 900, False),  # not counted by an older load generator
+        (0, 0, 0, False),
+        (16, 3, 11, False),  # chance: twice the square root
+        (16, 3, 12, True),
+        (400, 50, 150, False),  # a quarter
+        (400, 50, 151, True),
+        (45, 151, 188, True),
+        (45, 188, 151, False),
+    ],
+)
+def test_mail_that_piles_up_makes_it_none(accepted: int | None, begin: int, end: int, grew: bool) -> None:
+    queue = {"mail_queue.begin": begin, "mail_queue.end": end, "mail_queue.accepted": accepted}
+    metrics = {"client_cycles": 4.0, "interactive_law": 1.0, **queue}
+    said = f"mail piles up: {accepted} messages to a recipient came in and {end - begin} more wait than before"
+    assert standing(metrics, WARM).reasons == ((said,) if grew else ())
+    assert standing(metrics, WARM, mail_may_wait=True).reasons == ()
+
+
 def test_where_there_are_no_clients_the_caches_alone_are_judged() -> None:
     assert standing({"client_cycles": None, "interactive_law": None}, WARM).verdict == "result"
 

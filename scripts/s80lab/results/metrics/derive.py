@@ -73,8 +73,10 @@ def stats(
     warm: Snapshots | None,
     wanted: Mapping[str, Any] | None = None,
     drift_limit: float = ALLOWED_DRIFT_POINTS,
+    mail_may_wait: bool = False,
 ) -> dict[str, Any]:
-    """The content of stats.json. wanted: the machine file's keys of [guest]; drift_limit: of a warm-up, in points."""
+    """The content of stats.json. wanted: the machine file's keys of [guest]; drift_limit: of a warm-up, in points;
+    mail_may_wait: as `standing` takes it."""
     region = run.region()
     windows = curve(run, warm)
     metrics = compute(run, load, wanted)
@@ -89,7 +91,7 @@ def stats(
         "batches": {name: None if found is None else found.record() for name, found in batches.items()},
         "windows": [window.record() for window in windows],
         "warmup": asdict(warmup),
-        "standing": asdict(standing(metrics, warmup)),
+        "standing": asdict(standing(metrics, warmup, mail_may_wait=mail_may_wait)),
     }
 
 
@@ -104,7 +106,7 @@ def write_stats(
     run_dir: Path, *, inputs: Mapping[str, str] | None = None, warm_snapshots: Path | None = None
 ) -> dict[str, Any]:
     """See the module's text. Raises UserError when a file is missing or not whole."""
-    drift_limit = ALLOWED_DRIFT_POINTS
+    drift_limit, mail_may_wait = ALLOWED_DRIFT_POINTS, False
     if inputs is not None:
         load: Mapping[str, Any] | None = read_transactions(run_dir / "transactions.json")
     else:
@@ -112,11 +114,12 @@ def write_stats(
         load = read_load(run_dir, manifest)
         inputs = dict(manifest["inputs"])
         drift_limit = float(manifest.get("drift_points", drift_limit))
+        mail_may_wait = bool(manifest.get("mail_may_wait", mail_may_wait))
         if warm_snapshots is None and manifest.get("warm_snapshots"):
             warm_snapshots = run_dir / manifest["warm_snapshots"]
     run = Snapshots.read(run_dir / "snapshots.jsonl")
     warm = None if warm_snapshots is None else Snapshots.read(warm_snapshots)
-    result = stats(run, load, inputs, warm, read_wanted(run_dir), drift_limit)
+    result = stats(run, load, inputs, warm, read_wanted(run_dir), drift_limit, mail_may_wait)
     target = run_dir / "stats.json"
     partial = run_dir / "stats.json.partial"
     partial.write_text(render(result), encoding="utf-8")

@@ -14,13 +14,16 @@ from s80lab.results.metrics.registry import Measurement, Value, metric
     "mail_queue",
     "envelopes",
     "the mail transport's queue, messages x recipients that it has accepted and not delivered yet: mean of the region, "
-    "at its begin and at its end",
-    "mail_queue.mean, .begin, .end, on the load generator's side",
+    "at its begin and at its end; accepted: those that came in the region",
+    "mail_queue.mean, .begin, .end, .accepted_in_region, on the load generator's side",
     of_load=True,
 )
 def _mail_queue(m: Measurement) -> Value:
     queue = m.load.get("mail_queue")
-    return {} if queue is None else {at: queue[at] for at in ("mean", "begin", "end")}
+    if queue is None:
+        return {}
+    accepted = {"accepted": queue["accepted_in_region"]} if "accepted_in_region" in queue else {}
+    return {at: queue[at] for at in ("mean", "begin", "end")} | accepted
 
 
 @metric(

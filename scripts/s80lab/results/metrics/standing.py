@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Whether a run's numbers may stand as a result, and the shares that a run is summed up by.
 
-A run is no result where its caches were not warm, where it measured less than three client cycles (a cycle is the time
-in which each client thinks once and is served once), where the load's interactive law is off by more than 5%, where
-the region began with clients that had not finished a transaction since all began together, where most passes of an
-open script found no client free: it was a closed one then, and its rate is not the one that is stated, or where the
+A run is no result where its caches were not warm, where it measured less than three client cycles (a cycle is the
+time in which each client thinks once and is served once), where the load's interactive law is off by more than 5%,
+where the region began with clients that had not finished a transaction since all began together, where most passes of
+an open script found no client free: it was a closed one then, and its rate is not the one that is stated, where the
 mail transport did not deliver what it had accepted when it tried to, in the region or before it: such mail comes
-seconds later, as a load that nobody asked for, or never. Such a run is reported, says so first, and is left out of the
-means over seeds. Of replays and gem5's runs, which have no clients' side, the caches alone are judged.
+seconds later, as a load that nobody asked for, or never, or where its queue grew in the region as it does not by
+chance: then the work of delivering what the clients sent is not in the region. Such a run is reported, says so first,
+and is left out of the means over seeds. Of replays and gem5's runs, which have no clients' side, the caches alone are
+judged.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import sqrt
 from typing import Any, Literal
 
 from s80lab.results.metrics.batches import Batches, batches
@@ -24,6 +27,9 @@ from s80lab.results.snapshots import Delta, Snapshots, without
 FEWEST_CYCLES = 3.0
 ALLOWED_LAW_ERROR = 0.05
 ALLOWED_QUEUED = 0.5
+ALLOWED_MAIL_LEFT = 0.25
+"""Of the mail that was accepted in the region: by how much of it the transport's queue may grow. Of little mail a queue
+grows by more by chance: twice the standard deviation of as many independent arrivals is allowed."""
 
 RESULT, NO_RESULT = "result", "not a result"
 
@@ -42,8 +48,9 @@ class Standing:
     reasons: tuple[str, ...]
 
 
-def standing(metrics: Mapping[str, float | int | None], warmup: WarmUp) -> Standing:
-    """The verdict from the run's metrics and that on its warm-up."""
+def standing(metrics: Mapping[str, float | int | None], warmup: WarmUp, *, mail_may_wait: bool = False) -> Standing:
+    """The verdict from the run's metrics and that on its warm-up. mail_may_wait: the load is meant to be more than is
+    delivered, so the mail transport's queue may grow."""
     reasons = [] if warmup.verdict == "warm" else [f"not warm ({'; '.join(warmup.reasons)})"]
     cycles, law = metrics.get("client_cycles"), metrics.get("interactive_law")
     if cycles is not None and cycles < FEWEST_CYCLES:
@@ -56,7 +63,16 @@ def standing(metrics: Mapping[str, float | int | None], warmup: WarmUp) -> Stand
             reasons.append(f"{100 * value:.0f}% of the passes of {script} found no client free when they arrived")
     if failed := metrics.get("mail_put_off"):
         reasons.append(f"the mail transport put off or refused {failed} of its deliveries")
+    accepted, left = metrics.get("mail_queue.accepted"), _left(metrics)
+    if accepted and not mail_may_wait and left > max(ALLOWED_MAIL_LEFT * accepted, 2 * sqrt(accepted)):
+        reasons.append(f"mail piles up: {accepted} messages to a recipient came in and {left} more wait than before")
     return Standing("not a result" if reasons else "result", tuple(reasons))
+
+
+def _left(metrics: Mapping[str, float | int | None]) -> int:
+    """Envelopes by which the mail transport's queue grew in the region."""
+    begin, end = metrics.get("mail_queue.begin"), metrics.get("mail_queue.end")
+    return int((end or 0) - (begin or 0))
 
 
 def standing_of(stats: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:

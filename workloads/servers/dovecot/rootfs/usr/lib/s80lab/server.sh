@@ -10,6 +10,7 @@ server_prepare() {
     for login in /usr/lib/dovecot/*-login; do
         printf 'service %s {\n  process_min_avail = %s\n  process_limit = %s\n}\n' "${login##*/}" "$cpus" "$cpus"
     done > /run/s80lab/cores.conf
+    printf 'service lmtp {\n  process_min_avail = %s\n}\n' "$cpus" >> /run/s80lab/cores.conf
     ! grep -qs '^mail_location = [sm]dbox:' /etc/dovecot/variant.conf || convert_mail
 }
 
