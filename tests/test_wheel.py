@@ -13,6 +13,7 @@ import pytest
 from tests.lab import LIMIT_S, Lab
 
 from s80lab.base import paths
+from s80lab.base.folder import read_manifest
 from s80lab.base.staging import held
 
 RUNS = "imapb-tiny-s1-*"
@@ -84,7 +85,8 @@ def test_python_reads_what_comes_with_it(installed: Installed) -> None:
     done = subprocess.run(
         python, cwd=installed.lab, env=installed.environment(), capture_output=True, text=True, timeout=LIMIT_S
     )
-    assert done.stdout == "[1, 2, 3, 1, 2, 3]\n", done.stderr
+    there = [read_manifest(folder)["seed"] for folder in sorted((paths.REFERENCE / "small" / "runs").iterdir())]
+    assert done.stdout == f"{there}\n", done.stderr
 
 
 def test_a_protocol_of_the_lab_is_found_and_proven(installed: Installed) -> None:
