@@ -40,13 +40,13 @@ def reproduce_command(
     """The figures of the paper and the tables of the other studies, measured here: what is lacking is run, and one page
     sets all beside their words. Interrupted and started again it goes on."""
     chosen = load_figures(figures or [])
-    run = [figure for figure in chosen if not figure.coherence]
+    run = [figure for figure in chosen if figure.run]
     plans = _plans(run, Options(scale=scale, seeds=parse_seeds(seeds))) if run else []
     folders: dict[str, list[Path]] = {}
     for plan, folder in zip(plans, run_pipeline(plans, jobs, False, "run", drop="built"), strict=True):
         folders.setdefault(plan.name, []).append(folder)
     shown = [
-        show_figure(figure, measured_runs(figure.experiments, scale) if figure.coherence else folders)
+        show_figure(figure, folders if figure.run else measured_runs(figure.experiments, scale))
         for figure in chosen
     ]
     name = "-".join(["reproduce", *(figures or []), *([scale] if scale else [])])

@@ -31,9 +31,9 @@ class Ratio(Strict):
 
 class FigureOf(Strict):
     """One figure of the paper. pictures: of a report over the experiments' runs; profile: the functions of their first
-    seed; claims: identifiers in results/paper/claims.tsv; ratios: of a sweep. coherence: one table over whatever runs
-    of the experiments there are, on any server; nothing is run for it. study: another study than the paper, in
-    results/paper, whose own tables are set beside the runs."""
+    seed; claims: identifiers in results/paper/claims.tsv; ratios: of a sweep. coherence: one table over the experiments'
+    workloads and servers; run: what they lack is run, else whatever runs of them there are, on any server. study:
+    another study than the paper, in results/paper, whose own tables are set beside the runs."""
 
     name: str
     title: str
@@ -44,6 +44,7 @@ class FigureOf(Strict):
     claims: list[str] = Field(default_factory=list)
     ratios: list[Ratio] = Field(default_factory=list)
     coherence: bool = False
+    run: bool = True
     study: str = ""
 
     @property
