@@ -14,7 +14,7 @@ import pytest
 from rich.console import Console
 
 from s80lab.base.progress import Board
-from s80lab.config.experiment import load_scale
+from s80lab.config.experiment import Phases, load_scale
 from s80lab.experiment import checkpoint, resources
 from s80lab.experiment import stages as experiment_pipeline
 from s80lab.experiment.plan import Plan
@@ -24,6 +24,7 @@ from s80lab.experiment.stages import Drop, Pipeline, Until
 def plans(seeds: Sequence[int], points: Sequence[str] = ("",)) -> list[Plan]:
     """Of each point of a sweep, which has a ready guest of its own."""
     scale = load_scale("tiny")
+    phases = Phases(warmup_min=9, warmup_max=9, window=1, measure=1)
     return [
         cast(
             Plan,
@@ -32,6 +33,7 @@ def plans(seeds: Sequence[int], points: Sequence[str] = ("",)) -> list[Plan]:
                 varied={},
                 seed=seed,
                 scale=scale,
+                phases=phases,
                 ready_name=f"ready{point}",
                 ready_key=f"key{point}",
                 warm_name=f"warm{point}-{seed}",
@@ -63,7 +65,8 @@ class Stages:
     def run(
         self, seeds: Sequence[int], jobs: int = 2, until: Until = "run", points: Sequence[str] = ("",), **options: Any
     ) -> list[Path]:
-        board = Board(Console(file=io.StringIO()))
+        self.said = io.StringIO()
+        board = Board(Console(file=self.said))
         return asyncio.run(Pipeline(board, jobs, **options).go(plans(seeds, points), until))
 
     def drop(self, one: Any) -> None:
@@ -114,6 +117,14 @@ def test_a_run_starts_as_soon_as_its_checkpoint_is_there(stages: Stages) -> None
     """Not after the other seeds' warm-ups, which wait for a core."""
     stages.run([1, 2], jobs=1)
     assert stages.log == ["ready", "warm 1", "run 1", "warm 2", "run 2"]
+
+
+def test_how_many_runs_are_whole_is_said_as_they_are(stages: Stages) -> None:
+    stages.whole = {1: Path("old-1")}
+    stages.run([1, 2, 3, 4], jobs=1)
+    said = [line for line in stages.said.getvalue().splitlines() if "runs whole" in line]
+    assert [line.split("] ")[1].split(",")[0] for line in said] == ["1 of 3 runs whole", "2 of 3 runs whole"]
+    assert all(line.endswith("left") for line in said)
 
 
 def test_what_is_whole_is_taken_and_needs_no_guest(stages: Stages) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
@@ -55,6 +56,28 @@ class Job:
     def drop(self) -> None:
         """Ends the line without a remark."""
         self._board.remove(self._task)
+
+
+class Tally:
+    """How many of several jobs are over and how long the others will take: as long for their cost, in any unit, as
+    those did. Nothing is said of one alone."""
+
+    def __init__(self, board: Board, what: str, costs: Sequence[float]) -> None:
+        self._board = board
+        self._what = what
+        self._jobs = len(costs)
+        self._cost = sum(costs)
+        self._over = 0
+        self._paid = 0.0
+        self._began = time.monotonic()
+
+    def over(self, cost: float) -> None:
+        """One more; cost: its own."""
+        self._over += 1
+        self._paid += cost
+        left = (time.monotonic() - self._began) * (self._cost - self._paid) / self._paid
+        if self._over < self._jobs:
+            self._board.say(f"{self._over} of {self._jobs} {self._what}, about {clock(left)} left")
 
 
 class Board:

@@ -46,8 +46,7 @@ def reproduce_command(
     for plan, folder in zip(plans, run_pipeline(plans, jobs, False, "run", drop="built"), strict=True):
         folders.setdefault(plan.name, []).append(folder)
     shown = [
-        show_figure(figure, folders if figure.run else measured_runs(figure.experiments, scale))
-        for figure in chosen
+        show_figure(figure, folders if figure.run else measured_runs(figure.experiments, scale)) for figure in chosen
     ]
     name = "-".join(["reproduce", *(figures or []), *([scale] if scale else [])])
     page = write_page(shown, paths.results() / "reports" / name)

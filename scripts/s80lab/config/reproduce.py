@@ -31,8 +31,8 @@ class Ratio(Strict):
 
 class FigureOf(Strict):
     """One figure of the paper. pictures: of a report over the experiments' runs; profile: the functions of their first
-    seed; claims: identifiers in results/paper/claims.tsv; ratios: of a sweep. coherence: one table over the experiments'
-    workloads and servers; run: what they lack is run, else whatever runs of them there are, on any server. study:
+    seed; claims: identifiers in results/paper/claims.tsv; ratios: of a sweep. coherence: one table over their
+    workloads and servers. run: what they lack is run; else what there is of them is shown, on any server. study:
     another study than the paper, in results/paper, whose own tables are set beside the runs."""
 
     name: str

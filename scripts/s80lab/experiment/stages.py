@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from s80lab.base import host, paths
-from s80lab.base.progress import Board
+from s80lab.base.progress import Board, Tally
 from s80lab.base.staging import tidy
 from s80lab.experiment import checkpoint, resources
 from s80lab.experiment.checkpoint import Checkpoint
@@ -40,6 +40,7 @@ class Pipeline:
         self._drop = drop
         self._enter = enter
         self._points = asyncio.Semaphore(self._jobs + 1)  # one is built while the guests of others run
+        self._tally = Tally(board, "runs whole", [])
 
     async def go(self, plans: Sequence[Plan], until: Until = "run") -> list[Path]:
         """Runs the experiments up to a stage; the folders of all measured runs (none before the last stage)."""
@@ -49,6 +50,7 @@ class Pipeline:
         lacking = [plan for plan, folder in zip(plans, whole, strict=True) if folder is None]
         if lacking:
             self._check_needs(lacking, until)
+        self._tally = Tally(self._board, "runs whole", [_cost(plan) for plan in lacking])
         points: dict[str, list[Plan]] = {}
         for plan in lacking:
             points.setdefault(plan.ready_key, []).append(plan)
@@ -90,6 +92,7 @@ class Pipeline:
                 return None
             folder = await self._measure(plan, warm)
         self._to_database([folder])
+        self._tally.over(_cost(plan))
         if self._drop != "nothing":
             checkpoint.drop(warm)
         return folder
@@ -122,6 +125,10 @@ class Pipeline:
         folder = await measure(plan, warm, job)
         job.done(f"whole: {folder.name}")
         return folder
+
+
+def _cost(plan: Plan) -> float:
+    return resources.run_cost(plan.phases, plan.scale).core_s
 
 
 def _sizes(checkpoints: Mapping[str, Plan], but: Container[str] = ()) -> dict[str, int]:
