@@ -293,6 +293,7 @@ SECTIONS: tuple[Section, ...] = (
             Entry("utilisation of the server's processors", "server_utilisation", PERCENT),
             Entry("cores busy for over half of the time", "busy_cores", ONE),
             Entry("interactive law", "interactive_law", THREE),
+            Entry("what chance makes of it (standard deviation)", "interactive_law_chance", THREE),
             Entry("Little's law by transactions that ended", "little_law", THREE),
             Entry("utilisation law", "utilisation_law", THREE),
             Entry("modelled seconds", "modelled_s", TWO),

@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+from math import sqrt
+from random import Random
+from statistics import mean, stdev
+
 import pytest
 
 from s80lab.results.metrics.derive import REGISTRY
@@ -30,6 +34,12 @@ def test_limits(cycles: float, law: float, reasons: tuple[str, ...]) -> None:
     found = standing({"client_cycles": cycles, "interactive_law": law}, WARM)
     assert found.reasons == reasons
     assert found.verdict == ("not a result" if reasons else "result")
+
+
+@pytest.mark.parametrize(("chance", "result"), [(None, False), (0.0, False), (0.039, False), (0.041, True)])
+def test_what_chance_makes_of_the_law_is_allowed(chance: float | None, result: bool) -> None:
+    found = standing({"client_cycles": 6.0, "interactive_law": 1.08, "interactive_law_chance": chance}, WARM)
+    assert (found.verdict == "result") == result
 
 
 def test_a_run_that_is_not_warm_is_none() -> None:
@@ -98,6 +108,42 @@ def law(think_ns: float, job_ms: float, name: str = "interactive_law") -> object
 def test_the_law_takes_the_regions_own_think_time_and_the_jobs_where_none_ended() -> None:
     assert law(think_ns=1.5e9, job_ms=9000) == pytest.approx(1)
     assert law(think_ns=0, job_ms=1500) == pytest.approx(1)
+
+
+def visits(random: Random, clients: int, seconds: float) -> dict[str, object]:
+    """What the load generator says of clients that only think, for a second on average, as seen in a region that begins
+    at any moment."""
+    ended: list[float] = []
+    for _ in range(clients):
+        at = -20.0
+        while at < seconds:
+            thought = random.expovariate(1.0)
+            at += thought
+            if 0 <= at < seconds:
+                ended.append(thought)
+    return {
+        "clients": clients,
+        "think_ms": 1000,
+        "region": {"begin_ns": 0, "end_ns": int(seconds * 1e9)},
+        "transactions": {"VIEW": {"count": len(ended)}},
+        "totals": {"in_flight_mean": 0, "think_ns_mean": sum(ended) / len(ended) * 1e9},
+    }
+
+
+@pytest.mark.parametrize(("clients", "seconds"), [(20, 6.0), (20, 12.0), (80, 6.0)])
+def test_cut_off_think_times_scatter_the_law_by_as_much_as_is_said(clients: int, seconds: float) -> None:
+    random = Random(1)
+    loads = [visits(random, clients, seconds) for _ in range(1000)]
+    seen = [_of(load, "interactive_law") for load in loads]
+    said = mean(_of(load, "interactive_law_chance") for load in loads)
+    assert mean(seen) == pytest.approx(1, abs=3 * said / sqrt(len(loads)))
+    assert stdev(seen) == pytest.approx(said, rel=0.15)
+
+
+def _of(load: dict[str, object], name: str) -> float:
+    value = REGISTRY[name].compute(Measurement(None, load))  # type: ignore[arg-type]
+    assert isinstance(value, float)
+    return value
 
 
 def test_what_the_region_cuts_off_is_littles_law_alone() -> None:

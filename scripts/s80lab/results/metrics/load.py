@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from math import sqrt
 
 from s80lab.base.histogram import quantile
 from s80lab.results.metrics.registry import Measurement, Value, metric, ratio
@@ -142,9 +143,24 @@ def _instructions_per_transaction(m: Measurement) -> Value:
     of_load=True,
 )
 def _interactive_law(m: Measurement) -> Value:
-    totals = m.load["totals"]
-    think_ns = float(totals["think_ns_mean"]) or float(m.load["think_ms"]) * 1e6
-    return ratio(float(totals["in_flight_mean"]) + _throughput(m) * think_ns / 1e9, m.load["clients"])
+    return ratio(float(m.load["totals"]["in_flight_mean"]) + _throughput(m) * _think_ns(m) / 1e9, m.load["clients"])
+
+
+def _think_ns(m: Measurement) -> float:
+    return float(m.load["totals"]["think_ns_mean"]) or float(m.load["think_ms"]) * 1e6
+
+
+@metric(
+    "interactive_law_chance",
+    "ratio",
+    "standard deviation of interactive_law that the think times make which the region's two ends cut off: those of the "
+    "clients that think then, as long as exponential ones have lasted at any moment; of constant ones it is a third",
+    "sqrt(2 x (clients - in_flight_mean)) x think_ns_mean / region length / clients",
+    of_load=True,
+)
+def _interactive_law_chance(m: Measurement) -> Value:
+    thinking = max(m.load["clients"] - float(m.load["totals"]["in_flight_mean"]), 0.0)
+    return ratio(sqrt(2 * thinking) * _think_ns(m) / 1e9 / load_seconds(m), m.load["clients"])
 
 
 @metric(

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Whether a run's numbers may stand as a result, and the shares that a run is summed up by.
 
-A run is no result where its caches were not warm, where it measured less than three client cycles (a cycle is the
-time in which each client thinks once and is served once), where the load's interactive law is off by more than 5%,
-where the region began with clients that had not finished a transaction since all began together, where most passes of
-an open script found no client free: it was a closed one then, and its rate is not the one that is stated, where the
-mail transport did not deliver what it had accepted when it tried to, in the region or before it: such mail comes
-seconds later, as a load that nobody asked for, or never, or where its queue grew in the region as it does not by
-chance: then the work of delivering what the clients sent is not in the region. Such a run is reported, says so first,
-and is left out of the means over seeds. Of replays and gem5's runs, which have no clients' side, the caches alone are
-judged.
+A run is no result where its caches were not warm, where it measured less than three client cycles (a cycle is the time
+in which each client thinks once and is served once), where the load's interactive law is off by more than 5% and by
+more than chance makes, where the region began with clients that had not finished a transaction since all began
+together, where most passes of an open script found no client free: it was a closed one then, and its rate is not the
+one that is stated, where the mail transport did not deliver what it had accepted when it tried to, in the region or
+before it: such mail comes seconds later, as a load that nobody asked for, or never, or where its queue grew in the
+region as it does not by chance: then the work of delivering what the clients sent is not in the region. Such a run is
+reported, says so first, and is left out of the means over seeds. Of replays and gem5's runs, which have no clients'
+side, the caches alone are judged.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from s80lab.results.snapshots import Delta, Snapshots, without
 
 FEWEST_CYCLES = 3.0
 ALLOWED_LAW_ERROR = 0.05
+"""Few clients that are away for most of a short region make more by chance: twice its standard deviation is allowed."""
 ALLOWED_QUEUED = 0.5
 ALLOWED_MAIL_LEFT = 0.25
 """Of the mail that was accepted in the region: by how much of it the transport's queue may grow. Of little mail a queue
@@ -55,7 +56,8 @@ def standing(metrics: Mapping[str, float | int | None], warmup: WarmUp, *, mail_
     cycles, law = metrics.get("client_cycles"), metrics.get("interactive_law")
     if cycles is not None and cycles < FEWEST_CYCLES:
         reasons.append(f"{cycles:.2f} client cycles measured, {FEWEST_CYCLES:g} are needed")
-    if law is not None and abs(law - 1) > ALLOWED_LAW_ERROR:
+    chance = metrics.get("interactive_law_chance") or 0.0
+    if law is not None and abs(law - 1) > max(ALLOWED_LAW_ERROR, 2 * chance):
         reasons.append(f"the interactive law is off by {100 * (law - 1):+.1f}%")
     for name, value in metrics.items():
         if name.startswith("queued_share.") and value is not None and value > ALLOWED_QUEUED:
