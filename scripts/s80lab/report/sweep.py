@@ -86,7 +86,7 @@ def write_sweep(name: str, groups: Sequence[Group], metrics: Sequence[str], fold
         picture = _picture(groups, figure, "curves")
         pngs = {picture.name: png(figure)}
     first = groups[0].runs[0].manifest
-    grid = "; ".join(f"{axis.key} = {', '.join(axis.values)}" for axis in _axes(groups))
+    grid = "; ".join(f"{axis.key} = {', '.join(axis.values)}" for axis in _all_axes(groups))
     page = render(
         name,
         f"{len(groups)} points: {grid}. Engine {first['engine']}, scale {first['scale']}. Times are the modelled "
@@ -125,7 +125,7 @@ def ratio_table(groups: Sequence[Group], ratios: Sequence[Ratio]) -> Table:
             if values[place] != ratio.at or below is None:
                 continue
             rest = row_label([*axes[:place], *axes[place + 1 :]], [*values[:place], *values[place + 1 :]])
-            label = f"{rest}: {entry.label}, {ratio.axis} {ratio.at} over {ratio.over}"
+            label = f"{f'{rest}: ' if rest else ''}{entry.label}, {ratio.axis} {ratio.at} over {ratio.over}"
             measured = _ratio(above, below, ratio.metric)
             judged = _judged(measured, ratio, (*above.reasons, *below.reasons))
             cells = (Cell(number(measured, TWO)), Cell(_stated(ratio)), Cell(judged.verdict if judged else ABSENT))
@@ -159,6 +159,12 @@ def swept(manifest: Mapping[str, object]) -> bool:
 
 
 def _axes(groups: Sequence[Group]) -> list[Axis]:
+    """Those on which the points differ."""
+    axes = _all_axes(groups)
+    return [axis for axis in axes if len(axis.values) > 1] or axes
+
+
+def _all_axes(groups: Sequence[Group]) -> list[Axis]:
     return axes_of([group.runs[0].manifest["varied"] for group in groups])
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from s80lab.report.data import NOT_WARM, Group
 from s80lab.report.figures.registry import picture
-from s80lab.report.figures.style import INK, key, panels, percent_axis, stacked
+from s80lab.report.figures.style import INK, key, panel_each, panels, percent_axis, stacked
 from s80lab.results import paper
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def panel_title(group: Group, *, of_caches: bool = True) -> str:
     "Share of the L2 misses of each kind, by user and kernel code where they are told apart; percent in the bars.",
 )
 def miss_source(groups: Sequence[Group]) -> Figure:
-    figure, axes = panels(1, len(groups), 3.0)
+    figure, axes = panel_each(len(groups), 3.0)
     for axis, group in zip(axes, groups, strict=True):
         bars = [*_bars(group), ("all", "miss_source.all")]
         rows = [(word, [group.mean(f"{metric}.{source}") for source in SOURCES]) for word, metric in bars]
@@ -82,7 +82,7 @@ def e_state(groups: Sequence[Group]) -> Figure:
     "Base cycles, and stalls by where the access was serviced.",
 )
 def cpi(groups: Sequence[Group]) -> Figure:
-    figure, axes = panels(1, len(groups), 1.9)
+    figure, axes = panel_each(len(groups), 1.9)
     words = {"base": "base", "l2": "L2 hit", "memory": "memory", "cache": "another cache", "upgrade": "upgrade"}
     if any(group.has("cpi.issue") for group in groups):
         words["issue"] = "other thread"

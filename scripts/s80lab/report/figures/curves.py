@@ -24,6 +24,7 @@ _LEGEND_COLUMNS = 4
 _LEGEND_CHARACTERS = 105  # that fit beside one another, with handles
 _TITLE_CHARACTERS = 44  # that fit above a panel
 _PANEL_HEIGHT_IN = 2.4
+_HEADROOM = 1.06  # above the highest point, for its marker
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def curves_figure(
             known = [(x, value(point, panel.metric)) for x, point in curve.points]
             _draw(pane, [(x, found) for x, found in known if found], number, is_number(across.values[0]))
         pane.set_title(fill(panel.title, _TITLE_CHARACTERS))
-        pane.set_ylim(bottom=0)
+        pane.set_ylim(0, _HEADROOM * pane.dataLim.y1 if pane.dataLim.y1 > 0 else 1)
         pane.grid(axis="y")
         pane.set_xticks(range(len(across.values)), across.values)
         pane.set_xlim(-0.3, len(across.values) - 0.7)

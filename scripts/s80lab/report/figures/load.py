@@ -11,14 +11,26 @@ from typing import TYPE_CHECKING
 from s80lab.report.data import Group
 from s80lab.report.figures.caches import panel_title
 from s80lab.report.figures.registry import picture
-from s80lab.report.figures.style import COLOURS, GROUP_COLOURS, INK, QUIET, key, panels, percent_axis, stacked
+from s80lab.report.figures.style import (
+    COLOURS,
+    GROUP_COLOURS,
+    INK,
+    QUIET,
+    columns_of,
+    key,
+    panel_each,
+    panels,
+    percent_axis,
+    stacked,
+)
 from s80lab.report.transactions import Type, types
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MOST_TICKS = 7
+# Of a logarithmic axis, by the panels side by side.
+MOST_TICKS = {1: 7, 2: 7, 3: 4}
 _SHADES = (1.0, 0.75, 0.5, 0.3)
 
 
@@ -30,7 +42,7 @@ _SHADES = (1.0, 0.75, 0.5, 0.3)
 )
 def latency(groups: Sequence[Group]) -> Figure:
     """One row a type: a line from the median to the 99th percentile, a dot at each quantile."""
-    figure, axes = panels(1, len(groups), 3.2)
+    figure, axes = panel_each(len(groups), 3.2)
     for axis, group, colour in zip(axes, groups, cycle(GROUP_COLOURS), strict=False):
         found = types(group)
         places = range(len(found) - 1, -1, -1)
@@ -45,11 +57,14 @@ def latency(groups: Sequence[Group]) -> Figure:
         axis.set_ylim(-0.7, len(found) - 0.3)
         if any(one.quantiles_ms[0] for one in found):
             axis.set_xscale("log")
-            _name_quantiles(axis, found)
-            _plain_log_ticks(axis)
+            if columns_of(axis) < len(MOST_TICKS):
+                _name_quantiles(axis, found)
         axis.grid(axis="x")
         axis.set_xlabel("response time, modelled ms")
         axis.set_title(panel_title(group))
+    for axis in axes:  # their limits are one another's: once all have their points
+        if axis.get_xscale() == "log":
+            _plain_log_ticks(axis)
     return figure
 
 
@@ -62,7 +77,7 @@ def latency(groups: Sequence[Group]) -> Figure:
 )
 def executed_mix(groups: Sequence[Group]) -> Figure:
     """One row a type: a bar for what was run, marks for Table 1 and for the chain."""
-    figure, axes = panels(1, len(groups), 3.3)
+    figure, axes = panel_each(len(groups), 3.3)
     for axis, group, colour in zip(axes, groups, cycle(GROUP_COLOURS), strict=False):
         found = types(group)
         places = list(range(len(found) - 1, -1, -1))
@@ -107,7 +122,7 @@ def utilisation(groups: Sequence[Group]) -> Figure:
 )
 def busy(groups: Sequence[Group]) -> Figure:
     """A bar a core, its height the mean over the seeds."""
-    figure, axes = panels(1, len(groups), 2.3)
+    figure, axes = panel_each(len(groups), 2.3)
     for axis, group, colour in zip(axes, groups, cycle(GROUP_COLOURS), strict=False):
         cores = sorted(name for name in group.runs[0].metrics if name.startswith("busy_share."))
         values = [[run.metrics[core] or 0.0 for run in group.runs] for core in cores]
@@ -135,7 +150,7 @@ def _plain_log_ticks(axis: Axes) -> None:
     for steps in ((1, 2, 5), (1, 3), (1,)):
         ticks = [step * 10.0**decade for decade in decades for step in steps]
         shown = [tick for tick in ticks if low <= tick <= high]
-        if len(shown) <= MOST_TICKS:
+        if len(shown) <= MOST_TICKS[columns_of(axis)]:
             break
     axis.set_xticks(shown, [f"{tick:,g}" for tick in shown])
     axis.xaxis.set_minor_locator(NullLocator())

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 WIDTH_IN = 8.2
 PNG_DPI = 150
+_ABREAST = 3  # panels that find room beside one another
 
 # Stands for the colour of the text around the picture; becomes `currentColor`.
 INK = "#010203"
@@ -94,6 +95,18 @@ def panels(rows: int, columns: int, height_in: float, *, share_x: bool = True) -
     return figure, [axis for row in axes for axis in row]
 
 
+def panel_each(count: int, height_in: float) -> tuple[Figure, list[Axes]]:
+    """A figure with so many panels, a few of them side by side; height_in: of a row."""
+    columns = 2 if count == 4 else min(count, _ABREAST)
+    rows = -(-count // columns)
+    figure, axes = panels(rows, columns, height_in * rows)
+    for below in axes[count:]:
+        below.set_visible(False)
+    for lowest in axes[max(0, count - columns) : count]:
+        lowest.xaxis.set_tick_params(labelbottom=True)
+    return figure, axes[:count]
+
+
 def svg(figure: Figure) -> str:
     """The figure as SVG text for a page: the same bytes for the same numbers."""
     text = io.StringIO()
@@ -119,7 +132,7 @@ def stacked(axis: Axes, rows: Sequence[tuple[str, Sequence[float]]], names: Sequ
     (value x unit); the colours are those of `names`."""
     left = [0.0] * len(rows)
     places = range(len(rows) - 1, -1, -1)
-    panel_in = WIDTH_IN / _columns_of(axis) - 1.1
+    panel_in = WIDTH_IN / columns_of(axis) - 1.1
     widest = 1.0 if unit > 1 else max((sum(values) for _, values in rows), default=1.0) or 1.0
     for part, name in enumerate(names):
         widths = [values[part] for _, values in rows]
@@ -143,7 +156,8 @@ def _on(colour: str) -> str:
     return "#1d2125" if 0.3 * red + 0.59 * green + 0.11 * blue > 0.6 else "#ffffff"
 
 
-def _columns_of(axis: Axes) -> int:
+def columns_of(axis: Axes) -> int:
+    """Panels side by side, of which this is one."""
     place = axis.get_subplotspec()
     return 1 if place is None else int(place.get_gridspec().ncols)
 
