@@ -95,6 +95,19 @@ def test_a_ratio_is_judged_by_what_the_paper_is_read_as(points: Sequence[Path]) 
     assert row(low=1000.0) == ("alike (read as from 1000)", "differs", "")
 
 
+@pytest.mark.parametrize(
+    ("low", "verdict"), [(0.5, "agrees"), (0.92, "not comparable"), (1.08, "not comparable"), (1.2, "differs")]
+)
+def test_single_starts_near_the_bound_decide_nothing(points: Sequence[Path], low: float, verdict: str) -> None:
+    """low: of the ratio that is measured."""
+    groups = sweep_groups([points[0], points[2]])
+    ratio = Ratio(metric="throughput", axis="clients", over="9", at="10", says="alike")
+    (above, below) = (group.mean("throughput") for group in groups)
+    (row,) = ratio_table(groups, [ratio.model_copy(update={"low": low * above / below})]).rows
+    assert row.cells[2].text == verdict
+    assert row.detail == ("One start each: as much is chance." if verdict == "not comparable" else "")
+
+
 def test_a_metric_that_is_none_is_named(points: Sequence[Path]) -> None:
     with pytest.raises(UserError, match=r"`show` names the metric `through_put`, which no report has: .*throughput"):
         sweep_table("figure", sweep_groups(points), ["through_put"])

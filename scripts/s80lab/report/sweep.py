@@ -20,7 +20,7 @@ from s80lab.base.strict import hint
 from s80lab.config.axes import Axis, axes_of, row_label
 from s80lab.config.experiment import Experiment
 from s80lab.config.reproduce import Ratio
-from s80lab.report.claims.rules import Band, Judgement, in_band
+from s80lab.report.claims.rules import TOLERANCE, Band, Judgement, in_band
 from s80lab.report.data import Group, read_groups
 from s80lab.report.figures.all import Picture
 from s80lab.report.figures.curves import Panel, curves_figure
@@ -144,6 +144,9 @@ def _judged(measured: Estimate | None, ratio: Ratio, reasons: Sequence[str]) -> 
         return None
     if reasons:
         return Judgement("not comparable", note=f"No result: {reasons[0]}.")
+    bounds = [bound for bound in (ratio.low, ratio.high) if bound is not None]
+    if measured.half_width is None and any(abs(measured.mean / bound - 1) < TOLERANCE for bound in bounds):
+        return Judgement("not comparable", note="One start each: as much is chance.")
     return in_band(measured, Band(ratio.low, ratio.high))
 
 
