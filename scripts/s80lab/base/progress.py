@@ -60,11 +60,12 @@ class Job:
 
 class Tally:
     """How many of several jobs are over and how long the others will take: as long for their cost, in any unit, as
-    those did. Nothing is said of one alone."""
+    those did; told once several have been over for each that goes on beside them. Nothing is said of one alone."""
 
-    def __init__(self, board: Board, what: str, costs: Sequence[float]) -> None:
+    def __init__(self, board: Board, what: str, costs: Sequence[float], at_once: int = 1) -> None:
         self._board = board
         self._what = what
+        self._telling = 2 * at_once
         self._jobs = len(costs)
         self._cost = sum(costs)
         self._over = 0
@@ -77,7 +78,8 @@ class Tally:
         self._paid += cost
         left = (time.monotonic() - self._began) * (self._cost - self._paid) / self._paid
         if self._over < self._jobs:
-            self._board.say(f"{self._over} of {self._jobs} {self._what}, about {clock(left)} left")
+            told = f", about {clock(left)} left" if self._over >= self._telling else ""
+            self._board.say(f"{self._over} of {self._jobs} {self._what}{told}")
 
 
 class Board:

@@ -50,7 +50,7 @@ class Pipeline:
         lacking = [plan for plan, folder in zip(plans, whole, strict=True) if folder is None]
         if lacking:
             self._check_needs(lacking, until)
-        self._tally = Tally(self._board, "runs whole", [_cost(plan) for plan in lacking])
+        self._tally = Tally(self._board, "runs whole", [_cost(plan) for plan in lacking], self._jobs)
         points: dict[str, list[Plan]] = {}
         for plan in lacking:
             points.setdefault(plan.ready_key, []).append(plan)
