@@ -3,14 +3,21 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+from dataclasses import dataclass
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
+from s80lab.base.progress import Job
 from s80lab.config.experiment import Phases
+from s80lab.experiment import run
+from s80lab.experiment.checkpoint import Checkpoint
 from s80lab.experiment.plan import Plan
-from s80lab.experiment.run import region_length
+from s80lab.experiment.run import lengthened, measure_region, region_length
 from s80lab.results.snapshots import Snapshots
 
 WINDOW = 100
@@ -47,3 +54,54 @@ def test_cycles_are_clients_times_instructions_a_transaction_in_whole_windows(cy
 
 def test_a_warm_up_without_a_transaction_says_nothing() -> None:
     assert length(WarmUp(5, 5, 0, 0), measure_cycles=3) == 1000
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What of a plan says how long it is measured."""
+
+    phases: Phases
+    clients: int = 8
+
+
+def loaded(**phases: float) -> Plan:
+    return cast(Plan, Loaded(Phases(warmup_min=900, warmup_max=900, measure=1000, window=WINDOW, **phases)))
+
+
+def counts(transactions: int) -> dict[str, Any]:
+    return {"transactions": {"VIEW": {"count": transactions - 1}, "SEND": {"count": 1}}}
+
+
+@pytest.mark.parametrize(
+    ("transactions", "cycles", "expected"),
+    [
+        (24, 3.5, 1000),  # three cycles of 8 clients
+        (23, 3.5, 1200),  # 1.1 x 3 / 2.875 of it is 1148
+        (12, 3.5, 2000),
+        (3, 3.5, 2000),
+        (1, 3.5, 2000),
+        (23, 0.0, 1000),
+        (20, 2.0, 1000),
+    ],
+)
+def test_a_region_short_of_three_cycles_is_to_be_longer(transactions: int, cycles: float, expected: int) -> None:
+    assert lengthened(loaded(measure_cycles=cycles), counts(transactions)) == expected
+
+
+@pytest.mark.parametrize(("transactions", "lengths"), [(30, [1000]), (20, [1000, 1400])])
+def test_it_is_measured_once_more_from_the_same_warm_guest(
+    transactions: int, lengths: list[int], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The second region is kept as it is, whatever comes of it, and nothing of the first is left."""
+    began: list[int] = []
+
+    async def live(plan: Plan, warm: Checkpoint, folder: Path, job: Job) -> run.Timing:
+        assert list(folder.iterdir()) == []
+        began.append(plan.phases.measure)
+        (folder / "transactions.json").write_text(json.dumps(counts(transactions)))
+        return run.Timing(float(len(began)))
+
+    monkeypatch.setattr(run, "live", live)
+    nothing = cast(Any, None)
+    timing = asyncio.run(measure_region(loaded(measure_cycles=3.5), nothing, tmp_path, nothing))
+    assert began == lengths and timing.began == len(lengths)

@@ -37,9 +37,12 @@ from s80lab.report.write import write_run_report
 from s80lab.results.identities import check_run
 from s80lab.results.inversions import ORDER
 from s80lab.results.metrics.derive import write_stats
+from s80lab.results.metrics.standing import FEWEST_CYCLES
 from s80lab.results.snapshots import Snapshots
 
-WARM_SNAPSHOTS = "warmup.jsonl"
+WARM_SNAPSHOTS, TRANSACTIONS = "warmup.jsonl", "transactions.json"
+# Of a region that is measured once more: how much longer than was lacking, and the most.
+ROOM, LONGEST = 1.1, 2.0
 
 
 @dataclass
@@ -99,10 +102,34 @@ async def measure(plan: Plan, warm: Checkpoint, job: Job) -> Path:
         if not (waited and is_whole(folder)):
             warm = await checkpoint.local(warm, job)
             with staging(folder) as partial:
-                timing = await live(plan, warm, partial, job)
+                timing = await measure_region(plan, warm, partial, job)
                 job.update("report")
                 await to_its_end(finish, plan, warm, folder.name, inputs, timing, partial)
     return folder
+
+
+async def measure_region(plan: Plan, warm: Checkpoint, folder: Path, job: Job) -> Timing:
+    """Runs the region; once more and longer, from the same warm guest, where it fell short of the client cycles that
+    make a result: a warm-up only lets them be reckoned."""
+    timing = await live(plan, warm, folder, job)
+    length = lengthened(plan, json.loads((folder / TRANSACTIONS).read_text()))
+    if length == plan.phases.measure:
+        return timing
+    for file in folder.iterdir():
+        file.unlink()
+    longer = replace(plan, phases=plan.phases.model_copy(update={"measure": length}))
+    return await live(longer, warm, folder, job)
+
+
+def lengthened(plan: Plan, load: Mapping[str, Any]) -> int:
+    """Instructions in which the load would have done enough client cycles, with some room, by what it did; whole
+    windows, and no more than twice as many as it had. As many where it did, or where fewer cycles are asked for."""
+    phases = plan.phases
+    cycles = sum(entry["count"] for entry in load["transactions"].values()) / plan.clients
+    if phases.measure_cycles < FEWEST_CYCLES or cycles >= FEWEST_CYCLES:
+        return phases.measure
+    factor = min(LONGEST, ROOM * FEWEST_CYCLES / cycles) if cycles else LONGEST
+    return math.ceil(factor * phases.measure / phases.window) * phases.window
 
 
 def is_whole(folder: Path, *files: str) -> bool:
@@ -170,7 +197,7 @@ async def live(
                 pid = await guest.pause()
                 await to_its_end(write_map, folder, pid, start.ram, low_ram(plan.scale.memory()), plan.image)
             await guest.quit()
-    (folder / "transactions.json").write_text(json.dumps(result, indent=1) + "\n")
+    (folder / TRANSACTIONS).write_text(json.dumps(result, indent=1) + "\n")
     _check_errors(result, guest.name)
     return timing
 
