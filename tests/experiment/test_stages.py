@@ -13,6 +13,7 @@ from typing import Any, cast
 import pytest
 from rich.console import Console
 
+from s80lab.base.errors import UserError
 from s80lab.base.progress import Board
 from s80lab.config.experiment import Phases, load_scale
 from s80lab.experiment import checkpoint, resources
@@ -58,6 +59,7 @@ class Stages:
         self.ready: list[str] = []
         self.most_ready = 0
         self.entered: list[Path] = []
+        self.broken: tuple[str, ...] = ()
         for name in ("build_ready", "build_warm", "measure", "measured", "insert_run"):
             monkeypatch.setattr(experiment_pipeline, name, getattr(self, name))
         monkeypatch.setattr(checkpoint, "drop", self.drop)
@@ -77,6 +79,8 @@ class Stages:
 
     async def build_ready(self, plan: Plan, slots: asyncio.Semaphore, job: object) -> Any:
         self.log.append(plan.ready_name)
+        if plan.ready_name in self.broken:
+            raise UserError(f"boot of {plan.ready_name}: the guest gave up")
         self.ready.append(plan.ready_name)
         self.most_ready = max(self.most_ready, len(self.ready))
         return SimpleNamespace(seed=plan.ready_name, disk_bytes=lambda: 0, manifest=SimpleNamespace(wall_s=0.0))
@@ -157,6 +161,25 @@ def test_a_sweeps_first_runs_are_whole_before_its_last_points_are_begun(stages: 
     assert len(stages.run([1, 2], points=POINTS)) == 2 * len(POINTS)
     assert stages.log.index("run 1") < stages.log.index("ready-d") < stages.log.index("ready-f")
     assert stages.ready == [f"ready{point}" for point in POINTS]
+
+
+@pytest.mark.parametrize("broken", [("ready-a",), ("ready-c", "ready-f")])
+def test_a_point_that_fails_keeps_no_other_from_its_end(stages: Stages, broken: tuple[str, ...]) -> None:
+    stages.broken = broken
+    with pytest.raises(UserError) as failed:
+        stages.run([1], points=POINTS)
+    there = len(POINTS) - len(broken)
+    assert str(failed.value).splitlines() == [
+        f"boot of {broken[0]}: the guest gave up",
+        f"Of 6 points {len(broken)} failed and {there} are whole: the same command does what is missing.",
+    ]
+    assert stages.log.count("run 1") == len(stages.entered) == there
+
+
+def test_the_only_point_says_its_own_error(stages: Stages) -> None:
+    stages.broken = ("ready",)
+    with pytest.raises(UserError, match=r"^boot of ready: the guest gave up$"):
+        stages.run([1, 2])
 
 
 def test_ready_checkpoints_that_were_built_here_are_dropped_too(stages: Stages) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from s80lab.base import host, paths
+from s80lab.base.errors import UserError
 from s80lab.base.progress import Board, Tally
 from s80lab.base.staging import tidy
 from s80lab.experiment import checkpoint, resources
@@ -54,8 +55,12 @@ class Pipeline:
         points: dict[str, list[Plan]] = {}
         for plan in lacking:
             points.setdefault(plan.ready_key, []).append(plan)
+        failures: list[UserError] = []
         async with asyncio.TaskGroup() as group:
-            tasks = {key: group.create_task(self._point(of_point, until)) for key, of_point in points.items()}
+            tasks = {key: group.create_task(self._apart(of_point, until, failures)) for key, of_point in points.items()}
+        if failures:
+            beside = len(points) - len(failures)
+            raise UserError(f"{failures[0]}" + (f"\n{_rest(len(failures), beside)}" if len(points) > 1 else ""))
         fresh = {key: iter(task.result()) for key, task in tasks.items()}
         folders = [folder or next(fresh[plan.ready_key]) for plan, folder in zip(plans, whole, strict=True)]
         return [folder for folder in folders if folder is not None]
@@ -70,6 +75,15 @@ class Pipeline:
         needed = resources.Need(disk, at_once * resources.RUN_MEMORY)
         self._board.say(f"needs {needed} ({len(absent)} checkpoints to build, {at_once} guests at once)")
         resources.require(needed, paths.checkpoints())
+
+    async def _apart(self, plans: Sequence[Plan], until: Until, failures: list[UserError]) -> list[Path | None]:
+        """The same as `_point`; what fails there is kept for the end, and the other points go on."""
+        try:
+            return await self._point(plans, until)
+        except* UserError as group:
+            failures.append(_first(group))
+            self._board.say(f"failed, the others go on: {failures[-1]}")
+        return []
 
     async def _point(self, plans: Sequence[Plan], until: Until) -> list[Path | None]:
         """Those of one ready checkpoint."""
@@ -125,6 +139,18 @@ class Pipeline:
         folder = await measure(plan, warm, job)
         job.done(f"whole: {folder.name}")
         return folder
+
+
+def _first(group: BaseExceptionGroup[UserError]) -> UserError:
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    assert isinstance(error, UserError)
+    return error
+
+
+def _rest(failed: int, whole: int) -> str:
+    return f"Of {failed + whole} points {failed} failed and {whole} are whole: the same command does what is missing."
 
 
 def _cost(plan: Plan) -> float:
