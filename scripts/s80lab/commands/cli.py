@@ -244,7 +244,7 @@ def main() -> None:
     try:
         app()
     except BaseException as error:
-        messages = {told: None for leaf in _leaves(error) if (told := sentence_of(leaf))}
+        messages = {told: None for leaf in leaves(error) if (told := sentence_of(leaf))}
         if not messages:
             raise
         for message in messages:
@@ -252,10 +252,11 @@ def main() -> None:
         sys.exit(2)
 
 
-def _leaves(error: BaseException) -> Iterator[BaseException]:
+def leaves(error: BaseException) -> Iterator[BaseException]:
+    """What went wrong, one by one, where several things at once did."""
     if isinstance(error, BaseExceptionGroup):
         for part in error.exceptions:
-            yield from _leaves(part)
+            yield from leaves(part)
     else:
         yield error
 

@@ -6,7 +6,7 @@ takes, so that the first runs are whole early and few checkpoints lie on the dis
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -55,15 +55,24 @@ class Pipeline:
         points: dict[str, list[Plan]] = {}
         for plan in lacking:
             points.setdefault(plan.ready_key, []).append(plan)
-        failures: list[UserError] = []
+        fresh = await self._points_of(points, until)
+        folders = [folder or next(fresh[plan.ready_key]) for plan, folder in zip(plans, whole, strict=True)]
+        return [folder for folder in folders if folder is not None]
+
+    async def _points_of(self, points: Mapping[str, Sequence[Plan]], until: Until) -> dict[str, Iterator[Path | None]]:
+        """The folders of each point's plans. What fails in one of several points is told at the end, when the others
+        are whole."""
+        if len(points) == 1:
+            return {key: iter(await self._point(of_point, until)) for key, of_point in points.items()}
+        failures: list[Exception] = []
         async with asyncio.TaskGroup() as group:
             tasks = {key: group.create_task(self._apart(of_point, until, failures)) for key, of_point in points.items()}
         if failures:
-            beside = len(points) - len(failures)
-            raise UserError(f"{failures[0]}" + (f"\n{_rest(len(failures), beside)}" if len(points) > 1 else ""))
-        fresh = {key: iter(task.result()) for key, task in tasks.items()}
-        folders = [folder or next(fresh[plan.ready_key]) for plan, folder in zip(plans, whole, strict=True)]
-        return [folder for folder in folders if folder is not None]
+            rest = (
+                f"of {len(points)} points {len(failures)} failed; the others are whole, and the same command does these"
+            )
+            raise ExceptionGroup("points that failed", [*failures, UserError(rest)])
+        return {key: iter(task.result()) for key, task in tasks.items()}
 
     def _check_needs(self, plans: Sequence[Plan], until: Until) -> None:
         absent = missing(plans, ready_only=until == "ready")
@@ -76,13 +85,13 @@ class Pipeline:
         self._board.say(f"needs {needed} ({len(absent)} checkpoints to build, {at_once} guests at once)")
         resources.require(needed, paths.checkpoints())
 
-    async def _apart(self, plans: Sequence[Plan], until: Until, failures: list[UserError]) -> list[Path | None]:
+    async def _apart(self, plans: Sequence[Plan], until: Until, failures: list[Exception]) -> list[Path | None]:
         """The same as `_point`; what fails there is kept for the end, and the other points go on."""
         try:
             return await self._point(plans, until)
         except* UserError as group:
-            failures.append(_first(group))
-            self._board.say(f"failed, the others go on: {failures[-1]}")
+            failures.append(group)
+            self._board.say(f"{plans[0].ready_name}: failed; the other points go on")
         return []
 
     async def _point(self, plans: Sequence[Plan], until: Until) -> list[Path | None]:
@@ -139,18 +148,6 @@ class Pipeline:
         folder = await measure(plan, warm, job)
         job.done(f"whole: {folder.name}")
         return folder
-
-
-def _first(group: BaseExceptionGroup[UserError]) -> UserError:
-    error: BaseException = group
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    assert isinstance(error, UserError)
-    return error
-
-
-def _rest(failed: int, whole: int) -> str:
-    return f"Of {failed + whole} points {failed} failed and {whole} are whole: the same command does what is missing."
 
 
 def _cost(plan: Plan) -> float:
