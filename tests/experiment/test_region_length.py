@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import pytest
 
+from s80lab.base.folder import TRANSACTIONS_KEYS
 from s80lab.base.progress import Job
 from s80lab.config.experiment import Phases
 from s80lab.experiment import run
@@ -98,7 +99,8 @@ def test_it_is_measured_once_more_from_the_same_warm_guest(
     async def live(plan: Plan, warm: Checkpoint, folder: Path, job: Job) -> run.Timing:
         assert list(folder.iterdir()) == []
         began.append(plan.phases.measure)
-        (folder / "transactions.json").write_text(json.dumps(counts(transactions)))
+        whole = {"schema": 1} | dict.fromkeys(TRANSACTIONS_KEYS) | counts(transactions)
+        (folder / "transactions.json").write_text(json.dumps(whole))
         return run.Timing(float(len(began)))
 
     monkeypatch.setattr(run, "live", live)

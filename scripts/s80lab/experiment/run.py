@@ -15,7 +15,7 @@ from typing import Any
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.folder import read_load, read_manifest, read_stats
+from s80lab.base.folder import read_load, read_manifest, read_stats, read_transactions
 from s80lab.base.follow import Follower
 from s80lab.base.hashing import value_hash
 from s80lab.base.progress import Job
@@ -112,7 +112,7 @@ async def measure_region(plan: Plan, warm: Checkpoint, folder: Path, job: Job) -
     """Runs the region; once more and longer, from the same warm guest, where it fell short of the client cycles that
     make a result: a warm-up only lets them be reckoned."""
     timing = await live(plan, warm, folder, job)
-    length = lengthened(plan, json.loads((folder / TRANSACTIONS).read_text()))
+    length = lengthened(plan, read_transactions(folder / TRANSACTIONS))
     if length == plan.phases.measure:
         return timing
     for file in folder.iterdir():
