@@ -57,7 +57,10 @@ public:
     /// Sends now what the socket takes, keeps the rest; all of it until the connection is established.
     void write(std::string_view bytes);
     void flush();
-    bool wants_to_write() const { return wants_write_ || !pending_.empty(); }
+    /// Whether it can go on as soon as the socket takes more: what is kept for later cannot before the
+    /// handshake is through, however much the socket would take, and who asks for that again and again never
+    /// sleeps.
+    bool wants_to_write() const { return wants_write_ || (established_ && !pending_.empty()); }
 
 private:
     [[noreturn]] void lost(const std::string& what) const;
