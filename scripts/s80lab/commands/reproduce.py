@@ -13,8 +13,9 @@ import typer
 from s80lab.base import paths
 from s80lab.commands.measured import measured_runs
 from s80lab.commands.output import AsJson, print_json, wide_console
-from s80lab.commands.parts import Jobs, Scale, make_plans, parse_seeds, run_pipeline
+from s80lab.commands.parts import Jobs, Scale, latest_runs, make_plans, parse_seeds, run_pipeline
 from s80lab.commands.reference import keep_page
+from s80lab.config.experiment import load_experiment
 from s80lab.config.reproduce import FigureOf, load_figures
 from s80lab.experiment.plan import Options, Plan
 from s80lab.report.record import groups_record, tables_record
@@ -32,6 +33,10 @@ def reproduce_command(
     scale: Scale = None,
     seeds: Annotated[str | None, typer.Option(help="Seeds, separated by commas; else each experiment's own.")] = None,
     jobs: Jobs = 0,
+    measured: Annotated[
+        bool,
+        typer.Option("--measured", help="Run nothing: the page of the latest runs that there are, collected ones too."),
+    ] = False,
     keep: Annotated[
         bool, typer.Option("--keep", help="Keep the page and its pictures in results/reference/paper, too.")
     ] = False,
@@ -41,10 +46,8 @@ def reproduce_command(
     sets all beside their words. Interrupted and started again it goes on."""
     chosen = load_figures(figures or [])
     run = [figure for figure in chosen if figure.run]
-    plans = _plans(run, Options(scale=scale, seeds=parse_seeds(seeds))) if run else []
-    folders: dict[str, list[Path]] = {}
-    for plan, folder in zip(plans, run_pipeline(plans, jobs, False, "run", drop="built"), strict=True):
-        folders.setdefault(plan.name, []).append(folder)
+    options = Options(scale=scale, seeds=parse_seeds(seeds))
+    folders = _latest(run, options) if measured else _run(run, options, jobs)
     shown = [
         show_figure(figure, folders if figure.run else measured_runs(figure.experiments, scale)) for figure in chosen
     ]
@@ -69,11 +72,32 @@ def reproduce_command(
     print(f"report: {page}")
 
 
+def _run(figures: Sequence[FigureOf], options: Options, jobs: int) -> dict[str, list[Path]]:
+    """The runs of each experiment, once those that were lacking have been made."""
+    plans = _plans(figures, options) if figures else []
+    folders: dict[str, list[Path]] = {}
+    for plan, folder in zip(plans, run_pipeline(plans, jobs, False, "run", drop="built"), strict=True):
+        folders.setdefault(plan.name, []).append(folder)
+    return folders
+
+
+def _latest(figures: Sequence[FigureOf], options: Options) -> dict[str, list[Path]]:
+    """The latest run of each seed at each point of each experiment; UserError names the first that has none."""
+    return {
+        name: latest_runs([name], options.scale, options.seeds or load_experiment(name, {}).seeds)
+        for name in _experiments(figures)
+    }
+
+
+def _experiments(figures: Sequence[FigureOf]) -> list[str]:
+    """Of all the figures, each once."""
+    return list(dict.fromkeys(name for figure in figures for name in figure.experiments))
+
+
 def _plans(figures: Sequence[FigureOf], options: Options) -> list[Plan]:
     """The plans of all experiments, each once; of those whose profile is wanted the first seed takes one, at each point
     of a sweep."""
-    names = list(dict.fromkeys(name for figure in figures for name in figure.experiments))
     profiled = {name for figure in figures if figure.profile for name in figure.experiments}
-    plans = make_plans(names, options)
+    plans = make_plans(_experiments(figures), options)
     first = {(plan.name, plan.label): plan for plan in reversed(plans)}
     return [replace(plan, profile=plan.name in profiled and plan is first[plan.name, plan.label]) for plan in plans]
