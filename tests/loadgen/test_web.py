@@ -32,7 +32,7 @@ def plain_system() -> Iterator[WebSystem]:
     """Without TLS, and with files of one size."""
     if reason := missing():
         pytest.skip(reason)
-    with started(plain=True, document_bytes=DOCUMENT) as system:
+    with started(kind="apache-plain", document_bytes=DOCUMENT) as system:
         yield system
 
 
@@ -53,8 +53,12 @@ def run(system: WebSystem, folder: Path, workload: str = "web") -> Outcome:
     return collect(launch(job, *system.addresses))
 
 
-def test_every_reply_is_whole(web_system: WebSystem, tmp_path: Path) -> None:
-    outcome = run(web_system, tmp_path)
+@pytest.mark.parametrize("kind", ["apache", "apache-lua"])
+def test_every_reply_is_whole(kind: str, tmp_path: Path) -> None:
+    if reason := missing():
+        pytest.skip(reason)
+    with started(kind=kind) as system:
+        outcome = run(system, tmp_path)
     result = outcome.one("result")
     assert (result["first_error"], outcome.code) == ("", 0)
     assert not {"move", "lost_flags"} & set(result)

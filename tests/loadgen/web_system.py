@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A real Apache with the guest's own settings on a free port of 127.0.0.1, all files in one folder: as the server
-apache, or as apache-plain."""
+"""A real Apache with the guest's own settings on a free port of 127.0.0.1, all files in one folder."""
 
 from __future__ import annotations
 
@@ -36,7 +35,7 @@ class WebSystem:
     directories: int = 2
     users: int = 12
     document_bytes: int = 0  # of every file; 0: they are of classes
-    plain: bool = False
+    kind: str = "apache"  # a server of workloads/servers that is one
     port: int = field(default_factory=free_port)
     server: Service | None = None
 
@@ -54,7 +53,7 @@ class WebSystem:
         sizes = {"directories": self.directories, "users": self.users, "document-bytes": self.document_bytes}
         options = [word for name, value in sizes.items() for word in (f"--{name}", str(value))]
         subprocess.run([WEBSTORE, "--root", self.store, *options], check=True)
-        files = load_server("apache-plain" if self.plain else "apache").files()
+        files = load_server(self.kind).files()
         shutil.copy(PAGE, self.base / "s80-page")
         make_certificate(self.base)
         settings = {
@@ -64,9 +63,10 @@ class WebSystem:
             "CLIENTS": self.users,
             "PORT": self.port,
             "VARIANT": files["etc/apache2/variant.conf"],
+            "PAGES": files["etc/apache2/pages.conf"],
+            "PAGE": files.get("etc/apache2/page.lua", self.base / "s80-page"),
             "CERT": self.base,
             "STORE": self.store,
-            "PAGE": self.base / "s80-page",
         }
         environment = {f"S80_{name}": str(value) for name, value in settings.items()}
         assert APACHE is not None
