@@ -48,6 +48,34 @@ def test_figures_share_a_page(runs: Path, tmp_path: Path) -> None:
     assert str(tmp_path) not in text
 
 
+def test_a_page_of_unlike_numbers_of_starts_says_what_has_no_interval(runs: Path, tmp_path: Path) -> None:
+    one = {mix: folders[:1] for mix, folders in measured(runs).items()}
+    figures = load_figures(["figure8", "figure9"])
+
+    def page(*of: dict[str, list[Path]]) -> str:
+        shown = [show_figure(figure, folders) for figure, folders in zip(figures, of, strict=True)]
+        return write_page(shown, tmp_path / "report").read_text(encoding="utf-8")
+
+    said = "What has one start has no interval."
+    assert said in page(one, measured(runs)) and said in page(measured(runs), one)
+    assert said not in page(measured(runs), measured(runs))
+    assert said not in page(one, one) and "One seed each: there is no interval" in page(one, one)
+
+
+def test_a_guest_is_named_by_its_load_once(runs: Path, tmp_path: Path) -> None:
+    (figure,) = load_figures(["figure8"])
+    for number, folder in enumerate((runs / "imapb-2", runs / "imapb-3"), 2):
+        path = folder / "manifest.json"
+        manifest = json.loads(path.read_text())
+        path.write_text(json.dumps(manifest | {"varied": {"clients": str(number)}, "image": "debian"}))
+    for folder in runs.glob("imape-*"):
+        path = folder / "manifest.json"
+        manifest = json.loads(path.read_text())
+        path.write_text(json.dumps(manifest | {"versions": manifest["versions"] | {"libc6": "another"}}))
+    text = write_page([show_figure(figure, measured(runs))], tmp_path / "report").read_text(encoding="utf-8")
+    assert text.count("Guest of imapb on dovecot:") == 1
+
+
 def test_the_paper_and_the_studies_are_all_there_is() -> None:
     own, others = load_figures(["paper"]), load_figures(["studies"])
     assert not any(figure.study for figure in own) and all(figure.study for figure in others)

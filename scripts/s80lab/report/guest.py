@@ -7,7 +7,7 @@ this sentence whether it was the same one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from s80lab.base.folder import FIRST_SERVER
@@ -31,15 +31,15 @@ _ENGINES = (("QEMU", "qemu"), ("gem5", "gem5"))
 DIGITS = 12
 
 
-def guest_notes(groups: Sequence[Group]) -> list[str]:
-    """`Guest: Linux 6.1.0-50-cloud-amd64, Dovecot ...`; one sentence a guest where there are several, none where none
-    is known (a replayed trace has none)."""
+def guest_notes(groups: Sequence[Group], name: Callable[[Group], str] = lambda group: group.label) -> list[str]:
+    """`Guest: Linux 6.1.0-50-cloud-amd64, Dovecot ...`; one sentence a guest where there are several, with the
+    `name` of each of its groups; none where none is known (a replayed trace has none)."""
     guests: dict[str, list[str]] = {}
     for group in groups:
         for run in group.runs:
             labels = guests.setdefault(_described(run.manifest), [])
-            if group.label not in labels:
-                labels.append(group.label)
+            if name(group) not in labels:
+                labels.append(name(group))
     if len(guests) == 1:
         return [f"Guest: {guest}." for guest in guests if guest]
     return [f"Guest of {', '.join(labels)}: {guest or 'not known'}." for guest, labels in guests.items()]

@@ -94,7 +94,7 @@ def write_page(shown: Sequence[Shown], folder: Path) -> Path:
         f"{', '.join(dict.fromkeys(papers + studies))}: what is stated there and what was measured here. "
         f"Scale {', '.join(scales)}, engine {first['engine']}. Times are the model's.",
         verdicts=verdicts(groups),
-        notes=[*guest_notes(groups), comparison_note(groups[:1])],
+        notes=[*guest_notes(groups, _load), _intervals_note(groups)],
         topics=topics,
         origins=[origins(group, kind) for group in groups for kind in ("inputs", "versions")],
     )
@@ -106,6 +106,19 @@ def _named(one: Shown) -> list[Picture]:
     if len(one.pictures) == 1:
         return [replace(one.pictures[0], name=one.figure.name)]
     return [replace(picture, name=f"{one.figure.name}-{picture.name}") for picture in one.pictures]
+
+
+def _load(group: Group) -> str:
+    """The same at every point of a sweep."""
+    manifest = group.runs[0].manifest
+    return f"{manifest['mix']} on {manifest['server']}"
+
+
+def _intervals_note(groups: Sequence[Group]) -> str:
+    """How to read the intervals of figures that have unlike numbers of starts."""
+    most = max(groups, key=lambda group: len(group.runs))
+    single = len(most.runs) > 1 and any(len(group.runs) == 1 for group in groups)
+    return comparison_note([most]) + (" What has one start has no interval." if single else "")
 
 
 def _names(group: Group) -> tuple[str, ...]:
