@@ -19,7 +19,7 @@ FATES = {
     "M": ("e_fate.e_to_m", "to M by a store"),
     "S": ("e_fate.e_downgraded", "read by another core"),
     "evicted": ("e_fate.e_evicted", "evicted"),
-    "invalidated": ("e_fate.e_invalidated", "invalidated by another core's store"),
+    "invalidated": ("e_fate.e_invalidated", "invalidated"),
 }
 
 
