@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -15,9 +17,20 @@ from s80lab.base.errors import UserError
 from s80lab.commands.cli import main
 from s80lab.config.server import load_server
 from s80lab.image.buildroot import image as image_module
-from s80lab.image.buildroot.image import NOT_ROOT, Choice, build_buildroot_image, target_entries
+from s80lab.image.buildroot import tree as tree_module
+from s80lab.image.buildroot.image import NOT_ROOT, Choice, build_buildroot_image, left_out, target_entries
 from s80lab.image.buildroot.make import Make, complaint
-from s80lab.image.buildroot.tree import DEFCONFIG, Configuration, config_hash, find_buildroot, load_configuration
+from s80lab.image.buildroot.tree import (
+    DEFCONFIG,
+    PACKING,
+    TREE,
+    Configuration,
+    config_hash,
+    find_buildroot,
+    load_configuration,
+    packing_digest,
+    tree_digest,
+)
 from s80lab.image.contents import COMMON
 from s80lab.image.cpio import Entry, folder_entries, read_archive
 
@@ -218,6 +231,44 @@ def test_what_lies_over_the_target_folder_enters_its_links(target: Path, debian:
     (target / "usr/bin/s80-loadgen").unlink()
     with pytest.raises(UserError, match="has no usr/bin/s80-loadgen: Buildroot did not build the package s80lab-guest"):
         list(target_entries(target, SERVER, debian, tmp_path))
+
+
+def test_what_is_dropped_stays_out_but_for_a_library_that_a_program_needs(target: Path) -> None:
+    for name in (
+        "usr/lib/dovecot/lib20_fts_plugin.so",
+        "usr/lib/dovecot/libssl_iostream_openssl.so",
+        "usr/bin/sqlite3",
+    ):
+        (target / name).parent.mkdir(exist_ok=True)
+        (target / name).write_text(name)
+    for name in ("libstdc++.so.6", "libmvec.so.1"):
+        library = target / "usr/lib" / f"{name}.0"
+        link = ["gcc", "-xc", "-", "-xnone", "-nostdlib", "-Wl,--no-as-needed", "-o"]
+        shared = [str(library), "-shared", "-fPIC", f"-Wl,-soname,{name}"]
+        subprocess.run([*link, *shared], input="int one(void){return 1;}", text=True, check=True)
+        (target / "usr/lib" / name).symlink_to(library.name)
+    dropped = {NOT_ROOT, "usr/lib/dovecot/lib20_fts_plugin.so", "usr/bin/sqlite3", "usr/lib/libmvec.so.1"}
+    dropped |= {"usr/lib/libmvec.so.1.0"}
+    both = {"usr/lib/libstdc++.so.6", "usr/lib/libstdc++.so.6.0"}
+    assert left_out(target) == dropped | both
+    program = [str(target / "usr/bin/busybox"), str(target / "usr/lib/libstdc++.so.6.0"), "-Wl,-e,main"]
+    subprocess.run([*link, *program], input="int one(void); int main(void){return one();}", text=True, check=True)
+    assert left_out(target) == dropped
+
+
+def test_what_is_packed_is_no_reason_to_compile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = tmp_path / "tree"
+    shutil.copytree(TREE, tree)
+    before = tree_digest(), packing_digest()
+    monkeypatch.setattr(tree_module, "TREE", tree)
+    assert (tree_digest(), packing_digest()) == before
+    for name in PACKING:
+        (tree / name).write_text("bin/busybox\n")
+        packed = packing_digest()
+        assert tree_digest() == before[0] and packed != before[1]
+        before = before[0], packed
+    (tree / "board/s80lab/busybox.fragment").write_text("CONFIG_NC=y\n")
+    assert tree_digest() != before[0] and packing_digest() == before[1]
 
 
 @pytest.fixture

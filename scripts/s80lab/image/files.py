@@ -31,32 +31,31 @@ def kept_files(root: Path, patterns: Mapping[str, str]) -> list[Entry]:
         if not found:
             raise UserError(f"{rules}: no file of the packages matches '{pattern}': mend the pattern or the packages")
         chosen.update(found)
-    chosen.update(_libraries(root, chosen))
+    libraries, missing = libraries_of(root, chosen)
+    if missing:
+        raise UserError(f"libraries in none of the packages: {', '.join(sorted(missing))}; add theirs to the packages")
+    if libraries and not resolve(root, INTERPRETER).is_file():
+        raise UserError(f"the dynamic linker {INTERPRETER} is in none of the packages: mend the packages")
+    chosen |= libraries
     return [regular(path, resolve(root, path).read_bytes(), 0o755) for path in sorted(chosen)]
 
 
-def _libraries(root: Path, programs: Iterable[str]) -> set[str]:
-    """The closure of the programs' DT_NEEDED entries, with the dynamic linker if there is any."""
+def libraries_of(root: Path, programs: Iterable[str]) -> tuple[set[str], set[str]]:
+    """The closure of the programs' DT_NEEDED entries, with the dynamic linker if there is any; and the names that no
+    library under `root` has."""
     libraries: dict[str, str] = {}
     for path in files_named(root, ".so"):
         libraries.setdefault(PurePosixPath(path).name, path)
     found: set[str] = set()
+    missing: set[str] = set()
     pending = list(programs)
     while pending:
         names = _needed([resolve(root, path) for path in pending])
-        missing = names - libraries.keys()
-        if missing:
-            raise UserError(
-                f"libraries in none of the packages: {', '.join(sorted(missing))}; add theirs to the packages"
-            )
-        fresh = {libraries[name] for name in names} - found
+        missing |= names - libraries.keys()
+        fresh = {libraries[name] for name in names & libraries.keys()} - found
         found |= fresh
         pending = sorted(fresh)
-    if found:
-        if not resolve(root, INTERPRETER).is_file():
-            raise UserError(f"the dynamic linker {INTERPRETER} is in none of the packages: mend the packages")
-        found.add(INTERPRETER)
-    return found
+    return found | ({INTERPRETER} if found else set()), missing
 
 
 def _needed(programs: list[Path]) -> set[str]:

@@ -30,16 +30,17 @@ from s80lab.image.buildroot.tree import (
     config_hash,
     find_buildroot,
     load_configuration,
+    packing_digest,
     sources_digest,
     tree_digest,
 )
 from s80lab.image.contents import PROGRAMS, SUITE, file_line, kernel, laid_over, overlay, skeleton
 from s80lab.image.cpio import Entry, folder_entries
-from s80lab.image.files import kept_files, read_lines
+from s80lab.image.files import kept_files, libraries_of, read_lines
 from s80lab.image.packages import unpack
-from s80lab.image.root import resolve
+from s80lab.image.root import matches, resolve
 
-FORMAT = 1  # raise when this file's code changes what it puts into the image
+FORMAT = 2  # raise when this file's code changes what it puts into the image
 NOT_ROOT = "THIS_IS_NOT_YOUR_ROOT_FILESYSTEM"
 BILL = ("manifest.csv", "host-manifest.csv", "licenses", "host-licenses")
 
@@ -102,22 +103,42 @@ def target_entries(target: Path, server: Server, debian: Path, work: Path) -> It
     and over them what lies over all images. A folder of the target that is a link is entered, not replaced."""
     if missing := [name for name in PROGRAMS if not (target / "usr" / "bin" / name).is_file()]:
         raise UserError(f"{target} has no usr/bin/{missing[0]}: Buildroot did not build the package s80lab-guest")
-    yield from (entry for entry in folder_entries(target) if entry.path != NOT_ROOT)
+    out = left_out(target)
+    yield from (entry for entry in folder_entries(target) if entry.path not in out)
     rules = dict.fromkeys(read_lines(TREE / "keep.txt"), str(TREE / "keep.txt"))
     for entry in (*skeleton(), *kept_files(debian, rules), *laid_over(server, work)):
-        yield replace(entry, path=_place(target, entry))
+        folder = S_ISDIR(entry.mode)
+        place = str(resolve(target, entry.path).relative_to(target)) if folder else _place(target, entry.path)
+        yield replace(entry, path=place)
 
 
-def _place(target: Path, entry: Entry) -> str:
-    path = PurePosixPath(entry.path)
-    if S_ISDIR(entry.mode):
-        return str(resolve(target, entry.path).relative_to(target))
-    return str(resolve(target, str(path.parent)).relative_to(target) / path.name)
+def left_out(target: Path) -> set[str]:
+    """What of Buildroot's `target` folder stays out of the guest: what drop.txt names, but for the libraries that a
+    program which goes in needs."""
+    dropped = {_place(target, path) for pattern in read_lines(TREE / "drop.txt") for path in matches(target, pattern)}
+    files = (entry.path for entry in folder_entries(target) if not S_ISDIR(entry.mode))
+    left = [path for path in files if path not in dropped and resolve(target, path).is_file()]
+    needed, _ = libraries_of(target, left)
+    return {NOT_ROOT} | dropped - {step for path in needed for step in _steps(target, path)}
+
+
+def _steps(target: Path, path: str) -> Iterator[str]:
+    """A file of the target folder by its own place, after the links that lead there."""
+    while (target / (place := _place(target, path))).is_symlink():
+        yield place
+        path = str(PurePosixPath(place).parent / (target / place).readlink())
+    yield place
+
+
+def _place(target: Path, path: str) -> str:
+    """Where a file lies, the links of folders followed."""
+    where = PurePosixPath(path)
+    return str(resolve(target, str(where.parent)).relative_to(target) / where.name)
 
 
 def _inputs(server: Server, configuration: Configuration, version: str) -> str:
     lines = [f"{FORMAT} {SUITE} {server.name} {server.store} {server.users} {server.accounts} {version}"]
-    lines += [text_hash(configuration.text()), tree_digest(), sources_digest()]
+    lines += [text_hash(configuration.text()), tree_digest(), packing_digest(), sources_digest()]
     lines += [file_line(name, path) for name, path in overlay(server).items()]
     return text_hash("\n".join(lines))
 

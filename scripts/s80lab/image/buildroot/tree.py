@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from s80lab.base.strict import shown
 TREE = ROOT / "disk-images" / "buildroot"
 DEFCONFIG = TREE / "configs" / "s80lab_mail_defconfig"
 WORKLOADS = ROOT / "workloads"
+PACKING = ("packages.txt", "keep.txt", "drop.txt")
 NO_SOURCES = ("profiles", "scales", "servers", "classes.toml")
 OLDEST, NEWEST = "2024.02", "2026.08"
 """Versions whose options are those of the external tree (tests/image/buildroot_symbols.txt); each with what was mended
@@ -102,8 +104,17 @@ def config_hash(config: Path) -> str:
 
 
 def tree_digest() -> str:
-    """One digest over the external tree; a change of it builds everything anew."""
-    files = sorted(path for path in TREE.rglob("*") if path.is_file())
+    """One digest over what Buildroot reads of the external tree; a change of it builds everything anew."""
+    return _digest(path for path in TREE.rglob("*") if path.relative_to(TREE).as_posix() not in PACKING)
+
+
+def packing_digest() -> str:
+    """One digest over what decides which files the guest has; a change of it packs anew."""
+    return _digest(TREE / name for name in PACKING)
+
+
+def _digest(paths: Iterable[Path]) -> str:
+    files = sorted(path for path in paths if path.is_file())
     return text_hash("\n".join(f"{path.relative_to(TREE)} {file_hash(path)}" for path in files))
 
 
