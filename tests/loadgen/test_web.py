@@ -21,8 +21,6 @@ DOCUMENT = 10_240
 
 @pytest.fixture
 def web_system() -> Iterator[WebSystem]:
-    if reason := missing():
-        pytest.skip(reason)
     with started() as system:
         yield system
 
@@ -30,14 +28,15 @@ def web_system() -> Iterator[WebSystem]:
 @pytest.fixture
 def plain_system() -> Iterator[WebSystem]:
     """Without TLS, and with files of one size."""
-    if reason := missing():
-        pytest.skip(reason)
     with started(kind="apache-plain", document_bytes=DOCUMENT) as system:
         yield system
 
 
 @contextmanager
 def started(**how: Any) -> Iterator[WebSystem]:
+    """A running server, ended afterwards; the test is skipped where there can be none."""
+    if reason := missing():
+        pytest.skip(reason)
     with tempfile.TemporaryDirectory(prefix="s80-web-") as name:
         system = WebSystem(Path(name), **how)
         try:
@@ -55,8 +54,6 @@ def run(system: WebSystem, folder: Path, workload: str = "web") -> Outcome:
 
 @pytest.mark.parametrize("kind", ["apache", "apache-lua"])
 def test_every_reply_is_whole(kind: str, tmp_path: Path) -> None:
-    if reason := missing():
-        pytest.skip(reason)
     with started(kind=kind) as system:
         outcome = run(system, tmp_path)
     result = outcome.one("result")
