@@ -21,7 +21,7 @@ from s80lab.report.page import Topic, origins, render
 from s80lab.report.profile import has_profile, profile_tables, read_profile
 from s80lab.report.study import study_tables
 from s80lab.report.sweep import ratio_table, sweep_groups, sweep_picture, sweep_table, swept
-from s80lab.report.tables import Table, comparison_note, verdicts
+from s80lab.report.tables import Table, intervals_note, verdicts
 from s80lab.results.study import load_answers
 
 PAPER = "Koka and Lipasti, Characterization of an IMAP Server on a Shared-Memory Multiprocessor"
@@ -94,7 +94,7 @@ def write_page(shown: Sequence[Shown], folder: Path) -> Path:
         f"{', '.join(dict.fromkeys(papers + studies))}: what is stated there and what was measured here. "
         f"Scale {', '.join(scales)}, engine {first['engine']}. Times are the model's.",
         verdicts=verdicts(groups),
-        notes=[*guest_notes(groups, _load), _intervals_note(groups)],
+        notes=[*guest_notes(groups, _load), intervals_note(groups)],
         topics=topics,
         origins=[origins(group, kind) for group in groups for kind in ("inputs", "versions")],
     )
@@ -112,13 +112,6 @@ def _load(group: Group) -> str:
     """The same at every point of a sweep."""
     manifest = group.runs[0].manifest
     return f"{manifest['mix']} on {manifest['server']}"
-
-
-def _intervals_note(groups: Sequence[Group]) -> str:
-    """How to read the intervals of figures that have unlike numbers of starts."""
-    most = max(groups, key=lambda group: len(group.runs))
-    single = len(most.runs) > 1 and any(len(group.runs) == 1 for group in groups)
-    return comparison_note([most]) + (" What has one start has no interval." if single else "")
 
 
 def _names(group: Group) -> tuple[str, ...]:

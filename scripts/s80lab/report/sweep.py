@@ -32,7 +32,7 @@ from s80lab.report.interval import Estimate, estimate
 from s80lab.report.markdown import markdown
 from s80lab.report.page import Topic, origins, render
 from s80lab.report.rows import PERCENT, SECTIONS, TWO, Entry, Section
-from s80lab.report.tables import ABSENT, Cell, Row, Table, comparison_note, number, verdicts
+from s80lab.report.tables import ABSENT, Cell, Row, Table, intervals_note, number, verdicts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -64,7 +64,7 @@ def sweep_table(name: str, groups: Sequence[Group], metrics: Sequence[str] = ())
             for entry in entries
         ]
         table.rows.append(Row(group.label, (*cells, Cell(str(len(group.runs))))))
-    table.note = comparison_note(groups[:1])
+    table.note = intervals_note(groups)
     return table
 
 
@@ -92,7 +92,7 @@ def write_sweep(name: str, groups: Sequence[Group], metrics: Sequence[str], fold
         f"{len(groups)} points: {grid}. Engine {first['engine']}, scale {first['scale']}. Times are the modelled "
         "machine's.",
         verdicts=verdicts(groups),
-        notes=[*guest_notes(groups[:1]), comparison_note(groups[:1])],
+        notes=[*guest_notes(groups[:1]), intervals_note(groups)],
         topics=[Topic("Curves", [picture], []), Topic("Every point", [], [table])],
         origins=[origins(group, kind) for group in groups for kind in ("inputs", "versions")],
     )

@@ -87,6 +87,13 @@ def comparison_note(groups: Sequence[Group]) -> str:
     return note + f"; ≈ marks an interval that overlaps with that of {groups[0].label}: no difference is shown."
 
 
+def intervals_note(groups: Sequence[Group]) -> str:
+    """The same of groups that are not set against the first; they may have unlike numbers of starts."""
+    most = max(groups, key=lambda group: len(group.runs))
+    single = len(most.runs) > 1 and any(len(group.runs) == 1 for group in groups)
+    return comparison_note([most]) + (" What has one start has no interval." if single else "")
+
+
 def paper_says(metric: str, groups: Sequence[Group]) -> str:
     """The paper's number for the first of the groups' mixes that it speaks of."""
     found = (paper.claim_on(metric, group.mix) for group in groups)
