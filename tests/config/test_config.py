@@ -223,6 +223,62 @@ def test_unknown_key_of_a_phase_is_refused(tmp_path: Path, monkeypatch: pytest.M
         load_experiment("x", {})
 
 
+def lay(folder: Path, monkeypatch: pytest.MonkeyPatch, **files: str) -> None:
+    """Experiments in place of the laboratory's."""
+    for name, text in files.items():
+        (folder / f"{name}.toml").write_text(text)
+    monkeypatch.setattr(paths, "EXPERIMENTS", folder)
+
+
+WHOLE = """description = "d"
+machine = "s80"
+workload = "imapb"
+scale = "tiny"
+seeds = [1, 2]
+[phases.tiny]
+warmup_min = 300
+warmup_max = 400
+window = 20
+measure = 500
+[sweep]
+clients = [1, 2]
+"""
+
+
+def test_an_experiment_says_what_differs_from_its_base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lay(
+        tmp_path,
+        monkeypatch,
+        whole=WHOLE,
+        other='base = "whole"\nworkload = "imape"\n[phases.tiny]\nmeasure = 600\n',
+        swept='base = "other"\nseeds = [3]\n[sweep]\nthink_ms = [0]\n',
+    )
+    whole, other, swept = (load_experiment(name, {}) for name in ("whole", "other", "swept"))
+    assert other.phases["tiny"] == whole.phases["tiny"].model_copy(update={"measure": 600})
+    assert (other.workload, other.seeds, other.sweep) == ("imape", [1, 2], {"clients": [1, 2]})
+    assert (swept.workload, swept.seeds, swept.sweep) == ("imape", [3], {"think_ms": [0]})
+
+
+def test_an_error_names_the_experiment_that_has_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lay(
+        tmp_path,
+        monkeypatch,
+        whole=WHOLE.replace("window", "windows"),
+        other='base = "whole"\n',
+        none='base = "hole"\n',
+        ring='base = "rung"\n',
+        rung='base = "ring"\n',
+    )
+    with pytest.raises(UserError, match=r"whole.toml: unknown key `phases.tiny.windows`"):
+        load_experiment("other", {})
+    with pytest.raises(
+        UserError, match=r"none.toml: key `base`: there is no experiment `hole`: .*did you mean whole\?"
+    ):
+        load_experiment("none", {})
+    with pytest.raises(UserError, match=r"rung.toml: key `base`: builds on itself: ring on rung on ring"):
+        load_experiment("ring", {})
+
+
 def test_scale_without_phases_is_refused() -> None:
     with pytest.raises(
         UserError, match=r"imapb.toml: no phases for scale `huge`: allowed are paper, sixteenth, small, tiny"

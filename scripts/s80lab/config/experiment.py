@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Literal, Self
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -19,7 +20,19 @@ from pydantic import (
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.strict import Size, Strict, find, hint, load, parse_settings, resolve, shown
+from s80lab.base.strict import (
+    Size,
+    Strict,
+    find,
+    hint,
+    load,
+    names,
+    parse_settings,
+    read_toml,
+    resolve,
+    shown,
+    validate,
+)
 from s80lab.config.storage import Disk, Storage
 
 MIB = 1 << 20
@@ -174,6 +187,7 @@ def image_name(name: str) -> str:
 class Experiment(Strict):
     """machine x protocol x image x server x workload x phases x seeds. Phases are given for each scale.
 
+    A file's key `base` names another experiment: the file says what is different, key by key, and a sweep as a whole.
     sweep: what varies, with its values: `machine`, `workload`, `protocol`, `image`, `server`, `clients`, `think_ms`, a
     key of the scale as `scale.KEY` or of the workload as `workload.KEY`, or a key of the machine file; every
     combination is measured with every seed. show: the metrics that its curves are drawn of.
@@ -228,9 +242,38 @@ def load_scale(name: str, overrides: Mapping[str, object] | None = None) -> Scal
 def load_experiment(name: str, overrides: Mapping[str, object]) -> Experiment:
     """The named experiment with the command line's overrides over it; phases of its scale must be there."""
     path = find("experiment", paths.EXPERIMENTS, name)
-    experiment = load(path, Experiment, overrides)
+    experiment = resolve(_content(path), Experiment, shown(path), overrides)
     if experiment.scale not in experiment.phases:
         raise UserError(
             f"{shown(path)}: no phases for scale `{experiment.scale}`: {hint(experiment.scale, experiment.phases)}"
         )
     return experiment
+
+
+def _content(path: Path, above: tuple[str, ...] = ()) -> dict[str, Any]:
+    """What the file says, over what its base says. above: the experiments that build on this one."""
+    content = read_toml(path)
+    base = content.pop("base", None)
+    if base is None:
+        return content
+    if base not in names(paths.EXPERIMENTS):
+        raise UserError(
+            f"{shown(path)}: key `base`: there is no experiment `{base}`: {hint(str(base), names(paths.EXPERIMENTS))}"
+        )
+    if base in (chain := (*above, path.stem)):
+        raise UserError(f"{shown(path)}: key `base`: builds on itself: {' on '.join((*chain, base))}")
+    lower = find("experiment", paths.EXPERIMENTS, base)
+    below = _content(lower, chain)
+    validate(below, Experiment, shown(lower))
+    if "sweep" in content:
+        below.pop("sweep", None)
+    return _over(below, content)
+
+
+def _over(below: Mapping[str, Any], content: Mapping[str, Any]) -> dict[str, Any]:
+    """`content` over `below`, tables key by key."""
+    merged = dict(below)
+    for key, value in content.items():
+        under = below.get(key)
+        merged[key] = _over(under, value) if isinstance(under, dict) and isinstance(value, dict) else value
+    return merged
