@@ -22,6 +22,7 @@ from s80lab.base.progress import Job
 from s80lab.base.staging import exclusive, staging
 from s80lab.base.threads import to_its_end
 from s80lab.base.version import __version__
+from s80lab.config.experiment import Phases
 from s80lab.config.machine import low_ram
 from s80lab.experiment import checkpoint
 from s80lab.experiment.checkpoint import SNAPSHOTS, Checkpoint
@@ -37,6 +38,7 @@ from s80lab.report.write import write_run_report
 from s80lab.results.identities import check_run
 from s80lab.results.inversions import ORDER
 from s80lab.results.metrics.derive import write_stats
+from s80lab.results.metrics.load import client_cycles
 from s80lab.results.metrics.standing import FEWEST_CYCLES
 from s80lab.results.snapshots import Snapshots
 
@@ -112,7 +114,7 @@ async def measure_region(plan: Plan, warm: Checkpoint, folder: Path, job: Job) -
     """Runs the region; once more and longer, from the same warm guest, where it fell short of the client cycles that
     make a result: a warm-up only lets them be reckoned."""
     timing = await live(plan, warm, folder, job)
-    length = lengthened(plan, read_transactions(folder / TRANSACTIONS))
+    length = lengthened(plan.phases, read_transactions(folder / TRANSACTIONS))
     if length == plan.phases.measure:
         return timing
     for file in folder.iterdir():
@@ -121,11 +123,10 @@ async def measure_region(plan: Plan, warm: Checkpoint, folder: Path, job: Job) -
     return await live(longer, warm, folder, job)
 
 
-def lengthened(plan: Plan, load: Mapping[str, Any]) -> int:
+def lengthened(phases: Phases, load: Mapping[str, Any]) -> int:
     """Instructions in which the load would have done enough client cycles, with some room, by what it did; whole
     windows, and no more than twice as many as it had. As many where it did, or where fewer cycles are asked for."""
-    phases = plan.phases
-    cycles = sum(entry["count"] for entry in load["transactions"].values()) / plan.clients
+    cycles = client_cycles(load)
     if phases.measure_cycles < FEWEST_CYCLES or cycles >= FEWEST_CYCLES:
         return phases.measure
     factor = min(LONGEST, ROOM * FEWEST_CYCLES / cycles) if cycles else LONGEST

@@ -10,7 +10,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from s80lab.config.axes import Axis, horizontal, is_number, row_label
-from s80lab.report.figures.style import GROUP_COLOURS, panels, percent_axis
+from s80lab.report.figures.style import GROUP_COLOURS, panel_each, percent_axis
 from s80lab.report.interval import Estimate
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ _LEGEND_COLUMNS = 4
 _LEGEND_CHARACTERS = 105  # that fit beside one another, with handles
 _TITLE_CHARACTERS = 44  # that fit above a panel
 _PANEL_HEIGHT_IN = 2.4
+_LEGEND_ROW_IN = 0.2
+_ABREAST = 2
 _HEADROOM = 1.06  # above the highest point, for its marker
 
 
@@ -56,9 +58,9 @@ def curves_figure(
     curves = _curves(axes, points, across)
     columns = _legend_columns(curves)
     legend_rows = -(-len(curves) // columns)
-    rows = -(-len(shown) // 2)
-    figure, panes = panels(rows, 2, _PANEL_HEIGHT_IN * rows + 0.2 * legend_rows)
-    for pane, panel in zip(panes, shown, strict=False):
+    rows = -(-len(shown) // _ABREAST)
+    figure, panes = panel_each(len(shown), _PANEL_HEIGHT_IN + _LEGEND_ROW_IN * legend_rows / rows, _ABREAST)
+    for pane, panel in zip(panes, shown, strict=True):
         for number, curve in enumerate(curves):
             known = [(x, value(point, panel.metric)) for x, point in curve.points]
             _draw(pane, [(x, found) for x, found in known if found], number, is_number(across.values[0]))
@@ -69,11 +71,8 @@ def curves_figure(
         pane.set_xlim(-0.3, len(across.values) - 0.7)
         if panel.share:
             percent_axis(pane, "", "y")
-    for pane in panes[len(shown) :]:
-        pane.set_visible(False)
-    for pane in panes[max(0, len(shown) - 2) : len(shown)]:
-        pane.set_xlabel(across.key)
-        pane.xaxis.set_tick_params(labelbottom=True)
+    for lowest in panes[-_ABREAST:]:
+        lowest.set_xlabel(across.key)
     if len(curves) > 1:
         from matplotlib.lines import Line2D
 

@@ -95,9 +95,9 @@ def panels(rows: int, columns: int, height_in: float, *, share_x: bool = True) -
     return figure, [axis for row in axes for axis in row]
 
 
-def panel_each(count: int, height_in: float) -> tuple[Figure, list[Axes]]:
-    """A figure with so many panels, a few of them side by side; height_in: of a row."""
-    columns = 2 if count == 4 else min(count, _ABREAST)
+def panel_each(count: int, height_in: float, columns: int = 0) -> tuple[Figure, list[Axes]]:
+    """A figure with so many panels, so many or (0) a few of them side by side; height_in: of a row."""
+    columns = columns or (2 if count == 4 else min(count, _ABREAST))
     rows = -(-count // columns)
     figure, axes = panels(rows, columns, height_in * rows)
     for below in axes[count:]:

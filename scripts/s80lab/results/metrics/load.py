@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from math import sqrt
+from typing import Any
 
 from s80lab.base.histogram import quantile
 from s80lab.results.metrics.registry import Measurement, Value, metric, ratio
@@ -16,9 +18,14 @@ def _busy_shares(m: Measurement) -> list[float]:
     return [float(busy) / m.core_cycles for busy in m.region["busy_cycles"]]
 
 
-def _completed(m: Measurement) -> int:
+def _completed(load: Mapping[str, Any]) -> int:
     """Good transactions; failed ones are counted apart."""
-    return sum(int(entry["count"]) for entry in m.load["transactions"].values())
+    return sum(int(entry["count"]) for entry in load["transactions"].values())
+
+
+def client_cycles(load: Mapping[str, Any]) -> float:
+    """How often a client thought and was served, in the mean; load: what the load generator counted."""
+    return _completed(load) / int(load["clients"])
 
 
 def load_seconds(m: Measurement) -> float:
@@ -29,7 +36,7 @@ def load_seconds(m: Measurement) -> float:
 
 def _throughput(m: Measurement) -> float:
     """Transactions a modelled second, by the load generator's own counts and clock."""
-    return _completed(m) / load_seconds(m)
+    return _completed(m.load) / load_seconds(m)
 
 
 @metric("modelled_s", "s", "modelled length of the measured region", "clock_ns", of_caches=False)
@@ -184,7 +191,7 @@ def _little_law(m: Measurement) -> Value:
     of_load=True,
 )
 def _client_cycles(m: Measurement) -> Value:
-    return ratio(_completed(m), m.load["clients"])
+    return client_cycles(m.load)
 
 
 @metric(
@@ -208,5 +215,5 @@ def _utilisation_law(m: Measurement) -> Value:
     of_load=True,
 )
 def _executed_mix(m: Measurement) -> Value:
-    total = _completed(m)
+    total = _completed(m.load)
     return {name: ratio(int(entry["count"]), total) for name, entry in m.load["transactions"].items()}
