@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from s80lab.base.errors import UserError
-from s80lab.base.strict import load
+from s80lab.base.strict import load, validate
 from s80lab.config.axes import sweep_points
 from s80lab.config.experiment import load_experiment
 from s80lab.config.reproduce import load_figures
@@ -18,7 +18,7 @@ from s80lab.report.study import StudyFinding, study_findings, study_tables
 from s80lab.results import study
 from s80lab.results.metrics.derive import of
 from s80lab.results.paper import PAPER
-from s80lab.results.study import StudyAnswers, load_answers, load_statements
+from s80lab.results.study import StudyAnswer, StudyAnswers, load_answers, load_statements
 
 PARTS = tuple(f"throughput/{part}" for part in ("probes", "web", "streaming", "rtp", "router"))
 STUDIES = ("clientscaler", "hyper-threading", "zvm", *PARTS)
@@ -110,6 +110,23 @@ def test_a_condition_is_a_point_of_the_sweep() -> None:
     assert table.columns == ("1500 users", "2000 users", "2500 users", "2750 users", "2900 users", "3000 users", "unit")
     assert [cell.text for cell in row.cells[:2]] == ["57.38 = 57", "89.07 ·"]
     assert len(table.rows) + len([row for row in rest.rows if not row.head]) < len(load_statements("zvm"))
+
+
+def test_by_how_much_one_point_exceeds_another() -> None:
+    size = {"scale.document_bytes": 10240}
+    groups = [
+        Group(server, (run({"throughput": rate}, {"server": server, "clients": clients, **size}),))
+        for server, clients, rate in (("apache-plain", 16, 2000.0), ("nginx", 4, 3200.0))
+    ]
+    more = found(
+        study_findings("throughput/web", groups), "transactions a second of IIS over Apache's", "files of 10 KB"
+    )
+    assert (more.text, more.judgement.verdict) == ("60", "agrees")  # the study: 58% more
+
+
+def test_what_is_more_is_more_than_something() -> None:
+    with pytest.raises(UserError, match="more = true needs `over`"):
+        validate({"metrics": ["throughput"], "more": True}, StudyAnswer, "x.toml")
 
 
 def test_one_point_over_another_is_by_the_seeds_that_both_have() -> None:

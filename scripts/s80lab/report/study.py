@@ -106,7 +106,8 @@ def _ours(measured: Sequence[Group], answer: StudyAnswer) -> Estimate | None:
     values, *below = (_by_seed(group, answer) for group in measured)
     for divisors in below:
         values = {seed: _over(values[seed], divisors[seed]) for seed in values if seed in divisors}
-    return estimate([None if value is None else value * answer.scale for value in values.values()])
+    less = 1.0 if answer.more else 0.0
+    return estimate([None if value is None else (value - less) * answer.scale for value in values.values()])
 
 
 def _over(above: float | None, below: float | None) -> float | None:

@@ -47,7 +47,8 @@ class Statement:
 
 class StudyAnswer(Strict):
     """Of one quantity. metrics: those of ours whose sum answers it; times scale it is in the study's unit. point: at
-    which point of the sweep, where the statement's condition does not say it; over: the point that it is divided by.
+    which point of the sweep, where the statement's condition does not say it; over: the point that it is divided by;
+    more: the study says by how much the first exceeds the second, so 1 is taken off their ratio before it is scaled.
     low, high: what agrees, where the study puts its order into words. differs: why it is another number; tests:
     commands that repeat what that rests on. unjudged: why ours is shown and is neither. given: what it is here, where
     it is not measured but set. because: why nothing answers it."""
@@ -56,6 +57,7 @@ class StudyAnswer(Strict):
     scale: PositiveFloat = 1.0
     point: str = ""
     over: str = ""
+    more: bool = False
     low: float | None = None
     high: float | None = None
     differs: str = ""
@@ -68,6 +70,8 @@ class StudyAnswer(Strict):
     def _one_of_three(self) -> StudyAnswer:
         if [bool(self.metrics), bool(self.given), bool(self.because)].count(True) != 1:
             raise ValueError("one of metrics, given and because says how it is answered")
+        if self.more and not self.over:
+            raise ValueError("more = true needs `over`, the point that is exceeded")
         return self
 
 
