@@ -61,7 +61,8 @@ class Stages:
         self.most_ready = 0
         self.entered: list[Path] = []
         self.broken: tuple[str, ...] = ()
-        for name in ("build_ready", "build_warm", "measure", "measured", "insert_run"):
+        self.cold: tuple[str, ...] = ()
+        for name in ("build_ready", "build_warm", "measure", "measured", "insert_run", "read_stats"):
             monkeypatch.setattr(experiment_pipeline, name, getattr(self, name))
         monkeypatch.setattr(checkpoint, "drop", self.drop)
 
@@ -106,6 +107,9 @@ class Stages:
     def insert_run(self, database: Path, folder: Path) -> None:
         self.entered.append(folder)
 
+    def read_stats(self, folder: Path) -> dict[str, Any]:
+        return {"warmup": {"verdict": "not warm" if folder.name in self.cold else "warm"}}
+
 
 @pytest.fixture
 def stages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Stages:
@@ -138,6 +142,18 @@ def test_what_is_whole_is_taken_and_needs_no_guest(stages: Stages) -> None:
     assert stages.log == []
     assert stages.run([1, 3, 2]) == [Path("old-1"), Path("run-3"), Path("old-2")]
     assert stages.run([1], again=True) == [Path("run-1")]
+
+
+def test_what_is_no_result_is_said_as_soon_as_it_is_known(stages: Stages) -> None:
+    stages.whole = {1: Path("old-1"), 2: Path("old-2")}
+    stages.cold = ("old-2", "run-3")
+    stages.run([1, 2, 3, 4], jobs=1)
+    said = [line.split("] ")[1] for line in stages.said.getvalue().splitlines() if "old" in line or "run-" in line]
+    assert said == [
+        "old-2: there already, no result: not warm",
+        "mix seed 3: whole: run-3, no result: not warm",
+        "mix seed 4: whole: run-4",
+    ]
 
 
 def test_every_run_is_entered_into_the_database_unless_it_is_a_shards(stages: Stages) -> None:

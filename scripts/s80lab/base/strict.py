@@ -76,6 +76,20 @@ def find(kind: str, folder: Path, name: str) -> Path:
     return mine if mine.is_file() else folder / f"{name}.toml"
 
 
+def with_bases(kind: str, folder: Path, name: str) -> list[Path]:
+    """The named file and all that it builds on by the key `base`, the lowest first."""
+    chain = [find(kind, folder, name)]
+    while (base := read_toml(chain[0]).get("base")) is not None:
+        where = f"{shown(chain[0])}: key `base`"
+        if base not in names(folder):
+            raise UserError(f"{where}: there is no {kind} `{base}`: {hint(str(base), names(folder))}")
+        path = find(kind, folder, base)
+        if path in chain:
+            raise UserError(f"{where}: builds on itself: {' on '.join(one.stem for one in (*reversed(chain), path))}")
+        chain.insert(0, path)
+    return chain
+
+
 def find_or_file(kind: str, folder: Path, name: str) -> Path:
     """The file of a named machine or protocol, or the file itself where a path that ends in .toml is given."""
     path = Path(name)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -26,12 +26,12 @@ from s80lab.base.strict import (
     find,
     hint,
     load,
-    names,
     parse_settings,
     read_toml,
     resolve,
     shown,
     validate,
+    with_bases,
 )
 from s80lab.config.storage import Disk, Storage
 
@@ -241,8 +241,9 @@ def load_scale(name: str, overrides: Mapping[str, object] | None = None) -> Scal
 
 def load_experiment(name: str, overrides: Mapping[str, object]) -> Experiment:
     """The named experiment with the command line's overrides over it; phases of its scale must be there."""
-    path = find("experiment", paths.EXPERIMENTS, name)
-    experiment = resolve(_content(path), Experiment, shown(path), overrides)
+    origins = with_bases("experiment", paths.EXPERIMENTS, name)
+    path = origins[-1]
+    experiment = resolve(_content(origins), Experiment, shown(path), overrides)
     if experiment.scale not in experiment.phases:
         raise UserError(
             f"{shown(path)}: no phases for scale `{experiment.scale}`: {hint(experiment.scale, experiment.phases)}"
@@ -250,24 +251,18 @@ def load_experiment(name: str, overrides: Mapping[str, object]) -> Experiment:
     return experiment
 
 
-def _content(path: Path, above: tuple[str, ...] = ()) -> dict[str, Any]:
-    """What the file says, over what its base says. above: the experiments that build on this one."""
-    content = read_toml(path)
-    base = content.pop("base", None)
-    if base is None:
-        return content
-    if base not in names(paths.EXPERIMENTS):
-        raise UserError(
-            f"{shown(path)}: key `base`: there is no experiment `{base}`: {hint(str(base), names(paths.EXPERIMENTS))}"
-        )
-    if base in (chain := (*above, path.stem)):
-        raise UserError(f"{shown(path)}: key `base`: builds on itself: {' on '.join((*chain, base))}")
-    lower = find("experiment", paths.EXPERIMENTS, base)
-    below = _content(lower, chain)
-    validate(below, Experiment, shown(lower))
-    if "sweep" in content:
-        below.pop("sweep", None)
-    return _over(below, content)
+def _content(origins: Sequence[Path]) -> dict[str, Any]:
+    """What the last of the files says, over what those before it say, each of which must be a whole experiment."""
+    content: dict[str, Any] = {}
+    for path in origins:
+        said = read_toml(path)
+        said.pop("base", None)
+        if "sweep" in said:
+            content.pop("sweep", None)
+        content = _over(content, said)
+        if path != origins[-1]:
+            validate(content, Experiment, shown(path))
+    return content
 
 
 def _over(below: Mapping[str, Any], content: Mapping[str, Any]) -> dict[str, Any]:

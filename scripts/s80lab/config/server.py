@@ -17,7 +17,7 @@ from pydantic import Field
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.strict import Strict, find, load, names, shown
+from s80lab.base.strict import Strict, load, names, shown, with_bases
 
 START, SETTINGS = "usr/lib/s80lab/server.sh", "usr/lib/s80lab/server.conf"
 """What the guest's init reads of a server (docs/interfaces.md, section 13)."""
@@ -165,7 +165,7 @@ class Server:
 
 def load_server(name: str) -> Server:
     """The named server; UserError where it, or one that it builds on, is not there, or is no whole server."""
-    server = _chain(name, ())
+    server = _with_bases(name)
     if START not in server.files():
         raise UserError(f"{shown(server.origins[-1])}: is no server by itself: it has no {START} in its rootfs")
     if not any(part.store for part in server.parts.values()):
@@ -175,15 +175,9 @@ def load_server(name: str) -> Server:
 
 def server_names() -> list[str]:
     """Of all whole servers."""
-    return [name for name in names(paths.SERVERS) if START in _chain(name, ()).files()]
+    return [name for name in names(paths.SERVERS) if START in _with_bases(name).files()]
 
 
-def _chain(name: str, above: tuple[str, ...]) -> Server:
-    path = find("server", paths.SERVERS, name)
-    if name in above:
-        raise UserError(f"{shown(path)}: builds on itself: {' on '.join((*above, name))}")
-    part = load(path, ServerFile)
-    if part.base is None:
-        return Server({name: part}, (path,))
-    base = _chain(part.base, (*above, name))
-    return Server({**base.parts, name: part}, (*base.origins, path))
+def _with_bases(name: str) -> Server:
+    origins = with_bases("server", paths.SERVERS, name)
+    return Server({path.stem: load(path, ServerFile) for path in origins}, origins)

@@ -12,6 +12,7 @@ from typing import Literal
 
 from s80lab.base import host, paths
 from s80lab.base.errors import UserError
+from s80lab.base.folder import read_stats
 from s80lab.base.progress import Board, Tally
 from s80lab.base.staging import tidy
 from s80lab.experiment import checkpoint, resources
@@ -21,6 +22,7 @@ from s80lab.experiment.ready import build_ready
 from s80lab.experiment.run import measure, measured
 from s80lab.experiment.warm import build_warm
 from s80lab.results.database import insert_run
+from s80lab.results.metrics.standing import standing_of
 
 Until = Literal["ready", "warm", "run"]
 Drop = Literal["nothing", "warm", "built"]
@@ -48,6 +50,9 @@ class Pipeline:
         tidy(self._board.say, paths.checkpoints(), paths.runs())
         whole = [None if until != "run" or self._again else measured(plan) for plan in plans]
         self._to_database(whole)
+        for folder in filter(None, whole):
+            if short := _short_of_a_result(folder):
+                self._board.say(f"{folder.name}: there already{short}")
         lacking = [plan for plan, folder in zip(plans, whole, strict=True) if folder is None]
         if lacking:
             self._check_needs(lacking, until)
@@ -146,12 +151,18 @@ class Pipeline:
         point = f" at {plan.label}" if plan.varied else ""
         job = self._board.job(f"{plan.name}{point} seed {plan.seed}")
         folder = await measure(plan, warm, job)
-        job.done(f"whole: {folder.name}")
+        job.done(f"whole: {folder.name}{_short_of_a_result(folder)}")
         return folder
 
 
 def _cost(plan: Plan) -> float:
     return resources.run_cost(plan.phases, plan.scale).core_s
+
+
+def _short_of_a_result(folder: Path) -> str:
+    """`, no result: REASONS` of such a run: told when it is whole, since nothing that is kept can rest on it."""
+    _, reasons = standing_of(read_stats(folder))
+    return f", no result: {'; '.join(reasons)}" if reasons else ""
 
 
 def _sizes(checkpoints: Mapping[str, Plan], but: Container[str] = ()) -> dict[str, int]:
