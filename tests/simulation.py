@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from s80lab.config.machine import load_machine
+
 CORES = 4
 CLOCK_HZ = 450_000_000
 L1_LINES = 8
@@ -337,6 +339,7 @@ def write_run(run_dir: Path, seed: int = 1, mix: str = "imapb", *, warm: bool = 
         "scale": "tiny",
         "seed": seed,
         "status": "whole",
+        "design": load_machine("s80").design(),
         "instructions": 9000,
         "modelled_ns": machine.clock_ns - begin_ns,
         "wall_s": 0.5,

@@ -83,7 +83,7 @@ def test_a_second_call_takes_what_is_there(replayed: tuple[Lab, Path, str], draw
 def test_a_replay_is_no_run_of_its_experiment(replayed: tuple[Lab, Path, str]) -> None:
     lab, folder, _ = replayed
     assert folder.name in lab.call("list")
-    assert "no run of imapb is in" in lab.call("report", "imapb", code=2)
+    assert "no run of imapb, as its file has it, is in" in lab.call("report", "imapb", code=2)
 
 
 def refused(lab: Lab, *arguments: str) -> str:

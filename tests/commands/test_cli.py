@@ -36,8 +36,8 @@ def empty(tmp_path: Path) -> Lab:
         (["run", "imapb", "--seeds", "1,1"], "--seeds 1,1: the same seed twice is the same run twice"),
         (["run", "imapb", "--seeds", "0,1"], "--seeds 0,1: seeds are whole numbers from 1 up"),
         (["capture", "imapb", "--seed", "0"], "--seed 0: seeds are whole numbers from 1 up"),
-        (["report", "imapb"], "no run of imapb is in"),
-        (["claims"], "no run of imapb, imape is in"),
+        (["report", "imapb"], "no run of imapb, as its file has it, is in"),
+        (["claims"], "no run of imapb, imape, as their files have them, is in"),
     ],
 )
 def test_one_sentence(empty: Lab, arguments: list[str], sentence: str) -> None:

@@ -36,7 +36,7 @@ def test_the_latest_runs_are_on_the_experiments_image(other: Path) -> None:
     assert read_manifest(other.with_name("imape-2"))["image"] == "debian"
     assert other not in latest_runs(["imape"], "tiny")
     assert latest_runs(["imape"], "tiny", image="buildroot") == [other]
-    with pytest.raises(UserError, match="no run of imape is in"):
+    with pytest.raises(UserError, match="no run of imape, as its file has it, is in"):
         latest_runs(["imape"], "tiny", image="buildroot.fast")
 
 

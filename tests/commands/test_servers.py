@@ -37,8 +37,22 @@ def uw(measured: Lab, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_latest_runs_are_the_experiments_servers(uw: Path) -> None:
     assert uw not in latest_runs(["imape"], "tiny")
     assert latest_runs(["imape"], "tiny", server="uw") == [uw]
-    with pytest.raises(UserError, match="no run of imape is in"):
+    with pytest.raises(UserError, match="no run of imape, as its file has it, is in"):
         latest_runs(["imape"], "tiny", server="cyrus")
+
+
+def test_the_latest_runs_are_of_the_experiments_design(measured: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run with --set or --machine does not stand for the experiment."""
+    monkeypatch.setenv("S80LAB_RESULTS", str(measured.results))
+    newest = measured.results / "runs" / "imape-3"
+    assert newest in latest_runs(["imape"], "tiny")
+    path = newest / "manifest.json"
+    manifest = json.loads(path.read_text())
+    for key, value in (("l2.size", 1 << 20), ("scale.storage", "disk"), ("workload.requests_max", 10)):
+        path.write_text(json.dumps(manifest | {"design": manifest["design"] | {key: value}}))
+        assert newest not in latest_runs(["imape"], "tiny")
+        with pytest.raises(UserError, match="no run of imape, seed 13, as its file has it, is in"):
+            latest_runs(["imape"], "tiny", [13])
 
 
 def test_an_image_of_other_inputs_is_built_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

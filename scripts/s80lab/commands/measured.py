@@ -9,7 +9,7 @@ from pathlib import Path
 from s80lab.base import paths
 from s80lab.base.folder import read_manifest
 from s80lab.config.experiment import Experiment, load_experiment
-from s80lab.config.machine import load_machine
+from s80lab.experiment.plan import Options, designs
 from s80lab.results.database import list_runs
 
 # Runs of which one of these differs are of different guests or models.
@@ -22,7 +22,7 @@ def measured_runs(experiments: Sequence[str], scale: str | None) -> dict[str, li
     experiment's own; a seed counts once."""
     sets: dict[tuple[str, ...], dict[tuple[str, ...], dict[int, tuple[str, Path]]]] = {}
     known = {name: load_experiment(name, {}) for name in experiments}
-    designs = {name: _design(experiment) for name, experiment in known.items()}
+    own = {name: _designs(name, experiment, scale) for name, experiment in known.items()}
     for row in list_runs(paths.database()):
         folder = paths.results() / row["folder"]
         experiment = known.get(row["experiment"]) if row["engine"] == "qemu" else None
@@ -30,7 +30,7 @@ def measured_runs(experiments: Sequence[str], scale: str | None) -> dict[str, li
             continue
         manifest = read_manifest(folder)
         of_image = manifest.get("image", experiment.image) == experiment.image
-        if of_image and manifest["design"] == designs[row["experiment"]]:
+        if of_image and manifest["design"] in own[row["experiment"]]:
             inputs = [manifest["inputs"].get(name, "") for name in _SAME]
             guest = (row["experiment"], str(row["clients"]), str(row["think_ms"]), *inputs)
             by_guest = sets.setdefault((row["workload"], row["server"]), {})
@@ -45,7 +45,10 @@ def measured_runs(experiments: Sequence[str], scale: str | None) -> dict[str, li
     return found
 
 
-def _design(experiment: Experiment) -> dict[str, object]:
-    """The machine and protocol as their files have them, as a run's manifest says them."""
-    machine = load_machine(experiment.machine)
-    return machine.design() | {"protocol": experiment.protocol or machine.protocol}
+def _designs(name: str, experiment: Experiment, scale: str | None) -> list[dict[str, object]]:
+    """At the points of its sweep that do not change its machine."""
+    return [
+        design
+        for point, design in designs(name, Options(scale=scale))
+        if point.get("machine", experiment.machine) == experiment.machine
+    ]

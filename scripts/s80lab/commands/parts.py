@@ -23,7 +23,7 @@ from s80lab.commands.output import AsJson, print_json
 from s80lab.config.axes import sweep_points
 from s80lab.config.experiment import DEFAULT_IMAGE, load_experiment
 from s80lab.config.server import load_server
-from s80lab.experiment.plan import Options, Plan, draft, read_experiment
+from s80lab.experiment.plan import Options, Plan, designs, draft, read_experiment
 from s80lab.experiment.stages import Drop, Pipeline, Until
 from s80lab.gem5.binary import require
 from s80lab.gem5.plan import Gem5Plan, gem5_plans
@@ -132,7 +132,9 @@ def latest_runs(
     image: str | None = None,
 ) -> list[Path]:
     """Folders of the latest live run of each seed (of those named, or of all), at the scale, on the server and of the
-    image, or the experiment's own; UserError names the seed that has none."""
+    image, or the experiment's own, and of its own design: none that --set or --machine changed. UserError names the
+    seed that has none."""
+    own = {(name, str(at)): design for name in experiments for at, design in designs(name, Options(scale=scale))}
     latest: dict[tuple[str, str, int], Path] = {}
     for row in list_runs(paths.database()):
         name = row["experiment"] if row["engine"] == "qemu" else ""
@@ -143,14 +145,16 @@ def latest_runs(
         of_it = "server" in experiment.sweep or row["server"] == (server or experiment.server)
         manifest = read_manifest(folder)
         of_it = of_it and ("image" in experiment.sweep or manifest["image"] == (image or experiment.image))
-        if of_it and row["scale"] == (scale or experiment.scale):
-            latest[name, str(manifest.get("varied", {})), row["seed"]] = folder
-    points = [(name, str(point)) for name in experiments for point in sweep_points(load_experiment(name, {}).sweep)]
-    wanted = [(*point, seed) for point in points for seed in seeds] or [key for key in latest if key[:2] in points]
+        point = (name, str(manifest.get("varied", {})))
+        if of_it and row["scale"] == (scale or experiment.scale) and manifest["design"] == own.get(point):
+            latest[*point, row["seed"]] = folder
+    points = list(own)
+    wanted = [(*point, seed) for point in points for seed in seeds] or list(latest)
     missing = [f"{name}, seed {seed}" for name, point, seed in wanted if (name, point, seed) not in latest]
     if missing or not wanted:
         what = missing[0] if missing else ", ".join(experiments)
-        raise UserError(f"no run of {what} is in {paths.runs()}; run `s80lab run` first")
+        as_said = "as its file has it" if missing or len(experiments) == 1 else "as their files have them"
+        raise UserError(f"no run of {what}, {as_said}, is in {paths.runs()}; run `s80lab run` first")
     return [latest[key] for key in sorted(wanted, key=lambda key: (points.index(key[:2]), key[2]))]
 
 

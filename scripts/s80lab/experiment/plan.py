@@ -202,8 +202,7 @@ class Plan(SeedPlan):
 
     @property
     def design(self) -> dict[str, object]:
-        of_workload = {f"{OF_WORKLOAD}{key}": value for key, value in self.of_workload.items()}
-        return self.machine.design() | {"protocol": self.protocol_name} | self.scale.design() | of_workload
+        return _design(self.machine, self.scale, self.of_workload)
 
     @property
     def dma(self) -> bool:
@@ -286,6 +285,8 @@ def draft(name: str, options: Options) -> Callable[[Qemu], list[Plan]]:
         for point in sweep_points(experiment.sweep)
         for at in (experiment.at(point),)
     ]
+    for _, _, of, _, _ in points:
+        ensure_proven(of.protocol)
     return lambda qemu: [
         Plan(
             name=name,
@@ -334,13 +335,24 @@ def _server(experiment: Experiment) -> Server:
 
 @dataclass(frozen=True)
 class _Modelled:
-    """At one point of a sweep. protocol: proven; of_workload: what is put over the workload's profile."""
+    """At one point of a sweep. machine: with that protocol; of_workload: what is put over the workload's profile."""
 
     scale: Scale
     machine: Machine
     protocol: Path
     workload: Workload
     of_workload: Mapping[str, object]
+
+
+def designs(name: str, options: Options) -> list[tuple[dict[str, str], dict[str, object]]]:
+    """Each point of the experiment's sweep, and the design of its plans there."""
+    experiment = read_experiment(name, options)
+    at = ((point, _modelled(experiment.at(point), options, point)) for point in sweep_points(experiment.sweep))
+    return [(point, _design(of.machine, of.scale, of.of_workload)) for point, of in at]
+
+
+def _design(machine: Machine, scale: Scale, of_workload: Mapping[str, object]) -> dict[str, object]:
+    return machine.design() | scale.design() | {f"{OF_WORKLOAD}{key}": value for key, value in of_workload.items()}
 
 
 def _modelled(experiment: Experiment, options: Options, point: Mapping[str, str]) -> _Modelled:
@@ -353,7 +365,6 @@ def _modelled(experiment: Experiment, options: Options, point: Mapping[str, str]
     named = options.protocol or experiment.protocol or load_machine(experiment.machine, settings).protocol
     protocol = find_or_file("protocol", paths.PROTOCOLS, named)
     machine = load_machine(experiment.machine, with_inclusion(protocol, settings))
-    ensure_proven(protocol)
     if scale.disks:
         scale.disks.delay_ns(machine.guest)  # the machine's ticks may be too long for them
     machine = machine.model_copy(update={"protocol": protocol.stem})
