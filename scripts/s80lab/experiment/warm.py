@@ -120,23 +120,19 @@ class WarmupFollower:
     instructions: int = 0
     mips: float | None = None
     _verdict: WarmUp | None = None
-    _size: int = 0
+    _lines: int = 0
     _times: list[tuple[float, int]] = field(default_factory=list)
 
     def read(self) -> bool:
         """Takes in new windows; whether there were any."""
         try:
-            size = self.path.stat().st_size
             with self.path.open("rb") as file:
-                file.seek(max(0, size - 1))
-                whole = file.read(1) == b"\n"
-                file.seek(0)
-                lines = sum(1 for _ in file)
+                lines = sum(line.endswith(b"\n") for line in file)
         except FileNotFoundError:
             return False
-        if size == self._size or not whole or lines < 2:
+        if lines < 2 or lines == self._lines:
             return False
-        self._size = size
+        self._lines = lines
         self._verdict = warm_up(self.path, self.clients, self.phases.drift_points)
         self.instructions = self._verdict.instructions
         self._times.append((time.monotonic(), self.instructions))

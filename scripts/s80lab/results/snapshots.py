@@ -200,14 +200,15 @@ class Snapshots:
     lines: tuple[Snapshot, ...]
 
     @classmethod
-    def read(cls, path: Path) -> Snapshots:
-        """Reads and checks the file; UserError names the file, the line and what is wrong."""
+    def read(cls, path: Path, growing: bool = False) -> Snapshots:
+        """Reads and checks the file; UserError names the file, the line and what is wrong. growing: the plugin still
+        writes it, and a last line that is not whole yet is left out."""
         try:
             text = path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise UserError(f"{path}: cannot be read ({error}); run the experiment again") from None
         lines = text.split("\n")
-        if lines.pop() != "":
+        if lines.pop() != "" and not growing:
             raise UserError(
                 f"{path}, line {len(lines) + 1}: the line is cut short, the run was interrupted; run it again"
             )

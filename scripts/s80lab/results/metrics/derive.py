@@ -128,8 +128,8 @@ def write_stats(
 
 
 def warm_up(warm_snapshots: Path, clients: int | None = None, drift_limit: float = ALLOWED_DRIFT_POINTS) -> WarmUp:
-    """The verdict on a warm checkpoint's own snapshots."""
-    snapshots = Snapshots.read(warm_snapshots)
+    """The verdict on a warm checkpoint's own snapshots, which may be in the making."""
+    snapshots = Snapshots.read(warm_snapshots, growing=True)
     return judge(curve(snapshots), clients, snapshots.lines[-1].clients_finished, drift_limit)
 
 

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Windows are taken in while the plugin writes the next one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from s80lab.base.errors import UserError
+from s80lab.config.experiment import Phases
+from s80lab.experiment.warm import WarmupFollower
+from s80lab.results.snapshots import Snapshots
+
+
+def test_a_line_that_is_being_written_waits(run_dir: Path, tmp_path: Path) -> None:
+    lines = (run_dir.parent / f"warm-{run_dir.name}.jsonl").read_bytes().splitlines(keepends=True)
+    path = tmp_path / "snapshots.jsonl"
+    follower = WarmupFollower(path, Phases(warmup_min=9000, warmup_max=30_000, window=1000, measure=1), clients=40)
+    assert not follower.read(), "no file yet"
+    path.write_bytes(lines[0])
+    assert not follower.read(), "the header alone"
+
+    taken = []
+    for whole in range(2, len(lines)):
+        half = lines[whole][: len(lines[whole]) // 2]
+        path.write_bytes(b"".join(lines[:whole]) + half)
+        assert follower.read()
+        assert not follower.read(), "the same windows"
+        taken.append(follower.instructions)
+    assert taken == list(range(0, 30_000, 3000))
+    path.write_bytes(b"".join(lines))
+    assert follower.read()
+    assert follower.instructions == 30_000
+
+
+def test_a_file_that_nobody_writes_any_more_has_whole_lines(run_dir: Path) -> None:
+    path = run_dir / "snapshots.jsonl"
+    whole = Snapshots.read(path)
+    path.write_bytes(path.read_bytes()[:-9])
+    assert len(Snapshots.read(path, growing=True).lines) == len(whole.lines) - 1
+    with pytest.raises(UserError, match="the line is cut short"):
+        Snapshots.read(path)
