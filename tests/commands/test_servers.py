@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -82,17 +84,20 @@ def test_the_database_and_the_report_name_the_server(uw: Path, measured: Lab) ->
     assert [(group.label, len(group.runs)) for group in groups] == [("imape uw", 1), ("imape dovecot", 2)]
 
 
+def say(lab: Lab, folder: Path, **more: object) -> None:
+    """Puts more into the run's manifest; its clients think as those of the others then."""
+    path = folder / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | more))
+    load = json.loads((folder / "transactions.json").read_text())
+    (folder / "transactions.json").write_text(json.dumps(load | {"think_ms": 50}))
+    insert_run(lab.results / "s80lab.sqlite", folder)
+
+
 def test_runs_stand_for_a_workload_on_a_server(measured: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("S80LAB_RESULTS", str(measured.results))
     machine = load_machine("s80")
 
-    def says(folder: Path, **more: object) -> None:
-        path = folder / "manifest.json"
-        path.write_text(json.dumps(json.loads(path.read_text()) | more))
-        load = json.loads((folder / "transactions.json").read_text())
-        (folder / "transactions.json").write_text(json.dumps(load | {"think_ms": 50}))
-        insert_run(measured.results / "s80lab.sqlite", folder)
-
+    says = partial(say, measured)
     runs = measured.results / "runs"
     plain = machine.design() | {"protocol": machine.protocol}
     for number in (1, 2, 3):
@@ -104,3 +109,16 @@ def test_runs_stand_for_a_workload_on_a_server(measured: Lab, monkeypatch: pytes
     says(runs / "imapb-2", design=plain, image="another", inputs={})
     says(runs / "imapb-1", design=plain, server="uw", inputs={})
     assert measured_runs(["imapb"], "tiny") == {"imapb": [runs / "imapb-1"]}
+
+
+def test_seeds_of_two_points_of_a_sweep_are_not_one_row(
+    measured: Lab, with_sweep: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_sweep('\n[sweep]\n"l2.ways" = [2, 4]\n')
+    monkeypatch.setenv("S80LAB_RESULTS", str(measured.results))
+    runs = measured.results / "runs"
+    plain = load_machine("s80").design()
+    for number, ways in ((1, 4), (2, 4), (3, 2)):
+        of_point = {"design": plain | {"l2.ways": ways}, "varied": {"l2.ways": str(ways)}}
+        say(measured, runs / f"imapb-{number}", experiment="swept", inputs={}, **of_point)
+    assert measured_runs(["swept"], "tiny") == {"swept": [runs / "imapb-1", runs / "imapb-2"]}

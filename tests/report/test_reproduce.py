@@ -91,9 +91,11 @@ def test_a_figure_that_is_none_is_named() -> None:
 
 
 def test_what_was_measured_stands_in_one_table_by_memorys_share(runs: Path) -> None:
+    at = {"varied": {"server": "uw", "clients": "40"}}
     for number in (1, 2, 3):
         path = runs / f"imapb-{number}" / "manifest.json"
-        path.write_text(json.dumps(json.loads(path.read_text()) | {"server": "uw", "mix": "pop3", "workload": "pop3"}))
+        changed = {"server": "uw", "mix": "pop3", "workload": "pop3"} | at
+        path.write_text(json.dumps(json.loads(path.read_text()) | changed))
     make_result(runs / "imapb-1")
     (figure,) = load_figures(["coherence"])
     found = {name: list[Path]() for name in figure.experiments} | measured(runs)
@@ -109,5 +111,6 @@ def test_what_was_measured_stands_in_one_table_by_memorys_share(runs: Path) -> N
     assert (
         "The paper of specmail: Misses serviced from other caches in M, O or E: 85% (C16)" in rows["pop3 on uw"].detail
     )
+    assert rows["pop3 on uw"].detail.startswith("At clients 40. The paper")
     with pytest.raises(UserError, match="there is no run of any of its experiments"):
         show_figure(figure, {name: [] for name in figure.experiments})

@@ -18,8 +18,8 @@ _SAME = ("kernel", "initramfs", "guest_options", "plugin", "machine", "protocol"
 
 def measured_runs(experiments: Sequence[str], scale: str | None) -> dict[str, list[Path]]:
     """Of each workload on each server those live runs of the experiments that have most seeds, among as many the
-    latest: folders by experiment. They are of one guest, of the machine as its file has it, at the scale or the
-    experiment's own; a seed counts once."""
+    latest: folders by experiment. They are of one guest, of one point of a sweep, of the machine as its file has it, at
+    the scale or the experiment's own; a seed counts once."""
     sets: dict[tuple[str, ...], dict[tuple[str, ...], dict[int, tuple[str, Path]]]] = {}
     known = {name: load_experiment(name, {}) for name in experiments}
     own = {name: _designs(name, experiment, scale) for name, experiment in known.items()}
@@ -32,7 +32,8 @@ def measured_runs(experiments: Sequence[str], scale: str | None) -> dict[str, li
         of_image = manifest.get("image", experiment.image) == experiment.image
         if of_image and manifest["design"] in own[row["experiment"]]:
             inputs = [manifest["inputs"].get(name, "") for name in _SAME]
-            guest = (row["experiment"], str(row["clients"]), str(row["think_ms"]), *inputs)
+            point = (str(manifest["design"]), str(manifest.get("varied", {})))
+            guest = (row["experiment"], str(row["clients"]), str(row["think_ms"]), *point, *inputs)
             by_guest = sets.setdefault((row["workload"], row["server"]), {})
             by_guest.setdefault(guest, {})[row["seed"]] = (row["experiment"], folder)
     found: dict[str, list[Path]] = {name: [] for name in experiments}

@@ -51,13 +51,21 @@ def coherence_table(groups: Sequence[Group]) -> Table:
     for group in groups:
         cells = [Cell(number(group.estimate(metric), PERCENT), warm=not group.marked(metric)) for metric in COLUMNS]
         place = Cell(str(lowest.index(group) + 1) if group.estimate(E_TO_M) else ABSENT)
-        table.rows.append(Row(group.label, (*cells, place, Cell(_starts(group))), detail=_says(group.mix)))
+        details = " ".join(filter(None, (_point(group), _says(group.mix))))
+        table.rows.append(Row(group.label, (*cells, place, Cell(_starts(group))), detail=details))
     return table
 
 
 def _label(group: Group) -> str:
     manifest = group.runs[0].manifest
     return f"{manifest['workload']} on {manifest['server']}"
+
+
+def _point(group: Group) -> str:
+    """Of a sweep: where else it lies than its label says."""
+    changed = group.runs[0].manifest.get("varied", {}).items()
+    at = ", ".join(f"{key} {value}" for key, value in changed if key not in ("workload", "server"))
+    return f"At {at}." if at else ""
 
 
 def _starts(group: Group) -> str:
