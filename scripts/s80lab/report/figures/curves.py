@@ -57,9 +57,8 @@ def curves_figure(
     across = horizontal(axes)
     curves = _curves(axes, points, across)
     columns = _legend_columns(curves)
-    legend_rows = -(-len(curves) // columns)
-    rows = -(-len(shown) // _ABREAST)
-    figure, panes = panel_each(len(shown), _PANEL_HEIGHT_IN + _LEGEND_ROW_IN * legend_rows / rows, _ABREAST)
+    figure, panes = panel_each(len(shown), _PANEL_HEIGHT_IN, _ABREAST)
+    figure.set_figheight(figure.get_figheight() + _LEGEND_ROW_IN * -(-len(curves) // columns))
     for pane, panel in zip(panes, shown, strict=True):
         for number, curve in enumerate(curves):
             known = [(x, value(point, panel.metric)) for x, point in curve.points]
