@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What docs/precision.md says of boots: an analysis of variance of the starts in results/reference/starts.tsv, the boots of
+each workload on a server against the seeds of each boot."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import defaultdict
+from statistics import mean
+
+import pytest
+
+from s80lab.base import paths
+
+# Row of the table: the metric. Quotients of means, where loads differ by more than their starts.
+ROWS = {
+    "memory's share": ("miss_source.all.memory", False),
+    "E share": ("e_share", False),
+    "E to M": ("e_to_m_share", False),
+    "L2 misses per 1000 instructions": ("l2_mpki.all", True),
+    "throughput": ("throughput", True),
+}
+
+
+def boots(metric: str, relative: bool) -> list[list[list[float]]]:
+    """Of each workload on a server that has several boots: the values of each boot's seeds."""
+    found: dict[tuple[str, ...], dict[tuple[str, ...], list[float]]] = defaultdict(lambda: defaultdict(list))
+    with (paths.ROOT / "results" / "reference" / "starts.tsv").open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file, delimiter="\t"):
+            found[row["workload"], row["server"]][row["initramfs"], row["boot"]].append(float(row[metric]))
+    several = [list(of.values()) for of in found.values() if len(of) > 1]
+    unit = [mean(value for values in of for value in values) if relative else 1.0 for of in several]
+    return [[[value / one for value in values] for values in of] for of, one in zip(several, unit, strict=True)]
+
+
+def quotient(several: list[list[list[float]]]) -> tuple[float, int, int, float]:
+    """Of variances, between boots over within; the degrees of freedom of both; starts a boot."""
+    between = within = 0.0
+    groups = starts = 0
+    for of in several:
+        middle = mean(value for values in of for value in values)
+        between += sum(len(values) * (mean(values) - middle) ** 2 for values in of)
+        within += sum((value - mean(values)) ** 2 for values in of for value in values)
+        groups += len(of)
+        starts += sum(map(len, of))
+    above, below = groups - len(several), starts - groups
+    return between / above / (within / below), above, below, starts / groups
+
+
+@pytest.mark.parametrize("label", ROWS)
+def test_the_table_is_that_of_the_starts(label: str) -> None:
+    text = (paths.ROOT / "docs" / "precision.md").read_text(encoding="utf-8")
+    found, above, below, seeds = quotient(boots(*ROWS[label]))
+    assert f"F with {above} and {below} degrees of freedom" in text
+    row = re.search(rf"^\| {re.escape(label)} \| ([\d.]+) \| ([\d.]+|none) \| ([\d.]+) \|$", text, re.MULTILINE)
+    assert row, label
+    assert row[1] == f"{found:.2f}"
+    own = max(0.0, (found - 1) / seeds)
+    assert row[2] == (f"{own**0.5:.1f}" if own else "none")
+    assert row[3] == f"{(1 + 3 * own) ** 0.5:.1f}"
