@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What docs/precision.md says of boots: an analysis of variance of the starts in results/reference/starts.tsv, the boots of
-each workload on a server against the seeds of each boot."""
+"""What docs/precision.md says of boots: an analysis of variance of the starts in results/reference/starts.tsv, the
+boots of each workload on a server against the seeds of each boot."""
 
 from __future__ import annotations
 
