@@ -11,7 +11,7 @@ from tests.lab import Lab
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.experiment.plan import Options, Plan, draft
+from s80lab.experiment.plan import Options, Plan, designs, draft
 from s80lab.gem5.plan import gem5_plans
 from s80lab.guest.qemu import find_qemu
 from s80lab.image import build
@@ -94,6 +94,14 @@ def test_keys_of_the_scale_are_swept_too(lab: Lab, swept: Path) -> None:
     assert "scale.storage" not in memory.design
     assert (disk.design["scale.storage"], disk.design["scale.disk.count"]) == ("disk", 3)
     assert " s80.disks=3 " in disk.boot.append()
+
+
+def test_designs_are_those_of_the_plans(lab: Lab, swept: Path) -> None:
+    own = plans(Options(seeds=[1]))
+    assert designs("swept", Options()) == [(dict(plan.varied), plan.design) for plan in own]
+    for key, value in (("scale.mailbox_kib", 48), ("scale.ram", 2 << 30), ("workload.header_fetch", 7)):
+        others = plans(Options(seeds=[1], settings={key: value}))
+        assert [plan.design for plan in others] == [plan.design | {key: value} for plan in own]
 
 
 def test_keys_of_the_workload_are_swept_too(lab: Lab, swept: Path) -> None:

@@ -84,7 +84,7 @@ class Scale(Strict):
         return self.disks.ram(self.store_bytes()) if self.disks else self.ram
 
     def design(self) -> dict[str, object]:
-        """What a run's design says of the scale beside its name: documents and disks, by dotted keys."""
+        """What a run's design says of the scale beside its name and its sizes: documents and disks, by dotted keys."""
         documents: dict[str, object] = {"scale.document_bytes": self.document_bytes} if self.document_bytes else {}
         if self.disks is None:
             return documents
@@ -94,6 +94,10 @@ class Scale(Strict):
     def store_bytes(self) -> int:
         """Bytes of mail."""
         return self.users * self.mailboxes * self.mailbox_kib * 1024
+
+
+SIZES = ("users", "mailboxes", "mailbox_kib", "store_seed", "ram")
+"""Of a scale: what a run's design says of it where it is another than in the scale's file."""
 
 
 class Phases(Strict):

@@ -21,6 +21,7 @@ from s80lab.config.experiment import (
     OF_PHASES,
     OF_SCALE,
     OF_WORKLOAD,
+    SIZES,
     Experiment,
     Phases,
     Scale,
@@ -189,7 +190,7 @@ class Plan(SeedPlan):
     protocol: Path
     server: Server
     workload: Workload
-    of_workload: Mapping[str, object]  # what is put over its profile
+    changed: Mapping[str, object]  # of its profile and of the scale, by dotted keys
     qemu: Qemu
     plugin: Path
     order: bool = False  # count the order inversions too, which changes no number of the run
@@ -202,7 +203,7 @@ class Plan(SeedPlan):
 
     @property
     def design(self) -> dict[str, object]:
-        return _design(self.machine, self.scale, self.of_workload)
+        return _design(self.machine, self.scale, self.changed)
 
     @property
     def dma(self) -> bool:
@@ -298,7 +299,7 @@ def draft(name: str, options: Options) -> Callable[[Qemu], list[Plan]]:
             protocol=of.protocol,
             server=server,
             workload=of.workload,
-            of_workload=of.of_workload,
+            changed=of.changed,
             image=image,
             image_manifest=load_image(image),
             varied=point,
@@ -335,24 +336,24 @@ def _server(experiment: Experiment) -> Server:
 
 @dataclass(frozen=True)
 class _Modelled:
-    """At one point of a sweep. machine: with that protocol; of_workload: what is put over the workload's profile."""
+    """At one point of a sweep. machine: with that protocol; changed: as of a plan."""
 
     scale: Scale
     machine: Machine
     protocol: Path
     workload: Workload
-    of_workload: Mapping[str, object]
+    changed: Mapping[str, object]
 
 
 def designs(name: str, options: Options) -> list[tuple[dict[str, str], dict[str, object]]]:
     """Each point of the experiment's sweep, and the design of its plans there."""
     experiment = read_experiment(name, options)
     at = ((point, _modelled(experiment.at(point), options, point)) for point in sweep_points(experiment.sweep))
-    return [(point, _design(of.machine, of.scale, of.of_workload)) for point, of in at]
+    return [(point, _design(of.machine, of.scale, of.changed)) for point, of in at]
 
 
-def _design(machine: Machine, scale: Scale, of_workload: Mapping[str, object]) -> dict[str, object]:
-    return machine.design() | scale.design() | {f"{OF_WORKLOAD}{key}": value for key, value in of_workload.items()}
+def _design(machine: Machine, scale: Scale, changed: Mapping[str, object]) -> dict[str, object]:
+    return machine.design() | scale.design() | dict(changed)
 
 
 def _modelled(experiment: Experiment, options: Options, point: Mapping[str, str]) -> _Modelled:
@@ -368,7 +369,9 @@ def _modelled(experiment: Experiment, options: Options, point: Mapping[str, str]
     if scale.disks:
         scale.disks.delay_ns(machine.guest)  # the machine's ticks may be too long for them
     machine = machine.model_copy(update={"protocol": protocol.stem})
-    return _Modelled(scale, machine, protocol, workload, of_workload)
+    sizes = {f"{OF_SCALE}{key}": getattr(scale, key) for key in SIZES if key in of_scale}
+    of_profile = {f"{OF_WORKLOAD}{key}": value for key, value in of_workload.items()}
+    return _Modelled(scale, machine, protocol, workload, sizes | of_profile)
 
 
 def _parted(prefix: str, settings: Mapping[str, object]) -> tuple[dict[str, object], dict[str, object]]:
