@@ -37,6 +37,7 @@ class StudyFinding:
     warm: bool
     judgement: Judgement
     differs: str
+    tests: tuple[str, ...]
 
     @property
     def text(self) -> str:
@@ -49,7 +50,7 @@ class StudyFinding:
     def reason(self) -> str:
         """Why it is no agreement; empty where it is one."""
         if self.judgement.verdict == "differs":
-            tests = "; ".join(f"`{command}`" for command in self.answer.tests)
+            tests = "; ".join(f"`{command}`" for command in self.tests)
             return f"{self.differs} {f'Tested: {tests}.' if tests else 'A reading, not tested.'}"
         return f"{self.judgement.note}." if self.judgement.verdict == "not comparable" else ""
 
@@ -72,7 +73,8 @@ def _finding(statement: Statement, answers: StudyAnswers, groups: Sequence[Group
     ours = _ours(measured, answer) if measured and len(measured) == len(points) else None
     warm = not any(group.marked(metric) for group in measured for metric in answer.metrics)
     judgement = _judge(statement, answer, ours, measured, points)
-    return StudyFinding(statement, answer, ours, warm, judgement, answer.differs or answers.differs)
+    why = answer if answer.differs else answers
+    return StudyFinding(statement, answer, ours, warm, judgement, why.differs, why.tests)
 
 
 def _judge(
