@@ -77,9 +77,9 @@ class StudyAnswer(Strict):
 
 class StudyAnswers(Strict):
     """places: where in the study that stands which is answered; everywhere where none is named. differs: why a number
-    is another where its answer does not say, with tests as there. conditions: what a statement's `at` is in our runs, a point of the sweep
-    (`clients=15`). remarks: what must be known to read the table. answers: by quantity, or by `quantity @ condition`
-    where a condition has one of its own."""
+    is another where its answer does not say, with tests as there. conditions: what a statement's `at` is in our runs,
+    a point of the sweep (`clients=15`). remarks: what must be known to read the table. answers: by quantity, or by
+    `quantity @ condition` where a condition has one of its own."""
 
     title: str
     experiment: str
