@@ -14,7 +14,8 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.folder import read_manifest
 from s80lab.commands import parts
-from s80lab.commands.parts import build_images, latest_runs
+from s80lab.commands.measured import latest_runs
+from s80lab.commands.parts import build_images
 from s80lab.config.experiment import load_experiment
 from s80lab.experiment.plan import Options, draft
 from s80lab.guest.qemu import find_qemu

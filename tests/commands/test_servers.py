@@ -14,8 +14,8 @@ from tests.lab import Lab
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.commands.measured import measured_runs
-from s80lab.commands.parts import build_images, latest_runs
+from s80lab.commands.measured import latest_runs, measured_runs
+from s80lab.commands.parts import build_images
 from s80lab.config.machine import load_machine
 from s80lab.config.server import load_server
 from s80lab.experiment.plan import Options

@@ -76,18 +76,19 @@ def find(kind: str, folder: Path, name: str) -> Path:
     return mine if mine.is_file() else folder / f"{name}.toml"
 
 
-def with_bases(kind: str, folder: Path, name: str) -> list[Path]:
-    """The named file and all that it builds on by the key `base`, the lowest first."""
-    chain = [find(kind, folder, name)]
-    while (base := read_toml(chain[0]).get("base")) is not None:
-        where = f"{shown(chain[0])}: key `base`"
+def with_bases(kind: str, folder: Path, name: str) -> dict[Path, dict[str, Any]]:
+    """The named file and all that it builds on by the key `base`, the lowest first, with what each says."""
+    path = find(kind, folder, name)
+    chain = {path: read_toml(path)}
+    while (base := chain[path].get("base")) is not None:
+        where = f"{shown(path)}: key `base`"
         if base not in names(folder):
             raise UserError(f"{where}: there is no {kind} `{base}`: {hint(str(base), names(folder))}")
         path = find(kind, folder, base)
         if path in chain:
-            raise UserError(f"{where}: builds on itself: {' on '.join(one.stem for one in (*reversed(chain), path))}")
-        chain.insert(0, path)
-    return chain
+            raise UserError(f"{where}: builds on itself: {' on '.join(one.stem for one in (*chain, path))}")
+        chain[path] = read_toml(path)
+    return dict(reversed(chain.items()))
 
 
 def find_or_file(kind: str, folder: Path, name: str) -> Path:

@@ -11,8 +11,9 @@ import typer
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
+from s80lab.commands.measured import latest_runs
 from s80lab.commands.output import AsJson, print_json, wide_console
-from s80lab.commands.parts import Scale, latest_runs
+from s80lab.commands.parts import Scale
 from s80lab.report.claims.judge import findings
 from s80lab.report.claims.tables import claims_page, claims_table
 from s80lab.report.data import Group, read_groups

@@ -14,16 +14,14 @@ from typing import Annotated, Any, Literal, TypeVar
 import typer
 from rich.console import Console
 
-from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.folder import read_manifest
 from s80lab.base.progress import Board
 from s80lab.base.store import M, Store
 from s80lab.commands.output import AsJson, print_json
 from s80lab.config.axes import sweep_points
-from s80lab.config.experiment import DEFAULT_IMAGE, load_experiment
+from s80lab.config.experiment import DEFAULT_IMAGE
 from s80lab.config.server import load_server
-from s80lab.experiment.plan import Options, Plan, designs, draft, read_experiment
+from s80lab.experiment.plan import Options, Plan, draft, read_experiment
 from s80lab.experiment.stages import Drop, Pipeline, Until
 from s80lab.gem5.binary import require
 from s80lab.gem5.plan import Gem5Plan, gem5_plans
@@ -31,7 +29,6 @@ from s80lab.gem5.stages import Gem5Pipeline
 from s80lab.guest.qemu import find_qemu
 from s80lab.image.build import image_folder, is_current
 from s80lab.image.choice import make_image
-from s80lab.results.database import list_runs
 
 T = TypeVar("T")
 
@@ -122,40 +119,6 @@ def on_board(work: Callable[[Board], Awaitable[T]]) -> T:
         raise typer.Exit(130) from None
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def latest_runs(
-    experiments: Sequence[str],
-    scale: str | None,
-    seeds: Sequence[int] = (),
-    server: str | None = None,
-    image: str | None = None,
-) -> list[Path]:
-    """Folders of the latest live run of each seed (of those named, or of all), at the scale, on the server and of the
-    image, or the experiment's own, and of its own design: none that --set or --machine changed. UserError names the
-    seed that has none."""
-    own = {(name, str(at)): design for name in experiments for at, design in designs(name, Options(scale=scale))}
-    latest: dict[tuple[str, str, int], Path] = {}
-    for row in list_runs(paths.database()):
-        name = row["experiment"] if row["engine"] == "qemu" else ""
-        folder = paths.results() / row["folder"]
-        if name not in experiments or not folder.is_dir():
-            continue
-        experiment = load_experiment(name, {})
-        of_it = "server" in experiment.sweep or row["server"] == (server or experiment.server)
-        manifest = read_manifest(folder)
-        of_it = of_it and ("image" in experiment.sweep or manifest["image"] == (image or experiment.image))
-        point = (name, str(manifest.get("varied", {})))
-        if of_it and row["scale"] == (scale or experiment.scale) and manifest["design"] == own.get(point):
-            latest[*point, row["seed"]] = folder
-    points = list(own)
-    wanted = [(*point, seed) for point in points for seed in seeds] or list(latest)
-    missing = [f"{name}, seed {seed}" for name, point, seed in wanted if (name, point, seed) not in latest]
-    if missing or not wanted:
-        what = missing[0] if missing else ", ".join(experiments)
-        as_said = "as its file has it" if missing or len(experiments) == 1 else "as their files have them"
-        raise UserError(f"no run of {what}, {as_said}, is in {paths.runs()}; run `s80lab run` first")
-    return [latest[key] for key in sorted(wanted, key=lambda key: (points.index(key[:2]), key[2]))]
 
 
 def add_store_commands(app: typer.Typer, store: Store[M], noun: str, describe: Callable[[M], str]) -> None:

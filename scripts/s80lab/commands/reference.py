@@ -14,7 +14,8 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.staging import staging
 from s80lab.commands.claims import write_page
-from s80lab.commands.parts import Scale, latest_runs, parse_seeds
+from s80lab.commands.measured import latest_runs
+from s80lab.commands.parts import Scale, parse_seeds
 from s80lab.report.data import Run, read_run
 from s80lab.report.write import write_experiment_report
 

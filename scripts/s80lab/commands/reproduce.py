@@ -11,9 +11,9 @@ from typing import Annotated
 import typer
 
 from s80lab.base import paths
-from s80lab.commands.measured import measured_runs
+from s80lab.commands.measured import latest_runs, measured_runs
 from s80lab.commands.output import AsJson, print_json, wide_console
-from s80lab.commands.parts import Jobs, Scale, latest_runs, make_plans, parse_seeds, run_pipeline
+from s80lab.commands.parts import Jobs, Scale, make_plans, parse_seeds, run_pipeline
 from s80lab.commands.reference import keep_page
 from s80lab.config.experiment import load_experiment
 from s80lab.config.reproduce import FigureOf, load_figures

@@ -14,8 +14,9 @@ from rich.console import Console
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.strict import names
+from s80lab.commands.measured import latest_runs
 from s80lab.commands.output import AsJson, print_json, show_runs
-from s80lab.commands.parts import Engine, Image, Scale, Server, latest_runs, parse_seeds
+from s80lab.commands.parts import Engine, Image, Scale, Server, parse_seeds
 from s80lab.config.experiment import load_experiment
 from s80lab.config.server import server_names
 from s80lab.gem5.runs import shipped_runs

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -27,7 +27,6 @@ from s80lab.base.strict import (
     hint,
     load,
     parse_settings,
-    read_toml,
     resolve,
     shown,
     validate,
@@ -245,9 +244,9 @@ def load_scale(name: str, overrides: Mapping[str, object] | None = None) -> Scal
 
 def load_experiment(name: str, overrides: Mapping[str, object]) -> Experiment:
     """The named experiment with the command line's overrides over it; phases of its scale must be there."""
-    origins = with_bases("experiment", paths.EXPERIMENTS, name)
-    path = origins[-1]
-    experiment = resolve(_content(origins), Experiment, shown(path), overrides)
+    said = with_bases("experiment", paths.EXPERIMENTS, name)
+    path = list(said)[-1]
+    experiment = resolve(_content(said), Experiment, shown(path), overrides)
     if experiment.scale not in experiment.phases:
         raise UserError(
             f"{shown(path)}: no phases for scale `{experiment.scale}`: {hint(experiment.scale, experiment.phases)}"
@@ -255,16 +254,15 @@ def load_experiment(name: str, overrides: Mapping[str, object]) -> Experiment:
     return experiment
 
 
-def _content(origins: Sequence[Path]) -> dict[str, Any]:
+def _content(said: Mapping[Path, Mapping[str, Any]]) -> dict[str, Any]:
     """What the last of the files says, over what those before it say, each of which must be a whole experiment."""
     content: dict[str, Any] = {}
-    for path in origins:
-        said = read_toml(path)
-        said.pop("base", None)
-        if "sweep" in said:
+    *lower, _ = said
+    for path, own in said.items():
+        if "sweep" in own:
             content.pop("sweep", None)
-        content = _over(content, said)
-        if path != origins[-1]:
+        content = _over(content, {key: value for key, value in own.items() if key != "base"})
+        if path in lower:
             validate(content, Experiment, shown(path))
     return content
 

@@ -17,7 +17,7 @@ from pydantic import Field
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.strict import Strict, load, names, shown, with_bases
+from s80lab.base.strict import Strict, load, names, shown, validate, with_bases
 
 START, SETTINGS = "usr/lib/s80lab/server.sh", "usr/lib/s80lab/server.conf"
 """What the guest's init reads of a server (docs/interfaces.md, section 13)."""
@@ -179,5 +179,6 @@ def server_names() -> list[str]:
 
 
 def _with_bases(name: str) -> Server:
-    origins = with_bases("server", paths.SERVERS, name)
-    return Server({path.stem: load(path, ServerFile) for path in origins}, origins)
+    said = with_bases("server", paths.SERVERS, name)
+    parts = {path.stem: validate(content, ServerFile, shown(path)) for path, content in said.items()}
+    return Server(parts, list(said))
