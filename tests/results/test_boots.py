@@ -4,12 +4,12 @@ boots of each workload on a server against the seeds of each boot."""
 
 from __future__ import annotations
 
-import csv
 import re
 from collections import defaultdict
 from statistics import mean
 
 import pytest
+from tests.results.starts import starts
 
 from s80lab.base import paths
 
@@ -25,11 +25,13 @@ ROWS = {
 
 def boots(metric: str, relative: bool) -> list[list[list[float]]]:
     """Of each workload on a server that has several boots: the values of each boot's seeds."""
-    found: dict[tuple[str, ...], dict[tuple[str, ...], list[float]]] = defaultdict(lambda: defaultdict(list))
-    with (paths.ROOT / "results" / "reference" / "starts.tsv").open(newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(file, delimiter="\t"):
-            found[row["workload"], row["server"]][row["initramfs"], row["boot"]].append(float(row[metric]))
-    several = [list(of.values()) for of in found.values() if len(of) > 1]
+    several = []
+    for of in starts().values():
+        by_boot: dict[tuple[str, str], list[float]] = defaultdict(list)
+        for start in of:
+            by_boot[start["initramfs"], start["boot"]].append(float(start[metric]))
+        if len(by_boot) > 1:
+            several.append(list(by_boot.values()))
     unit = [mean(value for values in of for value in values) if relative else 1.0 for of in several]
     return [[[value / one for value in values] for values in of] for of, one in zip(several, unit, strict=True)]
 

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import csv
 import re
-from collections import defaultdict
 from functools import cache
 
 import pytest
+from tests.results.starts import starts
 
 from s80lab.base import paths
 from s80lab.report.interval import estimate
@@ -43,15 +42,6 @@ ROWS = {
     **{name: ("imapb", name) for name in ("dovecot-index", "dovecot-maildir", "dovecot-maildir-index")},
     **{name: ("imapb", name) for name in ("dovecot-sdbox", "dovecot-mdbox")},
 }
-
-
-@cache
-def starts() -> dict[tuple[str, str], list[dict[str, str]]]:
-    found: dict[tuple[str, str], list[dict[str, str]]] = defaultdict(list)
-    with (paths.ROOT / "results" / "reference" / "starts.tsv").open(newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(file, delimiter="\t"):
-            found[row["workload"], row["server"]].append(row)
-    return found
 
 
 @cache

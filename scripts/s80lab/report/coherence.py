@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from s80lab.base.errors import UserError
+from s80lab.config.axes import axes_of, row_label
 from s80lab.report.data import Group, read_groups
 from s80lab.report.rows import PERCENT
 from s80lab.report.tables import ABSENT, Cell, Row, Table, number
@@ -63,9 +64,9 @@ def _label(group: Group) -> str:
 
 def _point(group: Group) -> str:
     """Of a sweep: where else it lies than its label says."""
-    changed = group.runs[0].manifest.get("varied", {}).items()
-    at = ", ".join(f"{key} {value}" for key, value in changed if key not in ("workload", "server"))
-    return f"At {at}." if at else ""
+    varied = group.runs[0].manifest.get("varied", {})
+    at = {key: value for key, value in varied.items() if key not in ("workload", "server")}
+    return f"At {row_label(axes_of([at]), list(at.values()))}." if at else ""
 
 
 def _starts(group: Group) -> str:
