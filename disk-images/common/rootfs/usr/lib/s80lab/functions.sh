@@ -24,3 +24,7 @@ await() {
 # greets PORT BANNER: does the server on this port say hello? (the input is held open until it has spoken)
 greets() { sleep 1 | nc -w 1 127.0.0.1 "$1" | grep -q "$2"; }
 listens() { grep -q "0100007F:$(printf %04X "$1") 00000000:0000 0A" /proc/net/tcp; }
+
+# takes_in DONE OF: how much of its mail the server has taken in, where it fills its store itself: this takes long, and
+# a guest that says nothing is given up
+takes_in() { say "server takes in its mail $(($1 * 100 / $2))%"; }

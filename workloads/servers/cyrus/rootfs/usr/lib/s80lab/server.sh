@@ -10,12 +10,15 @@ server_prepare() {
     chown cyrus:cyrus /var/lib/cyrus /run/cyrus /var/mail-store /etc/tls/key.pem
     /usr/lib/cyrus/bin/master -C /etc/imapd.conf -M /etc/cyrus.conf -D > $CYRUS_LOG 2>&1 &
     await 60 "Cyrus (IMAP, port 143)" $CYRUS_LOG greets 143 "OK"
+    filled=0
     for script in /var/mail-store/*.imap; do
         nc 127.0.0.1 143 < "$script" > /run/cyrus-filled
         last=$(tail -n 1 "$script" | cut -d ' ' -f 1)
         grep -q "^$last OK" /run/cyrus-filled && ! grep -q "^a[0-9]* \(NO\|BAD\)" /run/cyrus-filled \
             || fail "Cyrus does not take the mail of ${script##*/}" /run/cyrus-filled
         rm "$script"
+        filled=$((filled + 1))
+        takes_in $filled "$(parameter users 4)"
     done
 }
 

@@ -17,12 +17,15 @@ server_prepare() {
 # Forms that only Dovecot writes: it makes them itself, as the owner of the mail, out of mbox files. (Dovecot's `backup`
 # ends well and copies nothing out of mbox files, so what has arrived is counted.)
 convert_mail() {
+    filled=0
     for home in /var/mail-store/*; do
         user=${home##*/} count=$(cat "$home/inbox" "$home"/mail/* | grep -c '^From ')
         as_user "import mbox:$home/mail:INBOX=$home/inbox:INDEX=MEMORY '' ALL"
         [ "$(as_user "-f tab mailbox status messages '*'" | awk '{ n += $2 } END { print n }')" = "$count" ] \
             || fail "the mail of $user is not $count messages any more" $DOVECOT_LOG
         rm -r "$home/mail" "$home/inbox"
+        filled=$((filled + 1))
+        takes_in $filled "$(parameter users 4)"
     done
 }
 
