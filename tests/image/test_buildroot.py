@@ -35,6 +35,7 @@ from s80lab.image.contents import COMMON
 from s80lab.image.cpio import Entry, folder_entries, read_archive
 
 SERVER = load_server("dovecot")
+KERNEL_FRAGMENT = TREE / "configs" / "kernel.fragment"
 MAKEFILE = """\
 export BR2_VERSION := 2025.02.16
 .PHONY: defconfig source all legal-info show-info s80lab-guest-dirclean
@@ -45,6 +46,7 @@ source:
 \t    || { echo "*** [pkg-generic.mk:190: $(O)/build/libzlib-1.3.2/.stamp_downloaded] Error 1"; false; }
 all:
 \t@rm -rf $(O)/target && cp -a target $(O)/ && mkdir -p $(O)/build/s80lab-guest-local && echo $$$$ >> $(O)/built
+\t@! grep -q BR2_LINUX_KERNEL=y $(O)/.config || { mkdir -p $(O)/images && cp bzImage $(O)/images; }
 legal-info:
 \t@test ! -e unlike || { echo "*** [libzlib.mk:81: libzlib-legal-info] Error 1"; false; }
 \t@mkdir -p $(O)/legal-info/licenses/zlib && echo Zlib > $(O)/legal-info/licenses/zlib/LICENSE
@@ -90,6 +92,12 @@ def debian(tmp_path: Path) -> Path:
         path.parent.mkdir(parents=True)
         path.write_text(name)
     return tmp_path / "debian"
+
+
+def kernel_image(release: str) -> bytes:
+    """As much of a bzImage as says which one it is."""
+    version = f"{release} (one@host) #1 SMP".encode()
+    return bytes(0x202) + b"HdrS" + bytes(8) + b"\x00\x01" + bytes(0xF0) + version + bytes(1)
 
 
 def s80lab(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *words: str) -> str:
@@ -144,6 +152,10 @@ def test_the_later_of_two_lines_counts_and_what_is_not_taken_is_named(tmp_path: 
     assert "BR2_OPTIMIZE_3=y" in configuration.refused(tmp_path / ".config")
     assert "# BR2_PACKAGE_DOVECOT_SQLITE is not set" not in configuration.refused(tmp_path / ".config")
     assert "BR2_PACKAGE_DOVECOT_SQLITE=y" in Configuration().refused(tmp_path / ".config")
+    (tmp_path / "slow").write_text("BR2_OPTIMIZE_3=n")
+    assert "BR2_OPTIMIZE_3" not in "".join(
+        load_configuration(fragment, tmp_path / "slow").refused(tmp_path / ".config")
+    )
 
 
 def test_a_remark_is_no_option_and_n_is_not_set(tmp_path: Path) -> None:
@@ -348,6 +360,45 @@ def test_an_image_with_its_manifest_and_bill(sources: Path, tmp_path: Path, monk
     said: list[str] = []
     assert build_buildroot_image(folder, SERVER, Choice(sources), progress=said.append) == manifest
     assert said == ["image: up to date"]
+
+
+def test_an_image_with_a_kernel_of_its_own(sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Buildroot's with Buildroot's modules, and nothing of Debian's is asked for."""
+    monkeypatch.setattr(image_module, "BUILD", tmp_path)
+    kernel = kernel_image("6.1.174")
+    (sources / "bzImage").write_bytes(kernel)
+    for name in ("drivers/block/null_blk/null_blk.ko", "fs/configfs/configfs.ko"):
+        path = sources / "target/usr/lib/modules/6.1.174/kernel" / name
+        path.parent.mkdir(parents=True)
+        path.write_text(name)
+    folder = tmp_path / "image" / "buildroot"
+    told: list[str] = []
+    choice = Choice(sources, fragments=(KERNEL_FRAGMENT,))
+    manifest = build_buildroot_image(folder, SERVER, choice, progress=told.append)
+    assert manifest.kernel_version == "6.1.174"
+    assert manifest.packages.keys() == {"buildroot", "dovecot", "libzlib"}
+    assert (folder / "vmlinuz").read_bytes() == kernel
+    modules = [entry for entry in read_archive(folder / "initramfs.cpio") if entry.path.endswith("configfs.ko")]
+    assert [entry.path for entry in modules] == ["usr/lib/modules/6.1.174/kernel/fs/configfs/configfs.ko"]
+    assert not [line for line in told if "Debian" in line]
+
+
+def test_a_kernel_of_ones_own_is_one_for_x86_with_the_guests_modules(
+    sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(image_module, "BUILD", tmp_path)
+    choice = Choice(sources, fragments=(KERNEL_FRAGMENT,))
+
+    def build() -> None:
+        build_buildroot_image(tmp_path / "image" / "buildroot", SERVER, choice, progress=print)
+
+    (sources / "bzImage").write_bytes(b"\x7fELF" + bytes(0x400))
+    with pytest.raises(UserError, match=r"images/bzImage is no kernel for x86: .*/configs/kernel\.fragment"):
+        build()
+    (sources / "bzImage").write_bytes(kernel_image("6.1.174"))
+    with pytest.raises(UserError, match=r"no file of .* matches 'lib/modules/"):
+        build()
+    assert not (tmp_path / "image" / "buildroot").exists()
 
 
 def test_the_images_of_several_servers_are_made_one_after_the_other(

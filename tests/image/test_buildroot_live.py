@@ -2,7 +2,8 @@
 """The user's own Buildroot, where there is one: the whole image, and a run on it.
 
 $BUILDROOT: its sources. $BUILDROOT_DOWNLOADS and $BUILDROOT_FRAGMENT, where they are set: a folder with all that it
-would fetch, and options over the image's own (a toolchain that is there already). The first time is long.
+would fetch, and files of options over the image's own, `:` between them (a toolchain that is there already, a kernel).
+The first time is long.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ def named(variable: str) -> Path | None:
 
 @pytest.fixture(scope="module")
 def manifest() -> ImageManifest:
-    choice = Choice(None, named("BUILDROOT_DOWNLOADS"), named("BUILDROOT_FRAGMENT"))
+    fragments = filter(None, os.environ.get("BUILDROOT_FRAGMENT", "").split(":"))
+    choice = Choice(None, named("BUILDROOT_DOWNLOADS"), tuple(map(Path, fragments)))
     return make_image("buildroot", "dovecot", choice, progress=print)
 
 

@@ -20,6 +20,7 @@ TREE = ROOT / "disk-images" / "buildroot"
 FILES = sorted(path for path in TREE.rglob("*") if path.is_file())
 PACKAGES = sorted(path.name for path in (TREE / "package").iterdir())
 DEFCONFIG = TREE / "configs" / "s80lab_mail_defconfig"
+KERNEL = TREE / "configs" / "kernel.fragment"
 SYMBOLS = set(read_lines(Path(__file__).with_name("buildroot_symbols.txt")))
 OWN = {f"BR2_PACKAGE_{name.upper().replace('-', '_')}" for name in PACKAGES}
 
@@ -77,7 +78,7 @@ def test_our_own_licence_is_the_projects() -> None:
 
 
 def test_every_option_is_one_of_buildroots() -> None:
-    named = set(settings(DEFCONFIG.read_text()))
+    named = set(settings(DEFCONFIG.read_text() + KERNEL.read_text()))
     for name in PACKAGES:
         lines = (TREE / "package" / name / "Config.in").read_text()
         for clause in re.findall(r"^\t(?:depends on|select) .*(?:\\\n.*)?", lines, re.MULTILINE):
@@ -87,8 +88,30 @@ def test_every_option_is_one_of_buildroots() -> None:
 
 
 def test_no_option_is_set_twice() -> None:
-    named = settings(DEFCONFIG.read_text())
+    named = settings(DEFCONFIG.read_text() + KERNEL.read_text())
     assert len(named) == len(set(named))
+
+
+def test_the_kernels_source_has_its_hash() -> None:
+    version = re.search(r'^BR2_LINUX_KERNEL_CUSTOM_VERSION_VALUE="(6\.1\.\d+)"$', KERNEL.read_text(), re.MULTILINE)
+    (line,) = read_lines(TREE / "patches" / "linux" / "linux.hash")
+    assert version and line.split()[2] == f"linux-{version[1]}.tar.xz"
+    assert re.fullmatch("[0-9a-f]{64}", line.split()[1])
+
+
+def test_the_kernels_options_are_set_once_and_make_the_modules_that_the_guest_loads() -> None:
+    text = (TREE / "board" / "s80lab" / "linux.config").read_text()
+    options = re.findall(r"^(?:# )?CONFIG_(\w+)(?:=(y|m)$| is not set$)", text, re.MULTILINE)
+    assert len(options) == len(dict(options)) > 60
+    remarks = [line for line in text.splitlines() if line.startswith("# ") and not line.endswith(" is not set")]
+    assert len(options) + len(remarks) == len([line for line in text.splitlines() if line])
+    modules = {Path(pattern).stem for pattern in read_lines(TREE / "keep.txt")}
+    # configfs is chosen by null_blk, and a module as it is
+    assert modules - {"configfs"} == {name.removeprefix("BLK_DEV_").lower() for name, value in options if value == "m"}
+    # what the laboratory reads and the guest's init sets
+    assert {"KALLSYMS_ALL", "DEBUG_INFO_BTF", "DEBUG_FS", "KERNEL_LZ4"} <= {
+        name for name, value in options if value == "y"
+    }
 
 
 def test_the_users_are_the_servers_and_the_owner_of_the_mail() -> None:

@@ -104,11 +104,13 @@ def image_build(
     downloads: Annotated[
         Path | None, typer.Option(help="A folder with all that Buildroot would fetch: then it fetches nothing.")
     ] = None,
-    fragment: Annotated[Path | None, typer.Option(help="A file of Buildroot's options over the image's own.")] = None,
+    fragment: Annotated[
+        list[Path] | None, typer.Option(help="A file of Buildroot's options over the image's own (again: over these).")
+    ] = None,
 ) -> None:
     """Builds the guest image of a server unless it is up to date."""
     name = image or ("buildroot" if buildroot else DEFAULT_IMAGE)
-    make_image(name, server, Choice(buildroot, downloads, fragment), refresh=refresh, progress=print)
+    make_image(name, server, Choice(buildroot, downloads, tuple(fragment or ())), refresh=refresh, progress=print)
 
 
 @checkpoint_app.command("build")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""An image of Buildroot's programs: the target folder packed with the files that every image has, and Debian's kernel.
+"""An image of Buildroot's programs: the target folder packed with the files that every image has, and a kernel.
 
     build_buildroot_image(image_folder("buildroot", "dovecot"), load_server("dovecot"), Choice(), progress=print)
 
@@ -23,6 +23,7 @@ from s80lab.base.staging import held
 from s80lab.config.experiment import DEFAULT_SERVER
 from s80lab.config.server import Server
 from s80lab.image.build import ImageManifest, Made, OfBuildroot, write_image
+from s80lab.image.buildroot.kernel import guest_kernel
 from s80lab.image.buildroot.make import Make
 from s80lab.image.buildroot.tree import (
     TREE,
@@ -34,10 +35,9 @@ from s80lab.image.buildroot.tree import (
     sources_digest,
     tree_digest,
 )
-from s80lab.image.contents import PROGRAMS, SUITE, file_line, kernel, laid_over, overlay, skeleton
+from s80lab.image.contents import PROGRAMS, SUITE, file_line, laid_over, overlay, skeleton
 from s80lab.image.cpio import Entry, folder_entries
 from s80lab.image.files import kept_files, libraries_of, read_lines
-from s80lab.image.packages import unpack
 from s80lab.image.root import matches, resolve
 
 FORMAT = 2  # raise when this file's code changes what it puts into the image
@@ -48,11 +48,11 @@ BILL = ("manifest.csv", "host-manifest.csv", "licenses", "host-licenses")
 @dataclass(frozen=True)
 class Choice:
     """Of the user. root: Buildroot's sources, else $BUILDROOT; downloads: a folder with all sources, else they are
-    fetched; fragment: options over the external tree's."""
+    fetched; fragments: options over the external tree's, and each over those before it."""
 
     root: Path | None = None
     downloads: Path | None = None
-    fragment: Path | None = None
+    fragments: tuple[Path, ...] = ()
 
 
 def build_buildroot_image(
@@ -66,7 +66,7 @@ def build_buildroot_image(
             f"take one that builds on {DEFAULT_SERVER}"
         )
     buildroot = find_buildroot(choice.root)
-    configuration = load_configuration(choice.fragment)
+    configuration = load_configuration(*choice.fragments)
     downloads = choice.downloads.expanduser().absolute() if choice.downloads else None
     if downloads and not downloads.is_dir():
         raise UserError(f"--downloads {choice.downloads}: there is no such folder")
@@ -75,18 +75,16 @@ def build_buildroot_image(
 
     def make(work: Path, new: Path) -> Made:
         making.build(configuration)
-        progress(f"image: unpacking the kernel of Debian {SUITE}")
-        debian = unpack(read_lines(TREE / "packages.txt"), SUITE, work / "root")
+        kernel = guest_kernel(making.out, work, progress)
         _keep_bill(making, new)
-        source = kernel(debian.root)
         said = json.loads((new / "packages.json").read_text())
         return Made(
-            source,
-            target_entries(making.out / "target", server, debian.root, work),
+            kernel.image,
+            target_entries(making.out / "target", server, kernel.modules, work),
             {
                 "buildroot": buildroot.version,
                 **{name: _version(name, entry) for name, entry in sorted(said.items()) if _in_guest(entry)},
-                **{name: version for name, version in debian.versions.items() if name.startswith("linux-image-")},
+                **kernel.versions,
             },
             OfBuildroot(version=buildroot.version, config_sha256=config_hash(making.out / ".config")),
         )
@@ -98,15 +96,16 @@ def build_buildroot_image(
         return write_image(out_dir, server, inputs, make, progress=progress)
 
 
-def target_entries(target: Path, server: Server, debian: Path, work: Path) -> Iterator[Entry]:
-    """What is in the initramfs: Buildroot's `target` folder, the kernel's modules out of Debian's packages in `debian`,
-    and over them what lies over all images. A folder of the target that is a link is entered, not replaced."""
+def target_entries(target: Path, server: Server, modules: Path, work: Path) -> Iterator[Entry]:
+    """What is in the initramfs: Buildroot's `target` folder, the kernel's modules out of the root `modules` (Debian's,
+    or the target folder itself), and over them what lies over all images. A folder of the target that is a link is
+    entered, not replaced."""
     if missing := [name for name in PROGRAMS if not (target / "usr" / "bin" / name).is_file()]:
         raise UserError(f"{target} has no usr/bin/{missing[0]}: Buildroot did not build the package s80lab-guest")
     out = left_out(target)
     yield from (entry for entry in folder_entries(target) if entry.path not in out)
     rules = dict.fromkeys(read_lines(TREE / "keep.txt"), str(TREE / "keep.txt"))
-    for entry in (*skeleton(), *kept_files(debian, rules), *laid_over(server, work)):
+    for entry in (*skeleton(), *kept_files(modules, rules), *laid_over(server, work)):
         folder = S_ISDIR(entry.mode)
         place = str(resolve(target, entry.path).relative_to(target)) if folder else _place(target, entry.path)
         yield replace(entry, path=place)

@@ -56,21 +56,21 @@ def find_buildroot(given: Path | None = None) -> Buildroot:
 
 @dataclass(frozen=True)
 class Configuration:
-    """Buildroot's options for an image: the tree's, and a fragment of the user's over them."""
+    """Buildroot's options for an image: the tree's, and fragments of the user's over them."""
 
-    fragment: Path | None = None
+    fragments: tuple[Path, ...] = ()
 
     def text(self) -> str:
         """As one defconfig file; of two lines of the same option the later counts."""
-        return DEFCONFIG.read_text() + (self.fragment.read_text() if self.fragment else "")
+        return "\n".join(path.read_text() for path in (DEFCONFIG, *self.fragments))
 
     def refused(self, config: Path) -> list[str]:
         """Lines that are wanted and do not stand in the `.config` that Buildroot made of them: of packages, and all of
-        the fragment's."""
+        the fragments'."""
         wanted = {
             found[1] or found[2]: line for line in self.text().splitlines() if (found := _SETTING.fullmatch(line))
         }
-        own = set(self.fragment.read_text().splitlines()) if self.fragment else set()
+        own = {line for path in self.fragments for line in path.read_text().splitlines()}
         have = {line.partition("=")[0]: line for line in config.read_text().splitlines() if line.startswith("BR2_")}
         return [
             line
@@ -84,9 +84,9 @@ def _not_set(key: str) -> str:
     return f"# {key} is not set"
 
 
-def load_configuration(fragment: Path | None) -> Configuration:
-    """UserError where the fragment cannot be read or holds what is no option."""
-    if fragment is not None:
+def load_configuration(*fragments: Path) -> Configuration:
+    """UserError where a fragment cannot be read or holds what is no option."""
+    for fragment in fragments:
         try:
             lines = fragment.read_text().splitlines()
         except (OSError, UnicodeDecodeError) as error:
@@ -94,7 +94,7 @@ def load_configuration(fragment: Path | None) -> Configuration:
         for number, line in enumerate(lines, start=1):
             if line.strip() and not line.startswith("#") and not _SETTING.fullmatch(line):
                 raise UserError(f"{fragment}, line {number}: `{line}` is no option of Buildroot (BR2_...=value)")
-    return Configuration(fragment)
+    return Configuration(fragments)
 
 
 def config_hash(config: Path) -> str:
