@@ -202,7 +202,7 @@ STOPPED = "make[1]: *** [package/pkg-generic.mk:190: /o/build/{}/.stamp_download
             "the source of libzlib-1.3.2 is not in /sources, or is not the file that Buildroot knows by its hash",
         ),
         (
-            "x.c:1: error: no\nmake[2]: *** [Makefile:3: x.o] Error 1\nmake: *** [y] Error 2",
+            "*****\nx.c:1: error: no\nmake[2]: *** [Makefile:3: x.o] Error 1\nmake: *** [y] Error 2",
             "Buildroot failed: make[2]: *** [Makefile:3: x.o] Error 1",
         ),
         ("You seem to have the current working directory in your LD_LIBRARY_PATH", "Buildroot failed: You seem to"),

@@ -133,7 +133,7 @@ def complaint(said: str, downloads: Path | None) -> str:
         wrong = ", or is not the file that Buildroot knows by its hash" if _HASH.search(said) else ""
         return f"the source of {missing[0]} {where}{wrong}"
     lines = [line.strip() for line in said.splitlines() if line.strip()]
-    stops = [line for line in lines if "***" in line]
+    stops = [line for line in lines if "*** " in line]  # a row of stars is an ornament
     return f"Buildroot failed: {(stops or lines or ['it said nothing'])[0 if stops else -1]}"
 
 
