@@ -40,6 +40,7 @@ ROWS = {
     "courier (maildir)": ("imapb", "courier"),
     "uw (mbox)": ("imapb", "uw"),
     **{name: ("imapb", name) for name in ("dovecot-index", "dovecot-maildir", "dovecot-maildir-index")},
+    "cyrus (a file a message, with indexes)": ("imapb", "cyrus"),
     **{name: ("imapb", name) for name in ("dovecot-sdbox", "dovecot-mdbox")},
 }
 
