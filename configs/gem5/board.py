@@ -71,7 +71,8 @@ class MailServerBoard(AbstractSystemBoard):
         ram, end = self.get_memory().get_size(), INITRAMFS + initramfs.stat().st_size
         if end > ram:
             raise ValueError(
-                f"the initramfs ends at {end / 2**20:.0f} MiB, the guest has {ram / 2**20:.0f} MiB of memory"
+                f"the initramfs ends at {end / 2**20:.0f} MiB, the guest has {ram / 2**20:.0f} MiB of memory: "
+                "take a scale with more (--scale)"
             )
         # type_of_loader, loadflags, setup_move_size, code32_start, ramdisk_image, ramdisk_size
         loader = struct.pack("<BBHIII", UNDEFINED_LOADER, 0, 0, 0, INITRAMFS, initramfs.stat().st_size)
