@@ -52,7 +52,7 @@ def test_list_names_what_there_is(empty: Lab) -> None:
     sweeps = "figure1, figure1-disk, figure5, figure5-disk"
     mail = f"clientscaler, {sweeps}, groupware, imapb, imape, jbb, memory-probe, pop3"
     web = "uw, web, webstone, webstone-size, zvm, zvm-beyond"
-    names = f"{mail}, router, rtp, ruby-sweep, servers, smt-share, streaming, switch-probe, {web}"
+    names = f"{mail}, router, rtp, ruby-sweep, servers, servers-filled, smt-share, streaming, switch-probe, {web}"
     assert f"experiments: {names}" in lines
     assert "scales: light, paper, sixteenth, small, tiny" in lines
 
