@@ -109,7 +109,7 @@ def test_the_kernels_options_are_set_once_and_make_the_modules_that_the_guest_lo
     # configfs is chosen by null_blk, and a module as it is
     assert modules - {"configfs"} == {name.removeprefix("BLK_DEV_").lower() for name, value in options if value == "m"}
     # what the laboratory reads and the guest's init sets
-    assert {"KALLSYMS_ALL", "DEBUG_INFO_BTF", "DEBUG_FS", "KERNEL_LZ4"} <= {
+    assert {"KALLSYMS_ALL", "DEBUG_INFO_BTF", "SCHEDSTATS", "DEBUG_FS", "KERNEL_LZ4"} <= {
         name for name, value in options if value == "y"
     }
 

@@ -10,10 +10,8 @@ from pathlib import Path
 import lz4.block  # type: ignore[import-untyped]
 
 from s80lab.base.errors import UserError
+from s80lab.image.bzimage import is_bzimage, payload
 
-# Linux, Documentation/arch/x86/boot.rst: fields of the setup header.
-_SETUP_SECTORS, _MAGIC, _PAYLOAD_OFFSET, _PAYLOAD_LENGTH = 0x1F1, 0x202, 0x248, 0x24C
-_SECTOR = 512
 # LZ4's legacy frame: this word, then blocks that unpack to 8 MiB at most, each behind its packed size.
 _LZ4_LEGACY = 0x184C2102
 _BLOCK = 8 << 20
@@ -23,14 +21,13 @@ _ELF = b"\x7fELF"
 def unpack_kernel(vmlinuz: Path, target: Path) -> None:
     """Writes the ELF file; UserError where the vmlinuz is packed in another way (Debian's uses LZ4)."""
     image = vmlinuz.read_bytes()
-    if len(image) < _PAYLOAD_LENGTH + 4 or image[_MAGIC : _MAGIC + 4] != b"HdrS":
+    if not is_bzimage(image):
         raise UserError(f"{vmlinuz}: is no x86 kernel (bzImage)")
-    begin = (image[_SETUP_SECTORS] + 1) * _SECTOR + _u32(image, _PAYLOAD_OFFSET)
-    payload = image[begin : begin + _u32(image, _PAYLOAD_LENGTH)]
-    if len(payload) < 8 or _u32(payload, 0) != _LZ4_LEGACY:
+    packed = payload(image)
+    if len(packed) < 8 or _u32(packed, 0) != _LZ4_LEGACY:
         raise UserError(f"{vmlinuz}: the kernel in it is not packed with LZ4; only Debian's kernels are known to work")
     try:
-        elf = b"".join(_blocks(payload))
+        elf = b"".join(_blocks(packed))
     except lz4.block.LZ4BlockError as error:
         raise UserError(f"{vmlinuz}: the kernel in it cannot be unpacked ({error})") from None
     if not elf.startswith(_ELF):
@@ -40,12 +37,12 @@ def unpack_kernel(vmlinuz: Path, target: Path) -> None:
     partial.rename(target)
 
 
-def _blocks(payload: bytes) -> Iterator[bytes]:
+def _blocks(packed: bytes) -> Iterator[bytes]:
     # The last word of the payload is the size of the whole, unpacked.
-    at, end = 4, len(payload) - 4
+    at, end = 4, len(packed) - 4
     while at < end:
-        size = _u32(payload, at)
-        yield lz4.block.decompress(payload[at + 4 : at + 4 + size], uncompressed_size=_BLOCK)
+        size = _u32(packed, at)
+        yield lz4.block.decompress(packed[at + 4 : at + 4 + size], uncompressed_size=_BLOCK)
         at += 4 + size
 
 
