@@ -51,7 +51,7 @@ wheel: build
 analysis: setup
 	@scripts/setup analysis
 
-# Snakemake for workflow/ (docs/cluster.md), in build/workflow.
+# Snakemake for workflow/ (docs/guides/clusters.md), in build/workflow.
 workflow: build
 	@scripts/setup workflow
 

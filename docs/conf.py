@@ -20,7 +20,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc"]
 root_doc = "README"
 include_patterns = [
     *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"),
-    *("docs/*.md", "docs/protocols/*.md", "docs/studies/*.md"),
+    *("docs/*.md", "docs/tutorial/*.md", "docs/guides/*.md", "docs/reference/**.md", "docs/background/**.md"),
     *("results/README.md", "results/paper/README.md", "results/reference/*.md"),
     *("results/reference/buildroot/*.md", "results/reference/gem5/**.md"),
 ]
@@ -47,7 +47,7 @@ def complete(app: Sphinx, docname: str, source: list[str]) -> None:
     """What two pages have on the site alone: the front page all others, the page of commands the commands."""
     if docname == root_doc:
         source[0] += CONTENTS.read_text(encoding="utf-8")
-    elif docname == "docs/commands":
+    elif docname == "docs/reference/commands":
         source[0] += markdown(commands, "s80lab")
 
 

@@ -40,7 +40,7 @@ CREATE TABLE metric  (run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, name T
 -- Every key of the machine that was modelled, sizes in bytes; `protocol` beside them.
 CREATE TABLE design  (run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, key TEXT NOT NULL, value NOT NULL,
                       PRIMARY KEY (run, key));
--- What a filtered capture loses at that L2 (docs/exploration.md): points, mpki relative in percent; filtered - full.
+-- What a filtered capture loses at that L2 (docs/guides/exploration.md): points, mpki relative in percent; filtered - full.
 CREATE TABLE filter_error (run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, quantity TEXT NOT NULL,
                       error REAL, PRIMARY KEY (run, quantity));
 

@@ -96,8 +96,8 @@ def test_every_document_has_a_page_with_its_links(site: Path, pages: dict[Path, 
 
 
 def test_folders_are_their_readme_or_plain(site: Path, pages: dict[Path, Page]) -> None:
-    own = pages[site / "docs" / "gem5.html"].own
-    assert "../results/reference/gem5/README.html" in own
+    own = pages[site / "docs" / "guides" / "gem5.html"].own
+    assert "../../results/reference/gem5/README.html" in own
     assert not any(link.endswith("configs/gem5") for link in own)
 
 
@@ -109,16 +109,16 @@ def test_the_front_page_is_the_readme(site: Path, pages: dict[Path, Page]) -> No
 
 
 def test_every_command_is_told(site: Path, pages: dict[Path, Page]) -> None:
-    text = " ".join(pages[site / "docs" / "commands.html"].text.split())
+    text = " ".join(pages[site / "docs" / "reference" / "commands.html"].text.split())
     wanted = list(words(get_command(app), "s80lab"))
     assert "s80lab trace step [OPTIONS]" in wanted
     assert [part for part in wanted if part not in text] == []
 
 
 def test_diagrams_are_shown_and_lead_to_themselves_in_full(site: Path, pages: dict[Path, Page]) -> None:
-    for protocol in (paths.ROOT / "docs" / "protocols").glob("*.svg"):
-        shown = set(pages[site / "docs" / "protocols" / f"{protocol.stem}.html"].references)
-        assert {(tag, f"../../_images/{protocol.name}") for tag in ("a", "img")} <= shown
+    for protocol in (paths.ROOT / "docs" / "reference" / "protocols").glob("*.svg"):
+        shown = set(pages[site / "docs" / "reference" / "protocols" / f"{protocol.stem}.html"].references)
+        assert {(tag, f"../../../_images/{protocol.name}") for tag in ("a", "img")} <= shown
 
 
 def test_nothing_is_fetched_from_elsewhere(site: Path, pages: dict[Path, Page]) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""docs/extending.md, done as it says in a copy of the tree: every file written, every command run."""
+"""docs/guides/extending.md, done as it says in a copy of the tree: every file written, every command run."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Section:
 
 
 def sections() -> list[Section]:
-    text = (paths.ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
+    text = (paths.ROOT / "docs" / "guides" / "extending.md").read_text(encoding="utf-8")
     return [Section(*part.split("\n", 1)) for part in text.split("\n## ")[1:] if BLOCK.search(part)]
 
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The resolved machine file (docs/interfaces.md) as gem5's embedded Python reads it, and what Ruby makes of it.
+"""Reads the resolved machine file in gem5's embedded Python, and maps it to Ruby's parameters.
+
+Format: docs/reference/interfaces/plugin-arguments.md.
 
 Runs inside gem5: the standard library only.
 """

@@ -29,7 +29,7 @@ constexpr std::uint64_t granule_bytes(std::uint64_t line_bytes) {
     return line_bytes / kGranules > kWord ? line_bytes / kGranules : kWord;
 }
 
-/// One request, as it stands in the log (docs/interfaces.md, section 11).
+/// One request, as it stands in the log (docs/reference/interfaces/miss-log.md).
 struct Miss {
     std::uint64_t time_ns = 0;   ///< modelled
     std::uint64_t pc = 0;        ///< of the instruction, or of its block where it was fetched

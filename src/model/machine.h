@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The machine that is modelled, as the resolved machine file describes it (docs/interfaces.md, section 6).
+// The machine that is modelled, as the resolved machine file describes it
+// (docs/reference/interfaces/plugin-arguments.md).
 #pragma once
 #include <cstdint>
 #include <string>

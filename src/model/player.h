@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The modelled clock: plays the streams of a window through the hierarchy, merged by each
-// processor's own cycle clock (docs/clock.md).
+// processor's own cycle clock (docs/background/clock.md).
 #pragma once
 #include <cstdint>
 #include <vector>

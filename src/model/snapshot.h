@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // snapshots.jsonl: a header that declares the statistics, then one line a snapshot
-// (docs/interfaces.md, section 7).
+// (docs/reference/interfaces/snapshots.md).
 #pragma once
 #include <cstdio>
 #include <string>

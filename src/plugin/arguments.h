@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The plugin's arguments (docs/interfaces.md, section 6).
+// The plugin's arguments (docs/reference/interfaces/plugin-arguments.md).
 #pragma once
 #include <cstdint>
 #include <string>

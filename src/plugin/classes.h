@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which class a process is of, by its name (docs/interfaces.md, section 6).
+// Which class a process is of, by its name (docs/reference/interfaces/plugin-arguments.md).
 #pragma once
 #include <map>
 #include <string>

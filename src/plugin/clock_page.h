@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The page of the guest's memory through which the load generator sees the modelled clock
-// (docs/interfaces.md, section 2).
+// (docs/reference/interfaces/clock-page.md).
 #pragma once
 #include <cstdint>
 #include <cstring>

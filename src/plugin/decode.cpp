@@ -162,7 +162,7 @@ InstructionClass class_of(const cs_insn& insn) {
     return m.loads ? InstructionClass::load : InstructionClass::other;
 }
 
-/// nopl disp32(%rax) with our displacement (docs/interfaces.md, section 1).
+/// nopl disp32(%rax) with our displacement (docs/reference/interfaces/markers.md).
 unsigned marker_of(const std::uint8_t* bytes, std::size_t size) {
     constexpr std::uint32_t kMagic = 0x5338'0000;
     std::uint32_t displacement = 0;

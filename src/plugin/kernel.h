@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The guest's kernel as far as the plugin knows it: where it is entered and left, and where it says which
-// task runs (docs/interfaces.md, section 6).
+// task runs (docs/reference/interfaces/plugin-arguments.md).
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Marker instructions of the guest (docs/interfaces.md, section 1).
+// Marker instructions of the guest (docs/reference/interfaces/markers.md).
 #pragma once
 #include "plugin/qemu_api.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The file of the log of misses (docs/interfaces.md, section 11).
+// The file of the log of misses (docs/reference/interfaces/miss-log.md).
 #pragma once
 #include <cstdint>
 #include <cstdio>

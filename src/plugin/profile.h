@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The profile of the measured region: which code ran, by instructions (docs/interfaces.md, section 12).
+// The profile of the measured region: which code ran, by instructions (docs/reference/interfaces/profile.md).
 #pragma once
 #include <array>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Ends the turn of the processor that runs (docs/clock.md, "Turns and their order").
+// Ends the turn of the processor that runs (docs/background/clock.md, "Turns and their order").
 #pragma once
 
 namespace s80::plugin {

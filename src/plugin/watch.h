@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Counters that the guest's kernel keeps, read out of its RAM when a snapshot is due
-// (docs/interfaces.md, section 10).
+// (docs/reference/interfaces/guest-counters.md).
 #pragma once
 #include <cstdint>
 #include <string>

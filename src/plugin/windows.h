@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The one owner of windows: opens and closes them, and alone writes into the processors' streams
-// (docs/clock.md, "From turns to windows").
+// (docs/background/clock.md, "From turns to windows").
 #pragma once
 #include <array>
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Order files: the accesses of all processors in the order in which they are played, 16 bytes each,
 // little-endian. What travels between the model and the Python side (exchange formats, gem5);
-// docs/trace-formats.md.
+// docs/reference/trace-formats.md.
 #pragma once
 #include <bit>
 #include <cstdint>

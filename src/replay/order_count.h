@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Counts what accesses did, by state: the model's side of the comparison with Ruby (docs/agreement.md).
+// Counts what accesses did, by state: the model's side of the comparison with Ruby
+// (docs/background/agreement.md).
 #pragma once
 #include <array>
 #include <cstdint>

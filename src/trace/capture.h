@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What a capture is: the windows of a run in a file, to be played again without the guest. The layout of
-// the file (suffix .s80c) is described in docs/capture.md.
+// the file (suffix .s80c) is described in docs/guides/captures.md.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the windows of one block look like: fields of one kind side by side in columns (docs/capture.md).
+// What the windows of one block look like: fields of one kind side by side in columns
+// (docs/guides/captures.md).
 #pragma once
 #include <array>
 #include <cstdint>

@@ -32,8 +32,8 @@ pytestmark = pytest.mark.guest
 
 # Think times of 32 clients. Saturated are clients that never think, not all processors: Linux wakes a thread where it
 # last ran, and who is idle fetches it at the next tick, which is five transactions as cheap as these away; the load
-# generator's one thread is busy for 0.7 of a processor. By start of the guest 0.45 to 0.7 are busy (docs/clock.md). The
-# load generator's sleeps end at a tick, 5 modelled milliseconds late on average.
+# generator's one thread is busy for 0.7 of a processor. By start of the guest 0.45 to 0.7 are busy
+# (docs/background/clock.md). The load generator's sleeps end at a tick, 5 modelled milliseconds late on average.
 THINK_MS = {"lightly loaded": 200, "saturated": 0}
 # Of every latency of the machine. A response at light load takes 5 to 6 ms, of which 3.5 are work; the rest is waiting
 # for ticks, which differs by more from run to run than a factor of 2 lengthens the work (by 0.7 ms).

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The reference's statistics: a map from (name, indices as docs/interfaces.md orders them) to a count.
+// The reference's statistics: a map from (name, indices as docs/reference/interfaces/README.md orders them)
+// to a count.
 #pragma once
 #include <array>
 #include <cstdint>

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What docs/precision.md says of boots: an analysis of variance of the starts in results/reference/starts.tsv, the
-boots of each workload on a server against the seeds of each boot."""
+"""The analysis of variance in docs/background/precision.md agrees with results/reference/starts.tsv.
+
+The analysis compares the variance between boots with the variance between the seeds of one boot.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,7 @@ def quotient(several: list[list[list[float]]]) -> tuple[float, int, int, float]:
 
 @pytest.mark.parametrize("label", ROWS)
 def test_the_table_is_that_of_the_starts(label: str) -> None:
-    text = (paths.ROOT / "docs" / "precision.md").read_text(encoding="utf-8")
+    text = (paths.ROOT / "docs" / "background" / "precision.md").read_text(encoding="utf-8")
     found, above, below, seeds = quotient(boots(*ROWS[label]))
     assert f"F with {above} and {below} degrees of freedom" in text
     row = re.search(rf"^\| {re.escape(label)} \| ([\d.]+) \| ([\d.]+|none) \| ([\d.]+) \|$", text, re.MULTILINE)

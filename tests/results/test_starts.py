@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The tables of docs/sharing.md are the means and intervals of the starts in results/reference/starts.tsv."""
+"""The tables of docs/background/sharing.md agree with the replications in results/reference/starts.tsv."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def tables() -> dict[tuple[str, str], dict[str, str]]:
     """The cells by heading of each row that names its starts; the two tables have no row in common."""
     found: dict[tuple[str, str], dict[str, str]] = {}
     heads: list[str] = []
-    for line in (paths.ROOT / "docs" / "sharing.md").read_text(encoding="utf-8").splitlines():
+    for line in (paths.ROOT / "docs" / "background" / "sharing.md").read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in line.strip("|").split(" | ")] if line.startswith("| ") else []
         heads = cells if cells[1:2] == ["starts"] else heads if cells else []
         label = cells[0].removeprefix("| ") if cells else ""

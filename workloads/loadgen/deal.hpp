@@ -3,7 +3,7 @@
 // hundred transactions: by independent draws one has twice the long ones of another, and that tells two
 // starts apart more than what is measured does. A client still cannot know what it gets; but whoever comes
 // next gets what is due, as from a shuffled deck (TPC-C, clause 5.2.4.2, lets transactions be drawn from one,
-// for the same reason; docs/precision.md).
+// for the same reason; docs/background/precision.md).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The job: what the host asks the load generator to do (docs/interfaces.md, section 3).
+// The job: what the host asks the load generator to do (docs/reference/interfaces/job.md).
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Marker instructions: no-operations that the measuring plugin recognises when the guest executes
-// them (docs/interfaces.md, section 1). They do nothing on any other x86 machine. In gem5, which has no
-// plugin, those of the load are gem5's own operations.
+// them (docs/reference/interfaces/markers.md). They do nothing on any other x86 machine. In gem5, which has
+// no plugin, those of the load are gem5's own operations.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The lines that the load generator prints: JSON, one object a line (docs/interfaces.md, section
-// 4).
+// The lines that the load generator prints: JSON, one object a line (docs/reference/interfaces/README.md,
+// section 4).
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The kernel's timer interrupts at the rate of the modelled machine (docs/clock.md). The kernel programs each
-// processor's local APIC once, for 250 interrupts a second of guest time; the load generator, which sees both
-// clocks, gives the timers another count, and again when guest time has come to run faster or slower.
+// The kernel's timer interrupts at the rate of the modelled machine (docs/background/clock.md). The kernel
+// programs each processor's local APIC once, for 250 interrupts a second of guest time; the load generator,
+// which sees both clocks, gives the timers another count, and again when guest time has come to run faster or
+// slower.
 #pragma once
 
 #include <cstdint>

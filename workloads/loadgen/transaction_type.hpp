@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Transactions are known by their place in the list of their protocol: the number that the markers bear
-// (docs/interfaces.md, section 1).
+// (docs/reference/interfaces/markers.md).
 #pragma once
 
 #include <cstddef>

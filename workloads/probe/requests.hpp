@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The requests of one connection (docs/interfaces.md, section 17): a line each, and a line for its reply.
+// The requests of one connection (docs/reference/interfaces/memory-probe.md): a line each, and a line for its
+// reply.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What passes between the load generator and the sink behind the router (docs/interfaces.md, section 16).
+// What passes between the load generator and the sink behind the router (docs/reference/interfaces/sink.md).
 #pragma once
 
 #include <bit>

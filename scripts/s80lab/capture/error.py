@@ -3,7 +3,7 @@
 
 A filtered capture is without the accesses that its L1s absorb. An L2 that evicts a line would have taken it out of the
 L1 too (inclusion), and its next access would have been a miss: that is lost, and the more the smaller the L2 is.
-results/reference/filter-error.json holds what it came to, by protocol and L2 size (docs/exploration.md).
+results/reference/filter-error.json holds what it came to, by protocol and L2 size (docs/guides/exploration.md).
 """
 
 from __future__ import annotations

@@ -19,14 +19,16 @@ from s80lab.report.claims.tables import claims_page, claims_table
 from s80lab.report.data import Group, read_groups
 from s80lab.report.terminal import print_table
 
-PAGE = paths.HOME / "docs" / "claims.md"
+PAGE = paths.HOME / "docs" / "background" / "claims.md"
 # Folders of reference results, in the order of the page, by its headings.
 HEADINGS = {"At the paper's scale": "paper-scale", "The default job": "small"}
 
 Experiments = Annotated[
     list[str] | None, typer.Argument(help="Names of files in configs/experiments; without any: imapb imape.")
 ]
-Reference = Annotated[bool, typer.Option("--reference", help="Writes docs/claims.md from results/reference.")]
+Reference = Annotated[
+    bool, typer.Option("--reference", help="Writes docs/background/claims.md from results/reference.")
+]
 
 
 def claims_command(
@@ -44,7 +46,7 @@ def claims_command(
 
 
 def write_page() -> Path:
-    """docs/claims.md, from the reference results as they are now."""
+    """docs/background/claims.md, from the reference results as they are now."""
     PAGE.write_text(claims_page(reference_groups()), encoding="utf-8")
     return PAGE
 

@@ -100,7 +100,9 @@ def image_build(
     image: Annotated[
         str | None, typer.Option(help="debian, or by your own Buildroot: buildroot, buildroot.NAME.")
     ] = None,
-    buildroot: Annotated[Path | None, typer.Option(help="Its sources; else $BUILDROOT (docs/buildroot.md).")] = None,
+    buildroot: Annotated[
+        Path | None, typer.Option(help="Its sources; else $BUILDROOT (docs/guides/buildroot.md).")
+    ] = None,
     downloads: Annotated[
         Path | None, typer.Option(help="A folder with all that Buildroot would fetch: then it fetches nothing.")
     ] = None,

@@ -11,13 +11,13 @@ from s80lab.base import paths
 from s80lab.commands.output import AsJson, print_json
 from s80lab.results.metrics.derive import REGISTRY, markdown
 
-PAGE = paths.HOME / "results" / "README.md"
+PAGE = paths.HOME / "docs" / "reference" / "metrics.md"
 COLUMNS = ("name", "unit", "description", "formula", "of_caches", "of_load")
 HEAD = "| metric | unit |"
 
 
 def metrics_command(
-    docs: Annotated[bool, typer.Option("--docs", help="Write the table at the end of results/README.md anew.")] = False,
+    docs: Annotated[bool, typer.Option("--docs", help="Write the table of docs/reference/metrics.md again.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Every metric with its unit, meaning and formula, as a Markdown table."""

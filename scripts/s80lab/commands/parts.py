@@ -47,7 +47,7 @@ Settings = Annotated[
         "(workload.requests_max=10).",
     ),
 ]
-Engine = Annotated[Literal["qemu", "gem5"], typer.Option(help="Who simulates: gem5 is your own (docs/gem5.md).")]
+Engine = Annotated[Literal["qemu", "gem5"], typer.Option(help="Who simulates: gem5 is your own (docs/guides/gem5.md).")]
 Gem5 = Annotated[Path | None, typer.Option("--gem5", help="The gem5 binary; else $GEM5, else gem5.fast on PATH.")]
 Order = Annotated[bool, typer.Option("--order", help="Count what is played against the guest's order.")]
 Jobs = Annotated[int, typer.Option(min=0, help="Guests at once; 0: as many as host cores.")]

@@ -115,6 +115,6 @@ def new(name: Name) -> None:
 
 @app.command()
 def docs() -> None:
-    """Writes the pages and diagrams of docs/protocols anew from the tables."""
+    """Writes the pages and diagrams of docs/reference/protocols anew from the tables."""
     for file in write_pages():
         print(shown(file))

@@ -31,7 +31,7 @@ def reference_command(
     seeds: Annotated[str | None, typer.Option(help="Of these seeds alone, separated by commas.")] = None,
 ) -> None:
     """Puts the latest run of each seed into results/reference with a report over them, in place of what was there, and
-    writes docs/claims.md anew."""
+    writes docs/background/claims.md anew."""
     print(f"reference: {keep_reference(name, latest_runs(experiments, scale, parse_seeds(seeds)))}")
     print(f"page: {write_page()}")
 

@@ -189,7 +189,7 @@ class Machine(Strict):
         return self
 
     def pace(self) -> dict[str, float]:
-        """What the load generator's job says of the machine's time (docs/interfaces.md, section 3)."""
+        """What the load generator's job says of the machine's time (docs/reference/interfaces/job.md)."""
         return {
             "tick_hz": self.guest.tick_hz,
             "time_ratio": self.guest.time_ratio,

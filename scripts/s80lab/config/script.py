@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Scripts of a workload profile: what a client does step by step (docs/scripts.md), and their lines in the job."""
+"""Client scripts of a workload profile: the steps of each client, and the lines that they become in the job.
+
+Notation: docs/guides/client-scripts.md.
+"""
 
 from __future__ import annotations
 

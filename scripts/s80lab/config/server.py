@@ -20,7 +20,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.strict import Strict, load, names, shown, validate, with_bases
 
 START, SETTINGS = "usr/lib/s80lab/server.sh", "usr/lib/s80lab/server.conf"
-"""What the guest's init reads of a server (docs/interfaces.md, section 13)."""
+"""What the guest's init reads of a server (docs/reference/interfaces/servers.md)."""
 COMM = 15
 """Characters of a process's name, as the kernel has it."""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The disks that a scale's mail lies on (docs/disk.md): the table [disk] of workloads/scales/*.toml."""
+"""The disks that a scale's mail lies on (docs/guides/disks.md): the table [disk] of workloads/scales/*.toml."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Workload profiles (workloads/profiles): the protocol, the mix of its transactions, and the job file made from it.
 
-Job format: docs/interfaces.md, section 3. Mixes: Koka and Lipasti, Tables 1 and 2, in percent.
+Job format: docs/reference/interfaces/job.md. Mixes: Koka and Lipasti, Tables 1 and 2, in percent.
 """
 
 from __future__ import annotations
@@ -250,7 +250,7 @@ class Probe(Mix):
 
 
 class Scripts(Workload):
-    """Clients that follow scripts, each a transaction type (docs/scripts.md).
+    """Clients that follow scripts, each a transaction type (docs/guides/client-scripts.md).
 
     sizes: bytes of the messages that are sent and their percent. speed_up: by how much faster than it was written the
     load goes: waits, think times and ramps are divided by it, rates multiplied. tls: of connections to read mail.

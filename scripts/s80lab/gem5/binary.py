@@ -69,6 +69,8 @@ def require(gem5: Path, *, x86: bool) -> None:
     if version not in VERSIONS:
         raise UserError(f"{gem5} is version {version}; the tables of its names are for {', '.join(VERSIONS)}")
     if protocol != PROTOCOL:
-        raise UserError(f"{gem5} was built with the protocol {protocol}; build it with {PROTOCOL} (docs/gem5.md)")
+        raise UserError(
+            f"{gem5} was built with the protocol {protocol}; build it with {PROTOCOL} (docs/guides/gem5.md)"
+        )
     if x86 and "X86" not in isas:
-        raise UserError(f"{gem5} was built without X86, which the guest needs; build it with X86 (docs/gem5.md)")
+        raise UserError(f"{gem5} was built without X86, which the guest needs; build it with X86 (docs/guides/gem5.md)")

@@ -2,7 +2,7 @@
 """A run of gem5 in the laboratory's own schema: stats.txt, a dump a window, becomes snapshots.jsonl.
 
 gem5 does not tell privileges and address spaces apart: all its counts have the labels `any`. Where Ruby does not tell
-loads from fetches the kind is `read`. docs/gem5.md says which numbers are estimates.
+loads from fetches the kind is `read`. docs/guides/gem5.md says which numbers are estimates.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _header(machine: Machine, base_cpi: float) -> dict[str, Any]:
             "unit": "counts",
             "dims": list(_dims(name)),
             "gauge": name in GAUGES,
-            "description": "as gem5 counts it: docs/gem5.md",
+            "description": "as gem5 counts it: docs/guides/gem5.md",
         }
         for name in (*REQUIRED, "operations")
     ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The one table from gem5's names to the laboratory's (docs/gem5.md has it in words): MOESI_hammer's transitions
+"""The one table from gem5's names to the laboratory's (docs/guides/gem5.md has it in words): MOESI_hammer's transitions
 STATE.EVENT, the sequencers' latencies and the processors' counters.
 
 Ruby's `MM` is M. Its `M` is a block that came alone and has not been stored to here: E, or one that a migratory M

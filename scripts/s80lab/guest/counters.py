@@ -4,7 +4,7 @@
     write_watch(path, memory)
 
 says where they lie in the guest of a checkpoint; the plugin reads them there when a snapshot is due, at an exact
-instruction, and writes their sums into the snapshot (docs/interfaces.md, section 10).
+instruction, and writes their sums into the snapshot (docs/reference/interfaces/guest-counters.md).
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A protocol's table in short words: the same for the terminal and for the pages in docs/protocols."""
+"""A protocol's table in short words: the same for the terminal and for the pages in docs/reference/protocols."""
 
 from __future__ import annotations
 

@@ -173,7 +173,7 @@ def replay_notes(groups: Sequence[Group]) -> list[str]:
             "gem5 simulates too little for response times; it tells neither privileges nor server and clients apart, "
             "and E means Ruby's M: alone and not stored to here, be it clean or handed over dirty. Its instruction mix "
             "is of micro-operations, and its base CPI has a cycle for each of them and each access that hits "
-            "(docs/gem5.md)."
+            "(docs/guides/gem5.md)."
         )
     if "replay" in engines:
         notes.append(

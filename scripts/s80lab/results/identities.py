@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Identities that the statistics of every run must satisfy (docs/interfaces.md, section 7).
+"""Identities that the statistics of every run must satisfy (docs/reference/interfaces/snapshots.md).
 
 check_run(run_dir: Path) -> list[str]
     Checks snapshots.jsonl and transactions.json of one run folder over the whole run, the

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Order inversions of a run or a replay (docs/clock.md): order.json beside its statistics, in one sentence."""
+"""Order inversions of a run or a replay, summarised in one sentence from order.json.
+
+Definition: docs/background/clock.md.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reader of snapshots.jsonl, the statistics that the plugin writes (docs/interfaces.md, section 7).
+"""Reader of snapshots.jsonl, the statistics that the plugin writes (docs/reference/interfaces/snapshots.md).
 
 Counters grow from the first line to the last; every number of a result is the difference of two
 snapshots. `Snapshots.delta` takes it, `Delta.by` sums it over the dimensions that are not asked for.

@@ -20,7 +20,7 @@ DTYPE = np.dtype(
     [("tick", "<u8"), ("line", "<u4"), ("processor", "u1"), ("op", "u1"), ("context", "u1"), ("zero", "u1")]
 )
 """tick: picoseconds of the modelled clock; line: address / line size; op: Op;
-context: class x ENTRIES + entry (docs/interfaces.md, section 7); entry 0 is user code."""
+context: class x ENTRIES + entry (docs/reference/interfaces/snapshots.md); entry 0 is user code."""
 ENTRIES = 9
 
 LAST_LINE = 0xFFFF_FFFE

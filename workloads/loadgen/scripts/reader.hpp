@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads the scripts of a job, a line at a time (docs/interfaces.md, section 3).
+// Reads the scripts of a job, a line at a time (docs/reference/interfaces/job.md).
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a client does that follows a script: a list of steps, done over and over (docs/scripts.md).
+// What a client does that follows a script: a list of steps, done over and over
+// (docs/guides/client-scripts.md).
 #pragma once
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 """The one table that says what is compared: each category as Ruby counts it and as the model counts it.
 
 Ruby's side: transitions STATE.EVENT of the cache controllers, and of the directory behind `dir:`.  The model's side:
-names of src/replay/order_count.h.  docs/agreement.md explains it in words.
+names of src/replay/order_count.h.  docs/background/agreement.md explains it in words.
 """
 
 from __future__ import annotations

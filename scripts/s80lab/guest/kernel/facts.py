@@ -33,7 +33,7 @@ class Kernel:
 
     @property
     def plugin_file(self) -> Path:
-        """What the plugin is told of it (docs/interfaces.md, section 9)."""
+        """What the plugin is told of it (docs/reference/interfaces/kernel-layout.md)."""
         return self.folder / PLUGIN_FILE
 
     @cached_property

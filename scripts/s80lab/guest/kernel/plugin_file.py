@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The kernel's symbols and layouts as the plugin reads them: `name value` a line (docs/interfaces.md, section 9)."""
+"""Writes the symbols and structure layouts of the guest kernel for the plugin, one `name value` pair per line.
+
+Format: docs/reference/interfaces/kernel-layout.md.
+"""
 
 from __future__ import annotations
 

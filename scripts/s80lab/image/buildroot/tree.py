@@ -39,7 +39,7 @@ def find_buildroot(given: Path | None = None) -> Buildroot:
     """The user's Buildroot: the path given, else $BUILDROOT; UserError where it is none or of another version."""
     named = given or (Path(os.environ["BUILDROOT"]) if os.environ.get("BUILDROOT") else None)
     if named is None:
-        raise UserError("no Buildroot: give --buildroot PATH or set $BUILDROOT (docs/buildroot.md)")
+        raise UserError("no Buildroot: give --buildroot PATH or set $BUILDROOT (docs/guides/buildroot.md)")
     root = named.expanduser().absolute()
     makefile = root / "Makefile"
     found = _VERSION.search(makefile.read_text(errors="replace")) if makefile.is_file() else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The plugin's log of misses (docs/interfaces.md, section 11), as columns."""
+"""The plugin's log of misses (docs/reference/interfaces/miss-log.md), as columns."""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Metrics of the turns that QEMU gave its processors (docs/clock.md), by length in powers of two: a length of 4096
-stands for 4096 to 8191 instructions. None where an engine has no turns, or nothing ran."""
+"""Metrics of the lengths of QEMU's time slices, in powers of two: length 4096 stands for 4096 to 8191 instructions.
+
+The metrics are None if the engine has no time slices or executed nothing. Background: docs/background/clock.md.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 """Exchange of accesses with other simulators: what a format is, and the files of all processors together.
 
 The formats themselves are gem5, champsim and din beside this; text traces are trace.text.
-docs/trace-formats.md says what each of them loses.
+docs/reference/trace-formats.md says what each of them loses.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Where the mail lies: in memory, or on disks (boot parameter s80.storage=disk), of which docs/disk.md tells. init sources
+# Where the mail lies: in memory, or on disks (boot parameter s80.storage=disk), of which docs/guides/disks.md tells. init sources
 # this file. A disk is the kernel's null_blk with memory behind it. It has place for one request, and ends it by a timer:
 # so it serves one after the other, and those that wait stand in the elevator's queue.
 
