@@ -4,7 +4,7 @@ S80LAB := build/venv/bin/s80lab
 # Two commands at once; fails where either does.
 both = $(1) & other=$$!; $(2); status=$$?; wait $$other && exit $$status
 
-.PHONY: setup build image run test lint docs wheel analysis workflow slurm bench fuzz trixie clean
+.PHONY: setup build image run test lint lesson docs wheel analysis workflow slurm bench fuzz trixie clean
 .DEFAULT_GOAL := run
 
 setup:
@@ -33,9 +33,14 @@ lint:
 	@scripts/setup test
 	@scripts/lint
 
-# The pages as a site: build/docs/index.html.
+# The first minute: a coherence trace stepped through a protocol. It needs python3-venv, make and g++, no guest and no root.
+lesson:
+	@$(call both,scripts/setup lesson,scripts/build lesson)
+	@$(S80LAB) lesson
+
+# The documentation site: build/docs/index.html.
 docs:
-	@scripts/setup test
+	@scripts/setup docs
 	@rm -rf build/docs
 	@build/venv/bin/python -m sphinx --quiet --fail-on-warning --keep-going --fresh-env -c docs -d build/doctrees . build/docs
 	@ls build/docs/index.html

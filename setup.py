@@ -39,6 +39,7 @@ BUILT = (
     "build/bin/s80-page",
     "build/bin/s80-order",
     "build/bin/s80-replay",
+    "build/bin/s80-step",
     "build/bin/s80-uw-deliver",
     "build/bin/s80-uw-imapd",
     "build/lib/libs80lab.so",

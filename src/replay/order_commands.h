@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The commands of s80-order. Each throws model::Error, a sentence for the user.
+// The command line that s80-step and s80-order share, and their commands.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -24,10 +24,25 @@ private:
     std::map<std::string, std::string> values_;
 };
 
-void export_order(const Options& options);  ///< a full capture's accesses to an order file
-void import_order(const Options& options);  ///< an order file to a full capture
-void step_order(const Options& options);    ///< one JSON line an access, on stdout
-void count_order(const Options& options);   ///< counts by state (Counts::json), on stdout
-void capture_info(const Options& options);  ///< a capture's header as JSON, on stdout
+/// One command of a program, with the keys that it accepts. `run` throws model::Error, a sentence for the
+/// user.
+struct Command {
+    const char* name;
+    void (*run)(const Options&);
+    std::vector<std::string> keys;
+};
+
+/// Runs the command that the first word names. Prints an error as one line on stderr and returns the exit
+/// code.
+int run_program(const char* program, const std::vector<Command>& commands, int argc, char** argv);
+
+// s80-order: captures and totally ordered traces (order_capture.cpp).
+void export_order(const Options& options);  ///< writes the accesses of a full capture as an ordered trace
+void import_order(const Options& options);  ///< writes an ordered trace as a full capture
+void capture_info(const Options& options);  ///< prints a capture's header as JSON
+
+// s80-step: plays a totally ordered trace, one access after the other (order_step.cpp).
+void step_order(const Options& options);   ///< prints one JSON line per access
+void count_order(const Options& options);  ///< prints counts by state (Counts::json)
 
 }  // namespace s80::replay

@@ -1,102 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// s80-order: accesses in the order in which they are played, out of captures, into captures, and step by
-// step.
-#include <algorithm>
-#include <charconv>
-#include <cstdio>
-#include <exception>
-
-#include "model/types.h"
+// s80-order: converts between full captures and totally ordered traces.
 #include "replay/order_commands.h"
 
-namespace s80::replay {
-
-Options::Options(const std::vector<std::string>& words, const std::vector<std::string>& allowed) {
-    for (const std::string& word : words) {
-        const auto equals = word.find('=');
-        if (equals == std::string::npos) {
-            throw model::Error("'" + word + "' is not KEY=VALUE");
-        }
-        const std::string key = word.substr(0, equals);
-        if (std::find(allowed.begin(), allowed.end(), key) == allowed.end()) {
-            throw model::Error("unknown key '" + key + "'");
-        }
-        if (!values_.emplace(key, word.substr(equals + 1)).second) {
-            throw model::Error("the key '" + key + "' is given twice");
-        }
-    }
-}
-
-const std::string& Options::need(const std::string& key) const {
-    const auto it = values_.find(key);
-    if (it == values_.end()) {
-        throw model::Error("the key '" + key + "' is missing");
-    }
-    return it->second;
-}
-
-std::string Options::text(const std::string& key, const std::string& otherwise) const {
-    const auto it = values_.find(key);
-    return it == values_.end() ? otherwise : it->second;
-}
-
-std::uint64_t Options::number(const std::string& key, std::uint64_t otherwise) const {
-    const auto it = values_.find(key);
-    if (it == values_.end()) {
-        return otherwise;
-    }
-    std::uint64_t value = 0;
-    const char* const end = it->second.data() + it->second.size();
-    const auto [stop, error] = std::from_chars(it->second.data(), end, value);
-    if (error != std::errc{} || stop != end) {
-        throw model::Error(key + "=" + it->second + " is no whole number");
-    }
-    return value;
-}
-
-namespace {
-
-struct Command {
-    const char* name;
-    void (*run)(const Options&);
-    std::vector<std::string> keys;
-};
-
-const std::vector<Command>& commands() {
-    static const std::vector<Command> all{
-        {"export", export_order, {"capture", "machine", "protocol", "out", "first", "count"}},
-        {"import", import_order, {"order", "machine", "out", "lines", "protocol", "origin"}},
-        {"step", step_order, {"order", "machine", "protocol"}},
-        {"count", count_order, {"order", "machine", "protocol"}},
-        {"info", capture_info, {"capture"}},
-    };
-    return all;
-}
-
-void run(const std::vector<std::string>& words) {
-    for (const Command& command : commands()) {
-        if (!words.empty() && words[0] == command.name) {
-            command.run(Options({words.begin() + 1, words.end()}, command.keys));
-            return;
-        }
-    }
-    std::string names;
-    for (const Command& command : commands()) {
-        names += (names.empty() ? "" : ", ") + std::string(command.name);
-    }
-    throw model::Error("the first word must be one of " + names);
-}
-
-}  // namespace
-
-}  // namespace s80::replay
-
 int main(int argc, char** argv) {
-    try {
-        s80::replay::run({argv + 1, argv + argc});
-        return 0;
-    } catch (const std::exception& e) {
-        std::fprintf(stderr, "s80-order: %s\n", e.what());
-        return 1;
-    }
+    using namespace s80::replay;
+    return run_program("s80-order",
+                       {{"export", export_order, {"capture", "machine", "protocol", "out", "first", "count"}},
+                        {"import", import_order, {"order", "machine", "out", "lines", "protocol", "origin"}},
+                        {"info", capture_info, {"capture"}}},
+                       argc, argv);
 }

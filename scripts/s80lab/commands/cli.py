@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The command `s80lab`. Errors that are the user's to mend are one sentence on stderr, and exit code 2."""
+"""Measure caches and coherence of a simulated multiprocessor that runs a complete Linux server.
+
+`s80lab doctor` checks whether this host can run experiments. `s80lab run imapb` runs one. An error that you can fix is
+printed as one sentence on stderr, and the exit code is 2.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +26,7 @@ from s80lab.commands.compare import compare_command
 from s80lab.commands.doctor import doctor_command
 from s80lab.commands.init import init_command
 from s80lab.commands.knockout import knockout_command
+from s80lab.commands.lesson import lesson_command
 from s80lab.commands.metrics import metrics_command
 from s80lab.commands.misses import misses_command, profile_command
 from s80lab.commands.model import app as model_app
@@ -64,8 +69,10 @@ from s80lab.image.choice import make_image
 from s80lab.results.inversions import sentence
 
 app = typer.Typer(help=__doc__, no_args_is_help=True, pretty_exceptions_enable=False)
-image_app = typer.Typer(help="The guest image: kernel and initramfs.", no_args_is_help=True)
-checkpoint_app = typer.Typer(help="Ready and warm guests, saved.", no_args_is_help=True)
+image_app = typer.Typer(help="Build the guest image: kernel and initramfs.", no_args_is_help=True)
+checkpoint_app = typer.Typer(
+    help="Build, list, verify, move and remove checkpoints (saved guests).", no_args_is_help=True
+)
 app.add_typer(image_app, name="image")
 app.add_typer(checkpoint_app, name="checkpoint")
 app.add_typer(protocol_app, name="protocol")
@@ -73,8 +80,8 @@ app.add_typer(captures_app, name="captures")
 app.add_typer(trace_app, name="trace")
 app.add_typer(model_app, name="model")
 
-Experiments = Annotated[list[str], typer.Argument(help="Names of files in configs/experiments.")]
-Seeds = Annotated[str | None, typer.Option(help="Seeds, separated by commas.")]
+Experiments = Annotated[list[str], typer.Argument(help="Names of experiments (files in configs/experiments).")]
+Seeds = Annotated[str | None, typer.Option(help="Seeds, separated by commas; default: the experiment's own.")]
 
 
 def _version(wanted: bool) -> None:
@@ -86,7 +93,7 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def common(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="The version, and nothing else.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     # What Typer shows as the command's own help stands in `app`.
@@ -95,22 +102,30 @@ def common(
 
 @image_app.command("build")
 def image_build(
-    server: Annotated[str, typer.Option(help="Whose (workloads/servers).")] = DEFAULT_SERVER,
-    refresh: Annotated[bool, typer.Option(help="Rebuild, and record the package versions found.")] = False,
+    server: Annotated[str, typer.Option(help="Server in the image (a name in workloads/servers).")] = DEFAULT_SERVER,
+    refresh: Annotated[
+        bool, typer.Option(help="Rebuild, and record the present versions of the Debian packages.")
+    ] = False,
     image: Annotated[
-        str | None, typer.Option(help="debian, or by your own Buildroot: buildroot, buildroot.NAME.")
+        str | None,
+        typer.Option(help="debian (default), or buildroot or buildroot.NAME: an image from your own Buildroot."),
     ] = None,
     buildroot: Annotated[
-        Path | None, typer.Option(help="Its sources; else $BUILDROOT (docs/guides/buildroot.md).")
+        Path | None,
+        typer.Option(help="Folder with Buildroot's sources; default: $BUILDROOT (docs/guides/buildroot.md)."),
     ] = None,
     downloads: Annotated[
-        Path | None, typer.Option(help="A folder with all that Buildroot would fetch: then it fetches nothing.")
+        Path | None,
+        typer.Option(help="Folder with all files that Buildroot would download; Buildroot then downloads nothing."),
     ] = None,
     fragment: Annotated[
-        list[Path] | None, typer.Option(help="A file of Buildroot's options over the image's own (again: over these).")
+        list[Path] | None,
+        typer.Option(
+            help="File of Buildroot options that override the image's. May be repeated: later files override earlier."
+        ),
     ] = None,
 ) -> None:
-    """Builds the guest image of a server unless it is up to date."""
+    """Build the guest image of a server, unless the image is up to date."""
     name = image or ("buildroot" if buildroot else DEFAULT_IMAGE)
     make_image(name, server, Choice(buildroot, downloads, tuple(fragment or ())), refresh=refresh, progress=print)
 
@@ -118,7 +133,7 @@ def image_build(
 @checkpoint_app.command("build")
 def checkpoint_build(
     experiments: Experiments,
-    stage: Annotated[Literal["ready", "warm"], typer.Option(help="How far.")] = "warm",
+    stage: Annotated[Literal["ready", "warm"], typer.Option(help="Last stage to build.")] = "warm",
     machine: Machine = None,
     protocol: Protocol = None,
     server: Server = None,
@@ -130,7 +145,7 @@ def checkpoint_build(
     engine: Engine = "qemu",
     gem5: Gem5 = None,
 ) -> None:
-    """Builds the checkpoints of experiments unless they are there."""
+    """Build the checkpoints of experiments that do not exist yet."""
     chosen = parse_settings(settings or [])
     options = Options(machine, protocol, scale, parse_seeds(seeds), chosen, server=server, image=image)
     if engine == "gem5":
@@ -162,19 +177,24 @@ def run(
     again: Again = False,
     until: Annotated[
         str | None,
-        typer.Option(help="Add seeds until the shares' 95% intervals have this half-width, e.g. 2%."),
+        typer.Option(
+            help="Add seeds until each share's 95% interval has this half-width at most, in points, for example 2%."
+        ),
     ] = None,
-    of: Annotated[str, typer.Option(help=f"The shares that --until means: {', '.join(SHARES)}.")] = USUAL,
-    max_seeds: Annotated[int, typer.Option(min=2, help="No more seeds of an experiment than so many.")] = 12,
+    of: Annotated[str, typer.Option(help=f"Shares for --until, separated by commas: {', '.join(SHARES)}.")] = USUAL,
+    max_seeds: Annotated[int, typer.Option(min=2, help="With --until: maximum number of seeds per experiment.")] = 12,
     drop_warm: Annotated[
-        bool, typer.Option("--drop-warm", help="Remove each warm checkpoint once its run is whole, to save disk.")
+        bool,
+        typer.Option("--drop-warm", help="Remove each warm checkpoint when its run is complete, to save disk space."),
     ] = False,
     order: Order = False,
     misses: Annotated[
-        bool, typer.Option("--misses", help="Log every miss with a name (slower): then `s80lab misses RUN`.")
+        bool,
+        typer.Option("--misses", help="Log every L2 miss with its causes (slower); then run `s80lab misses RUN`."),
     ] = False,
     profile: Annotated[
-        bool, typer.Option("--profile", help="Sample which functions run: then `s80lab profile RUN`.")
+        bool,
+        typer.Option("--profile", help="Sample which functions run; then run `s80lab profile RUN`."),
     ] = False,
     engine: Engine = "qemu",
     gem5: Gem5 = None,
@@ -182,7 +202,7 @@ def run(
     listed: ListOption = False,
     as_json: AsJson = False,
 ) -> None:
-    """Everything that the experiments still lack, up to their tables."""
+    """Run experiments: build missing checkpoints, measure every seed not yet measured, print the tables."""
     chosen = parse_settings(settings or [])
     options = Options(machine, protocol, scale, parse_seeds(seeds), chosen, order, misses, profile, server, image)
     drop: Drop = "warm" if drop_warm else "nothing"
@@ -209,9 +229,10 @@ def run(
 
 @app.command("bench")
 def bench_command(
-    experiment: Annotated[str, typer.Argument(help="Whose load.")] = "imapb", scale: Scale = None
+    experiment: Annotated[str, typer.Argument(help="Experiment whose load the guest runs.")] = "imapb",
+    scale: Scale = None,
 ) -> None:
-    """Speed with the model against the speed of the same guest without it (builds the ready checkpoint if need be)."""
+    """Compare the guest's speed with the model and without it. The ready checkpoint is built if it is missing."""
     plans = make_plans([experiment], Options(scale=scale))
     run_pipeline(plans, 1, False, "ready")
     ready = checkpoint.find(plans[0].ready_name, plans[0].ready_key)
@@ -227,6 +248,7 @@ app.command("query")(query_command)
 app.command("report")(report_command)
 app.command("init")(init_command)
 app.command("knockout")(knockout_command)
+app.command("lesson")(lesson_command)
 app.command("reference")(reference_command)
 app.command("reproduce")(reproduce_command)
 app.command("replay")(replay_command)
@@ -242,7 +264,7 @@ app.command("filter-error")(filter_error_command)
 
 
 def main() -> None:
-    """Entry point. SIGTERM, which batch systems send, ends things as Ctrl-C does."""
+    """Run the command line. SIGTERM, which batch systems send, has the effect of Ctrl-C."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     speak_utf8()
     try:
@@ -257,7 +279,7 @@ def main() -> None:
 
 
 def leaves(error: BaseException) -> Iterator[BaseException]:
-    """What went wrong, one by one, where several things at once did."""
+    """The single errors in an exception group, or the error itself."""
     if isinstance(error, BaseExceptionGroup):
         for part in error.exceptions:
             yield from leaves(part)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`s80lab init`: a lab folder for an installed s80lab."""
+"""`s80lab init`: create a lab folder for an installed s80lab."""
 
 from __future__ import annotations
 
@@ -12,42 +12,43 @@ import typer
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 
-LESSONS = paths.ROOT / "docs" / "traces"
 KINDS = (paths.MACHINES, paths.PROTOCOLS, paths.EXPERIMENTS)
 ABOUT = """\
 # A lab of s80lab
-Commands that are given in this folder or below it keep what they make here; so do all others where $S80LAB_HOME names
-it.
-- `configs/machines`, `configs/protocols`, `configs/experiments`: your own; a file of the same name takes the place of a
-  shipped one
+Commands that run in this folder or below it store their results here. Commands in other folders do so too if
+$S80LAB_HOME names this folder.
+- `configs/machines`, `configs/protocols`, `configs/experiments`: your own files; a file replaces the shipped file of
+  the same name
 - `docs/traces`: short traces for `s80lab trace step`
-- `build`, `checkpoints`, `captures`, `results`: made by the commands; `s80lab checkpoint prune` frees the most
+- `build`, `checkpoints`, `captures`, `results`: written by the commands; `s80lab checkpoint prune` frees most disk
+  space
 
-Begin with `s80lab doctor`, `s80lab image build` and `s80lab run imapb --scale tiny`.
+Start with `s80lab doctor`, `s80lab image build` and `s80lab run imapb --scale tiny`. A run at scale `tiny` tests the
+installation; its caches do not fill, so it is marked invalid.
 """
 
 
 def init_command(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="New or empty, on a disk with 25 GB or more.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="New or empty folder, on a disk with 25 GB or more.")],
 ) -> None:
-    """Makes a folder a lab, where checkpoints, captures, results and your own configurations are kept."""
+    """Create a lab: a folder for checkpoints, captures, results and your own configuration files."""
     if paths.CHECKOUT:
-        raise UserError(f"s80lab runs from the checkout {paths.ROOT}, which is its lab; $S80LAB_HOME names another")
+        raise UserError(f"s80lab runs from the checkout {paths.ROOT}, which is its lab; set $S80LAB_HOME for another")
     make_lab(folder)
-    print(f"{folder}: a lab; README.md in it says how to begin")
+    print(f"{folder} is now a lab; its README.md lists the first steps")
 
 
 def make_lab(folder: Path) -> None:
-    """UserError where the folder holds other things; a lab stays as it is."""
+    """Create a lab in a new or empty folder. UserError for any other folder, including an existing lab."""
     try:
         if (folder / paths.MARK).is_file():
             raise UserError(f"{folder} is a lab already")
         if folder.is_dir() and any(folder.iterdir()):
-            raise UserError(f"{folder} is not empty: name a new folder")
+            raise UserError(f"{folder} is not empty: name a new or empty folder")
         for kind in KINDS:
             (folder / kind.relative_to(paths.ROOT)).mkdir(parents=True)
-        shutil.copytree(LESSONS, folder / LESSONS.relative_to(paths.ROOT))
+        shutil.copytree(paths.LESSONS, folder / paths.LESSONS.relative_to(paths.ROOT))
         (folder / "README.md").write_text(ABOUT)
-        (folder / paths.MARK).write_text("This file makes the folder a lab of s80lab.\n")
+        (folder / paths.MARK).write_text("This file marks the folder as a lab of s80lab.\n")
     except OSError as error:
         raise UserError(f"{folder} cannot be made a lab: {error.strerror}") from None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Calls of `s80-order`, the C++ side of the traces."""
+"""Calls of `s80-step` and `s80-order`, the C++ programs behind the trace commands."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ from s80lab.config.machine import Machine, load_machine, with_inclusion
 from s80lab.trace import order as trace_order
 from s80lab.trace.order import Order
 
-TOOL = paths.BIN / "s80-order"
+STEP = paths.BIN / "s80-step"
+"""Plays accesses through the model. It is all that a lesson needs of the compiled programs."""
+ORDER = paths.BIN / "s80-order"
+"""Converts between captures and totally ordered traces."""
 
 
 @dataclass(frozen=True)
@@ -39,12 +42,12 @@ class Setup:
         return cls(load_machine(machine, with_inclusion(table, overrides)), table)
 
 
-def call(command: str, **arguments: Path | str | int) -> str:
-    """What `s80-order COMMAND key=value ...` prints; its complaint becomes a UserError."""
-    words = [str(built(TOOL)), command, *(f"{key}={value}" for key, value in arguments.items())]
+def call(program: Path, command: str, **arguments: Path | str | int) -> str:
+    """Return what `PROGRAM COMMAND key=value ...` prints. Its error message becomes a UserError."""
+    words = [str(built(program)), command, *(f"{key}={value}" for key, value in arguments.items())]
     done = subprocess.run(words, capture_output=True, text=True)
     if done.returncode != 0:
-        complaint = done.stderr.strip().removeprefix("s80-order: ") or f"exit code {done.returncode}"
+        complaint = done.stderr.strip().removeprefix(f"{program.name}: ") or f"exit code {done.returncode}"
         raise UserError(complaint)
     return done.stdout
 
@@ -64,7 +67,7 @@ def files(order: Order | None, machine: Machine) -> Iterator[tuple[Path, Path]]:
 def steps(order: Order, setup: Setup) -> list[dict[str, Any]]:
     """What each access did: one object an access, as src/replay/order_step.cpp writes it."""
     with files(order, setup.machine) as (order_file, machine_file):
-        out = call("step", order=order_file, machine=machine_file, protocol=setup.protocol)
+        out = call(STEP, "step", order=order_file, machine=machine_file, protocol=setup.protocol)
     return [json.loads(line) for line in out.splitlines()]
 
 
@@ -72,7 +75,7 @@ def counts(order: Order, setup: Setup) -> dict[str, int]:
     """Counts by state, as src/replay/order_count.h names them."""
     with files(order, setup.machine) as (order_file, machine_file):
         counted: dict[str, int] = json.loads(
-            call("count", order=order_file, machine=machine_file, protocol=setup.protocol)
+            call(STEP, "count", order=order_file, machine=machine_file, protocol=setup.protocol)
         )
     return counted
 
@@ -82,6 +85,7 @@ def from_capture(capture: Path, setup: Setup, first: int = 0, count: int | None 
     with files(None, setup.machine) as (order_file, machine_file):
         limit: dict[str, int] = {} if count is None else {"count": count}
         call(
+            ORDER,
             "export",
             capture=capture,
             machine=machine_file,
@@ -98,6 +102,7 @@ def to_capture(order: Order, machine: Machine, capture: Path, *, lines: int, pro
     with files(order, machine) as (order_file, machine_file):
         capture.parent.mkdir(parents=True, exist_ok=True)
         call(
+            ORDER,
             "import",
             order=order_file,
             machine=machine_file,
@@ -110,5 +115,5 @@ def to_capture(order: Order, machine: Machine, capture: Path, *, lines: int, pro
 
 def capture_info(capture: Path) -> dict[str, Any]:
     """What a capture's header and end record say."""
-    info: dict[str, Any] = json.loads(call("info", capture=capture))
+    info: dict[str, Any] = json.loads(call(ORDER, "info", capture=capture))
     return info

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`s80lab lesson`: the shipped traces, stepped through a protocol. It needs no guest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.base.strict import hint
+from s80lab.trace import files, source, step, step_page, text
+from s80lab.trace.step_list import show_list
+
+FIRST = "exclusive-saves-upgrade"
+
+
+def lesson_command(
+    name: Annotated[str, typer.Argument(metavar="LESSON", help="Name of a trace in docs/traces.")] = FIRST,
+    protocol: Annotated[
+        str | None, typer.Option(help="Protocol to step through; without it, the one that the lesson names.")
+    ] = None,
+    listed: Annotated[bool, typer.Option("--list", help="List the lessons instead.")] = False,
+    html: Annotated[Path | None, typer.Option(help="Also write a page with the state of every cache.")] = None,
+) -> None:
+    """Step through a short coherence trace, with the reason for each change of state."""
+    lessons = {file.stem: file for file in sorted(paths.LESSONS.glob("*.trace"))}
+    if listed:
+        for stem, file in lessons.items():
+            print(f"{stem:<26} {text.read(file).title}")
+        return
+    if name not in lessons:
+        raise UserError(f"there is no lesson `{name}`: {hint(name, lessons)}")
+    played = step.lesson(source.load(lessons[name], source.Wanted(None, protocol, (), 0, None)), name)
+    show_list(played, Console(highlight=False))
+    if html is not None:
+        files.write(html, step_page.page(played).encode())
+        print(f"page: {html}")

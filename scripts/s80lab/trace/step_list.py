@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A stepped trace as a list for narrow terminals: one line per access, its reasons and its comment below it."""
+
+from __future__ import annotations
+
+import textwrap
+
+from rich.console import Console
+from rich.text import Text
+
+from s80lab.trace.step import Lesson, Step
+
+INDENT = 4
+
+
+def show_list(lesson: Lesson, console: Console) -> None:
+    """Print every access of `lesson`. No line is longer than the console is wide, and nothing is cut off."""
+    console.print(Text(lesson.title, style="bold"))
+    lines = ", ".join(f"{letter} = line {line * lesson.line_bytes:#x}" for line, letter in lesson.lines.items())
+    console.print(Text(f"Machine {lesson.machine}, protocol {lesson.protocol}. {lines}"))
+    wide = max((len(step.access) for step in lesson.steps), default=0)
+    for step in lesson.steps:
+        console.print(Text(summary(lesson, step, wide), style="bold"))
+        for reason in step.reasons:
+            console.print(_indented(reason, console))
+        if step.comment:
+            console.print(_indented(f"# {step.comment}", console, "dim"))
+
+
+def summary(lesson: Lesson, step: Step, wide: int) -> str:
+    """One line: number, access (padded to `wide` characters), changes of state, supplier, stall cycles."""
+    parts = [_change(lesson, step, step.core)]
+    for core in lesson.cores:
+        if core != step.core and (core, step.line) in step.was:
+            parts.append(f"core {core} {_change(lesson, step, core)}")
+    if step.supplier is not None:
+        parts.append(f"core {step.supplier} supplies")
+    elif step.from_memory:
+        parts.append("memory supplies")
+    if step.stall:
+        parts.append(f"{step.stall} cycles")
+    return f"{step.number:>{INDENT - 2}}  {step.access:<{wide}}  {', '.join(parts)}"
+
+
+def _indented(text: str, console: Console, style: str = "") -> Text:
+    indent = " " * INDENT
+    filled = textwrap.fill(text, console.width, initial_indent=indent, subsequent_indent=indent + "  ")
+    return Text(filled, style=style)
+
+
+def _change(lesson: Lesson, step: Step, core: int) -> str:
+    """The state of the access's line in a core: `S -> M`, or `M` if the access did not change it."""
+    spot = step.caches.get((core, step.line))
+    after = spot.state if spot else lesson.invalid
+    before = step.was.get((core, step.line), after)
+    return after if before == after else f"{before} -> {after}"

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// s80-step: plays a totally ordered trace through the model, step by step or as counts. It needs the model
+// alone, so that the first lesson compiles without the libraries that captures need (scripts/build lesson).
+#include "replay/order_commands.h"
+
+int main(int argc, char** argv) {
+    using namespace s80::replay;
+    return run_program("s80-step",
+                       {{"step", step_order, {"order", "machine", "protocol"}},
+                        {"count", count_order, {"order", "machine", "protocol"}}},
+                       argc, argv);
+}
