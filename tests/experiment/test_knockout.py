@@ -37,14 +37,14 @@ def test_the_variants_are_none_each_alone_and_all(machine: Machine) -> None:
 
 
 def test_a_word_that_is_not_there_is_refused(machine: Machine) -> None:
-    with pytest.raises(UserError, match="quieter: not among the kernel_args of s80"):
+    with pytest.raises(UserError, match=r"quieter: not in guest\.kernel_args of machine s80"):
         variants({"noise": Change(description="", words=("quieter",))}, machine)
 
 
 def test_a_change_that_takes_nothing_out_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "knockouts.toml"
     path.write_text('[changes.nothing]\ndescription = "x"\n')
-    with pytest.raises(UserError, match="nothing is taken out"):
+    with pytest.raises(UserError, match="would remove nothing"):
         load(path, Changes)
 
 
@@ -53,7 +53,7 @@ def test_a_scale_has_its_own_lengths_and_the_rest_of_the_experiments() -> None:
     longer = Changes(changes={}, lengths={"sixteenth": {"measure": 7}}).lengthened
     assert longer(phases, "sixteenth") == phases.model_copy(update={"measure": 7})
     assert longer(phases, "small") == phases
-    with pytest.raises(UserError, match=r"knock-outs: lengths\.sixteenth: unknown key `measured`"):
+    with pytest.raises(UserError, match=r"knockouts\.toml: lengths\.sixteenth: unknown key `measured`"):
         Changes(changes={}, lengths={"sixteenth": {"measured": 7}}).lengthened(phases, "sixteenth")
     shipped = load(KNOCKOUTS, Changes).lengthened(phases, "sixteenth")
     assert shipped.warmup_min < shipped.warmup_max

@@ -8,25 +8,29 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from itertools import permutations
 from statistics import mean
 
 import pytest
 from tests.results.starts import starts
 
 from s80lab.base import paths
+from s80lab.report.interval import estimate
 
-# Row of the table: the metric. Quotients of means, where loads differ by more than their starts.
+# Row of the table: the metric, and whether its values are divided by the mean of their workload.
 ROWS = {
-    "memory's share": ("miss_source.all.memory", False),
+    "share of misses serviced by memory": ("miss_source.all.memory", False),
+    "share of misses serviced from M": ("miss_source.all.M", False),
+    "share of the sessions' misses serviced by memory": ("miss_source_of.session.all.memory", False),
     "E share": ("e_share", False),
-    "E to M": ("e_to_m_share", False),
+    "silent E-to-M upgrades per E fill": ("e_to_m_share", False),
     "L2 misses per 1000 instructions": ("l2_mpki.all", True),
     "throughput": ("throughput", True),
 }
 
 
 def boots(metric: str, relative: bool) -> list[list[list[float]]]:
-    """Of each workload on a server that has several boots: the values of each boot's seeds."""
+    """For each workload and server with several boots: the values of each boot's seeds."""
     several = []
     for of in starts().values():
         by_boot: dict[tuple[str, str], list[float]] = defaultdict(list)
@@ -39,7 +43,7 @@ def boots(metric: str, relative: bool) -> list[list[list[float]]]:
 
 
 def quotient(several: list[list[list[float]]]) -> tuple[float, int, int, float]:
-    """Of variances, between boots over within; the degrees of freedom of both; starts a boot."""
+    """The variance between boots over that within them, the degrees of freedom of both, and the runs per boot."""
     between = within = 0.0
     groups = starts = 0
     for of in several:
@@ -52,14 +56,35 @@ def quotient(several: list[list[list[float]]]) -> tuple[float, int, int, float]:
     return between / above / (within / below), above, below, starts / groups
 
 
+def coverage(several: list[list[list[float]]]) -> list[bool]:
+    """For each pair of boots with three seeds or more: whether the first's interval holds the second's mean."""
+    held = []
+    for of in several:
+        for first, second in permutations([values for values in of if len(values) >= 3], 2):
+            found = estimate(first)
+            assert found is not None
+            held.append(found.holds(mean(second)))
+    return held
+
+
 @pytest.mark.parametrize("label", ROWS)
 def test_the_table_is_that_of_the_starts(label: str) -> None:
     text = (paths.ROOT / "docs" / "background" / "precision.md").read_text(encoding="utf-8")
-    found, above, below, seeds = quotient(boots(*ROWS[label]))
-    assert f"F with {above} and {below} degrees of freedom" in text
-    row = re.search(rf"^\| {re.escape(label)} \| ([\d.]+) \| ([\d.]+|none) \| ([\d.]+) \|$", text, re.MULTILINE)
+    several = boots(*ROWS[label])
+    found, above, below, seeds = quotient(several)
+    held = coverage(several)
+    prose = " ".join(text.split())
+    assert f"F with {above} and {below} degrees of freedom" in prose
+    assert f"There are {len(held)} ordered pairs of boots" in prose
+    row = re.search(
+        rf"^\| {re.escape(label)} \| ([\d.]+) \| ([\d.]+|none) \| ([\d.]+) \| ([\d.]+) \| (\d+)% \|$",
+        text,
+        re.MULTILINE,
+    )
     assert row, label
     assert row[1] == f"{found:.2f}"
     own = max(0.0, (found - 1) / seeds)
     assert row[2] == (f"{own**0.5:.1f}" if own else "none")
     assert row[3] == f"{(1 + 3 * own) ** 0.5:.1f}"
+    assert row[4] == f"{(1 + 6 * own) ** 0.5:.1f}"
+    assert row[5] == f"{100 * mean(held):.0f}"

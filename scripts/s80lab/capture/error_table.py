@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Makes the table of what filtering loses, out of the replays of both forms of one run."""
+"""Writes the table of filter errors: replays of a filtered capture compared with replays of the full one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DESIGN = ("protocol", "l2.size", "l2.inclusion")
 
 
 def write_table(out: Path, filtered: Capture, of_full: Sequence[Run], of_filtered: Sequence[Run]) -> Table:
-    """Writes `out` (JSON) and the same as Markdown beside it; the pairs are of the same designs."""
+    """Writes `out` (JSON) and a Markdown file of the same name. Both sequences have the same designs, in order."""
     rows = [_row(full, other) for full, other in zip(of_full, of_filtered, strict=True)]
     first = of_full[0]
     content = {
@@ -50,12 +50,13 @@ def _row(full: Run, filtered: Run) -> dict[str, Any]:
 
 def _table(capture: Capture, rows: Sequence[Mapping[str, Any]]) -> Table:
     columns = [f"{one.title}, {one.unit}" for one in QUANTITIES]
-    table = Table("What filtering loses: filtered minus full", (*columns, "any share, points"))
+    table = Table("Filter error: filtered minus full capture", (*columns, "any share, points"))
     table.note = (
-        f"Both forms of one live run ({capture.name}), {capture.origin['measure'] / 1e9:.2f} G instructions measured "
-        f"after {capture.origin['skip'] / 1e9:.2f} G of warm-up, both from cold caches. Points of the shares; misses "
-        "and upgrades in percent of the full capture's. Any share: the largest difference of any miss source, state at "
-        "fill, or E to M."
+        "What a filtered capture loses: each row compares the replays of both forms of one live run "
+        f"({capture.name}) on one design. Both replays start from cold caches, with {capture.origin['skip'] / 1e9:.2f} "
+        f"G instructions of warm-up and {capture.origin['measure'] / 1e9:.2f} G measured. Shares: differences in "
+        "points. MPKI (misses per 1000 instructions) and upgrades: differences in percent of the full capture's value. "
+        "any share: the largest difference of any miss source, state at fill, or E-to-M upgrades per E fill."
     )
     for row in rows:
         errors = row["errors"]

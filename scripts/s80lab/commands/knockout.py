@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`s80lab knockout`: an experiment without each of the changes that configs/knockouts.toml lists."""
+"""`s80lab knockout`: ablation of the changes to the guest that configs/knockouts.toml lists."""
 
 from __future__ import annotations
 
@@ -30,14 +30,16 @@ KNOCKOUTS = paths.ROOT / "configs" / "knockouts.toml"
 
 
 def knockout_command(
-    experiment: Annotated[str, typer.Argument(help="A file in configs/experiments.")],
+    experiment: Annotated[str, typer.Argument(help="Name of an experiment (a file in configs/experiments).")],
     machine: Machine = None,
     scale: Scale = None,
-    seeds: Annotated[str | None, typer.Option(help="Seeds, separated by commas.")] = None,
-    keep: Annotated[bool, typer.Option(help="Keep the checkpoints of the variants (a few GB each).")] = False,
+    seeds: Annotated[
+        str | None, typer.Option(help="Seeds, separated by commas; default: the experiment's own.")
+    ] = None,
+    keep: Annotated[bool, typer.Option(help="Keep the checkpoints of all variants (a few GB each).")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """What each change to the guest does, alone and with the others: a table of means with intervals."""
+    """Measure what each change to the guest contributes (ablation): with none, with each alone, and with all."""
     loaded = load_experiment(experiment, {})
     name = machine or loaded.machine
     file = load(KNOCKOUTS, Changes)
@@ -47,7 +49,7 @@ def knockout_command(
         lengthened = [replace(plan, phases=file.lengthened(plan.phases, plan.scale_name)) for plan in plans]
         groups[variant.name] = _measured(variant.name, lengthened, keep)
     shown = knockout_table(
-        f"{experiment} on {name} at {scale or loaded.scale}: what each change to the guest does", groups
+        f"{experiment} on {name} at {scale or loaded.scale}: effect of each change to the guest", groups
     )
     if as_json:
         records = groups_record(groups.values())
@@ -55,7 +57,7 @@ def knockout_command(
     else:
         print_table(shown, wide_console())
     target = paths.results() / "reports" / f"knockouts-{experiment}-{name}-{scale or loaded.scale}" / "knockouts.md"
-    write(target, markdown(shown, "with").encode())
+    write(target, markdown(shown, "changes").encode())
     sayer(as_json)(f"table: {target}")
 
 
@@ -73,8 +75,8 @@ def _measured(variant: str, plans: Sequence[Plan], keep: bool) -> Group:
 
 
 def _there(plan: Plan) -> Path | None:
-    """The whole run of the plan that an earlier call measured: its checkpoint may be gone since, and follows from the
-    same inputs."""
+    """The complete run of the plan from an earlier call, if there is one. Its checkpoint may have been removed since;
+    the checkpoint follows from the same inputs."""
     wanted = plan.run_inputs("")
     for manifest in sorted(paths.runs().glob(f"{plan.name}-{plan.scale_name}-s{plan.seed}-*/manifest.json")):
         if read_manifest(manifest.parent)["inputs"] | {"warm": ""} == wanted:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Knock-outs: what each property of the guest does to the shares, each alone and all together.
+"""Ablation of the changes to the guest: what each change contributes, alone and with all others.
 
-`configs/knockouts.toml` says of each change how it is taken out of a machine again: words of the kernel's command line
-that go, and values of the machine file that are put back. A variant has some of the changes; the first has none.
+`configs/knockouts.toml` states how to remove each change from a machine: words of the kernel's command line that are
+left out, and values of the machine file that are restored. A variant of the machine has some of the changes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from s80lab.report.data import Group
 from s80lab.report.rows import ONE, PERCENT, THREE, TWO, WHOLE, Format
 from s80lab.report.tables import Cell, Row, Table, number
 
-# Metric, its title, and its form: the columns of the table.
+# Columns of the table: metric, title and number format.
 COLUMNS: tuple[tuple[str, str, Format], ...] = (
     ("miss_source.all.memory", "memory", PERCENT),
     ("miss_source.all.M", "from M", PERCENT),
@@ -31,13 +31,13 @@ COLUMNS: tuple[tuple[str, str, Format], ...] = (
     ("upgrade_pki.made", "upgrades", THREE),
     ("utilisation", "utilisation", PERCENT),
     ("tick_hz", "ticks, Hz", WHOLE),
-    ("guest_time_ratio", "guest time", TWO),
-    ("instructions_per_transaction", "M instr. a transaction", ONE),
+    ("guest_time_ratio", "virtual time", TWO),
+    ("instructions_per_transaction", "M instr. / transaction", ONE),
 )
 
 
 class Change(Strict):
-    """One change and how to take it out. words: of `guest.kernel_args`; settings: keys of the machine file."""
+    """A change to the guest and how to remove it. words: words of `guest.kernel_args`; settings: machine file keys."""
 
     description: str
     words: tuple[str, ...] = ()
@@ -46,31 +46,31 @@ class Change(Strict):
     @model_validator(mode="after")
     def _does_something(self) -> Change:
         if not self.words and not self.settings:
-            raise ValueError("neither `words` nor `settings`: nothing is taken out")
+            raise ValueError("`words` and `settings` are both missing: the ablation would remove nothing")
         return self
 
 
 class Changes(Strict):
-    """The file, in its order. lengths: by scale, what is put over the experiment's phases."""
+    """The contents of the file, in file order. lengths: for each scale, values that replace the experiment's phases."""
 
     changes: dict[str, Change]
     lengths: dict[str, dict[str, int | float]] = Field(default_factory=dict)
 
     def lengthened(self, phases: Phases, scale: str) -> Phases:
-        """The phases of a variant's runs. UserError where they do not go together."""
-        return validate(phases.model_dump() | self.lengths.get(scale, {}), Phases, f"knock-outs: lengths.{scale}")
+        """The phases of a variant's runs. Raises UserError if `lengths` does not fit the phases."""
+        return validate(phases.model_dump() | self.lengths.get(scale, {}), Phases, f"knockouts.toml: lengths.{scale}")
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A machine with some of the changes; settings: what is put over its file to take out the others."""
+    """A machine with some of the changes. settings: values over the machine file that remove the other changes."""
 
     name: str
     settings: Mapping[str, object]
 
 
 def variants(changes: Mapping[str, Change], machine: Machine) -> list[Variant]:
-    """None of the changes, each alone, all of them. UserError where a word is not on the command line."""
+    """Variants with no change, with each change alone and with all. UserError if a word is not in `kernel_args`."""
     everything = list(changes)
     chosen = {"none": [], **{f"{name} alone": [name] for name in everything}, "all": everything}
     return [Variant(label, _taken_out(changes, kept, machine)) for label, kept in chosen.items()]
@@ -83,20 +83,24 @@ def _taken_out(changes: Mapping[str, Change], kept: Sequence[str], machine: Mach
     gone = {word for change in out for word in change.words}
     missing = gone - set(words)
     if missing:
-        raise UserError(f"knock-outs: {', '.join(sorted(missing))}: not among the kernel_args of {machine.name}")
+        raise UserError(
+            f"knockouts.toml: {', '.join(sorted(missing))}: not in guest.kernel_args of machine {machine.name}"
+        )
     if gone:
         settings["guest.kernel_args"] = " ".join(word for word in words if word not in gone)
     return settings
 
 
 def knockout_table(title: str, groups: Mapping[str, Group]) -> Table:
-    """One row a variant, means over the seeds with their intervals; the speed is that of this host."""
+    """One row for each variant: means over the seeds with 95% intervals, and the speed on this host."""
     table = Table(
         title,
         (*(name for _, name, _ in COLUMNS), "MIPS"),
-        note="Means over independent warm checkpoints ± 95% confidence intervals. MPKI, upgrades: per 1000 "
-        "instructions. kernel: of the busy cycles. guest time: guest nanoseconds a modelled one. MIPS: million "
-        "instructions a second of this host while measuring.",
+        note="Each row has some of the changes to the guest, which configs/knockouts.toml describes. Cells: means over "
+        "the seeds ± 95% confidence intervals. memory, from M: shares of the L2 misses. E to M: silent E-to-M upgrades "
+        "per E fill. kernel: share of the busy cycles. MPKI, upgrades: L2 misses and upgrades per 1000 instructions. "
+        "virtual time: virtual nanoseconds per nanosecond of simulated time. MIPS: million instructions that this host "
+        "simulated per second.",
     )
     for name, group in groups.items():
         cells = [Cell(number(group.estimate(metric), style), group.warm) for metric, _, style in COLUMNS]

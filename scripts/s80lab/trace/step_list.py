@@ -49,8 +49,8 @@ def _indented(text: str, console: Console, style: str = "") -> Text:
 
 
 def _change(lesson: Lesson, step: Step, core: int) -> str:
-    """The state of the access's line in a core: `S -> M`, or `M` if the access did not change it."""
+    """The state of the access's line in a core: `S → M`, or `M` if the access did not change it."""
     spot = step.caches.get((core, step.line))
     after = spot.state if spot else lesson.invalid
     before = step.was.get((core, step.line), after)
-    return after if before == after else f"{before} -> {after}"
+    return after if before == after else f"{before} → {after}"
