@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A coherence protocol as a dense table, compiled from a file of configs/protocols.
+// A coherence protocol as a dense table, loaded from a file in configs/protocols.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -20,25 +20,25 @@ inline constexpr unsigned kOwnEvents = 4;
 enum class Bus : std::uint8_t { read, rfo, upgrade, none };
 inline constexpr unsigned kBusRequests = 3;
 
-/// What a cache does at an event of its own core.
+/// The effect of an event of a cache's own core.
 struct OwnCell {
     bool possible = false;
     Bus bus = Bus::none;
     State next_alone = 0;    ///< next state when no other cache keeps a copy (or without a bus request)
     State next_shared = 0;   ///< next state when another cache keeps a copy
-    bool writeback = false;  ///< evict only: dirty data go to memory
-    /// evict only: memory takes it that copies remain. Until somebody asks for the line to store to it, a
-    /// read fills in next_shared even when no cache keeps a copy.
+    bool writeback = false;  ///< evict only: the block's data go to memory
+    /// evict only: the directory keeps assuming that sharers remain. Until the next rfo or upgrade for the
+    /// line, a read fills in next_shared, even if no cache keeps a copy.
     bool leaves_shared = false;
 };
 
-/// What a cache does when it snoops a request of another core.
+/// The effect of a snooped request of another core.
 struct RemoteCell {
     bool possible = false;
     State next = 0;
     bool supply = false;
     bool writeback = false;
-    bool gives = false;  ///< the requester fills in `given` instead of what its own cell says
+    bool gives = false;  ///< the requester fills in `given` instead of the state in its own cell
     State given = 0;
 };
 
@@ -52,22 +52,23 @@ struct StateInfo {
 
 class Protocol {
 public:
-    /// Reads and checks a table; throws Error naming file, cell and what is missing.
+    /// Reads and checks a table. Throws Error with the file, the cell and the fault.
     static Protocol load(const std::string& path);
 
     const std::string& name() const { return name_; }
     const std::string& description() const { return description_; }
-    /// Where the protocol is described; may be empty.
+    /// Literature on the protocol; may be empty.
     const std::string& source() const { return source_; }
-    /// The organisation that the protocol was made for, if it says so; the machine file decides.
+    /// The L2 organisation that the protocol was designed for, if the table has one. The machine file
+    /// decides.
     std::optional<Inclusion> l2_inclusion() const { return l2_inclusion_; }
     unsigned states() const { return n_states_; }
     State invalid() const { return invalid_; }
     const StateInfo& state(State s) const { return info_[s]; }
     bool writable(State s) const { return info_[s].writable; }
-    /// Whether any eviction has memory take it that copies remain.
+    /// Whether the directory keeps assuming sharers after some eviction.
     bool leaves_shared() const;
-    /// The state of that name; throws Error when there is none.
+    /// The state with this name. Throws Error if there is none.
     State find(std::string_view name) const;
 
     const OwnCell& own(OwnEvent event, State s) const { return own_[static_cast<unsigned>(event)][s]; }
@@ -86,7 +87,7 @@ private:
     std::array<std::array<RemoteCell, kMaxStates>, kBusRequests> remote_{};
 };
 
-/// The event that a kind of access is to its own cache; a page walk is a load.
+/// The own event for a kind of access. A page walk is a load.
 constexpr OwnEvent own_event(Kind kind) {
     switch (kind) {
         case Kind::ifetch: return OwnEvent::fetch;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads a protocol table. A duplicate cell is refused by TOML itself, a missing or unknown one here.
+// Reads a protocol table. The TOML parser refuses duplicate cells; this file refuses missing and unknown
+// cells.
 #include <algorithm>
 #include <optional>
 #include <tuple>
@@ -53,7 +54,7 @@ public:
             load_row("remote", kBusNames[b], [&](State s, const toml::table& cell, const std::string& at) {
                 p_.remote_[b][s] = remote_cell(cell, at, s);
                 if (static_cast<Bus>(b) == Bus::upgrade && p_.remote_[b][s].supply) {
-                    fail(at + ".supply: an upgrade carries no data, so nobody supplies");
+                    fail(at + ".supply: an upgrade carries no data, so no cache can supply");
                 }
             });
         }
@@ -76,7 +77,7 @@ private:
     std::string text(const toml::table& t, const char* key, const std::string& at) const {
         const auto value = t[key].value<std::string>();
         if (!value || value->empty()) {
-            fail(at + " lacks the text '" + key + "'");
+            fail(at + ": the text '" + key + "' is missing");
         }
         return *value;
     }
@@ -116,7 +117,7 @@ private:
         for (const auto& [line, column, name] : order) {
             const std::string at = "states." + name;
             if (!identifier(name)) {
-                fail(at + ": a state's name is letters, digits and _, a letter first");
+                fail(at + ": a state's name must be a letter followed by letters, digits and _");
             }
             const auto& t = table(states, name, at);
             allow(t, at, {"description", "counts_as", "readable", "writable"});
@@ -130,14 +131,14 @@ private:
             if (!info.readable) {
                 if (invalid) {
                     fail("two states are not readable (" + p_.info_[*invalid].name + " and " + name +
-                         "); exactly one, the invalid one, may be");
+                         "); exactly one state, the invalid one, must not be readable");
                 }
                 if (info.writable || info.counts_as != StateClass::none) {
-                    fail(at + " is not readable, so it is neither writable nor counted");
+                    fail(at + " is not readable, so it can have neither writable nor counts_as");
                 }
                 invalid = static_cast<State>(p_.n_states_);
             } else if (info.counts_as == StateClass::none) {
-                fail(at + " is readable and must say which of M, O, E, S it counts as (counts_as)");
+                fail(at + " is readable, so it needs counts_as: M, O, E or S");
             }
             ++p_.n_states_;
         }
@@ -173,7 +174,7 @@ private:
             const auto* cell = row[p_.info_[s].name].as_table();
             if (cell == nullptr) {
                 fail("the cell " + at + "." + p_.info_[s].name +
-                     " is missing; write what happens, or impossible = \"why\"");
+                     " is missing; write its effect, or impossible = \"why\"");
             }
             store(static_cast<State>(s), *cell, at + "." + p_.info_[s].name);
         }
@@ -226,17 +227,17 @@ private:
             }
             out.bus = static_cast<Bus>(it - kBusNames.begin());
         } else if (from == p_.invalid_) {
-            fail(at + " lacks 'bus': an absent block has to be asked for");
+            fail(at + ": a miss needs data, but the cell has no 'bus'; write bus = read or rfo");
         }
         if (from == p_.invalid_ && out.bus == Bus::upgrade) {
-            fail(at + ".bus is 'upgrade', which carries no data; an absent block needs read or rfo");
+            fail(at + ": a miss needs data, but an upgrade carries no data; write bus = read or rfo");
         }
         const bool split = cell.contains("alone") || cell.contains("shared");
         if (split && cell.contains("next")) {
             fail(at + " has both 'next' and alone/shared; write one or the other");
         }
         if (split && out.bus == Bus::none) {
-            fail(at + " asks nobody, so it needs 'next' and not alone/shared");
+            fail(at + " has no 'bus', so it needs 'next' instead of alone/shared");
         }
         out.next_alone = held(cell, split ? "alone" : "next", at);
         out.next_shared = held(cell, split ? "shared" : "next", at);
@@ -274,7 +275,7 @@ private:
         out.writeback = flag(cell, "writeback", at);
         out.gives = cell.contains("gives");
         if (from == p_.invalid_ && (out.next != from || out.supply || out.writeback)) {
-            fail(at + ": a cache without the block stays so and neither supplies nor writes back");
+            fail(at + ": a cache without the block cannot change state, supply or write back");
         }
         if (out.gives) {
             out.given = given(cell, at, out);
@@ -282,19 +283,18 @@ private:
         return out;
     }
 
-    /// A hand-over that contradicts itself is refused here; whether the whole table is coherent is for the
-    /// proof.
+    /// Refuses a hand-over that contradicts itself. The proof checks whether the whole table is coherent.
     State given(const toml::table& cell, const std::string& at, const RemoteCell& out) const {
         const State s = state(cell, "gives", at);
         if (!out.supply) {
-            fail(at + ".gives needs supply = true: only who sends the block can say in which state");
+            fail(at + ".gives needs supply = true");
         }
         if (s == p_.invalid_) {
-            fail(at + ".gives is the invalid state; the requester has just got the block");
+            fail(at + ".gives is the invalid state, but the requester has just received the block");
         }
         const StateClass as = p_.info_[s].counts_as;
         if (out.next != p_.invalid_ && (as == StateClass::M || as == StateClass::E)) {
-            fail(at + " gives " + p_.info_[s].name + ", the state of an only copy, and keeps the block in " +
+            fail(at + " gives " + p_.info_[s].name + ", the state of an only copy, but keeps a copy in " +
                  p_.info_[out.next].name);
         }
         return s;

@@ -37,10 +37,10 @@ def test_check_all_proves_every_table(bare: Lab) -> None:
 
 def test_a_broken_table_is_refused_with_the_steps(bare: Lab, tmp_path: Path) -> None:
     said = bare.call("protocol", "check", str(edited(tmp_path, *BROKEN)), code=1)
-    assert "refused, it breaks the law: memory or an owner holds the last write" in said
+    assert "violates the invariant: memory or an owner holds the last write" in said
     steps = [line.split()[0] for line in said.splitlines() if line[:1].isdigit()]
     assert steps == ["0", "1", "2", "3"]
-    assert "Then 1 was stored last, but memory holds 0 and no owner has it." in said
+    assert "Violation: the last value stored is 1, but memory holds 0 and no owner holds 1." in said
 
 
 def test_a_file_that_is_no_table_is_one_sentence(bare: Lab, tmp_path: Path) -> None:
@@ -53,7 +53,10 @@ def test_a_file_that_is_no_table_is_one_sentence(bare: Lab, tmp_path: Path) -> N
 
 
 def test_nothing_to_check_is_told(bare: Lab) -> None:
-    assert bare.call("protocol", "check", code=2) == "s80lab: name a protocol or a file to check, or say --all\n"
+    assert (
+        bare.call("protocol", "check", code=2)
+        == "s80lab: there is no table to check: name a protocol or a file, or add --all\n"
+    )
 
 
 def test_show_names_cells_and_reasons(bare: Lab, tmp_path: Path) -> None:
@@ -72,19 +75,19 @@ def test_new_writes_a_table_that_is_proven_and_refuses_to_overwrite(bare: Lab, t
     assert 'name = "mine"' in written
     assert "@" not in written
     assert bare.call("protocol", "new", str(path), code=2) == (
-        f"s80lab: {path} is there already; choose another name or remove it first\n"
+        f"s80lab: {path} exists already: choose another name, or remove the file first\n"
     )
     assert path.read_text() == written
 
 
 def test_new_refuses_what_is_no_name(bare: Lab) -> None:
     said = bare.call("protocol", "new", "my protocol", code=2)
-    assert said == "s80lab: my protocol: a protocol's name is letters, digits, - and _\n"
+    assert said == "s80lab: my protocol: a protocol's name may contain only letters, digits, - and _\n"
 
 
 def test_a_run_refuses_a_broken_table(lab: Lab, tmp_path: Path) -> None:
     said = lab.run_tiny("imapb", "--protocol", str(edited(tmp_path, *BROKEN)), code=2)
-    assert "the protocol breaks the law `memory or an owner holds the last write`" in said
+    assert "the protocol violates the invariant `memory or an owner holds the last write`" in said
     assert "s80lab protocol check" in said
 
 
@@ -119,18 +122,17 @@ def test_absent_rumur_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     with pytest.raises(UserError) as refusal:
         ensure_proven(find_protocol("msi"))
     assert str(refusal.value) == (
-        "rumur, which the proof of a protocol needs, is not on PATH: "
-        "install the Debian package rumur (`make setup` does)"
+        "rumur, which proves protocols, is not on PATH: install the Debian package rumur (`make setup` does)"
     )
 
 
 def test_a_checker_that_cannot_be_started_is_told(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"cannot be started .*; set TMPDIR to a folder where programs may run"):
+    with pytest.raises(UserError, match=r"cannot be started .*; set TMPDIR to a folder in which programs may run"):
         run([str(tmp_path / "model")], tmp_path)
 
 
 def test_a_checker_that_dies_is_no_proof() -> None:
-    with pytest.raises(UserError, match="cannot be read"):
+    with pytest.raises(UserError, match="is not XML"):
         parse("<?xml version='1.0'?><rumur_run><information/>")
     with pytest.raises(UserError, match="ended without a summary"):
         parse("<rumur_run><information/></rumur_run>")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A table is whole or refused: each fault with the cell that it is in.
+// The loader accepts complete tables. For each fault it names the cell.
 #include <gtest/gtest.h>
 
 #include "model/protocol.h"
@@ -43,7 +43,7 @@ TEST(ProtocolFile, MoesiLoads) {
 
 TEST(ProtocolFile, MissingCell) {
     EXPECT_EQ(refusal("S = { bus = \"upgrade\", next = \"M\" }\n", ""),
-              ": the cell own.store.S is missing; write what happens, or impossible = \"why\"");
+              ": the cell own.store.S is missing; write its effect, or impossible = \"why\"");
 }
 TEST(ProtocolFile, DuplicateCell) {
     EXPECT_NE(refusal("[own.fetch]\n", "[own.fetch]\nM = { next = \"M\" }\n").find("line"),
@@ -66,33 +66,34 @@ TEST(ProtocolFile, UnknownBusRequest) {
 }
 TEST(ProtocolFile, ImpossibleNeedsAReason) {
     EXPECT_EQ(refusal("\"an absent block cannot be evicted\"", "\"\""),
-              ": own.evict.I lacks the text 'impossible'");
+              ": own.evict.I: the text 'impossible' is missing");
 }
 TEST(ProtocolFile, SharedWithoutABusRequest) {
     EXPECT_EQ(refusal("E = { next = \"M\" }", "E = { alone = \"M\", shared = \"S\" }"),
-              ": own.store.E asks nobody, so it needs 'next' and not alone/shared");
+              ": own.store.E has no 'bus', so it needs 'next' instead of alone/shared");
 }
 TEST(ProtocolFile, TwoInvalidStates) {
-    EXPECT_EQ(refusal("counts_as = \"S\"\nreadable = true\n", ""),
-              ": two states are not readable (S and I); exactly one, the invalid one, may be");
+    EXPECT_EQ(
+        refusal("counts_as = \"S\"\nreadable = true\n", ""),
+        ": two states are not readable (S and I); exactly one state, the invalid one, must not be readable");
 }
 TEST(ProtocolFile, InvalidStateThatCounts) {
     EXPECT_EQ(refusal("counts_as = \"S\"\nreadable = true", "counts_as = \"S\""),
-              ": states.S is not readable, so it is neither writable nor counted");
+              ": states.S is not readable, so it can have neither writable nor counts_as");
 }
 TEST(ProtocolFile, GivesWithoutSupply) {
     EXPECT_EQ(refusal("S = { next = \"S\", supply = true }", "S = { next = \"S\", gives = \"S\" }"),
-              ": remote.read.S.gives needs supply = true: only who sends the block can say in which state");
+              ": remote.read.S.gives needs supply = true");
 }
 TEST(ProtocolFile, GivesTheInvalidState) {
     EXPECT_EQ(
         refusal("S = { next = \"S\", supply = true }", "S = { next = \"S\", supply = true, gives = \"I\" }"),
-        ": remote.read.S.gives is the invalid state; the requester has just got the block");
+        ": remote.read.S.gives is the invalid state, but the requester has just received the block");
 }
 TEST(ProtocolFile, GivesAnOnlyCopyAndKeepsIt) {
     EXPECT_EQ(
         refusal("M = { next = \"O\", supply = true }", "M = { next = \"O\", supply = true, gives = \"M\" }"),
-        ": remote.read.M gives M, the state of an only copy, and keeps the block in O");
+        ": remote.read.M gives M, the state of an only copy, but keeps a copy in O");
 }
 TEST(ProtocolFile, GivesAnOnlyCopyAway) {
     EXPECT_EQ(
@@ -102,7 +103,7 @@ TEST(ProtocolFile, GivesAnOnlyCopyAway) {
 TEST(ProtocolFile, AbsentBlockSupplies) {
     EXPECT_EQ(refusal("S = { next = \"S\", supply = true }\nI = { next = \"I\" }",
                       "S = { next = \"S\", supply = true }\nI = { next = \"I\", supply = true }"),
-              ": remote.read.I: a cache without the block stays so and neither supplies nor writes back");
+              ": remote.read.I: a cache without the block cannot change state, supply or write back");
 }
 TEST(ProtocolFile, FlagOfAnotherType) {
     EXPECT_EQ(refusal("S = { next = \"S\", supply = true }", "S = { next = \"S\", supply = \"yes\" }"),
@@ -115,11 +116,11 @@ TEST(ProtocolFile, NextBesideAlone) {
 }
 TEST(ProtocolFile, MissThatAsksNobody) {
     EXPECT_EQ(refusal("I = { bus = \"rfo\", next = \"M\" }", "I = { next = \"M\" }"),
-              ": own.store.I lacks 'bus': an absent block has to be asked for");
+              ": own.store.I: a miss needs data, but the cell has no 'bus'; write bus = read or rfo");
 }
 TEST(ProtocolFile, MissThatUpgrades) {
     EXPECT_EQ(refusal("I = { bus = \"rfo\", next = \"M\" }", "I = { bus = \"upgrade\", next = \"M\" }"),
-              ": own.store.I.bus is 'upgrade', which carries no data; an absent block needs read or rfo");
+              ": own.store.I: a miss needs data, but an upgrade carries no data; write bus = read or rfo");
 }
 TEST(ProtocolFile, AccessThatEndsInvalid) {
     EXPECT_EQ(refusal("E = { next = \"M\" }", "E = { next = \"I\" }"),

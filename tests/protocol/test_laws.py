@@ -98,21 +98,21 @@ def test_the_steps_tell_who_did_what(tmp_path: Path) -> None:
     found = prove(path).counterexample
     assert found is not None
     assert [(line.event, line.caches, line.memory, line.last_write) for line in found.lines] == [
-        ("nobody holds the block", ["I", "I", "I"], "0", "0"),
-        ("core 0 stores 1 (a miss): rfo on the bus, memory supplies", ["M 1", "I", "I"], "0", "1"),
-        ("core 1 loads (a miss): read on the bus, core 0 (M) supplies 1", ["O 1", "S 1", "I"], "0", "1"),
+        ("initial state: no cache holds the block", ["I", "I", "I"], "0", "0"),
+        ("core 0 stores 1 (miss): rfo request, memory supplies", ["M 1", "I", "I"], "0", "1"),
+        ("core 1 loads (miss): read request, core 0 (M) supplies 1", ["O 1", "S 1", "I"], "0", "1"),
         ("core 0 evicts the block", ["I", "S 1", "I"], "0", "1"),
     ]
-    assert found.fault.sentence == "1 was stored last, but memory holds 0 and no owner has it"
+    assert found.fault.sentence == "the last value stored is 1, but memory holds 0 and no owner holds 1"
 
 
 def test_an_impossible_cell_is_told_with_its_reason(tmp_path: Path) -> None:
     path = edited(tmp_path, "mosi", "remote.upgrade.O", UNIQUE)
     found = prove(path).counterexample
     assert found is not None
-    assert found.lines[-1].event == "core 1 stores 2: upgrade on the bus"
+    assert found.lines[-1].event == "core 1 stores 2: upgrade request"
     assert found.fault.sentence == (
-        "core 0 snoops the upgrade in O, cell remote.upgrade.O: the table calls this impossible: "
+        "core 0 snoops the upgrade request in O (cell remote.upgrade.O): the table marks this cell as impossible: "
         "the requester holds a copy, so nobody holds the only one"
     )
 

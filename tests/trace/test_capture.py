@@ -42,7 +42,7 @@ def test_a_part_is_cut_out_by_number(drawn: Order, setup: Setup, tmp_path: Path)
     tool.to_capture(drawn, setup.machine, capture, lines=1000, protocol="none", origin="{}")
     part = tool.from_capture(capture, setup, first=1990, count=100)
     assert part["line"].tolist() == drawn["line"][1990:].tolist()
-    with pytest.raises(UserError, match="has 2000 accesses, none is number 2000"):
+    with pytest.raises(UserError, match="has only 2000 accesses, so first=2000 is too large"):
         tool.from_capture(capture, setup, first=2000)
 
 
@@ -50,7 +50,7 @@ def test_lines_and_processors_beyond_are_refused(setup: Setup, tmp_path: Path) -
     capture = tmp_path / "x.s80c"
     with pytest.raises(UserError, match="is of line 1000, beyond the memory of 1000 lines"):
         tool.to_capture(make(0, Op.LOAD, [1000]), setup.machine, capture, lines=1000, protocol="", origin="{}")
-    with pytest.raises(UserError, match="is of processor 5, but there are 5"):
+    with pytest.raises(UserError, match="names processor 5, but there are 5"):
         tool.counts(make(5, Op.LOAD, [0]), setup)
     assert not capture.exists()
 
@@ -60,15 +60,15 @@ def test_a_truncated_order_file_is_refused(drawn: Order, tmp_path: Path) -> None
     trace_order.write(path, drawn)
     assert (trace_order.read(path) == drawn).all()
     path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(UserError, match="no whole number of 16-byte records"):
+    with pytest.raises(UserError, match="not a multiple of 16-byte records"):
         trace_order.read(path)
 
 
 @pytest.mark.parametrize(
     ("column", "value", "complaint"),
     [
-        ("op", 4, "the unknown op 4"),
-        ("zero", 1, "no order file"),
+        ("op", 4, "the unknown operation 4"),
+        ("zero", 1, "not a .order file"),
         ("processor", 32, "processor 32"),
         ("line", 0xFFFF_FFFF, "beyond"),
     ],

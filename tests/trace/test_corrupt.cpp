@@ -26,8 +26,7 @@ protected:
         return error_of([&] { read_capture(file.path()); });
     }
     static bool names_place(const std::string& sentence) {
-        return sentence.find("(byte ") != std::string::npos &&
-               sentence.find(", window ") != std::string::npos;
+        return sentence.find("(byte ") != std::string::npos && sentence.find(", epoch ") != std::string::npos;
     }
 
     TemporaryFile file;
@@ -80,7 +79,7 @@ TEST_F(Corrupt, AMissingBlockIsRefused) {
         begins.push_back(begins.back() + sizeof block + block.stored);
     }
     const std::string sentence = refusal(bytes.substr(0, begins[2]) + bytes.substr(begins[3]));
-    EXPECT_NE(sentence.find("should follow (byte " + std::to_string(begins[2]) + ", window "),
+    EXPECT_NE(sentence.find("expected next block (byte " + std::to_string(begins[2]) + ", epoch "),
               std::string::npos)
         << sentence;
 }

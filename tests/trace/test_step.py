@@ -64,25 +64,25 @@ def test_every_teaching_trace_is_tested_above() -> None:
 
 def test_reasons_name_the_cells_of_the_table() -> None:
     told = lesson("migratory")
-    assert told.steps[1].reasons == ["L1D hit in E: E to MM without a word on the bus (own.store.E)"]
+    assert told.steps[1].reasons == ["L1D hit in E: silent E-to-MM upgrade, no bus request (own.store.E)"]
     assert told.steps[2].reasons == [
-        "not in its caches: a read goes out (own.load.I)",
-        "core 0 supplies it from MM (remote.read.MM) and gives it away whole: fills D",
-        "core 0 loses its copy: MM to I (remote.read.MM)",
+        "miss in L1 and L2: read request (own.load.I)",
+        "core 0 snoops the read request: supplies the block, MM → I (remote.read.MM)",
+        "fill in D, data from core 0: the supplier hands the block over",
     ]
 
 
 def test_memorys_forgotten_sharers_are_explained() -> None:
     assert (
-        "which takes it that copies remain since an owner was evicted: fills S"
+        "fill in S, data from memory: no cache keeps a copy, but the directory assumes sharers"
         in lesson("forgotten-sharers").steps[8].reasons[1]
     )
 
 
 def test_evictions_say_what_memory_gets() -> None:
     told = lesson("exclusive-eviction")
-    assert told.steps[2].reasons[0] == "makes room: A leaves the L2 in E, no data go to memory (own.evict.E)"
-    assert any("leaves the L2 in M, written back (own.evict.M)" in reason for reason in told.steps[5].reasons)
+    assert told.steps[2].reasons[0] == "L2 eviction: A in E, without writeback to memory (own.evict.E)"
+    assert any("in M, with writeback to memory (own.evict.M)" in reason for reason in told.steps[5].reasons)
 
 
 def test_another_protocol_tells_another_story() -> None:

@@ -12,6 +12,7 @@ from rich.console import Console
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.strict import hint
+from s80lab.commands.output import AsJson, print_json, sayer
 from s80lab.trace import files, source, step, step_page, text
 from s80lab.trace.step_list import show_list
 
@@ -25,17 +26,24 @@ def lesson_command(
     ] = None,
     listed: Annotated[bool, typer.Option("--list", help="List the lessons instead.")] = False,
     html: Annotated[Path | None, typer.Option(help="Also write a page with the state of every cache.")] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Step through a short coherence trace, with the reason for each change of state."""
     lessons = {file.stem: file for file in sorted(paths.LESSONS.glob("*.trace"))}
     if listed:
-        for stem, file in lessons.items():
-            print(f"{stem:<26} {text.read(file).title}")
+        titles = {stem: text.read(file).title for stem, file in lessons.items()}
+        if as_json:
+            print_json([{"lesson": stem, "title": title} for stem, title in titles.items()])
+        else:
+            print("\n".join(f"{stem:<26} {title}" for stem, title in titles.items()))
         return
     if name not in lessons:
         raise UserError(f"there is no lesson `{name}`: {hint(name, lessons)}")
     played = step.lesson(source.load(lessons[name], source.Wanted(None, protocol, (), 0, None)), name)
-    show_list(played, Console(highlight=False))
+    if as_json:
+        print_json(step.record(played))
+    else:
+        show_list(played, Console(highlight=False))
     if html is not None:
         files.write(html, step_page.page(played).encode())
-        print(f"page: {html}")
+        sayer(as_json)(f"page: {html}")

@@ -23,15 +23,26 @@ from s80lab.trace import step as trace_step
 from s80lab.trace import step_page, text, tool
 from s80lab.trace.order import NAMES, Op
 from s80lab.trace.source import FORMATS, Wanted
+from s80lab.trace.step_list import show_list
 from s80lab.trace.tool import Setup
 
-trace_app = typer.Typer(help="Accesses: step by step, from and to other simulators.", no_args_is_help=True)
+trace_app = typer.Typer(
+    help="Show memory accesses step by step, and convert traces from and to other simulators.", no_args_is_help=True
+)
 
-Machine = Annotated[str | None, typer.Option(help="A machine (configs/machines) or a .toml file.")]
-Protocol = Annotated[str | None, typer.Option(help="A protocol (configs/protocols) or a .toml file.")]
-Settings = Annotated[list[str] | None, typer.Option("--set", help="A value of the machine file, e.g. l2.size=4MiB.")]
-First = Annotated[int, typer.Option(min=0, help="Number of the first access, from 0.")]
-Count = Annotated[int | None, typer.Option(min=1, help="How many accesses; all of them where it is absent.")]
+WIDE = 120
+"""Columns of a terminal from which `trace step` prints a table with one column per core, instead of a list."""
+
+Machine = Annotated[str | None, typer.Option(help="Model this machine: a name in configs/machines, or a .toml file.")]
+Protocol = Annotated[
+    str | None, typer.Option(help="Model this protocol: a name in configs/protocols, or a .toml file.")
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="Override a value of the machine file, e.g. l2.size=4MiB. May be repeated."),
+]
+First = Annotated[int, typer.Option(min=0, help="Number of the first access, counted from 0.")]
+Count = Annotated[int | None, typer.Option(min=1, help="Number of accesses; default: all.")]
 
 
 def _form(name: str) -> str:
@@ -40,27 +51,30 @@ def _form(name: str) -> str:
     return name
 
 
-Form = Annotated[str, typer.Option("--format", callback=_form, help=f"{', '.join(trace_source.FORMS)}.")]
+Form = Annotated[str, typer.Option("--format", callback=_form, help=f"Format: {', '.join(trace_source.FORMS)}.")]
 
 
 @trace_app.command("step")
 def step(
-    file: Annotated[Path, typer.Argument(help="A text trace, an order file or a full capture.")],
+    file: Annotated[Path, typer.Argument(help="A text trace, a totally ordered trace or a full capture.")],
     machine: Machine = None,
     protocol: Protocol = None,
     settings: Settings = None,
     first: First = 0,
-    count: Annotated[int, typer.Option(min=1, help="At most so many accesses.")] = 200,
-    html: Annotated[Path | None, typer.Option(help="Write a page with the state of every cache as well.")] = None,
+    count: Annotated[int, typer.Option(min=1, help="Maximum number of accesses.")] = 200,
+    html: Annotated[
+        Path | None, typer.Option(help="Also write an HTML page with the state of every cache to this file.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Says for each access what each cache did, and why."""
+    """Show for each access what each cache did, and why."""
     source = trace_source.load(file, Wanted(machine, protocol, tuple(settings or ()), first, count))
     lesson = trace_step.lesson(source, file.stem)
     if as_json:
         print_json(trace_step.record(lesson))
     else:
-        trace_step.show(lesson, Console())
+        console = Console(highlight=False)
+        (trace_step.show if console.width >= WIDE else show_list)(lesson, console)
     if html is not None:
         trace_files.write(html, step_page.page(lesson).encode())
         sayer(as_json)(f"page: {html}")
@@ -68,20 +82,21 @@ def step(
 
 @trace_app.command("export")
 def export(
-    file: Annotated[Path, typer.Argument(help="A full capture, a text trace or an order file.")],
+    file: Annotated[Path, typer.Argument(help="A full capture, a text trace or a totally ordered trace.")],
     form: Form,
-    out: Annotated[Path, typer.Option(help="Folder for one file a processor; one file for text and order.")],
+    out: Annotated[Path, typer.Option(help="Folder for one file per processor; a file for text and order.")],
     machine: Machine = None,
     protocol: Protocol = None,
     settings: Settings = None,
     first: First = 0,
     count: Count = None,
     spacing: Annotated[
-        Literal["spaced", "close"], typer.Option(help="Ticks: each access alone, or the modelled clock.")
+        Literal["spaced", "close"],
+        typer.Option(help="Ticks of the accesses. spaced: each access alone; close: by the model's simulated time."),
     ] = "close",
-    compress: Annotated[bool, typer.Option(help="gzip each file.")] = False,
+    compress: Annotated[bool, typer.Option(help="Compress each file with gzip.")] = False,
 ) -> None:
-    """Writes accesses for another simulator, in the order in which the model plays them."""
+    """Write accesses in the format of another simulator, in the order in which the model plays them."""
     source = trace_source.load(file, Wanted(machine, protocol, tuple(settings or ()), first, count))
     if spacing == "spaced":
         source = trace_source.Source(replay.spaced(source.order, source.setup.machine), source.setup)
@@ -93,16 +108,18 @@ def export(
 @trace_app.command("import")
 def import_(
     files: Annotated[
-        list[Path], typer.Argument(help="One file a processor (cpuNN..., or in this order); one for text.")
+        list[Path], typer.Argument(help="One file per processor (named cpuNN..., or in this order); one file for text.")
     ],
     form: Form,
-    out: Annotated[Path, typer.Option(help="The capture to write (.s80c).")],
-    machine: Annotated[str, typer.Option(help="Whose line size and processors.")] = trace_source.DEFAULT_MACHINE,
+    out: Annotated[Path, typer.Option(help="Capture to write (.s80c).")],
+    machine: Annotated[
+        str, typer.Option(help="Machine that gives line size and number of processors.")
+    ] = trace_source.DEFAULT_MACHINE,
     settings: Settings = None,
 ) -> None:
-    """Makes a full capture of another simulator's trace. Each access counts as one instruction."""
+    """Convert another simulator's trace to a full capture. Each access counts as one instruction."""
     if out.suffix != ".s80c":
-        raise UserError(f"{out}: a capture's name ends in .s80c")
+        raise UserError(f"--out {out}: the name of a capture must end in .s80c")
     setup = Setup.load(machine, None, settings or [])
     order = trace_source.import_files(files, form, setup.machine.line_bytes)
     trace_order.check(order, str(files[0]), setup.machine.processors.count)
@@ -115,11 +132,11 @@ def import_(
 
 @trace_app.command("info")
 def info(
-    file: Annotated[Path, typer.Argument(help="Any file of accesses.")],
-    line_bytes: Annotated[int, typer.Option(min=32, help="Line size for formats that have addresses.")] = 128,
+    file: Annotated[Path, typer.Argument(help="A capture or trace in any supported format.")],
+    line_bytes: Annotated[int, typer.Option(min=32, help="Line size in bytes, for formats that have addresses.")] = 128,
     as_json: AsJson = False,
 ) -> None:
-    """What a file holds."""
+    """Print what a capture or trace contains."""
     kind = trace_source.kind_of(file)
     if kind == "capture":
         content = tool.capture_info(file)
@@ -128,7 +145,7 @@ def info(
             return
         print(f"{file}: {kind}")
         print(f"form {content['form']}, {content['processors']} processors, {content['lines']} lines of memory")
-        print(f"{content['windows']} windows, {content['events']} events, {content['accesses']} accesses")
+        print(f"{content['windows']} epochs, {content['events']} events, {content['accesses']} accesses")
         print(
             f"{content['instructions']} instructions; caches at the beginning: {'warm' if content['warm'] else 'cold'}"
         )
@@ -147,19 +164,23 @@ def info(
 
 
 def agree_command(
-    file: Annotated[Path, typer.Argument(help="A text trace, an order file or a full capture.")],
+    file: Annotated[Path, typer.Argument(help="A text trace, a totally ordered trace or a full capture.")],
     machine: Machine = None,
     settings: Settings = None,
     first: First = 0,
     count: Count = None,
     spacing: Annotated[
-        Literal["spaced", "close"], typer.Option(help="Each access alone in the machine, or at the modelled clock.")
+        Literal["spaced", "close"],
+        typer.Option(help="spaced: each access alone in the machine; close: by the model's simulated time."),
     ] = "spaced",
-    gem5: Annotated[Path | None, typer.Option(help="gem5 24.0.0.1 with MOESI_hammer; else $GEM5, else PATH.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder for everything the comparison makes.")] = None,
+    gem5: Annotated[
+        Path | None,
+        typer.Option(help="Path of a gem5 24.0.0.1 with MOESI_hammer; default: $GEM5, else gem5.fast on PATH."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for all files of the comparison.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Plays accesses through gem5's Ruby and through the model's hammer, and sets their counts side by side."""
+    """Play accesses through gem5's Ruby and through the model's hammer protocol, and compare the counts."""
     binary = gem5_binary.find_gem5(gem5)
     gem5_binary.require(binary, x86=False)
     source = trace_source.load(file, Wanted(machine, agree.PROTOCOL, tuple(settings or ()), first, count))
@@ -169,7 +190,7 @@ def agree_command(
         print_json([row.record() for row in rows])
     else:
         agree.show(rows, Console())
-    sayer(as_json)(f"all of it: {folder}")
+    sayer(as_json)(f"files: {folder}")
 
 
 def _lost(form: str, *, exported: bool) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Coherence protocols: tables, the laws that they must hold to, proofs by model checking, pages and diagrams.
+"""Coherence protocols: tables, their invariants, proofs by model checking, generated pages and diagrams.
 
-May import config and below; shares its layer with image, of which it knows nothing.
+May import config and the layers below. It shares its layer with image, and neither imports the other.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A counterexample told as steps: who did what, what each cache and memory held after it, and the law that broke."""
+"""Counterexamples as steps: each event, the contents of caches and memory after it, and the violated invariant."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from s80lab.protocol.table import Access, Protocol
 
 @dataclass(frozen=True)
 class Line:
-    """After one event: `M 1` (state and value) a cache, the values of memory and of the last write."""
+    """One event with its result: each cache (`M 1`: state and value), the value in memory and the last value stored."""
 
     event: str
     caches: list[str]
@@ -24,7 +24,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Counterexample:
-    """A shortest way to break a law; the first line is the start and no event."""
+    """A shortest sequence of events that violates an invariant. The first line is the initial state, not an event."""
 
     fault: Fault
     lines: list[Line]
@@ -36,7 +36,7 @@ class Counterexample:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The model's variables in the words of the table."""
+    """The variables of the Murphi model, with the state names of the table."""
 
     states: list[str]
     values: list[str]
@@ -45,9 +45,9 @@ class Snapshot:
 
 
 def counterexample(protocol: Protocol, found: Exploration) -> Counterexample:
-    """The steps of a failed exploration in the words of the table."""
+    """The steps of a failed exploration, with the state names of the table."""
     shots = [_snapshot(step) for step in found.steps]
-    lines = [_line("nobody holds the block", protocol, shots[0])]
+    lines = [_line("initial state: no cache holds the block", protocol, shots[0])]
     for step, before, after in zip(found.steps[1:], shots, shots[1:], strict=False):
         lines.append(_line(_event(protocol, step, before), protocol, after))
     error = found.error or ""
@@ -84,7 +84,7 @@ def _event(protocol: Protocol, step: Step, before: Snapshot) -> str:
         return f"core {core} evicts the block" + (" and writes it back" if cell.writeback else "")
     change = step.parameters.get("change")
     stored = f" {(int(before.last_write) + int(change)) % VALUES}" if change else ""
-    miss = " (a miss)" if state == protocol.invalid else ""
+    miss = " (miss)" if state == protocol.invalid else ""
     return f"core {core} {_verb(event)}{stored}{miss}" + _request(protocol, cast(Access, event), state, step, before)
 
 
@@ -97,37 +97,36 @@ def _request(protocol: Protocol, event: Access, state: str, step: Step, before: 
     if cell.bus is None or "supplier" not in step.parameters:
         return ""
     if cell.bus == "upgrade":
-        return ": upgrade on the bus"
+        return ": upgrade request"
     supplier = int(step.parameters["supplier"])
     if str(supplier) != step.parameters["core"]:
-        return (
-            f": {cell.bus} on the bus, core {supplier} ({before.states[supplier]}) supplies {before.values[supplier]}"
-        )
-    return f": {cell.bus} on the bus, " + ("memory supplies" if state == protocol.invalid else "nobody supplies")
+        return f": {cell.bus} request, core {supplier} ({before.states[supplier]}) supplies {before.values[supplier]}"
+    return f": {cell.bus} request, " + ("memory supplies" if state == protocol.invalid else "no cache supplies")
 
 
 def _broken(law: str, protocol: Protocol, shot: Snapshot) -> str:
-    """Which cores broke an invariant, in one sentence."""
+    """A sentence that names the cores that violate an invariant."""
     holders = [(core, state) for core, state in enumerate(shot.states) if state != protocol.invalid]
     if law == ONE_WRITER:
         writer, state = next(one for one in holders if one[1] in protocol.writers)
         other, copy = next(one for one in holders if one[0] != writer)
-        return f"core {writer} ({state}) may store without asking while core {other} ({copy}) holds a copy"
+        return f"core {writer} ({state}) may store without a bus request while core {other} ({copy}) holds a copy"
     if law == ONE_OWNER:
         (one, first), (two, second), *_ = [holder for holder in holders if holder[1] in protocol.owners]
-        return f"cores {one} ({first}) and {two} ({second}) both answer for the block"
+        return f"cores {one} ({first}) and {two} ({second}) are both owners of the block"
     if law == LAST_WRITE:
         core, state = next(one for one in holders if shot.values[one[0]] != shot.last_write)
-        return f"core {core} ({state}) reads {shot.values[core]}, but {shot.last_write} was stored last"
+        return f"core {core} ({state}) reads {shot.values[core]}, but the last value stored is {shot.last_write}"
     assert law == NOT_LOST
-    return f"{shot.last_write} was stored last, but memory holds {shot.memory} and no owner has it"
+    last = shot.last_write
+    return f"the last value stored is {last}, but memory holds {shot.memory} and no owner holds {last}"
 
 
 def _at(place: str, step: Step, shot: Snapshot) -> str:
-    """The cell at fault, and the core that arrived at it."""
+    """The faulty cell and the core that reached it."""
     side, event, state, *_ = place.split(".")
     core = step.parameters["core"]
     if side == "remote":
         other = next(c for c, held in enumerate(shot.states) if held == state and str(c) != core)
-        return f"core {other} snoops the {event} in {state}, cell {side}.{event}.{state}"
-    return f"core {core}, cell {side}.{event}.{state}"
+        return f"core {other} snoops the {event} request in {state} (cell {side}.{event}.{state})"
+    return f"core {core} (cell {side}.{event}.{state})"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A protocol's state diagram: graphviz text from the table, SVG by `dot`."""
+"""State diagrams of protocols: graphviz text from the table, drawn as SVG by `dot`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FONT = "Helvetica"
 
 @dataclass(frozen=True)
 class Move:
-    """One event that leads from a state to another; `action` is what it sends."""
+    """One transition: an event that leads from one state to another. `action`: the request or reaction it causes."""
 
     start: str
     end: str
@@ -38,10 +38,10 @@ class Move:
 
 
 def diagram(protocol: Protocol) -> str:
-    """The graph in dot's language. Hits that change nothing and send nothing are left out.
+    """The graph in dot's language, without hits that change no state and send no request.
 
-    Permissions fall from top to bottom: edges that raise them (to a writable state, out of the invalid one, which is
-    at the bottom) do not take part in the ranking.
+    Permissions decrease from top to bottom. Edges that increase permissions (to a writable state, or from the invalid
+    state at the bottom) do not affect the ranking.
     """
     lines = [
         f'digraph "{protocol.name}" {{',
@@ -63,7 +63,7 @@ def diagram(protocol: Protocol) -> str:
 
 
 def draw(protocol: Protocol) -> str:
-    """The SVG, with the hash of its graph in a comment. UserError where graphviz is missing."""
+    """The SVG, with the hash of its graph in a comment. UserError if graphviz is missing."""
     dot = shutil.which("dot")
     if dot is None:
         raise UserError("dot, which draws state diagrams, is not on PATH: install the Debian package graphviz")
@@ -76,19 +76,19 @@ def draw(protocol: Protocol) -> str:
 
 
 def mark(graph: str) -> str:
-    """The comment by which an SVG tells of which graph it was drawn: dot's own output differs between versions."""
+    """A comment that identifies the graph of an SVG. The SVG itself differs between versions of dot."""
     return f"<!-- graph {text_hash(graph)} -->"
 
 
 def write_svg(protocol: Protocol, file: Path) -> None:
-    """Draws into `file`, whole or not at all."""
+    """Draws into `file`. An error leaves an existing file unchanged."""
     partial = file.with_name(file.name + ".partial")
     partial.write_text(draw(protocol), encoding="utf-8")
     partial.rename(file)
 
 
 def _edges(protocol: Protocol) -> dict[tuple[str, str, bool], list[str]]:
-    """The labels of each edge: `load, fetch / read`; events with the same action stand together."""
+    """The labels of each edge: `load, fetch / read`. Events with equal actions share a label."""
     grouped: dict[tuple[str, str, bool], dict[str, list[str]]] = {}
     for move in [*_own(protocol), *_evictions(protocol), *_remote(protocol)]:
         if move.start != move.end or move.action:
@@ -113,7 +113,7 @@ def _own(protocol: Protocol) -> Iterator[Move]:
             if cell.bus:
                 for supplier, remote in protocol.remote_row(cell.bus).items():
                     if remote.gives:
-                        yield Move(name, remote.gives, False, event, f"{cell.bus}, given by {supplier}")
+                        yield Move(name, remote.gives, False, event, f"{cell.bus}, handed over by {supplier}")
 
 
 def _evictions(protocol: Protocol) -> Iterator[Move]:
@@ -136,9 +136,9 @@ def _legend(protocol: Protocol) -> str:
     used = {state.counts_as for state in protocol.states.values()}
     boxes = "".join(f'<td bgcolor="{COLOURS[one][0]}"> {name} </td>' for one, name in classes.items() if one in used)
     rows = (
-        "solid: event of the own core / request on the bus",
-        '<font color="#6a4c93">dashed: request of another core / answer</font>',
-        "double circle: the L1 stores without asking; hits that change nothing are not drawn",
+        "solid: event of the own core / bus request",
+        '<font color="#6a4c93">dashed: snooped request of another core / reaction</font>',
+        "double circle: writable, the L1 absorbs stores; hits without a state change or request are not drawn",
         f'<table border="0" cellspacing="4"><tr>{boxes}</tr></table>',
     )
     return '<table border="0">' + "".join(f"<tr><td>{row}</td></tr>" for row in rows) + "</table>"

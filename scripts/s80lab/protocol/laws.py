@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a protocol must hold to: laws of every state that can be reached, and laws of the cells on the way there."""
+"""Protocol invariants: properties of all reachable states, and properties of the cells that are reached."""
 
 from __future__ import annotations
 
@@ -8,43 +8,45 @@ from dataclasses import dataclass
 
 from s80lab.protocol.table import ACCESSES, BUS, Access, AccessCell, Protocol
 
-ONE_WRITER = "single writer or multiple readers"
+ONE_WRITER = "single writer or multiple readers (SWMR)"
 ONE_OWNER = "at most one owner"
-LAST_WRITE = "a read returns the last write"
+LAST_WRITE = "data value: a read returns the last write"
 NOT_LOST = "memory or an owner holds the last write"
-POSSIBLE = "no reachable cell is impossible"
+POSSIBLE = "an impossible cell is never reached"
 STORE_WRITES = "a store ends in a writable state"
-HIT_SILENT = "what the L1 absorbs changes nothing"
+HIT_SILENT = "an access that the L1 absorbs has no effect"
 
 MEANING = {
-    ONE_WRITER: "While a core may store without asking on the bus, no other core holds a copy.",
-    ONE_OWNER: "At most one cache answers for the block: holds it in a state whose eviction writes back, "
-    "or that counts as M or O.",
-    LAST_WRITE: "Every readable copy holds the value that was stored last, whichever core stored it.",
-    NOT_LOST: "The value that was stored last is in memory or with an owner, so no eviction loses it.",
-    POSSIBLE: "No sequence of events arrives at a cell that the table calls impossible.",
-    STORE_WRITES: "After a store the core may store again without asking: its L1 absorbs the stores that follow.",
-    HIT_SILENT: "A load or fetch of a readable block, and a store to a writable one, keep the state and ask nobody: "
-    "the L1s absorb most of them, and the protocol never sees these.",
+    ONE_WRITER: "While a core may store without a bus request, no other core holds a copy.",
+    ONE_OWNER: "At most one cache owns the block: its state counts as M or O, or its eviction writes back.",
+    LAST_WRITE: "Each readable copy holds the last value stored, whichever core stored it.",
+    NOT_LOST: "Memory or an owner holds the last value stored, so no eviction loses it.",
+    POSSIBLE: "No sequence of events reaches a cell that the table marks as impossible.",
+    STORE_WRITES: "After a store the core may store again without a bus request: its L1 absorbs the following stores.",
+    HIT_SILENT: "A load or fetch of a readable block, and a store to a writable one, keep the state and send no bus "
+    "request: the L1s absorb most of these accesses, and the protocol does not see them.",
 }
 
 
 @dataclass(frozen=True)
 class Fault:
-    """A broken law and the sentence that says how."""
+    """A violated invariant, and a sentence that describes the violation."""
 
     law: str
     sentence: str
 
 
 def cell_faults(protocol: Protocol) -> dict[str, Fault]:
-    """The cells that break a law as soon as an event arrives there (`own.load.S`), or with the state that they end in
-    (`own.store.I.next`, `.alone`, `.shared`, `remote.rfo.M.gives`) or the data that they store into (`.filled`)."""
+    """The violation of each faulty cell, by the cell's place in the table.
+
+    A place is a cell (`own.load.S`: every event there violates the invariant), a cell's next state (`own.store.I.next`,
+    `.alone`, `.shared`, `remote.rfo.M.gives`), or the data that a store modifies (`.filled`).
+    """
     return dict([*_filled(protocol), *_impossible(protocol), *_absorbed(protocol), *_stores(protocol)])
 
 
 def _filled(protocol: Protocol) -> Iterator[tuple[str, Fault]]:
-    stale = "the store changes a part of the block, and the rest, as it was filled, is not what was stored last"
+    stale = "the store changes part of the block, but the rest of the block is stale"
     for state in protocol.states:
         yield f"own.store.{state}.filled", Fault(LAST_WRITE, stale)
 
@@ -53,7 +55,7 @@ def _impossible(protocol: Protocol) -> Iterator[tuple[str, Fault]]:
     for row, cells in protocol.rows():
         for state, cell in cells.items():
             if cell.impossible:
-                yield f"{row}.{state}", Fault(POSSIBLE, f"the table calls this impossible: {cell.impossible}")
+                yield f"{row}.{state}", Fault(POSSIBLE, f"the table marks this cell as impossible: {cell.impossible}")
 
 
 def _absorbed(protocol: Protocol) -> Iterator[tuple[str, Fault]]:
@@ -61,8 +63,8 @@ def _absorbed(protocol: Protocol) -> Iterator[tuple[str, Fault]]:
         for state, cell in protocol.access_row(event).items():
             permission = _permission(protocol, event, state)
             if cell.possible and permission and (cell.bus is not None or cell.next != state):
-                why = f"{state} is {permission}, so the L1 absorbs most {event}s unseen"
-                yield f"own.{event}.{state}", Fault(HIT_SILENT, f'{why}: write next = "{state}" and no bus request')
+                why = f"{state} is {permission}, so the L1 absorbs most accesses of this kind ({event})"
+                yield f"own.{event}.{state}", Fault(HIT_SILENT, f'{why}: write next = "{state}" without bus')
 
 
 def _permission(protocol: Protocol, event: Access, state: str) -> str | None:
@@ -84,12 +86,12 @@ def _stores(protocol: Protocol) -> Iterator[tuple[str, Fault]]:
         if any(cell.bus == bus for cell in protocol.own.store.values()):
             for state, remote in protocol.remote_row(bus).items():
                 if remote.gives and not protocol.states[remote.gives].writable:
-                    sentence = f"the supplier gives the store {remote.gives}, which is not writable"
+                    sentence = f"the supplier hands over {remote.gives} for a store, but {remote.gives} is not writable"
                     yield f"remote.{bus}.{state}.gives", Fault(STORE_WRITES, sentence)
 
 
 def _ends(cell: AccessCell) -> list[tuple[str, str]]:
-    """The branches of a possible cell with the state that each ends in."""
+    """The branches of a possible cell with the next state of each branch."""
     if not cell.possible:
         return []
     return [(".next", cell.next)] if cell.next else [(".alone", cell.when_alone), (".shared", cell.when_shared)]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A protocol's table as a Murphi model: one block, a few caches, memory, and the atomic bus of src/model/hierarchy.cpp.
+"""Translates a protocol's table into a Murphi model: one block, a few caches, memory and an atomic bus.
 
-One cache stands for all caches of a core. Requests are atomic. What the model leaves to chance (which of several
-equal suppliers answers, when a block is evicted, what is stored) is left open here, so all of it is proven. A protocol
-never looks at the data and every store changes the value, so three values suffice: a stale copy and the last write stay
-different in some sequence, whatever is stored in between.
+The bus behaves as in src/model/hierarchy.cpp. One cache represents all caches of a core, and requests are atomic. The
+Murphi model leaves three choices open, so the proof covers all of them: the supplier among equals, the time of an
+eviction, and the value stored. A protocol never inspects data, and each store changes the value. Three values therefore
+suffice: in some sequence of events, a stale copy stays different from the last write.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ VALUES = 3
 
 HEADER = """\
 -- SPDX-License-Identifier: GPL-2.0-or-later
--- Protocol {name}, generated from its table: change the table, not this file. Check it with rumur.
--- A rule is a cell of the table ([own.EVENT]); `snoop` holds the cells of [remote.BUS]. Each `cover` tells that a
--- cell was reached, each `error` names the cell at fault."""
+-- Protocol {name}. s80lab generated this file from the protocol's table: change the table, not this file. Check this
+-- file with rumur. A rule is a cell of [own.EVENT]; `snoop` has the cells of [remote.BUS]. A `cover` records that a
+-- cell was reached. An `error` names the faulty cell."""
 
 
 def murphi(protocol: Protocol, caches: int) -> str:
-    """The whole model; the hash of this text stands for table and generator in the proofs' cache."""
+    """The text of the Murphi model. Its hash identifies table and generator among the stored proofs."""
     return (
         "\n\n".join(
             [
@@ -46,22 +46,22 @@ def murphi(protocol: Protocol, caches: int) -> str:
 
 
 def state(name: str) -> str:
-    """The state's identifier in Murphi; rumur's traces show it."""
+    """The identifier of a state in Murphi, as in the traces of rumur."""
     return f"st_{name}"
 
 
 def together(first: str, second: str) -> str:
-    """The name of the cover that two caches hold the block in these states."""
+    """The name of the cover for two caches that hold the block in these states."""
     return f"together {first} {second}"
 
 
 def coexistence_pairs(protocol: Protocol) -> Iterator[tuple[str, str]]:
-    """Every pair of states of a present block, each once, in the table's order."""
+    """All unordered pairs of the states of a present block, in the order of the table."""
     return combinations_with_replacement(protocol.present, 2)
 
 
 def coverable(protocol: Protocol) -> list[str]:
-    """Every possible cell, by its branches where it has two, that some sequence of events should reach."""
+    """The places that some sequence of events should reach: all possible cells, with both branches of split cells."""
     places = []
     for event in ACCESSES:
         for name, access in protocol.access_row(event).items():
@@ -76,9 +76,7 @@ def coverable(protocol: Protocol) -> list[str]:
 
 def _declarations(protocol: Protocol, caches: int) -> str:
     memory = (
-        "\n  remembers: boolean;  -- memory takes it that copies remain (leaves_shared)"
-        if protocol.leaves_shared
-        else ""
+        "\n  remembers: boolean;  -- the directory assumes sharers (leaves_shared)" if protocol.leaves_shared else ""
     )
     return f"""\
 const
@@ -103,7 +101,7 @@ def _functions(protocol: Protocol) -> str:
         names = [name for name in protocol.present if protocol.remote_row(bus)[name].supply]
         suppliers.append(f"    case bus_{bus}: return {_any_of('s', names)};")
     return f"""\
--- Of several that would supply, the state that stands first in the table does.
+-- Priority of a state as supplier: the first state of the table supplies.
 function order(s: State): 0 .. {len(protocol.states)};
 begin
   switch s
@@ -118,7 +116,7 @@ begin
   end;
 end;
 
--- Whether `supplier` may answer the request of `core`; memory does (supplier = core) when no cache would.
+-- Whether `supplier` may supply the block to `core`. supplier = core: memory supplies, because no cache does.
 function answers(core: Core; supplier: Core; request: Request): boolean;
 begin
   if supplier != core & !supplies(request, cache[supplier].state) then return false; end;
@@ -130,14 +128,14 @@ begin
   return true;
 end;
 
--- Whether a core stores in this state without asking on the bus.
+-- Whether a core stores in this state without a bus request.
 function writer(s: State): boolean;
 begin return {_any_of("s", protocol.writers)}; end;
 
 function readable(s: State): boolean;
 begin return {_any_of("s", protocol.present)}; end;
 
--- Whether this state answers for the block.
+-- Whether this is the state of an owner.
 function owner(s: State): boolean;
 begin return {_any_of("s", protocol.owners)}; end;"""
 
@@ -166,8 +164,8 @@ def _snoop(protocol: Protocol) -> str:
     )
     invalid = state(protocol.invalid)
     return f"""\
--- Every other holder sees the request. data: what the requester is sent; kept: another cache keeps a copy; given: the
--- state in which the requester fills the block, where the supplier says so (else the invalid one).
+-- All other caches with the block snoop the request. data: the data that the requester receives; kept: another cache
+-- keeps a copy; given: the state that the supplier hands over, else the invalid state.
 procedure snoop(core: Core; supplier: Core; request: Request; var data: Value; var kept: boolean; var given: State);
 begin
   for other: Core do
@@ -209,7 +207,7 @@ def _remote_cell(place: str, name: str, cell: RemoteCell) -> list[str]:
 def _start(protocol: Protocol) -> str:
     remembers = "\n  remembers := false;" if protocol.leaves_shared else ""
     return f"""\
-startstate "nobody holds the block" begin
+startstate "no cache holds the block" begin
   for core: Core do
     cache[core].state := {state(protocol.invalid)};
     cache[core].value := 0;
@@ -261,7 +259,7 @@ end;"""
 
 
 def _end(protocol: Protocol, place: str, cell: AccessCell) -> list[str]:
-    """The state in which the requester ends: what the supplier gives, else by the cell and what others kept."""
+    """The requester's next state: handed over by the supplier, else from its cell and the copies that remain."""
     given = cell.bus is not None and any(remote.gives for remote in protocol.remote_row(cell.bus).values())
     start = "if given != {0} then cache[core].state := given;" if given else ""
     lines = [start.format(state(protocol.invalid))] if given else []
@@ -337,7 +335,7 @@ def _coexistence(protocol: Protocol) -> str:
         f"a != b & cache[a].state = {state(a)} & cache[b].state = {state(b)} end end;"
         for a, b in coexistence_pairs(protocol)
     ]
-    return _lines(["-- Which states two caches can hold the block in at the same time.", *covers])
+    return _lines(["-- Coexisting states: the states in which two caches hold the block at the same time.", *covers])
 
 
 def _any_of(variable: str, names: list[str]) -> str:
@@ -345,7 +343,7 @@ def _any_of(variable: str, names: list[str]) -> str:
 
 
 def _switch(head: str, subject: str, cases: list[str], indent: str) -> list[str]:
-    """A case with a switch inside, or nothing when no case is in it."""
+    """A case with a nested switch, or no lines if there are no nested cases."""
     return [head, f"{indent}switch {subject}", *cases, f"{indent}end;"] if cases else []
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs a Murphi model: rumur makes a C program of it, which looks at every state that can be reached, nearest first."""
+"""Checks a Murphi model: rumur translates it to a C program, which visits all reachable states, breadth first."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LINK = ["-latomic"]
 
 @dataclass(frozen=True)
 class Step:
-    """One rule of a counterexample with its parameters, and every variable after it."""
+    """One rule of a counterexample: its parameters, and all variables after it."""
 
     rule: str
     parameters: dict[str, str]
@@ -38,7 +38,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Exploration:
-    """What the checker found. `error` and `steps` (the first is the start) only where a state or rule is wrong."""
+    """The checker's result. `error` and `steps` (from the initial state) are set if a state or rule is faulty."""
 
     states: int
     rules_fired: int
@@ -48,7 +48,7 @@ class Exploration:
 
 
 def explore(model: str, stage: Callable[[str], None]) -> Exploration:
-    """Checks the model to its end; `stage` is told what goes on. UserError where a tool is missing or fails."""
+    """Checks a Murphi model. `stage` receives progress texts. UserError if a tool is missing or fails."""
     rumur = _tool("rumur", "install the Debian package rumur (`make setup` does)")
     compiler = _tool("cc", "install the Debian package gcc (`make setup` does)")
     with scratch() as folder:
@@ -62,15 +62,17 @@ def explore(model: str, stage: Callable[[str], None]) -> Exploration:
 
 
 def parse(output: str) -> Exploration:
-    """The checker's XML. An unreached cover counts as an error there, and not here."""
+    """Parses the checker's XML. The checker reports an unreached cover as an error; this function does not."""
     try:
         root = ElementTree.fromstring(output)
     except ElementTree.ParseError as error:
-        raise UserError(f"the checker's output cannot be read ({error}); its beginning: {output[:200]!r}") from None
+        raise UserError(
+            f"the protocol checker's output is not XML ({error}); it begins with {output[:200]!r}"
+        ) from None
     summary = root.find("summary")
     failure = root.find("error")
     if summary is None:
-        raise UserError("the checker ended without a summary: most likely it ran out of memory; try fewer --caches")
+        raise UserError("the protocol checker ended without a summary, probably for lack of memory; try fewer --caches")
     return Exploration(
         states=int(summary.attrib["states"]),
         rules_fired=int(summary.attrib["rules_fired"]),
@@ -81,7 +83,7 @@ def parse(output: str) -> Exploration:
 
 
 def _message(failure: ElementTree.Element) -> str:
-    """`invariant "NAME" failed` is NAME; an error statement is its text."""
+    """The name in `invariant "NAME" failed`, or the text of an error statement."""
     text = failure.findtext("message", "")
     return text.split('"')[1] if text.startswith("invariant") else text
 
@@ -99,23 +101,23 @@ def _steps(failure: ElementTree.Element) -> list[Step]:
 def _tool(name: str, remedy: str) -> str:
     found = shutil.which(name)
     if found is None:
-        raise UserError(f"{name}, which the proof of a protocol needs, is not on PATH: {remedy}")
+        raise UserError(f"{name}, which proves protocols, is not on PATH: {remedy}")
     return found
 
 
 def _machine_flags() -> list[str]:
-    """rumur's programs exchange 16 bytes at once, for which x86-64 needs a word."""
+    """rumur's programs use a 16-byte compare-and-swap, which x86-64 compilers enable by an option."""
     return ["-mcx16"] if platform.machine() == "x86_64" else []
 
 
 def run(command: list[str], folder: Path, codes: tuple[int, ...] = (0,)) -> str:
-    """What the command says; UserError where it cannot be started or ends with another code."""
+    """Runs a command and returns its output. UserError if it cannot be started or ends with another code."""
     try:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     except OSError as error:
         reason = f"{command[0]} in {folder} cannot be started ({error.strerror})"
-        raise UserError(f"{reason}; set TMPDIR to a folder where programs may run") from None
+        raise UserError(f"{reason}; set TMPDIR to a folder in which programs may run") from None
     if done.returncode not in codes:
         said = (done.stderr or done.stdout).strip().splitlines()
-        raise UserError(f"{Path(command[0]).name} failed ({done.returncode}): {said[0] if said else 'it said nothing'}")
+        raise UserError(f"{Path(command[0]).name} failed ({done.returncode}): {said[0] if said else 'no output'}")
     return done.stdout

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Proofs of protocols, kept under build/proofs by the hash of the Murphi model: of the table and of its generator."""
+"""Proofs of protocols. build/proofs keeps them by the hash of the Murphi model, which covers table and generator."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CACHES = 3
 
 
 class Proof(Strict):
-    """Every law holds in every state that can be reached. seconds: how long that took, compiling included."""
+    """A proof that all invariants hold in all reachable states. seconds: duration of the proof with compilation."""
 
     protocol: str
     model: str
@@ -38,13 +38,13 @@ class Proof(Strict):
     coexisting: list[tuple[str, str]]
 
     def together(self, first: str, second: str) -> bool:
-        """Whether two caches can hold the block in these states at the same time."""
+        """Whether two caches can hold one block in these two states at the same time."""
         return (first, second) in self.coexisting or (second, first) in self.coexisting
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Of one file: proven, or the way to break it."""
+    """The result for one file: a proof or a counterexample."""
 
     path: Path
     protocol: Protocol
@@ -53,22 +53,22 @@ class Verdict:
 
 
 def ensure_proven(path: Path) -> Proof:
-    """The proof of a protocol's file, made now where there is none yet. UserError where the table breaks a law.
+    """Returns the stored proof of a protocol's file, or proves it now. UserError if the table violates an invariant.
 
-    Cheap when the proof is there (the table is read and its model generated, some milliseconds).
+    With a stored proof this takes some milliseconds: it reads the table and generates the Murphi model.
     """
 
     def tell(stage: str) -> None:
         if stage == "generating":
-            print(f"s80lab: proving the protocol {shown(path)}", file=sys.stderr)
+            print(f"s80lab: proving the invariants of the protocol {shown(path)}", file=sys.stderr)
 
     verdict = prove(path, stage=tell)
     if verdict.proof is None:
         assert verdict.counterexample is not None
         fault = verdict.counterexample.fault
         raise UserError(
-            f"{shown(path)}: the protocol breaks the law `{fault.law}`: {fault.sentence}; "
-            f"`s80lab protocol check {path}` shows the events that lead there"
+            f"{shown(path)}: the protocol violates the invariant `{fault.law}`: {fault.sentence}; "
+            f"`s80lab protocol check {path}` shows a shortest counterexample"
         )
     return verdict.proof
 
@@ -76,7 +76,7 @@ def ensure_proven(path: Path) -> Proof:
 def prove(
     path: Path, caches: int = CACHES, *, again: bool = False, stage: Callable[[str], None] = lambda stage: None
 ) -> Verdict:
-    """Looks for the proof, or makes it; `again`: in any case. `stage` is told what goes on."""
+    """Returns the stored proof or proves the table; `again` ignores stored proofs. `stage` receives progress texts."""
     protocol = load_protocol(path)
     model = murphi(protocol, caches)
     key = text_hash(model)
@@ -104,7 +104,7 @@ def prove(
 def prove_all(
     files: Sequence[Path], caches: int, again: bool, stage: Callable[[Path, str], None]
 ) -> list[Verdict | UserError]:
-    """Several files at once, one a host core; a file that cannot be read or checked is its UserError."""
+    """Proves several files in parallel, one per host core. A file that cannot be read or checked yields a UserError."""
 
     def one(path: Path) -> Verdict | UserError:
         try:
@@ -117,12 +117,12 @@ def prove_all(
 
 
 def proven(protocol: Protocol, caches: int = CACHES) -> Proof | None:
-    """The proof that is kept for a table, if any."""
+    """The stored proof of a table, or None."""
     return kept_proof(text_hash(murphi(protocol, caches)))
 
 
 def kept_proof(key: str) -> Proof | None:
-    """The proof by the hash of its model; None also where the file cannot be read."""
+    """The stored proof for the hash of a Murphi model; None if it is absent or unreadable."""
     try:
         return Proof.model_validate_json((folder() / f"{key}.json").read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, ValidationError):
@@ -130,7 +130,7 @@ def kept_proof(key: str) -> Proof | None:
 
 
 def folder() -> Path:
-    """Where proofs and their Murphi models are kept ($S80LAB_PROOFS overrides)."""
+    """The folder of stored proofs and their Murphi models ($S80LAB_PROOFS overrides it)."""
     return Path(os.environ.get("S80LAB_PROOFS", paths.BUILD / "proofs"))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Protocols, proofs and refusals as plain values, for JSON."""
+"""Protocols, proofs and counterexamples as plain values for JSON."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from s80lab.protocol.table import Protocol
 
 
 def protocol_record(protocol: Protocol, proof: Proof | None) -> dict[str, Any]:
-    """The whole table, as its file has it, and the proof if there is one."""
+    """The table with the keys of its file, and the proof if there is one."""
     return {"table": protocol.model_dump(mode="json", exclude_none=True), "proof": _proof(proof)}
 
 
 def list_record(name: str, protocol: Protocol | UserError, proof: Proof | None) -> dict[str, Any]:
-    """A line of the list of protocols."""
+    """One row of the list of protocols."""
     if isinstance(protocol, UserError):
         return {"name": name, "error": str(protocol)}
     return {
@@ -31,7 +31,7 @@ def list_record(name: str, protocol: Protocol | UserError, proof: Proof | None) 
 
 
 def verdict_record(verdict: Verdict) -> dict[str, Any]:
-    """A file's proof, or the shortest way to break it."""
+    """A file's proof or its shortest counterexample."""
     found = verdict.counterexample
     return {
         "file": str(Path(verdict.path)),

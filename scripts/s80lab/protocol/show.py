@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What `s80lab protocol list | show | check` print."""
+"""Terminal output of `s80lab protocol list | show | check`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STYLES = {"M": "red", "O": "yellow", "E": "blue", "S": "green", None: "dim"}
 
 
 def print_list(protocols: Iterable[tuple[str, Protocol | UserError, Proof | None]], console: Console) -> None:
-    """One line a protocol."""
+    """Prints one row per protocol."""
     table = _table("name", "states", "L2", "proof", "description")
     for column in table.columns[:-1]:
         column.no_wrap = True
@@ -28,35 +28,35 @@ def print_list(protocols: Iterable[tuple[str, Protocol | UserError, Proof | None
         if isinstance(protocol, UserError):
             table.add_row(name, "", "", "cannot be read", Text(str(protocol)))
         else:
-            verdict = "proven" if proof else "not yet"
+            verdict = "proven" if proof else "not proven"
             states = " ".join(protocol.states)
             table.add_row(name, states, protocol.l2_inclusion or "any", verdict, Text(protocol.description))
     console.print(table)
 
 
 def print_protocol(name: str, protocol: Protocol, proof: Proof | None, console: Console) -> None:
-    """States, then the table with one row a state and one column an event."""
+    """Prints the states, then the table with one row per state and one column per event."""
     console.print(Text(f"{protocol.name}: {protocol.description}", style="bold"))
     if protocol.source:
-        console.print(Text(f"after {' '.join(protocol.source.split())}", style="dim"))
+        console.print(Text(f"source: {' '.join(protocol.source.split())}", style="dim"))
     if protocol.l2_inclusion:
-        console.print(f"made for an L2 that is {protocol.l2_inclusion} of the L1s")
-    states = _table("state", "meaning", "counts as", "may", "role")
+        console.print(f"designed for an L2 that is {protocol.l2_inclusion} of the L1s")
+    states = _table("state", "meaning", "counted as", "silent accesses", "role")
     for one, state in protocol.states.items():
         cells = (state.description, state.counts_as or "", permissions(protocol, one), roles(protocol, one))
         states.add_row(_state(protocol, one), *map(Text, cells))
     console.print(states)
     print_cells(protocol, console)
     if proof is None:
-        console.print(f"not proven yet: s80lab protocol check {name}", soft_wrap=True)
+        console.print(f"not proven yet; prove it with: s80lab protocol check {name}", soft_wrap=True)
     else:
-        console.print(f"proven for {proof.caches} caches: {proof.states} states can be reached, all laws hold in each")
+        console.print(f"proven for {proof.caches} caches: all invariants hold in all {proof.states} reachable states")
 
 
 def print_cells(protocol: Protocol, console: Console) -> None:
-    """The cells: what a cache does at events of its own core, and at requests of others that it sees."""
+    """Prints the cells: reactions to events of the own core, and to snooped requests of other cores."""
     content = state_table(protocol)
-    table = _table("", *content.columns)
+    table = _table("state", *content.columns)
     for name, cells in content.rows:
         table.add_row(_state(protocol, name), *map(Text, cells))
     console.print(table)
@@ -65,7 +65,7 @@ def print_cells(protocol: Protocol, console: Console) -> None:
 
 
 def print_verdict(verdict: Verdict, console: Console) -> None:
-    """One line for a proof, the shortest way to break it for a refusal."""
+    """Prints one line for a proof, or the shortest counterexample."""
     name = shown(verdict.path)
     proof = verdict.proof
     if proof is not None:
@@ -78,7 +78,7 @@ def print_verdict(verdict: Verdict, console: Console) -> None:
         )
         for place in proof.unreached:
             console.print(
-                Text(f"  warning: no event ever reaches {place}; if that is meant, call the cell impossible"),
+                Text(f"  warning: no sequence of events reaches {place}; if intended, mark the cell as impossible"),
                 soft_wrap=True,
             )
         return
@@ -87,10 +87,10 @@ def print_verdict(verdict: Verdict, console: Console) -> None:
 
 
 def print_counterexample(name: str, found: Counterexample, console: Console) -> None:
-    """The steps as a table, then the law that broke and how."""
-    console.print(Text(f"{name}: refused, it breaks the law: {found.fault.law}", style="bold red"))
+    """Prints the violated invariant, the steps as a table, and a sentence that describes the violation."""
+    console.print(Text(f"{name}: violates the invariant: {found.fault.law}", style="bold red"))
     cores = [f"core {core}" for core in range(len(found.lines[0].caches))]
-    table = _table("step", "event", *cores, "memory", "last write", title="The shortest way there")
+    table = _table("step", "event", *cores, "memory", "last write", title="Shortest counterexample")
     before: list[str] = []
     for number, line in enumerate(found.lines):
         caches = [
@@ -99,7 +99,7 @@ def print_counterexample(name: str, found: Counterexample, console: Console) -> 
         table.add_row(str(number), Text(line.event), *caches, line.memory, line.last_write)
         before = line.caches
     console.print(table)
-    console.print(Text(f"Then {found.fault.sentence}."), soft_wrap=True)
+    console.print(Text(f"Violation: {found.fault.sentence}."), soft_wrap=True)
 
 
 def _state(protocol: Protocol, name: str) -> Text:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A coherence protocol: the table in a file, as strictly read as by the model (src/model/protocol_load.cpp)."""
+"""The table of a coherence protocol. The reader accepts the same files as the model's (src/model/protocol_load.cpp)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAX_STATES = 8
 
 
 class State(Strict):
-    """A stable state. counts_as: its class in the statistics; writable: an L1 may store without asking the L2."""
+    """A stable state. counts_as: its letter in the statistics; writable: an L1 may store without an L2 access."""
 
     description: Text
     counts_as: Literal["M", "O", "E", "S"] | None = None
@@ -31,14 +31,14 @@ class State(Strict):
 
 
 class Cell(Strict):
-    """What becomes of a block in one state at one event, or why that cannot happen."""
+    """The effect of one event on a block in one state, or the reason why the event is impossible."""
 
     impossible: Text | None = None
 
     @model_validator(mode="after")
     def _impossible_alone(self) -> Self:
         if self.impossible is not None and self.model_fields_set != {"impossible"}:
-            raise ValueError("an impossible cell says nothing but why")
+            raise ValueError("a cell with `impossible` must not have other keys")
         return self
 
     @property
@@ -47,7 +47,7 @@ class Cell(Strict):
 
 
 class AccessCell(Cell):
-    """At a load, fetch or store: `next`, or after a bus request `alone`/`shared` by what other caches keep."""
+    """A load, fetch or store. After a bus request, `alone`/`shared` depend on whether another cache keeps a copy."""
 
     next: Text | None = None
     alone: Text | None = None
@@ -60,9 +60,9 @@ class AccessCell(Cell):
             return self
         if self.next is not None:
             if self.alone is not None or self.shared is not None:
-                raise ValueError("`next` and `alone`/`shared` exclude each other")
+                raise ValueError("has both `next` and `alone`/`shared`; write one or the other")
         elif self.bus is None:
-            raise ValueError("asks nobody, so it needs `next` and not alone/shared")
+            raise ValueError("has no `bus`, so it needs `next` instead of `alone`/`shared`")
         elif self.alone is None or self.shared is None:
             raise ValueError("needs `next`, or both `alone` and `shared`")
         return self
@@ -79,8 +79,8 @@ class AccessCell(Cell):
 
 
 class EvictCell(Cell):
-    """At an eviction. leaves_shared: memory takes it that copies remain, and reads fill in `shared` from then on,
-    until somebody asks for the block to store to it."""
+    """An eviction. leaves_shared: the directory keeps assuming sharers, so reads fill in `shared` until the next rfo
+    or upgrade."""
 
     next: Text | None = None
     writeback: StrictBool = False
@@ -94,7 +94,7 @@ class EvictCell(Cell):
 
 
 class RemoteCell(Cell):
-    """At a request of another core that the cache snoops. gives: the state in which the requester fills the block."""
+    """A snooped request of another core. gives: the state in which the requester fills the block."""
 
     next: Text | None = None
     supply: StrictBool = False
@@ -106,7 +106,7 @@ class RemoteCell(Cell):
         if self.possible and self.next is None:
             raise ValueError('the text `next` is missing; write the next state, or impossible = "why"')
         if self.gives is not None and not self.supply:
-            raise ValueError("`gives` stands only beside supply = true")
+            raise ValueError("`gives` needs supply = true")
         return self
 
     @property
@@ -128,7 +128,7 @@ class RemoteRows(Strict):
 
 
 class Protocol(Strict):
-    """The whole table. The order of `states` is the order in which they supply data."""
+    """A protocol's table. The order of `states` is their priority as suppliers."""
 
     name: Text
     description: Text
@@ -156,23 +156,23 @@ class Protocol(Strict):
     def _check_states(self) -> None:
         for name, state in self.states.items():
             if re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) is None:
-                raise ValueError(f"the state's name `{name}` must be letters, digits and _, a letter first")
+                raise ValueError(f"the state's name `{name}` must be a letter followed by letters, digits and _")
             if state.readable and state.counts_as is None:
-                raise ValueError(f"states.{name} is readable and must say as which of M, O, E, S it counts (counts_as)")
+                raise ValueError(f"states.{name} is readable, so it needs `counts_as`: M, O, E or S")
             if not state.readable and (state.writable or state.counts_as is not None):
-                raise ValueError(f"states.{name} is not readable, so it is neither writable nor counted")
+                raise ValueError(f"states.{name} is not readable, so it can have neither `writable` nor `counts_as`")
         absent = [name for name, state in self.states.items() if not state.readable]
         if len(absent) != 1:
             found = ", ".join(absent) or "none"
-            raise ValueError(f"exactly one state, the invalid one, must not be readable; here: {found}")
+            raise ValueError(f"exactly one state, the invalid one, must not be readable; found: {found}")
 
     def _check_row(self, row: str, cells: Mapping[str, Cell]) -> None:
         for state in self.states:
             if state not in cells:
-                raise ValueError(f'the cell {row}.{state} is missing; write what happens, or impossible = "why"')
+                raise ValueError(f'the cell {row}.{state} is missing; write its effect, or impossible = "why"')
         for state, cell in cells.items():
             if state not in self.states:
-                raise ValueError(f"[{row}] has a cell of the unknown state `{state}`")
+                raise ValueError(f"[{row}] has a cell for the unknown state `{state}`")
             for key in ("next", "alone", "shared", "gives"):
                 goal = getattr(cell, key, None)
                 if goal is not None and goal not in self.states:
@@ -182,8 +182,8 @@ class Protocol(Strict):
         if not cell.possible:
             return
         if state == self.invalid and cell.bus not in ("read", "rfo"):
-            why = "an upgrade carries no data" if cell.bus else "it asks nobody"
-            raise ValueError(f"{place}: a miss needs the block, and {why}: ask with read or rfo")
+            why = "an upgrade carries no data" if cell.bus else "the cell has no `bus`"
+            raise ValueError(f"{place}: a miss needs data, but {why}; write bus = read or rfo")
         if self.invalid in (cell.when_alone, cell.when_shared):
             raise ValueError(f"{place} ends in the invalid state, but the core has just accessed the block")
 
@@ -191,24 +191,24 @@ class Protocol(Strict):
         if cell.possible and state == self.invalid:
             raise ValueError(f'{place}: an absent block cannot be evicted; write impossible = "why"')
         if cell.possible and cell.next != self.invalid:
-            raise ValueError(f"{place}: an evicted block is gone; write next = {self.invalid!r}")
+            raise ValueError(f"{place}: an eviction must end in the invalid state; write next = {self.invalid!r}")
 
     def _check_remote(self, place: str, state: str, cell: RemoteCell, bus: Bus) -> None:
         if not cell.possible:
             return
         if state == self.invalid and (cell.after != state or cell.supply or cell.writeback):
-            raise ValueError(f"{place}: a cache without the block stays so and neither supplies nor writes back")
+            raise ValueError(f"{place}: a cache without the block cannot change state, supply or write back")
         if bus == "upgrade" and cell.supply:
-            raise ValueError(f"{place}: an upgrade carries no data, so nobody supplies")
+            raise ValueError(f"{place}: an upgrade carries no data, so no cache can supply")
         if cell.gives is None:
             return
         if cell.gives == self.invalid:
-            raise ValueError(f"{place}.gives is the invalid state; the requester has just got the block")
+            raise ValueError(f"{place}.gives is the invalid state, but the requester has just received the block")
         if cell.after != self.invalid and self.states[cell.gives].counts_as in ("M", "E"):
-            raise ValueError(f"{place} gives {cell.gives}, the state of an only copy, and keeps one in {cell.after}")
+            raise ValueError(f"{place} gives {cell.gives}, the state of an only copy, but keeps a copy in {cell.after}")
 
     def rows(self) -> Iterator[tuple[str, Mapping[str, Cell]]]:
-        """Every row by its name in the file (`own.load`)."""
+        """All rows with their names in the file (`own.load`)."""
         for event in ACCESSES:
             yield f"own.{event}", self.access_row(event)
         yield "own.evict", self.own.evict
@@ -225,29 +225,29 @@ class Protocol(Strict):
 
     @property
     def leaves_shared(self) -> bool:
-        """Whether memory remembers that copies may remain (hammer)."""
+        """Whether the directory keeps assuming sharers after some eviction (hammer)."""
         return any(cell.leaves_shared for cell in self.own.evict.values())
 
     @property
     def invalid(self) -> str:
-        """The state of a block that is not here."""
+        """The state of a block that is not in the cache."""
         return next(name for name, state in self.states.items() if not state.readable)
 
     @property
     def present(self) -> list[str]:
-        """The states of a block that is here, in the order in which they supply."""
+        """The states of a block that is in the cache, by their priority as suppliers."""
         return [name for name, state in self.states.items() if state.readable]
 
     @property
     def owners(self) -> list[str]:
-        """The states that answer for a block: their eviction writes it back, or they count as M or O."""
+        """The states of an owner: their eviction writes back, or they count as M or O."""
         return [
             name for name in self.present if self.own.evict[name].writeback or self.states[name].counts_as in ("M", "O")
         ]
 
     @property
     def writers(self) -> list[str]:
-        """The states in which a core stores without asking on the bus."""
+        """The states in which a core stores without a bus request."""
         return [
             name
             for name in self.present
@@ -256,10 +256,10 @@ class Protocol(Strict):
 
 
 def find_protocol(name: str) -> Path:
-    """The file of a protocol: a name in configs/protocols, or the path of a .toml file."""
+    """The file of a protocol. `name` is a name in configs/protocols or the path of a .toml file."""
     return find_or_file("protocol", paths.PROTOCOLS, name)
 
 
 def load_protocol(path: Path) -> Protocol:
-    """The table in a file; UserError names file, cell and what is wrong."""
+    """Reads a table. UserError names the file, the cell and the fault."""
     return load(path, Protocol)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A protocol's table in short words: the same for the terminal and for the pages in docs/reference/protocols."""
+"""A protocol's table as short texts, for the terminal and for the pages in docs/reference/protocols."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 from s80lab.protocol.table import BUS, AccessCell, Cell, EvictCell, Protocol, RemoteCell
 
 NOTHING = "·"
-TEMPLATE = Path(__file__).with_name("template.toml")  # what a new table begins as
+TEMPLATE = Path(__file__).with_name("template.toml")  # the start of a new table
 
 
 @dataclass(frozen=True)
 class StateTable:
-    """Rows are states, columns are events; `reasons` are the notes to which impossible cells (`—¹`) point."""
+    """Rows are states, columns are events. `reasons` are the notes that impossible cells (`—¹`) refer to."""
 
     columns: list[str]
     rows: list[tuple[str, list[str]]]
@@ -22,7 +22,7 @@ class StateTable:
 
 
 def state_table(protocol: Protocol) -> StateTable:
-    """Every cell of the table, events as columns."""
+    """All cells of the table, with events as columns."""
     reasons: list[str] = []
     columns = list(protocol.rows())
     rows = []
@@ -32,27 +32,27 @@ def state_table(protocol: Protocol) -> StateTable:
 
 
 def permissions(protocol: Protocol, state: str) -> str:
-    """What a core may do in a state without asking on the bus."""
+    """The accesses that a core may do in a state without a bus request."""
     if state == protocol.invalid:
         return NOTHING
     return "read, write" if state in protocol.writers else "read"
 
 
 def roles(protocol: Protocol, state: str) -> str:
-    """Who answers: `owner` (of stale memory, or by its class), `supplies` (data at a read or rfo)."""
+    """`owner` (eviction writes back, or counts as M or O) and `supplier` (supplies data for a read or rfo)."""
     words = ["owner"] if state in protocol.owners else []
-    words += ["supplies"] if any(protocol.remote_row(bus)[state].supply for bus in BUS) else []
+    words += ["supplier"] if any(protocol.remote_row(bus)[state].supply for bus in BUS) else []
     return ", ".join(words) or NOTHING
 
 
 def superscript(number: int) -> str:
-    """`12` raised."""
+    """The number in superscript digits."""
     return str(number).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def _heading(row: str) -> str:
     side, event = row.split(".")
-    return event if side == "own" else f"sees {event}"
+    return event if side == "own" else f"snoops {event}"
 
 
 def _cell(protocol: Protocol, cell: Cell, state: str, reasons: list[str]) -> str:
@@ -66,13 +66,13 @@ def _cell(protocol: Protocol, cell: Cell, state: str, reasons: list[str]) -> str
     words = [cell.next or ""]
     if isinstance(cell, RemoteCell):
         words += ["supplies"] if cell.supply else []
-        words += [f"gives {cell.gives}"] if cell.gives else []
+        words += [f"requester fills {cell.gives}"] if cell.gives else []
     words += ["writes back"] if cell.writeback else []
     if isinstance(cell, EvictCell):
-        words += ["leaves shared"] if cell.leaves_shared else []
+        words += ["sharers assumed"] if cell.leaves_shared else []
     return NOTHING if state == protocol.invalid and len(words) == 1 else ", ".join(words)
 
 
 def _access(cell: AccessCell) -> str:
     request = f"{cell.bus} → " if cell.bus else ""
-    return request + (cell.next or f"{cell.alone} alone, {cell.shared} shared")
+    return request + (cell.next or f"{cell.alone} (alone), {cell.shared} (shared)")

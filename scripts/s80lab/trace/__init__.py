@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Accesses in the order in which they are played: order files, texts, other simulators' formats, lessons step by step.
+"""Traces of memory accesses: totally ordered traces, text traces, formats of other simulators, step-by-step lessons.
 
-May import report and below (a lesson is a page). Formats are in trace/formats.
+May import report and the layers below, because a lesson is rendered as a page. The formats are in trace/formats.
 """

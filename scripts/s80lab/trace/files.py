@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files of traces: written whole or not at all, read through gzip or xz where they are compressed."""
+"""Trace files: written completely or not at all, and read with or without gzip or xz compression."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _GZIP, _XZ = b"\x1f\x8b", b"\xfd7zXZ\x00"
 
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
-    """The path to write to: renamed to `path` when the block ends well, removed when it does not."""
+    """A temporary path to write to. It is renamed to `path` if the block succeeds, and removed if the block fails."""
     partial = path.with_name(path.name + ".partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -29,19 +29,19 @@ def whole(path: Path) -> Iterator[Path]:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Writes a file, whole or not at all; gzip where its name ends in .gz (the same bytes every time)."""
+    """Writes a file completely or not at all, with gzip if its name ends in .gz (equal content gives equal bytes)."""
     with whole(path) as partial:
         partial.write_bytes(gzip.compress(content, 6, mtime=0) if path.suffix == ".gz" else content)
 
 
 def read(path: Path) -> bytes:
-    """A file's content, decompressed; UserError where it cannot be read or is truncated."""
+    """The decompressed content of a file. UserError if the file cannot be read or is truncated."""
     try:
         raw = path.read_bytes()
         if raw.startswith(_GZIP):
             return gzip.decompress(raw)
         return lzma.decompress(raw) if raw.startswith(_XZ) else raw
     except (EOFError, gzip.BadGzipFile, lzma.LZMAError) as error:
-        raise UserError(f"{path}: cannot be decompressed, perhaps it is truncated ({error})") from None
+        raise UserError(f"{path}: cannot be decompressed, perhaps because it is truncated ({error})") from None
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror})") from None

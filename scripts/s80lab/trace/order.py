@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Order files: the accesses of all processors in the order in which they are played, 16 bytes each.
+"""Totally ordered traces (`.order`): the accesses of all processors in one global order, 16 bytes each.
 
-The form in which accesses travel between the C++ side (`s80-order`), the exchange formats and gem5.
+The C++ programs (`s80-order`), the exchange formats and the comparison with gem5 exchange accesses in this form.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from s80lab.trace import files
 DTYPE = np.dtype(
     [("tick", "<u8"), ("line", "<u4"), ("processor", "u1"), ("op", "u1"), ("context", "u1"), ("zero", "u1")]
 )
-"""tick: picoseconds of the modelled clock; line: address / line size; op: Op;
-context: class x ENTRIES + entry (docs/reference/interfaces/snapshots.md); entry 0 is user code."""
+"""tick: simulated time in picoseconds; line: address / line size; op: Op;
+context: process class x ENTRIES + kernel entry cause (docs/reference/interfaces/snapshots.md); cause 0 is user code."""
 ENTRIES = 9
 
 LAST_LINE = 0xFFFF_FFFE
-"""The highest line that the model can name."""
+"""The highest line number that the model supports."""
 MAX_PROCESSORS = 32
 
 Order = npt.NDArray[Any]
-"""An array of DTYPE."""
+"""A numpy array of DTYPE, one record per access."""
 
 
 class Op(IntEnum):
-    """What an access is; a page walk is a load of the page-table walker."""
+    """The kind of an access. A page walk is a load by the page-table walker."""
 
     IFETCH = 0
     LOAD = 1
@@ -50,7 +50,7 @@ def make(
     tick: npt.ArrayLike = 0,
     context: npt.ArrayLike = 0,
 ) -> Order:
-    """An order of these columns."""
+    """Builds an order from columns."""
     order = np.zeros(len(np.atleast_1d(np.asarray(line))), DTYPE)
     order["processor"], order["op"], order["line"] = processor, op, line
     order["tick"], order["context"] = tick, context
@@ -58,16 +58,18 @@ def make(
 
 
 def write(path: Path, order: Order) -> None:
-    """Writes the file, whole or not at all."""
+    """Writes a totally ordered trace, completely or not at all."""
     files.write(path, np.ascontiguousarray(order.astype(DTYPE, copy=False)).tobytes())
 
 
 def read(path: Path) -> Order:
-    """Reads and checks an order file; UserError where it is truncated or no order file."""
+    """Reads and checks a totally ordered trace. UserError if the file is truncated or malformed."""
     try:
         size = path.stat().st_size
         if size % DTYPE.itemsize:
-            raise UserError(f"{path}: {size} bytes are no whole number of 16-byte records: truncated, or no order file")
+            raise UserError(
+                f"{path}: {size} bytes are not a multiple of 16-byte records: truncated, or not a .order file"
+            )
         order: Order = np.fromfile(path, DTYPE)
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror})") from None
@@ -76,15 +78,15 @@ def read(path: Path) -> Order:
 
 
 def check(order: Order, where: str, processors: int = MAX_PROCESSORS) -> None:
-    """UserError for the first record that names no op, a processor that is not there, or an impossible line."""
+    """UserError for the first record with an unknown operation, processor or line."""
     for bad, what in (
-        (order["op"] > max(Op), "names the unknown op {op}"),
-        (order["zero"] != 0, "does not end in a zero byte: no order file"),
+        (order["op"] > max(Op), "has the unknown operation {op}"),
+        (order["zero"] != 0, "does not end in a zero byte: not a .order file"),
         (
             order["processor"] >= processors,
-            f"is of processor {{processor}}, but there are {processors} (0 to {processors - 1})",
+            f"names processor {{processor}}, but there are {processors} processors (0 to {processors - 1})",
         ),
-        (order["line"] > LAST_LINE, "is of line {line:#x}, beyond what the model can address"),
+        (order["line"] > LAST_LINE, f"names line {{line:#x}}, beyond the limit of the model ({LAST_LINE:#x})"),
     ):
         if bad.any():
             at = int(np.argmax(bad))
@@ -93,5 +95,5 @@ def check(order: Order, where: str, processors: int = MAX_PROCESSORS) -> None:
 
 
 def processors(order: Order) -> int:
-    """As many processors as the order needs."""
+    """The number of processors that the order needs."""
     return int(order["processor"].max()) + 1 if len(order) else 1

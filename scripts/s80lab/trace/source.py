@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Any file of accesses as an order: recognised by its content or its name."""
+"""Reads trace files of all kinds. The kind of a file follows from its name or content."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DEFAULT_MACHINE = "s80"
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the command line asks for; a text trace or a capture fills in what it leaves open."""
+    """The options of the command line. A text trace or a capture supplies the machine and protocol if they are None."""
 
     machine: str | None = None
     protocol: str | None = None
@@ -41,7 +41,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Source:
-    """Accesses, and on what they are to be played."""
+    """Accesses, and the machine and protocol that play them."""
 
     order: Order
     setup: Setup
@@ -49,9 +49,9 @@ class Source:
 
 
 def kind_of(path: Path) -> str:
-    """capture, order, text, gem5, champsim or din; UserError where the file is none of them."""
+    """The kind of a file: capture, order, text, gem5, champsim or din. UserError for any other file."""
     if not path.is_file():
-        raise UserError(f"there is no file {path}")
+        raise UserError(f"{path}: the file does not exist")
     suffixes = [suffix for suffix in path.suffixes if suffix not in (".gz", ".xz")]
     known = {".s80c": "capture", ".order": "order", ".trace": "text"} | {
         form.suffix: form.name for form in FORMATS.values()
@@ -60,11 +60,13 @@ def kind_of(path: Path) -> str:
         return known[suffixes[-1]]
     if trace_files.read(path).startswith(MAGIC):
         return GEM5.name
-    raise UserError(f"{path}: its name ends in none of {', '.join(known)}; say what it is by renaming it")
+    raise UserError(
+        f"{path}: unknown kind of trace; rename the file so that its name ends in one of {', '.join(known)}"
+    )
 
 
 def load(path: Path, wanted: Wanted) -> Source:
-    """The accesses of a text trace, an order file or a full capture, and their setup."""
+    """The accesses of a text trace, a totally ordered trace or a full capture, with their machine and protocol."""
     kind = kind_of(path)
     if kind == "text":
         text = trace_text.read(path)
@@ -79,18 +81,21 @@ def load(path: Path, wanted: Wanted) -> Source:
     if kind == "capture":
         setup = _captured(tool.capture_info(path), wanted)
         return Source(tool.from_capture(path, setup, wanted.first, wanted.count), setup)
-    raise UserError(f"{path}: import it first (s80lab trace import {path} --format {kind} --out NAME.s80c)")
+    raise UserError(
+        f"{path}: a trace in format {kind} must be imported first: "
+        f"s80lab trace import {path} --format {kind} --out NAME.s80c"
+    )
 
 
 def _cut(order: Order, wanted: Wanted) -> Order:
     if wanted.first and wanted.first >= len(order):
-        raise UserError(f"--first {wanted.first}: there are {len(order)} accesses")
+        raise UserError(f"--first {wanted.first}: the trace has only {len(order)} accesses")
     end = None if wanted.count is None else wanted.first + wanted.count
     return order[wanted.first : end]
 
 
 def _captured(info: dict[str, Any], wanted: Wanted) -> Setup:
-    """The capture's own machine where none is named, with its line size and processors always."""
+    """The named machine or else the capture's machine, in both cases with the capture's line size and processors."""
     made = tomllib.loads(info["machine"])
     settings = [
         f"line_bytes={made['line_bytes']}",
@@ -102,7 +107,7 @@ def _captured(info: dict[str, Any], wanted: Wanted) -> Setup:
 
 
 def export(source: Source, form: str, out: Path, *, compress: bool = False) -> list[Path]:
-    """Writes the accesses in a format: a folder with one file a processor, or one file for text."""
+    """Writes the accesses in a format: one file for text and order, else a folder with one file per processor."""
     line_bytes = source.setup.machine.line_bytes
     if form == "text":
         trace_files.write(out, trace_text.text(source.order, line_bytes).encode())
@@ -114,9 +119,11 @@ def export(source: Source, form: str, out: Path, *, compress: bool = False) -> l
 
 
 def import_files(files: list[Path], form: str, line_bytes: int) -> Order:
-    """The accesses of files of a format, in one order."""
+    """The accesses of files in one format, merged into one order."""
     if form in ("text", "order"):
         if len(files) != 1:
-            raise UserError(f"a {form} trace is one file with all processors; {len(files)} were given")
+            raise UserError(
+                f"a trace in format {form} is one file with all processors, but {len(files)} files were given"
+            )
         return trace_text.read(files[0]).order(line_bytes) if form == "text" else trace_order.read(files[0])
     return exchange.load(files, FORMATS[form], line_bytes)

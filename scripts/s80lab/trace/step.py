@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Access by access: what each cache did and why, in words, out of what the model did and the protocol's table."""
+"""Explains a trace access by access: what each cache did, and which cell of the protocol's table says so."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from s80lab.trace.order import Op
 from s80lab.trace.source import Source
 from s80lab.trace.tool import steps
 
-_DOES = {"ifetch": "fetches", "load": "loads", "store": "stores to", "walk": "walks over"}
+_DOES = {"ifetch": "fetches", "load": "loads", "store": "stores to", "walk": "reads, in a page walk,"}
 _EVENT = {"ifetch": "fetch", "load": "load", "store": "store", "walk": "load"}
-_ASKS = {"read": "a read", "rfo": "a read for ownership", "upgrade": "an upgrade"}
+_ASKS = {"read": "read request", "rfo": "read for ownership", "upgrade": "upgrade request"}
 
 
 @dataclass(frozen=True)
 class Spot:
-    """A line in a core's caches."""
+    """A line in a core's caches: its state, and the caches that hold it (`L1D+L2`)."""
 
     state: str
     where: str
@@ -30,8 +30,8 @@ class Spot:
 
 @dataclass(frozen=True)
 class Step:
-    """One access. `caches`: the spot of each (core, line) that holds anything, after it; `was`: the states before of
-    those that it changed."""
+    """One access. `caches`: the spot of each (core, line) that is cached after the access; `was`: the earlier states of
+    the spots that the access changed."""
 
     number: int
     core: int
@@ -49,7 +49,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Lesson:
-    """A trace with what happened at each access."""
+    """A trace with an explanation of each access."""
 
     title: str
     machine: str
@@ -64,13 +64,13 @@ class Lesson:
 
 
 def letters(lines: list[int]) -> dict[int, str]:
-    """A, B, C, G, H ... for the lines in the order of their first access, none of them the name of a state."""
+    """Letters A, B, C, G, H ... for the lines in the order of their first access. No letter is the name of a state."""
     alphabet = "".join(letter for letter in string.ascii_uppercase if letter not in "MOESIFD")
     return {line: alphabet[i % 19] + (str(i // 19) if i >= 19 else "") for i, line in enumerate(dict.fromkeys(lines))}
 
 
 def lesson(source: Source, name: str) -> Lesson:
-    """Plays the accesses and explains each."""
+    """Plays the accesses of a trace through the model and explains each."""
     table = read_toml(source.setup.protocol)
     teller = _Teller(table, source.setup.machine.l2.inclusion == "exclusive")
     told = steps(source.order, source.setup)
@@ -117,7 +117,7 @@ def lesson(source: Source, name: str) -> Lesson:
 
 
 class _Teller:
-    """Words for one protocol."""
+    """Explanations in terms of one protocol's table."""
 
     def __init__(self, table: dict[str, Any], exclusive: bool) -> None:
         self._table = table
@@ -125,85 +125,81 @@ class _Teller:
         self.invalid = next(name for name, entry in table["states"].items() if not entry.get("readable"))
 
     def changes(self, step: dict[str, Any]) -> dict[tuple[int, int], Spot]:
-        """The spots that are other than before, or were found by the access."""
+        """The spots that the access changed, and the spot of the accessed line."""
         changed = {(c["core"], c["line"]): Spot(**c["after"]) for c in step["moved"]}
         changed |= {(c["core"], c["line"]): Spot(**c["after"]) for c in step["remote"] if c["after"] != c["before"]}
         changed[step["core"], step["line"]] = Spot(**step["after"])
         return changed
 
     def reasons(self, step: dict[str, Any], names: dict[int, str]) -> list[str]:
-        """Sentences in the order in which things happen."""
+        """Sentences in order: evictions, the core's own access or request, snoops, the fill."""
         room = [self._room(change, step, names) for change in step["moved"]]
         remote = [self._remote(change, step) for change in step["remote"]]
-        return [*room, *self._own(step), *(text for text in remote if text)]
+        return [*room, self._own(step), *(text for text in remote if text), *self._fill(step)]
 
-    def _own(self, step: dict[str, Any]) -> list[str]:
+    def _own(self, step: dict[str, Any]) -> str:
         event, state, after = _EVENT[step["op"]], step["before"]["state"], step["after"]["state"]
-        cell = self._table["own"][event][state]
         named = f"own.{event}.{state}"
         if step["bus"] == "none":
             found = self._found(step)
             if after != state:
-                return [f"{found} in {state}: {state} to {after} without a word on the bus ({named})"]
-            return [f"{found} in {state}, which allows it ({named})"]
-        ask = _ASKS[step["bus"]]
+                return f"{found} in {state}: silent {state}-to-{after} upgrade, no bus request ({named})"
+            return f"{found} in {state}: no bus request ({named})"
+        request = _ASKS[step["bus"]]
         if not step["missed"]:
-            return [
-                f"{self._found(step)} in {state}, which may not be stored to: {ask} goes out, then {after} ({named})"
-            ]
-        return [f"not in its caches: {ask} goes out ({named})", self._fill(step, cell)]
+            return f"{self._found(step)} in {state}, without write permission: {request}, {state} → {after} ({named})"
+        return f"miss in L1 and L2: {request} ({named})"
 
     def _found(self, step: dict[str, Any]) -> str:
         first = "L1I" if step["op"] == "ifetch" else "L1D"
         where = step["before"]["where"].split("+")
-        return f"{first} hit" if first in where else f"{'L2 hit' if 'L2' in where else where[0] + ' has it'}"
+        if first in where:
+            return f"{first} hit"
+        return "L2 hit" if "L2" in where else f"{first} miss, hit in the core's {where[0]}"
 
-    def _fill(self, step: dict[str, Any], cell: dict[str, Any]) -> str:
-        after = step["after"]["state"]
+    def _fill(self, step: dict[str, Any]) -> list[str]:
+        """The state in which a missed block is filled, and why this state."""
+        if not step["missed"]:
+            return []
+        cell, after = self._table["own"][_EVENT[step["op"]]][step["before"]["state"]], step["after"]["state"]
         supplier = next((c for c in step["remote"] if c["core"] == step["supplier"]), None)
-        if supplier is not None:
-            held = supplier["before"]["state"]
-            said = self._table["remote"][step["bus"]][held]
-            source = f"core {step['supplier']} supplies it from {held} (remote.{step['bus']}.{held})"
-            if "gives" in said:
-                return f"{source} and gives it away whole: fills {after}"
-        else:
-            source = "memory supplies it"
-        keepers = [c for c in step["remote"] if c["after"]["where"]]
+        fill = f"fill in {after}, data from " + ("memory" if supplier is None else f"core {supplier['core']}")
+        if supplier is not None and "gives" in self._table["remote"][step["bus"]][supplier["before"]["state"]]:
+            return [f"{fill}: the supplier hands the block over"]
         if "next" in cell:
-            return f"{source}: fills {after}"
-        if keepers:
-            return f"{source}; another cache keeps a copy: fills {after}"
+            return [fill]
+        if any(c["after"]["where"] for c in step["remote"]):
+            return [f"{fill}: another cache keeps a copy"]
         if after == cell.get("alone"):
-            return f"{source}; nobody else has it: fills {after}"
-        return f"{source}, which takes it that copies remain since an owner was evicted: fills {after}"
+            return [f"{fill}: no other cache keeps a copy"]
+        return [f"{fill}: no cache keeps a copy, but the directory assumes sharers after the eviction of an owner"]
 
     def _remote(self, change: dict[str, Any], step: dict[str, Any]) -> str:
         before, after = change["before"]["state"], change["after"]["state"]
-        cell = f"remote.{step['bus']}.{before}"
-        if step["bus"] == "none" or before == after:
+        supplies = change["core"] == step["supplier"]
+        if step["bus"] == "none" or (before == after and not supplies):
             return ""
-        core = f"core {change['core']}"
-        if not change["after"]["where"]:
-            return f"{core} loses its copy: {before} to {after} ({cell})"
-        written = ", memory is written too" if self._table["remote"][step["bus"]][before].get("writeback") else ""
-        return f"{core}: {before} to {after}{written} ({cell})"
+        effects = ["supplies the block"] if supplies else []
+        effects += ["updates memory"] if self._table["remote"][step["bus"]][before].get("writeback") else []
+        effects += [f"stays in {after}" if before == after else f"{before} → {after}"]
+        snoop = f"core {change['core']} snoops the {_ASKS[step['bus']]}"
+        return f"{snoop}: {', '.join(effects)} (remote.{step['bus']}.{before})"
 
     def _room(self, change: dict[str, Any], step: dict[str, Any], names: dict[int, str]) -> str:
         name = names.get(change["line"]) or f"line {change['line']:#x}"
         state, before, after = change["before"]["state"], change["before"]["where"], change["after"]["where"]
         if not after:
-            written = "written back" if self._table["own"]["evict"][state].get("writeback") else "no data go to memory"
-            return f"makes room: {name} leaves the L2 in {state}, {written} (own.evict.{state})"
+            written = "with" if self._table["own"]["evict"][state].get("writeback") else "without"
+            return f"L2 eviction: {name} in {state}, {written} writeback to memory (own.evict.{state})"
         if self._exclusive and "L2" in after and "L2" not in before:
-            return f"makes room: {name} moves from the {before} to the L2"
+            return f"{before} eviction: {name} moves to the L2"
         if len(after) < len(before):
-            return f"makes room: {name} leaves the L1 and stays in the L2"
+            return f"L1 eviction: {name} stays in the L2"
         return f"{name} moves from {before} to {after}"
 
 
 def record(lesson: Lesson) -> dict[str, Any]:
-    """For JSON: each access with what every cache holds of any line after it."""
+    """The explained trace as plain values for JSON: each access with the contents of all caches after the access."""
     plain = asdict(lesson) | {
         "states": {
             name: {"counts_as": classed, "description": text} for name, (classed, text) in lesson.states.items()
@@ -217,12 +213,12 @@ def record(lesson: Lesson) -> dict[str, Any]:
 
 
 def show(lesson: Lesson, console: Console) -> None:
-    """A table: for each access the state of its line in every core, the requester's marked, and why."""
+    """Prints a table: for each access the state of its line in each core (requester in bold), and the explanation."""
     table = Table(
-        "",
+        "step",
         "access",
         *(f"core {core}" for core in lesson.cores),
-        "what happened",
+        "explanation (cell of the table)",
         title=f"{lesson.title}\n{lesson.machine}, {lesson.protocol}: {lesson.about_protocol}",
         show_lines=True,
     )
@@ -232,7 +228,7 @@ def show(lesson: Lesson, console: Console) -> None:
         table.add_row(str(step.number), step.access + comment, *spots, "\n".join(step.reasons))
     console.print(table)
     for line, letter in lesson.lines.items():
-        console.print(f"{letter}: the line at {line * lesson.line_bytes:#x}")
+        console.print(f"{letter}: the line at address {line * lesson.line_bytes:#x}")
 
 
 def _spot(lesson: Lesson, step: Step, core: int) -> str:

@@ -15,9 +15,9 @@ INDENT = 4
 
 def show_list(lesson: Lesson, console: Console) -> None:
     """Print every access of `lesson`. No line is longer than the console is wide, and nothing is cut off."""
-    console.print(Text(lesson.title, style="bold"))
+    console.print(Text(textwrap.fill(lesson.title, console.width), style="bold"))
     lines = ", ".join(f"{letter} = line {line * lesson.line_bytes:#x}" for line, letter in lesson.lines.items())
-    console.print(Text(f"Machine {lesson.machine}, protocol {lesson.protocol}. {lines}"))
+    console.print(textwrap.fill(f"Machine {lesson.machine}, protocol {lesson.protocol}. {lines}", console.width))
     wide = max((len(step.access) for step in lesson.steps), default=0)
     for step in lesson.steps:
         console.print(Text(summary(lesson, step, wide), style="bold"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A lesson as a page for teaching: one file, no script needed, the state of every cache after each access."""
+"""Renders an explained trace as one HTML file without scripts: the state of each cache after each access."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from s80lab.trace.step import Lesson
 
 
 def page(lesson: Lesson) -> str:
-    """The whole page as text."""
+    """The page as HTML text."""
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         undefined=StrictUndefined,

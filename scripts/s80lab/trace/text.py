@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Text traces (`.trace`), written by hand: one access a line, `CORE ifetch|load|store ADDRESS  # comment`.
+"""Text traces (`.trace`), written by hand: one access per line, `CORE ifetch|load|store ADDRESS  # comment`.
 
-Comments before the first access may say on what to play it: `# machine: NAME`, `# protocol: NAME`, `# set: KEY=VALUE`.
+Comments before the first access may select what plays the trace: `# machine: NAME`, `# protocol: NAME`,
+`# set: KEY=VALUE`.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from s80lab.trace.order import LAST_LINE, MAX_PROCESSORS, NAMES, Op, Order, make
 _OPS = {"ifetch": Op.IFETCH, "load": Op.LOAD, "store": Op.STORE}
 _DIRECTIVE = re.compile(r"(machine|protocol|set):\s*(.+)")
 
-EXPORT_LOSES = "ticks, context, walks (they become loads)"
-IMPORT_LOSES = "places within lines, comments"
+EXPORT_LOSES = "ticks, context, page walks (they become loads)"
+IMPORT_LOSES = "offsets within lines, comments"
 
 
 @dataclass(frozen=True)
 class TextTrace:
-    """The lines of a text trace: what each core did where, and what its author says."""
+    """A parsed text trace: the accesses, their comments and the settings in its header."""
 
     where: str
     title: str = ""
@@ -37,24 +38,24 @@ class TextTrace:
     comments: list[str] = field(default_factory=list)
 
     def order(self, line_bytes: int) -> Order:
-        """The accesses as lines, in the order of the file; each is of the one line at its address."""
+        """The accesses as cache lines, in the order of the file. Each access touches only the line at its address."""
         for at, address in enumerate(self.addresses):
             if address // line_bytes > LAST_LINE:
                 limit = (LAST_LINE + 1) * line_bytes
                 raise UserError(
-                    f"{self.where}: access {at} has the address {address:#x}, beyond {limit:#x}, what the model can "
-                    f"address with lines of {line_bytes} bytes"
+                    f"{self.where}: access {at} has the address {address:#x}, beyond {limit:#x}, the limit of the "
+                    f"model with lines of {line_bytes} bytes"
                 )
         return make(self.processors, self.ops, [address // line_bytes for address in self.addresses])
 
 
 def read(path: Path) -> TextTrace:
-    """Reads a text trace; UserError names the line that is wrong."""
+    """Reads a text trace. UserError names the faulty line."""
     return parse(files.read(path).decode("utf-8", "replace"), str(path))
 
 
 def parse(text: str, where: str) -> TextTrace:
-    """A text trace out of its text."""
+    """Parses a text trace. `where` names the trace in messages."""
     title, known, settings = "", dict[str, str](), list[str]()
     trace = TextTrace(where)
     for number, line in enumerate(text.splitlines(), 1):
@@ -89,23 +90,25 @@ def parse(text: str, where: str) -> TextTrace:
 def _access(text: str, where: str) -> tuple[int, Op, int]:
     words = text.split()
     if len(words) != 3:
-        raise UserError(f"{where}: `{text}` is not CORE ifetch|load|store ADDRESS")
+        raise UserError(f"{where}: `{text}` is not of the form CORE ifetch|load|store ADDRESS")
     core, op, address = words
     if not core.isdigit() or int(core) >= MAX_PROCESSORS:
-        raise UserError(f"{where}: the core `{core}` is no number from 0 to {MAX_PROCESSORS - 1}")
+        raise UserError(f"{where}: the core `{core}` is not a number from 0 to {MAX_PROCESSORS - 1}")
     if op not in _OPS:
-        raise UserError(f"{where}: `{op}` is none of ifetch, load, store")
+        raise UserError(f"{where}: `{op}` is not an operation; allowed: ifetch, load, store")
     try:
         value = int(address, 0)
     except ValueError:
         value = -1
     if value < 0:
-        raise UserError(f"{where}: the address `{address}` is neither hexadecimal (0x...) nor decimal bytes")
+        raise UserError(
+            f"{where}: the address `{address}` is not a number; write bytes, hexadecimal (0x...) or decimal"
+        )
     return int(core), _OPS[op], value
 
 
 def text(order: Order, line_bytes: int) -> str:
-    """An order as a text trace, the address of each line; a walk is written as a load."""
+    """The accesses as a text trace with the address of each line. A page walk is written as a load."""
     rows: Sequence[tuple[int, int, int]] = order[["processor", "op", "line"]].tolist()
     word = NAMES | {Op.WALK: NAMES[Op.LOAD]}
     return "".join(f"{core} {word[Op(op)]} {line * line_bytes:#x}\n" for core, op, line in rows)

@@ -28,14 +28,14 @@ ORDER = paths.BIN / "s80-order"
 
 @dataclass(frozen=True)
 class Setup:
-    """On what accesses are played: a machine, organised as the protocol wants it, and the protocol's table."""
+    """The machine and protocol that play accesses. The machine has the L2 organisation that the protocol asks for."""
 
     machine: Machine
     protocol: Path
 
     @classmethod
     def load(cls, machine: str, protocol: str | None, settings: list[str]) -> Setup:
-        """By name or file, KEY=VALUE settings over the machine, which names the protocol where none is given."""
+        """Loads both by name or file and applies KEY=VALUE settings. Without `protocol`, the machine names it."""
         overrides = parse_settings(settings)
         named = protocol or load_machine(machine, overrides).protocol
         table = find_or_file("protocol", paths.PROTOCOLS, named)
@@ -54,7 +54,7 @@ def call(program: Path, command: str, **arguments: Path | str | int) -> str:
 
 @contextmanager
 def files(order: Order | None, machine: Machine) -> Iterator[tuple[Path, Path]]:
-    """An order file and a resolved machine file that live as long as the block."""
+    """Temporary files with the order and the resolved machine, which exist until the block ends."""
     with scratch() as folder:
         order_file, machine_file = folder / "order", folder / "machine.toml"
         if order is not None:
@@ -65,14 +65,14 @@ def files(order: Order | None, machine: Machine) -> Iterator[tuple[Path, Path]]:
 
 
 def steps(order: Order, setup: Setup) -> list[dict[str, Any]]:
-    """What each access did: one object an access, as src/replay/order_step.cpp writes it."""
+    """The effect of each access: one object per access, as src/replay/order_step.cpp writes it."""
     with files(order, setup.machine) as (order_file, machine_file):
         out = call(STEP, "step", order=order_file, machine=machine_file, protocol=setup.protocol)
     return [json.loads(line) for line in out.splitlines()]
 
 
 def counts(order: Order, setup: Setup) -> dict[str, int]:
-    """Counts by state, as src/replay/order_count.h names them."""
+    """Counts by state, with the names in src/replay/order_count.h."""
     with files(order, setup.machine) as (order_file, machine_file):
         counted: dict[str, int] = json.loads(
             call(STEP, "count", order=order_file, machine=machine_file, protocol=setup.protocol)
@@ -81,7 +81,7 @@ def counts(order: Order, setup: Setup) -> dict[str, int]:
 
 
 def from_capture(capture: Path, setup: Setup, first: int = 0, count: int | None = None) -> Order:
-    """Accesses of a full capture, in the order in which the setup plays them from cold caches."""
+    """Accesses of a full capture, in the order in which the model plays them from cold caches with this setup."""
     with files(None, setup.machine) as (order_file, machine_file):
         limit: dict[str, int] = {} if count is None else {"count": count}
         call(
@@ -98,7 +98,7 @@ def from_capture(capture: Path, setup: Setup, first: int = 0, count: int | None 
 
 
 def to_capture(order: Order, machine: Machine, capture: Path, *, lines: int, protocol: str, origin: str) -> None:
-    """A full capture of the order, for `lines` lines of memory."""
+    """Writes the accesses as a full capture with `lines` lines of memory."""
     with files(order, machine) as (order_file, machine_file):
         capture.parent.mkdir(parents=True, exist_ok=True)
         call(
@@ -114,6 +114,6 @@ def to_capture(order: Order, machine: Machine, capture: Path, *, lines: int, pro
 
 
 def capture_info(capture: Path) -> dict[str, Any]:
-    """What a capture's header and end record say."""
+    """The contents of a capture's header and end record."""
     info: dict[str, Any] = json.loads(call(ORDER, "info", capture=capture))
     return info

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files of other simulators, one module a format; `exchange` says what a format is."""
+"""Trace formats of other simulators, one module per format. Module `exchange` defines what a format provides."""

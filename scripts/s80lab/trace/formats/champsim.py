@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""ChampSim's traces: one 64-byte record an instruction, without time and without the other processors."""
+"""ChampSim traces: one 64-byte record per instruction of one processor, without times."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ OFFSET = 4
 
 
 def encode(order: Order, line_bytes: int) -> bytes:
-    """One record an access: a fetch is an instruction without memory operands in its line, a load or a store one in the
-    line fetched last (at 0 before any)."""
+    """One record per access. A fetch becomes an instruction without memory operands. A load or a store becomes an
+    instruction in the line fetched last (at address 0 before the first fetch)."""
     records = np.zeros(len(order), RECORD)
     address = order["line"].astype(np.uint64) * np.uint64(line_bytes) + np.uint64(OFFSET)
     fetch = order["op"] == Op.IFETCH
@@ -41,15 +41,15 @@ def encode(order: Order, line_bytes: int) -> bytes:
 
 
 def decode(content: bytes, line_bytes: int, where: str) -> Order:
-    """A fetch where the instruction's line differs from the last one's, then its loads, then its stores."""
+    """For each record: a fetch if the instruction is in another line than the previous one, its loads, its stores."""
     if len(content) % RECORD.itemsize:
         raise UserError(
-            f"{where}: {len(content)} bytes are no whole number of 64-byte records: truncated, or no trace of ChampSim"
+            f"{where}: {len(content)} bytes are not a multiple of 64-byte records: truncated, or not a ChampSim trace"
         )
     records = np.frombuffer(content, RECORD)
     flags = (records["is_branch"] > 1) | (records["branch_taken"] > 1)
     if flags.any():
-        raise UserError(f"{where}: record {int(np.argmax(flags))} has a branch flag above 1: no trace of ChampSim")
+        raise UserError(f"{where}: record {int(np.argmax(flags))} has a branch flag above 1: not a ChampSim trace")
     ip = records["ip"]
     place = ip // np.uint64(line_bytes)
     fetch = np.empty(len(records), np.bool_)
@@ -70,6 +70,6 @@ CHAMPSIM = Format(
     encode=encode,
     decode=decode,
     timed=False,
-    export_loses="ticks, the order between processors, context, walks (loads), a second fetch of a line in a row",
-    import_loses="registers, branches, places within lines; several files are merged instruction by instruction",
+    export_loses="ticks, the order between processors, context, page walks (become loads), repeated fetches of a line",
+    import_loses="registers, branches, offsets within lines; several files are merged instruction by instruction",
 )

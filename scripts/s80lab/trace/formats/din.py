@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Dinero's `din` traces: a line an access, `label address`: 0 read, 1 write, 2 instruction fetch; hexadecimal."""
+"""Dinero `din` traces: one line per access, `label address` (hexadecimal): 0 read, 1 write, 2 instruction fetch."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _OF_OP = {Op.IFETCH: 2, Op.LOAD: 0, Op.STORE: 1, Op.WALK: 0}
 
 
 def encode(order: Order, line_bytes: int) -> bytes:
-    """One line an access, the address of its line."""
+    """One text line per access, with the address of the cache line."""
     labels = [_OF_OP[Op(op)] for op in order["op"].tolist()]
     return "".join(
         f"{label} {line * line_bytes:x}\n" for label, line in zip(labels, order["line"].tolist(), strict=True)
@@ -22,23 +22,25 @@ def encode(order: Order, line_bytes: int) -> bytes:
 
 
 def decode(content: bytes, line_bytes: int, where: str) -> Order:
-    """Labels beyond 2 (escapes, flushes) are refused; what stands behind the address is passed over, as Dinero does."""
+    """Refuses labels above 2 (escapes, flushes). Ignores text after the address, as Dinero does."""
     ops: list[int] = []
     addresses: list[int] = []
     if content and not content.endswith(b"\n"):
-        raise UserError(f"{where}: the last line does not end: truncated")
+        raise UserError(f"{where}: the last line has no end of line: truncated")
     for number, text in enumerate(content.decode("ascii", "replace").splitlines(), 1):
         words = text.split()
         if not words:
             continue
         if words[0] not in _LABELS:
-            raise UserError(f"{where}, line {number}: the label `{words[0]}` is none of 0 (read), 1 (write), 2 (fetch)")
+            raise UserError(
+                f"{where}, line {number}: unknown label `{words[0]}`; allowed: 0 (read), 1 (write), 2 (fetch)"
+            )
         try:
             addresses.append(int(words[1], 16))
         except (IndexError, ValueError):
-            raise UserError(f"{where}, line {number}: a hexadecimal address must follow the label") from None
+            raise UserError(f"{where}, line {number}: the label has no hexadecimal address after it") from None
         if not 0 <= addresses[-1] < 1 << 64:
-            raise UserError(f"{where}, line {number}: the address {words[1]} is no 64-bit number")
+            raise UserError(f"{where}, line {number}: the address {words[1]} is not a 64-bit number")
         ops.append(_LABELS[words[0]])
     address = np.array(addresses, np.uint64)
     line, owner = lines_of(address, np.ones(len(address), np.uint64), line_bytes, where)
@@ -51,6 +53,6 @@ DIN = Format(
     encode=encode,
     decode=decode,
     timed=False,
-    export_loses="ticks, the order between processors, context, walks (they become reads)",
-    import_loses="places within lines; several files are merged access by access in turn",
+    export_loses="ticks, the order between processors, context, page walks (they become reads)",
+    import_loses="offsets within lines; several files are merged in turn, one access of each",
 )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Exchange of accesses with other simulators: what a format is, and the files of all processors together.
+"""Exchange of accesses with other simulators: the definition of a format, and export and import of several files.
 
-The formats themselves are gem5, champsim and din beside this; text traces are trace.text.
-docs/reference/trace-formats.md says what each of them loses.
+The modules gem5, champsim and din in this package are the formats; trace.text has text traces.
+docs/reference/trace-formats.md lists what each format loses.
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ _NUMBERED = re.compile(r"cpu(\d+)")
 
 @dataclass(frozen=True)
 class Format:
-    """A format with one file a processor.
+    """A format with one file per processor.
 
-    encode: the accesses of one processor as a file's bytes.  decode: the accesses in a file (processor 0).
-    timed: files carry ticks, by which several are merged; files without are merged access by access in turn.
+    encode: converts the accesses of a processor to a file's bytes. decode: converts a file to accesses (processor 0).
+    timed: the files have ticks, and several files are merged by tick; without ticks they are merged in turn, one access
+    of each.
     """
 
     name: str
@@ -43,9 +44,9 @@ class Format:
 def lines_of(
     address: npt.NDArray[np.uint64], size: npt.NDArray[np.uint64], line_bytes: int, where: str
 ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.intp]]:
-    """The lines that accesses touch, and which access each belongs to: one that crosses lines touches several."""
+    """The lines that accesses touch, with the number of the access. An access may touch several lines."""
     if (size == 0).any():
-        raise UserError(f"{where}: access {int(np.argmax(size == 0))} is of no bytes")
+        raise UserError(f"{where}: access {int(np.argmax(size == 0))} has a size of 0 bytes")
     first = address // np.uint64(line_bytes)
     last = (address + size - np.uint64(1)) // np.uint64(line_bytes)
     beyond = (last > trace_order.LAST_LINE) | (last < first)
@@ -53,8 +54,8 @@ def lines_of(
         at = int(np.argmax(beyond))
         limit = (trace_order.LAST_LINE + 1) * line_bytes
         raise UserError(
-            f"{where}: access {at} has the address {int(address[at]):#x}, beyond {limit:#x}, what the model can "
-            f"address with lines of {line_bytes} bytes"
+            f"{where}: access {at} has the address {int(address[at]):#x}, beyond {limit:#x}, the limit of the "
+            f"model with lines of {line_bytes} bytes"
         )
     count = (last - first + np.uint64(1)).astype(np.intp)
     owner = np.repeat(np.arange(len(address)), count)
@@ -63,7 +64,7 @@ def lines_of(
 
 
 def export(order: Order, form: Format, folder: Path, line_bytes: int, *, compress: bool = False) -> list[Path]:
-    """Writes FOLDER/cpuNN.SUFFIX for each processor that made accesses."""
+    """Writes FOLDER/cpuNN.SUFFIX for each processor with accesses."""
     files = []
     for processor in np.unique(order["processor"]):
         path = folder / f"cpu{int(processor):02}{form.suffix}{'.gz' if compress else ''}"
@@ -73,7 +74,7 @@ def export(order: Order, form: Format, folder: Path, line_bytes: int, *, compres
 
 
 def load(files: Sequence[Path], form: Format, line_bytes: int) -> Order:
-    """The accesses of several files, one a processor, in one order."""
+    """Reads several files, one per processor, and merges their accesses into one order."""
     parts = []
     for path, processor in zip(files, processors_of(files), strict=True):
         part = form.decode(trace_files.read(path), line_bytes, str(path))
@@ -83,20 +84,24 @@ def load(files: Sequence[Path], form: Format, line_bytes: int) -> Order:
 
 
 def processors_of(files: Sequence[Path]) -> list[int]:
-    """The processor of each file: its number where all are named cpuNN, else its place in the list."""
+    """The processor of each file: NN if all files are named cpuNN, else the position in the list."""
     numbers = [_NUMBERED.match(path.name) for path in files]
     found = [int(number[1]) for number in numbers if number]
     if len(found) != len(files):
         found = list(range(len(files)))
     if len(set(found)) != len(found):
-        raise UserError(f"two files are of processor {max(found, key=found.count)}")
+        raise UserError(
+            f"two files belong to processor {max(found, key=found.count)}; rename one of them to another cpuNN"
+        )
     if max(found) >= trace_order.MAX_PROCESSORS:
-        raise UserError(f"processor {max(found)} is out of range: at most {trace_order.MAX_PROCESSORS} are supported")
+        raise UserError(
+            f"processor {max(found)} is out of range: s80lab supports {trace_order.MAX_PROCESSORS} processors at most"
+        )
     return found
 
 
 def merge(parts: Sequence[Order], *, timed: bool) -> Order:
-    """One order of several processors': by tick, or by turns; equals go by the order of `parts`."""
+    """Merges the accesses of several processors by tick or in turn. The order of `parts` decides among equals."""
     together: Order = np.concatenate(parts)
     if timed:
         # A processor's own accesses stay in order even where its ticks go back.

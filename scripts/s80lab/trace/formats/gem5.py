@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""gem5's packet traces: protocol-buffer messages (its src/proto/packet.proto), each after its length.
+"""gem5 packet traces: protocol-buffer messages (gem5's src/proto/packet.proto), each preceded by its length.
 
-Written and read without a protocol-buffer library: the messages have five numbers.
+This module needs no protocol-buffer library, because the messages have only five numbers.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ INST_FETCH, PRIVILEGED, PAGE_WALK = 0x100, 0x8000, 0x1000_0000
 """Request::INST_FETCH, PRIVILEGED and PT_WALK."""
 ACCESS_BYTES = 4
 UNKNOWN_ENTRY = ENTRIES - 1
-"""Of the kernel: packets say no more than that they are privileged."""
+"""Kernel entry cause of a privileged packet: packets do not contain the cause."""
 
 _TICK, _CMD, _ADDR, _SIZE, _FLAGS = 1, 2, 3, 4, 5
 _Bytes = npt.NDArray[np.uint8]
 
 
 def encode(order: Order, line_bytes: int) -> bytes:
-    """One processor's packets: 4 bytes from the beginning of each line, at the accesses' ticks."""
+    """One processor's packets: 4 bytes at the beginning of each line, with the ticks of the accesses."""
     header = _field(1, b"s80lab") + _varint(3 << 3) + _varint(TICK_FREQUENCY)
     flags = np.select([order["op"] == Op.IFETCH, order["op"] == Op.WALK], [INST_FETCH, PAGE_WALK], 0) | np.where(
         order["context"] % ENTRIES > 0, PRIVILEGED, 0
@@ -46,16 +46,18 @@ def encode(order: Order, line_bytes: int) -> bytes:
 
 
 def decode(content: bytes, line_bytes: int, where: str) -> Order:
-    """The accesses of a packet trace; other commands than reads and writes are refused."""
+    """The accesses of a packet trace. Refuses commands other than reads and writes."""
     if not content.startswith(MAGIC):
-        raise UserError(f"{where}: does not begin with `gem5`: no packet trace of gem5")
+        raise UserError(f"{where}: does not begin with `gem5`: not a gem5 packet trace")
     messages = _messages(content, where)
     try:
         header = _numbers(next(messages), where)
     except StopIteration:
-        raise UserError(f"{where}: ends before its header: truncated") from None
+        raise UserError(f"{where}: the file ends before its header: truncated") from None
     if header.get(3) != TICK_FREQUENCY:
-        raise UserError(f"{where}: has {header.get(3)} ticks a second, gem5 and s80lab use {TICK_FREQUENCY}")
+        raise UserError(
+            f"{where}: the header has {header.get(3)} ticks per second, but gem5 and s80lab use {TICK_FREQUENCY}"
+        )
     rows: list[tuple[int, int, int, int, int]] = []
     for number, message in enumerate(messages):
         packet = _numbers(message, where)
@@ -63,7 +65,7 @@ def decode(content: bytes, line_bytes: int, where: str) -> Order:
             raise UserError(f"{where}: packet {number} lacks tick, cmd, addr or size")
         if packet[_CMD] not in (READ, WRITE):
             raise UserError(
-                f"{where}: packet {number} has the command {packet[_CMD]}; ReadReq (1) and WriteReq (4) are read"
+                f"{where}: packet {number} has the command {packet[_CMD]}; allowed: ReadReq (1) and WriteReq (4)"
             )
         rows.append((packet[_TICK], packet[_CMD], packet[_ADDR], packet[_SIZE], packet.get(_FLAGS, 0)))
     table = np.array(rows, np.uint64).reshape(-1, 5)
@@ -157,6 +159,6 @@ GEM5 = Format(
     encode=encode,
     decode=decode,
     timed=True,
-    export_loses="instructions between accesses, whose work they are (user or kernel is kept), interrupts, idle gaps",
-    import_loses="places within lines, instructions (each access counts as one), packet and program-counter fields",
+    export_loses="instructions between accesses, class and entry cause (user or kernel is kept), interrupts, idle gaps",
+    import_loses="offsets within lines, instructions (each access counts as one), packet ids, program counters",
 )

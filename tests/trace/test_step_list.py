@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A stepped trace as a list: what a line says, and that no line is wider than the terminal."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from s80lab.base import paths
+from s80lab.trace import source, step
+from s80lab.trace.step_list import show_list
+
+
+def listed(trace: Path, width: int) -> list[str]:
+    played = step.lesson(source.load(trace, source.Wanted()), trace.stem)
+    console = Console(width=width, file=io.StringIO(), record=True, highlight=False)
+    show_list(played, console)
+    return console.export_text().splitlines()
+
+
+def test_step_list_says_state_changes_supplier_and_stall(tmp_path: Path) -> None:
+    trace = tmp_path / "two.trace"
+    trace.write_text("# Two cores\n# machine: classroom\n# protocol: moesi\n0 store 0x100  # mine\n1 load 0x100\n")
+    lines = listed(trace, 80)
+    assert lines[:2] == ["Two cores", "Machine classroom, protocol moesi. A = line 0x100"]
+    assert lines[2] == " 1  core 0 stores to A  I → M, memory supplies, 100 cycles"
+    assert "    # mine" in lines
+    assert " 2  core 1 loads A      I → S, core 0 M → O, core 0 supplies, 50 cycles" in lines
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+@pytest.mark.parametrize("trace", sorted(paths.LESSONS.glob("*.trace")), ids=lambda trace: trace.stem)
+def test_step_list_fits_every_lesson_into_the_width(trace: Path, width: int) -> None:
+    lines = listed(trace, width)
+    assert max(map(len, lines)) <= width
+    assert not any("…" in line for line in lines)
