@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Says what this gem5 is, as a line of JSON: gem5.fast -d OUT about.py"""
+"""Prints the version and build options of this gem5 as one line of JSON: gem5.fast -d OUT about.py"""
 
 import json
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""No caches: processors on the memory bus, for booting and warming a guest under AtomicSimpleCPU. A cache hierarchy of
-gem5's standard library (its own NoCache panics in full-system runs: its bus tracks who holds lines)."""
+"""A cache hierarchy without caches, with processors on the memory bus. The guest boots and warms up on it under
+AtomicSimpleCPU. The NoCache of gem5's standard library panics in full-system runs, because its bus tracks the holders
+of lines."""
 
 from __future__ import annotations
 

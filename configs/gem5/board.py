@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A PC without a disk that boots Linux from an initramfs. A board of gem5's standard library: it takes any processor,
-memory and cache hierarchy, classic or Ruby.
+"""A PC without a disk that boots Linux from an initramfs. It is a board of gem5's standard library and takes any
+processor, memory and cache hierarchy, classic or Ruby.
 
-Its tables describe the processors twice: the MP table for kernels that read it, ACPI's MADT for those that do not
+The board describes the processors twice: in the MP table, and in ACPI's MADT for kernels that do not read the MP table
 (Debian's cloud kernel).
 """
 
@@ -59,20 +59,22 @@ WORK_ITEMS = 32
 
 
 class MailServerBoard(AbstractSystemBoard):
-    """One memory range below 3 GiB, a serial console, no disk."""
+    """The PC: one memory range below 3 GiB, a serial console, no disk."""
 
     def __init__(self, clock_hz: int, processor: Any, memory: Any, cache_hierarchy: Any) -> None:
         super().__init__(clk_freq=f"{clock_hz}Hz", processor=processor, memory=memory, cache_hierarchy=cache_hierarchy)
 
     def boot_linux(self, kernel: Path, initramfs: Path, command_line: str, scratch: Path) -> None:
-        """kernel: an ELF file; initramfs: an archive that is not compressed; scratch: for two small files."""
+        """kernel: an ELF file. initramfs: an uncompressed cpio archive. scratch: a folder for three small files."""
         if len(command_line) > COMMAND_LINE_LIMIT:
-            raise ValueError(f"the kernel's command line has {len(command_line)} characters, {COMMAND_LINE_LIMIT} fit")
+            raise ValueError(
+                f"the kernel's command line has {len(command_line)} characters; the limit is {COMMAND_LINE_LIMIT}"
+            )
         ram, end = self.get_memory().get_size(), INITRAMFS + initramfs.stat().st_size
         if end > ram:
             raise ValueError(
-                f"the initramfs ends at {end / 2**20:.0f} MiB, the guest has {ram / 2**20:.0f} MiB of memory: "
-                "take a scale with more (--scale)"
+                f"the initramfs ends at {end / 2**20:.0f} MiB, but the guest has {ram / 2**20:.0f} MiB of memory: "
+                "choose a scale with more memory (--scale)"
             )
         # type_of_loader, loadflags, setup_move_size, code32_start, ramdisk_image, ramdisk_size
         loader = struct.pack("<BBHIII", UNDEFINED_LOADER, 0, 0, 0, INITRAMFS, initramfs.stat().st_size)
@@ -122,7 +124,7 @@ class MailServerBoard(AbstractSystemBoard):
         self.pc.attachIO(self.iobus)
 
     def _describe(self) -> None:
-        """What the firmware would tell the kernel: processors, interrupts, memory."""
+        """Describe processors, interrupts and memory to the kernel, as firmware would."""
         cores = self.get_processor().get_num_cores()
         io_apic = X86IntelMPIOAPIC(id=cores, version=0x11, enable=True, address=0xFEC0_0000)
         self.pc.south_bridge.io_apic.apic_id = io_apic.id
@@ -178,7 +180,7 @@ class MailServerBoard(AbstractSystemBoard):
     def _setup_memory_ranges(self) -> None:
         memory = self.get_memory()
         if memory.get_size() > DEVICES:
-            raise ValueError(f"the board has room for 3 GiB of memory, not for {memory.get_size() / 2**30:.1f} GiB")
+            raise ValueError(f"the board supports 3 GiB of memory at most, not {memory.get_size() / 2**30:.1f} GiB")
         whole = AddrRange(memory.get_size())
         memory.set_memory_range([whole])
         self.mem_ranges = [whole, AddrRange(DEVICES, size=0x10_0000)]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How often the processors entered functions of the guest's kernel: its interrupts and context switches.
+"""Counts how often the processors enter functions of the guest's kernel: interrupts and context switches.
 
-The kernel's own counters cannot be read: under Ruby the newest copy of a line may be in a cache, and memory's is old.
+The kernel's own counters cannot be read: under Ruby a cache may hold the newest copy of a line, and memory an old one.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ NEVER = 2**31 - 1
 
 
 def parse(text: str) -> dict[str, int]:
-    """Address by name, out of `name=address,...`."""
+    """Addresses by name, from text of the form `name=address,...`."""
     return {name: int(address, 0) for name, _, address in (part.partition("=") for part in text.split(",") if part)}
 
 
 class Calls:
-    """entries: address of each function's first instruction by the name that its calls are counted under. To be made
-    before the simulation is."""
+    """Counts calls. entries: the address of each function's first instruction, by the name of its counter. Create the
+    object before the simulation is instantiated."""
 
     def __init__(self, board: AbstractBoard, entries: dict[str, int]) -> None:
         self._entries = entries
@@ -33,5 +33,5 @@ class Calls:
             core.add_pc_tracker_probe(targets, self._manager)
 
     def counts(self) -> dict[str, int]:
-        """Since this process began, of all processors."""
+        """Calls by all processors since this process began."""
         return {name: self._manager.getPcCount(address) for name, address in self._entries.items()}

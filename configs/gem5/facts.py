@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""OUT/facts.json: what a simulation was, written last, so that its presence says that it is whole."""
+"""Writes OUT/facts.json, the facts about a simulation. It is written last: a simulation with this file is complete."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from machine_file import MachineFile
 
 
 def write_facts(machine: MachineFile, **more: Any) -> None:
-    """more: what this kind of simulation has to say beside."""
+    """more: facts that only this kind of simulation has."""
     facts = {
         "gem5": build.gem5Version,
         "protocol": PROTOCOL,

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A machine's caches in gem5's Ruby: a private MOESI_hammer controller (L1I, L1D, exclusive L2) a core, directories,
-and an all-to-all network. A cache hierarchy of gem5's standard library: any board takes it.
+"""The caches of a machine file in gem5's Ruby: one private MOESI_hammer controller per core (L1I, L1D, exclusive L2),
+directories, and an all-to-all network. It is a cache hierarchy of gem5's standard library, and any board takes it.
 
-Needs a gem5 that was built with the protocol MOESI_hammer.
+gem5 must be built with the protocol MOESI_hammer.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ DEADLOCK_CYCLES = 50_000_000
 
 
 def require_protocol() -> None:
-    """MachineError unless this gem5 has MOESI_hammer in it."""
+    """Raise MachineError if this gem5 was built without MOESI_hammer."""
     if buildEnv["PROTOCOL"] != PROTOCOL:
         raise MachineError(f"this gem5 was built with the protocol {buildEnv['PROTOCOL']}, not {PROTOCOL}")
 
@@ -64,7 +64,7 @@ def _cache(machine: MachineFile, geometry: Geometry, *, instructions: bool = Fal
 
 
 class CoreController(L1Cache_Controller):
-    """The caches of one core and the sequencer that its processors' ports are connected to."""
+    """The caches of one core, and the sequencer to which its processors' ports are connected."""
 
     def __init__(self, version: int, machine: MachineFile, ruby: RubySystem, clock: Any, send_evictions: bool) -> None:
         super().__init__(
@@ -127,7 +127,7 @@ class MemoryController(Directory_Controller):
 
 
 class DmaController(DMA_Controller):
-    """One device's way into memory."""
+    """The path of one device to memory."""
 
     def __init__(self, version: int, ruby: RubySystem, port: Any) -> None:
         super().__init__(
@@ -141,8 +141,8 @@ class DmaController(DMA_Controller):
 
 
 class HammerHierarchy(AbstractRubyCacheHierarchy):
-    """The caches of a machine file. The board has as many processor cores as the machine has hardware threads;
-    neighbours share a core's caches."""
+    """The caches of a machine file. The board has one processor for each hardware thread of the machine. Neighbouring
+    threads share a core's caches."""
 
     def __init__(self, machine: MachineFile) -> None:
         super().__init__()
@@ -154,10 +154,13 @@ class HammerHierarchy(AbstractRubyCacheHierarchy):
         machine = self._machine
         processors = board.get_processor().get_cores()
         if len(processors) != machine.processors:
-            raise MachineError(f"the board has {len(processors)} processors, {machine.name} has {machine.processors}")
+            raise MachineError(
+                f"the board has {len(processors)} processors, machine {machine.name} has {machine.processors}"
+            )
         if int(board.get_cache_line_size()) != machine.line_bytes:
             raise MachineError(
-                f"the board's line is {board.get_cache_line_size()}, {machine.name}'s {machine.line_bytes}"
+                f"the board's lines have {board.get_cache_line_size()} bytes, machine {machine.name}'s "
+                f"{machine.line_bytes}"
             )
 
         ruby = self.ruby_system = RubySystem(

@@ -3,7 +3,7 @@
 
 Format: docs/reference/interfaces/plugin-arguments.md.
 
-Runs inside gem5: the standard library only.
+This module runs inside gem5, so it uses the standard library only.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 
 class MachineError(Exception):
-    """One sentence for the user: MOESI_hammer cannot be built to this machine file."""
+    """MOESI_hammer cannot express this machine file. The message is one sentence for the user."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Geometry:
 
 @dataclass(frozen=True)
 class Latency:
-    """Stall cycles beyond the base cycle, by where an access is serviced."""
+    """Stall cycles beyond the base cycle, by the place that services an access."""
 
     l2_hit: int
     memory: int
@@ -38,7 +38,7 @@ class Latency:
 
 @dataclass(frozen=True)
 class MachineFile:
-    """What the memory system needs of a machine."""
+    """The parameters of a machine that the memory system needs."""
 
     name: str
     processors: int
@@ -55,12 +55,12 @@ class MachineFile:
 
     @property
     def cores(self) -> int:
-        """Private cache hierarchies: one a core, shared by its hardware threads."""
+        """The number of private cache hierarchies. A core's hardware threads share one."""
         return self.processors // self.threads_per_core
 
     @classmethod
     def load(cls, path: str | Path) -> MachineFile:
-        """Reads the file; MachineError where MOESI_hammer cannot be that machine."""
+        """Read the file. MachineError: MOESI_hammer cannot express the machine."""
         try:
             content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
             machine = cls(
@@ -81,7 +81,7 @@ class MachineFile:
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise MachineError(f"{path}: cannot be read ({error})") from None
         except (KeyError, TypeError) as error:
-            raise MachineError(f"{path}: is no resolved machine file ({error})") from None
+            raise MachineError(f"{path}: is not a resolved machine file ({error})") from None
         machine._refuse(str(path), inclusion)
         return machine
 
@@ -93,29 +93,28 @@ class MachineFile:
             )
         for name, cache in (("l1i", self.l1i), ("l1d", self.l1d), ("l2", self.l2)):
             if cache.size // (cache.ways * self.line_bytes) < 2:
-                raise MachineError(f"{path}: {name} has one set, Ruby's caches need two or more")
+                raise MachineError(f"{path}: {name} has one set, but Ruby's caches need at least two")
 
     def notes(self) -> list[str]:
-        """What Ruby expresses in another way or not at all, one sentence each; for the run's record."""
+        """Sentences for the run's record: parameters that Ruby expresses in another way or not at all."""
         probed = (
-            f"a probe filter for {self.probe_filter} bytes of memory: a block whose entry leaves it leaves every cache"
+            f"a probe filter for {self.probe_filter} bytes of memory: evicting an entry removes its block from all "
+            "caches"
             if self.probe_filter
             else "no probe filter: every miss probes every cache"
         )
         notes = [
             probed,
-            "latency.upgrade: MOESI_hammer has no upgrade; a store in S or O is a GETX that takes as long as its acks",
-            "latency.memory, latency.cache, latency.l2_hit: set for uncontended paths; queueing adds to them",
+            "latency.upgrade: unused; MOESI_hammer has no upgrade: a store in S or O is a GETX that waits for all acks",
+            "latency.memory, latency.cache, latency.l2_hit: hold for uncontended paths; queueing adds to them",
             "clock.base_cpi, clock.quantum_cycles: processors are not part of the memory system",
         ]
         if self.bandwidth:
-            notes.append("[bandwidth]: left away; Ruby's network and memory have queues of their own")
+            notes.append("[bandwidth]: unused; Ruby's network and memory have their own queues")
         if self.policy == "plru":
-            notes.append(
-                "replacement.policy plru: Ruby's tree points at a way that was invalidated, the model's does not"
-            )
+            notes.append("replacement.policy plru: Ruby's tree points to an invalidated way, the model's does not")
         if self.policy == "random":
-            notes.append("replacement.policy random: another random sequence, only means can agree")
+            notes.append("replacement.policy random: Ruby draws another random sequence, so only means can agree")
         return notes
 
 

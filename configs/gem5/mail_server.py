@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The mail server in gem5, a stage a process: gem5.fast -d OUT mail_server.py STAGE --machine FILE --job FILE ...
+"""Runs one stage of the mail server in gem5: gem5.fast -d OUT mail_server.py STAGE --machine FILE --job FILE ...
 
-    boot     atomic processors, no caches, from the kernel to clients that are logged in; saves a checkpoint
-    warm     the same, from that checkpoint through --instructions of the mix; saves a checkpoint
-    measure  TimingSimpleCPU and Ruby's MOESI_hammer, from a checkpoint: caches are empty at first; dumps and resets
-             the statistics after every --window instructions (region.py)
+    boot     atomic processors, no caches: from the kernel to logged-in clients; saves a checkpoint
+    warm     as boot, from that checkpoint through --instructions of the mix; saves a checkpoint
+    measure  TimingSimpleCPU and Ruby's MOESI_hammer, from a checkpoint with empty caches; dumps and resets the
+             statistics after every --window instructions (region.py)
 
-A checkpoint of the first two fits every cache geometry. `scripts/s80lab` writes the files that are named here and reads
-OUT/progress.jsonl, OUT/board.pc.com_1.device (the console), OUT/stats.txt and, when the stage is whole, OUT/facts.json.
+The checkpoints of boot and warm fit every cache geometry. `scripts/s80lab` writes the input files. It reads
+OUT/progress.jsonl, OUT/board.pc.com_1.device (the console), OUT/stats.txt and, when the stage is complete,
+OUT/facts.json.
 """
 
 from __future__ import annotations
@@ -51,19 +52,19 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("stage", choices=("boot", "warm", "measure"))
     parser.add_argument("--machine", required=True, type=Path, help="resolved machine file")
-    parser.add_argument("--job", required=True, type=Path, help="what the guest reads as its job")
-    parser.add_argument("--memory", required=True, type=int, help="bytes of the guest's memory")
-    parser.add_argument("--kernel", required=True, type=Path, help="ELF file")
-    parser.add_argument("--initramfs", required=True, type=Path, help="cpio archive, not compressed")
-    parser.add_argument("--command-line", required=True, help="the kernel's")
-    parser.add_argument("--restore", type=Path, help="checkpoint to begin with (warm, measure)")
-    parser.add_argument("--save", type=Path, help="where the checkpoint goes (boot, warm)")
-    parser.add_argument("--instructions", type=int, default=0, help="of the mix before the checkpoint (warm)")
-    parser.add_argument("--window", type=int, default=0, help="instructions between two dumps (measure)")
-    parser.add_argument("--windows", type=int, default=0, help="number of dumps at most (measure)")
-    parser.add_argument("--warm-windows", type=int, default=0, help="windows before the measured ones (measure)")
-    parser.add_argument("--calls", default="", help="functions to count, NAME=ADDRESS,... (measure)")
-    parser.add_argument("--transactions", type=int, default=0, help="so many in measured windows end it (measure)")
+    parser.add_argument("--job", required=True, type=Path, help="file that the guest reads as its job")
+    parser.add_argument("--memory", required=True, type=int, help="size of the guest's memory in bytes")
+    parser.add_argument("--kernel", required=True, type=Path, help="kernel, an ELF file")
+    parser.add_argument("--initramfs", required=True, type=Path, help="uncompressed cpio archive")
+    parser.add_argument("--command-line", required=True, help="command line of the kernel")
+    parser.add_argument("--restore", type=Path, help="checkpoint to restore (warm, measure)")
+    parser.add_argument("--save", type=Path, help="folder for the checkpoint (boot, warm)")
+    parser.add_argument("--instructions", type=int, default=0, help="instructions before the checkpoint (warm)")
+    parser.add_argument("--window", type=int, default=0, help="sampling interval in instructions (measure)")
+    parser.add_argument("--windows", type=int, default=0, help="maximum number of dumps (measure)")
+    parser.add_argument("--warm-windows", type=int, default=0, help="dumps before the measured region (measure)")
+    parser.add_argument("--calls", default="", help="kernel functions to count, NAME=ADDRESS,... (measure)")
+    parser.add_argument("--transactions", type=int, default=0, help="transactions until the region ends (measure)")
     return parser.parse_args()
 
 
@@ -86,14 +87,15 @@ def build_board(options: argparse.Namespace, machine: MachineFile) -> MailServer
 
 
 def _without_caches(machine: MachineFile) -> BaseCPUProcessor:
-    """Processors that reach memory without the bus where they can: nobody has caches, so no access need be shown to the
-    others. A descendant of AtomicSimpleCPU; its checkpoints fit TimingSimpleCPU."""
+    """Processors for a machine without caches. They reach memory without the bus where possible: no other processor
+    has a cache that must see the accesses. The class derives from AtomicSimpleCPU; its checkpoints fit
+    TimingSimpleCPU."""
     numbers = range(machine.processors)
     return BaseCPUProcessor([BaseCPUCore(X86NonCachingSimpleCPU(cpu_id=number), ISA.X86) for number in numbers])
 
 
 def until(expected: str, step: int, progress: Progress, what: str) -> None:
-    """Simulates until the guest does what is expected."""
+    """Simulate until the guest does what is expected."""
     while True:
         event = m5.simulate(step)
         progress.show(progress.instructions())
@@ -103,7 +105,7 @@ def until(expected: str, step: int, progress: Progress, what: str) -> None:
 
 
 def run_instructions(count: int, step: int, progress: Progress, what: str) -> None:
-    """Simulates that many instructions."""
+    """Simulate `count` instructions."""
     begin = progress.instructions()
     while (done := progress.instructions() - begin) < count:
         progress.show(done)
@@ -126,9 +128,9 @@ def main() -> None:
 
     windows: list[dict[str, Any]] = []
     if options.stage == "boot":
-        until(CHECKPOINT, BOOT_STEP, progress, "it booted")
+        until(CHECKPOINT, BOOT_STEP, progress, "the guest booted")
     elif options.stage == "warm":
-        until(EXIT, WARM_STEP, progress, "it took up the mix")
+        until(EXIT, WARM_STEP, progress, "the clients started the mix")
         run_instructions(options.instructions, WARM_STEP, progress, "the mix warmed up")
     else:
         region = Region(options.window, options.windows, options.warm_windows, options.transactions)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The measured region in windows: after each, the statistics are dumped and reset."""
+"""The measured region in sampling intervals (`window`). After each one the statistics are dumped and reset."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ BEGINS, ENDS = "workbegin", "workend"
 
 @dataclass(frozen=True)
 class Region:
-    """window: instructions. windows: how many at most; the first `warm` of them fill the caches. transactions: so many
-    ends in the windows behind those end the region (0: all windows are run)."""
+    """window: instructions per sampling interval. windows: their maximum number. The first `warm` of them fill the
+    caches. transactions: the region ends when this many transactions have ended after those (0: all intervals are
+    run)."""
 
     window: int
     windows: int
@@ -28,7 +29,8 @@ class Region:
     transactions: int
 
     def measure(self, progress: Progress, calls: Calls) -> list[dict[str, Any]]:
-        """What each window was: instructions, ticks, transactions that ended, by work item; calls that were counted."""
+        """Run the region. Return for each sampling interval its instructions, ticks, ended transactions by work item,
+        and counted calls."""
         measured: list[dict[str, Any]] = []
         before = ended = 0
         m5.stats.reset()
@@ -55,7 +57,8 @@ class Region:
         return measured
 
     def _window(self, progress: Progress, before: int, left: int) -> tuple[int, Counter[int]]:
-        """Instructions and the transactions that ended; a window ends early with the last of those that are left."""
+        """Instructions and ended transactions of one sampling interval. The last interval ends early, with the last of
+        the transactions that are left."""
         begin = progress.instructions()
         items: Counter[int] = Counter()
         while True:
@@ -67,4 +70,4 @@ class Region:
             if event.getCause() == ENDS:
                 items[event.getCode()] += 1
             elif event.getCause() != BEGINS:
-                proceed(event, "a window was measured")
+                proceed(event, "a sampling interval was measured")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Replays packet traces through Ruby's MOESI_hammer: gem5.fast -d OUT replay.py --machine FILE --traces FOLDER ...
 
-One trace a processor, FOLDER/cpuNN.trc; a processor without one does nothing. Writes OUT/stats.txt and, when every
-access of every trace has been answered, OUT/facts.json.
+FOLDER/cpuNN.trc is the trace of processor NN. A processor without a trace is idle. The script writes OUT/stats.txt.
+When every access of every trace has been answered, it writes OUT/facts.json.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ DRAIN_TICKS = 1_000_000_000
 
 
 class TraceCore(AbstractGeneratorCore):
-    """A processor that replays a packet trace, or does nothing."""
+    """A processor that replays a packet trace, or is idle."""
 
     def __init__(self, trace: Path, outstanding: int) -> None:
         super().__init__()
@@ -56,7 +56,7 @@ class TraceCore(AbstractGeneratorCore):
 
 
 class TraceProcessor(AbstractGenerator):
-    """One TraceCore a processor of the machine."""
+    """One TraceCore for each processor of the machine."""
 
     def start_traffic(self) -> None:
         for core in self.get_cores():
@@ -66,9 +66,9 @@ class TraceProcessor(AbstractGenerator):
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--machine", required=True, help="resolved machine file")
-    parser.add_argument("--traces", required=True, type=Path, help="folder of cpuNN.trc")
-    parser.add_argument("--memory", required=True, type=int, help="bytes of guest-physical memory")
-    parser.add_argument("--outstanding", type=int, default=1, help="accesses of a processor under way at once")
+    parser.add_argument("--traces", required=True, type=Path, help="folder with the traces cpuNN.trc")
+    parser.add_argument("--memory", required=True, type=int, help="size of guest-physical memory in bytes")
+    parser.add_argument("--outstanding", type=int, default=1, help="outstanding accesses per processor")
     return parser.parse_args()
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A simulation in steps: what it shows of itself meanwhile, and why it may stop."""
+"""Runs a simulation in steps, reports its progress between them, and checks why a step ended."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FAIL = "m5_fail instruction encountered"
 
 
 class Progress:
-    """A line a second: simulated instructions and time."""
+    """Writes one line of progress per second: simulated instructions and simulated time."""
 
     def __init__(self, processor: AbstractProcessor) -> None:
         self._cores = [core.get_simobject() for core in processor.get_cores()]
@@ -27,7 +27,7 @@ class Progress:
         self._then = 0.0
 
     def instructions(self) -> int:
-        """Of all processors since this process began."""
+        """Instructions of all processors since this process began."""
         return sum(core.totalInsts() for core in self._cores)
 
     def show(self, done: int) -> None:
@@ -42,9 +42,9 @@ class Progress:
 
 
 def proceed(event: Any, what: str) -> None:
-    """MachineError unless the simulation may simply go on."""
+    """Raise MachineError unless the simulation can continue. what: the activity, for the message."""
     cause = event.getCause()
     if cause == FAIL:
-        raise MachineError(f"the load generator gave up while {what}; it says why on the console")
+        raise MachineError(f"the load generator failed while {what}; the console shows the reason")
     if cause != LIMIT:
         raise MachineError(f"the simulation ended while {what}: {cause}")

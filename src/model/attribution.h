@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Every request to the bus with a name: whose, of what, why, and which bytes of the line others had written
-// since. Looks on while the player plays; changes nothing.
+// Miss attribution: records each bus request with its task, address, reason, and the bytes of the line that
+// other cores have written since. A coherence listener: it observes the timing merger (`Player`) and changes
+// nothing.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -16,30 +17,31 @@
 namespace s80::model {
 
 enum class Request : std::uint8_t { miss, upgrade };
-/// Why a core missed. cold: it had not held the line since the log began. coherence: another core's request
-/// took its copy. conflict: a fully associative cache of the same size would have held it. none: of upgrades.
+/// Why a core missed. cold: the core has not held the line since the log began. coherence: another core's
+/// request invalidated its copy. conflict: a fully associative cache of the same size would have held the
+/// line. capacity: the rest. none: the request is an upgrade.
 enum class Reason : std::uint8_t { cold, capacity, conflict, coherence, none };
-/// Of a coherence miss: whether others had written what it now accesses.
+/// For coherence misses: whether other cores had written the bytes that the core now accesses.
 enum class Sharing : std::uint8_t { none, true_sharing, false_sharing };
 
-/// Bytes that one bit of `reads` and `writes` stands for: a sixteenth of a line, but no less than a word.
+/// Bytes for which one bit of `reads` and `writes` stands: a sixteenth of a line, but at least a word.
 constexpr std::uint64_t granule_bytes(std::uint64_t line_bytes) {
     constexpr std::uint64_t kGranules = 16;
     constexpr std::uint64_t kWord = 8;
     return line_bytes / kGranules > kWord ? line_bytes / kGranules : kWord;
 }
 
-/// One request, as it stands in the log (docs/reference/interfaces/miss-log.md).
+/// One request, in the layout of the log (docs/reference/interfaces/miss-log.md).
 struct Miss {
-    std::uint64_t time_ns = 0;   ///< modelled
-    std::uint64_t pc = 0;        ///< of the instruction, or of its block where it was fetched
+    std::uint64_t time_ns = 0;   ///< simulated time
+    std::uint64_t pc = 0;        ///< of the instruction, or of its block for an instruction fetch
     std::uint64_t address = 0;   ///< virtual
     std::uint64_t physical = 0;  ///< of the line's first byte
-    std::uint32_t who = 0;       ///< the recorder's number of task and system call
-    std::uint32_t holders = 0;   ///< other cores that had a copy
-    std::uint16_t reads = 0;     ///< granules that it accesses now
+    std::uint32_t who = 0;       ///< the recorder's number for task and system call
+    std::uint32_t holders = 0;   ///< sharers: other cores that had a copy
+    std::uint16_t reads = 0;     ///< granules that the core accesses now
     std::uint16_t writes = 0;
-    std::uint16_t foreign = 0;  ///< granules that others had written since this core lost the line
+    std::uint16_t foreign = 0;  ///< granules that other cores wrote since this core lost the line
     std::uint8_t core = 0;
     std::uint8_t processor = 0;
     Kind kind = Kind::load;
@@ -59,8 +61,8 @@ class Attribution final : public Observer, public Witness {
 public:
     using Sink = std::function<void(const Miss&)>;
 
-    /// Tells `sink` of the requests of `hierarchy` from the mark measure_begin to measure_end; the windows'
-    /// streams must have notes. All must outlive this.
+    /// Passes the requests of `hierarchy` between the marks measure_begin and measure_end to `sink`. The
+    /// streams of the epochs must have notes. All arguments must outlive this object.
     Attribution(Hierarchy& hierarchy, const Player& player, Sink sink);
 
     void begin(const Window& window) override { window_ = &window; }
@@ -73,10 +75,10 @@ public:
     void lost(unsigned core, Line line) override;
 
 private:
-    /// A line that a core has lost to another.
+    /// A line of which a core lost its copy to another core.
     struct Taken {
-        std::uint32_t lost = 0;                          ///< cores whose copy another's request took
-        std::array<std::uint16_t, kMaxCores> foreign{};  ///< granules that others have written since
+        std::uint32_t lost = 0;                          ///< cores that lost their copy to another core
+        std::array<std::uint16_t, kMaxCores> foreign{};  ///< granules that other cores wrote since
     };
     void start();
     void stored(unsigned core, Line line);
@@ -88,19 +90,19 @@ private:
     bool active_ = false;
     const Window* window_ = nullptr;
 
-    // The access that is under way.
+    // The access in progress.
     const Event* event_ = nullptr;
     const Note* note_ = nullptr;
     unsigned processor_ = 0;
     std::int64_t clock_ = 0;
-    bool in_shadow_ = false;  ///< of its core: the line, before the access
+    bool in_shadow_ = false;  ///< whether the core's shadow tags held the line before the access
 
     HostMemory number_memory_;
     HostMemory ever_memory_;
-    std::uint32_t* numbers_;  ///< by line: of taken_; 0: none
+    std::uint32_t* numbers_;  ///< by line: index into taken_; 0: none
     std::uint32_t* ever_;     ///< by line: cores that have held it
     std::vector<Taken> taken_;
-    std::vector<Shadow> shadows_;  ///< by core
+    std::vector<Shadow> shadows_;  ///< shadow tags by core
 };
 
 }  // namespace s80::model

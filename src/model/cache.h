@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A set-associative tag array. It knows lines and ways, not coherence.
+// A set-associative tag array. It handles lines and ways; coherence is handled by the hierarchy.
 #pragma once
 #include <bit>
 #include <cstddef>
@@ -14,22 +14,22 @@
 
 namespace s80::model {
 
-/// What a cache knows of a line beside its tag. A block in an L1 under an inclusive L2 uses `writable` alone.
+/// Per-line data next to the tag. A block in an L1 under an inclusive L2 uses `writable` only.
 struct Block {
-    std::uint8_t state = 0;         ///< the protocol's
-    bool writable : 1 = false;      ///< stores may go ahead
-    bool entered_in_e : 1 = false;  ///< and has stayed in E: its fate is open
-    /// In an inclusive L2: an L1I, an L1D has held it since it entered; where none has, none need be
-    /// searched.
+    std::uint8_t state = 0;         ///< state of the protocol
+    bool writable : 1 = false;      ///< stores need no request
+    bool entered_in_e : 1 = false;  ///< and has stayed in E until now
+    /// In an inclusive L2: an L1I or L1D has held the block since it entered. If none has, an invalidation
+    /// need not search the L1s.
     bool was_in_l1i : 1 = false;
     bool was_in_l1d : 1 = false;
-    std::uint8_t party : 3 = 0;  ///< the class that brought it into the core
+    std::uint8_t party : 3 = 0;  ///< process class (`Party`) that brought it into the core
 };
 static_assert(sizeof(Block) == 2);
 
-/// All that a look at a set needs lies together, so that it costs one line of the host's cache: the
-/// replacement state (32 bits, or 64 for more than 8 ways), the tags, the blocks; padded to a power of two.
-/// What every access does is inlined by force: where an access leaves the L1, g++ would call it.
+/// All data of a set are adjacent, so that a look-up touches one line of the host's cache: the replacement
+/// state (32 bits, or 64 for more than 8 ways), the tags, and the blocks, padded to a power of two. Functions
+/// that every access uses are force-inlined, because g++ would call them on accesses that leave the L1.
 class Cache {
 public:
     /// One way of one set. Valid as long as the cache.
@@ -39,12 +39,12 @@ public:
         explicit operator bool() const { return set != nullptr; }
     };
 
-    /// The memory that a cache of this shape needs.
+    /// The memory that a cache of this geometry needs.
     static std::size_t bytes(const CacheGeometry& g, unsigned line_bytes) {
         return g.sets(line_bytes) * stride(g.ways);
     }
 
-    /// `memory`: that many bytes, aligned to the host's cache lines, which outlive the cache.
+    /// `memory`: that many bytes, aligned to the host's cache lines. They must outlive the cache.
     Cache(const CacheGeometry& g, unsigned line_bytes, Policy policy, std::byte* memory)
         : memory_(memory),
           mask_(g.sets(line_bytes) - 1),
@@ -64,15 +64,15 @@ public:
 
     unsigned ways() const { return ways_; }
 
-    /// The slot that holds the line, or none. Does not touch the replacement state.
+    /// The slot that holds the line, or an empty slot. Does not change the replacement state.
     [[gnu::always_inline]] Slot find(Line line) const {
         std::byte* set = set_of(line);
         const unsigned found = matches(tags(set), line);
         return found == 0 ? Slot{} : Slot{set, static_cast<unsigned>(std::countr_zero(found))};
     }
-    /// A way of the line's set, whatever is in it.
+    /// The given way of the line's set, whatever it holds.
     Slot at(Line line, unsigned way) const { return {set_of(line), way}; }
-    /// Where `line` is to be put: an empty way, or the policy's victim (still filled).
+    /// The slot for `line`: an empty way, or the policy's victim (still filled).
     Slot place(Line line) {
         std::byte* set = set_of(line);
         const unsigned empty = matches(tags(set), kNoLine);
@@ -80,7 +80,7 @@ public:
                                 : replacement_.victim(order(set))};
     }
 
-    /// The line that `place` would have to push out, as far as that is known before; or kNoLine.
+    /// The line that `place` would evict, if it is known in advance; otherwise kNoLine.
     Line next_victim(Line line) const {
         std::byte* set = set_of(line);
         return replacement_.foreseeable() ? tags(set)[replacement_.next_victim(order(set))] : kNoLine;
@@ -104,17 +104,17 @@ public:
         set_order(slot.set, state);
     }
     void drop(Slot slot) const { put(slot, kNoLine, Block{}); }
-    /// Where the line is not, nothing happens.
+    /// Does nothing if the cache does not hold the line.
     void drop(Line line) const {
         if (const Slot slot = find(line)) {
             drop(slot);
         }
     }
 
-    /// Has the host fetch the set of a line that will be looked for soon.
+    /// Prefetches into the host's cache the set of a line that will be looked up soon.
     void prefetch(Line line) const { model::prefetch(set_of(line)); }
 
-    /// Calls `fn(line)` for every line that is held.
+    /// Calls `fn(line)` for every line in the cache.
     template <class Fn>
     void each_line(Fn&& fn) const {
         for (Line set = 0; set <= mask_; ++set) {
@@ -126,7 +126,7 @@ public:
         }
     }
 
-    /// The whole contents, to be kept in a file.
+    /// The whole contents, for a file.
     std::span<std::byte> contents() const { return {memory_, static_cast<std::size_t>(mask_ + 1) << shift_}; }
     Replacement& replacement() { return replacement_; }
 
@@ -158,8 +158,8 @@ private:
         }
     }
 
-    /// The ways with that tag, a bit each. Which one it is cannot be predicted, so the usual numbers of ways
-    /// are searched without a branch.
+    /// The ways with that tag, one bit each. The matching way cannot be predicted, so common associativities
+    /// are searched without branches.
     [[gnu::always_inline]] unsigned matches(const Line* tags, Line line) const {
         if (ways_ == 2) {
             return matches_of<2>(tags, line);
@@ -187,11 +187,11 @@ private:
 
     std::byte* memory_;
     Line mask_;
-    unsigned shift_;  ///< of a set's number to its place
+    unsigned shift_;  ///< shift from the number of a set to its place
     unsigned ways_;
     unsigned order_at_;  ///< in a set, bytes
     unsigned blocks_at_;
-    bool two_orders_;  ///< of a set: two ways, the least recently used one leaves
+    bool two_orders_;  ///< each set has two ways and evicts the least recently used
     Replacement replacement_;
 };
 

@@ -29,8 +29,9 @@ Hierarchy::Hierarchy(const Machine& machine, const Protocol& protocol, std::size
       stats_(machine.cores()),
       interconnect_(machine) {
     if (memory_bit_ != 0 && machine.cores() > Holders::kMemory) {
-        throw Error("protocol " + protocol.name() + " has memory remember sharing (leaves_shared): at most " +
-                    std::to_string(Holders::kMemory) + " cores, the machine " + machine.name + " has " +
+        throw Error("protocol " + protocol.name() +
+                    " has memory remember sharers (leaves_shared), which supports at most " +
+                    std::to_string(Holders::kMemory) + " cores; machine " + machine.name + " has " +
                     std::to_string(machine.cores()));
     }
     static_assert(kKinds * kMaxStates <= 32, "quiet_ is too small");
@@ -92,9 +93,9 @@ void Hierarchy::prefetch_others(unsigned core, Line line, std::uint32_t others) 
 }
 
 void Hierarchy::no_such_way(unsigned way) const {
-    throw Error("a placed window names way " + std::to_string(way) + " of an L1, but the machine " +
+    throw Error("an L1-filtered epoch names way " + std::to_string(way) + " of an L1, but machine " +
                 machine_.name + " has only " + std::to_string(machine_.l1i.ways) + " (L1I) and " +
-                std::to_string(machine_.l1d.ways) + " (L1D): it is of another machine");
+                std::to_string(machine_.l1d.ways) + " (L1D): the capture is of another machine");
 }
 
 /// An L1 miss, or (slot: where the line is) a store that lacks permission.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The caches of all cores and the bus between them: one access at a time, exact, by the protocol's table.
-// hierarchy.cpp is the bus, hierarchy_inclusive.cpp and hierarchy_exclusive.cpp are the two organisations of
-// a core, hierarchy_device.cpp is what devices do.
+// The caches of all cores and the bus between them. Plays one access at a time, exactly, by the table of the
+// protocol. hierarchy.cpp is the bus, hierarchy_inclusive.cpp and hierarchy_exclusive.cpp are the two
+// organisations of a core, and hierarchy_device.cpp handles accesses by devices.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -20,16 +20,17 @@ namespace s80::model {
 
 class Hierarchy {
 public:
-    /// `lines`: lines of guest-physical address space; a line at or beyond it must not be accessed. Throws
-    /// Error when the protocol cannot run on the machine.
+    /// `lines`: lines of guest-physical address space; accesses must stay below it. Throws Error if the
+    /// protocol cannot run on the machine.
     Hierarchy(const Machine& machine, const Protocol& protocol, std::size_t lines);
 
-    /// The moment of the accesses that follow, 1/256 cycle since the model was switched on: for the queues.
+    /// Sets the time of the following accesses, in 1/256 cycle since the model was switched on. The queues
+    /// use it.
     void now(std::int64_t moment) { interconnect_.now(moment, stats_); }
-    /// A window has ended: the next begins at that moment.
+    /// An epoch (`Window`) has ended. The next one begins at that time.
     void window_ended(std::int64_t next) { interconnect_.forget(next, stats_); }
 
-    /// One access of a core. Returns the stall cycles it costs.
+    /// Performs one access of a core. Returns its stall cycles.
     unsigned access(unsigned core, Line line, Kind kind, Context context) {
         const Cache::Slot slot = cores_[core].l1(kind).find(line);
         if (satisfies(cores_[core].l1(kind), slot, kind)) {
@@ -38,10 +39,11 @@ public:
         return beyond_l1({line, kind, context, static_cast<std::uint8_t>(core), kAnyWay}, slot);
     }
 
-    /// The L1s of one core, in the hands of who accesses them again and again.
+    /// Direct access to the L1s of one core, for code that accesses them repeatedly.
     class L1s {
     public:
-        /// Whether the L1 satisfies the access, which then is done; otherwise it is still to be made.
+        /// Performs the access if the L1 can satisfy it. Otherwise returns false, and the caller must make
+        /// the access.
         bool satisfy(Line line, Kind kind) const {
             const Cache& l1 = of(kind);
             return satisfies(l1, l1.find(line), kind);
@@ -55,8 +57,8 @@ public:
     };
     L1s l1s(unsigned core) const { return {cores_[core].l1i, cores_[core].l1d}; }
 
-    /// One access of a placed window (window.h): it finds or fills that way of its L1 and no other. Throws
-    /// Error when the L1 has no such way.
+    /// One access of an L1-filtered epoch (`placed`, window.h). It finds or fills the given way of its L1.
+    /// Throws Error if the L1 has no such way.
     unsigned access_placed(unsigned core, Line line, Kind kind, Context context, unsigned way) {
         Cache& l1 = cores_[core].l1(kind);
         if (way >= l1.ways()) [[unlikely]] {
@@ -72,20 +74,20 @@ public:
             held ? slot : Cache::Slot{});
     }
 
-    /// A device reads the line: who has it dirty writes it back and keeps it shared. No cache takes it in,
-    /// and no processor waits.
+    /// A device reads the line. A core that has it dirty writes it back and keeps it shared. No cache is
+    /// filled, and no processor waits.
     void device_read(Line line);
-    /// A device writes the whole line to memory: no copy is left.
+    /// A device writes the whole line to memory. All cached copies are invalidated.
     void device_write(Line line);
 
-    /// Has the host fetch what an access that comes soon and leaves the L1 will look at.
+    /// Host prefetch of the data that an access which leaves the L1 will need soon.
     void prefetch(unsigned core, Line line, Kind kind) const {
         const Core& mine = cores_[core];
         mine.l1(kind).prefetch(line);
         mine.l2.prefetch(line);
         holders_.prefetch(line);
     }
-    /// Some time after that: what the access will look at when it goes to the bus.
+    /// Host prefetch, some time later, of the data that the access will need on the bus.
     void prefetch_bus(unsigned core, Line line, Kind kind) const {
         const std::uint32_t mine = 1U << core;
         const std::uint32_t word = holders_.of(line);
@@ -94,13 +96,13 @@ public:
         }
     }
 
-    /// The state of a line in a core, in whichever of its caches.
+    /// The state of a line in any cache of a core.
     State state(unsigned core, Line line) const;
     bool in_l1(unsigned core, Line line, bool instruction) const;
     bool in_l2(unsigned core, Line line) const;
     bool l1_writable(unsigned core, Line line) const;
 
-    /// Cycles that a processor lost otherwise than by an access.
+    /// Counts cycles that a processor lost for a reason other than an access.
     void lost(unsigned core, Context context, Service service, std::uint64_t cycles) {
         stalled(core, context, Kind::ifetch, service, cycles);
     }
@@ -108,7 +110,7 @@ public:
     const Machine& machine() const { return machine_; }
     const Protocol& protocol() const { return protocol_; }
     std::size_t lines() const { return holders_.lines(); }
-    /// Who is told of requests to the bus from now on; null: nobody.
+    /// Sets the coherence listener (`Witness`) for further bus requests; null: none.
     void witness(Witness* witness) { witness_ = witness; }
     Statistics& stats() { return stats_; }
     const Statistics& stats() const { return stats_; }
@@ -121,16 +123,16 @@ public:
     std::vector<Core>& cores() { return cores_; }
     Interconnect& interconnect() { return interconnect_; }
 
-    /// The lines of which memory takes it that copies remain (leaves_shared), to be kept in a file.
+    /// Lines for which memory keeps assuming that sharers remain (leaves_shared), for a file.
     std::vector<Line> remembered() const;
-    /// After the tag arrays were read from a file: the masks follow from them and from `remembered`. Throws
-    /// Error when a block lies outside of the address space.
+    /// Recomputes the sharing vectors (`Holders`) from the tag arrays and from `remembered`, after the tag
+    /// arrays were read from a file. Throws Error if a block lies outside of the address space.
     void rebuild_holders(const std::vector<Line>& remembered);
 
 private:
     static constexpr unsigned kAnyWay = kMaxWays;  ///< the replacement policy chooses
 
-    /// Small enough to be handed on in one register.
+    /// Small enough to be passed in one register.
     struct Access {
         Line line;
         Kind kind;
@@ -140,11 +142,11 @@ private:
     };
     struct Snooped {
         Source source = Source::memory;
-        bool shared = false;  ///< another cache keeps a copy, or memory takes it so
-        bool gives = false;   ///< the supplier says which state the requester fills in
+        bool shared = false;  ///< another cache keeps a copy, or memory assumes so
+        bool gives = false;   ///< the supplier determines the state in which the requester fills
         State given = 0;
         std::uint8_t supplier = kNobody;
-        std::uint32_t holders = 0;  ///< other cores that had a copy
+        std::uint32_t holders = 0;  ///< sharers: other cores that had a copy
     };
     struct Filled {
         Block block;
@@ -176,7 +178,7 @@ private:
     static constexpr unsigned quiet_bit(Kind kind, State state) {
         return static_cast<unsigned>(kind) * kMaxStates + state;
     }
-    /// The core holds the line: what its access does to the block. Returns the stall cycles.
+    /// The core holds the line: applies the access to the block. Returns the stall cycles.
     unsigned hit(Access a, Block& block) {
         if ((quiet_ >> quiet_bit(a.kind, block.state) & 1) != 0) [[likely]] {
             stalled(a, Service::l2, machine_.latency.l2_hit);
@@ -205,8 +207,8 @@ private:
     Machine machine_;
     Protocol protocol_;
     bool exclusive_;
-    std::uint32_t quiet_ = 0;   ///< accesses that leave a block as it is: a bit a kind and state
-    std::uint32_t memory_bit_;  ///< of a holder mask, if the protocol has memory remember sharing
+    std::uint32_t quiet_ = 0;   ///< accesses that leave a block unchanged: one bit per kind and state
+    std::uint32_t memory_bit_;  ///< of a sharing vector, if memory remembers sharers in this protocol
     HostMemory memory_;         ///< of all caches
     std::vector<Core> cores_;
     Holders holders_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a device that accesses memory does to the caches. It is no requester of the protocol's tables, for it
-// keeps no copy: its read makes memory current, its write makes all copies stale.
+// Effects of device accesses to memory on the caches. A device is not a requester in the protocol's tables,
+// because it keeps no copy. Its reads make memory current; its writes invalidate all copies.
 #include <bit>
 
 #include "model/hierarchy.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A core whose L1I, L1D and L2 never hold the same line: the block moves with its state, and what an L1 has
-// no room for goes to the L2. The order of the moves, and with it who is evicted, is that of gem5's
-// MOESI_hammer.
+// A core whose L1I, L1D and L2 never hold the same line. A block moves between them with its state, and
+// lines evicted from an L1 go to the L2. The order of the moves, and therefore the choice of victims, is
+// that of gem5's MOESI_hammer.
 #include "model/hierarchy.h"
 
 namespace s80::model {

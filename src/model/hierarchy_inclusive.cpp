@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A core whose L2 holds all that its L1s hold: states stand in the L2, an L1 knows whether stores may go
-// ahead.
+// A core whose L2 holds all lines of its L1s. The L2 keeps the states; an L1 knows only whether stores need
+// a request.
 #include "model/hierarchy.h"
 
 namespace s80::model {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which cores hold a line: one bit a core, one word a line of guest-physical memory. It stands for the
-// snoop (every cache looks up its tags) and costs one host access instead of one a core.
+// Sharing vectors (`Holders`): the cores that hold a line, with one bit per core and one word per line of
+// guest-physical memory. A look-up replaces the snoop of all caches' tags and costs one host access instead
+// of one per core.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,13 +13,14 @@ namespace s80::model {
 
 class Holders {
 public:
-    /// The bit that is memory's own, where a protocol has it take it that copies remain (leaves_shared).
+    /// The bit of memory itself, for protocols in which memory keeps assuming that sharers remain
+    /// (leaves_shared).
     static constexpr unsigned kMemory = kMaxCores - 1;
 
     /// `lines`: lines of guest-physical address space.
     explicit Holders(std::size_t lines)
         : lines_(lines),
-          memory_(lines * sizeof(std::uint32_t), "the holder masks"),
+          memory_(lines * sizeof(std::uint32_t), "the sharing vectors"),
           mask_(reinterpret_cast<std::uint32_t*>(memory_.data())) {}
 
     std::size_t lines() const { return lines_; }

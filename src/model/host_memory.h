@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Memory for the big arrays of the model, in huge pages where the host gives them: every access is to another
-// place, and would miss the host's TLB too.
+// Memory for the large arrays of the model, in huge pages if the host provides them. Nearly every access is
+// to another page and would otherwise also miss the host's TLB.
 #pragma once
 #include <sys/mman.h>
 
@@ -11,28 +11,28 @@
 
 namespace s80::model {
 
-/// Has the host fetch a line of its cache. The empty statement is an effect: without one g++ 12 takes a
-/// function that only prefetches for one that does nothing, and drops the calls of it.
+/// Host prefetch of one line. The empty statement counts as a side effect: without it, g++ 12 treats a
+/// function that only prefetches as having no effect and drops calls of it.
 inline void prefetch(const void* address) {
     __builtin_prefetch(address);
     asm volatile("");
 }
 
-/// Zero-filled; pages are taken from the host as they are touched.
+/// Zero-filled memory. The host provides pages when they are first touched.
 class HostMemory {
 public:
-    /// Throws Error when there is no address space; `purpose` names what it was for.
+    /// Throws Error if address space is exhausted; `purpose` names the use in the message.
     HostMemory(std::size_t bytes, const std::string& purpose)
         : mapped_((bytes + kHugePage - 1) / kHugePage * kHugePage + kHugePage) {
         void* p = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
                        -1, 0);
         if (p == MAP_FAILED) {
-            throw Error("no address space for " + purpose + " (" + std::to_string(bytes) + " bytes)");
+            throw Error("not enough address space for " + purpose + " (" + std::to_string(bytes) + " bytes)");
         }
         map_ = static_cast<std::byte*>(p);
         const auto beyond = reinterpret_cast<std::size_t>(p) % kHugePage;
         data_ = map_ + (kHugePage - beyond) % kHugePage;
-        madvise(data_, mapped_ - kHugePage, MADV_HUGEPAGE);  // a wish: without it all works, slower
+        madvise(data_, mapped_ - kHugePage, MADV_HUGEPAGE);  // only a hint, for speed
     }
     ~HostMemory() { munmap(map_, mapped_); }
     HostMemory(const HostMemory&) = delete;

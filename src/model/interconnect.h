@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What lies between the caches and behind them where it can be busy: one bus, and memory in banks.
+// The shared resources between and behind the caches: one bus, and memory in banks.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -12,42 +12,44 @@
 
 namespace s80::model {
 
-/// Of a machine without [bandwidth] both serve as many requests at once as come, and nothing waits or is
-/// counted.
+/// Without [bandwidth], bus and memory have unlimited bandwidth: requests never queue and no queue statistics
+/// are kept.
 class Interconnect {
 public:
     explicit Interconnect(const Machine& machine);
 
-    /// Requests come at this moment from now on, 1/256 cycle since the model was switched on.
+    /// Sets the time of further requests, in 1/256 cycle since the model was switched on.
     void now(std::int64_t moment, Statistics& stats) {
         if (!evicted_.empty()) [[unlikely]] {
             write_evicted(stats);
         }
         now_ = moment;
     }
-    /// A window has ended: what it evicted is written back, and no request comes any more of a moment before
-    /// this one.
+    /// An epoch (`Window`) has ended. Its evicted blocks are written back. No later request has a time before
+    /// `before`.
     void forget(std::int64_t before, Statistics& stats);
 
-    /// A request goes over the bus: how long it waits, cycles.
+    /// A request uses the bus. Returns its queueing delay in cycles.
     unsigned bus(Statistics& stats) { return cycles(wait_for_bus(stats)); }
-    /// The same for one that memory answers: over the bus, then in the line's bank.
+    /// A request that memory services uses the bus and then the line's bank. Returns the queueing delay in
+    /// cycles.
     unsigned bus_and_memory(Statistics& stats, Line line);
-    /// An evicted block is written back: over the bus to memory, once the request that pushed it out is
-    /// served. Nobody waits for it but who comes after it. So it is with what a device reads or writes.
+    /// Writes an evicted block back: over the bus to memory, after the request that evicted it. Nothing waits
+    /// for the writeback, but later requests may queue behind it. Reads and writes of devices are treated in
+    /// the same way.
     void evicted(Line line) {
         if (!bus_.empty() || !banks_.empty()) {
             evicted_.push_back(line);
         }
     }
-    /// Memory takes a block that goes over the bus to another cache: one request for both.
+    /// Memory takes over a block that the bus carries to another cache: both share one request.
     void copied_to_memory(Statistics& stats, Line line) { wait_for_memory(stats, line, 0); }
 
-    /// Between two windows: when everything is busy, in words that travel with a checkpoint. None without
+    /// Between two epochs: the busy times of all resources, as words for a checkpoint. Empty without
     /// [bandwidth].
     std::vector<std::uint64_t> state();
-    /// Of a machine of another [bandwidth] they say nothing: then everything is free, as at the beginning.
-    /// False where they are not as many as they say.
+    /// Restores the busy times. Words of a machine with another [bandwidth] are ignored: all resources are
+    /// then free. Returns false if the number of words does not match their contents.
     [[nodiscard]] bool set_state(std::span<const std::uint64_t> words);
 
 private:
@@ -65,8 +67,8 @@ private:
     }
 
     Bandwidth bandwidth_;
-    std::vector<Queue> bus_;    ///< one, or none
-    std::vector<Queue> banks_;  ///< of memory, or none
+    std::vector<Queue> bus_;    ///< one queue, or none
+    std::vector<Queue> banks_;  ///< queues of the memory banks, or none
     std::vector<Line> evicted_;
     std::int64_t now_ = 0;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Order inversions: where the player plays two accesses against the order in which the guest made them.
+// Order inversions: conflicting accesses that the timing merger (`Player`) plays in another order than the
+// guest executed them.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -11,34 +12,35 @@
 
 namespace s80::model {
 
-/// Two accesses to a line by two processors conflict when one of them is a store. An access is inverted when
-/// a conflicting one of the same window has been played before it, but was made in a later turn. What matters
-/// of that are the inverted ones that cross the bus between caches: the misses that another cache services,
-/// and the upgrades. Needs streams with their turns, so no filtered capture.
+/// Two accesses of two processors to a line conflict if one of them is a store. An access is inverted if a
+/// conflicting access of the same epoch (`Window`) was played before it, but belongs to a later time slice
+/// (`turn`). Inverted accesses matter if they cause a transfer between caches: a miss that another cache
+/// services, or an upgrade. The streams must contain their time slices, so filtered captures do not work.
 class Inversions final : public Observer {
 public:
-    /// Counts the measured region, or all up to the end of a run without one, and then writes them to the
-    /// file `path`. Both must outlive this.
+    /// Counts the measured region, or the whole run if it has none, and then writes the counts to the file
+    /// `path`. Both arguments must outlive this object.
     Inversions(Hierarchy& hierarchy, std::string path);
 
     void event(unsigned processor, const Event& event, std::int64_t clock) override;
-    /// Throws Error when the file cannot be written.
+    /// Throws Error if the file cannot be written.
     void end(const Window& window) override;
 
 private:
-    /// A turn, and whose it was.
+    /// A time slice (`turn`) and its processor.
     struct Turn {
         std::uint32_t number = 0;
-        std::uint32_t processor = kMaxCores;  ///< kMaxCores: nobody's
+        std::uint32_t processor = kMaxCores;  ///< kMaxCores: none
     };
-    /// The latest turns of two different processors: enough to ask what any other processor did last.
+    /// The latest time slices of two different processors. They answer which processor other than a given one
+    /// was last.
     struct Latest {
         std::array<Turn, 2> turns;
         void add(Turn turn);
-        /// The latest turn of a processor other than this one.
+        /// The latest time slice of a processor other than this one.
         Turn other(unsigned processor) const;
     };
-    /// What was played of a line in this window.
+    /// Accesses to a line that were played in this epoch.
     struct Seen {
         Line line = kNoLine;
         std::uint32_t window = 0;
@@ -54,7 +56,7 @@ private:
         std::uint64_t accesses = 0;
         std::uint64_t conflicting = 0;
         std::uint64_t inverted = 0;
-        Transfers transfers;           ///< of all
+        Transfers transfers;           ///< of all accesses
         Transfers inverted_transfers;  ///< of the inverted accesses
         std::array<std::array<Transfers, kKinds>, kPrivileges> by{};
     };
@@ -68,14 +70,14 @@ private:
 
     Hierarchy& hierarchy_;
     std::string path_;
-    std::vector<Seen> table_;  ///< open addressing; entries of earlier windows are free
+    std::vector<Seen> table_;  ///< open addressing; entries of earlier epochs count as free
     std::size_t used_ = 0;
     std::uint32_t window_ = 1;
-    std::vector<std::uint32_t> turn_;  ///< by processor: the one that its stream is in
+    std::vector<std::uint32_t> turn_;  ///< by processor: the time slice that its stream has reached
     Counts counts_;
-    Transfers before_;  ///< of all, when counting began
+    Transfers before_;  ///< all transfers when counting began
     bool written_ = false;
-    /// The access that was played last, if it is inverted: what it took shows when the next one comes.
+    /// The last played access, if it is inverted. Its transfers are known when the next access begins.
     struct Pending {
         bool is = false;
         unsigned core = 0;

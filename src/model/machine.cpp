@@ -160,12 +160,12 @@ void Machine::check(const std::string& where) const {
     }
     if (!(issue_share > 0 && issue_share <= 1) || (issue_share < 1 && threads_per_core != 2)) {
         throw Error(where +
-                    ": smt.issue_share is above 0 and at most 1, and below 1 only with two threads a core");
+                    ": smt.issue_share must be above 0 and at most 1; below 1 it needs two threads per core");
     }
     if (bandwidth.bus > kMaxService || bandwidth.memory > kMaxService || bandwidth.banks == 0 ||
         bandwidth.banks > kMaxBanks) {
-        throw Error(where + ": bandwidth.bus and bandwidth.memory are at most " +
-                    std::to_string(kMaxService) + " cycles, bandwidth.banks is 1 to " +
+        throw Error(where + ": bandwidth.bus and bandwidth.memory must be at most " +
+                    std::to_string(kMaxService) + " cycles, and bandwidth.banks from 1 to " +
                     std::to_string(kMaxBanks));
     }
     check_geometry(where, "l1i", l1i, line_bytes);

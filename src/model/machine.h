@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The machine that is modelled, as the resolved machine file describes it
+// The modelled machine, as the resolved machine file describes it
 // (docs/reference/interfaces/plugin-arguments.md).
 #pragma once
 #include <cstdint>
@@ -25,26 +25,26 @@ struct Latency {  ///< stall cycles beyond the base cycle
     unsigned upgrade = 0;
 };
 
-/// Throws Error when the word is neither; `where` begins the sentence.
+/// Throws Error if the word is neither; `where` begins the message.
 Inclusion parse_inclusion(const std::string& word, const std::string& where);
 
-/// How a data access finds its page where the TLB does not hold it.
+/// How a data access finds its page after a TLB miss.
 struct Translation {
-    bool hashed = false;                                 ///< else by the guest's own page tables
+    bool hashed = false;                                 ///< false: the guest's own page tables are walked
     unsigned entries = 1024;                             ///< of the TLB
     std::uint64_t page_table = std::uint64_t{64} << 20;  ///< bytes of the hashed table
 };
 
-/// How many cycles a request keeps what it goes through; 0: as many at once as come.
+/// Service time of each resource in cycles. 0: unlimited bandwidth.
 struct Bandwidth {
     unsigned bus = 0;
-    unsigned memory = 0;  ///< one bank of it
+    unsigned memory = 0;  ///< service time of one bank
     unsigned banks = 1;
 };
 
 struct Machine {
     std::string name;
-    unsigned processors = 0;  ///< hardware threads that the guest sees
+    unsigned processors = 0;  ///< hardware threads of the guest
     unsigned threads_per_core = 1;
     std::uint64_t clock_hz = 0;
     unsigned line_bytes = 0;
@@ -54,20 +54,20 @@ struct Machine {
     Latency latency;
     Translation translation;
     Bandwidth bandwidth;
-    double issue_share = 1.0;  ///< how fast each of a core's two threads issues while both do
+    double issue_share = 1.0;  ///< issue rate of each of a core's two threads while both issue
     double base_cpi = 1.0;
     unsigned quantum_cycles = 200;
     unsigned slice_instructions = 200;
-    unsigned turn_instructions = 0;  ///< 0: as long as QEMU's turns come
+    unsigned turn_instructions = 0;  ///< bound of a time slice (`turn`); 0: QEMU's own
 
     unsigned cores() const { return processors / threads_per_core; }
     unsigned line_shift() const;
 
-    /// Reads the resolved file; throws Error naming file and key.
+    /// Reads the resolved file. Throws Error that names file and key.
     static Machine load(const std::string& path);
-    /// The same of a text that is in memory; `where` names it in errors.
+    /// Reads a machine file from text in memory; `where` names the text in messages.
     static Machine parse(const std::string& text, const std::string& where);
-    /// Throws Error when a geometry cannot be built; `where` begins the sentence.
+    /// Throws Error if a geometry cannot be built; `where` begins the message.
     void check(const std::string& where) const;
 };
 

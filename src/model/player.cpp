@@ -57,7 +57,7 @@ void Player::play(const Window& window) {
         window.placed ? merge<true, false>() : merge<false, false>();
     }
     if (std::any_of(cursors_.begin(), cursors_.end(), [](const Cursor& c) { return c.blocked; })) {
-        throw Error("a processor waits for an interrupt that was never sent: the recorded window is wrong");
+        throw Error("a processor waits for an interrupt that was never sent: the recorded epoch is corrupt");
     }
     advance(window);
     count(window);
@@ -235,8 +235,9 @@ void Player::run(unsigned processor, std::int64_t until) {
 /// When that interrupt of the window was sent, or kNotSent.
 std::int64_t& Player::sent(std::uint32_t number) {
     if (number >= sent_.size()) {
-        throw Error("a window of " + std::to_string(sent_.size()) + " interrupts has an event with number " +
-                    std::to_string(number) + ": the recorded window is wrong");
+        throw Error("an epoch with " + std::to_string(sent_.size()) +
+                    " interrupts has an event with number " + std::to_string(number) +
+                    ": the recorded epoch is corrupt");
     }
     return sent_[number];
 }

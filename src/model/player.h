@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The modelled clock: plays the streams of a window through the hierarchy, merged by each
-// processor's own cycle clock (docs/background/clock.md).
+// The timing merger (`Player`): merges the streams of all processors by their cycle clocks, plays them
+// through the hierarchy, and advances simulated time (docs/background/clock.md).
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -11,15 +11,16 @@
 
 namespace s80::model {
 
-/// Sees what is played, in the order in which it is played.
+/// Observes the accesses in the order in which they are played.
 class Observer {
 public:
     virtual ~Observer() = default;
-    /// The window that is played next.
+    /// The epoch (`Window`) that is played next.
     virtual void begin(const Window&) {}
-    /// Before the hierarchy sees it. `clock`: of the processor, 1/256 cycle since the window began.
+    /// Called before the hierarchy performs the event. `clock`: the processor's, in 1/256 cycle since the
+    /// epoch began.
     virtual void event(unsigned processor, const Event& event, std::int64_t clock) = 0;
-    /// Every stream of the window has ended; the clock and the statistics have moved.
+    /// All streams of the epoch have ended; clock and statistics are up to date.
     virtual void end(const Window& window) = 0;
 };
 
@@ -27,18 +28,18 @@ class Player {
 public:
     explicit Player(Hierarchy& hierarchy);
 
-    /// From now on `observer` sees what is played, beside those that do already.
+    /// Adds an observer.
     void observe(Observer& observer) { observers_.push_back(&observer); }
 
-    /// Plays one window, moves the clock and adds the window's counts to the statistics.
+    /// Plays one epoch, advances the clock and adds the epoch's counts to the statistics.
     void play(const Window& window);
 
     std::uint64_t clock_ns() const;
     std::uint64_t idle_ns() const { return idle_ns_; }
-    /// A processor is never busy for this much longer than the clock has moved.
+    /// Upper bound of a processor's lead over the clock.
     static constexpr std::int64_t kLongestLeadMs = 10;
 
-    /// Clock state that travels with a checkpoint, in units of 1/256 cycle.
+    /// State of the clock for a checkpoint, in units of 1/256 cycle.
     struct Clock {
         std::uint64_t cycles = 0;
         std::uint64_t idle_ns = 0;
@@ -50,13 +51,13 @@ public:
     void set_clock(const Clock& clock);
 
 private:
-    /// Where a processor stands in its stream. One that did not run in the window has no turn.
+    /// A processor's position in its stream. A processor that did not run in the epoch is not scheduled.
     struct Cursor {
         const Event* at = nullptr;
         const Event* end = nullptr;
         std::int64_t clock = 0;  ///< at its last event
         std::int64_t idle = 0;   ///< of that, before it woke and while it waited
-        std::int64_t turn = 0;   ///< it has played everything up to this moment
+        std::int64_t turn = 0;   ///< time up to which it has played its stream
         std::uint64_t tail = 0;
         unsigned core = 0;
         std::uint32_t waits_for = 0;
@@ -65,14 +66,14 @@ private:
         // Where threads share their core's issue slots:
         bool runs_on = false;
         Context of_tail;
-        std::int64_t quiet_begin = 0;  ///< of the last time in which it stalled or slept
+        std::int64_t quiet_begin = 0;  ///< of its last period of stalling or sleeping
         std::int64_t quiet_end = 0;
 
         void quiet(std::int64_t from, std::int64_t to) {
             quiet_begin = from;
             quiet_end = to;
         }
-        /// Whether it takes issue slots at that moment: it neither sleeps nor stalls.
+        /// Whether it uses issue slots at that time: it neither sleeps nor stalls.
         bool issues(std::int64_t moment) const {
             const bool awake = moment < clock || runs_on || (!done && !blocked);
             return awake && (moment < quiet_begin || moment >= quiet_end);
@@ -97,25 +98,24 @@ private:
 
     Hierarchy& hierarchy_;
     std::vector<Observer*> observers_;
-    std::int64_t cpi_;           ///< 1/256 cycle an instruction
+    std::int64_t cpi_;           ///< 1/256 cycle per instruction
     std::int64_t shared_cpi_;    ///< the same while the core's other thread issues too
     std::int64_t quantum_;       ///< 1/256 cycle
     std::int64_t longest_lead_;  ///< 1/256 cycle
     unsigned threads_per_core_;
     std::uint64_t cycles_ = 0;
     std::uint64_t idle_ns_ = 0;
-    /// A processor that fell asleep after the end of its window cannot wake before that moment, counted
-    /// from the beginning of the next window.
+    /// A processor that fell asleep after the end of its epoch cannot wake before that time, counted from the
+    /// beginning of the next epoch.
     std::vector<std::int64_t> awake_from_;
-    /// How much longer each was busy than the clock moved since they were level.
+    /// The lead of each processor: how much longer it was busy than its epochs lasted.
     std::vector<std::int64_t> lead_;
-    std::vector<std::uint64_t> base_;  ///< base cycles by core, 1/256
-    /// Of the cycles that each processor waited for issue slots: what is less than a cycle and not yet
-    /// counted, 1/256.
+    std::vector<std::uint64_t> base_;  ///< base cycles by core, in 1/256
+    /// Fractions of a cycle (1/256) that processors waited for issue slots, not counted yet.
     std::vector<std::int64_t> part_;
     std::vector<Cursor> cursors_;  ///< by processor
     Turns turns_;
-    std::vector<std::int64_t> sent_;  ///< when each interrupt was sent; negative: not yet
+    std::vector<std::int64_t> sent_;  ///< when each interrupt was sent; negative: not sent yet
 };
 
 }  // namespace s80::model

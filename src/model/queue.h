@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A resource that serves one request after the other, each for as long.
+// A resource that services one request at a time, with a constant service time.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -8,22 +8,21 @@
 
 namespace s80::model {
 
-/// Processors play up to a quantum ahead of each other, and windows overlap, so requests do not come in the
-/// order of their moments. Whatever the order, the resource is busy when one that serves them by their
-/// moments would be, and all waits together are as long as there: a request that comes late takes the first
-/// time that is free from its own moment on, in pieces if need be, and is charged what it waits and what it
-/// delays the requests of later moments that were told their wait already. All times are in one unit,
-/// whichever.
+/// Processors play up to a quantum ahead of each other, and epochs overlap, so requests do not arrive in the
+/// order of their times. The resource is nevertheless busy exactly when it would be with requests in order,
+/// and the sum of all waits is the same. A request that arrives late takes the first free time from its own
+/// time on, in pieces if necessary. It is charged its own wait, and the delay of requests with later times
+/// whose waits were already counted. All times are in one unit, which the caller chooses.
 class Queue {
 public:
     struct Interval {
         std::int64_t begin, end;
     };
 
-    /// `service`: how long a request keeps the resource; positive.
+    /// `service`: the service time of a request; positive.
     explicit Queue(std::int64_t service) : service_(service) {}
 
-    /// Serves a request of the moment `when`. Returns by how much the waits of all requests grow.
+    /// Services a request with time `when`. Returns the increase of the total wait of all requests.
     std::int64_t serve(std::int64_t when) {
         const auto first = std::ranges::lower_bound(busy_, when, {}, &Interval::end);
         auto next = first;
@@ -49,12 +48,12 @@ public:
         return wait;
     }
 
-    /// No request comes any more of a moment before this one.
+    /// No later request has a time before this one.
     void forget(std::int64_t before) {
         busy_.erase(busy_.begin(), std::ranges::lower_bound(busy_, before, {}, &Interval::end));
     }
 
-    /// When it is busy, in order, apart from each other; all of it that still matters.
+    /// The busy intervals that still matter, in order and disjoint.
     const std::vector<Interval>& busy() const { return busy_; }
     void set_busy(std::vector<Interval> busy) { busy_ = std::move(busy); }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Replacement policies behind one small interface: 64 bits of state a set.
+// Replacement policies behind one small interface, with 64 bits of state per set.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -26,13 +26,13 @@ inline Policy parse_policy(const std::string& word, const std::string& where) {
 }
 
 /// lru: a list of way numbers, 4 bits each, the most recently used lowest.
-/// plru: a binary tree of bits, each pointing to the half to evict from next.
-/// random: a xorshift generator of the whole cache, seeded with a constant.
+/// plru: a binary tree of bits, each of which points to the half that will be evicted from next.
+/// random: one xorshift generator for the whole cache, seeded with a constant.
 class Replacement {
 public:
     Replacement(Policy policy, unsigned ways) : policy_(policy), ways_(ways) {}
 
-    /// State of a set in which no way was used yet.
+    /// The state of a set in which no way has been used yet.
     std::uint64_t initial() const {
         if (policy_ != Policy::lru) {
             return 0;
@@ -78,7 +78,7 @@ public:
         return static_cast<unsigned>(random_ % ways_);
     }
 
-    /// Whether the state of a set says who is evicted next.
+    /// Whether the state of a set determines its next victim.
     bool foreseeable() const { return policy_ != Policy::random; }
     unsigned next_victim(std::uint64_t set) const {
         if (policy_ == Policy::lru) {

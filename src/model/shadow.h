@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A fully associative cache with least-recently-used replacement, beside an L2 of the same size: what misses
-// in the one and hits in the other is a conflict.
+// Shadow tags: a fully associative cache with LRU replacement, of the same size as an L2. A conflict miss
+// misses in the L2 and hits in the shadow tags.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +16,7 @@ public:
     explicit Shadow(std::size_t lines) : nodes_(lines + 1) { place_.reserve(lines * 2); }
 
     bool holds(Line line) const { return place_.contains(line); }
-    /// The line is used: it enters, or becomes the youngest.
+    /// Accesses the line: it enters, or becomes the most recently used.
     void touch(Line line) {
         auto [it, fresh] = place_.try_emplace(line, 0);
         if (fresh) {
@@ -38,10 +38,10 @@ public:
 private:
     struct Node {
         Line line = kNoLine;
-        std::uint32_t older = 0;  ///< 0 is the ring's own node
+        std::uint32_t older = 0;  ///< index 0 is the ring's own node
         std::uint32_t younger = 0;
     };
-    /// A node that is in no ring: the oldest line's when all are used.
+    /// A node outside of the ring: the oldest line's node if all are used.
     std::uint32_t room() {
         if (!free_.empty()) {
             const std::uint32_t node = free_.back();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// snapshots.jsonl: a header that declares the statistics, then one line a snapshot
+// Writes snapshots.jsonl: a header that declares the statistics, then one line per snapshot
 // (docs/reference/interfaces/snapshots.md).
 #pragma once
 #include <cstdio>
@@ -13,15 +13,15 @@ namespace s80::model {
 
 class SnapshotWriter {
 public:
-    /// Throws Error when the file cannot be made.
-    /// watched: names of the counters of the guest that windows with a mark bring.
+    /// Throws Error if the file cannot be created. watched: names of the guest counters that marked epochs
+    /// carry.
     SnapshotWriter(const std::string& path, const Hierarchy& hierarchy,
                    std::vector<std::string> watched = {});
     ~SnapshotWriter();
     SnapshotWriter(const SnapshotWriter&) = delete;
     SnapshotWriter& operator=(const SnapshotWriter&) = delete;
 
-    /// Writes the line that the window's mark asks for, if any; the line is on disk's way at once.
+    /// Writes the snapshot that the epoch's mark asks for, if any, and flushes it.
     void write(const Window& window, const Player& player, const Statistics& stats);
 
 private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Layout: magic, geometry text, then arrays, each with its length in front; a 64-bit FNV-1a sum at the end.
+// Layout: magic number, geometry as text, then arrays, each preceded by its length; a 64-bit FNV-1a checksum
+// at the end.
 #include "model/state_file.h"
 
 #include <cerrno>
@@ -116,11 +117,11 @@ public:
         std::uint64_t sum = 0;
         raw(&sum, sizeof sum);
         if (sum != expected || std::fgetc(file_) != EOF) {
-            fail("is corrupt (its sum does not match)");
+            fail("is corrupt (its checksum does not match)");
         }
     }
     [[noreturn]] void fail(const char* what) const {
-        throw Error("the model state " + path_ + " " + what + "; build the warm checkpoint again");
+        throw Error("the model state " + path_ + " " + what + "; rebuild the warm checkpoint");
     }
 
 private:
@@ -218,8 +219,8 @@ Extra load_state(const std::string& path, Hierarchy& hierarchy, Player& player) 
     std::string found;
     reader.list(found);
     if (found != expected) {
-        throw Error("the model state " + path + " is of another machine or protocol (" + found + ", wanted " +
-                    expected + ")");
+        throw Error("the model state " + path + " is of another machine or protocol (" + found +
+                    " instead of " + expected + ")");
     }
     each_array(hierarchy, [&](auto&& v) { reader.fill(v); });
     std::vector<Line> remembered;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The contents of the caches, the clock and the counters as a file beside a warm checkpoint.
+// Saves the contents of the caches, the clock and the counters in a file next to a warm checkpoint.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,14 +10,14 @@
 
 namespace s80::model {
 
-/// Words of the recording side that travel with the model (its meaning is the plugin's).
+/// Words of the recording side that travel with the model. Only the plugin interprets them.
 using Extra = std::vector<std::uint64_t>;
 
-/// Writes to a temporary name and renames: the file is whole or absent. Throws Error.
+/// Writes under a temporary name and renames the file when it is complete. Throws Error.
 void save_state(const std::string& path, Hierarchy& hierarchy, const Player& player, const Extra& extra);
 
-/// Reads what save_state wrote for the same machine and protocol; throws Error naming the file when
-/// it is truncated, corrupt or of another geometry.
+/// Reads a file of save_state for the same machine and protocol. Throws Error that names the file if it is
+/// truncated, corrupt or of another geometry.
 Extra load_state(const std::string& path, Hierarchy& hierarchy, Player& player);
 
 }  // namespace s80::model

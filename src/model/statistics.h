@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Every statistic of the model: name, unit, dimensions and description are declared once, in
+// The statistics of the model. Name, unit, dimensions and description of each are declared once, in
 // statistics.cpp. Counters only grow; readers take snapshots and subtract.
 #pragma once
 #include <array>
@@ -46,7 +46,7 @@ enum class Stat : std::uint8_t {
 };
 inline constexpr unsigned kStats = 31;
 
-/// Order of `dims.instruction`.
+/// In the order of `dims.instruction`.
 enum class InstructionClass : std::uint8_t {
     load,
     store,
@@ -60,8 +60,8 @@ inline constexpr unsigned kInstructionClasses = 6;
 inline constexpr unsigned kTransactionTypes = 10;
 inline constexpr unsigned kOutcomes = 2;
 
-/// Turns by their instructions in powers of two: the first has those of 1 (or none), the last all from 2^23
-/// on.
+/// Time slices (`turn`) by their length in powers of two instructions. The first class has those of 0 or 1
+/// instructions, the last one all from 2^23 on.
 inline constexpr unsigned kTurnLengths = 24;
 
 enum class Dim : std::uint8_t {
@@ -108,7 +108,7 @@ public:
     std::span<const std::uint64_t> values(Stat stat) const { return {&all_[offset(stat)], size(stat)}; }
     std::uint64_t sum(Stat stat) const;
 
-    /// Hot counters, indexed as their dimensions say.
+    /// Frequently used counters, indexed by their dimensions.
     std::uint64_t& group(Stat s, unsigned core, Context c) {
         return all_[offset(s) + core * kGroups + c.group()];
     }

@@ -18,7 +18,7 @@ toml::table parsed(const std::string& where, Parse parse) {
                     std::string(e.description()));
     } catch (const TomlAssertion&) {
         throw Error(where +
-                    ": it is not TOML; look for a table or a key whose name begins with an odd character");
+                    ": is not TOML; check for a table or key whose name begins with an unusual character");
     }
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// toml++ with the sentence that a user gets when a file cannot be read.
+// Includes toml++ and turns its parse errors into messages for the user.
 #pragma once
 #define TOML_EXCEPTIONS 1
 #define TOML_HEADER_ONLY 0  // it takes seconds to compile: once, in toml.cpp
 
 namespace s80::model {
 
-/// The parser's own assertions fail for some malformed texts ("[." is one): that is the file's fault, and no
-/// reason to abort, nor to go on.
+/// toml++'s own assertions fail for some malformed texts, for example "[.". Such a text is an error of the
+/// file: the program must neither abort nor continue.
 struct TomlAssertion {};
 constexpr void toml_assert(bool holds) {
     if (!holds) {
@@ -30,7 +30,7 @@ namespace s80::model {
 
 toml::table parse_toml(const std::string& path);
 
-/// The same of a text that is in memory; `where` names it.
+/// Parses text in memory; `where` names the text in messages.
 toml::table parse_toml_text(std::string_view text, const std::string& where);
 
 }  // namespace s80::model

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Whose turn is next: a short sorted queue of processors by their clocks.
+// A short sorted queue of processors by their clocks: which processor the timing merger plays next.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -10,8 +10,8 @@
 
 namespace s80::model {
 
-/// A turn is a moment of the clock with the processor's number in the lowest bits: at the same moment the
-/// lowest number is first. A new turn is nearly always among the last, so it is put in from the back.
+/// An entry (`turn`) is a time with the processor's number in the lowest bits, so ties go to the lowest
+/// number. A new entry is nearly always among the last, so insertion begins at the back.
 class Turns {
 public:
     void clear() {
@@ -35,10 +35,10 @@ public:
         queue_[++end_] = kNone;
     }
 
-    /// Takes the first turn out; the processor whose it is. Not when there is none.
+    /// Removes the first entry and returns its processor. The queue must not be empty.
     unsigned take() { return static_cast<unsigned>(queue_[begin_++]) & ((1U << kNumberBits) - 1); }
 
-    /// The moment of the first turn; when there is none, one that never comes.
+    /// The time of the first entry; if the queue is empty, a time that is never reached.
     std::int64_t next() const { return queue_[begin_] >> kNumberBits; }
 
 private:

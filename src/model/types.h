@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The words that every part of the model shares.
+// Types that all parts of the model share.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace s80::model {
 using Line = std::uint32_t;
 inline constexpr Line kNoLine = 0xffff'ffffU;
 
-/// Holder masks are 32 bits wide.
+/// Sharing vectors are 32 bits wide.
 inline constexpr unsigned kMaxCores = 32;
 
 enum class Kind : std::uint8_t { ifetch, load, store, walk };
@@ -21,13 +21,14 @@ inline constexpr unsigned kKinds = 4;
 enum class Privilege : std::uint8_t { user, kernel };
 inline constexpr unsigned kPrivileges = 2;
 
-/// Whose work an instruction is: the process that runs it, or that an interrupt was taken in. The paper's
-/// population is `session`.
+/// Process class (`Party`) of an instruction: the class of the process that runs it, or that was interrupted
+/// by it. The paper measures the class `session`.
 enum class Party : std::uint8_t { session, delivery, loadgen, idle, kernel, other };
 inline constexpr unsigned kParties = 6;
 
-/// How the processor came to run the code: not at all (user), or by what it last entered the kernel. Code of
-/// a kernel thread has entered it by nothing; unknown is where nobody told.
+/// Kernel entry cause (`Entry`) of the code that runs: the event by which the kernel was last entered. Three
+/// values are not causes. user: user code. kernel_thread: code of a kernel thread, which has no entry cause.
+/// unknown: the guest's kernel layout was not available.
 enum class Entry : std::uint8_t {
     user,
     system_call,
@@ -41,17 +42,18 @@ enum class Entry : std::uint8_t {
 };
 inline constexpr unsigned kEntries = 9;
 
-/// Index of the statistics that tell privilege and class: `dims.privilege` x `dims.class`.
+/// Index of the statistics by privilege and process class: `dims.privilege` x `dims.class`.
 inline constexpr unsigned kGroups = kPrivileges * kParties;
 
-/// Class and entry of the code that runs, in one small number: index of the statistics that tell both.
+/// Process class and kernel entry cause of the running code in one small number, the index of the statistics
+/// by both.
 struct Context {
     std::uint8_t value = 0;
     constexpr Context() = default;
     constexpr explicit Context(std::uint8_t v) : value(v) {}
     constexpr Context(Party t, Entry e)
         : value(static_cast<std::uint8_t>(static_cast<unsigned>(t) * kEntries + static_cast<unsigned>(e))) {}
-    /// Where nobody tells entries apart.
+    /// For traces without kernel entry causes.
     constexpr Context(Privilege p, Party t)
         : Context(t, p == Privilege::user ? Entry::user : Entry::unknown) {}
 
@@ -71,26 +73,26 @@ inline constexpr std::array<std::uint8_t, kContexts> Context::kGroup = [] {
     return group;
 }();
 
-/// Who serviced an L2 miss.
+/// The source of an L2 miss.
 enum class Source : std::uint8_t { memory, M, O, E, S };
 inline constexpr unsigned kSources = 5;
 
-/// Textbook name that a protocol's state counts as; the order of `dims.state`.
+/// The MOESI state as which a protocol's state counts, in the order of `dims.state`.
 enum class StateClass : std::uint8_t { M, O, E, S, none };
 inline constexpr unsigned kStateClasses = 4;
 
-/// Where an access that stalls was serviced; the order of `dims.service`.
-/// issue: not an access but an instruction, which waits while the core's other thread takes issue slots.
+/// The place that serviced an access that stalls, in the order of `dims.service`. issue: an instruction, not
+/// an access, that waits while the core's other thread takes issue slots.
 enum class Service : std::uint8_t { l2, memory, cache, upgrade, issue };
 inline constexpr unsigned kServices = 5;
 
-/// What a request may have to wait for; the order of `dims.resource`.
+/// Resources with a queue, in the order of `dims.resource`.
 enum class Resource : std::uint8_t { bus, memory };
 
-/// How a core's L2 relates to its L1s: it holds all that they hold, or nothing of it.
+/// The relation of a core's L2 to its L1s: it holds all their lines, or none of them.
 enum class Inclusion : std::uint8_t { inclusive, exclusive };
 
-/// A sentence for the user: what is wrong, where, what to do.
+/// A message for the user: what is wrong, where, and what to do.
 struct Error : std::runtime_error {
     using std::runtime_error::runtime_error;
 };

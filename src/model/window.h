@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the recording side hands to the playing side: one window, a stream of events a processor.
+// The interface between the recording side and the playing side: one epoch (`Window`) with one stream of
+// events per processor.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -13,7 +14,7 @@
 
 namespace s80::model {
 
-/// What an event is. The first four are accesses and equal `Kind`.
+/// The kind of an event. The first four are accesses and equal `Kind`.
 enum class Op : std::uint8_t {
     ifetch,
     load,
@@ -27,12 +28,14 @@ enum class Op : std::uint8_t {
     device_write
 };
 
-/// One step of a processor's stream: `delta` instructions after the previous event, it did `op`.
-/// pass: nothing (carries a long delta). signal: sent the interrupt number `line` of this window.
-/// wait: slept until that interrupt. turn: what follows was in the turn number `line` of the window, in
-/// QEMU's order (0 at the beginning of a stream: the turn that the window began in). device_read and
-/// device_write: a device did so to that line at this moment (never in a capture). `way`: of the L1, in
-/// placed windows only.
+/// One step of a processor's stream: `delta` instructions after the previous event, `op` happened.
+/// pass: no effect (carries a long delta).
+/// signal: the processor sent interrupt number `line` of this epoch.
+/// wait: the processor slept until that interrupt.
+/// turn: the following events belong to time slice number `line` of the epoch, in QEMU's order. A stream
+/// begins in time slice 0, in which the epoch began.
+/// device_read, device_write: a device accessed that line at this time (never in a capture).
+/// `way`: the way of the L1, in L1-filtered epochs only.
 struct Event {
     std::uint32_t line = 0;
     std::uint16_t delta = 0;
@@ -45,17 +48,17 @@ static_assert(sizeof(Event) == 8);
 inline bool is_access(Op op) {
     return op <= Op::walk;
 }
-/// Of an access.
+/// For access events only.
 inline Kind kind_of(Op op) {
     return static_cast<Kind>(op);
 }
 
-/// What the log of misses wants to know of an access beside its event (attribution.h).
+/// Data about an access for the log of misses, in addition to its event (attribution.h).
 struct Note {
     std::uint64_t pc = 0;
     std::uint64_t address = 0;  ///< virtual
-    std::uint32_t who = 0;      ///< the recorder's number of task and system call
-    std::uint16_t reads = 0;    ///< granules, of this access and of those that its event stands for
+    std::uint32_t who = 0;      ///< the recorder's number for task and system call
+    std::uint16_t reads = 0;    ///< granules, of this access and of repetitions that its event represents
     std::uint16_t writes = 0;
     std::uint8_t size = 0;  ///< bytes
 };
@@ -63,12 +66,12 @@ static_assert(sizeof(Note) == 32);
 
 struct Stream {
     std::vector<Event> events;  ///< storage; only the first `size` are valid
-    std::vector<Note> notes;    ///< of the accesses among them, where a log is written
+    std::vector<Note> notes;    ///< of the accesses, if a log of misses is written
     std::size_t size = 0;
     std::uint64_t tail = 0;  ///< instructions after the last event
-    bool ran = false;        ///< executed anything in this window
-    bool runs_on = false;    ///< was not halted when the window ended
-    /// Contexts whose counters below may not be zero, a bit each: most are never used.
+    bool ran = false;        ///< executed an instruction in this epoch
+    bool runs_on = false;    ///< was not halted when the epoch ended
+    /// Contexts whose counters below may be nonzero, one bit each. Most contexts are never used.
     std::uint64_t used = 0;
     std::array<std::uint64_t, kContexts> instructions{};
     std::array<std::array<std::uint64_t, kKinds>, kContexts> accesses{};
@@ -106,7 +109,7 @@ struct Stream {
     }
 };
 
-/// Turns that QEMU gave its processors, by their length: powers of two of instructions.
+/// Time slices (`turn`) of QEMU's processors, by length in powers of two instructions.
 struct TurnCounts {
     std::array<std::uint64_t, kTurnLengths> turns{};
     std::array<std::uint64_t, kTurnLengths> instructions{};
@@ -120,29 +123,29 @@ struct TurnCounts {
     bool operator==(const TurnCounts&) const = default;
 };
 
-/// A line of snapshots.jsonl is due after this window.
+/// The snapshot that is due after this epoch.
 enum class Mark : std::uint8_t { none, load_begin, window, measure_begin, measure_end, exit };
 
 struct Window {
     explicit Window(unsigned processors) : streams(processors) {}
 
     std::vector<Stream> streams;  ///< by processor
-    /// Accesses that an L1 absorbs under every protocol are absent, and each other one names the way of
-    /// the L1 that it fills or finds (filtered captures).
+    /// An L1-filtered epoch (of a filtered capture): accesses that an L1 absorbs under every protocol are
+    /// absent, and every other access names the way of the L1 that it finds or fills.
     bool placed = false;
-    /// The streams' counters are filled; otherwise they are zero (a capture carries them to the next window
-    /// with a mark: nobody looks at them before).
+    /// Whether the streams' counters are filled. If not, they are zero: a capture adds them to the next epoch
+    /// with a mark, because they are not needed before.
     bool counted = true;
-    std::uint32_t signals = 0;         ///< interrupts sent in this window
-    std::uint64_t idle_before_ns = 0;  ///< every processor slept that long before the window
+    std::uint32_t signals = 0;         ///< interrupts sent in this epoch
+    std::uint64_t idle_before_ns = 0;  ///< time for which all processors slept before this epoch
     Mark mark = Mark::none;
     std::uint64_t index = 0;         ///< number of the snapshot
-    std::uint64_t instructions = 0;  ///< of the whole run up to the end of this window
-    /// Totals of the whole run, filled when a mark is due.
+    std::uint64_t instructions = 0;  ///< of the whole run, up to the end of this epoch
+    /// Totals of the whole run, filled if a mark is due.
     std::array<std::array<std::uint64_t, kOutcomes>, kTransactionTypes> transactions{};
     std::vector<std::uint64_t> watched;  ///< counters of the guest, in the order of their names
-    /// Clients that have finished a transaction since the load began, filled when a mark is due; a capture
-    /// does not carry it.
+    /// Clients that have finished a transaction since the load began, filled if a mark is due. Captures do
+    /// not contain it.
     std::optional<std::uint64_t> clients_finished;
     TurnCounts turns;
 };

@@ -64,11 +64,11 @@ Arguments Arguments::parse(int argc, char** argv) {
     for (const char* key : {"misses", "profile"}) {
         if (!std::get<std::string*>(known.at(key))->empty() && a.measure == 0) {
             throw Error("the plugin argument " + std::string(key) +
-                        " is of the measured region, so it needs measure");
+                        " applies to the measured region, so it needs measure");
         }
     }
     if (a.dma != 0 && !(a.capture_full.empty() && a.capture_filtered.empty())) {
-        throw Error("a capture has no accesses of devices: leave the plugin argument dma away");
+        throw Error("a capture cannot contain accesses of devices: remove the plugin argument dma");
     }
     if (a.window == 0) {
         throw Error("the plugin argument window must not be 0");

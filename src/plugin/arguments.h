@@ -12,8 +12,8 @@ struct Arguments {
     std::string out;
     std::string ram;
     std::uint64_t low_ram = 0;
-    std::string misses;   ///< file for the log of misses; empty: none is written
-    std::string profile;  ///< file for the profile; empty: none is made
+    std::string misses;   ///< file for the log of misses; empty: none
+    std::string profile;  ///< file for the profile; empty: none
     std::string kernel;
     std::string classes;
     std::string state_in;
@@ -22,13 +22,13 @@ struct Arguments {
     std::string capture_full;
     std::string capture_filtered;
     std::string capture_origin;
-    std::string order;      ///< file for the order inversions; empty: they are not counted
-    std::uint64_t dma = 0;  ///< 1: what a module of the kernel copies by memcpy, a device does
+    std::string order;      ///< file for the order inversions; empty: not counted
+    std::uint64_t dma = 0;  ///< 1: memcpy in kernel modules counts as access of a device
     std::uint64_t skip = 0;
     std::uint64_t measure = 0;
     std::uint64_t window = 1'000'000'000;
 
-    /// Throws model::Error naming the argument.
+    /// Throws model::Error that names the argument.
     static Arguments parse(int argc, char** argv);
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What is known of a translated block before it runs.
+// Data about a translated block, known before it runs.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -10,15 +10,15 @@
 
 namespace s80::plugin {
 
-/// One line of the host: where one is pointed to, it is hardly ever in a cache.
+/// Fits into one line of the host's cache. A block reached through a pointer is hardly ever cached.
 struct alignas(64) Block {
     std::uint16_t instructions = 0;
     std::uint8_t privilege = 0;
-    model::Entry entered = model::Entry::user;  ///< how the kernel is entered by its first instruction
-    /// Virtual, where it is wanted (for the log of misses and the profile); 0: it is not.
+    model::Entry entered = model::Entry::user;  ///< kernel entry cause of its first instruction
+    /// Virtual address, if the log of misses or the profile needs it; otherwise 0.
     std::uint64_t address = 0;
-    std::uint16_t next = 0;  ///< page offset behind its last instruction, where `address` is wanted
-    /// Lines of the code: consecutive in each of at most two pages.
+    std::uint16_t next = 0;  ///< page offset after its last instruction, if `address` is used
+    /// Lines of code: consecutive lines in each of at most two pages.
     std::array<std::uint8_t, 2> lines{};
     std::array<model::Line, 2> first{};
     std::array<std::uint16_t, model::kInstructionClasses> classes{};
@@ -33,13 +33,13 @@ struct BitField {
     constexpr std::uint64_t get(std::uint64_t w) const { return w >> shift & mask; }
 };
 
-/// What a block's callback is given. Almost every block fits into the word itself, so that running it
-/// touches no memory of its own (there are hundreds of thousands, each a cache miss); the others are
-/// pointed to. A block has at most one branch: it ends there.
+/// The argument of a block's callback. Almost every block fits into the word itself, so that executing it
+/// needs no further memory access (there are hundreds of thousands of blocks, so each access would miss). For
+/// the other blocks the word is a pointer. A block has at most one branch, which ends it.
 class BlockWord {
 public:
     explicit BlockWord(void* word) : word_(reinterpret_cast<std::uintptr_t>(word)) {}
-    /// Nothing when the block does not fit.
+    /// Nothing if the block does not fit.
     static std::optional<BlockWord> pack(const Block& b) {
         using enum model::InstructionClass;
         const auto count = [&](model::InstructionClass c) {
@@ -69,7 +69,7 @@ public:
     std::uint64_t instructions() const { return kCount.get(word_); }
     model::Line line() const { return static_cast<model::Line>(kLine.get(word_)); }
     unsigned extra_lines() const { return static_cast<unsigned>(kExtraLines.get(word_)); }
-    /// By class, `other` excepted: it is what remains.
+    /// Loads; classes other than those counted are `other`, the remainder.
     std::uint64_t loads() const { return kLoads.get(word_); }
     std::uint64_t stores() const { return kStores.get(word_); }
     std::uint64_t both() const { return kBoth.get(word_); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Writes the run's captures beside the player, on its thread.
+// Writes the run's captures on the thread of the timing merger (`Player`).
 #pragma once
 #include <optional>
 
@@ -12,21 +12,21 @@
 
 namespace s80::plugin {
 
-/// The captures that the arguments ask for, from the first window recorded to the end of the measured region,
-/// or to the end of a run that has none. They do not change what is played.
+/// The captures that the arguments ask for, from the first recorded epoch to the end of the measured region,
+/// or to the end of the run if it has none. Captures do not change what is played.
 class Capture {
 public:
-    /// Throws model::Error when a file cannot be begun.
+    /// Throws model::Error if a file cannot be created.
     Capture(const Arguments& arguments, const model::Machine& machine, const model::Protocol& protocol,
             std::uint64_t lines);
 
-    /// Who is to see what is played; may be null.
+    /// The observer for the timing merger; may be null.
     model::Observer* observer() { return filter_ ? &*filter_ : nullptr; }
-    /// Takes a window that was just played. Throws model::Error when a file cannot grow.
+    /// Takes an epoch that was just played. Throws model::Error if a file cannot be written.
     void write(const model::Window& window);
 
 private:
-    model::Mark last_;  ///< of the window that ends the captures
+    model::Mark last_;  ///< the mark of the last epoch in the captures
     std::optional<trace::Writer> full_;
     std::optional<trace::Writer> filtered_;
     std::optional<trace::L1Filter> filter_;

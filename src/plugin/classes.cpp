@@ -18,7 +18,7 @@ Party party_of(std::string_view label, const std::string& path) {
         }
     }
     throw model::Error(path + ": `" + std::string(label) +
-                       "` is no class of processes; session, delivery and loadgen are");
+                       "` is not a process class; allowed: session, delivery, loadgen");
 }
 
 }  // namespace
@@ -36,7 +36,7 @@ Classes Classes::load(const std::string& path) {
             const auto name = (*list)[i].value<std::string>();
             if (!name || name->size() > kLongest || !classes.by_name_.emplace(*name, party).second) {
                 throw model::Error(path + ": " + std::string(label.str()) +
-                                   " must hold names of at most 15 characters, each in one class");
+                                   " must contain names of at most 15 characters, each in one class only");
             }
         }
         if (list == nullptr) {

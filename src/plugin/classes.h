@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which class a process is of, by its name (docs/reference/interfaces/plugin-arguments.md).
+// The process class of a process, by its name (docs/reference/interfaces/plugin-arguments.md).
 #pragma once
 #include <map>
 #include <string>
@@ -10,10 +10,10 @@ namespace s80::plugin {
 
 class Classes {
 public:
-    /// Nothing for no path: every process is `other`. Throws model::Error.
+    /// An empty path: every process is in the class `other`. Throws model::Error.
     static Classes load(const std::string& path);
 
-    /// `name`: what the kernel calls the process (at most 15 characters).
+    /// `name`: the kernel's name of the process (at most 15 characters).
     model::Party of(const std::string& name) const {
         const auto it = by_name_.find(name);
         return it == by_name_.end() ? model::Party::other : it->second;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The page of the guest's memory through which the load generator sees the modelled clock
+// The page of the guest's memory through which the load generator reads simulated time
 // (docs/reference/interfaces/clock-page.md).
 #pragma once
 #include <cstdint>
@@ -12,21 +12,21 @@ namespace s80::plugin {
 
 class ClockPage {
 public:
-    /// The page at this guest-physical address was offered by a store to its second word.
+    /// Accepts the page at this guest-physical address, which the guest offers by a store to its second word.
     void accept(GuestRam& ram, std::uint64_t physical) {
         words_ = reinterpret_cast<std::uint64_t*>(ram.host(physical));
         if (words_ == nullptr || std::memcmp(words_, "S80PAGE0", 8) != 0) {
             throw model::Error(
-                "the load generator's clock page is not where its address says (is low_ram right?)");
+                "the load generator's clock page is not at its address; check the plugin argument low_ram");
         }
         std::memcpy(words_, "S80PAGE1", 8);
         physical_ = physical;
     }
-    /// The page as a checkpoint left it.
+    /// The page of a restored checkpoint.
     void restore(GuestRam& ram, std::uint64_t physical) {
         words_ = reinterpret_cast<std::uint64_t*>(ram.host(physical));
         if (words_ == nullptr || std::memcmp(words_, "S80PAGE1", 8) != 0) {
-            throw model::Error("the guest's memory and the model's state do not belong together");
+            throw model::Error("the guest's memory and the model's state are not of the same checkpoint");
         }
         physical_ = physical;
     }

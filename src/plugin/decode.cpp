@@ -17,7 +17,7 @@ class Disassembler {
 public:
     Disassembler() {
         if (cs_open(CS_ARCH_X86, CS_MODE_64, &handle_) != CS_ERR_OK) {
-            throw model::Error("Capstone cannot be started");
+            throw model::Error("the disassembler Capstone cannot be initialised");
         }
         cs_option(handle_, CS_OPT_DETAIL, CS_OPT_ON);
         insn_ = cs_malloc(handle_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What an instruction is, as far as the recorder cares; decided once, when it is translated.
+// Properties of an instruction that the recorder needs. They are determined once, when it is translated.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,14 +10,14 @@ namespace s80::plugin {
 
 struct Decoded {
     model::InstructionClass kind = model::InstructionClass::other;
-    bool touches_memory = true;        ///< may load or store (when in doubt: yes)
-    bool changes_translation = false;  ///< MOV to CR, INVLPG, INVPCID: cached translations are void
+    bool touches_memory = true;        ///< may load or store (if in doubt: true)
+    bool changes_translation = false;  ///< MOV to CR, INVLPG, INVPCID: invalidates cached translations
     bool reads_tsc = false;
     bool halts = false;
-    bool returns = false;            ///< from a function
+    bool returns = false;            ///< returns from a function
     bool returns_interrupt = false;  ///< IRET
     unsigned access_bytes = 8;       ///< largest memory operand
-    unsigned marker = 0;             ///< operation of a marker instruction; 0: none
+    unsigned marker = 0;             ///< operation of a marker instruction; 0: not a marker
 };
 
 /// `bytes`: the instruction in 64-bit mode.

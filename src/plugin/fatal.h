@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// QEMU's frames cannot carry C++ exceptions: an error in a callback ends the process with one sentence.
+// Ends the process with one message. QEMU's stack frames cannot carry C++ exceptions, so callbacks report
+// errors in this way.
 #pragma once
 #include <unistd.h>
 

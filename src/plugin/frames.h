@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How a task has entered the kernel: what it entered by first, and what came on top of that.
+// How a task entered the kernel: the first kernel entry cause, and those nested in it.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -9,19 +9,19 @@
 
 namespace s80::plugin {
 
-/// One entry of the kernel that has not been left.
+/// One entry into the kernel that has not been left yet.
 struct Frame {
     model::Entry entry = model::Entry::unknown;
-    std::uint16_t system_call = 0;  ///< its number, where the entry is one
-    std::uint64_t stack = 0;        ///< of a soft interrupt: the stack pointer where its function began
+    std::uint16_t system_call = 0;  ///< number of the system call, if the entry is one
+    std::uint64_t stack = 0;        ///< soft interrupts: stack pointer at the begin of the handler
 };
 
 class Frames {
 public:
     bool empty() const { return depth_ == 0; }
-    /// The innermost; not when there is none.
+    /// The innermost entry. There must be one.
     const Frame& top() const { return frames_[depth_ - 1]; }
-    /// The outermost ones are forgotten when there are more than the kernel can have.
+    /// Drops the outermost entries if there are more than the kernel can nest.
     void push(const Frame& frame) {
         if (depth_ == frames_.size()) {
             std::copy(frames_.begin() + 1, frames_.end(), frames_.begin());

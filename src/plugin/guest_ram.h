@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The guest's RAM as this process maps it: host address to guest-physical address and back.
+// The mapping of the guest's RAM in this process: host addresses to guest-physical addresses and back.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -10,15 +10,16 @@ namespace s80::plugin {
 
 class GuestRam {
 public:
-    /// `name`: the RAM file as /proc/self/maps shows it. `low_ram`: bytes of RAM below the PCI hole
-    /// (0: all); the rest begins at 4 GiB, as QEMU's x86 machines lay it out.
+    /// `name`: the RAM file as /proc/self/maps shows it. `low_ram`: bytes of RAM below the PCI hole (0: all).
+    /// The rest begins at 4 GiB, as in QEMU's x86 machines.
     GuestRam(std::string name, std::uint64_t low_ram) : name_(std::move(name)), low_ram_(low_ram) {}
 
-    /// Guest-physical address of a host address; nothing when it is not guest RAM (firmware, say).
+    /// The guest-physical address of a host address; nothing if the address is not guest RAM (for example
+    /// firmware).
     std::optional<std::uint64_t> physical(const void* host);
-    /// Host address of a guest-physical address; null when it is not guest RAM.
+    /// The host address of a guest-physical address; null if the address is not guest RAM.
     std::uint8_t* host(std::uint64_t physical);
-    /// End of the guest-physical addresses that are RAM.
+    /// The end of the guest-physical addresses that are RAM.
     std::uint64_t end();
 
 private:

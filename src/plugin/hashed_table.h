@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A hashed page table as PowerPC has it (PowerPC Architecture Book III, "Hashed Page Table"): a page is
-// looked up in the group of eight 16-byte entries that its hash names.
+// A hashed page table like PowerPC's (PowerPC Architecture Book III, "Hashed Page Table"): the hash of a
+// page selects the group of eight 16-byte entries in which the page is looked up.
 #pragma once
 #include <cstdint>
 
@@ -13,14 +13,14 @@ public:
     /// `bytes`: a power of two.
     explicit HashedTable(std::uint64_t bytes) : groups_mask_((bytes >> kGroupShift) - 1) {}
 
-    /// Address space of a virtual address: the kernel's half is one in all of them; `table`: the top page
-    /// table.
+    /// The address space of a virtual address. The kernel's half is the same in all of them. `table`: the top
+    /// page table.
     static std::uint64_t space(std::uint64_t table, std::uint64_t address) {
         return address >> 63 != 0 ? 0 : table >> 12;
     }
-    /// Byte offset of the group in which the page of an address is looked up first. The segment of 256 MB
-    /// gets a number that scatters (a multiplicative hash), and the hash is that number exclusive-or the page
-    /// within it.
+    /// Byte offset of the group in which the page of an address is looked up first. A multiplicative hash
+    /// numbers the segments of 256 MB; the result is that number exclusive-or the page's number within the
+    /// segment.
     std::uint64_t group(std::uint64_t space, std::uint64_t address) const {
         constexpr unsigned kSegmentShift = 28;
         constexpr std::uint64_t kPages = (std::uint64_t{1} << (kSegmentShift - 12)) - 1;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The little JSON that the plugin writes into its files.
+// JSON output for the plugin's files.
 #pragma once
 #include <string>
 
 namespace s80::plugin {
 
-/// Processes may take any name.
+/// Quotes and escapes a text. Processes may have any name.
 inline std::string quoted(const std::string& text) {
     std::string out = "\"";
     for (const char c : text) {

@@ -55,7 +55,7 @@ Kernel Kernel::load(const std::string& path) {
     const auto need = [&](const std::string& key) {
         const auto it = values.find(key);
         if (it == values.end()) {
-            throw model::Error(path + ": does not say " + key + " of the guest's kernel");
+            throw model::Error(path + ": " + key + " of the guest's kernel is missing");
         }
         return it->second;
     };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The guest's kernel as far as the plugin knows it: where it is entered and left, and where it says which
-// task runs (docs/reference/interfaces/plugin-arguments.md).
+// The guest's kernel layout: where it is entered and left, and where it stores the current task
+// (docs/reference/interfaces/plugin-arguments.md).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -19,30 +19,30 @@ struct Kernel {
     std::uint64_t flags = 0;
     std::uint64_t stack = 0;
     std::map<std::uint64_t, model::Entry> entries;  ///< by the address of the first instruction
-    std::uint64_t soft_interrupts = 0;              ///< the function that handles them
-    // memcpy, all its forms, and where the kernel's own code and data end; 0: nobody told.
+    std::uint64_t soft_interrupts = 0;              ///< the function that handles soft interrupts
+    // memcpy in all its forms, and the ends of the kernel's own code and data; 0: not known.
     std::uint64_t copy_begin = 0;
     std::uint64_t copy_end = 0;
     std::uint64_t end = 0;
 
-    /// Throws model::Error naming what is missing.
+    /// Throws model::Error that names the missing value.
     static Kernel load(const std::string& path);
 
-    /// How the kernel is entered by the instruction at this address; user where it is not.
+    /// The kernel entry cause of the instruction at this address; `user` if it does not enter the kernel.
     model::Entry entered_at(std::uint64_t address) const {
         const auto it = entries.find(address);
         return it == entries.end() ? model::Entry::user : it->second;
     }
     bool copies(std::uint64_t address) const { return address - copy_begin < copy_end - copy_begin; }
-    /// Whether the code at this address is a module's.
+    /// Whether the code at this address belongs to a module.
     bool in_module(std::uint64_t address) const {
         constexpr std::uint64_t kModulesEnd = 0xffff'ffff'ff00'0000U;
         return address >= end && address < kModulesEnd;
     }
-    /// Whether the instruction at this address stores the task that is switched to: mov
-    /// %reg,%gs:current_task.
+    /// Whether the instruction at this address stores the next task: mov %reg,%gs:current_task.
     bool switches_task(const std::uint8_t* bytes, std::size_t size, std::uint64_t address) const;
-    /// Whether a return at this address may be that of `soft_interrupts`: it is in it, or not far behind.
+    /// Whether a return at this address may be the return of `soft_interrupts`: it lies in that function or
+    /// shortly after it.
     bool may_end_soft_interrupts(std::uint64_t address) const {
         constexpr std::uint64_t kLongest = 4096;
         return address - soft_interrupts < kLongest;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the recorder keeps for one processor of the guest. Hot: touched by every callback.
+// vCPU context (`Lane`): the recorder's state for one processor of the guest. Every callback uses it, so it
+// is compact.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -12,18 +13,19 @@
 
 namespace s80::plugin {
 
-/// Things to look at before the next block of a processor is accounted.
+/// Checks that are pending before the next block of a processor is counted.
 enum Attention : std::uint32_t {
     kAddressSpace = 1,  ///< CR3 may have changed
     kTsc = 2,           ///< RDTSC was executed: its result is in the registers
     kHalted = 4,        ///< the processor slept
-    kUnbound = 8,       ///< no marker has named this vCPU yet: nothing is recorded
+    kUnbound = 8,       ///< no marker has bound this vCPU yet: nothing is recorded
     kTask = 16,         ///< the kernel may have switched to another task
 };
 
-/// Recently used lines that need not be recorded again: direct mapped, keyed by line and slice.
+/// Recently used lines that need not be recorded again: direct mapped, keyed by line and filter interval
+/// (`slice`).
 inline constexpr unsigned kFilterEntries = 64;
-/// Cached translations, direct mapped by page: at most so many are used.
+/// Cached translations, direct mapped by page. At most this many are used.
 inline constexpr unsigned kTlbEntries = 1024;
 
 /// Pages of the guest: 4 KiB.
@@ -40,18 +42,18 @@ struct alignas(64) Lane {
 
     model::Event* out = nullptr;
     model::Event* out_end = nullptr;
-    std::uint64_t instructions = 0;  ///< begun by this processor, ever
+    std::uint64_t instructions = 0;  ///< begun by this processor since the start
     std::uint64_t emitted_at = 0;    ///< value of `instructions` at the last event
-    std::uint64_t turn_end = 0;      ///< value of `instructions` at which QEMU is asked for the next turn
-    std::uint64_t slice_end = 0;     ///< value of `instructions` at which the filters are emptied
-    std::uint64_t epoch = 0;         ///< number of the slice, in place above the line number; never 0
-    std::uint64_t generation = 0;    ///< of the translations, in place above the page number
+    std::uint64_t turn_end = 0;      ///< value of `instructions` at which the time slice (`turn`) is ended
+    std::uint64_t slice_end = 0;     ///< value of `instructions` at which the filter interval ends
+    std::uint64_t epoch = 0;         ///< number of the filter interval, above the line number; never 0
+    std::uint64_t generation = 0;    ///< of the translations, shifted above the page number
     std::uint32_t attention = kUnbound;
     model::Context context;
-    /// Of the code that runs now, by privilege: user code, kernel code.
+    /// Contexts of the code that runs, by privilege: user code, kernel code.
     std::array<model::Context, model::kPrivileges> contexts{};
     std::array<std::uint64_t, model::kKinds> accesses{};  ///< in the present context
-    /// Instructions by class in the present context; `other` is what remains of the whole.
+    /// Instructions by class in the present context. `other` is the remainder.
     std::array<std::uint64_t, model::kInstructionClasses> classes{};
 
     std::array<std::uint64_t, kFilterEntries> loads{};
@@ -60,12 +62,12 @@ struct alignas(64) Lane {
 
     unsigned processor = 0;
     std::uint64_t counted = 0;             ///< value of `instructions` at the last change of context
-    std::uint64_t window_start = 0;        ///< value of `instructions` when the window began
-    std::int64_t wake_signal = -1;         ///< interrupt of this window that was sent to this processor
+    std::uint64_t window_start = 0;        ///< value of `instructions` when the epoch (`Window`) began
+    std::int64_t wake_signal = -1;         ///< interrupt of this epoch that was sent to this processor
     std::uint64_t tsc_total = 0;           ///< instructions of the whole guest at the last RDTSC
-    std::uint64_t block = 0;               ///< virtual address of the one that runs, where it is wanted
-    std::uint64_t branches_left = kNever;  ///< conditional ones, up to the next that the profile follows
-    std::uint32_t followed = 0;            ///< page offset behind the one that it follows, plus one; 0: none
+    std::uint64_t block = 0;               ///< virtual address of the running block, if it is needed
+    std::uint64_t branches_left = kNever;  ///< conditional ones, up to the next that the profile samples
+    std::uint32_t followed = 0;            ///< page offset after the sampled branch, plus one; 0: none
     std::uint32_t followed_privilege = 0;
     std::uint64_t sample_at = kNever;  ///< value of `instructions` at which a sample of the profile is due
     std::uint64_t per_cpu = 0;         ///< virtual address of the kernel's area for this processor
@@ -73,16 +75,16 @@ struct alignas(64) Lane {
     std::uint32_t icr_high = 0;        ///< destination half of the local APIC's command register
     std::uint64_t page_store = 0;      ///< address of the store that hands the clock page over; 0: none due
     std::uint64_t module_at = 0;       ///< value of `instructions` when a module's code last ran
-    bool device_copy = false;          ///< the memcpy under way is a device's
-    std::array<std::uint64_t, 2> device_lines{};  ///< virtual, that it last read and wrote, plus one
+    bool device_copy = false;          ///< the current memcpy counts as an access of a device
+    std::array<std::uint64_t, 2> device_lines{};  ///< virtual lines last read and written, plus one
     model::Stream* stream = nullptr;
     std::array<Translation, kTlbEntries> tlb{};
-    /// Of a TLB before a hashed page table: address space and page of each entry.
+    /// TLB in front of a hashed page table: address space and page of each entry.
     std::array<std::uint64_t, kTlbEntries> hashed_tlb{};
 
     bool bound() const { return (attention & kUnbound) == 0; }
 
-    /// Adds what was counted since the last call to the stream's counts of the present context.
+    /// Adds the counts since the last call to the stream's counts of the present context.
     void settle() {
         const std::uint64_t ran = instructions - counted;
         counted = instructions;
@@ -107,10 +109,10 @@ struct alignas(64) Lane {
     }
 };
 
-/// By processor.
+/// vCPU contexts by processor.
 using Lanes = std::vector<std::unique_ptr<Lane>>;
 
-/// The lane and the TCG state pointer of the vCPU that runs: one thread runs them all.
+/// The vCPU context and the TCG state pointer of the running vCPU. One thread runs all vCPUs.
 extern Lane* current_lane;
 extern void* current_vcpu;
 

@@ -5,7 +5,7 @@
 
 namespace s80::plugin {
 
-/// Has the recorder told of the marker `operation` whenever the instruction is executed.
+/// Notifies the recorder whenever the marker instruction `operation` is executed.
 void watch_marker(qemu_plugin_insn* insn, unsigned operation);
 
 }  // namespace s80::plugin

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The file of the log of misses (docs/reference/interfaces/miss-log.md).
+// Writes the log of misses (docs/reference/interfaces/miss-log.md).
 #pragma once
 #include <cstdint>
 #include <cstdio>
@@ -14,19 +14,20 @@ namespace s80::plugin {
 
 class MissLog {
 public:
-    /// Throws model::Error when the file cannot be made.
+    /// Throws model::Error if the file cannot be created.
     explicit MissLog(const std::string& path);
-    /// Removes what is not whole.
+    /// Removes an incomplete file.
     ~MissLog();
     MissLog(const MissLog&) = delete;
     MissLog& operator=(const MissLog&) = delete;
 
-    /// Throws model::Error when the file cannot grow.
+    /// Throws model::Error if the file cannot be written.
     void write(const model::Miss& miss) {
         whos_ = miss.who < whos_ ? whos_ : miss.who + std::size_t{1};
         put(&miss, sizeof miss);
     }
-    /// The log is whole and gets its name, with those of `whos` that it names. Throws model::Error.
+    /// Completes the log, adds the entries of `whos` that it refers to, and gives it its name. Throws
+    /// model::Error.
     void finish(const model::Machine& machine, const Whos& whos);
 
 private:

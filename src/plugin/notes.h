@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What is noted of each access beside its event, for the log of misses: one for each processor.
+// Data that are recorded about each access in addition to its event, for the log of misses. One object per
+// processor.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -25,14 +26,14 @@ public:
 
     void set_who(std::uint32_t who) { next_.who = who; }
 
-    /// The access that comes now.
+    /// Begins the note of an access.
     void access(const Site& site, std::uint64_t address, std::uint64_t bytes, model::Kind kind) {
         next_.pc = site.pc;
         next_.address = address;
         next_.size = static_cast<std::uint8_t>(bytes);
         use(next_, address, bytes, kind);
     }
-    /// A line of the block at `pc` is fetched; `physical` of its first byte.
+    /// Notes the fetch of a line of the block at `pc`. `physical`: address of the line's first byte.
     void fetch(std::uint64_t pc, std::uint64_t physical) {
         const std::uint64_t inside = physical & kPageMask;
         const bool next_page = inside < (pc & kPageMask & ~line_mask_);
@@ -42,20 +43,20 @@ public:
         next_.reads = 0xffff;
         next_.writes = 0;
     }
-    /// The event that was added last to the lane's stream is that of the access.
+    /// Attaches the note to the event that was last added to the vCPU context's stream.
     void put(Lane& lane) { at(lane, place(lane)) = next_; }
-    /// The same of a page-table entry that the access was translated by.
+    /// Attaches the note to the read of a page-table entry for the access.
     void put_walk(Lane& lane, std::uint64_t physical) {
         model::Note note = next_;
         use(note, physical, sizeof(std::uint64_t), model::Kind::walk);
         at(lane, place(lane)) = note;
     }
-    /// As `put`; accesses to the line that are not recorded again stand behind this event.
+    /// As `put`. Later accesses to the line that are not recorded are merged into this event's note.
     void put(Lane& lane, std::size_t entry, std::uint64_t window) {
         put(lane);
         recorded_[entry] = {window, place(lane)};
     }
-    /// An access that is not recorded, since the one in that entry of the filter stands for it.
+    /// Merges an access that is not recorded into the note of the event in that entry of the filter.
     void again(Lane& lane, std::size_t entry, std::uint64_t window, std::uint64_t address,
                std::uint64_t bytes, model::Kind kind) {
         if (recorded_[entry].window == window) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The playing side on a thread of its own. The clock that the recording side sees is always that of
-// the window two before the last one handed over, so the result does not depend on the threads.
+// Runs the playing side on its own thread. The recording side always sees the simulated time of the epoch
+// two before the last one handed over, so the result does not depend on the scheduling of the threads.
 #pragma once
 #include <condition_variable>
 #include <cstdint>
@@ -30,7 +30,7 @@ public:
     std::unique_ptr<model::Window> take() override;
     void submit(std::unique_ptr<model::Window> window) override;
     std::uint64_t clock_ns() override;
-    /// Waits until every window is played.
+    /// Waits until all epochs have been played.
     void drain();
 
 private:
@@ -49,7 +49,7 @@ private:
     std::vector<std::unique_ptr<model::Window>> free_;
     std::uint64_t handed_ = 0;
     std::uint64_t done_ = 0;
-    std::deque<std::uint64_t> clocks_;  ///< after window done_-1, done_-2, ... (newest last)
+    std::deque<std::uint64_t> clocks_;  ///< after epoch done_-1, done_-2, ... (newest last)
     bool stop_ = false;
     std::thread thread_;
 };

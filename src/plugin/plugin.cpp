@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Entry of the plugin: checks what it was loaded into and registers its callbacks.
+// Entry point of the plugin: checks QEMU and the machine, and registers the callbacks.
 #include <cstring>
 #include <string>
 
@@ -17,15 +17,15 @@ namespace {
 
 void check(const qemu_info_t& info, const model::Machine& machine) {
     if (info.version.cur < kApiVersion || info.version.min > kApiVersion) {
-        throw model::Error("this QEMU speaks plugin interface " + std::to_string(info.version.cur) +
-                           ", version 4 is needed (QEMU 9.2 or later)");
+        throw model::Error("this QEMU has plugin interface " + std::to_string(info.version.cur) +
+                           "; version 4 is needed (QEMU 9.2 or later)");
     }
     if (!info.system_emulation || std::strcmp(info.target_name, "x86_64") != 0) {
         throw model::Error("the plugin needs qemu-system-x86_64");
     }
     if (static_cast<unsigned>(info.system.smp_vcpus) != machine.processors) {
         throw model::Error("QEMU has " + std::to_string(info.system.smp_vcpus) +
-                           " processors, the machine file " + std::to_string(machine.processors));
+                           " processors, but the machine file has " + std::to_string(machine.processors));
     }
 }
 

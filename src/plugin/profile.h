@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The profile of the measured region: which code ran, by instructions (docs/reference/interfaces/profile.md).
+// The profile of the measured region: the executed code, sampled by instructions
+// (docs/reference/interfaces/profile.md).
 #pragma once
 #include <array>
 #include <cstdint>
@@ -14,18 +15,18 @@ namespace s80::plugin {
 
 class Profile {
 public:
-    /// Instructions of a processor between two samples: a prime, so that no loop keeps time with it.
+    /// Instructions of a processor between two samples. A prime, so that no loop is synchronous with it.
     static constexpr std::uint64_t kPeriod = 10007;
-    /// Conditional branches of a processor between two that are followed.
+    /// Conditional branches of a processor between two sampled ones.
     static constexpr std::uint64_t kBranchPeriod = 101;
 
     explicit Profile(std::string path) : path_(std::move(path)) {}
-    /// `block`: virtual address of the block that runs.
+    /// `block`: virtual address of the running block.
     void sample(std::uint64_t block, std::uint32_t who, model::Context context) {
         ++counts_[{who, context.value, block}];
     }
     void branch(unsigned privilege, bool taken) { ++branches_[privilege][taken ? 1 : 0]; }
-    /// Writes the file whole. Throws model::Error.
+    /// Writes the complete file. Throws model::Error.
     void finish(const Whos& whos) const;
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The part of QEMU's TCG plugin interface (version 4: QEMU 9.2 and later) that is used here. No Debian
-// package ships a header for it. The version is checked when the plugin is loaded.
+// The part of QEMU's TCG plugin interface (version 4: QEMU 9.2 and later) that this plugin uses. No Debian
+// package contains a header for it. The plugin checks the version when it is loaded.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -96,6 +96,6 @@ int qemu_plugin_read_register(qemu_plugin_register*, GByteArray*);
 }  // extern "C"
 
 namespace s80::plugin {
-/// What a plugin's `qemu_plugin_version` says.
+/// The value of a plugin's `qemu_plugin_version`.
 inline constexpr int kApiVersion = 4;
 }  // namespace s80::plugin

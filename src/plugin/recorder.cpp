@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which processor runs, and for whom.
+// Which processor runs, and for which task.
 #include "plugin/recorder.h"
 
 #include "plugin/registers.h"
@@ -30,7 +30,8 @@ Recorder::Recorder(const Arguments& arguments, const model::Machine& machine, co
         tasks_.emplace(Kernel::load(arguments.kernel), Classes::load(arguments.classes), ram_);
     }
     if (dma() && (kernel() == nullptr || kernel()->copy_begin == 0 || kernel()->end == 0)) {
-        throw model::Error("the plugin argument dma needs a kernel file that says where memcpy and _end are");
+        throw model::Error(
+            "the plugin argument dma needs a kernel file with the addresses of memcpy and _end");
     }
     for (unsigned p = 0; p < machine.processors; ++p) {
         lanes_.push_back(std::make_unique<Lane>());
@@ -103,7 +104,7 @@ void Recorder::enter(void* vcpu_state) {
 void Recorder::bind(void* vcpu_state, unsigned processor) {
     if (processor >= lanes_.size()) {
         throw model::Error("the guest has a processor " + std::to_string(processor) +
-                           ", the machine file only " + std::to_string(lanes_.size()));
+                           ", but the machine file has only " + std::to_string(lanes_.size()));
     }
     const std::uint64_t kernel = read_register(Register::k_gs_base);
     const std::uint64_t base = (kernel & kKernelHalf) != 0 ? kernel : read_register(Register::gs_base);
@@ -157,9 +158,9 @@ void Recorder::set_party(std::uint8_t party) {
 void Recorder::load_begin() {
     if (vcpus_.size() != lanes_.size()) {
         throw model::Error(
-            "the load began but only " + std::to_string(vcpus_.size()) + " of " +
+            "the load began, but only " + std::to_string(vcpus_.size()) + " of " +
             std::to_string(lanes_.size()) +
-            " processors were named; is the guest's processor count that of the machine file?");
+            " processors were bound; compare the guest's processor count with the machine file");
     }
     windows_->begin_load();
 }

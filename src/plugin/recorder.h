@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The recording side: turns callbacks into the events of a processor.
+// The recording side: turns QEMU's callbacks into events of the processors' streams.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -38,8 +38,8 @@ public:
     Recorder(const Arguments& arguments, const model::Machine& machine, const model::Protocol& protocol);
 
     // --- callbacks; the lane is that of the processor that runs ---
-    void enter(void* vcpu_state);  ///< another vCPU's turn began
-    bool attend(Lane& lane);       ///< what `Lane::attention` asks for; false: record nothing
+    void enter(void* vcpu_state);  ///< another vCPU's time slice began
+    bool attend(Lane& lane);       ///< performs the checks in `Lane::attention`; false: record nothing
     void change_context(Lane& lane, model::Context context);
     void new_slice(Lane& lane);
     void fetch(Lane& lane, model::Line line);
@@ -48,20 +48,21 @@ public:
     void translation_changed(Lane& lane);
     void halted(Lane& lane);
     void rdtsc(Lane& lane);
-    void task_switched(Lane& lane);  ///< after this instruction
+    void task_switched(Lane& lane);  ///< called after this instruction
     void kernel_entered(Lane& lane, model::Entry entry);
     void interrupt_returns(Lane& lane);
     void soft_interrupts_may_end(Lane& lane);
-    /// Before load_or_store, where notes are taken; `recorded`: an event of this slice stands for it.
+    /// Called before load_or_store if notes are taken. `recorded`: an event of this filter interval
+    /// represents the access.
     void note_access(Lane& lane, const Site& site, std::uint32_t info, std::uint64_t address,
                      model::Kind kind, bool recorded);
-    /// A memcpy begins; for the disk's driver, which is a module, it is the disk that reads and writes.
+    /// A memcpy begins. In the disk's driver, which is a module, it counts as an access of the disk.
     void copy_begins(Lane& lane);
-    /// An access of such a copy.
+    /// An access of such a memcpy.
     void device_access(Lane& lane, std::uint32_t info, std::uint64_t address, model::Kind kind);
     /// A sample of the profile is due.
     void sample(Lane& lane);
-    /// The block behind a conditional branch that the profile follows begins.
+    /// The block after a sampled conditional branch begins.
     void branch_went(Lane& lane, const Block& block);
 
     // --- markers ---
@@ -73,23 +74,23 @@ public:
         windows_->transaction_end(type, client, failed);
     }
 
-    /// Plays what is recorded and saves the model, when QEMU exits.
+    /// When QEMU exits: plays the recorded epochs and saves the model.
     void finish();
 
     GuestRam& ram() { return ram_; }
-    /// Null where nobody told of it.
+    /// Null if the kernel layout is not known.
     const Kernel* kernel() const { return tasks_ ? &tasks_->kernel() : nullptr; }
     unsigned line_shift() const { return line_shift_; }
-    /// Whether disks read and write memory by themselves.
+    /// Whether disks access memory themselves.
     bool dma() const { return arguments_.dma != 0; }
     /// Whether notes are taken of accesses, for the log of misses.
     bool notes() const { return !arguments_.misses.empty(); }
-    /// Whether blocks have to know where they lie.
+    /// Whether blocks need their addresses.
     bool addresses() const { return notes() || !arguments_.profile.empty(); }
 
 private:
     void start_model();
-    /// Returns what the windows have to know.
+    /// Returns the state for `Windows`.
     Windows::State restore(const model::Extra& extra);
     model::Extra extra() const;
     Lane* find_lane(void* vcpu_state);
@@ -100,8 +101,9 @@ private:
     void open_log();
     void note_who(const Lane& lane);
     void apic_store(Lane& lane, std::uint32_t info, std::uint64_t offset);
-    /// Guest-physical; kNowhere where there is no memory. (Not an optional: as a function's result it is
-    /// written by bytes and read as a whole, which stalls the host for longer than the rest takes.)
+    /// The guest-physical address, or kNowhere if there is no memory. (Not an optional: such a result is
+    /// written by bytes and read as a whole, and the store-forwarding stall costs the host more time than the
+    /// rest of the function.)
     std::uint64_t translate(Lane& lane, std::uint32_t info, std::uint64_t address, model::Kind kind);
     std::uint64_t translate_anew(Lane& lane, std::uint32_t info, std::uint64_t address, model::Kind kind);
     void walk(Lane& lane, std::uint64_t address);
@@ -113,7 +115,7 @@ private:
     const model::Machine machine_;
     const unsigned line_shift_;
     const std::uint64_t tlb_mask_;
-    const HashedTable hashed_table_;  ///< behind the guest's memory, where the machine has one
+    const HashedTable hashed_table_;  ///< located after the guest's memory, if the machine has one
     GuestRam ram_;
     Watch watch_;
     ClockPage page_;
@@ -128,28 +130,28 @@ private:
     std::unique_ptr<model::Attribution> attribution_;
     std::unique_ptr<Pipeline> pipeline_;
     std::unique_ptr<Windows> windows_;
-    std::optional<TurnEnd> turn_end_;  ///< where turns are bounded
+    std::optional<TurnEnd> turn_end_;  ///< if time slices are bounded
     model::Line lines_ = 0;            ///< of the guest's memory
 
     Lanes lanes_;
     Lane unbound_;                                    ///< vCPUs that no marker has named yet
     std::vector<std::pair<void*, Lane*>> vcpus_;      ///< by TCG's state pointer
     std::map<std::uint64_t, unsigned> per_cpu_base_;  ///< kernel GS base -> processor
-    std::map<std::uint64_t, std::uint8_t> parties_;   ///< CR3 -> what a marker says of it
-    std::optional<Tasks> tasks_;                      ///< where the kernel's layout is known
+    std::map<std::uint64_t, std::uint8_t> parties_;   ///< CR3 -> process class that a marker gave it
+    std::optional<Tasks> tasks_;                      ///< if the kernel layout is known
     std::vector<Running> running_;                    ///< by processor
-    std::vector<Notes> notes_;                        ///< by processor, where a log of misses is written
-    std::unique_ptr<Profile> profile_;                ///< where one is wanted
+    std::vector<Notes> notes_;                        ///< by processor, if a log of misses is written
+    std::unique_ptr<Profile> profile_;                ///< if one is written
     std::vector<std::uint32_t> who_;                  ///< by processor, for the log of misses and the profile
     Whos whos_;
 
-    std::int64_t tsc_bias_ = 0;  ///< guest time minus instructions
+    std::int64_t tsc_bias_ = 0;  ///< virtual time minus instructions
     bool tsc_known_ = false;
     std::uint64_t tsc_read_at_ = 0;
     bool finished_ = false;
 };
 
-/// The one recorder of the process. Never destroyed: QEMU calls the plugin's exit callback after the
+/// The only recorder of the process. It is never destroyed: QEMU calls the plugin's exit callback after the
 /// destructors of static objects.
 extern Recorder* the_recorder;
 inline Recorder& recorder() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Accesses: filtered, translated, written into the streams.
+// Accesses: filters them, translates their addresses, and writes them into the streams.
 #include "plugin/page_walk.h"
 #include "plugin/qemu_api.h"
 #include "plugin/recorder.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The log of misses and the profile: what is noted of each access or block, and for whom.
+// The log of misses and the profile: notes about accesses and blocks, and the tasks that they belong to.
 #include "plugin/qemu_api.h"
 #include "plugin/recorder.h"
 

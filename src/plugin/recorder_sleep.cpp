@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Sleeping processors, and the idle time when all of them sleep.
+// Sleeping processors, and the idle time while all of them sleep.
 #include "plugin/recorder.h"
 #include "plugin/registers.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the recorder must know again when its guest is restored.
+// State that the recorder needs when its guest is restored.
 #include <algorithm>
 
 #include "plugin/recorder.h"

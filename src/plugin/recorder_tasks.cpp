@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Whose work a processor does: by its task and by how that entered the kernel; where the kernel's layout is
-// not known, by what the markers said of the address space.
+// Process class and kernel entry cause of the code on a processor: from its task, or, if the kernel layout
+// is not known, from the markers about the address space.
 #include "plugin/recorder.h"
 #include "plugin/registers.h"
 

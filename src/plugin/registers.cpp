@@ -26,7 +26,7 @@ std::array<qemu_plugin_register*, kRegisters> find_handles() {
             }
         }
         if (handles[r] == nullptr) {
-            throw model::Error(std::string("this QEMU does not show the register ") + kNames[r]);
+            throw model::Error(std::string("this QEMU does not expose the register ") + kNames[r]);
         }
     }
     return handles;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Registers of the vCPU that runs.
+// Registers of the running vCPU.
 #pragma once
 #include <cstdint>
 
@@ -8,8 +8,8 @@ namespace s80::plugin {
 enum class Register : unsigned { rax, rdx, rdi, rsi, rsp, cr3, gs_base, k_gs_base };
 inline constexpr unsigned kRegisters = 8;
 
-/// Only from callbacks that run on a vCPU. General registers: only from callbacks registered with
-/// R_REGS, or at the beginning of a block. Throws model::Error when QEMU does not offer the register.
+/// Call only from callbacks that run on a vCPU. General registers: only from callbacks registered with
+/// R_REGS, or at the beginning of a block. Throws model::Error if QEMU does not offer the register.
 std::uint64_t read_register(Register which);
 
 }  // namespace s80::plugin

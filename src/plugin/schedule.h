@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// When snapshots are due and which phase the run is in, by instructions since the load began.
+// The schedule of snapshots and phases, in instructions since the load began.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -15,7 +15,7 @@ public:
     Schedule(std::uint64_t skip, std::uint64_t measure, std::uint64_t window)
         : skip_(skip), measure_(measure), window_(window) {}
 
-    /// The load began (or the warm checkpoint was restored) at this total of instructions.
+    /// The load began (or the warm checkpoint was restored) at this total number of instructions.
     void begin(std::uint64_t total) {
         origin_ = total;
         began_ = true;
@@ -27,7 +27,7 @@ public:
     Phase phase() const { return phase_; }
     std::uint64_t index() const { return index_; }
 
-    /// The snapshot that is due at this total; moves on when there is one.
+    /// The snapshot that is due at this total. Advances the schedule if there is one.
     model::Mark due(std::uint64_t total) {
         if (!began_ || total < next_) {
             return model::Mark::none;

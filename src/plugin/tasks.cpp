@@ -14,7 +14,8 @@ void Tasks::look(Running& running, std::uint64_t per_cpu, std::uint64_t table) {
     const auto address = read_virtual<std::uint64_t>(ram_, table, per_cpu + kernel_.current_task);
     if (!address) {
         throw model::Error(
-            "the guest's kernel does not say which task runs where its symbols say it does: is it booted "
+            "the current task was not found at the address in the guest's kernel symbols: is the guest "
+            "booted "
             "with nokaslr, and are the symbols those of its image?");
     }
     if (*address == running.task.address) {
@@ -46,7 +47,7 @@ Task Tasks::read(std::uint64_t address, std::uint64_t table) const {
     const auto pid = read_virtual<std::uint32_t>(ram_, table, address + kernel_.pid);
     const auto flags = read_virtual<std::uint32_t>(ram_, table, address + kernel_.flags);
     if (!name || !pid || !flags) {
-        throw model::Error("the guest's task at " + std::to_string(address) + " is not in its memory");
+        throw model::Error("the guest's task at " + std::to_string(address) + " lies outside of its memory");
     }
     Task task{address, *pid, std::string(name->data(), strnlen(name->data(), name->size())), Party::other,
               Entry::unknown};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which task each processor runs, of which class it is, and by what it entered the kernel. The kernel says so
-// in its own memory; it is read when the kernel switches tasks.
+// The task that each processor runs, its process class, and its kernel entry cause. They are read from the
+// kernel's own memory when it switches tasks.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -14,11 +14,11 @@
 namespace s80::plugin {
 
 struct Task {
-    std::uint64_t address = 0;  ///< of its task_struct, virtual; 0: none is known
+    std::uint64_t address = 0;  ///< address of its task_struct, virtual; 0: unknown
     std::uint32_t pid = 0;
     std::string name;
     model::Party party = model::Party::other;
-    model::Entry base = model::Entry::unknown;  ///< its entry when it has entered the kernel by nothing
+    model::Entry base = model::Entry::unknown;  ///< its entry outside of any entry into the kernel
 };
 
 /// What a processor runs.
@@ -26,7 +26,7 @@ struct Running {
     Task task;
     Frames frames;
 
-    /// Of the code that it runs in the kernel.
+    /// The context of the code that the processor runs in the kernel.
     model::Context kernel_context() const {
         return {task.party, frames.empty() ? task.base : frames.top().entry};
     }
@@ -39,7 +39,7 @@ public:
         : kernel_(std::move(kernel)), classes_(std::move(classes)), ram_(ram) {}
 
     const Kernel& kernel() const { return kernel_; }
-    /// The processor whose per-CPU area is there may run another task now. `table`: its top page table.
+    /// The processor with this per-CPU area may now run another task. `table`: its top page table.
     void look(Running& running, std::uint64_t per_cpu, std::uint64_t table);
 
 private:
@@ -53,7 +53,7 @@ private:
     const Kernel kernel_;
     const Classes classes_;
     GuestRam& ram_;
-    /// Tasks that were switched away from within the kernel, by address.
+    /// Tasks that were switched out within the kernel, by address.
     std::unordered_map<std::uint64_t, Left> left_;
 };
 

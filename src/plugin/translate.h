@@ -6,10 +6,10 @@
 namespace s80::plugin {
 
 void on_translation(qemu_plugin_id_t id, qemu_plugin_tb* tb);
-/// QEMU dropped every translation: no block will run again.
+/// QEMU dropped all translations: no existing block will run again.
 void on_flush(qemu_plugin_id_t id);
 
 }  // namespace s80::plugin
 
-/// vcpu_entry.S: passes on which vCPU runs and goes on to s80_block_executed.
+/// vcpu_entry.S: records the running vCPU and continues at s80_block_executed.
 extern "C" void s80_block_entry(unsigned, void*);

@@ -13,8 +13,8 @@ TurnEnd::TurnEnd()
       current_(static_cast<void* const*>(dlsym(RTLD_DEFAULT, "current_cpu"))) {
     if (exit_ == nullptr || current_ == nullptr) {
         throw model::Error(
-            "this QEMU was built without loadable modules and does not export cpu_exit, so its turns "
-            "cannot be bounded: take Debian's QEMU or set clock.turn_instructions to 0");
+            "this QEMU was built without loadable modules and does not export cpu_exit, so its time slices "
+            "cannot be bounded: use Debian's QEMU or set clock.turn_instructions to 0");
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A plugin of its own that ends QEMU's turns as s80lab's does and nothing else: the guest without the model
-// that `s80lab bench` compares with. One argument, turn_instructions=N.
+// A separate plugin that only ends QEMU's time slices (`turn`) as s80lab does. `s80lab bench` uses it to run
+// the guest without the model for comparison. Its argument is turn_instructions=N.
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
@@ -68,7 +68,8 @@ std::uint64_t parse(int argc, char** argv) {
         }
     }
     if (longest == 0) {
-        throw model::Error("this plugin takes turn_instructions=N, at least 1, and nothing else");
+        throw model::Error(
+            "this plugin needs exactly one argument, turn_instructions=N, with N of at least 1");
     }
     return longest;
 }

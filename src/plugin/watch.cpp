@@ -47,12 +47,12 @@ void Watch::add(const std::string& line) {
     Value value;
     words >> name >> std::hex >> value.address >> std::dec >> value.size;
     if (!words || (value.size != 1 && value.size != 2 && value.size != 4 && value.size != 8)) {
-        throw model::Error("a name, an address and a size of 1, 2, 4 or 8 bytes are needed");
+        throw model::Error("a line needs a name, an address and a size of 1, 2, 4 or 8 bytes");
     }
     if (words >> std::hex >> value.guard_address) {
         value.guarded = true;
         if (!(words >> std::dec >> value.guard)) {
-            throw model::Error("a guard is an address and a value");
+            throw model::Error("a guard needs an address and a value");
         }
     }
     const auto known = std::find(names_.begin(), names_.end(), name);

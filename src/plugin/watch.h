@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Counters that the guest's kernel keeps, read out of its RAM when a snapshot is due
+// Counters of the guest's kernel, read from its RAM when a snapshot is due
 // (docs/reference/interfaces/guest-counters.md).
 #pragma once
 #include <cstdint>
@@ -12,12 +12,12 @@ namespace s80::plugin {
 
 class Watch {
 public:
-    /// Reads the list of what to watch; an empty path: nothing. Throws model::Error naming the line.
+    /// Reads the list of counters; an empty path: no counters. Throws model::Error that names the line.
     Watch(const std::string& path, GuestRam& ram);
 
     const std::vector<std::string>& names() const { return names_; }
-    /// The sums of the values of each name, in the order of `names`. Throws model::Error where an address
-    /// is outside of the guest's RAM.
+    /// The sums of the values of each name, in the order of `names`. Throws model::Error if an address lies
+    /// outside of the guest's RAM.
     std::vector<std::uint64_t> read();
 
 private:
@@ -28,7 +28,7 @@ private:
         bool guarded = false;
         std::uint64_t guard_address = 0;
         std::uint32_t guard = 0;
-        std::uint64_t last = 0;  ///< while its guard held
+        std::uint64_t last = 0;  ///< last value while its guard held
     };
     void add(const std::string& line);
     GuestRam& ram_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Who runs: a task, and the system call that it is in.
+// Numbers the pairs of task and system call that occur (`who`).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace s80::plugin {
 
-/// Numbered as they come.
+/// Numbers are assigned in the order of first occurrence.
 class Whos {
 public:
     static constexpr int kNoCall = -1;
-    /// `call`: number of the system call that it is in, or kNoCall.
+    /// `call`: number of the task's current system call, or kNoCall.
     std::uint32_t number(std::uint32_t pid, const std::string& name, int call);
-    /// The first ones, as a JSON list.
+    /// The first `count` ones, as a JSON list.
     std::string json(std::size_t count) const;
     std::size_t size() const { return whos_.size(); }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The one owner of windows: opens and closes them, and alone writes into the processors' streams
-// (docs/background/clock.md, "From turns to windows").
+// Opens and closes epochs (`Window`). Only this class writes into the processors' streams
+// (docs/background/clock.md).
 #pragma once
 #include <array>
 #include <cstddef>
@@ -16,37 +16,38 @@
 
 namespace s80::plugin {
 
-/// Where windows come from and go to.
+/// Source and destination of epochs.
 class WindowSink {
 public:
     virtual ~WindowSink() = default;
-    /// A window to record into.
+    /// An empty epoch to record into.
     virtual std::unique_ptr<model::Window> take() = 0;
-    /// Hands a window over to be played.
+    /// Hands over an epoch to be played.
     virtual void submit(std::unique_ptr<model::Window> window) = 0;
-    /// The modelled clock two windows before the last one handed over, nanoseconds.
+    /// Simulated time in nanoseconds, after the epoch two before the last one handed over.
     virtual std::uint64_t clock_ns() = 0;
 };
 
-/// A window ends between two blocks of instructions, never within one: what a block does, the load and the
-/// store of a read-modify-write among it, is in one window. So no event can end the window that it is written
-/// into.
+/// An epoch ends between two blocks of instructions, never within one. All effects of a block, including the
+/// load and the store of a read-modify-write, are in one epoch. No event can therefore end the epoch into
+/// which it is written.
 class Windows {
 public:
-    /// Events of a processor in one window; a block that does not fit is recorded whole.
+    /// Maximum number of events of a processor in one epoch. A block that exceeds it is still recorded
+    /// completely.
     static constexpr std::size_t kRoom = std::size_t{1} << 16;
-    /// What travels with a checkpoint.
+    /// State for a checkpoint.
     struct State {
         std::uint32_t sleeping = 0;      ///< mask of processors
-        bool gap_pending = false;        ///< all sleep; how long is not known yet
-        bool began = false;              ///< the load
+        bool gap_pending = false;        ///< all sleep; the length of the gap is not known yet
+        bool began = false;              ///< whether the load began
         std::uint64_t instructions = 0;  ///< of the runs before this one
         std::array<std::array<std::uint64_t, model::kOutcomes>, model::kTransactionTypes> transactions{};
         std::set<std::uint64_t> finished;  ///< clients that have finished a transaction
         model::TurnCounts turns;
     };
 
-    /// The first window begins at once. All but `schedule` must outlive this.
+    /// The first epoch begins at once. All arguments except `schedule` must outlive this object.
     Windows(const Lanes& lanes, WindowSink& sink, ClockPage& page, const Schedule& schedule,
             const State& state, std::size_t room = kRoom);
 
@@ -65,18 +66,18 @@ public:
     }
     /// `lane` sent an interrupt to `target`, and wakes it if it sleeps.
     void interrupt(Lane& lane, Lane& target);
-    /// `lane` sleeps. When all do, the window ends.
+    /// `lane` falls asleep. If all processors sleep, the epoch ends.
     void sleep(Lane& lane);
-    /// It goes on, not before the interrupt was sent that woke it, if one of this window did.
+    /// `lane` wakes, at the earliest when the interrupt of this epoch that woke it was sent.
     void wake(Lane& lane);
 
     // --- where windows end ---
     /// The turn of `next` begins. A window ends with its round, unless it is too short.
     void begin_turn(Lane& next);
-    /// A block of `lane` begins. Ends the window when it is full, or the turn has become too long.
+    /// A block of `lane` begins. Ends the epoch if it is full or the time slice is too long.
     void limit_turn(const Lane& lane);
     void begin_load();
-    /// The last window of the run ends.
+    /// Ends the last epoch of the run.
     void finish();
 
     // --- idle time ---
@@ -85,11 +86,11 @@ public:
     void end_gap(std::uint64_t ns);
 
     void transaction_end(std::uint64_t type, std::uint64_t client, bool failed);
-    /// Shows the guest the clock.
+    /// Writes simulated time to the guest's clock page.
     void publish();
 
     std::uint64_t total_instructions() const;
-    /// Of the window that is recorded; counted from 1.
+    /// Number of the epoch that is being recorded, from 1.
     std::uint64_t number() const { return number_; }
     /// Whether it belongs to the measured region.
     bool measuring() const { return schedule_.phase() == Phase::measured; }
@@ -113,14 +114,13 @@ private:
 
     std::unique_ptr<model::Window> window_;
     std::uint64_t number_ = 0;
-    std::uint64_t began_ = 0;       ///< total of instructions when the window began
-    Lane* running_ = nullptr;       ///< whose turn it is
-    std::uint64_t turn_began_ = 0;  ///< its instructions then
-    std::uint32_t turn_ = 0;        ///< number of the turn in the window
-    bool full_ = false;             ///< it has to end at the next block
-    bool alone_before_ = false;     ///< the window before had one processor only
-    std::array<std::uint64_t, 2>
-        idle_in_flight_{};  ///< idle gaps before the last two windows handed over, ns
+    std::uint64_t began_ = 0;                        ///< total of instructions when the epoch began
+    Lane* running_ = nullptr;                        ///< the processor of the current time slice
+    std::uint64_t turn_began_ = 0;                   ///< its instructions at the begin of the slice
+    std::uint32_t turn_ = 0;                         ///< number of the time slice in the epoch
+    bool full_ = false;                              ///< the epoch must end at the next block
+    bool alone_before_ = false;                      ///< only one processor ran in the epoch before
+    std::array<std::uint64_t, 2> idle_in_flight_{};  ///< idle gaps before the last two epochs handed over, ns
 };
 
 }  // namespace s80::plugin

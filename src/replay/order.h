@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Order files: the accesses of all processors in the order in which they are played, 16 bytes each,
-// little-endian. What travels between the model and the Python side (exchange formats, gem5);
-// docs/reference/trace-formats.md.
+// Totally ordered traces (`order` files): the accesses of all processors in the order in which they are
+// played, 16 bytes each, little-endian. The model and the Python side (exchange formats, gem5) exchange
+// accesses in this form (docs/reference/trace-formats.md).
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -16,7 +16,7 @@
 namespace s80::replay {
 
 struct Access {
-    std::uint64_t tick = 0;  ///< picoseconds of the modelled clock
+    std::uint64_t tick = 0;  ///< simulated time in picoseconds
     model::Line line = 0;
     std::uint8_t processor = 0;
     std::uint8_t op = 0;       ///< model::Kind
@@ -28,19 +28,19 @@ struct Access {
 };
 static_assert(sizeof(Access) == 16 && std::endian::native == std::endian::little);
 
-/// Reads a whole order file. Throws model::Error when it is truncated, or an access names an unknown op, a
-/// processor that the machine lacks, or a line at or beyond `lines`.
+/// Reads a complete file. Throws model::Error if it is truncated, or if an access has an unknown op, a
+/// processor that the machine does not have, or a line at or beyond `lines`.
 std::vector<Access> read_order(const std::string& path, const model::Machine& machine, std::uint64_t lines);
 
-/// Lines that the accesses need: one more than the highest.
+/// The number of lines that the accesses need: one more than the highest line.
 std::uint64_t lines_of(const std::vector<Access>& order);
 
-/// Writes an order file; it has its name only when it is whole.
+/// Writes a totally ordered trace. The file has its name only when it is complete.
 class OrderWriter {
 public:
-    /// Throws model::Error when it cannot be made.
+    /// Throws model::Error if the file cannot be created.
     explicit OrderWriter(const std::string& path);
-    /// Removes what is not whole.
+    /// Removes an incomplete file.
     ~OrderWriter();
     OrderWriter(const OrderWriter&) = delete;
     OrderWriter& operator=(const OrderWriter&) = delete;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// `export`, `import` and `info`: between order files and captures.
+// The commands `export`, `import` and `info`: convert between totally ordered traces and captures.
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
@@ -156,7 +156,7 @@ void export_order(const Options& options) {
     if (reader.header().form != trace::Form::full) {
         throw model::Error(
             options.need("capture") +
-            ": is a filtered capture, without the accesses that an L1 absorbs; take a full one");
+            ": is a filtered capture, without the accesses that an L1 absorbs; use a full one");
     }
     const auto machine = model::Machine::load(options.need("machine"));
     const auto protocol = model::Protocol::load(options.need("protocol"));
@@ -173,8 +173,8 @@ void export_order(const Options& options) {
         player.play(window);
     }
     if (first >= exporter.seen()) {
-        throw model::Error(options.need("capture") + ": has " + std::to_string(exporter.seen()) +
-                           " accesses, none is number " + std::to_string(first));
+        throw model::Error(options.need("capture") + ": has only " + std::to_string(exporter.seen()) +
+                           " accesses, so first=" + std::to_string(first) + " is too large");
     }
     out.close();
 }

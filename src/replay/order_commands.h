@@ -11,20 +11,20 @@ namespace s80::replay {
 /// key=value words of the command line.
 class Options {
 public:
-    /// Throws model::Error for a word without =, a key that is not `allowed`, or one given twice.
+    /// Throws model::Error for a word without =, a key that is not `allowed`, or a repeated key.
     Options(const std::vector<std::string>& words, const std::vector<std::string>& allowed);
 
-    /// Throws model::Error when it was not given.
+    /// Throws model::Error if the key was not given.
     const std::string& need(const std::string& key) const;
     std::string text(const std::string& key, const std::string& otherwise) const;
-    /// Throws model::Error when it is no whole number.
+    /// Throws model::Error if the value is not a whole number.
     std::uint64_t number(const std::string& key, std::uint64_t otherwise) const;
 
 private:
     std::map<std::string, std::string> values_;
 };
 
-/// One command of a program, with the keys that it accepts. `run` throws model::Error, a sentence for the
+/// One command of a program, with the keys that it accepts. `run` throws model::Error with a message for the
 /// user.
 struct Command {
     const char* name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Counts what accesses did, by state: the model's side of the comparison with Ruby
+// Counts the effects of accesses by state: the model's side of the comparison with Ruby
 // (docs/background/agreement.md).
 #pragma once
 #include <array>
@@ -28,7 +28,7 @@ private:
     enum Place : unsigned { l1, l2, miss };
     enum Move : unsigned { l1_l2, l2_l1i, l2_l1d };
     static constexpr unsigned kBuses = model::kBusRequests + 1;
-    static constexpr unsigned kMemory = model::kMaxStates;  ///< as a source
+    static constexpr unsigned kMemory = model::kMaxStates;  ///< index of memory as a source
     using ByState = std::array<std::uint64_t, model::kMaxStates>;
 
     const model::Protocol& protocol_;

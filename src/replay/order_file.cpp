@@ -24,7 +24,7 @@ std::vector<Access> read_order(const std::string& path, const model::Machine& ma
     }
     if (bytes % sizeof(Access) != 0) {
         throw model::Error(path + ": " + std::to_string(bytes) +
-                           " bytes are no whole number of 16-byte records: truncated, or no order file");
+                           " bytes are not a multiple of 16-byte records: truncated, or not an order file");
     }
     std::vector<Access> order(bytes / sizeof(Access));
     std::FILE* file = std::fopen(path.c_str(), "rb");
@@ -39,12 +39,12 @@ std::vector<Access> read_order(const std::string& path, const model::Machine& ma
     for (std::size_t i = 0; i < order.size(); ++i) {
         const Access& a = order[i];
         if (a.op >= model::kKinds || a.context >= model::kContexts || a.zero != 0) {
-            refuse(path, i, "is malformed: no order file");
+            refuse(path, i, "is malformed: not an order file");
         }
         if (a.processor >= machine.processors) {
             refuse(path, i,
-                   "is of processor " + std::to_string(a.processor) + ", the machine has " +
-                       std::to_string(machine.processors) + " (from 0)");
+                   "is of processor " + std::to_string(a.processor) + ", but the machine has " +
+                       std::to_string(machine.processors) + " (numbered from 0)");
         }
         if (a.line >= lines || a.line == model::kNoLine) {
             refuse(path, i,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What one access did to all caches, found by looking at them before and after: for teaching and for counting
-// categories finer than the model's statistics. The hot path knows nothing of it.
+// The effect of one access on all caches, found by comparing them before and after. It serves teaching, and
+// counts in finer categories than the model's statistics. The normal access path is not affected.
 #pragma once
 #include <optional>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace s80::replay {
 
-/// Where a core has a line, and in which state.
+/// The cache of a core that holds a line, and the state of the line there.
 struct Held {
     model::State state = 0;
     bool l1i = false;
@@ -34,18 +34,17 @@ struct Effect {
     model::Kind kind = model::Kind::load;
     model::Line line = 0;
     unsigned stall = 0;
-    /// The line was in nobody's reach: not in this core's caches, or evicted to make room before it was
-    /// found.
+    /// The line was not in this core's caches, or was evicted to make room before it was found.
     bool missed = false;
-    Held before;  ///< of the requester, what it found; all false when missed
+    Held before;  ///< state in the requester before; all false after a miss
     Held after;
     model::Bus bus = model::Bus::none;
-    /// The core that sent the data; none: memory did, or no data were needed.
+    /// The core that sent the data; none: memory sent them, or no data were needed.
     std::optional<unsigned> supplier;
-    model::State supplied_in = 0;  ///< the supplier's state before
-    std::vector<Change> remote;    ///< the line in every other core that held it
-    /// Other lines of the requester (and the line itself when it was evicted first) that changed place or
-    /// state.
+    model::State supplied_in = 0;  ///< the supplier's state before the access
+    std::vector<Change> remote;    ///< the line in all other cores that held it
+    /// Other lines of the requester that changed place or state (and the line itself if it was evicted
+    /// first).
     std::vector<Change> moved;
 };
 
@@ -64,7 +63,7 @@ private:
 
     model::Hierarchy& hierarchy_;
     Effect effect_;
-    std::vector<Change> lines_;  ///< of the requester, that the access may move
+    std::vector<Change> lines_;  ///< lines of the requester that the access may move
     std::vector<std::uint64_t> interventions_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// `step` and `count`: an order played access by access.
+// The commands `step` and `count`: play a totally ordered trace access by access.
 #include <cstdio>
 
 #include "replay/order_commands.h"

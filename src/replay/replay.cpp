@@ -31,8 +31,8 @@ constexpr std::chrono::milliseconds kProgressInterval{100};
 
 void same(const char* what, std::uint64_t captured, std::uint64_t wanted) {
     if (captured != wanted) {
-        throw Error(std::string("the capture was made with ") + what + " = " + std::to_string(captured) +
-                    " and cannot be played on a machine with " + std::to_string(wanted));
+        throw Error(std::string("the capture was recorded with ") + what + " = " + std::to_string(captured) +
+                    " and cannot be replayed on a machine with " + std::to_string(wanted));
     }
 }
 
@@ -68,7 +68,7 @@ void play(Source& source, const trace::Totals& totals, model::Player& player, mo
         try {
             player.play(window);
         } catch (const Error& e) {
-            throw Error("window " + std::to_string(played) + " of the capture cannot be played: " + e.what());
+            throw Error("epoch " + std::to_string(played) + " of the capture cannot be played: " + e.what());
         }
         snapshots.write(window, player, hierarchy.stats());
         if (++played % kWindowsALook != 0) {
@@ -94,9 +94,10 @@ Arguments Arguments::parse(int argc, char** argv) {
         const auto equals = word.find('=');
         const auto it = known.find(word.substr(0, equals));
         if (it == known.end() || equals == std::string_view::npos) {
-            throw Error("unknown argument '" + std::string(word) +
-                        "'; wanted are capture=FILE machine=FILE protocol=FILE out=DIR [read_ahead=yes] "
-                        "[order=FILE]");
+            throw Error(
+                "unknown argument '" + std::string(word) +
+                "'; usage: s80-replay capture=FILE machine=FILE protocol=FILE out=DIR [read_ahead=yes] "
+                "[order=FILE]");
         }
         *it->second = word.substr(equals + 1);
     }
@@ -141,7 +142,7 @@ Result replay(const Arguments& arguments, const Progress& progress) {
     if (!arguments.order.empty()) {
         if (header.form != trace::Form::full) {
             throw Error(arguments.capture +
-                        ": is a filtered capture, without the turns that order= is counted from");
+                        ": is a filtered capture, without the time slices that order= needs; use a full one");
         }
         inversions.emplace(hierarchy, arguments.order);
         player.observe(*inversions);

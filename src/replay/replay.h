@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Plays a capture through a machine and a protocol, without the guest.
+// Replays a capture through a machine and a protocol, without the guest.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -17,15 +17,15 @@ struct Arguments {
     std::string protocol;
     std::string out;
     std::string read_ahead = "no";  ///< or "yes": on a thread of its own
-    std::string order;              ///< file for the order inversions; empty: they are not counted
+    std::string order;              ///< file for the order inversions; empty: not counted
 
-    /// Throws model::Error naming the argument.
+    /// Throws model::Error that names the argument.
     static Arguments parse(int argc, char** argv);
 };
 
-/// Throws model::Error when the capture cannot be played on the machine: a filtered one holds for the L1s,
-/// the line size and the processors that it was filtered for, a full one for the line size and the processor
-/// count.
+/// Throws model::Error if the capture cannot be replayed on the machine. A filtered capture needs the L1s,
+/// the line size and the processors for which it was filtered; a full one needs the line size and the number
+/// of processors.
 void check(const trace::Header& header, const model::Machine& machine);
 
 struct Result {
@@ -35,10 +35,10 @@ struct Result {
     double seconds = 0;
 };
 
-/// Told of the instructions played, about ten times a second.
+/// Called about ten times per second with the instructions played.
 using Progress = std::function<void(std::uint64_t played, std::uint64_t total)>;
 
-/// Writes DIR/snapshots.jsonl (under another name until it is whole). Throws model::Error.
+/// Writes DIR/snapshots.jsonl (under another name until it is complete). Throws model::Error.
 Result replay(const Arguments& arguments, const Progress& progress);
 
 }  // namespace s80::replay

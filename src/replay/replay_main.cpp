@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// s80-replay: progress and the result on stdout, one sentence on stderr when it cannot go on.
+// s80-replay: prints progress and result on stdout, and one message on stderr if it fails.
 #include <cstdint>
 #include <cstdio>
 #include <exception>

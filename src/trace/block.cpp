@@ -51,7 +51,8 @@ std::span<const std::uint8_t> Compressor::compress(std::span<const std::uint8_t>
     const std::size_t n =
         ZSTD_compressCCtx(context_, out_.data(), out_.size(), raw.data(), raw.size(), kLevel);
     if (ZSTD_isError(n) != 0) {
-        throw model::Error(std::string("zstd cannot compress a block of a capture: ") + ZSTD_getErrorName(n));
+        throw model::Error(std::string("zstd cannot compress a block of the capture: ") +
+                           ZSTD_getErrorName(n));
     }
     return {out_.data(), n};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A capture file is a signature and a row of blocks; each has a header of 32 bytes with a checksum over all
-// of the block, and contents that are compressed with zstd.
+// A capture file is a signature and a sequence of blocks. A block has a header of 32 bytes with a checksum
+// over the whole block, and contents that are compressed with zstd.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -15,14 +15,14 @@ namespace s80::trace {
 
 inline constexpr std::array<std::uint8_t, 8> kSignature{'S', '8', '0', 'C', 'A', 'P', 0x1a, '\n'};
 inline constexpr std::uint32_t kVersion = 3;
-/// How the file begins.
+/// The begin of the file.
 struct Preamble {
     std::array<std::uint8_t, 8> signature{};
     std::uint32_t version = 0;
     std::uint32_t reserved = 0;
 };
 static_assert(sizeof(Preamble) == 16);
-/// Nothing larger is written or read.
+/// The size limit of a block, for writing and reading.
 inline constexpr std::uint32_t kLargestBlock = 1U << 28;
 
 enum class BlockType : std::uint32_t {
@@ -32,18 +32,18 @@ enum class BlockType : std::uint32_t {
     end = 0x20444e45,      ///< "END "
 };
 
-/// As it stands in the file.
+/// The header in its file layout.
 struct BlockHeader {
     BlockType type{};
-    std::uint32_t windows = 0;       ///< in this block
-    std::uint64_t first_window = 0;  ///< number of the first; counted from 0
+    std::uint32_t windows = 0;       ///< epochs in this block
+    std::uint64_t first_window = 0;  ///< number of the first epoch, from 0
     std::uint32_t raw = 0;           ///< bytes before compression
     std::uint32_t stored = 0;        ///< bytes in the file
     std::uint64_t sum = 0;           ///< of the fields above and the stored bytes
 };
 static_assert(sizeof(BlockHeader) == 32);
 
-/// 64-bit FNV-1a, eight bytes a step, over the header without its sum and the stored bytes.
+/// 64-bit FNV-1a in steps of eight bytes, over the header without its checksum and the stored bytes.
 std::uint64_t block_sum(const BlockHeader& header, std::span<const std::uint8_t> stored);
 
 class Compressor {
@@ -66,7 +66,7 @@ public:
     ~Decompressor();
     Decompressor(const Decompressor&) = delete;
     Decompressor& operator=(const Decompressor&) = delete;
-    /// Fills `raw`, whose size is known; throws Malformed.
+    /// Fills `raw`, which has the right size. Throws Malformed.
     void decompress(std::span<const std::uint8_t> stored, std::span<std::uint8_t> raw);
 
 private:

@@ -25,7 +25,7 @@ BlockFile::BlockFile(const std::string& path) : path_(path), file_(open(path.c_s
             read_at(0, &preamble, sizeof preamble);
         }
         if (preamble.signature != kSignature) {
-            throw model::Error(path + " is no capture: it does not begin with the signature");
+            throw model::Error(path + " is not a capture: it does not begin with the signature");
         }
         if (preamble.version != kVersion) {
             throw model::Error("the capture " + path + " has version " + std::to_string(preamble.version) +
@@ -44,7 +44,7 @@ BlockFile::~BlockFile() {
 
 void BlockFile::fail(const std::string& what, std::uint64_t window) const {
     throw model::Error("the capture " + path_ + ' ' + what + " (byte " + std::to_string(block_at_) +
-                       ", window " + std::to_string(window) + ")");
+                       ", epoch " + std::to_string(window) + ")");
 }
 
 void BlockFile::read_at(std::uint64_t at, void* data, std::size_t n) const {
@@ -86,7 +86,7 @@ bool BlockFile::read(std::uint64_t window) {
     read_block(next_at_, window);
     next_at_ = block_at_ + sizeof header_ + header_.stored;
     if (header_.type == BlockType::end && next_at_ != size_) {
-        fail("has something behind its end record", window);
+        fail("has data after its end record", window);
     }
     return header_.type != BlockType::end;
 }
@@ -98,12 +98,12 @@ void BlockFile::read_block(std::uint64_t at, std::uint64_t window) {
     }
     read_at(at, &header_, sizeof header_);
     if (header_.stored > size_ - at - sizeof header_) {
-        fail("is truncated or corrupt: a block reaches over its end", window);
+        fail("is truncated or corrupt: a block extends beyond its end", window);
     }
     stored_.resize(header_.stored);
     read_at(at + sizeof header_, stored_.data(), stored_.size());
     if (block_sum(header_, stored_) != header_.sum || header_.raw > kLargestBlock) {
-        fail("is corrupt: the sum of a block does not match", window);
+        fail("is corrupt: the checksum of a block does not match", window);
     }
     if (header_.type == BlockType::end) {
         contents_ = stored_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The blocks of a file that is read, each checked against its sum before anything else looks at it.
+// Reads the blocks of a file. Each block is checked against its checksum before its contents are used.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -11,26 +11,26 @@ namespace s80::trace {
 
 class BlockFile {
 public:
-    /// Throws model::Error when the file cannot be read or is no capture of this version.
+    /// Throws model::Error if the file cannot be read or is not a capture of this version.
     explicit BlockFile(const std::string& path);
     ~BlockFile();
     BlockFile(const BlockFile&) = delete;
     BlockFile& operator=(const BlockFile&) = delete;
 
-    /// Reads the end record, which has contents of this size; throws model::Error when there is none.
+    /// Reads the end record, whose contents have this size. Throws model::Error if there is none.
     std::span<const std::uint8_t> read_end(std::size_t size);
-    /// Goes back to the first block.
+    /// Returns to the first block.
     void rewind();
-    /// Reads the next block; false when it is the end record. `window` is named in what is thrown.
+    /// Reads the next block; false for the end record. `window`: number of the epoch, for messages.
     bool read(std::uint64_t window);
 
     /// Of the block that was read last:
     const BlockHeader& header() const { return header_; }
-    /// kPadding bytes more may be read.
+    /// kPadding more bytes may be read.
     std::span<const std::uint8_t> contents() const { return contents_; }
     static constexpr std::size_t kPadding = 256;
 
-    /// Throws model::Error: "the capture FILE WHAT (byte ..., window ...)".
+    /// Throws model::Error: "the capture FILE WHAT (byte ..., epoch ...)".
     [[noreturn]] void fail(const std::string& what, std::uint64_t window) const;
 
 private:
@@ -40,7 +40,7 @@ private:
     std::string path_;
     int file_;
     std::uint64_t size_ = 0;
-    std::uint64_t block_at_ = 0;  ///< where the block that was read last begins
+    std::uint64_t block_at_ = 0;  ///< offset of the block that was read last
     std::uint64_t next_at_ = 0;
     BlockHeader header_;
     Bytes stored_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Little-endian numbers, varints (LEB128) and texts in a row of bytes. Reading never leaves the row.
+// Little-endian numbers, varints (LEB128) and texts in a sequence of bytes. Reading never leaves the
+// sequence.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +15,7 @@ namespace s80::trace {
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// What a reader throws inside a block; whoever knows file, offset and window completes the sentence.
+/// An error inside of a block. The caller adds file, offset and epoch to the message.
 struct Malformed : model::Error {
     using model::Error::Error;
 };
@@ -39,7 +40,7 @@ inline void put_text(Bytes& out, const std::string& text) {
     out.insert(out.end(), text.begin(), text.end());
 }
 
-/// Takes values from the front of a row of bytes; throws Malformed at its end.
+/// Takes values from the front of a sequence of bytes. Throws Malformed at its end.
 class Cursor {
 public:
     Cursor() = default;
@@ -77,7 +78,7 @@ public:
 
     const std::uint8_t* take_bytes(std::size_t n) {
         if (left() < n) {
-            throw Malformed("a value runs over the end of its block");
+            throw Malformed("a value extends beyond the end of its block");
         }
         const std::uint8_t* const here = at_;
         at_ += n;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the windows of one block look like: fields of one kind side by side in columns
-// (docs/guides/captures.md).
+// The layout of the epochs (`Window`) of one block: fields of one kind are stored together in columns
+// (docs/reference/interfaces/capture-file.md).
 #pragma once
 #include <array>
 #include <cstdint>
@@ -11,22 +11,22 @@
 namespace s80::trace {
 
 enum class Column : unsigned {
-    windows,      ///< what a window and its streams say beside their events, varints
-    steps,        ///< a byte an event: op, width of its line, whether its context is another
-    deltas,       ///< a byte an event; kLongDelta: see the next column
+    windows,      ///< data of epochs and their streams except events, varints
+    steps,        ///< a byte per event: op, width of its line, whether its context differs
+    deltas,       ///< a byte per event; kLongDelta: see the next column
     long_deltas,  ///< 16 bits
     code,         ///< lines of instruction fetches
     data,         ///< lines of all other events
-    ways,         ///< a byte an event, in placed windows
+    ways,         ///< a byte per event, in L1-filtered epochs
     contexts,     ///< a byte where the context of a processor's events changes
 };
 inline constexpr unsigned kColumns = 8;
 
 inline constexpr std::uint8_t kLongDelta = 0xff;
 
-/// Lines are differences to the processor's last one in the same column, the sign in the lowest bit, in as
-/// few of 0, 1, 2 or 4 bytes as hold them: reading one takes no branch, and no table that the model's caches
-/// would suffer from.
+/// Lines are stored as differences to the processor's last line in the same column, with the sign in the
+/// lowest bit, in the smallest of 0, 1, 2 or 4 bytes. Reading one needs no branch, and no table that would
+/// displace the model's data from the host's caches.
 class LineDifference {
 public:
     static constexpr std::array<std::uint8_t, 4> kBytes{0, 1, 2, 4};
@@ -38,7 +38,7 @@ public:
     constexpr unsigned width() const {
         return folded_ == 0 ? 0 : folded_ <= kMask[1] ? 1 : folded_ <= kMask[2] ? 2 : 3;
     }
-    /// What is to be added to the line before.
+    /// The value to be added to the line before.
     static constexpr model::Line unfold(std::uint32_t folded) { return folded >> 1 ^ (0 - (folded & 1)); }
 
 private:
@@ -60,20 +60,20 @@ struct Step {
     static constexpr unsigned kNewContext = 64;
 };
 
-/// What a processor's stream named last.
+/// The last values in a processor's stream.
 struct Lasts {
     model::Line code = 0;
     model::Line data = 0;
     std::uint8_t context = 0;
 };
 
-/// The first byte of a window in the column `windows`: its mark, and which values follow.
+/// The first byte of an epoch in the column `windows`: its mark, and the values that follow.
 inline constexpr std::uint8_t kMarkMask = 7;
 inline constexpr std::uint8_t kHasIdle = 8;
 inline constexpr std::uint8_t kHasSignals = 16;
 
-/// No stream has more instructions behind its last event: a clock in 1/256 cycle cannot overflow within a
-/// window.
+/// Limit of the instructions after a stream's last event: a clock in 1/256 cycle cannot overflow within an
+/// epoch.
 inline constexpr std::uint64_t kLongestTail = std::uint64_t{1} << 32;
 
 }  // namespace s80::trace

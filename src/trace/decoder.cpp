@@ -50,7 +50,7 @@ void check_other(std::uint8_t byte, model::Line line, std::uint32_t signals) {
         throw Malformed("has an event of an unknown kind");
     }
     if ((op == Op::signal || op == Op::wait) && line >= signals) {
-        throw Malformed("names an interrupt that the window lacks");
+        throw Malformed("names an interrupt that the epoch does not have");
     }
 }
 
@@ -66,7 +66,7 @@ void Decoder::begin(std::span<const std::uint8_t> contents) {
         columns_[c] = Cursor({all.take_bytes(sizes[c]), sizes[c]});
     }
     if (all.left() != 0) {
-        throw Malformed("has bytes behind its columns");
+        throw Malformed("has bytes after its columns");
     }
     std::fill(lasts_.begin(), lasts_.end(), Lasts{});
     index_ = 0;
@@ -75,7 +75,7 @@ void Decoder::begin(std::span<const std::uint8_t> contents) {
 
 void Decoder::end() const {
     if (std::any_of(columns_.begin(), columns_.end(), [](const Cursor& c) { return c.left() != 0; })) {
-        throw Malformed("has values that belong to no window");
+        throw Malformed("has values that belong to no epoch");
     }
 }
 
@@ -97,7 +97,7 @@ void Decoder::take(model::Window& window) {
     const auto ran = in.take<std::uint32_t>();
     const auto runs_on = in.take<std::uint32_t>();
     if (((ran | runs_on) >> (lasts_.size() - 1)) > 1) {
-        throw Malformed("names a processor that the machine lacks");
+        throw Malformed("names a processor that the machine does not have");
     }
     if (signals > column(Column::steps).left()) {
         throw Malformed("has more interrupts than events");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Columns to windows. Every value is checked before a player could stumble over it.
+// Converts columns to epochs (`Window`). Every value is checked, so that the timing merger can rely on it.
 #pragma once
 #include <array>
 #include <span>
@@ -13,19 +13,19 @@ namespace s80::trace {
 
 class Decoder {
 public:
-    /// `lines`: every line accessed must be below.
+    /// `lines`: all accessed lines must be below.
     Decoder(unsigned processors, bool placed, std::uint64_t lines)
         : placed_(placed), lines_(lines), lasts_(processors) {}
 
-    /// Whether the columns of lines have ended is not asked at every event: that many bytes behind the
+    /// The decoder does not check for the end of the line columns at every event. This many bytes after the
     /// contents of a block may be read.
     static constexpr std::size_t kPadding = 256;
 
-    /// The contents of a block, which must live until its last window is taken. Throws Malformed.
+    /// The contents of a block, which must live until its last epoch is taken. Throws Malformed.
     void begin(std::span<const std::uint8_t> contents);
-    /// The block's next window. Throws Malformed.
+    /// The block's next epoch. Throws Malformed.
     void take(model::Window& window);
-    /// Throws Malformed when something is left.
+    /// Throws Malformed if data remain.
     void end() const;
 
 private:

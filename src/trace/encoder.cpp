@@ -47,7 +47,7 @@ void Encoder::check(const model::Window& window) const {
         window.instructions < instructions_ || window.index < index_ ||
         std::any_of(window.streams.begin(), window.streams.end(),
                     [](const model::Stream& s) { return s.tail > kLongestTail; })) {
-        throw model::Error("a window that is not of this capture was to be written to it");
+        throw model::Error("internal error: an epoch of another form was written to the capture");
     }
 }
 

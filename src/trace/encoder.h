@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Windows to columns.
+// Converts epochs (`Window`) to columns.
 #pragma once
 #include <array>
 #include <vector>
@@ -14,15 +14,15 @@ class Encoder {
 public:
     Encoder(unsigned processors, bool placed) : placed_(placed), lasts_(processors), counts_(processors) {}
 
-    /// Throws model::Error when the window is not of this capture.
+    /// Throws model::Error if the epoch does not fit this capture.
     void add(const model::Window& window);
 
     std::uint32_t windows() const { return windows_; }
     std::size_t bytes() const;
-    /// The contents of a block; the next window begins another, which can be read without this one.
+    /// The contents of a block. The next epoch begins another block, which can be read without this one.
     Bytes finish();
 
-    /// Whether counts wait for a window with a mark.
+    /// Whether counts are pending until an epoch with a mark.
     bool pending() const { return pending_; }
 
 private:

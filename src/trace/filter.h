@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a core's private L1s absorb under every invalidation protocol and behind every L2 need not be
-// captured: the filter keeps those L1s beside the player and lets through misses and requests for permission.
+// Removes accesses that a core's private L1s absorb under every invalidation protocol and in front of every
+// L2, because a capture need not contain them. The filter models those L1s next to the timing merger, and
+// passes misses and requests for write permission.
 //
-// In played order, by core: a load, fetch or walk is absorbed when the L1 holds the line, a store when it
-// holds it with write permission, which only a store of the same core gives. Another core's store drops the
-// line. The first load or fetch of another core after this core's store leaves it in doubt, in both L1s:
-// whether such a block stays readable or migrates is the protocol's affair, so this core's next access to it
-// is let through. The line keeps its way meanwhile, as under the protocols that leave it there, so that what
-// the L1s replace is what the machine's do. Who stored is kept beside the L1s: the block is modified also
-// after an own fetch took the write permission, or after the line left the L1D and was loaded again. Within a
-// core a store drops the instruction copy and a fetch takes the write permission, as in the model.
+// Rules, in played order, by core: a load, fetch or walk is absorbed if the L1 holds the line. A store is
+// absorbed if the L1 holds the line with write permission, which only a store of the same core gives.
+// Another core's store removes the line. The first load or fetch of another core after this core's store
+// makes the line doubtful in both L1s: the protocol decides whether such a block stays readable or migrates,
+// so this core's next access to it is passed. The line keeps its way meanwhile, as under the protocols that
+// leave it there, so that the L1s replace the same lines as the machine's L1s. The storing core is recorded
+// outside of the L1s: the block is modified even after the core's own fetch took the write permission, or
+// after the line left the L1D and was loaded again. Within a core a store removes the instruction copy, and
+// a fetch takes the write permission, as in the model.
 #pragma once
 #include <vector>
 
@@ -26,11 +28,11 @@ public:
     void event(unsigned processor, const model::Event& event, std::int64_t clock) override;
     void end(const model::Window& window) override;
 
-    /// The window played last, placed: valid until the next event.
+    /// The epoch played last, in L1-filtered form. Valid until the next event.
     const model::Window& window() const { return window_; }
 
 private:
-    /// What was played is looked at some hundred events later: by then the host has fetched the sets.
+    /// Played accesses are processed some hundred events later, when the host has prefetched the sets.
     struct Seen {
         model::Event event;
         std::uint8_t processor;
@@ -42,7 +44,7 @@ private:
     unsigned read(unsigned core, model::Line line, bool fetch, unsigned way);
     void emit(unsigned processor, model::Event event);
 
-    /// The core that stored to the line since another one accessed it, or kNobody.
+    /// The core that stored to the line since another core accessed it, or kNobody.
     std::uint8_t& storer(model::Line line);
 
     static constexpr unsigned kAbsorbed = ~0U;
@@ -52,11 +54,10 @@ private:
     std::vector<std::uint8_t> storers_;  ///< by line, up to the highest one asked for
     std::vector<std::uint8_t> core_;     ///< by processor
     std::vector<Seen> seen_;
-    std::size_t waiting_ = 0;  ///< of seen_
-    std::vector<std::uint64_t>
-        passed_;  ///< by processor: instructions since its last event that was let through
+    std::size_t waiting_ = 0;            ///< of seen_
+    std::vector<std::uint64_t> passed_;  ///< by processor: instructions since its last passed event
     model::Window window_;
-    bool ended_ = true;  ///< window_ is the one played last
+    bool ended_ = true;  ///< whether window_ is the epoch played last
 };
 
 }  // namespace s80::trace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The L1s of one kind of all cores, laid out set by set: what an access takes away from the other cores lies
-// beside the ways that it looks at itself.
+// The L1s of one kind of all cores, stored set by set: the copies that an access invalidates in other cores
+// are adjacent to the ways that the access itself examines.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -27,14 +27,14 @@ public:
     std::size_t set(unsigned core, model::Line line) const {
         return static_cast<std::size_t>(line & mask_) * cores_ + core;
     }
-    /// Has the host fetch what is looked at first.
+    /// Host prefetch of the data that is needed first.
     void prefetch(unsigned core, model::Line line) const {
         const std::size_t at = set(core, line);
         __builtin_prefetch(&lines_[at * ways_]);
         __builtin_prefetch(&sets_[at]);
     }
 
-    /// The way of the set that holds the line, or kAbsent. Without a branch: which way it is cannot be
+    /// The way of the set that holds the line, or kAbsent. Without branches, because the way cannot be
     /// predicted.
     unsigned find(std::size_t set, model::Line line) const {
         const model::Line* const ways = &lines_[set * ways_];
@@ -56,7 +56,7 @@ public:
     void allow_writes(std::size_t set, unsigned way) { sets_[set].writable |= 1U << way; }
     void forbid_writes(std::size_t set, unsigned way) { sets_[set].writable &= ~(1U << way); }
 
-    /// Whether the next access to the line is to be let through, although it is there.
+    /// Whether the next access to the line must be passed although the line is present.
     bool doubtful(std::size_t set, unsigned way) const { return (sets_[set].doubtful >> way & 1) != 0; }
     void doubt(std::size_t set, unsigned way) {
         sets_[set].doubtful |= 1U << way;
@@ -64,8 +64,8 @@ public:
     }
     void trust(std::size_t set, unsigned way) { sets_[set].doubtful &= ~(1U << way); }
 
-    /// Puts the line into an empty way or the policy's victim, without write permission, as the machine's L1
-    /// does.
+    /// Puts the line into an empty way or into that of the policy's victim, without write permission, like
+    /// the machine's L1.
     unsigned fill(unsigned core, std::size_t set, model::Line line) {
         unsigned way = 0;
         while (way < ways_ && lines_[set * ways_ + way] != model::kNoLine) {
@@ -85,7 +85,7 @@ public:
         forbid_writes(set, way);
     }
 
-    /// Calls `held(set, way)` for every copy but those of `core`. Nearly always there is none.
+    /// Calls `held(set, way)` for all copies except those of `core`. There is rarely one.
     template <class Fn>
     void others(unsigned core, model::Line line, Fn&& held) const {
         const std::size_t first = set(0, line);
@@ -107,13 +107,13 @@ public:
 private:
     struct Set {
         std::uint64_t order;     ///< the replacement policy's
-        std::uint32_t writable;  ///< a bit a way
-        std::uint32_t doubtful;  ///< a bit a way
+        std::uint32_t writable;  ///< one bit per way
+        std::uint32_t doubtful;  ///< one bit per way
     };
     unsigned ways_;
     unsigned cores_;
     model::Line mask_;
-    std::vector<model::Replacement> replacement_;  ///< by core: `random` has a state of its own
+    std::vector<model::Replacement> replacement_;  ///< by core: `random` has its own state
     std::vector<model::Line> lines_;               ///< by set, core and way
     std::vector<Set> sets_;                        ///< by set and core
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads a capture on a thread of its own, some windows ahead of who plays them: reading a full capture takes
-// a third of the time of its replay. Not worth it where every core of the host has a replay of its own.
+// Reads a capture on its own thread, some epochs ahead of the timing merger: reading takes a third of the
+// time of a full capture's replay. It brings nothing if every core of the host has its own replay.
 #pragma once
 #include <condition_variable>
 #include <cstddef>
@@ -16,17 +16,17 @@ namespace s80::trace {
 
 class ReadAhead {
 public:
-    /// From now until its end the reader is this object's.
+    /// The reader belongs to this object during its lifetime.
     explicit ReadAhead(Reader& reader);
     ~ReadAhead();
     ReadAhead(const ReadAhead&) = delete;
     ReadAhead& operator=(const ReadAhead&) = delete;
 
-    /// As Reader::next; what the reader threw is thrown here, behind the windows before it.
+    /// As Reader::next. An exception of the reader is thrown here, after the epochs before it.
     bool next(model::Window& window);
 
 private:
-    /// Enough that neither side waits for a single long window.
+    /// Enough that neither side waits for a single long epoch.
     static constexpr std::size_t kAhead = 16;
 
     void run();
@@ -34,13 +34,13 @@ private:
     Reader& reader_;
     std::mutex mutex_;
     std::condition_variable changed_;
-    std::vector<model::Window> ring_;  ///< by number of the window
+    std::vector<model::Window> ring_;  ///< by number of the epoch
     std::size_t read_ = 0;
     std::size_t taken_ = 0;
-    bool ended_ = false;  ///< no window comes any more
+    bool ended_ = false;  ///< no more epochs follow
     bool stop_ = false;
     std::exception_ptr failure_;
-    std::thread thread_;  ///< last: it uses all of the above
+    std::thread thread_;  ///< last member: it uses all others
 };
 
 }  // namespace s80::trace

@@ -43,7 +43,7 @@ void Reader::read_header() {
         if (file_.header().type != BlockType::header || form > static_cast<std::uint32_t>(Form::filtered) ||
             header_.processors == 0 || header_.processors > model::kMaxCores ||
             header_.lines > model::kNoLine || in.left() != 0) {
-            throw Malformed("describes no capture");
+            throw Malformed("does not describe a capture");
         }
     });
     decoder_.emplace(header_.processors, header_.form == Form::filtered, header_.lines);
@@ -55,7 +55,7 @@ bool Reader::next_block() {
     if (ended_ || !file_.read(taken_)) {
         ended_ = true;
         if (taken_ != totals_.windows || events_ != totals_.events) {
-            file_.fail("is corrupt: it does not hold what its end record says", taken_);
+            file_.fail("is corrupt: its contents do not match its end record", taken_);
         }
         return false;
     }
@@ -66,7 +66,7 @@ bool Reader::next_block() {
             return;
         }
         if (block.type != BlockType::windows || block.first_window != taken_ || block.windows == 0) {
-            throw Malformed("is not the one that should follow");
+            throw Malformed("is not the expected next block");
         }
         decoder_->begin(file_.contents());
         left_ = block.windows;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads a capture. A truncated or corrupt file is refused with the place; whatever the file holds, the
-// windows that come out of it are safe to play on a machine with its processors and memory.
+// Reads a capture. A truncated or corrupt file is rejected with the position of the error. All epochs that
+// it returns are safe to play on a machine with the capture's processors and memory, whatever the file
+// contains.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -16,24 +17,24 @@ namespace s80::trace {
 
 class Reader {
 public:
-    /// Opens a whole capture: header and end record are checked at once. Throws model::Error naming file and
-    /// place.
+    /// Opens a complete capture and checks header and end record. Throws model::Error that names file and
+    /// position.
     explicit Reader(const std::string& path);
 
     const Header& header() const { return header_; }
     const Totals& totals() const { return totals_; }
-    /// Windows taken so far.
+    /// The number of epochs taken so far.
     std::uint64_t taken() const { return taken_; }
 
-    /// The next window, into the storage of the one before; false behind the last. Throws model::Error naming
-    /// the file, the byte at which the block begins, and the window.
+    /// The next epoch, in the storage of the one before; false after the last. Throws model::Error that names
+    /// the file, the byte offset of the block, and the epoch.
     bool next(model::Window& window);
 
 private:
     void read_end();
     void read_header();
     bool next_block();
-    /// Does something with a block's contents; what is malformed is told with the place.
+    /// Processes a block's contents; adds the position to errors.
     template <class Fn>
     void parse(Fn&& fn);
 
@@ -41,7 +42,7 @@ private:
     Header header_;
     Totals totals_;
     std::optional<Decoder> decoder_;
-    std::uint32_t left_ = 0;  ///< windows of the present block
+    std::uint32_t left_ = 0;  ///< epochs left in the present block
     std::uint64_t taken_ = 0;
     std::uint64_t events_ = 0;
     bool ended_ = false;

@@ -84,8 +84,8 @@ void Writer::flush() {
 
 void Writer::close() {
     if (encoder_.pending()) {
-        throw model::Error("the last window of the capture " + path_ +
-                           " has no mark: its counts would be lost");
+        throw model::Error("the last epoch of the capture " + path_ +
+                           " has no mark, so its counts would be lost");
     }
     flush();
     Bytes out;
@@ -107,7 +107,7 @@ void Writer::close() {
 void Writer::put_block(BlockType type, std::uint32_t windows, std::uint64_t first,
                        std::span<const std::uint8_t> raw) {
     if (raw.size() > kLargestBlock) {
-        throw model::Error("a window is too large for the capture " + path_);
+        throw model::Error("an epoch is too large for the capture " + path_);
     }
     // The end record has a fixed size, so that it is found from the end of the file.
     const auto stored = type == BlockType::end ? raw : compressor_.compress(raw);

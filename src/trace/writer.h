@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Writes a capture. The file has its name only when it is whole.
+// Writes a capture. The file has its name only when it is complete.
 #pragma once
 #include <cstdint>
 #include <cstdio>
@@ -15,22 +15,22 @@ namespace s80::trace {
 
 class Writer {
 public:
-    /// Begins `path`.partial; throws model::Error when that cannot be.
+    /// Creates `path`.partial. Throws model::Error if this fails.
     Writer(const std::string& path, const Header& header);
-    /// Removes what is not whole.
+    /// Removes an incomplete file.
     ~Writer();
     Writer(const Writer&) = delete;
     Writer& operator=(const Writer&) = delete;
 
-    /// Throws model::Error when the window is not of the capture's form, or the file cannot grow. The
-    /// counters of the streams are added up and written with the next window that has a mark.
+    /// Throws model::Error if the epoch is not of the capture's form, or if the file cannot be written. The
+    /// streams' counters are summed and written with the next epoch that has a mark.
     void write(const model::Window& window);
 
-    /// Ends the file and gives it its name. The last window must have had a mark. Throws model::Error.
+    /// Completes the file and gives it its name. The last epoch must have a mark. Throws model::Error.
     void close();
 
     const Totals& totals() const { return totals_; }
-    /// Bytes on the disk so far.
+    /// Bytes written so far.
     std::uint64_t bytes() const { return bytes_; }
 
 private:

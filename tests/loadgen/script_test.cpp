@@ -59,7 +59,7 @@ TEST(Script, IsReadLineByLine) {
 TEST(Script, RefusesWhatItCannotFollow) {
     EXPECT_EQ(of_line("step=noop"), "");
     EXPECT_NE(of_line("step=retr").find("one of wait, connection, repeat"), std::string::npos);
-    EXPECT_NE(of_line("step=noop 3").find("without anything behind it"), std::string::npos);
+    EXPECT_NE(of_line("step=noop 3").find("without arguments"), std::string::npos);
     EXPECT_NE(of_line("step=flags some").find("`all`, `last` or"), std::string::npos);
     EXPECT_NE(of_line("step=append Sent 100").find("512 to 143360"), std::string::npos);
     EXPECT_NE(of_line("step=send").find("number of recipients"), std::string::npos);
@@ -70,7 +70,7 @@ TEST(Script, RefusesWhatItCannotFollow) {
     EXPECT_NE(of_line("step=percent 101").find("0 to 100"), std::string::npos);
     EXPECT_NE(of_line("step=connection 5").find("1 to 4"), std::string::npos);
     EXPECT_NE(of_line("step=repeat 2").find("has no end"), std::string::npos);
-    EXPECT_NE(of_line("step=end").find("ends nothing"), std::string::npos);
+    EXPECT_NE(of_line("step=end").find("`end` without a block"), std::string::npos);
     EXPECT_NE(of_line("step=").find("one of"), std::string::npos);
     EXPECT_NE(of_line("start=wait constant 1").find("do not wait before the load"), std::string::npos);
     EXPECT_NE(of_line("mix_percent=1").find("unknown key"), std::string::npos);

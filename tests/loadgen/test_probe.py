@@ -79,18 +79,18 @@ def test_what_is_copied_grows(lines: TextIO) -> None:
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("COPY 1", "OPEN comes first"),
-        ("OPEN 5000 4", "a working set is a power of two from 4096 to 67108864 bytes"),
-        ("OPEN 4096 2", "a stride is a power of two from 4 to 4096 bytes, half of the working set at most"),
-        ("OPEN 4096 4096", "a stride is a power of two from 4 to 4096 bytes, half of the working set at most"),
-        ("OPEN 4096", "no such request: OPEN 4096"),
-        ("COPY x", "no such request: COPY x"),
-        ("COPY 0", "a count is from 1 to 1000000000"),
-        ("", "no such request: "),
+        ("COPY 1", "OPEN must come first"),
+        ("OPEN 5000 4", "a working set must be a power of two from 4096 to 67108864 bytes"),
+        ("OPEN 4096 2", "a stride must be a power of two from 4 to 4096 bytes, and at most half of the working set"),
+        ("OPEN 4096 4096", "a stride must be a power of two from 4 to 4096 bytes, and at most half of the working set"),
+        ("OPEN 4096", "unknown request: OPEN 4096"),
+        ("COPY x", "unknown request: COPY x"),
+        ("COPY 0", "a count must be from 1 to 1000000000"),
+        ("", "unknown request: "),
     ],
 )
 def test_wrong_requests_are_refused(line: str, reason: str, lines: TextIO) -> None:
     assert say(lines, line) == f"ERR {reason}"
     assert say(lines, "OPEN 4096 4") == "OPEN 512", "the connection is kept"
-    assert say(lines, "LOOK 2") == "ERR no such request: LOOK 2"
-    assert say(lines, "PASS 3") == "ERR both processes have as many turns: an even number"
+    assert say(lines, "LOOK 2") == "ERR unknown request: LOOK 2"
+    assert say(lines, "PASS 3") == "ERR the number of turns must be even, because two processes alternate"

@@ -92,7 +92,7 @@ def test_a_message_of_nothing_but_a_header_is_acknowledged() -> None:
     ("words", "code", "said"),
     [
         ((), 2, "usage: s80-sink IPV4:PORT"),
-        (("localhost:1",), 1, "s80-sink: 'localhost:1' is no address: give IPV4:PORT, as 127.0.0.1:5000"),
+        (("localhost:1",), 1, "s80-sink: 'localhost:1' is not an address: give IPV4:PORT, for example 127.0.0.1:5000"),
         (("192.0.2.1:0",), 1, "s80-sink: cannot listen on 192.0.2.1:0: Cannot assign requested address"),
     ],
 )

@@ -113,7 +113,8 @@ TEST(MachineFile, Bandwidth) {
         return std::string("accepted");
     };
     const std::string allowed =
-        "a machine: bandwidth.bus and bandwidth.memory are at most 1000000 cycles, bandwidth.banks is 1 to "
+        "a machine: bandwidth.bus and bandwidth.memory must be at most 1000000 cycles, and bandwidth.banks "
+        "from 1 to "
         "1024";
     EXPECT_EQ(refused("bus = 10", "bus = 1000000"), "accepted");
     EXPECT_EQ(refused("bus = 10", "bus = 1000001"), allowed);

@@ -31,7 +31,7 @@ std::string refusal(const std::vector<std::string>& words) {
 
 TEST(Arguments, ACaptureHasNoAccessesOfDevices) {
     EXPECT_EQ(refusal({"machine=m", "protocol=p", "out=o", "ram=r", "dma=1", "capture_full=f.s80c"}),
-              "a capture has no accesses of devices: leave the plugin argument dma away");
+              "a capture cannot contain accesses of devices: remove the plugin argument dma");
     EXPECT_EQ(refusal({"machine=m", "protocol=p", "out=o", "ram=r", "dma=1"}), "accepted");
 }
 

@@ -90,7 +90,8 @@ TEST(Kernel, SaysWhatIsMissing) {
         Kernel::load(written(text));
         FAIL() << "it has no pid";
     } catch (const model::Error& error) {
-        EXPECT_NE(std::string(error.what()).find("does not say task_struct.pid"), std::string::npos);
+        EXPECT_NE(std::string(error.what()).find("task_struct.pid of the guest's kernel is missing"),
+                  std::string::npos);
     }
     EXPECT_THROW(Kernel::load(written("task_struct.comm many\n")), model::Error);
     EXPECT_THROW(Kernel::load("/nowhere/kernel.txt"), model::Error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Listens, and forks a process for each connection.
+// A server that forks one process per connection.
 #pragma once
 
 #include <netinet/in.h>
@@ -21,8 +21,8 @@
 
 namespace s80 {
 
-/// Prints `port N` once it listens on the address (port 0: any that is free), and calls `session` in a
-/// process of its own for each connection, which ends with it. Throws std::runtime_error, one sentence.
+/// Prints `port N` when it listens on the address (port 0: any free port), and calls `session` for each
+/// connection in a new process, which ends with the connection. Throws std::runtime_error with one sentence.
 [[noreturn]] inline void serve_forked(std::string_view address,
                                       const std::function<void(int socket)>& session) {
     const ListeningSocket listener{std::string(address)};
@@ -49,7 +49,7 @@ namespace s80 {
     }
 }
 
-/// Reads until `size` bytes are there or the other side has closed; returns how many came.
+/// Reads until `size` bytes have arrived or the other side has closed. Returns the number of bytes.
 inline std::size_t read_whole(int socket, void* into, std::size_t size) {
     std::size_t have = 0;
     while (have < size) {
@@ -61,7 +61,7 @@ inline std::size_t read_whole(int socket, void* into, std::size_t size) {
     return have;
 }
 
-/// Whether all of it could be sent.
+/// Whether all bytes could be sent.
 inline bool write_whole(int socket, std::string_view bytes) {
     while (!bytes.empty()) {
         const ssize_t sent = send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The socket of a server of ours: where it listens, and where that has become.
+// The listening socket of our servers, and its address.
 #pragma once
 
 #include <arpa/inet.h>
@@ -16,7 +16,7 @@
 
 namespace s80 {
 
-/// Of "IPV4:PORT". Throws std::runtime_error, one sentence.
+/// Parses "IPV4:PORT". Throws std::runtime_error with one sentence.
 inline sockaddr_in socket_address(const std::string& text) {
     const std::size_t colon = text.rfind(':');
     sockaddr_in address{};
@@ -29,14 +29,16 @@ inline sockaddr_in socket_address(const std::string& text) {
         const auto [end, error] = std::from_chars(text.data() + colon + 1, last, port);
         good = error == std::errc() && end == last;
     }
-    if (!good) throw std::runtime_error("'" + text + "' is no address: give IPV4:PORT, as 127.0.0.1:5000");
+    if (!good)
+        throw std::runtime_error("'" + text +
+                                 "' is not an address: give IPV4:PORT, for example 127.0.0.1:5000");
     address.sin_port = htons(port);
     return address;
 }
 
 class ListeningSocket {
 public:
-    /// Listens on "IPV4:PORT"; port 0 is any that is free. Throws std::runtime_error, one sentence.
+    /// Listens on "IPV4:PORT"; port 0 selects any free port. Throws std::runtime_error with one sentence.
     explicit ListeningSocket(const std::string& address) {
         const sockaddr_in where = socket_address(address);
         socket_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -55,7 +57,7 @@ public:
 
     int get() const { return socket_; }
 
-    /// "IPV4:PORT", with the port that it has become.
+    /// "IPV4:PORT" with the actual port.
     std::string address() const {
         const sockaddr_in own = name();
         char host[INET_ADDRSTRLEN] = "";
@@ -70,7 +72,7 @@ public:
     }
 
 private:
-    static constexpr int backlog = 1024;  // as many may connect at once
+    static constexpr int backlog = 1024;  // limit of pending connections
 
     sockaddr_in name() const {
         sockaddr_in own{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// SplitMix64 (Steele, Lea and Flood 2014): one addition and two multiplications a draw, any seed is good.
+// SplitMix64 (Steele, Lea and Flood 2014): one addition and two multiplications per draw; any seed is good.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@ inline std::uint64_t split_mix(std::uint64_t& state) {
     return z ^ (z >> 31);
 }
 
-/// The upper half of 64 bits as a number uniform in 0 .. n-1; n > 0 and small beside 2^32.
+/// The upper half of 64 bits as a uniform number in 0 .. n-1. n must be positive and small compared with
+/// 2^32.
 inline std::uint32_t upper_below(std::uint64_t bits, std::uint32_t n) {
     return static_cast<std::uint32_t>(((bits >> 32) * n) >> 32);
 }

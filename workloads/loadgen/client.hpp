@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// An emulated user, whatever the protocol: it thinks, draws a transaction, does it, and thinks again.
+// An emulated user of any protocol: it repeatedly thinks, draws a transaction, and performs it.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +23,10 @@ public:
 
     /// Logs in; then calls `logged_in` and waits for begin().
     void start(std::function<void()> logged_in);
-    /// Starts the first think time, of which a random part is over already.
+    /// Starts the first think time. A random part of it has already passed.
     void begin();
 
-    /// Counts the bytes of a connection that the client has done with.
+    /// Adds the bytes of a connection that the client no longer needs.
     void done_with(const Connection& connection);
 
     World& world;
@@ -34,25 +34,25 @@ public:
     Random random;  // what a transaction is done to
 
 protected:
-    /// In messages.
+    /// The client's name in messages.
     virtual std::string name() const;
-    /// Up to where the first transaction can begin. Every failure in it is fatal.
+    /// Everything before the first transaction. All failures in it are fatal.
     virtual Task log_in() = 0;
-    /// Before the first think time: the job is another than at the login. Throws Fatal for one that this
-    /// client cannot take up.
+    /// Called before the first think time if the job differs from the login's. Throws Fatal if the client
+    /// cannot perform it.
     virtual void take_up_job() {}
-    /// Between the login and the first transaction, once the first think time is over.
+    /// Between the login and the first transaction, after the first think time.
     virtual Task set_out() { co_return; }
-    /// How long the first think time lasts from the load's begin, nanoseconds.
+    /// The first think time in nanoseconds, from the begin of the load.
     virtual double first_think_ns();
-    /// Between two transactions.
+    /// The pause between two transactions.
     virtual Task rest();
     virtual TransactionType draw();
     virtual TransactionType allowed(TransactionType drawn) = 0;
     virtual Task run(TransactionType type) = 0;
-    /// After a transaction, good or failed.
+    /// Called after a transaction, successful or failed.
     virtual void settle(bool /*failed*/) {}
-    /// Of connections that the client has not done with.
+    /// Traffic of the connections that are still in use.
     virtual Traffic lasting() const { return {}; }
     void sleep_until(std::uint64_t due_ns) { world.timers.arm(think_, due_ns); }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The clock that everything in the load generator is timed by: the model's (a page that the plugin
-// writes) where a plugin answers, else the monotonic clock of the guest or host.
+// The clock of the load generator: simulated time, from a page that the plugin writes, or, without a plugin,
+// the monotonic clock of the guest or host.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@ enum class Phase : std::uint64_t { warm_up = 0, measured = 1, done = 2 };
 
 class Clock {
 public:
-    /// `name` is what the result calls the monotonic clock: "guest" or "host".
+    /// `name`: the name of the monotonic clock in the result, "guest" or "host".
     explicit Clock(std::string_view name) : name_(name) { refresh(); }
     Clock(const Clock&) = delete;
     Clock& operator=(const Clock&) = delete;
 
-    /// Offers a page to the plugin and uses it when the plugin answers. Call once, before the load.
+    /// Offers a page to the plugin, and uses it if the plugin answers. Call this once, before the load.
     void register_page();
 
-    /// Takes the time anew; once per turn of the event loop.
+    /// Reads the time. Called once per iteration of the event loop.
     void refresh();
 
     std::uint64_t now() const { return now_; }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A connection on which a coroutine sends something and waits for the answer. Losing the
-// connection, a reply that does not parse and silence beyond the limit all end the wait with a
-// Failure.
+// A connection on which a coroutine sends a request and waits for the answer. The wait ends with a Failure
+// if the connection is lost, the reply does not parse, or no reply arrives within the limit.
 #pragma once
 
 #include <coroutine>
@@ -21,7 +20,7 @@ namespace s80::loadgen {
 
 class Connection;
 
-/// What all connections share: the loop, the clock, and the limit for replies.
+/// The data that all connections share: the event loop, the clock, and the time limit for replies.
 class Network {
 public:
     Network(EventLoop& loop, const Clock& clock) : loop(loop), clock(clock) {}
@@ -29,7 +28,8 @@ public:
     void set_reply_timeout(double seconds) {
         reply_timeout_ns_ = static_cast<std::uint64_t>(seconds * static_cast<double>(ns_per_s));
     }
-    /// Ends the waits that are over the limit. Cheap: looks at the connections 20 times in a limit.
+    /// Ends the waits that have exceeded the limit. It is cheap: it checks the connections 20 times per
+    /// limit.
     void check_timeouts();
 
     EventLoop& loop;
@@ -59,15 +59,15 @@ public:
 protected:
     ~Connection();
 
-    /// Takes what arrived; returns how much of it it consumed. The rest comes again with more
-    /// behind.
+    /// Takes the bytes that arrived and returns how many it consumed. The rest is offered again, followed by
+    /// more.
     virtual std::size_t consume(std::string_view bytes) = 0;
 
-    /// `what` names the request in messages and must stay valid until its answer is there.
+    /// `what` names the request in messages. It must stay valid until the answer has arrived.
     void send(std::string_view bytes, std::string_view what);
-    /// Called by consume(): what the coroutine waits for has arrived.
+    /// Called by consume(): the answer for which the coroutine waits has arrived.
     void complete() { complete_ = true; }
-    /// Called by consume(): so much of what came is of a body (HTTP).
+    /// Called by consume(): this many of the received bytes belong to a body (HTTP).
     void took_body(std::size_t bytes) { traffic_.body += bytes; }
 
     struct Wait {
@@ -76,7 +76,7 @@ protected:
         void await_suspend(std::coroutine_handle<> waiter);
         void await_resume();
     };
-    /// Suspends until complete(); throws the Failure that prevented it.
+    /// Suspends until complete(), or throws the Failure that prevented it.
     Wait answer() { return {*this}; }
 
 private:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the clients draw, dealt out so that together they keep to their distributions. A region holds a few
-// hundred transactions: by independent draws one has twice the long ones of another, and that tells two
-// starts apart more than what is measured does. A client still cannot know what it gets; but whoever comes
-// next gets what is due, as from a shuffled deck (TPC-C, clause 5.2.4.2, lets transactions be drawn from one,
-// for the same reason; docs/background/precision.md).
+// Stratified draw of the clients' decisions (`Deal`), which reduces variance. A region holds a few hundred
+// transactions. With independent draws, one region may have twice as many long transactions as another, and
+// this sampling noise would dominate the difference between replications. Drawn from a shuffled deck, the
+// clients together keep to their distributions, although no single client can predict its next draw (TPC-C,
+// clause 5.2.4.2, allows a deck for the same reason; docs/background/precision.md).
 #pragma once
 
 #include <cstdint>
@@ -29,18 +29,18 @@ private:
     std::uint64_t step_;  // the number's fraction, of 2^64
 };
 
-/// Of one job: all its clients draw from the same.
+/// The draws of one job. All clients of the job share them.
 class Deal {
 public:
     Deal(const Mix& mix, std::uint64_t seed);
 
     /// A client's first transaction.
     TransactionType first() { return mix_.first(first_.next()); }
-    /// Its next one.
+    /// The client's next transaction.
     TransactionType next(TransactionType now) { return mix_.next(now, next_[now].next()); }
-    /// How long it thinks, uniform in [0, 1).
+    /// The think time as a uniform number in [0, 1).
     double think() { return think_.next(); }
-    /// How much it does, where a transaction leaves that open: uniform in [0, 1).
+    /// The amount of work, if the transaction leaves it open, as a uniform number in [0, 1).
     double amount(TransactionType type) { return amount_[type].next(); }
 
 private:

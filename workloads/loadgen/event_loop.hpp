@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Waits for the network with epoll and calls the connection that has something to do.
+// Waits for the network with epoll and calls the connections that are ready.
 #pragma once
 
 #include <sys/epoll.h>
@@ -28,10 +28,10 @@ public:
     void change(int fd, std::uint32_t events, IoHandler& handler);
     void remove(int fd, const IoHandler& handler);
 
-    /// Waits for readiness, at most so long.
+    /// Waits for readiness until the timeout.
     void wait(std::uint64_t timeout_ns);
     bool ready() const { return ready_count_ > 0; }
-    /// Calls the handlers of what wait() found; a handler may remove itself and others.
+    /// Calls the handlers of the ready connections. A handler may remove itself and others.
     void dispatch();
 
 private:

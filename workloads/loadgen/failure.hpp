@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What can go wrong while talking to a server. Nothing is retried: every failure is counted by its
-// kind.
+// Errors in the communication with a server. No request is repeated; every failure is counted by its kind.
 #pragma once
 
 #include <array>
@@ -22,7 +21,7 @@ inline constexpr std::size_t error_kinds = 4;
 inline constexpr std::array<std::string_view, error_kinds> error_names = {"protocol", "connection", "missing",
                                                                           "smtp"};
 
-/// A transaction that failed. A fatal one leaves its session unusable, so the run cannot go on.
+/// A failed transaction. After a fatal one its session is unusable, so the run cannot continue.
 class Failure : public std::runtime_error {
 public:
     Failure(ErrorKind kind, const std::string& message, bool fatal = false)
@@ -36,7 +35,7 @@ private:
     bool fatal_;
 };
 
-/// The load generator cannot start or go on; the message is one sentence for the user.
+/// The load generator cannot start or continue. The message is one sentence for the user.
 class Fatal : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };

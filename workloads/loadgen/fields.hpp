@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Values of the job's text: cutting them up, reading them, refusing them.
+// Splits, parses and rejects values in the job's text.
 #pragma once
 
 #include <charconv>
@@ -12,13 +12,13 @@ namespace s80::loadgen {
 
 std::string_view trim(std::string_view text);
 
-/// What lies between blanks.
+/// The words of a text, separated by blanks.
 std::vector<std::string_view> words(std::string_view text);
 
-/// Throws Fatal that names key and value, and what is allowed.
+/// Throws Fatal with the key, the value, and the allowed values.
 [[noreturn]] void refuse(std::string_view key, std::string_view value, std::string_view allowed);
 
-/// A number of at least `least`, or refuse().
+/// A number of at least `least`; otherwise calls refuse().
 template <typename Number>
 Number number(std::string_view key, std::string_view value, Number least, std::string_view allowed) {
     Number result{};
@@ -29,11 +29,11 @@ Number number(std::string_view key, std::string_view value, Number least, std::s
     return result;
 }
 
-/// The place of a value among these names, or refuse().
+/// The index of the value in these names; otherwise calls refuse().
 std::size_t choice(std::string_view key, std::string_view value, const std::vector<std::string_view>& names,
                    std::string_view allowed);
 
-/// All names with `join` between each two.
+/// All names, separated by `join`.
 template <typename Names>
 std::string joined(const Names& names, std::string_view join) {
     std::string all;

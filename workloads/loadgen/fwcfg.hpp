@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads a file that the host gave QEMU by -fw_cfg, through the I/O ports, without a kernel module.
+// Reads a file that the host passed to QEMU with -fw_cfg. It uses the I/O ports and needs no kernel module.
 #pragma once
 
 #include <optional>
@@ -10,10 +10,11 @@ namespace s80::loadgen {
 
 class FwCfg {
 public:
-    /// Asks the kernel for the I/O ports. Throws Fatal without the right or without the device.
+    /// Asks the kernel for access to the I/O ports. Throws Fatal if access is denied or the device is
+    /// missing.
     FwCfg();
 
-    /// The content of the named file, or nothing while the host offers none.
+    /// The contents of the named file, or nothing while the host does not offer it.
     std::optional<std::string> read(std::string_view name);
 };
 

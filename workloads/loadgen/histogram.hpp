@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A histogram of durations with logarithmic buckets: the bucket's upper bound is within 1.6% of any
-// value in it (64 buckets for each doubling).
+// A histogram of durations with logarithmic buckets. The upper bound of a bucket is within 1.6% of any value
+// in it (64 buckets for each doubling).
 #pragma once
 
 #include <cstddef>
@@ -24,11 +24,11 @@ public:
     std::uint64_t sum() const { return sum_; }
     std::uint64_t mean() const { return count_ == 0 ? 0 : sum_ / count_; }
 
-    /// The smallest bucket bound (at most the maximum) that at least `percent` of the values do not
-    /// exceed; 0 when empty.
+    /// The smallest upper bound of a bucket (at most the maximum) that at least `percent` of the values do
+    /// not exceed; 0 if the histogram is empty.
     std::uint64_t percentile(double percent) const;
 
-    /// The buckets that are not empty, ascending.
+    /// The nonempty buckets, ascending.
     std::vector<Bucket> buckets() const;
 
 private:

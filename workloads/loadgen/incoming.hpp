@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The external mail server: messages from outside to random users, at exponential intervals, each
-// over its own SMTP connection and independent of how long the ones before it take.
+// The external mail server. It sends messages from outside to random users at exponential intervals, each
+// over its own SMTP connection, and does not wait for earlier ones.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ public:
     explicit Incoming(World& world) : world_(world) {}
 
     void begin();
-    /// Forgets the deliveries that have ended; once per turn of the event loop.
+    /// Removes the deliveries that have ended. Called once per iteration of the event loop.
     void tidy();
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The job: what the host asks the load generator to do (docs/reference/interfaces/job.md).
+// The job: the host's instructions to the load generator (docs/reference/interfaces/job.md).
 #pragma once
 
 #include <cstdint>
@@ -60,14 +60,14 @@ struct Job {
 
     std::uint64_t late_ns() const { return static_cast<std::uint64_t>(late_ms * 1e6); }
 
-    /// Where no scripts say what is done.
+    /// The mix of a job without scripts.
     Mix make_mix() const { return chain ? Mix(transitions) : Mix(mix_percent); }
 };
 
-/// Parses the text of a job. Throws Fatal that names the line's key and what it allows.
+/// Parses the text of a job. Throws Fatal with the line's key and the allowed values.
 Job parse_job(std::string_view text);
 
-/// Throws Fatal for a job that leaves the lengths of the phases to a clock page.
+/// Throws Fatal if the job needs a clock page for the lengths of its phases.
 void require_phases(const Job& job);
 
 }  // namespace s80::loadgen

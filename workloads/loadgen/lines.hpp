@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Lines as most protocols of the Internet have them, ended by CR and LF.
+// Lines that end with CR and LF, as in most protocols of the Internet.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace s80::loadgen {
 
-/// The line that begins at `at`, without its end, and moves `at` behind it; nothing while the line is not
-/// whole. Throws a fatal Failure for one without CR.
+/// The line that begins at `at`, without its end. Moves `at` behind the line. Returns nothing while the line
+/// is incomplete. Throws a fatal Failure for a line without CR.
 inline std::optional<std::string_view> take_line(std::string_view bytes, std::size_t& at) {
     const std::size_t newline = bytes.find('\n', at);
     if (newline == std::string_view::npos) return std::nullopt;

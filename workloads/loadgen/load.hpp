@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The course of a load: clients log in, the mix runs through warm-up and region, the result is
-// printed.
+// The course of a load: clients log in, the mix runs through warm-up and region, and the result is printed.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +15,17 @@ namespace s80::loadgen {
 
 class Load {
 public:
-    /// `pace`: of a guest, else nothing.
+    /// `pace`: in a guest only.
     explicit Load(World& world, Pace* pace = nullptr);
 
-    /// Logs all clients in, or as many as it can: then world.fatal says why.
+    /// Logs all clients in. If a login fails, world.fatal holds the reason.
     void log_in();
 
-    /// Takes up another job for the clients there are. Throws Fatal for one that cannot be taken
-    /// up.
+    /// Gives the existing clients another job. Throws Fatal if they cannot perform it.
     void take(const Job& job);
 
-    /// Runs the load to the end of its region and prints the result, or as far as it can go: then
-    /// world.fatal says why. Throws Fatal for a job that cannot be taken up.
+    /// Runs the load to the end of its region and prints the result. If the load fails, world.fatal holds the
+    /// reason. Throws Fatal if the clients cannot perform the job.
     void run();
 
 private:

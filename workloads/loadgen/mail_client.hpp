@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A user of a mail server: has an account, and sends mail to the others'.
+// A user of a mail server, who has an account and sends mail to other accounts.
 #pragma once
 
 #include <string>
@@ -13,9 +13,9 @@ public:
     MailClient(World& the_world, unsigned the_index)
         : Client(the_world, the_index), account(the_index % the_world.accounts.size()) {}
 
-    /// Whether there is an account that can take another message.
+    /// Whether some account can take another message.
     bool can_send() const;
-    /// A message to a random account through the mail transfer agent.
+    /// Sends a message to a random account through the mail transfer agent.
     Task send_message();
 
     const std::size_t account;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The queue of the mail transport, by its log: what it has accepted and neither delivered nor given up. It is
-// counted in envelopes: a message to three recipients is three.
+// The queue of the mail transfer agent, from its log: accepted envelopes that have neither been delivered
+// nor rejected. A message to three recipients counts as three envelopes.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace s80::loadgen {
 
-/// What OpenSMTPD did since it began to log.
+/// OpenSMTPD's counts since its log began.
 struct MailCounts {
     std::uint64_t accepted = 0;   // envelopes
     std::uint64_t delivered = 0;  // of them
@@ -19,22 +19,22 @@ struct MailCounts {
 
 class MailQueue {
 public:
-    /// `log`: OpenSMTPD's. Throws Fatal for a file that cannot be opened.
+    /// `log`: OpenSMTPD's. Throws Fatal if the file cannot be opened.
     explicit MailQueue(const std::string& log);
     ~MailQueue();
     MailQueue(const MailQueue&) = delete;
     MailQueue& operator=(const MailQueue&) = delete;
 
-    /// Reads what has been logged since the last look. These throw Fatal for a log that cannot be read.
+    /// Reads new lines of the log. These functions throw Fatal if the log cannot be read.
     void look();
 
-    /// Looks if it is time to; once per turn of the event loop.
+    /// Reads the log at fixed intervals. Called once per iteration of the event loop.
     void look_by_turns(std::uint64_t now_ns);
 
     void begin_region(std::uint64_t now_ns);
     void end_region();
 
-    /// Envelopes that were there at the last look.
+    /// The number of envelopes at the last look.
     std::uint64_t length() const;
 
     const MailCounts& counts() const { return counts_; }

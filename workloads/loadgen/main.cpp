@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// s80-loadgen: emulates the users of a server. In the guest it takes its job from fw_cfg, in a guest of gem5
-// from gem5's readfile; on a host it takes it from a file and runs against any server of the job's protocol.
+// s80-loadgen: emulates the users of a server. In a QEMU guest it takes its job from fw_cfg, in a gem5 guest
+// from gem5's readfile. On a host it takes the job from a file and runs against any server of the job's
+// protocol.
 #include <unistd.h>
 
 #include <csignal>

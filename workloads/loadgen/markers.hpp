@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Marker instructions: no-operations that the measuring plugin recognises when the guest executes
-// them (docs/reference/interfaces/markers.md). They do nothing on any other x86 machine. In gem5, which has
-// no plugin, those of the load are gem5's own operations.
+// Marker instructions: no-operations that the plugin recognises when the guest executes them
+// (docs/reference/interfaces/markers.md). They have no effect on any other x86 machine. In gem5, which has
+// no plugin, the markers of the load are gem5's own pseudo-instructions.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ inline constexpr std::uint32_t base = 0x53380000;
 
 enum class Class : std::uint64_t { load_generator = 1, other = 2 };
 
-/// From now on the markers are gem5's.
+/// Switches to gem5's markers.
 void use_gem5();
 bool in_gem5();
 
@@ -26,12 +26,12 @@ inline void mark(std::uint64_t rdi = 0, std::uint64_t rsi = 0, std::uint64_t rdx
                  : "memory");
 }
 
-/// Binds the vCPU that executes it to the model's core; the caller is pinned to that guest CPU.
+/// Binds the executing vCPU to a core of the model. The caller must be pinned to that guest CPU.
 inline void core(unsigned cpu) {
     mark<1>(cpu);
 }
 
-/// Hands the clock page over: the store to byte 8 tells the plugin where the page is in memory.
+/// Passes the clock page: the store to byte 8 tells the plugin the address of the page.
 inline void clock_page(void* page) {
     asm volatile(".byte 0x0f, 0x1f, 0x80\n\t.long %c0\n\tmovq $0, 8(%%rdi)"
                  :
@@ -66,7 +66,7 @@ inline void fail() {
     in_gem5() ? m5::fail(1) : mark<7>();
 }
 
-/// Executes CORE once on every CPU that is online, then lets the caller run on all of them again.
+/// Executes the marker CORE once on every online CPU. Afterwards the caller may run on all of them again.
 void bind_cores();
 
 }  // namespace s80::loadgen::marker

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The messages that the clients and the external mail server send: their sizes and their text.
+// Sizes and text of the messages that the clients and the external mail server send.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,15 @@
 
 namespace s80::loadgen {
 
-/// The size of a message in bytes, from a uniform draw: one of the five that a study of an e-mail server
-/// states, with its share (the paper states none).
+/// The size of a message in bytes, from a uniform draw: one of the five sizes in a study of an e-mail server,
+/// with its share (the paper states none).
 std::size_t message_size(double uniform);
 
 class MessageText {
 public:
     MessageText();
 
-    /// A message from one address to another of about `size` bytes (within a line), ready for DATA.
+    /// A message from one address to another, of about `size` bytes (within a line), ready for DATA.
     std::string compose(Random& random, const std::string& from, const std::string& to,
                         std::size_t size) const;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which transaction a client does next: a Markov chain (the paper's Table 2) or an independent draw
-// (its Table 1).
+// The choice of a client's next transaction: a Markov chain (the paper's Table 2) or independent draws (its
+// Table 1).
 #pragma once
 
 #include <cstddef>
@@ -10,31 +10,31 @@
 
 namespace s80::loadgen {
 
-/// One for each type of the protocol.
+/// One weight for each transaction type of the protocol.
 using Weights = std::vector<double>;
 
-/// A distribution over the transaction types, from weights that need not sum to one.
+/// A distribution over the transaction types. Its weights need not add up to one.
 class Distribution {
 public:
     Distribution() = default;
     explicit Distribution(const Weights& weights);
 
-    /// From a uniform draw in [0, 1).
+    /// The type for a uniform draw in [0, 1).
     TransactionType draw(double uniform) const;
 
 private:
     Weights cumulative_;
 };
 
-/// The shares of the states in a long run of the chain whose rows are these weights.
+/// The stationary distribution of the chain whose rows are these weights.
 Weights stationary(const std::vector<Weights>& transitions);
 
 class Mix {
 public:
     /// Independent draws.
     explicit Mix(const Weights& percent);
-    /// A chain; its first state is drawn from its stationary distribution, so that a load is from its first
-    /// transaction on what it will be in the long run.
+    /// A chain. Its first state is drawn from its stationary distribution, so that the load has its long-run
+    /// shares from the first transaction on.
     explicit Mix(const std::vector<Weights>& transitions);
 
     TransactionType first(double uniform) const { return start_.draw(uniform); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One connection to a server of ours: a line with a request, a line with the numbers of its reply.
+// A connection to one of our own servers. A request is one line; its reply is a line with numbers.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ class NumberSession final : public Connection {
 public:
     NumberSession(Network& network, const Endpoint& server);
 
-    /// Sends a request and reads its reply, which repeats the first word: then numbers() are those behind it.
-    /// Throws Failure for any other.
+    /// Sends a request and reads its reply, which must repeat the first word. numbers() then returns the
+    /// numbers after this word. Throws Failure for any other reply.
     Task ask(std::string request);
     const std::vector<std::int64_t>& numbers() const { return numbers_; }
     const std::string& reply() const { return reply_; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The lines that the load generator prints: JSON, one object a line (docs/reference/interfaces/README.md,
-// section 4).
+// The output of the load generator: JSON, one object per line (docs/reference/interfaces/README.md, section
+// 4).
 #pragma once
 
 #include <cstdint>

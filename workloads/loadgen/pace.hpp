@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the load generator does so that its guest lives on the modelled machine's time: it compares the
-// guest's clocks with the modelled one, keeps the rate of the timer interrupts, and says how long to sleep.
+// Keeps the guest's timing in line with simulated time: compares the guest's clocks with simulated time,
+// regulates the rate of the timer interrupts, and determines how long to sleep.
 #pragma once
 
 #include <cstdint>
@@ -17,22 +17,22 @@ class Pace {
 public:
     explicit Pace(const Clock& clock) : clock_(clock) {}
 
-    /// Takes up what a job asks for. Throws Fatal where the guest's kernel denies access to its timers.
+    /// Applies a job's settings. Throws Fatal if the guest's kernel denies access to its timers.
     void take(const Job& job);
 
-    /// Compares the clocks; every 50 modelled milliseconds the rate of the ticks is looked after. Whether it
-    /// was changed.
+    /// Compares the clocks, and regulates the rate of the timer interrupts every 50 ms of simulated time.
+    /// Returns whether it changed the rate.
     bool keep();
 
-    /// Guest time to modelled time by the guest's timers, which end at ticks: who asks for a span by it gets
-    /// as many ticks as the modelled machine would have given.
+    /// Ratio of guest time to simulated time for the guest's timers, which expire at ticks. A wait of this
+    /// length covers as many ticks as on the modelled machine.
     double timer_ratio() const {
         return ticks_ && tick_hz_ > 0 ? ticks_->exact_at(tick_hz_) : ratio_.value();
     }
-    /// Modelled time that such a span lasts, for each of it: the ticks are let be some percent off.
+    /// Simulated time per requested time of such a wait. The rate of the ticks may be a few percent off.
     double timer_skew() const { return timer_ratio() / ratio_.value(); }
 
-    /// A modelled span in guest time, as a timeout for the kernel.
+    /// A span of simulated time in guest time, as a timeout for the kernel.
     std::uint64_t guest_ns(std::uint64_t modelled_ns) const;
 
 private:

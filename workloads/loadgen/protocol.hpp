@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The protocols that clients speak: each with its own transactions and its own kind of client.
+// The protocols of the clients, each with its own transactions and its own kind of client.
 #pragma once
 
 #include <memory>
@@ -26,7 +26,7 @@ extern const Protocol imap_protocol, pop3_protocol, web_protocol, jbb_protocol, 
 
 std::span<const Protocol* const> protocols();
 
-/// Null where there is none of that name.
+/// The protocol with that name, or null.
 const Protocol* find_protocol(std::string_view name);
 
 }  // namespace s80::loadgen

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Random streams. Every client has its own, derived from (seed, client), for what it does its transactions
-// to: that does not depend on the others.
+// Random streams. Every client has its own stream, derived from (seed, client), for the objects of its
+// transactions. It is independent of the other clients.
 #pragma once
 
 #include <bit>
@@ -12,17 +12,17 @@
 
 namespace s80::loadgen {
 
-/// In [0, 1), of the upper bits.
+/// A number in [0, 1), from the upper bits.
 inline double unit(std::uint64_t bits) {
     return static_cast<double>(bits >> 11) * 0x1p-53;
 }
 
-/// Negative exponential, from a uniform draw.
+/// A negative exponential draw, from a uniform draw.
 inline double exponential(double mean, double uniform) {
     return -mean * std::log1p(-uniform);
 }
 
-/// xoshiro256** of Blackman and Vigna (2018), its state filled by splitmix64.
+/// xoshiro256** of Blackman and Vigna (2018). splitmix64 fills its state.
 class Random {
 public:
     explicit Random(std::uint64_t seed = 0, std::uint64_t stream = 0) {

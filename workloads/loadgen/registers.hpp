@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A page of device registers in the guest's physical address space, mapped out of /dev/mem (boot argument
+// A page of device registers in the guest's physical address space, mapped from /dev/mem (boot argument
 // iomem=relaxed).
 #pragma once
 
@@ -9,7 +9,7 @@ namespace s80::loadgen {
 
 class Registers {
 public:
-    /// Throws Fatal where /dev/mem refuses.
+    /// Throws Fatal if /dev/mem denies access.
     explicit Registers(std::uint64_t physical_address);
     ~Registers();
     Registers(const Registers&) = delete;

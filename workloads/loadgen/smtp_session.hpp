@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One message over SMTP: connect, EHLO, MAIL, RCPT, DATA, QUIT.
+// Sends one message over SMTP: connect, EHLO, MAIL, RCPT, DATA, QUIT.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ class SmtpSession final : public Connection {
 public:
     explicit SmtpSession(Network& network) : Connection(network) {}
 
-    /// Delivers one message. Throws Failure (smtp) for a reply other than 2xx, or 354 to DATA.
+    /// Delivers one message. Throws Failure (smtp) for a reply other than 2xx, or other than 354 to DATA.
     Task deliver(const Endpoint& server, const Envelope& envelope);
 
     // Its parts, for those who are interested in each:

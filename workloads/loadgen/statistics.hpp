@@ -28,7 +28,7 @@ struct TypeStatistics {
     Histogram latency;
 };
 
-/// A command of a script: protocol, name, and the size of the message that it was about, 0 where it was not.
+/// A command of a script: protocol, name, and the size of its message, or 0.
 using CommandName = std::tuple<std::string_view, std::string, std::size_t>;
 
 /// The passes of an open script.
@@ -39,7 +39,7 @@ struct ArrivalStatistics {
     std::uint64_t wait_ns = 0;   // of these
 };
 
-/// What came of media.
+/// Counts of the received media streams.
 struct StreamStatistics {
     std::uint64_t packets = 0;
     std::uint64_t bytes = 0;  // of media, without headers
@@ -49,7 +49,7 @@ struct StreamStatistics {
     Histogram jitter;   // each client's estimate at the end of each of its streams
 };
 
-/// What is counted anew when the measured region begins.
+/// Counts that restart when the measured region begins.
 struct Region {
     std::uint64_t begin_ns = 0;
     std::uint64_t end_ns = 0;
@@ -70,7 +70,7 @@ struct Region {
 
 class Statistics {
 public:
-    /// types: how many the protocol has.
+    /// types: the number of the protocol's transaction types.
     explicit Statistics(std::size_t types) : waiting_(types) { clear(); }
 
     void begin_region(std::uint64_t now_ns);
@@ -82,18 +82,18 @@ public:
     void ended(TransactionType type, std::uint64_t begin_ns, std::uint64_t now_ns, bool failed,
                const Traffic& traffic);
     void incoming(std::uint64_t bytes);
-    /// A command of a script was answered well.
+    /// Records a successfully answered command of a script.
     void answered(const CommandName& command, std::uint64_t ns) { region_.commands[command].add(ns); }
     void arrived(std::size_t script, bool queued);
-    /// A pass begins that has waited for a client.
+    /// A pass begins that had to wait for a client.
     void unqueued(std::size_t script, std::uint64_t wait_ns);
-    /// Passes that wait for a client now.
+    /// The number of passes that wait for a client now.
     std::uint64_t waiting(std::size_t script) const { return waiting_[script]; }
-    /// A packet of a stream came; transit_ns: by how much longer or shorter it took than the one before it.
+    /// A packet of a stream arrived. transit_ns: how much its transit time differs from the packet before.
     void packet(std::uint64_t bytes, std::optional<std::uint64_t> transit_ns);
-    /// A stream is over.
+    /// A stream has ended.
     void streamed(std::uint64_t lost, std::uint64_t late, std::uint64_t jitter_ns);
-    /// Errors are never cleared: one in the warm-up fails the run too.
+    /// Errors are never cleared: an error in the warm-up also fails the run.
     void error(ErrorKind kind, const std::string& message);
 
     void woken(bool by_network) {
@@ -102,7 +102,7 @@ public:
     }
     void ticks_changed() { ++region_.tick_changes; }
 
-    /// A flag that the server accepted and lost.
+    /// The server accepted a flag and then lost it.
     void lost_flag() { ++region_.lost_flags; }
 
     const Region& region() const { return region_; }

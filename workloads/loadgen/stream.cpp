@@ -28,7 +28,8 @@ Endpoint parse_endpoint(std::string_view text) {
         good = error == std::errc() && end == text.data() + text.size() && port != 0;
     }
     if (!good) {
-        throw Fatal("'" + std::string(text) + "' is no server address: give IPV4:PORT, as 127.0.0.1:993");
+        throw Fatal("'" + std::string(text) +
+                    "' is not a server address: give IPV4:PORT, for example 127.0.0.1:993");
     }
     endpoint.address.sin_port = htons(port);
     return endpoint;

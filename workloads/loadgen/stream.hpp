@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A non-blocking TCP connection, with TLS 1.3 on top or plain.
+// A non-blocking TCP connection, plain or with TLS 1.3.
 #pragma once
 
 #include <netinet/in.h>
@@ -12,13 +12,13 @@
 
 namespace s80::loadgen {
 
-/// Where a server listens.
+/// The address on which a server listens.
 struct Endpoint {
     sockaddr_in address{};
     std::string text;  // as given, for messages
 };
 
-/// Reads "HOST:PORT" with HOST an IPv4 address (no resolver: the program is linked statically).
+/// Parses "HOST:PORT". HOST must be an IPv4 address (no resolver: the program is linked statically).
 Endpoint parse_endpoint(std::string_view text);
 
 /// The settings that all TLS connections share.
@@ -43,28 +43,29 @@ public:
     Stream(const Stream&) = delete;
     Stream& operator=(const Stream&) = delete;
 
-    /// Begins to connect; `tls` may be null for a plain connection.
+    /// Begins to connect. `tls` may be null for a plain connection.
     void open(const Endpoint& to, const TlsContext* tls);
     void close();
 
     int fd() const { return fd_; }
     bool established() const { return established_; }
-    /// Goes on with the connect and the handshake; true once both are through.
+    /// Continues the connect and the handshake. Returns true when both are complete.
     bool advance();
 
-    /// Bytes read; 0 when there are none now. Throws Failure when the connection is gone.
+    /// Reads bytes and returns their number; 0 if none are available. Throws Failure if the connection is
+    /// lost.
     std::size_t read(std::span<char> into);
-    /// Sends now what the socket takes, keeps the rest; all of it until the connection is established.
+    /// Sends as much as the socket takes and keeps the rest. Before the connection is established it keeps
+    /// everything.
     void write(std::string_view bytes);
     void flush();
-    /// Whether it can go on as soon as the socket takes more: what is kept for later cannot before the
-    /// handshake is through, however much the socket would take, and who asks for that again and again never
-    /// sleeps.
+    /// Whether the stream can continue as soon as the socket takes more. Data kept before the handshake is
+    /// complete do not count: the socket is writable then, and polling for it would never sleep.
     bool wants_to_write() const { return wants_write_ || (established_ && !pending_.empty()); }
 
 private:
     [[noreturn]] void lost(const std::string& what) const;
-    /// True when the operation has to be repeated later; throws when the connection is gone.
+    /// True if the operation must be repeated later. Throws Failure if the connection is lost.
     bool must_wait(int result);
     std::size_t write_some(std::string_view bytes);
 

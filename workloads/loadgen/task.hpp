@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A coroutine that runs when it is started or awaited and hands its exception to whoever awaits it.
-// Sessions and transactions are written with it as straight lines of protocol.
+// A coroutine that runs when it is started or awaited, and passes its exception to the awaiting coroutine.
+// Sessions and transactions use it, so that their code follows the order of the protocol.
 #pragma once
 
 #include <coroutine>
@@ -41,7 +41,7 @@ public:
         if (handle_) handle_.destroy();
     }
 
-    /// Runs a task that nobody awaits, up to its first wait. Its owner looks at done() and error().
+    /// Runs a task that no coroutine awaits, up to its first wait. Its owner checks done() and error().
     void start() { handle_.resume(); }
     bool done() const { return handle_.done(); }
     std::exception_ptr error() const { return handle_.promise().error; }

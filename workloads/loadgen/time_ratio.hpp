@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How fast one clock runs beside the modelled one. Guest time goes with the instructions of all processors
-// together, modelled time does not, and how far they part changes with the load.
+// The speed of a clock relative to simulated time. Guest time advances with the instructions of all
+// processors together. Simulated time does not, and the ratio changes with the load.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,17 @@ namespace s80::loadgen {
 
 class TimeRatio {
 public:
-    /// `nominal`: nanoseconds of the clock in a modelled nanosecond, until there is more to go by.
+    /// `nominal`: nanoseconds of the clock per nanosecond of simulated time, until there are measurements.
     explicit TimeRatio(double nominal) : value_(nominal) {}
 
-    /// Starts anew from here with a nominal value.
+    /// Restarts at the present time with a nominal value.
     void restart(double nominal);
 
-    /// Takes both clocks' readings in; readings closer than 10 modelled milliseconds are passed over.
+    /// Adds a reading of both clocks. Readings less than 10 ms of simulated time apart are ignored.
     void update(std::uint64_t clock_ns, std::uint64_t modelled_ns);
 
-    /// Nanoseconds of the clock in a modelled nanosecond, smoothed over a quarter of a modelled second.
+    /// Nanoseconds of the clock per nanosecond of simulated time, smoothed over a quarter of a simulated
+    /// second.
     double value() const { return value_; }
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Moments that coroutines wait for, on whatever clock the load is timed by.
+// Times for which coroutines wait, on the clock of the load.
 #pragma once
 
 #include <coroutine>
@@ -10,7 +10,7 @@
 
 namespace s80::loadgen {
 
-/// One waiting place: `co_await timer` suspends until the moment that the timer was armed for.
+/// One place to wait: `co_await timer` suspends until the time for which the timer was armed.
 class Timer {
 public:
     bool waiting() const { return static_cast<bool>(waiter_); }
@@ -29,13 +29,13 @@ class Timers {
 public:
     static constexpr std::uint64_t never = ~std::uint64_t{0};
 
-    /// Sets or moves the moment of a timer.
+    /// Sets or changes the time of a timer.
     void arm(Timer& timer, std::uint64_t due_ns) {
         timer.armed_ = ++armings_;
         queue_.push({due_ns, timer.armed_, &timer});
     }
 
-    /// Resumes all whose moment has come, the earliest first.
+    /// Resumes all whose time has come, the earliest first.
     void fire(std::uint64_t now_ns) {
         while (!queue_.empty() && queue_.top().due_ns <= now_ns) {
             const Entry entry = queue_.top();

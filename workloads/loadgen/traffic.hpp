@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Application bytes, inside TLS: of a connection, of a client, of a type of transaction.
+// Counts of application bytes, inside TLS: for a connection, a client, or a transaction type.
 #pragma once
 
 #include <cstdint>

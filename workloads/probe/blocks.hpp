@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Memory that is copied and memory that is walked through, word by word, in steps of a stride.
+// Memory that is copied, and memory that is walked through, word by word, with a stride.
 #pragma once
 
 #include <cstddef>
@@ -8,22 +8,22 @@
 
 namespace s80::probe {
 
-/// Each word is accessed by itself: neither kept in a register nor put together with others.
+/// Each word is accessed separately: it is neither kept in a register nor combined with others.
 using Word = volatile std::uint32_t;
 
-/// bytes: a whole number of pairs of words; stride: words, which divide the half of the block.
+/// bytes: a whole number of pairs of words. stride: in words; it divides half of the block.
 struct Shape {
     std::size_t bytes;
     std::size_t stride;
 };
 
-/// Two halves, of which one is copied to the other, and next time the other way round. A copied word is one
-/// larger than what it was copied from, so the sums of what is read tell whether all was written before.
+/// Two halves, of which one is copied to the other in alternating directions. A copied word is one larger
+/// than its source, so the sums of the words read show whether all words were written before.
 class CopyBlock {
 public:
     explicit CopyBlock(Shape shape);
 
-    /// Copies all words so often; the sum of what was read.
+    /// Copies all words `passes` times. Returns the sum of the words read.
     std::uint64_t copy(std::size_t passes);
 
 private:
@@ -36,7 +36,7 @@ class WalkBlock {
 public:
     explicit WalkBlock(Shape shape);
 
-    /// The sum of each stride's first word.
+    /// The sum of the first word of each stride.
     std::uint64_t walk() const;
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// s80-probe: copies memory and hands a token from process to process, as often as it is asked to. A process a
-// connection.
+// s80-probe: copies memory and passes a token between processes, as often as requested. One process serves
+// one connection.
 #include <array>
 #include <cstdio>
 #include <exception>

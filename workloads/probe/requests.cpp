@@ -30,13 +30,13 @@ std::vector<std::size_t> numbers(std::string_view line, std::size_t count) {
         rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
     }
     if (!rest.empty() || found.size() != count)
-        throw std::invalid_argument("no such request: " + std::string(line));
+        throw std::invalid_argument("unknown request: " + std::string(line));
     return found;
 }
 
 std::size_t times(std::string_view line) {
     const std::size_t count = numbers(line, 1)[0];
-    if (count < 1 || count > most_times) throw std::invalid_argument("a count is from 1 to 1000000000");
+    if (count < 1 || count > most_times) throw std::invalid_argument("a count must be from 1 to 1000000000");
     return count;
 }
 
@@ -54,11 +54,12 @@ std::string Requests::answer(std::string_view line) {
             return open(sizes[0], sizes[1]);
         }
         const std::size_t count = times(line);
-        if (!block_) throw std::invalid_argument("OPEN comes first");
+        if (!block_) throw std::invalid_argument("OPEN must come first");
         if (name == "COPY") return name + " " + std::to_string(block_->copy(count));
         if (name == "KEEP") return name + " " + std::to_string(pair_->keep(count));
-        if (name != "PASS") throw std::invalid_argument("no such request: " + std::string(line));
-        if (count % 2 != 0) throw std::invalid_argument("both processes have as many turns: an even number");
+        if (name != "PASS") throw std::invalid_argument("unknown request: " + std::string(line));
+        if (count % 2 != 0)
+            throw std::invalid_argument("the number of turns must be even, because two processes alternate");
         return name + " " + std::to_string(pair_->pass(count));
     } catch (const std::exception& error) {
         return std::string("ERR ") + error.what();
@@ -67,10 +68,10 @@ std::string Requests::answer(std::string_view line) {
 
 std::string Requests::open(std::size_t bytes, std::size_t stride) {
     if (!power_within(bytes, least_bytes, most_bytes))
-        throw std::invalid_argument("a working set is a power of two from 4096 to 67108864 bytes");
+        throw std::invalid_argument("a working set must be a power of two from 4096 to 67108864 bytes");
     if (!power_within(stride, word, most_stride) || stride > bytes / 2)
         throw std::invalid_argument(
-            "a stride is a power of two from 4 to 4096 bytes, half of the working set at most");
+            "a stride must be a power of two from 4 to 4096 bytes, and at most half of the working set");
     const Shape shape{bytes, stride / word};
     block_.reset();
     pair_.reset();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The requests of one connection (docs/reference/interfaces/memory-probe.md): a line each, and a line for its
-// reply.
+// The requests of one connection (docs/reference/interfaces/memory-probe.md): one line each, with one line
+// as reply.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace s80::probe {
 
 class Requests {
 public:
-    /// The reply, without the line's end.
+    /// The reply, without the end of the line.
     std::string answer(std::string_view line);
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A number that goes through pipes; whoever has it adds the sum of a walk through memory of its own.
+// A number (token) that is passed through pipes. Each holder adds the sum of a walk through its own memory.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ public:
     Pipe& operator=(const Pipe&) = delete;
 
     void put(std::uint64_t token);
-    /// Whether there was one: not once the writing end is closed.
+    /// Whether a token arrived; false when the writing end is closed.
     bool take(std::uint64_t& token);
     void close_reading() { close_end(0); }
     void close_writing() { close_end(1); }
@@ -29,19 +29,19 @@ private:
     std::array<int, 2> ends_{-1, -1};
 };
 
-/// This process and a child of it, each with a block of its own; on one processor each handing over is a
+/// This process and a child process, each with its own block. On one processor every pass is a context
 /// switch.
 class Pair {
 public:
     explicit Pair(Shape shape);
-    /// The child ends with its pipe.
+    /// The child ends when its pipe is closed.
     ~Pair() = default;
     Pair(const Pair&) = delete;
     Pair& operator=(const Pair&) = delete;
 
-    /// The token after so many walks (an even number), by turns of both processes.
+    /// The token after this many walks (an even number), in which both processes alternate.
     std::uint64_t pass(std::size_t walks);
-    /// The same by this process alone, which hands the token to itself.
+    /// The token after this many walks of this process alone, which passes the token to itself.
     std::uint64_t keep(std::size_t walks);
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Listens, and starts a thread for each connection.
+// Listens, and starts one thread per connection.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@ namespace s80::rtp {
 
 class Listener {
 public:
-    /// Listens on "IPV4:PORT"; port 0 is any that is free. Throws std::runtime_error, one sentence.
+    /// Listens on "IPV4:PORT"; port 0 selects any free port. Throws std::runtime_error with one sentence.
     explicit Listener(const std::string& address) : socket_(address) {}
 
-    /// With the port that it has become.
+    /// The address with the actual port.
     std::string address() const { return socket_.address(); }
 
-    /// Calls `session` in a thread of its own for each connection, with its socket and its number from 1 on,
-    /// for as long as the program runs. What it throws is printed.
+    /// Calls `session` for each connection in a new thread, with the socket and the number of the connection
+    /// (from 1), until the program ends. Exceptions are printed.
     [[noreturn]] void serve(const std::function<void(int socket, std::uint64_t number)>& session) const;
 
 private:

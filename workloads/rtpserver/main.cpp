@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// s80-rtp-server: streams media over RTSP and RTP, with one buffer a stream or with two.
+// s80-rtp-server: streams media over RTSP and RTP, with one or two buffers per stream.
 #include <cstdio>
 #include <exception>
 #include <map>

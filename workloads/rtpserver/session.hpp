@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A client's connection: answers its requests of RTSP, and sends its stream when nothing is asked. One thread
-// does both, waiting for whichever comes first.
+// A client's connection: answers its RTSP requests, and sends its stream between requests. One thread waits
+// for both.
 #pragma once
 
 #include <netinet/in.h>
@@ -22,19 +22,19 @@ struct Settings {
 
 class Session {
 public:
-    /// The connection is closed at the end. number: from 1, another one for each.
+    /// The connection is closed at the end. number: from 1, different for each session.
     Session(int socket, std::uint64_t number, const Settings& settings);
     ~Session();
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
 
-    /// Until the client has gone.
+    /// Runs until the client has closed the connection.
     void run();
 
 private:
-    /// Waits for a request or the next packet's moment; whether there is something to be read.
+    /// Waits for a request or until the next packet is due. Returns whether there is something to read.
     bool await() const;
-    /// Whether the client is still there.
+    /// Reads from the client. Returns false if the client has closed the connection.
     bool receive();
     void handle(const Request& request);
     /// Each answers its request.
@@ -46,9 +46,9 @@ private:
     std::optional<media::Medium> medium_of(const Request& request) const;
     std::string file_of(const media::Medium& medium) const { return settings_.root + "/" + medium.path(); }
     std::size_t packets_of(const media::Medium& medium) const;
-    /// Whether it is about the stream that was set up; answers a request that is not.
+    /// Whether the request is about the current stream. If not, answers the request with an error.
     bool about_stream(const Request& request);
-    /// headers: whole lines.
+    /// headers: complete lines.
     void reply(const Request& request, const std::string& status, const std::string& headers = {},
                const std::string& body = {});
 

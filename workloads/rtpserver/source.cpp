@@ -43,7 +43,7 @@ public:
         const std::size_t wanted = std::min(buffer.size(), end_ - at_);
         for (std::size_t done = 0; done < wanted;) {
             const ssize_t got = pread(file_, &buffer[done], wanted - done, static_cast<off_t>(at_ + done));
-            if (got == 0) fail("it is shorter than it was");
+            if (got == 0) fail("it has become shorter");
             if (got < 0 && errno != EINTR) fail(std::strerror(errno));
             if (got > 0) done += static_cast<std::size_t>(got);
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where a stream's packets come from: a part of a file, read a buffer at a time, into one buffer by the
-// thread that sends them or into two by a thread of its own.
+// The source of a stream's packets: a part of a file, read buffer by buffer: into one buffer by the sending
+// thread, or into two buffers by a separate thread.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@
 
 namespace s80::rtp {
 
-/// Packets that a buffer holds: 80 ms of a medium.
+/// Packets per buffer: 80 ms of a medium.
 inline constexpr std::size_t packets_a_buffer = 4;
 
-/// So many packets of a file, from `first` on.
+/// A number of packets of a file, from `first` on.
 struct Part {
     std::string path;
     std::size_t packet_bytes;
@@ -24,12 +24,12 @@ struct Part {
 class Source {
 public:
     virtual ~Source() = default;
-    /// The next packet's bytes, valid until the next call; at most `count` calls. Throws std::runtime_error
-    /// where they cannot be read.
+    /// The bytes of the next packet, valid until the next call. At most `count` calls are allowed. Throws
+    /// std::runtime_error if the file cannot be read.
     virtual std::span<const char> next() = 0;
 };
 
-/// buffers: 1 or 2. Throws std::runtime_error where the file cannot be opened.
+/// buffers: 1 or 2. Throws std::runtime_error if the file cannot be opened.
 std::unique_ptr<Source> open_source(const Part& part, unsigned buffers);
 
 }  // namespace s80::rtp

@@ -47,7 +47,7 @@ Stream::Stream(const sockaddr_in& client, std::uint64_t number)
     if (socket_ < 0 || connect(socket_, reinterpret_cast<const sockaddr*>(&client), sizeof client) != 0) {
         const std::string why = std::strerror(errno);
         if (socket_ >= 0) close(socket_);
-        throw std::runtime_error("no socket for a stream: " + why);
+        throw std::runtime_error("cannot open a socket for a stream: " + why);
     }
 }
 

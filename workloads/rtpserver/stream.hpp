@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A stream of RTP (RFC 3550) to one client: the packets of a part of a medium, each sent when it is due by
-// the machine's clock.
+// An RTP stream (RFC 3550) to one client: the packets of a part of a medium, each sent when it is due by the
+// machine's clock.
 #pragma once
 
 #include <netinet/in.h>
@@ -19,8 +19,9 @@ std::uint64_t now_ns();
 
 class Stream {
 public:
-    /// The socket from which it sends to `client`. `number` decides its identifier, its first sequence number
-    /// and its first timestamp, which RFC 3550 wants to be drawn. Throws std::runtime_error without a socket.
+    /// Opens the socket that sends to `client`. `number` determines the identifier, the first sequence number
+    /// and the first timestamp, which RFC 3550 wants to be random. Throws std::runtime_error if there is no
+    /// socket.
     Stream(const sockaddr_in& client, std::uint64_t number);
     ~Stream();
     Stream(const Stream&) = delete;
@@ -31,12 +32,12 @@ public:
     std::uint16_t sequence() const { return sequence_; }
     std::uint32_t timestamp() const { return timestamp_; }
 
-    /// What is played next; the first packet is due now. speed: times the medium's own.
+    /// Sets what is played next. The first packet is due now. speed: a multiple of the medium's own.
     void play(std::unique_ptr<Source> source, std::size_t packets, double speed);
     bool playing() const { return left_ > 0; }
-    /// When the next packet is due, while it is playing.
+    /// When the next packet is due, while the stream plays.
     std::uint64_t due_ns() const;
-    /// Sends that. Throws std::runtime_error where it cannot be read.
+    /// Sends the next packet. Throws std::runtime_error if it cannot be read.
     void send_next();
 
 private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What passes between the load generator and the sink behind the router (docs/reference/interfaces/sink.md).
+// The messages between the load generator and the sink behind the router
+// (docs/reference/interfaces/sink.md).
 #pragma once
 
 #include <bit>
@@ -15,7 +16,7 @@ namespace s80::route {
 
 static_assert(std::endian::native == std::endian::little, "headers are sent as they lie in memory");
 
-/// Sizes are in bytes, headers included.
+/// Sizes are in bytes and include the headers.
 struct MessageHeader {
     std::uint32_t size;
     std::uint32_t reply_size;
@@ -40,14 +41,14 @@ Header read_header(std::string_view bytes) {
     return header;
 }
 
-/// Appends a header to what is to be sent.
+/// Appends a header to data to be sent.
 template <typename Header>
 void put_header(std::string& bytes, const Header& header) {
     static_assert(std::is_trivially_copyable_v<Header>);
     bytes.append(reinterpret_cast<const char*>(&header), sizeof header);
 }
 
-/// What messages hold behind their headers: windows of one text.
+/// The contents of messages after their headers: parts of one text.
 class Content {
 public:
     Content();
@@ -55,7 +56,7 @@ public:
     std::string_view of(std::uint64_t number, std::size_t size) const {
         return std::string_view(text_).substr(begin(number), size);
     }
-    /// The sum of its bytes, without a look at them.
+    /// The sum of its bytes, computed without reading them.
     std::uint64_t sum(std::uint64_t number, std::size_t size) const {
         return sums_[begin(number) + size] - sums_[begin(number)];
     }

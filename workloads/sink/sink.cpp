@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// s80-sink: takes messages in, checks every byte of each, and acknowledges it, with as much of its own as the
-// message asks for. A process a connection.
+// s80-sink: receives messages, checks every byte, and acknowledges each with a reply of the size that the
+// message requests. One process serves one connection.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

@@ -222,7 +222,7 @@ def test_a_client_that_hangs_up_ends_its_process_quietly(server: UwServer) -> No
         ([], "--passwd is needed"),
         (["--frob", "x"], "unknown option --frob"),
         (["--passwd", "/nowhere"], "/nowhere: No such file or directory"),
-        (["--passwd", "/dev/null", "--cert", "/dev/null", "--key", "/dev/null"], "/dev/null is no certificate"),
+        (["--passwd", "/dev/null", "--cert", "/dev/null", "--key", "/dev/null"], "/dev/null is not a certificate"),
     ],
 )
 def test_a_wrong_start_is_one_sentence(options: list[str], message: str) -> None:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A user of an IMAP server: one online session for as long as the load lasts.
+// A user of an IMAP server, with one session that lasts as long as the load.
 #pragma once
 
 #include <string>
@@ -19,9 +19,9 @@ public:
     // For the transactions:
     /// Selects a mailbox and notes how many messages it has.
     Task select(std::size_t mailbox);
-    /// A random message of the selected mailbox, which is not empty.
+    /// A random message of the selected mailbox, which must not be empty.
     unsigned random_message() { return 1 + static_cast<unsigned>(random.below(imap.messages())); }
-    /// Takes a word to search for from a message's header, and remembers which message has it.
+    /// Takes a search word from a message's header, and remembers the message.
     void learn_subject(unsigned message, std::string_view header);
 
     ImapSession imap;
@@ -37,7 +37,7 @@ private:
     void settle(bool /*failed*/) override { note_messages(); }
     Traffic lasting() const override { return imap.traffic(); }
 
-    /// Takes over what the session knows about the selected mailbox.
+    /// Takes over the session's data about the selected mailbox.
     void note_messages();
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a client knows about its mailboxes.
+// The client's knowledge of its mailboxes.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ struct Mailbox {
 /// The name as an IMAP quoted string.
 std::string quoted(const std::string& name);
 
-/// The mailboxes of a client, one of them selected.
+/// The mailboxes of a client, one of which is selected.
 class Mailboxes {
 public:
     void assign(const std::vector<std::string>& names);
@@ -35,12 +35,12 @@ public:
     void add(std::string name) { boxes_.push_back({std::move(name), 0, true}); }
     void remove(std::size_t index);
 
-    /// A name that no mailbox has; `created` as in Mailbox, told by its beginning ever after.
+    /// An unused name. `created` is as in Mailbox; the beginning of the name encodes it.
     std::string fresh_name(Random& random, bool created) const;
 
-    /// Mailboxes that can be deleted or renamed: not the INBOX, not the selected one.
+    /// Mailboxes that can be deleted or renamed: neither the INBOX nor the selected one.
     std::vector<std::size_t> movable() const;
-    /// Mailboxes that a message can be put into: not the selected one, fewer than `limit` messages.
+    /// Mailboxes into which a message can be put: not the selected one, and with fewer than `limit` messages.
     std::vector<std::size_t> targets(unsigned limit) const;
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Cuts an IMAP server's byte stream into lines and literals, however the bytes arrive.
+// Splits an IMAP server's byte stream into lines and literals, independent of how the bytes arrive.
 #pragma once
 
 #include <cstddef>
@@ -8,13 +8,13 @@
 
 namespace s80::loadgen {
 
-/// A response is a line, or several pieces of text with a literal between each two.
+/// Receives responses. A response is a line, or several pieces of text with a literal between each two.
 class ResponseHandler {
 public:
-    /// `begins`: the first piece of a response. `literal`: a literal of so many bytes follows and
-    /// then another piece; without one the response ends here. The text excludes {n} and CR LF.
+    /// `begins`: the first piece of a response. `has_literal`: a literal of `literal` bytes follows, and then
+    /// another piece; otherwise the response ends here. The text excludes {n} and CR LF.
     virtual void on_text(std::string_view text, bool begins, bool has_literal, std::uint64_t literal) = 0;
-    /// A part of the announced literal; parts add up to its length.
+    /// A part of the announced literal. The parts add up to its length.
     virtual void on_literal(std::string_view part) = 0;
 
 protected:
@@ -23,8 +23,8 @@ protected:
 
 class ResponseParser {
 public:
-    /// Takes all whole lines and literal parts; returns the bytes consumed. The rest, an incomplete
-    /// line, must be offered again with more behind it. Throws a fatal Failure for a line without
+    /// Takes all complete lines and parts of literals, and returns the number of bytes consumed. The rest, an
+    /// incomplete line, must be offered again, followed by more. Throws a fatal Failure for a line without
     /// CR.
     std::size_t feed(std::string_view bytes, ResponseHandler& handler);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One IMAP connection that stays logged in: sends a command, waits for its tagged reply, and keeps
-// the number of messages in the selected mailbox up to date by whatever the server says on the way.
+// One IMAP connection that stays logged in. It sends a command and waits for its tagged reply. It also keeps
+// the number of messages in the selected mailbox up to date with the server's untagged responses.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace s80::loadgen {
 
-/// What the server said between a command and its tagged reply.
+/// The responses of the server between a command and its tagged reply.
 struct ImapReply {
     unsigned answers = 0;        // FETCH responses
     unsigned fetched = 0;        // those with a literal
@@ -33,31 +33,30 @@ class ImapSession final : public Connection, private ResponseHandler {
 public:
     explicit ImapSession(Network& network) : Connection(network) {}
 
-    /// Connects, without TLS where `tls` is null, and waits for the greeting.
+    /// Connects, without TLS if `tls` is null, and waits for the greeting.
     Task connect(const Endpoint& server, const TlsContext* tls);
-    /// Connects, logs in and asks for the capabilities.
+    /// Connects, logs in and requests the capabilities.
     Task log_in(const Endpoint& server, const TlsContext& tls, std::string_view user,
                 std::string_view password);
 
-    /// Sends one command and waits for its tagged OK. The reply is in reply() until the next
-    /// command. Throws Failure for anything else: NO, BAD, a NO or BAD without a tag, BYE.
+    /// Sends one command and waits for its tagged OK. The reply is in reply() until the next command. Throws
+    /// Failure for anything else: NO, BAD, a NO or BAD without a tag, BYE.
     Task command(std::string text);
-    /// Puts a message into a mailbox, in one go (RFC 7888): it is not waited for that the server wants it.
+    /// Puts a message into a mailbox, with a non-synchronising literal (RFC 7888).
     Task append(const std::string& mailbox, const std::string& message);
-    /// LOGOUT, and the end of the connection.
+    /// Sends LOGOUT and closes the connection.
     Task log_out();
 
     const ImapReply& reply() const { return reply_; }
     unsigned messages() const { return messages_; }
     bool has_move() const { return has_move_; }
 
-    /// Names the message that the next command is about: reply().captured and reply().found are of
-    /// it.
+    /// Selects the message of the next command, to which reply().captured and reply().found refer.
     void want(unsigned message) { wanted_ = message; }
     unsigned wanted() const { return wanted_; }
 
-    /// The number of this message is kept right when others before it are expunged; 0 when it is
-    /// gone.
+    /// The number of this message is adjusted when others before it are expunged; 0 if it was expunged
+    /// itself.
     unsigned remembered = 0;
 
 private:

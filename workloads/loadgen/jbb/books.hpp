@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The books of one warehouse as its client keeps them: what the server must answer to each request.
+// The books of one warehouse as its client keeps them: the expected answers of the server.
 #pragma once
 
 #include <array>
@@ -12,10 +12,10 @@
 
 namespace s80::loadgen::jbb {
 
-/// Of a reply.
+/// The numbers of a reply.
 using Numbers = std::vector<std::int64_t>;
 
-/// The same work done `count` times, by the references from `first` on.
+/// The same work, done `count` times, with the references from `first` on.
 struct Batch {
     std::uint64_t first;
     std::uint32_t count;
@@ -23,7 +23,7 @@ struct Batch {
 
 class Books {
 public:
-    /// warehouse: from 1; with the orders that it begins with.
+    /// warehouse: from 1, with the orders that exist at the begin.
     Books(std::uint32_t warehouse, const Sizes& sizes);
 
     // Each takes a request into the books and tells whether the reply is what it must be.

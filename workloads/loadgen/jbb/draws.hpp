@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Numbers that follow from a reference, as the server draws them (workloads/servers/jbb/Draws.java), and what
-// is drawn: what an order or a payment of that reference holds.
+// Numbers that follow from a reference, as the server draws them (workloads/servers/jbb/Draws.java), and the
+// contents of an order or a payment with that reference.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ private:
     std::uint64_t state_;
 };
 
-/// How much a warehouse has, as the server says it.
+/// The sizes of a warehouse, as the server reports them.
 struct Sizes {
     std::uint32_t districts = 0;
     std::uint32_t customers = 0;  // a district
@@ -43,12 +43,12 @@ struct Order {
     Order(std::uint64_t reference, const Sizes& sizes);
 };
 
-/// Cents of one piece.
+/// The price of one piece in cents.
 constexpr std::uint32_t price(std::uint32_t item) {
     return 100 + (((item * 40503) & 0xFFFF) * 9900 >> 16);
 }
 
-/// Cents that a payment is of.
+/// The amount of a payment in cents.
 std::uint32_t payment(std::uint64_t reference, const Sizes& sizes);
 
 }  // namespace s80::loadgen::jbb

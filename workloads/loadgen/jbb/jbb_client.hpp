@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The client of a warehouse, the only one: it knows what is in the server's books.
+// The only client of a warehouse. It knows the contents of the server's books.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// NEWO: customers order. PAYM: they pay. ORDS: they ask for their latest orders. DLVR: the oldest orders are
-// delivered. STCK: what runs short of what was ordered last. CUST: reports on customers.
+// NEWO: customers order. PAYM: customers pay. ORDS: customers ask for their latest orders. DLVR: the oldest
+// orders are delivered. STCK: lists recently ordered items that run short. CUST: reports on customers.
 #include "protocol.hpp"
 
 #include <array>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A user who looks for mail now and then: a session of its own each time, in which what has come is
-// retrieved.
+// A user who checks mail from time to time. Each check is a session that retrieves new messages.
 #pragma once
 
 #include <optional>
@@ -17,7 +16,7 @@ public:
     // For the transactions:
     /// Whether there is mail, or some has been sent, that this user has not retrieved.
     bool awaits_mail() const { return world.accounts.inbox(account) > retrieved_; }
-    /// A session that looks at what there is and, perhaps, retrieves what is new.
+    /// A session that looks at the mailbox and optionally retrieves new messages.
     Task check_mail(bool retrieve);
 
 private:
@@ -26,7 +25,7 @@ private:
     Task run(TransactionType type) override;
     void settle(bool failed) override;
 
-    /// Nothing was lost, and nothing has come that was not sent.
+    /// Checks that no message was lost, and that none has arrived that was not sent.
     void compare(unsigned messages);
     Task retrieve_new(Pop3Session& session);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// CHCK: log in, look what there is (STAT, UIDL), log out. RETR: the same, and retrieve what is new (LIST,
-// RETR) and delete some of it (DELE). SEND: send a message to a random user.
+// CHCK: log in, list the mailbox (STAT, UIDL), log out. RETR: as CHCK, and retrieve the new messages (LIST,
+// RETR) and delete some of them (DELE). SEND: send a message to a random user.
 #include "protocol.hpp"
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One POP3 session over TLS (RFC 1939): sends a command, waits for its reply, and notes what it lists.
+// One POP3 session over TLS (RFC 1939): sends a command, waits for its reply, and records what it lists.
 #pragma once
 
 #include <cstddef>
@@ -17,27 +17,27 @@ class Pop3Session final : public Connection {
 public:
     explicit Pop3Session(Network& network) : Connection(network) {}
 
-    /// Connects, without TLS where `tls` is null, and waits for the greeting.
+    /// Connects, without TLS if `tls` is null, and waits for the greeting.
     Task connect(const Endpoint& server, const TlsContext* tls);
     /// USER; PASS.
     Task give_user(const std::string& user);
     Task give_password(std::string_view password);
-    /// STAT: how many messages there are.
+    /// STAT: requests the number of messages.
     Task count();
-    /// All of these.
+    /// Connects and performs USER, PASS and STAT.
     Task log_in(const Endpoint& server, const TlsContext& tls, std::string user, std::string_view password);
-    /// LIST: then size() is known of each message. They sum to what STAT said.
+    /// LIST: afterwards size() is known for each message. The sizes must add up to STAT's.
     Task list();
-    /// UIDL: a name for each message.
+    /// UIDL: a unique name for each message.
     Task name_all();
-    /// RETR: it has the size that LIST gave.
+    /// RETR: the message must have the size that LIST gave.
     Task retrieve(unsigned message);
     Task remove(unsigned message);
-    /// QUIT: what was removed is gone.
+    /// QUIT: removes the deleted messages.
     Task quit();
 
     unsigned messages() const { return messages_; }
-    /// Bytes of each message, by LIST.
+    /// Bytes of each message, from LIST.
     const std::vector<std::uint64_t>& sizes() const { return sizes_; }
 
 private:

@@ -30,7 +30,7 @@ void ProbeClient::take_up_job() {
     const Weights& percent = world.job.mix_percent;
     if (!percent.empty() && percent.front() > 0 && (words() == 0 || world.job.batch % words() != 0)) {
         throw Fatal("job: batch=" + std::to_string(world.job.batch) +
-                    " words are no whole number of passes over " + std::to_string(words()));
+                    " words are not a whole number of passes over " + std::to_string(words()));
     }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One who has memory copied and walked through, and knows the sums that must come out.
+// A client that has the server copy and walk through memory, and checks the sums.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ public:
     using Client::Client;
 
 private:
-    /// Connects; the smallest block is opened.
+    /// Connects and opens the smallest block.
     Task log_in() override;
-    /// Throws Fatal where a batch is no whole number of passes over the block.
+    /// Throws Fatal if a batch is not a whole number of passes over the block.
     void take_up_job() override;
     /// Opens the job's block.
     Task set_out() override;
@@ -29,7 +29,7 @@ private:
     Task open(std::uint64_t bytes, std::uint64_t stride);
     Task copy();
     Task walk(std::string request);
-    /// Of a request that is answered by one number.
+    /// Sends a request that one number answers.
     Task expect(std::string request, std::uint64_t times, std::uint64_t sum);
     std::uint64_t words() const;  // of the half that is copied
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// COPY: memory is copied. PASS: two processes hand a token to each other. KEEP: one hands it to itself.
+// COPY: copies memory. PASS: two processes pass a token to each other. KEEP: one process passes it to
+// itself.
 #include "protocol.hpp"
 
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// SEND: a message to the other side of the router, which is acknowledged. SWAP: one there and one of the same
-// size back.
+// SEND: a message to the other side of the router, which acknowledges it. SWAP: a message there, and one of
+// the same size back.
 #include "protocol.hpp"
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One who sends messages to the other side of a router over a connection that is kept.
+// A client that sends messages to the other side of a router over a persistent connection.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ public:
     using Client::Client;
 
 private:
-    /// Connects, with the shortest message that there is.
+    /// Connects and exchanges the shortest possible message.
     Task log_in() override;
     TransactionType allowed(TransactionType drawn) override { return drawn; }
     Task run(TransactionType type) override;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One connection to the sink: a message, and its reply, in which every byte is known.
+// One connection to the sink: exchanges messages and replies whose bytes are all known in advance.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,9 @@ class RouteSession final : public Connection {
 public:
     RouteSession(Network& network, const Endpoint& sink);
 
-    /// Sends a message of the number's content and reads its reply; sizes are in bytes, with the headers.
-    /// Throws Failure where the message did not arrive as it was sent, or the reply is not what it must be.
+    /// Sends a message with the content of this number and reads its reply. Sizes are in bytes and include
+    /// the headers. Throws Failure if the message did not arrive unchanged, or if the reply is not the
+    /// expected one.
     Task exchange(std::uint64_t number, std::size_t size, std::size_t reply_size);
 
 private:

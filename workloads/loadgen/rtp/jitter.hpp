@@ -10,9 +10,8 @@ namespace s80::loadgen {
 
 class Jitter {
 public:
-    /// A packet that came at one moment and was stamped with another, each on a clock of its own. Returns by
-    /// how much its transit time differs from that of the packet before it (|D|), of the stream's first
-    /// nothing.
+    /// Adds a packet with its arrival time and its timestamp, each on its own clock. Returns the difference
+    /// between its transit time and that of the packet before (|D|); nothing for the stream's first packet.
     std::optional<std::uint64_t> add(std::uint64_t arrival_ns, std::uint64_t stamp_ns) {
         const double transit_ns = static_cast<double>(arrival_ns) - static_cast<double>(stamp_ns);
         std::optional<std::uint64_t> difference;
@@ -24,7 +23,7 @@ public:
         transit_ns_ = transit_ns;
         return difference;
     }
-    /// Another stream begins: it is compared with no packet of the last one. The estimate goes on.
+    /// Begins another stream, whose first packet is not compared. The estimate continues.
     void begin_stream() { transit_ns_.reset(); }
 
     /// The smoothed estimate (J).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// PLAY: a part of a medium, from DESCRIBE to TEARDOWN.
+// PLAY: plays a part of a medium, from DESCRIBE to TEARDOWN.
 #include "protocol.hpp"
 
 #include <array>

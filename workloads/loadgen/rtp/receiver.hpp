@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The UDP socket that a stream of RTP (RFC 3550) comes to: checks every packet, counts what is missing or
-// late, and measures jitter.
+// The UDP socket that receives an RTP stream (RFC 3550). It checks every packet, counts missing and late
+// packets, and measures jitter.
 #pragma once
 
 #include <cstddef>
@@ -19,14 +19,14 @@
 
 namespace s80::loadgen {
 
-/// What the server says of a stream before it begins.
+/// The server's data about a stream before it begins.
 struct StreamStart {
     std::uint32_t identifier = 0;  // SSRC
     std::uint16_t sequence = 0;    // of the first packet
     std::uint32_t timestamp = 0;
 };
 
-/// What is played of a medium: so many packets from the first on.
+/// The part of a medium that is played: a number of packets from the first on.
 struct Played {
     media::Medium medium;
     unsigned first;
@@ -40,23 +40,23 @@ public:
     RtpReceiver(const RtpReceiver&) = delete;
     RtpReceiver& operator=(const RtpReceiver&) = delete;
 
-    /// A socket for the next stream; its port.
+    /// Opens a socket for the next stream and returns its port.
     unsigned open();
     void close();
-    /// Takes the stream in until all of it is there or the last packet would be too late. Throws Failure for
-    /// the first thing that was wrong, once it is over.
+    /// Receives the stream until it is complete or its last packet would be too late. Afterwards throws
+    /// Failure for the first error.
     Task receive(Played played, StreamStart start);
-    /// Of all streams so far.
+    /// The bytes of all streams so far.
     std::uint64_t bytes_in() const { return bytes_in_; }
 
     void on_io(std::uint32_t events) override;
 
 private:
     void take(std::span<const char> packet);
-    /// Notes it, unless something was wrong before.
+    /// Records an error, unless one was recorded before.
     void fault(ErrorKind kind, const std::string& what);
     std::string at(unsigned place) const;
-    /// When the packet of that place is due, from the first on.
+    /// When the packet at that place is due, from the first on.
     std::uint64_t stamp_ns(unsigned place) const { return static_cast<std::uint64_t>(place * packet_ns_); }
 
     World& world_;

@@ -18,7 +18,7 @@ void RtpClient::take_up_job() {
                     std::to_string(media::packet_ms) + " ms");
     }
     if (job.play_ms % media::packet_ms != 0) {
-        throw Fatal("job: play_ms=" + std::to_string(job.play_ms) + " is no whole number of packets of " +
+        throw Fatal("job: play_ms=" + std::to_string(job.play_ms) + " is not a whole number of packets of " +
                     std::to_string(media::packet_ms) + " ms");
     }
     packets_ = job.play_ms / media::packet_ms;

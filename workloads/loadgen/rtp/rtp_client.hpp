@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Someone who plays media: a part of one, in a session of its own, and then another.
+// A user who plays parts of media, each in its own session.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ public:
     using Client::Client;
 
 private:
-    /// Asks what the server can do; which medium is played is the next job's affair.
+    /// Requests the server's capabilities. The next job determines which medium is played.
     Task log_in() override;
     void take_up_job() override;
     TransactionType allowed(TransactionType drawn) override { return drawn; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A connection of RTSP (RFC 2326), over which one medium is played once.
+// An RTSP connection (RFC 2326) over which one medium is played once.
 #pragma once
 
 #include <cstdint>
@@ -20,17 +20,17 @@ public:
 
     // Each throws Failure unless it is answered with 200 and what it must be answered with.
     Task options();
-    /// Asks for a medium of which `packets` are to be played.
+    /// Requests the description of a medium, of which `packets` will be played.
     Task describe(media::Medium medium, unsigned packets);
-    /// port: where its packets are to be sent.
+    /// port: the destination of its packets.
     Task set_up(unsigned port);
-    /// speed: of the server's clock, times the medium's own.
+    /// speed: a multiple of the medium's own speed, on the server's clock.
     Task play(unsigned first, unsigned packets, double speed);
     Task tear_down();
 
-    /// Packets of the medium, once it was described.
+    /// Packets of the medium, after describe().
     unsigned packets() const { return packets_; }
-    /// What must come, once it is played.
+    /// The expected begin of the stream, after play().
     const StreamStart& start() const { return start_; }
 
 private:
@@ -40,9 +40,9 @@ private:
     std::size_t consume(std::string_view bytes) override;
     void on_line(std::string_view line);
     void on_headers_end();
-    /// Of the reply; throws a Failure that names it where it is missing.
+    /// A header of the reply. Throws a Failure that names the header if it is missing.
     const std::string& header(const std::string& name) const;
-    /// The number behind `key` in a text, in that base, or a Failure.
+    /// The number after `key` in a text, in that base. Throws Failure if there is none.
     std::uint32_t number(std::string_view text, std::string_view key, int base = 10) const;
     Failure wrong(const std::string& what) const;
 

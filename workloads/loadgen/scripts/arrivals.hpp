@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What drives the clients of an open script: passes arrive at exponential intervals, whether a client is free
-// or not; one that finds none waits for the first that gets free.
+// Drives the clients of an open script. Passes arrive at exponential intervals, independent of free clients.
+// A pass that finds no free client waits for the first one.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,15 @@ namespace s80::loadgen {
 
 class Arrivals {
 public:
-    /// `number`: of the script among the job's.
+    /// `number`: index of the script in the job.
     Arrivals(const Clock& clock, Timers& timers, Statistics& statistics, std::size_t number)
         : clock_(clock), timers_(timers), statistics_(statistics), number_(number) {}
     Arrivals(const Arrivals&) = delete;
     Arrivals& operator=(const Arrivals&) = delete;
 
-    /// From now on, at the script's rate, which grows from 0 over its ramp.
+    /// Starts the arrivals at the script's rate, which grows from 0 during its ramp.
     void begin(const Script& script, std::uint64_t seed);
-    /// Arms the timer of a client that is free for the moment at which it is to make a pass. Those that are
-    /// free are called in turn.
+    /// Arms the timer of a free client for the time of its next pass. Free clients are called in turn.
     void await(Timer& free_client);
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The IMAP commands that a script may have as steps, each with what its reply must bring.
+// The IMAP commands that may be steps of a script, and the checks of their replies.
 #include <algorithm>
 #include <array>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The POP3 commands that a script may have as steps, in sessions that check what comes.
+// The POP3 commands that may be steps of a script, in sessions that check the replies.
 #include <array>
 #include <string>
 #include <utility>

@@ -46,12 +46,12 @@ void read_arguments(Step& step, std::string_view key, const Words& fields) {
     const std::size_t needed = form == Form::none ? 1 : 2;
     if (fields.size() != needed && !(sized && fields.size() == needed + 1)) {
         const std::string_view what =
-            form == Form::none    ? "without anything behind it"
-            : form == Form::range ? "with `all`, `last` or a number behind it"
-            : form == Form::word  ? "with one word behind it"
+            form == Form::none    ? "without arguments"
+            : form == Form::range ? "followed by `all`, `last` or a number"
+            : form == Form::word  ? "followed by one word"
             : form == Form::word_bytes
-                ? "with a mailbox and perhaps a size in bytes behind it"
-                : "with the number of recipients and perhaps a size in bytes behind it";
+                ? "followed by a mailbox and optionally a size in bytes"
+                : "followed by the number of recipients and optionally a size in bytes";
         refuse(key, step.text, what);
     }
     if (form == Form::word || form == Form::word_bytes) {
@@ -72,7 +72,7 @@ void pair_blocks(const std::string& script, std::vector<Step>& steps) {
     std::vector<std::size_t> open;
     for (std::size_t i = 0; i < steps.size(); ++i) {
         if (steps[i].kind == Step::Kind::end) {
-            if (open.empty()) throw Fatal("job: an `end` of the script " + script + " ends nothing");
+            if (open.empty()) throw Fatal("job: the script " + script + " has an `end` without a block");
             steps[i].partner = open.back();
             steps[open.back()].partner = i;
             open.pop_back();
@@ -105,7 +105,7 @@ std::span<const std::string_view> ScriptReader::keys() {
 void ScriptReader::take(std::string_view key, std::string_view value) {
     if (key == "sizes") return add_sizes(key, value);
     if (key == "script") return begin(key, value);
-    if (scripts.empty()) throw Fatal("job: " + std::string(key) + " stands before the first script");
+    if (scripts.empty()) throw Fatal("job: " + std::string(key) + " comes before the first script");
     Script& script = scripts.back();
     if (key == "rate_per_s") {
         script.rate_per_s = number(key, value, 0.0, "a number of at least 0");
@@ -133,7 +133,7 @@ void ScriptReader::begin(std::string_view key, std::string_view value) {
 }
 
 void ScriptReader::add_sizes(std::string_view key, std::string_view value) {
-    constexpr std::string_view allowed = "BYTES:PERCENT, several with blanks between them, none of 0 percent";
+    constexpr std::string_view allowed = "BYTES:PERCENT, several separated by blanks, each above 0 percent";
     for (const std::string_view field : words(value)) {
         const std::size_t colon = field.find(':');
         if (colon == std::string_view::npos) refuse(key, value, allowed);
@@ -150,7 +150,7 @@ Step ScriptReader::step(std::string_view key, std::string_view value) const {
     step.text = value;
     const std::string_view name = fields.empty() ? std::string_view() : fields[0];
     const auto alone = [&](std::size_t count) {
-        if (fields.size() != count) refuse(key, value, count == 1 ? "one word" : "with one number behind it");
+        if (fields.size() != count) refuse(key, value, count == 1 ? "one word" : "followed by one number");
     };
     const Script& script = scripts.back();
     if (name == "wait") {
@@ -196,7 +196,7 @@ void ScriptReader::finish(unsigned clients, unsigned users) {
         pair_blocks(script.name, script.steps);
         if (!always_acts(script.steps)) {
             throw Fatal("job: the script " + script.name +
-                        " needs a step, outside of percent and offline, that is a command");
+                        " needs a command step outside of percent and offline blocks");
         }
         const auto draws_size = [](const Step& step) {
             return step.action != nullptr && step.action->form >= Action::Form::word_bytes && step.bytes == 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads the scripts of a job, a line at a time (docs/reference/interfaces/job.md).
+// Reads the scripts of a job, line by line (docs/reference/interfaces/job.md).
 #pragma once
 
 #include <string_view>
@@ -11,12 +11,12 @@ namespace s80::loadgen {
 
 class ScriptReader {
 public:
-    /// The keys that it takes.
+    /// The keys that the reader handles.
     static std::span<const std::string_view> keys();
 
-    /// One line of the job. Throws Fatal that says what is wrong with it.
+    /// Reads one line of the job. Throws Fatal with the error in the line.
     void take(std::string_view key, std::string_view value);
-    /// The last line has been read. Throws Fatal for scripts that cannot be followed by these clients.
+    /// Called after the last line. Throws Fatal if these clients cannot follow the scripts.
     void finish(unsigned clients, unsigned users);
 
     std::vector<Script> scripts;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a client does that follows a script: a list of steps, done over and over
-// (docs/guides/client-scripts.md).
+// A script: a list of steps that a client performs repeatedly (docs/guides/client-scripts.md).
 #pragma once
 
 #include <cstddef>
@@ -28,10 +27,10 @@ struct Wait {
     double draw_ns(Random& random) const;
 };
 
-/// A command of a protocol that a script may have as a step.
+/// A command of a protocol that may be a step of a script.
 struct Action {
-    /// What stands behind its name. range: `all`, `last` or a number of messages; bytes: of a message, else
-    /// its size is drawn.
+    /// The arguments after its name. range: `all`, `last` or a number of messages. bytes: the size of a
+    /// message; if it is missing, the size is drawn.
     enum class Form { none, word, range, word_bytes, count_bytes };
 
     std::string_view name;
@@ -39,7 +38,7 @@ struct Action {
     Task (*run)(ScriptClient& client, const Step& step);
 };
 
-/// Of one protocol; every script has `send`, of SMTP.
+/// The actions of each protocol. Every script also has `send`, an action of SMTP.
 extern const std::span<const Action> imap_actions, pop3_actions, smtp_actions;
 
 struct Step {
@@ -70,7 +69,7 @@ struct Script {
     std::vector<Step> steps;
 
     bool open() const { return rate_per_s > 0; }
-    /// The actions of its protocol, and that of all.
+    /// An action of its protocol, or the common one.
     const Action* find(std::string_view name) const;
     std::string known_actions() const;
 };
@@ -82,7 +81,7 @@ public:
 
     bool empty() const { return bytes_.empty(); }
     std::size_t draw(Random& random) const { return bytes_[distribution_.draw(random.uniform())]; }
-    /// The one whose ratio to this size is nearest to 1.
+    /// The table's size whose ratio to this size is nearest to 1.
     std::size_t nearest(std::size_t bytes) const;
 
 private:

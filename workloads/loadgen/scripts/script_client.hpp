@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A client that follows a script. A transaction is what it does between two waits; what it draws, and in
-// which order, depends on seed and client alone.
+// A client that follows a script. A transaction is the work between two waits. The client's draws and their
+// order depend on seed and client only.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 
 namespace s80::loadgen {
 
-/// What it knows of an IMAP connection's mailbox beyond the session.
+/// The client's knowledge of an IMAP connection's mailbox, in addition to the session's.
 struct Reading {
     std::string mailbox;  // the one selected last
     unsigned highest_uid = 0;
@@ -32,22 +32,22 @@ public:
 
     // For the steps:
     const Script& script() const { return world.job.scripts[number_]; }
-    /// The session of the connection that the script speaks on. Throws Failure where none is open.
+    /// The session of the connection that the script uses. Throws Failure if it is not open.
     ImapSession& imap();
     Pop3Session& pop3();
-    /// A new one; one that is still open there is closed.
+    /// A new session. A session that is still open there is closed.
     ImapSession& new_imap();
     Pop3Session& new_pop3();
-    /// Forgets the session, whose connection is closed.
+    /// Removes the session of a closed connection.
     void leave();
-    /// Times a command that is answered at once.
+    /// Measures a command that is answered at once.
     Task timed(std::string_view protocol, std::string name, Task command);
-    /// Notes the time of a command, which began then, about a message of so many bytes.
+    /// Records the time of a command that began at begin_ns, about a message of `bytes`.
     void answered(std::string_view protocol, std::string name, std::uint64_t begin_ns, std::size_t bytes = 0);
-    /// A message of the step's size, or of one that is drawn, exactly.
+    /// A message of exactly the step's size, or of a drawn size.
     std::string compose(const Step& step, const std::string& to);
 
-    /// Of the connection that the script speaks on.
+    /// The data of the connection that the script uses.
     Reading& reading() { return readings_[connection_]; }
 
     unsigned retrieved = 0;  // of the POP3 session's messages
@@ -66,7 +66,7 @@ private:
     void settle(bool failed) override;
     Traffic lasting() const override;
 
-    /// Takes the step at `at` and goes on to the next; a wait or an action is for the caller to do.
+    /// Performs the step at `at` and advances to the next. The caller performs waits and actions.
     void take(const std::vector<Step>& steps, std::size_t& at);
     bool offline() const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What every script can do: send a message to some random accounts, over a connection of its own.
+// The action of all scripts: sends a message to random accounts over its own connection.
 #include <algorithm>
 #include <array>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Message sizes: those that a study of an e-mail server states (45, 38, 10, 5 and 2% of the messages). The
-// paper states none.
+// Message sizes from a study of an e-mail server (45, 38, 10, 5 and 2% of the messages). The paper states
+// none.
 #pragma once
 
 #include <array>
@@ -19,16 +19,16 @@ struct SizeClass {
 inline constexpr std::array<SizeClass, 5> size_classes{
     {{1062, 45}, {2050, 38}, {5321, 10}, {34762, 5}, {139602, 2}}};
 
-/// Mean size in bytes of a message by the table above.
+/// Mean size in bytes of a message, from the table above.
 std::size_t mean_message_bytes();
 
-/// Draws sizes from a shuffled deck of 100 cards, one a percent: any 100 draws in a row from the start of a
-/// deck have the distribution exactly, so that small stores are not at the mercy of a few large messages.
+/// Stratified draw of sizes from a shuffled deck of 100 cards, one per percent. Every 100 draws from the
+/// start of a deck have exactly the distribution, so a few large messages cannot distort small stores.
 class SizeDeck {
 public:
     explicit SizeDeck(Random& random) : random_(random) {}
 
-    /// The next size in bytes: its class's size, give or take a tenth.
+    /// The next size in bytes: the size of its class, plus or minus 10% at most.
     std::size_t draw();
 
 private:

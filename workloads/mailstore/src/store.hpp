@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The whole mail store: for each user an INBOX and folders, the same messages in every form.
+// The whole mail store: an INBOX and folders for each user, with the same messages in every format.
 #pragma once
 
 #include <sys/types.h>
@@ -27,15 +27,15 @@ struct StoreOptions {
     std::optional<uid_t> uid;  // owner (and group) of all that is made; absent: the caller
 };
 
-/// Number of mailboxes of a user (counted from 0): mailboxes-2 .. mailboxes+2, the mean exact over any five
-/// users in a row.
+/// Number of mailboxes of a user (counted from 0): mailboxes-2 .. mailboxes+2, with the exact mean over any
+/// five users in a row.
 std::uint32_t mailbox_count(const StoreOptions& options, std::uint32_t user);
 
 /// Account name of a user counted from 0: user001, user002, ...
 std::string user_name(std::uint32_t user);
 
-/// Builds the store; `progress` hears of each user done. A user's mail depends on the seed and the user's
-/// number alone. Throws std::system_error naming the file that could not be made.
+/// Builds the store. `progress` is called after each user. A user's mail depends only on the seed and the
+/// user's number. Throws std::system_error that names the file that could not be created.
 void build_store(const StoreOptions& options, const std::function<void(std::uint32_t users_done)>& progress);
 
 }  // namespace s80::mailstore

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Ready-made lines from which message bodies are copied. Composing each body word by word would cost the
-// guest hundreds of instructions a line; a slice of the pool costs a memcpy.
+// Prepared lines from which message bodies are copied. Composing each body word by word would cost the guest
+// hundreds of instructions per line; a slice of the pool costs one memcpy.
 #pragma once
 
 #include <cstddef>
@@ -13,17 +13,17 @@
 
 namespace s80::mailstore {
 
-/// Whole lines, end to end.
+/// Complete lines, one after the other.
 class TextPool {
 public:
-    /// English-like paragraphs, lines of at most 78 characters (RFC 5322), a line that begins "From " quoted
-    /// as ">From ".
+    /// English-like paragraphs in lines of at most 78 characters (RFC 5322). A line that begins with "From "
+    /// is quoted as ">From ".
     static TextPool prose(Random& random, std::size_t bytes);
     /// Base64 of random bytes, in lines of 76 characters (RFC 2045).
     static TextPool base64(Random& random, std::size_t bytes);
 
-    /// Appends a slice of whole lines to `out`: as many as fit into `bytes`. It begins at a drawn line and
-    /// wraps round.
+    /// Appends a slice of complete lines to `out`, as many as fit into `bytes`. It begins at a random line
+    /// and wraps around.
     void append(std::string& out, std::size_t bytes, Random& random) const;
 
     std::string_view text() const { return text_; }

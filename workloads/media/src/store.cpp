@@ -22,13 +22,13 @@ namespace {
 
 constexpr const char* usage =
     "usage: s80-media --root FOLDER --users N --seconds N --rates KBPS,...\n"
-    "Writes FOLDER/user001/KBPS and so on; a user's folder may be there already.\n";
+    "Writes FOLDER/user001/KBPS and so on; a user's folder may exist already.\n";
 
 unsigned number(std::string_view text, unsigned most) {
     unsigned value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size() || value == 0 || value > most) {
-        throw std::runtime_error("'" + std::string(text) + "' is no number from 1 to " +
+        throw std::runtime_error("'" + std::string(text) + "' is not a number from 1 to " +
                                  std::to_string(most));
     }
     return value;

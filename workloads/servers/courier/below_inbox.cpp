@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// s80-below-inbox: between the one who sends an IMAP client's commands (couriertls) and Courier's imapd,
-// whose mailboxes are all below INBOX (its NAMESPACE says so; no setting changes it). A client that asks for
-// others gets them there. The replies do not pass: they go on by the output that both have.
+// s80-below-inbox: a filter for an IMAP client's commands between couriertls and Courier's imapd. Courier
+// has all its mailboxes below INBOX (its NAMESPACE says so; no setting changes it), so the filter moves
+// other names there. The replies do not pass through the filter: both programs share their output.
 #include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>

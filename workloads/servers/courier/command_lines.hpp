@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What an IMAP client sends, with each mailbox name put below INBOX.
+// An IMAP client's commands, with each mailbox name moved below INBOX.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +8,15 @@
 
 namespace s80::courier {
 
-/// One line of a command as it is to go on: a mailbox name (quoted, or an atom) that is neither INBOX nor
-/// below it gets "INBOX." before it. A name that is a literal, and what is no command with a mailbox name,
-/// stay as they are.
+/// One line of a command, converted. A mailbox name (quoted, or an atom) that is neither INBOX nor below it
+/// gets the prefix "INBOX.". Names that are literals, and commands without a mailbox name, stay unchanged.
 std::string below_inbox(std::string_view line);
 
-/// Cuts a stream of bytes into lines and literals, however it comes in pieces; literals pass unchanged.
+/// Splits a stream of bytes into lines and literals, independent of how the bytes arrive. Literals pass
+/// unchanged.
 class CommandLines {
 public:
-    /// The next bytes of the client; returns what is to go on, whole lines only.
+    /// Takes the next bytes of the client. Returns the converted output, in complete lines only.
     std::string take(std::string_view bytes);
 
 private:

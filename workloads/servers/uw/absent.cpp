@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What c-client's one object for the operating system refers to and no program here ever calls: PAM, GSSAPI
-// and Kerberos, whose libraries Debian has not all as static ones. So the programs need nothing of the
-// guest's.
+// Stubs for functions to which c-client's object for the operating system refers, but which no program here
+// calls: PAM, GSSAPI and Kerberos. Debian does not have all of these libraries as static ones. With the
+// stubs the programs need no library in the guest.
 #include <cstdio>
 #include <cstdlib>
 

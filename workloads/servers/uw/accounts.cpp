@@ -43,7 +43,7 @@ Accounts::Accounts(const std::string& file, std::string_view pattern) {
         account.password = line.substr(first + 1, second == std::string::npos ? second : second - first - 1);
         account.home = second == std::string::npos ? home_by_pattern(pattern, user) : line.substr(second + 1);
         if (!account.home.starts_with('/')) {
-            throw wrong("the home is no absolute path (give a third field or --mail)");
+            throw wrong("the home is not an absolute path (give a third field or --mail)");
         }
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Who may log in, and where the mail of each user lies. System accounts play no part.
+// The users who may log in, and the folders of their mail. System accounts are not used.
 #pragma once
 
 #include <map>
@@ -12,14 +12,14 @@ namespace s80::uw {
 /// `pattern` with each "%u" replaced by the user's name.
 std::string home_by_pattern(std::string_view pattern, std::string_view user);
 
-/// A name that can stand in a path: letters, digits, and . _ - but not first.
+/// Whether a name can be part of a path: letters, digits, and . _ - (these not first).
 bool is_user_name(std::string_view user);
 
 class Accounts {
 public:
-    /// Reads lines "user:password" or "user:password:home"; empty ones and those that begin with # are
-    /// skipped. Without a home of its own a user has the one by `pattern`. Throws std::runtime_error, one
-    /// sentence, for a file that cannot be read or a line that is neither.
+    /// Reads lines "user:password" or "user:password:home". Empty lines and lines that begin with # are
+    /// skipped. A user without a home has the one by `pattern`. Throws std::runtime_error with one sentence
+    /// if the file cannot be read or a line is malformed.
     Accounts(const std::string& file, std::string_view pattern);
 
     /// The user's home if the password is right.

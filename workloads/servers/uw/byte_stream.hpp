@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a session reads from and writes to: the TLS connection, in tests a string.
+// The input and output of a session: the TLS connection, or a string in tests.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,12 @@
 
 namespace s80::uw {
 
-/// The client has hung up.
+/// The client has closed the connection.
 struct Gone : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// The session is to end, with this farewell.
+/// The session must end, with this farewell.
 struct Farewell : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -26,12 +26,12 @@ public:
     ByteStream(const ByteStream&) = delete;
     ByteStream& operator=(const ByteStream&) = delete;
 
-    /// Waits for bytes and returns how many there are, at least one. Throws Gone at the end, Farewell when a
-    /// signal or the silence of the client ends the session.
+    /// Waits for bytes and returns their number, at least one. Throws Gone at the end, and Farewell if a
+    /// signal or a timeout ends the session.
     virtual std::size_t read(std::span<char> into) = 0;
-    /// Collects what is to be sent; some of it may go at once. Throws Gone.
+    /// Collects output; some of it may be sent at once. Throws Gone.
     virtual void write(std::string_view bytes) = 0;
-    /// Sends what was collected.
+    /// Sends the collected output.
     virtual void flush() = 0;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// c-client's header, without the macros that C++ stumbles over. Files that include it are compiled with
-// -fno-operator-names, since the header names things "and", "or" and "not".
+// Includes c-client's header without the macros that are not valid in C++. Files that include it are
+// compiled with -fno-operator-names, since the header names things "and", "or" and "not".
 #pragma once
 
 // What would not survive these macros comes first.

@@ -73,6 +73,6 @@ long mm_diskerror(MAILSTREAM*, long code, long serious) {
 }
 
 void mm_fatal(char* text) {
-    std::fprintf(stderr, "s80-uw: c-client gave up: %s\n", text);
+    std::fprintf(stderr, "s80-uw: fatal error in c-client: %s\n", text);
 }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What c-client says through its callbacks while it works. The library has one set of callbacks for the whole
-// process, so there is one record of them.
+// Data that c-client passes to its callbacks. The library has one set of callbacks per process, so there is
+// one record.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ struct Events {
     std::vector<unsigned long> flagged;   // messages whose flags have changed
     const void* selected = nullptr;       // its stream
 
-    /// The error, which is then forgotten, or `otherwise`.
+    /// Returns the error and clears it; `otherwise` if there is none.
     std::string take_error(const char* otherwise);
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Takes whole commands out of the byte stream: a line, and where it ends in a literal, the literal and what
-// follows it.
+// Reads complete commands from the byte stream: a line and, if it ends with the size of a literal, the
+// literal and the rest.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace s80::uw {
 
-/// Bounds of one command, in bytes.
+/// Limits of one command, in bytes.
 struct Limits {
     std::size_t line = 64 * 1024;            // all that is not literal
     std::size_t literal = 64 * 1024;         // of any command but APPEND, all literals together
@@ -23,9 +23,9 @@ public:
 
     enum class Result { command, line_too_long, literal_too_long };
 
-    /// Waits for a command. `text` is it without its final CRLF; a literal stands in it as "{SIZE}" and its
-    /// bytes, without the CRLF between. A command that is too long is cut off, what its line still brings is
-    /// thrown away, and the stream is at the next command.
+    /// Waits for a command. `text` is the command without its final CRLF. A literal appears in it as "{SIZE}"
+    /// and its bytes, without the CRLF between. A command that is too long is cut off and the rest of its
+    /// line is discarded. The stream is then at the next command.
     Result next(std::string& text);
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// s80-uw-deliver: appends the message on its input to a user's INBOX, by c-client and under its locks. For a
-// mail transfer agent that pipes messages into a program.
+// s80-uw-deliver: appends the message on its input to a user's INBOX, with c-client and its locks. Mail
+// transfer agents call it for delivery into a program.
 #include <sysexits.h>
 #include <unistd.h>
 
@@ -29,7 +29,7 @@ std::string read_input() {
     for (;;) {
         const ssize_t got = read(STDIN_FILENO, chunk.data(), chunk.size());
         if (got < 0 && errno != EINTR)
-            throw std::runtime_error(std::string("no message: ") + std::strerror(errno));
+            throw std::runtime_error(std::string("cannot read the message: ") + std::strerror(errno));
         if (got == 0) return all;
         if (got > 0) all.append(chunk.data(), static_cast<std::size_t>(got));
     }
@@ -50,13 +50,13 @@ std::string as_internet_message(std::string_view text) {
 int run(std::span<char* const> arguments) {
     using namespace s80::uw;
     const Options options = parse_options(arguments, {"mail"});
-    if (options.words.size() != 1) throw WrongUsage("one USER is needed");
+    if (options.words.size() != 1) throw WrongUsage("exactly one USER is needed");
     const std::string& user = options.words.front();
-    if (!is_user_name(user)) throw WrongUsage("'" + user + "' is no user");
+    if (!is_user_name(user)) throw WrongUsage("'" + user + "' is not a valid user name");
     const std::string home = home_by_pattern(options.need("mail"), user);
     if (access(home.c_str(), F_OK) != 0) {
-        std::fprintf(stderr, "s80-uw-deliver: %s has no mail here: %s: %s\n", user.c_str(), home.c_str(),
-                     std::strerror(errno));
+        std::fprintf(stderr, "s80-uw-deliver: no mail folder of user %s: %s: %s\n", user.c_str(),
+                     home.c_str(), std::strerror(errno));
         return EX_NOUSER;
     }
     begin_mail(user, home);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a FETCH asks for, out of its text.
+// Parses the items of a FETCH command.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ struct FetchItem {
     std::optional<Part> part;  // <first.count>
 };
 
-/// Reads one item, a list in brackets or a macro. Throws BadSyntax, for what is not offered too.
+/// Reads one item, a list in brackets or a macro. Throws BadSyntax, also for items that are not supported.
 std::vector<FetchItem> parse_fetch_items(Parser& parser);
 
 }  // namespace s80::uw

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Commands about mailboxes by name.
+// Commands on mailboxes by name.
 #include <array>
 #include <utility>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// s80-uw-imapd: an IMAP server on c-client, one process a session.
+// s80-uw-imapd: an IMAP server with c-client and one process per session.
 #include <unistd.h>
 
 #include <cstdio>
@@ -26,7 +26,7 @@ constexpr const char* usage =
 int run(std::span<char* const> arguments) {
     using namespace s80::uw;
     const Options options = parse_options(arguments, {"listen", "cert", "key", "passwd", "mail", "uid"});
-    if (!options.words.empty()) throw WrongUsage("what is '" + options.words.front() + "'?");
+    if (!options.words.empty()) throw WrongUsage("unknown argument '" + options.words.front() + "'");
     const auto user = options.user_id("uid");
     const Accounts accounts(options.need("passwd"), options.get("mail"));
     const TlsContext tls(options.need("cert"), options.need("key"));

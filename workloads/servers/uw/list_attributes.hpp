@@ -5,7 +5,7 @@
 
 namespace s80::uw {
 
-/// c-client's attributes of a mailbox, as LIST writes them.
+/// c-client's attributes of a mailbox, in the form of LIST.
 std::string list_attributes(long bits);
 
 }  // namespace s80::uw

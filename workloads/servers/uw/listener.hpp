@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The part of inetd: listens, and forks one process a connection.
+// Does inetd's work: listens, and forks one process per connection.
 #pragma once
 
 #include <functional>
@@ -12,14 +12,14 @@ namespace s80::uw {
 
 class Listener {
 public:
-    /// Listens on "IPV4:PORT"; port 0 is any that is free. Throws std::runtime_error, one sentence.
+    /// Listens on "IPV4:PORT"; port 0 selects any free port. Throws std::runtime_error with one sentence.
     explicit Listener(const std::string& address) : socket_(address) {}
 
-    /// With the port that it has become.
+    /// The address with the actual port.
     std::string address() const { return socket_.address(); }
 
-    /// Calls `session` in a process of its own for each connection until SIGTERM or SIGINT; then ends them
-    /// all. Signals must be held (signals.hpp).
+    /// Calls `session` for each connection in a new process until SIGTERM or SIGINT; then ends all of them.
+    /// Signals must be held (signals.hpp).
     void serve(const std::function<void(int socket)>& session);
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A user's mailboxes, by c-client: INBOX is the file HOME/inbox, the others lie in HOME/mail, all in mbox
-// format.
+// A user's mailboxes, through c-client: INBOX is the file HOME/inbox, the others are in HOME/mail, all in
+// mbox format.
 #pragma once
 
 #include <stdexcept>
@@ -12,15 +12,15 @@
 
 namespace s80::uw {
 
-/// The server says no; its text goes into the tagged NO.
+/// The server refuses the command. The text goes into the tagged NO.
 struct Refused : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// Sets c-client up for one user. Once in a process.
+/// Initialises c-client for one user. Call it once per process.
 void begin_mail(const std::string& user, const std::string& home);
 
-/// Throws Refused for names that lead out of the user's folder or mean something else to c-client.
+/// Throws Refused for names that lead out of the user's folder or have another meaning in c-client.
 void check_mailbox_name(const std::string& name);
 
 // All throw Refused with c-client's reason.
@@ -29,11 +29,12 @@ void create_mailbox(const std::string& name);
 void delete_mailbox(const std::string& name);
 void rename_mailbox(const std::string& from, const std::string& to);
 
-/// Appends a message whose lines end in CRLF. `flags` as "(\Seen)", `date` as an internal date, or empty.
+/// Appends a message whose lines end with CRLF. `flags`: for example "(\Seen)". `date`: an internal date, or
+/// empty.
 void append_message(const std::string& mailbox, const std::string& flags, const std::string& date,
                     const std::string& message);
 
-/// Returns when no delivery and no COPY has the mailbox open for writing, at once when a session has.
+/// Waits until no delivery and no COPY has the mailbox open for writing. Does not wait for sessions.
 void await_writers(const std::string& mailbox);
 
 }  // namespace s80::uw

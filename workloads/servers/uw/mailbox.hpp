@@ -14,9 +14,9 @@ enum class FlagChange { set, add, remove };
 
 class Mailbox {
 public:
-    /// Opens and parses it. Throws Refused.
+    /// Opens and parses the mailbox. Throws Refused.
     Mailbox(const std::string& name, bool read_only);
-    /// Closes it; what has changed is written.
+    /// Closes the mailbox and writes changes.
     ~Mailbox();
     Mailbox(const Mailbox&) = delete;
     Mailbox& operator=(const Mailbox&) = delete;
@@ -27,12 +27,12 @@ public:
     unsigned long uid_next() const;
     bool read_only() const;
     bool keeps_keywords() const;
-    /// The first without \Seen; 0 without one.
+    /// The first message without \Seen; 0 if there is none.
     unsigned long first_unseen() const;
     std::vector<std::string> keywords() const;
 
-    /// The numbers of the messages in an IMAP set. Throws Refused where it names one that is not there (of
-    /// UIDs, those that are gone are left out).
+    /// The numbers of the messages in an IMAP set. Throws Refused if the set names a message that does not
+    /// exist (UIDs of expunged messages are ignored).
     std::vector<unsigned long> messages(std::string_view set, bool by_uid);
 
     unsigned long uid(unsigned long message) const;
@@ -55,12 +55,12 @@ public:
     void copy(std::string_view set, bool by_uid, const std::string& to);
     /// Removes the messages with \Deleted; events() has their numbers.
     void expunge();
-    /// CLOSE: removes them as it closes.
+    /// CLOSE: removes them when the mailbox is closed.
     void expunge_at_close() { expunge_at_close_ = true; }
 
-    /// Looks for new mail. Throws Farewell when the mailbox is lost.
+    /// Checks for new mail. Throws Farewell if the mailbox is lost.
     void ping();
-    /// Writes what has changed.
+    /// Writes changes.
     void checkpoint();
 
     mail_stream* stream() const { return stream_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Commands about messages of the selected mailbox.
+// Commands on messages of the selected mailbox.
 #include <algorithm>
 #include <vector>
 

@@ -28,7 +28,7 @@ std::optional<unsigned> Options::user_id(const std::string& name) const {
     unsigned number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error != std::errc() || end != text.data() + text.size() || number == ~0U) {
-        throw WrongUsage("--" + name + " is a number, not '" + text + "'");
+        throw WrongUsage("--" + name + " needs a number, not '" + text + "'");
     }
     return number;
 }

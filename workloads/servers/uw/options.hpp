@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Options of the form "--name value".
+// Parses options of the form "--name value".
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace s80::uw {
 
-/// The program was called wrongly.
+/// The command line is wrong.
 struct WrongUsage : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -22,14 +22,14 @@ struct Options {
 
     const std::string& need(const std::string& name) const;
     std::string get(const std::string& name) const;
-    /// A user's number, below 2^32 - 1.
+    /// The number of a user, below 2^32 - 1.
     std::optional<unsigned> user_id(const std::string& name) const;
 };
 
 /// Throws WrongUsage for options that are not `known`.
 Options parse_options(std::span<char* const> arguments, const std::vector<std::string>& known);
 
-/// Takes this user's and group's number for good; nothing without one.
+/// Permanently changes user and group to this number; does nothing without one.
 void become(std::optional<unsigned> user);
 
 }  // namespace s80::uw

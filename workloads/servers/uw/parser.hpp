@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The tokens of IMAP (RFC 3501, section 9) out of one command's text, from left to right.
+// Reads the tokens of IMAP (RFC 3501, section 9) in one command's text, from left to right.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace s80::uw {
 
-/// The command is not IMAP; its text goes into the tagged BAD.
+/// The command is not valid IMAP. The text goes into the tagged BAD.
 struct BadSyntax : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -19,12 +19,12 @@ std::string upper(std::string_view text);
 
 class Parser {
 public:
-    /// `text` must outlive the parser. Literals stand in it as CommandReader leaves them.
+    /// `text` must outlive the parser. It contains literals in the form of CommandReader.
     explicit Parser(std::string_view text) : text_(text) {}
 
     bool at_end() const { return at_ == text_.size(); }
     char peek() const { return at_end() ? '\0' : text_[at_]; }
-    /// Takes `wanted` if it is next.
+    /// Takes `wanted` if it is the next character.
     bool take(char wanted);
 
     // The rest throws BadSyntax when something else is next.
@@ -42,12 +42,12 @@ public:
     std::string string();
     /// As astring, with the wildcards of LIST.
     std::string pattern();
-    /// Message numbers or UIDs, as "1:3,7,*"; only the form is looked at.
+    /// Message numbers or UIDs, for example "1:3,7,*". Only the form is checked.
     std::string_view sequence();
     unsigned long number();
-    /// "(\Seen work)" or, as STORE allows, without brackets.
+    /// "(\Seen work)", or without brackets, as STORE allows.
     std::vector<std::string> flags();
-    /// What a FETCH item is called up to its "[" or its end.
+    /// The name of a FETCH item, up to its "[" or its end.
     std::string fetch_name();
 
 private:

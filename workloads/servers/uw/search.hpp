@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// SEARCH: its keys become a search program of c-client, which does the searching.
+// SEARCH: translates its keys into a search program for c-client.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace s80::uw {
 
-/// Reads the keys up to the end of the command and searches. Message numbers, or UIDs, in order.
+/// Reads the keys up to the end of the command and searches. Returns message numbers, or UIDs, in order.
 std::vector<unsigned long> search(Mailbox& mailbox, Parser& parser, bool by_uid);
 
 }  // namespace s80::uw

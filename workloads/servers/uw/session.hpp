@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One client's session: reads a command, does it, says what has happened to the selected mailbox, and ends
-// with the tagged reply.
+// One client's session: reads a command, performs it, reports changes of the selected mailbox, and sends the
+// tagged reply.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@ public:
     Session(ByteStream& stream, const Accounts& accounts)
         : stream_(stream), reader_(stream), accounts_(accounts) {}
 
-    /// Until LOGOUT, a farewell, or the client hangs up (then it throws Gone).
+    /// Runs until LOGOUT, a farewell, or until the client closes the connection (then it throws Gone).
     void run();
 
 private:
@@ -74,7 +74,7 @@ private:
     std::string code_;     // "[READ-WRITE]", in front of the tagged OK's text
 };
 
-/// A command's name, the state it needs, and what does it.
+/// A command: its name, the state that it needs, and its function.
 struct Session::Command {
     std::string_view name;
     State least;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Signals of a session. They are taken only while it waits for its client, so that none interrupts c-client
-// in the middle of a mailbox.
+// Signals of a session. They are delivered only while the session waits for its client, so that they cannot
+// interrupt c-client in the middle of a mailbox.
 #pragma once
 
 #include <sys/types.h>
@@ -13,14 +13,14 @@ namespace s80::uw {
 /// and ignores SIGPIPE.
 void hold_signals();
 
-/// SIGTERM for this process when its parent, whose number this is, ends. To be asked for again after
+/// Requests SIGTERM for this process when its parent, with this id, ends. Must be requested again after
 /// setuid().
 void end_with_parent(pid_t parent);
 
-/// The mask to wait with: those four come through.
+/// The signal mask for waiting: the four signals are delivered.
 const sigset_t& waiting_mask();
 
-/// Why the session is to end; nullptr while it is not.
+/// The reason to end the session, or nullptr.
 const char* farewell();
 
 }  // namespace s80::uw

@@ -36,7 +36,7 @@ TlsContext::TlsContext(const std::string& certificate, const std::string& key) {
         throw std::runtime_error("OpenSSL cannot be set up for TLS 1.3: " + last_error());
     }
     if (SSL_CTX_use_certificate_chain_file(context_, certificate.c_str()) != 1) {
-        throw std::runtime_error(certificate + " is no certificate: " + last_error());
+        throw std::runtime_error(certificate + " is not a certificate: " + last_error());
     }
     if (SSL_CTX_use_PrivateKey_file(context_, key.c_str(), SSL_FILETYPE_PEM) != 1) {
         throw std::runtime_error(key + " is not the key of " + certificate + ": " + last_error());

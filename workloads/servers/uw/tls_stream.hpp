@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// TLS 1.3 in the session's own process, on a blocking socket.
+// TLS 1.3 on a blocking socket, in the session's own process.
 #pragma once
 
 #include <openssl/ssl.h>
@@ -13,7 +13,7 @@ namespace s80::uw {
 /// Certificate, key and settings that all connections share.
 class TlsContext {
 public:
-    /// Throws std::runtime_error, one sentence, when the certificate or the key (PEM files) is of no use.
+    /// Throws std::runtime_error with one sentence if the certificate or the key (PEM files) cannot be used.
     TlsContext(const std::string& certificate, const std::string& key);
     ~TlsContext() { SSL_CTX_free(context_); }
     TlsContext(const TlsContext&) = delete;
@@ -27,7 +27,7 @@ private:
 
 class TlsStream final : public ByteStream {
 public:
-    /// Does the handshake on a connected socket, which stays the caller's. Throws Gone.
+    /// Performs the handshake on a connected socket, which the caller still owns. Throws Gone.
     TlsStream(const TlsContext& context, int socket);
     ~TlsStream() override;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a web server has to serve: what each file and page holds follows from its name alone, so that whoever
-// asks for it can tell whether it came whole.
+// The contents that a web server serves. The contents of each file and page follow from its name, so the
+// client can check them.
 //
-// Directories of 36 files, nine in each of four classes: 100 to 900 bytes, and ten, a hundred and a thousand
-// times that; 5 MB in all. Or all files of a store have one size.
+// Directories contain 36 files, nine in each of four classes: 100 to 900 bytes, and ten, a hundred and a
+// thousand times that, 5 MB in all. Alternatively all files of a store have one size.
 #pragma once
 
 #include <cstddef>
@@ -24,15 +24,15 @@ struct File {
     std::size_t one_size = 0;  // bytes of every file of the store; 0: they are of classes
 
     std::size_t bytes() const;
-    /// Relative to the store: "files/d0007/c1_5".
+    /// The path relative to the store: "files/d0007/c1_5".
     std::string path() const;
 };
 
-/// So many bytes of the endless text in which each file has a place of its own.
+/// The endless text in which each file has its own place.
 class Text {
 public:
     explicit Text(const File& file);
-    /// What is known of `user`: record_bytes of it.
+    /// The record of `user`, of record_bytes bytes.
     explicit Text(unsigned user);
 
     std::size_t size() const { return size_; }
@@ -44,7 +44,7 @@ private:
     std::size_t size_;
 };
 
-/// What a dynamic page has around the file that it shows to `user`.
+/// The beginning of a dynamic page, before the file that it shows to `user`.
 std::string page_begin(unsigned user);
 std::string page_end(const File& file);
 

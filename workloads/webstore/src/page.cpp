@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// s80-page: a dynamic page, as a CGI program (RFC 3875): looks up a user's record and shows it with a file of
-// the store. The query is DIRECTORY.CLASS.NUMBER.USER; the store is the folder $S80_WEBSTORE.
+// s80-page: a dynamic page as a CGI program (RFC 3875). It looks up a user's record and shows it with a file
+// of the store. The query is DIRECTORY.CLASS.NUMBER.USER; the store is the folder $S80_WEBSTORE.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -24,7 +24,7 @@ unsigned count(std::string_view text, unsigned least, unsigned most) {
     unsigned value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size() || value < least || value > most) {
-        throw std::runtime_error("'" + std::string(text) + "' is no number from " + std::to_string(least) +
+        throw std::runtime_error("'" + std::string(text) + "' is not a number from " + std::to_string(least) +
                                  " to " + std::to_string(most));
     }
     return value;

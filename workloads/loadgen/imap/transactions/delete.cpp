@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// DELT: delete a mailbox. One that the workload created itself goes first, so that the mail store
-// keeps its size; with none, any but the INBOX and the selected one.
+// DELT: delete a mailbox. Mailboxes that the workload created are deleted first, so that the mail store
+// keeps its size. If there is none, any mailbox is deleted except the INBOX and the selected one.
 #include <algorithm>
 
 #include "imap/transactions.hpp"

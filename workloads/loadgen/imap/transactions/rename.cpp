@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// RENM: rename a mailbox, any but the INBOX and the selected one.
+// RENM: rename a mailbox, except the INBOX and the selected one.
 #include "imap/transactions.hpp"
 
 namespace s80::loadgen {

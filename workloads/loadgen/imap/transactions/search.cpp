@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// SRCH: search the selected mailbox by subject. The word is from the subject of a message that the
-// client has seen, so the message must be in the result as long as it is there.
+// SRCH: search the selected mailbox by subject. The word is from the subject of a message that the client
+// has seen, so the message must be in the result while it exists.
 #include "imap/transactions.hpp"
 
 namespace s80::loadgen {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// SELT: select a random mailbox of the user and fetch the header of every message in it: all at once, or, as
-// the paper's words can be read too, in a series of FETCHes.
+// SELT: select a random mailbox of the user and fetch the header of every message in it: with one FETCH, or
+// with a series of FETCHes, which is the other possible reading of the paper.
 #include <algorithm>
 #include <string>
 

@@ -52,7 +52,7 @@ check_guest() {
         case $check in
             facts) check_facts ;;
             lookups) check_lookups ;;
-            *) fail "no such check: $check" ;;
+            *) fail "unknown check: $check" ;;
         esac
     done
 }

@@ -6,7 +6,7 @@
 MAIL=/var/mail-store
 DISKS=/sys/kernel/config/nullb
 
-put() { echo "$2" > "$1" || fail "$1 does not take $2"; }
+put() { echo "$2" > "$1" || fail "cannot write $2 to $1"; }
 
 # each_disk COMMAND...: the command with each disk's name behind it
 each_disk() {
@@ -48,7 +48,7 @@ give_homes() {
     for user in $(seq 1 "$(parameter users 4)"); do
         name=$(printf user%03d "$user")
         home=/mnt/nullb$(((user - 1) % disks))/$name
-        mkdir "$home" && ln -s "$home" "$MAIL/$name" || fail "no home for $name"
+        mkdir "$home" && ln -s "$home" "$MAIL/$name" || fail "the home of $name cannot be created"
     done
 }
 
@@ -64,7 +64,7 @@ open_storage() {
         disk)
             modules=/lib/modules/$(uname -r)/kernel
             insmod "$modules/fs/configfs/configfs.ko" && insmod "$modules/drivers/block/null_blk/null_blk.ko" nr_devices=0 \
-                || fail "the kernel has no null_blk"
+                || fail "the kernel module null_blk cannot be loaded"
             mount -t configfs -o noatime config /sys/kernel/config
             each_disk new_disk
             each_disk mount_disk
@@ -72,7 +72,7 @@ open_storage() {
             # what is written is waited for; in memory there is nothing to wait for
             echo "mail_fsync = optimized" > /run/s80lab/storage.conf
             ;;
-        *) fail "no such storage: $(parameter storage memory)" ;;
+        *) fail "unknown storage: $(parameter storage memory)" ;;
     esac
 }
 

@@ -15,7 +15,7 @@ server_prepare() {
         nc 127.0.0.1 143 < "$script" > /run/cyrus-filled
         last=$(tail -n 1 "$script" | cut -d ' ' -f 1)
         grep -q "^$last OK" /run/cyrus-filled && ! grep -q "^a[0-9]* \(NO\|BAD\)" /run/cyrus-filled \
-            || fail "Cyrus does not take the mail of ${script##*/}" /run/cyrus-filled
+            || fail "Cyrus did not accept the mail of ${script##*/}" /run/cyrus-filled
         rm "$script"
         filled=$((filled + 1))
         takes_in $filled "$(parameter users 4)"

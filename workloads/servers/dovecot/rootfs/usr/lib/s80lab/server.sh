@@ -22,7 +22,7 @@ convert_mail() {
         user=${home##*/} count=$(cat "$home/inbox" "$home"/mail/* | grep -c '^From ')
         as_user "import mbox:$home/mail:INBOX=$home/inbox:INDEX=MEMORY '' ALL"
         [ "$(as_user "-f tab mailbox status messages '*'" | awk '{ n += $2 } END { print n }')" = "$count" ] \
-            || fail "the mail of $user is not $count messages any more" $DOVECOT_LOG
+            || fail "the mail of $user no longer has $count messages" $DOVECOT_LOG
         rm -r "$home/mail" "$home/inbox"
         filled=$((filled + 1))
         takes_in $filled "$(parameter users 4)"

@@ -9,14 +9,14 @@ SINK_LOG=/run/sink.log
 # host NAME NUMBER PROCESSORS: a host 10.0.NUMBER.2 on a cable to the router, which is 10.0.NUMBER.1 there
 host() {
     : > "/run/$1"
-    unshare --net="/run/$1" sh /usr/lib/s80lab/host.sh "$1" "$2" "$3" || fail "host $1 could not be made"
-    ip link set "to-$1" up && ip addr add "10.0.$2.1/24" dev "to-$1" || fail "the router has no way to $1"
+    unshare --net="/run/$1" sh /usr/lib/s80lab/host.sh "$1" "$2" "$3" || fail "host $1 could not be created"
+    ip link set "to-$1" up && ip addr add "10.0.$2.1/24" dev "to-$1" || fail "the router's interface to $1 cannot be set up"
     steer "to-$1" 1
 }
 
 server_start() {
     veth=/lib/modules/$(uname -r)/kernel/drivers/net/veth.ko
-    [ ! -e "$veth" ] || insmod "$veth" || fail "the kernel takes no veth"  # else it has it built in
+    [ ! -e "$veth" ] || insmod "$veth" || fail "the kernel module veth cannot be loaded"  # else it has it built in
     # processors as masks, a bit each
     left=$((1 << (cpus - 1)))
     right=$((cpus > 2 ? left - 2 : left))
@@ -25,6 +25,6 @@ server_start() {
     echo 1 > /proc/sys/net/ipv4/ip_forward || fail "the kernel does not forward"
     nsenter --net=/run/right taskset "$(printf '%x' $right)" s80-sink 10.0.2.2:5001 > $SINK_LOG 2>&1 &
     await 10 "the sink (port 5001)" $SINK_LOG grep -q '^port 5001$' $SINK_LOG
-    nsenter --net=/run/left ping -c 1 -w 5 10.0.2.2 > /run/ping.log 2>&1 || fail "left does not reach right" /run/ping.log
+    nsenter --net=/run/left ping -c 1 -w 5 10.0.2.2 > /run/ping.log 2>&1 || fail "host left cannot reach host right" /run/ping.log
     loadgen="nsenter --net=/run/left $loadgen"
 }
