@@ -21,11 +21,15 @@ root_doc = "README"
 include_patterns = [
     *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"),
     *("docs/*.md", "docs/tutorial/*.md", "docs/guides/*.md", "docs/reference/**.md", "docs/background/**.md"),
+    *(
+        f"{folder}/README.md"
+        for folder in ("captures", "checkpoints", "configs", "disk-images", "scripts", "workloads")
+    ),
     *("results/README.md", "results/paper/README.md", "results/reference/*.md"),
     *("results/reference/buildroot/*.md", "results/reference/gem5/**.md"),
 ]
 # What is large and has no pages is not even looked through.
-exclude_patterns = [".git", "build", "captures", "checkpoints", "results/reports", "results/runs"]
+exclude_patterns = [".git", "build", "captures/*/", "checkpoints/*/", "results/reports", "results/runs"]
 
 # `--until` without its backticks is an option still, no dash.
 smartquotes = False

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The comparison of expected with printed output, by which the pages of the documentation are tested."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.console import Command, File, difference, examples, follow
+
+PAGE = """\
+Text.
+```text as note.txt
+one
+two
+```
+```text in note.txt
+- two
++ three
+```
+1. A list:
+   ```console
+   $ cat note.txt
+   one
+   three
+   $ true
+   ```
+"""
+
+
+def test_difference_accepts_equal_lines() -> None:
+    assert difference(["a", "b"], ["a", "b"]) is None
+
+
+def test_difference_names_a_line_that_is_missing_or_late() -> None:
+    assert difference(["a", "c"], ["a", "b", "c"]) == "c"
+    assert difference(["a", "...", "d"], ["a", "b", "c"]) == "d"
+
+
+def test_difference_reports_output_beyond_the_expected_end() -> None:
+    assert difference(["a"], ["a", "b"]) == "no line after 'a'"
+
+
+def test_difference_ellipsis_stands_for_lines_and_for_text() -> None:
+    assert difference(["...", "took ... s", "..."], ["x", "took 3.2 s", "y"]) is None
+
+
+def test_examples_reads_files_edits_and_commands(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(PAGE)
+    assert list(examples(page)) == [
+        File("note.txt", "one\ntwo\n", False),
+        File("note.txt", "- two\n+ three\n", True),
+        Command("cat note.txt", ["one", "three"]),
+        Command("true", []),
+    ]
+
+
+def test_follow_runs_the_commands_in_the_folder(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(PAGE)
+    assert follow(page, tmp_path, {}, 60) == 2
+    page.write_text(PAGE.replace("   three\n", "   four\n"))
+    (tmp_path / "note.txt").unlink()
+    with pytest.raises(AssertionError, match="expected: four"):
+        follow(page, tmp_path, {}, 60)
