@@ -1,31 +1,32 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
--- The results database. A run's rows are written in one transaction, when the run is whole.
--- Counts are of the measured region; times are modelled unless a name says otherwise.
--- A change here needs a higher user_version; scripts/s80lab/database.py refuses every other.
+-- The results database. s80lab writes the rows of a run in one transaction, when the run is complete.
+-- Counts cover the measured region. Times are simulated time unless a comment says otherwise.
+-- After a change of tables or views, increase user_version here and SCHEMA_VERSION in
+-- scripts/s80lab/results/database.py, which refuses every other version.
 PRAGMA user_version = 4;
 
 CREATE TABLE run (
     id           TEXT PRIMARY KEY,
     experiment   TEXT NOT NULL,
     mix          TEXT NOT NULL,
-    engine       TEXT NOT NULL,     -- qemu, gem5; replay: of a capture, without a load generator
+    engine       TEXT NOT NULL,     -- qemu, gem5, or replay (of a capture, without a load generator)
     machine      TEXT NOT NULL,
     protocol     TEXT NOT NULL,
-    server       TEXT NOT NULL,     -- workloads/servers
+    server       TEXT NOT NULL,     -- a file in workloads/servers
     workload     TEXT NOT NULL,
     scale        TEXT NOT NULL,
     seed         INTEGER NOT NULL,
-    capture      TEXT,              -- what was replayed
+    capture      TEXT,              -- the replayed capture
     form         TEXT CHECK (form IN ('full', 'filtered')),
     clients      INTEGER,
     think_ms     REAL,
     warm         TEXT NOT NULL CHECK (warm IN ('warm', 'not warm')),
     status       TEXT NOT NULL CHECK (status IN ('result', 'not a result')),
-    reasons      TEXT NOT NULL,     -- why it is no result
+    reasons      TEXT NOT NULL,     -- why the run is invalid
     instructions INTEGER NOT NULL,
     modelled_ns  INTEGER NOT NULL,
-    mips         REAL NOT NULL,     -- million instructions per second of the host's time
-    wall_s       REAL NOT NULL,     -- the host's time
+    mips         REAL NOT NULL,     -- million instructions per second of wall time
+    wall_s       REAL NOT NULL,     -- wall time on the host
     folder       TEXT NOT NULL,     -- relative to the database
     created      TEXT NOT NULL      -- UTC
 );
@@ -37,10 +38,10 @@ CREATE TABLE version (run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, name T
 CREATE TABLE metric  (run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, name TEXT NOT NULL, unit TEXT NOT NULL,
                       value REAL, PRIMARY KEY (run, name));
 
--- Every key of the machine that was modelled, sizes in bytes; `protocol` beside them.
+-- Every key of the modelled machine, sizes in bytes; and the key `protocol`.
 CREATE TABLE design  (run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, key TEXT NOT NULL, value NOT NULL,
                       PRIMARY KEY (run, key));
--- What a filtered capture loses at that L2 (docs/guides/exploration.md): points, mpki relative in percent; filtered - full.
+-- Error of a filtered capture at the design's L2 (docs/guides/exploration.md), filtered - full: in points, for mpki in percent.
 CREATE TABLE filter_error (run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, quantity TEXT NOT NULL,
                       error REAL, PRIMARY KEY (run, quantity));
 
@@ -59,13 +60,13 @@ CREATE TABLE stall (
 CREATE TABLE fill (
     run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, class TEXT NOT NULL, kind TEXT NOT NULL,
     state TEXT NOT NULL, blocks INTEGER NOT NULL, PRIMARY KEY (run, class, kind, state));
--- What became of blocks that entered in E, by the class that brought them in.
+-- Fate of the blocks that were filled in E, by the class that caused the fill.
 CREATE TABLE e_block (
     run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, class TEXT NOT NULL, e_to_m INTEGER NOT NULL,
     e_downgraded INTEGER NOT NULL, e_evicted INTEGER NOT NULL, e_invalidated INTEGER NOT NULL,
-    e_resident INTEGER NOT NULL,    -- the change over the region
+    e_resident INTEGER NOT NULL,    -- change over the region
     PRIMARY KEY (run, class));
--- By what the kernel was entered; engines that do not tell have no rows.
+-- By kernel entry cause. Runs of gem5 have no rows.
 CREATE TABLE entry (
     run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, class TEXT NOT NULL, entry TEXT NOT NULL,
     instructions INTEGER NOT NULL, upgrades INTEGER NOT NULL, PRIMARY KEY (run, class, entry));
@@ -86,7 +87,7 @@ CREATE TABLE core (
     run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, core INTEGER NOT NULL, instructions INTEGER NOT NULL,
     busy_cycles INTEGER NOT NULL, l2_misses INTEGER NOT NULL, fills INTEGER NOT NULL, e_to_m INTEGER NOT NULL,
     e_downgraded INTEGER NOT NULL, e_evicted INTEGER NOT NULL, e_invalidated INTEGER NOT NULL,
-    e_resident INTEGER NOT NULL,    -- the change over the region
+    e_resident INTEGER NOT NULL,    -- change over the region
     l2_evictions INTEGER NOT NULL, l2_writebacks INTEGER NOT NULL, l2_invalidations INTEGER NOT NULL,
     interventions INTEGER NOT NULL, PRIMARY KEY (run, core));
 CREATE TABLE transaction_type (
@@ -103,7 +104,7 @@ CREATE TABLE stats_window (
     misses INTEGER NOT NULL, memory_misses INTEGER NOT NULL, fills INTEGER NOT NULL, fills_e INTEGER NOT NULL,
     e_to_m INTEGER NOT NULL, PRIMARY KEY (run, number));
 
--- share: of the misses of the same run, class, privilege and kind.
+-- share: of the misses of the same run, class, privilege and kind of access.
 CREATE VIEW v_miss_source AS
 SELECT run, experiment, mix, seed, class, privilege, kind, source, misses,
        1.0 * misses / nullif(sum(misses) OVER (PARTITION BY run, class, privilege, kind), 0) AS share
@@ -111,8 +112,8 @@ FROM (SELECT run.id AS run, experiment, mix, seed, class, privilege, kind, sourc
       FROM miss_source JOIN run ON run.id = miss_source.run
       GROUP BY run.id, class, privilege, kind, source);
 
--- By the class that brought the blocks in; classes that brought none have no row. stores_found_e: by the class that
--- stored. e_to_m_share: per block, as in the paper; stores_found_e is the other definition.
+-- By the class that caused the fills; classes without fills have no row. e_to_m_share: silent E-to-M upgrades per E fill,
+-- the paper's definition. stores_found_e: stores that found their block in E, by the class of the store.
 CREATE VIEW v_e_state AS
 SELECT run.id AS run, experiment, mix, seed, f.class AS class, f.fills, f.fills_e,
        1.0 * f.fills_e / nullif(f.fills, 0) AS e_share,
@@ -124,7 +125,7 @@ JOIN e_block e ON e.run = run.id AND e.class = f.class
 JOIN (SELECT run, class, sum(stores_found_e) AS stores_found_e FROM execution GROUP BY run, class) x
   ON x.run = run.id AND x.class = f.class;
 
--- What user code and each entry of the kernel of each class did.
+-- User code and each kernel entry cause, by class.
 CREATE VIEW v_entry AS
 SELECT run.id AS run, experiment, mix, seed, e.class AS class, e.entry AS entry, e.instructions, e.upgrades,
        m.misses, m.memory_misses, s.stall_cycles,
@@ -137,7 +138,7 @@ JOIN (SELECT run, class, entry, sum(misses) AS misses, sum(misses) FILTER (WHERE
 JOIN (SELECT run, class, entry, sum(cycles) AS stall_cycles FROM entry_stall GROUP BY run, class, entry) s
   ON s.run = run.id AND s.class = e.class AND s.entry = e.entry;
 
--- l2_mpki: L2 misses of the kind for each 1000 instructions at the same privilege.
+-- l2_mpki: L2 misses of the kind of access per 1000 instructions at the same privilege.
 CREATE VIEW v_cache AS
 SELECT run.id AS run, experiment, mix, seed, a.privilege, kind, sum(accesses) AS accesses,
        sum(l1_misses) AS l1_misses, 1.0 * sum(l1_misses) / nullif(sum(accesses), 0) AS l1_miss_rate,
@@ -150,7 +151,7 @@ JOIN (SELECT run, privilege, sum(instructions) AS instructions FROM execution GR
   ON x.run = a.run AND x.privilege = a.privilege
 GROUP BY run.id, a.privilege, kind;
 
--- Bus transactions; pki: for each 1000 instructions.
+-- Bus transactions. *_pki: per 1000 instructions.
 CREATE VIEW v_traffic AS
 SELECT run, experiment, mix, seed, fills, writebacks, upgrades, invalidations, interventions,
        1000.0 * fills / nullif(instructions, 0) AS fills_pki,
@@ -165,7 +166,7 @@ FROM (SELECT run.id AS run, experiment, mix, seed, run.instructions AS instructi
       JOIN (SELECT run, sum(upgrades) AS upgrades FROM execution GROUP BY run) x ON x.run = core.run
       GROUP BY run.id);
 
--- One row a run: what was modelled beside what it did. sizes in bytes.
+-- One row per run: its design and its main metrics. Sizes in bytes.
 CREATE VIEW v_design AS
 SELECT run.id AS run, experiment, mix, seed, engine, capture, form, machine, protocol, server,
        (SELECT value FROM design WHERE run = run.id AND key = 'l2.size') AS l2_size,

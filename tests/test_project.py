@@ -36,12 +36,6 @@ def test_the_package_shows_its_rooms_at_its_top() -> None:
     assert len([entry for entry in PACKAGE.iterdir() if entry.name != "__pycache__"]) <= 16
 
 
-def test_files_hold_one_idea() -> None:
-    lengths = sorted(len(file.read_text().splitlines()) for file in PACKAGE.rglob("*.py"))
-    assert lengths[-1] <= 400
-    assert lengths[len(lengths) // 2] < 110
-
-
 def test_every_source_has_its_licence() -> None:
     files = [file for folder in FOLDERS for file in (paths.ROOT / folder).rglob("*") if file.suffix in SUFFIXES]
     sources = [file for file in files if "data" not in file.parts and "found" not in file.parts]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""s80lab: a full-system laboratory for servers on shared-memory multiprocessors.
+"""s80lab: a full-system simulator laboratory for servers on shared-memory multiprocessors.
 
-from s80lab import Lab      what was measured, as data frames (docs/guides/python.md)
+`from s80lab import Lab` gives access to all results as data frames (docs/guides/python.md).
 """
 
 from typing import TYPE_CHECKING, Any

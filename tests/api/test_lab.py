@@ -36,7 +36,7 @@ def test_examples(lab: Lab, module: ModuleType) -> None:
 def test_another_lab_is_read_where_it_lies(lab: Lab) -> None:
     other = Lab(lab.results.parent)
     assert len(other.runs("imape").results()) == 3
-    with pytest.raises(UserError, match="are kept in the lab that the command works in"):
+    with pytest.raises(UserError, match="works only in the lab of the command"):
         other.explore("capture", "protocol=mesi")
 
 
@@ -66,7 +66,7 @@ def test_a_report_over_runs_of_ones_own_choice(lab: Lab, tmp_path: Path) -> None
         (lambda lab: lab.capture("imapb"), "there is no capture in"),
         (lambda lab: lab.protocol("mosey"), "there is no protocol `mosey`"),
         (lambda lab: lab.query("SELECT seed, seed FROM run"), "two columns are named seed"),
-        (lambda lab: lab.query("DELETE FROM run"), "cannot be answered"),
+        (lambda lab: lab.query("DELETE FROM run"), "the SQL query failed"),
     ],
 )
 def test_one_sentence(lab: Lab, wrong: Any, sentence: str) -> None:

@@ -142,7 +142,7 @@ def test_the_place_of_scratch_folders_is_the_users_own(tmp_path: Path, monkeypat
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / f"s80lab-{os.getuid()}").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(UserError, match="belongs to somebody else: set TMPDIR"), scratch():
+    with pytest.raises(UserError, match="belongs to another user: set TMPDIR"), scratch():
         pass
 
 

@@ -137,7 +137,7 @@ def test_a_capture_is_opened_by_the_beginning_of_its_name(inside: Lab, drawn_fil
     opened = open_capture("imapb")
     assert opened.path == inside.captures / "imapb-tiny-a" / "full.s80c"
     assert opened.sha256 == STORE.all()[0].files["full.s80c"].sha256
-    with pytest.raises(UserError, match="begins the names of several captures: imapb-tiny-a, imape-tiny-b"):
+    with pytest.raises(UserError, match="several captures begin with `imap`: imapb-tiny-a, imape-tiny-b"):
         open_capture("imap")
     with pytest.raises(UserError, match=r"there is no capture `imapx` in .*: allowed are imapb-tiny-a, imape-tiny-b"):
         open_capture("imapx")
@@ -145,7 +145,7 @@ def test_a_capture_is_opened_by_the_beginning_of_its_name(inside: Lab, drawn_fil
 
 def test_a_form_that_was_not_recorded_is_refused_with_what_to_do(inside: Lab, drawn_file: Path) -> None:
     keep("imapb-tiny-a", drawn_file)
-    with pytest.raises(UserError, match="has no filtered form, only full; make one with `s80lab capture imapb --form"):
+    with pytest.raises(UserError, match="has no filtered form, only full; record it with `s80lab capture imapb --form"):
         open_capture("imapb", "filtered")
 
 
@@ -153,7 +153,7 @@ def test_a_capture_without_its_file_is_refused(inside: Lab, drawn_file: Path) ->
     keep("imapb-tiny-a", drawn_file)
     (inside.captures / "imapb-tiny-a" / "full.s80c").unlink()
     with pytest.raises(
-        UserError, match="are missing or cut short; make it again with `s80lab capture imapb --scale tiny"
+        UserError, match="are missing or truncated; record it again with `s80lab capture imapb --scale tiny"
     ):
         open_capture("imapb")
 

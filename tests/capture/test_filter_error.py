@@ -63,10 +63,10 @@ def test_a_full_capture_loses_nothing(full: Capture, table: Path) -> None:
 @pytest.mark.parametrize(
     ("protocol", "size", "points", "words"),
     [
-        ("moesi", "64KiB", 0.7, "for a 64KiB inclusive L2 under moesi: memory share +0.70 points"),
-        ("moesi", "128KiB", 0.7, "for a 128KiB inclusive L2 under moesi (measured with 64KiB): memory share +0.70"),
-        ("moesi", "1MiB", 0.1, "(measured with 256KiB)"),
-        ("mesi", "64KiB", 0.3, "under mesi: memory share +0.30 points"),
+        ("moesi", "64KiB", 0.7, "with a 64KiB inclusive L2 under moesi: misses serviced by memory +0.70 points"),
+        ("moesi", "128KiB", 0.7, "under moesi (measured at 64KiB): misses serviced by memory +0.70"),
+        ("moesi", "1MiB", 0.1, "(measured at 256KiB)"),
+        ("mesi", "64KiB", 0.3, "under mesi: misses serviced by memory +0.30 points"),
     ],
 )
 def test_the_next_smaller_l2_that_was_measured_speaks(
@@ -81,7 +81,7 @@ def test_the_next_smaller_l2_that_was_measured_speaks(
 @pytest.mark.parametrize(
     ("protocol", "settings", "words"),
     [
-        ("moesi", {"l2.size": "32KiB"}, "has not been measured, only down to 64KiB"),
+        ("moesi", {"l2.size": "32KiB"}, "has not been measured (smallest measured L2: 64KiB)"),
         ("msi", {}, "under msi has not been measured"),
         ("moesi", {"l2.inclusion": "exclusive"}, "exclusive L2 under moesi has not been measured"),
     ],
@@ -112,14 +112,14 @@ def test_a_replay_that_is_there_says_what_has_been_measured_since(
 
     assert "has not been measured" in stated()
     monkeypatch.setattr(replay, "filter_error", partial(filter_error, table=table))
-    assert "memory share +0.30 points" in stated()
+    assert "misses serviced by memory +0.30 points" in stated()
     rows = select(inside.results / "s80lab.sqlite", "SELECT error FROM filter_error WHERE quantity = 'e_share'")[1]
     assert [tuple(row) for row in rows] == [(0.3,)]
 
 
 def test_a_table_of_another_version_is_refused(filtered: Capture, table: Path) -> None:
     table.write_text(json.dumps({"schema": 2, "rows": []}))
-    with pytest.raises(UserError, match=r"filter-error.json: has schema 2, this version reads 1; measure it again"):
+    with pytest.raises(UserError, match=r"filter-error.json: has schema 2, but this version reads 1; make it again"):
         filter_error(filtered, resolve_design(filtered), table)
 
 

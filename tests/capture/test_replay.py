@@ -66,7 +66,7 @@ def test_what_a_replay_cannot_know_is_said_and_not_shown(replayed: tuple[Lab, Pa
     assert ask(lab, "SELECT count(*) FROM latency") == [(0,)]
     page = " ".join((folder / "report.html").read_text().split())
     for text in (" ".join(said.split()), page):
-        assert "response times, throughput and the laws of the load are not available" in text
+        assert "response times, throughput and the operational laws are not available" in text
     assert "Response times" not in page
     assert not (folder / "figures" / "latency.svg").exists()
 
@@ -83,7 +83,7 @@ def test_a_second_call_takes_what_is_there(replayed: tuple[Lab, Path, str], draw
 def test_a_replay_is_no_run_of_its_experiment(replayed: tuple[Lab, Path, str]) -> None:
     lab, folder, _ = replayed
     assert folder.name in lab.call("list")
-    assert "no run of imapb, as its file has it, is in" in lab.call("report", "imapb", code=2)
+    assert "contains no run of imapb with the design of its file" in lab.call("report", "imapb", code=2)
 
 
 def refused(lab: Lab, *arguments: str) -> str:
@@ -96,7 +96,7 @@ def refused(lab: Lab, *arguments: str) -> str:
 
 def test_a_corrupt_capture_is_refused_with_the_place(place: Lab, drawn_file: Path, tmp_path: Path) -> None:
     broken = damaged(drawn_file, tmp_path / "broken.s80c")
-    assert "broken.s80c is corrupt: the sum of a block does not match (byte " in refused(place, str(broken))
+    assert "broken.s80c is corrupt: the checksum of a block does not match (byte " in refused(place, str(broken))
 
 
 def test_a_truncated_capture_is_refused(place: Lab, drawn_file: Path, tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_order_inversions_are_counted_on_request(drawn_file: Path, tmp_path: Pat
     assert counts["accesses"] == 100_000
     transfers = counts["transfers"]["cache"] + counts["transfers"]["upgrade"]
     assert transfers > 0 == counts["inverted"]
-    assert f"order: 0 of {transfers} transfers between caches (0.0%)" in " ".join(said.split())
+    assert f"order inversions: 0 of {transfers} cache-to-cache transfers and upgrades (0.0%)" in " ".join(said.split())
 
 
 def test_queues_keep_the_law_of_utilisation(drawn_file: Path, tmp_path: Path) -> None:

@@ -33,11 +33,11 @@ def empty(tmp_path: Path) -> Lab:
         (["run", "imapb", "--set", "l2.size=3MiB"], "makes 6144 sets; the number of sets must be a power of two"),
         (["run", "imapb", "--set", "l2.waves=4"], "configs/machines/s80.toml: unknown key `l2.waves`: allowed are"),
         (["run", "imapb", "--seeds", "one"], "--seeds one: write whole numbers separated by commas"),
-        (["run", "imapb", "--seeds", "1,1"], "--seeds 1,1: the same seed twice is the same run twice"),
-        (["run", "imapb", "--seeds", "0,1"], "--seeds 0,1: seeds are whole numbers from 1 up"),
-        (["capture", "imapb", "--seed", "0"], "--seed 0: seeds are whole numbers from 1 up"),
-        (["report", "imapb"], "no run of imapb, as its file has it, is in"),
-        (["claims"], "no run of imapb, imape, as their files have them, is in"),
+        (["run", "imapb", "--seeds", "1,1"], "--seeds 1,1: a seed is given twice"),
+        (["run", "imapb", "--seeds", "0,1"], "--seeds 0,1: write whole numbers of at least 1"),
+        (["capture", "imapb", "--seed", "0"], "--seed 0: write a whole number of at least 1"),
+        (["report", "imapb"], "contains no run of imapb with the design of its file"),
+        (["claims"], "contains no run of imapb, imape with the design of its file"),
     ],
 )
 def test_one_sentence(empty: Lab, arguments: list[str], sentence: str) -> None:

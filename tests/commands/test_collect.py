@@ -17,7 +17,7 @@ def test_two_at_once_do_one_after_the_other(made_runs: Path, tmp_path: Path) -> 
         both = [lab.start("collect", str(made_runs)) for _ in range(2)]
         for one in both:
             assert one.stdout is not None
-            assert one.stdout.readline().startswith("collect: waiting for another one at work in ")
+            assert one.stdout.readline().startswith("collect: waiting for another `s80lab collect` in ")
         assert not lab.runs()
     said = sorted(one.communicate(timeout=LIMIT_S)[0] for one in both)
     assert [one.returncode for one in both] == [0, 0], said

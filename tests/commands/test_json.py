@@ -63,7 +63,7 @@ def test_two_estimates(measured: Lab) -> None:
     (told,) = said(measured, "report", "imape", "--scale", "tiny", "--seeds", "11,12", "--beside", "13")
     assert [group["seeds"] for group in told["groups"]] == [[11, 12], [13]]
     (table,) = told["held"]
-    assert table["columns"] == ["seeds 11, 12", "seeds 13", "held"]
+    assert table["columns"] == ["seeds 11, 12", "seeds 13", "contained"]
     assert {row["cells"][2] for row in table["rows"]} <= {"yes", "no"}
 
 

@@ -61,8 +61,8 @@ def test_a_run_whose_folder_is_gone_is_listed_as_such(runs: Path) -> None:
         insert_run(runs.parent / "s80lab.sqlite", runs / name)
     (runs / "imapb-2").rename(runs / "moved")
     said, _ = start(runs.parent, "list").communicate(timeout=LIMIT_S)
-    assert "imapb-2 (its folder is gone" in said
-    assert "imapb-1 (its folder is gone" not in said
+    assert "imapb-2 (its folder is missing" in said
+    assert "imapb-1 (its folder is missing" not in said
 
 
 def test_results_that_are_a_file_are_one_sentence(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def test_a_run_that_is_no_result_is_refused_and_what_was_there_stays(runs: Path,
     stats = json.loads(path.read_text())
     stats["standing"] = {"verdict": "not a result", "reasons": ["1.80 client cycles measured, 3 are needed"]}
     path.write_text(json.dumps(stats))
-    with pytest.raises(UserError, match=r"imape-2 is not a result \(1.80 client cycles measured, 3 are needed\)"):
+    with pytest.raises(UserError, match=r"run imape-2 is invalid \(1.80 client cycles measured, 3 are needed\)"):
         keep_reference("made", [runs / "imape-1", runs / "imape-2"])
     assert [run.name for run in (reference / "made" / "runs").iterdir()] == ["imape-1"]
 
@@ -56,12 +56,12 @@ def test_a_page_is_kept_with_its_pictures(runs: Path, reference: Path, tmp_path:
     assert (target / "figures" / "figure8.svg").is_file()
     none = replace(kept[0], stats={**kept[0].stats, "standing": {"verdict": "not a result", "reasons": ["short"]}})
     (page.parent / "figures" / "figure8.svg").unlink()
-    with pytest.raises(UserError, match=r"is not a result \(short\)"):
+    with pytest.raises(UserError, match=r"is invalid \(short\)"):
         keep_page(page, "figure8", [*kept, none])
     assert (target / "figures" / "figure8.svg").is_file()
 
 
 @pytest.mark.parametrize("name", ["../small", "a/b", ".", "..", ".hidden"])
 def test_a_path_is_no_name(name: str, reference: Path) -> None:
-    with pytest.raises(UserError, match="is no name of a folder in results/reference"):
+    with pytest.raises(UserError, match="cannot name a folder in results/reference"):
         keep_reference(name, [])

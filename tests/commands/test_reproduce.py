@@ -26,11 +26,11 @@ def test_the_page_is_of_the_runs_that_there_are(measured: Lab) -> None:
     assert [figure["figure"] for figure in told["figures"]] == ["figure8", "figure9"]
     assert [group["seeds"] for group in told["figures"][0]["groups"]] == [[1, 2, 3], [1, 2, 3]]
     page = Path(told["report"])
-    assert "Figure 9: blocks" in page.read_text()
+    assert "Figure 9: E share" in page.read_text()
     assert set((measured.results / "runs").iterdir()) == before, "nothing is run"
 
 
 def test_a_seed_that_is_lacking_is_named(measured: Lab) -> None:
     refused = measured.call("reproduce", "figure8", "--measured", "--scale", "tiny", code=2)
-    assert "no run of imape, seed 1, as its file has it, is in" in refused
+    assert "contains no run of imape, seed 1 with the design of its file" in refused
     assert not (measured.results / "reports").exists()

@@ -14,9 +14,9 @@ from tests.lab import Lab
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--shard", "3/2"], "--shard 3/2: there is no part 3 of 2; write 1/2 to 2/2"),
-        (["--shard", "1/2", "--until", "2%"], "--shard and --list do not go with --until: leave one of them away"),
-        (["--list", "--engine", "gem5"], "--shard and --list do not go with --engine gem5"),
+        (["--shard", "3/2"], "--shard 3/2: there is no part 3 of 2: write 1/2 to 2/2"),
+        (["--shard", "1/2", "--until", "2%"], "--shard and --list cannot be combined with --until: omit one of them"),
+        (["--list", "--engine", "gem5"], "--shard and --list cannot be combined with --engine gem5"),
     ],
 )
 def test_what_is_no_shard_of_runs(words: list[str], sentence: str, measured: Lab) -> None:

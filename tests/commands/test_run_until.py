@@ -39,7 +39,7 @@ def test_options() -> None:
 
 @pytest.mark.parametrize("until", ["2", "0%", "-1%", "100%", "two%", "nan%", ""])
 def test_what_is_no_width_is_refused(until: str) -> None:
-    with pytest.raises(UserError, match=f"--until {until}: write points of percent, for example 2%"):
+    with pytest.raises(UserError, match=f"--until {until}: write a half-width in percentage points, for example 2%"):
         parse_wanted(until, "memory", 6)
 
 

@@ -84,34 +84,34 @@ def test_the_job_has_the_scripts_line_by_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('"noop"', '"nooop"', r"`nooop` is no step of imap: allowed are .* \(did you mean noop\?\)"),
+        ('"noop"', '"nooop"', r"`nooop` is not a step of imap: allowed are .* \(did you mean noop\?\)"),
         ('"noop"', '"noop 3"', "write `noop` alone"),
-        ('"noop"', '"retr"', "`retr` is no step of imap"),
+        ('"noop"', '"retr"', "`retr` is not a step of imap"),
         ('"headers 5"', '"headers some"', "write `headers` all, last or a number of messages"),
         ('"send 3"', '"send"', "and the number of recipients"),
         ('"send 3"', '"send 3 200"', "a message has 512 to 143360 bytes"),
         ('"send 3"', '"send 9999999999"', "and the number of recipients"),
         ('"headers 5"', '"headers 1\u0665"', "write `headers` all, last or a number of messages"),
         ("repeat = 6", "repeat = 9999999999", "`repeat = 9999999999` is not allowed"),
-        ('"wait exponential 50"', '"wait constant 9999999999999999"', "`constant 9999999999999999` is no time"),
+        ('"wait exponential 50"', '"wait constant 9999999999999999"', "`constant 9999999999999999` is not a time"),
         ("rate_per_s = 0.5", "rate_per_s = inf", "script.1.rate_per_s.*: Input should be a finite number"),
         ("ramp_s = 10", "ramp_s = inf", "script.0.ramp_s.*: Input should be a finite number"),
         ("speed_up = 100", "speed_up = inf", "speed_up.*: Input should be a finite number"),
         ('"select INBOX"', '"select my box"', "write `select` and a mailbox"),
-        ('"wait exponential 50"', '"wait long"', "`long` is no time: write constant MS"),
-        ('"uniform 100000 500000"', '"uniform 5 1"', "its most is less than its least"),
-        ('start = ["connect"', 'start = ["wait constant 1"', "nobody waits before the load"),
+        ('"wait exponential 50"', '"wait long"', "`long` is not a time: write constant MS"),
+        ('"uniform 100000 500000"', '"uniform 5 1"', "MOST is less than LEAST"),
+        ('start = ["connect"', 'start = ["wait constant 1"', "the login cannot wait"),
         ("repeat = 6", "repeat = 0", "`repeat = 0` is not allowed"),
         ("percent = 2.5, steps", "percent = 101, steps", "`percent = 101` is not allowed"),
         ('when = "offline"', 'when = "online"', "`when = online` is not allowed"),
-        ("repeat = 6, steps", "steps", "is no step: write a command, or a table"),
+        ("repeat = 6, steps", "steps", "is not a step: write a command, or a table"),
         ('think = "uniform 100000 500000"', "", "READ needs either rate_per_s or think"),
         ("rate_per_s = 0.5", 'rate_per_s = 0.5\nthink = "constant 1"', "FETCH needs either rate_per_s or think"),
         ("percent = 25", "percent = 30", "must sum to 100"),
-        ('name = "FETCH"', 'name = "READ"', "names of their own"),
-        ("1062 = 45\n139602 = 2.5", "", r"a table \[sizes\] is missing"),
+        ('name = "FETCH"', 'name = "READ"', "must have different names"),
+        ("1062 = 45\n139602 = 2.5", "", r"the table \[sizes\] is missing"),
         ("1062 = 45", "100 = 45", "sizes.100"),
-        ('["connect", "login", {', '[{ percent = 5, steps = ["connect"] }, {', "outside of `percent` and `when`"),
+        ('["connect", "login", {', '[{ percent = 5, steps = ["connect"] }, {', "outside `percent` and `when`"),
         ("speed_up = 100", "think_ms = 100", "unknown key `think_ms`"),
     ],
 )
@@ -127,12 +127,12 @@ def test_a_wrong_script_is_refused(old: str, new: str, message: str, tmp_path: P
 
 def test_what_does_not_fit_scripts_is_refused(tmp_path: Path) -> None:
     path = profile(tmp_path)
-    with pytest.raises(UserError, match="its scripts say how long is waited"):
+    with pytest.raises(UserError, match="its scripts contain the waiting times"):
         job_text(load_workload(path), clients=9, users=12, seed=1, think_ms=5)
     for text in (login_job_text(load_workload("imapb"), 13, 12), login_job_text(load_workload(path), 12, 12)):
         assert "users=12\n" in text
     for of_pop3 in (load_workload(path), load_workload("pop3"), load_workload("clientscaler")):
-        with pytest.raises(UserError, match="13 clients are too many for 12 users: a POP3 mailbox is for one session"):
+        with pytest.raises(UserError, match="13 clients are too many for 12 users, because a POP3 mailbox"):
             login_job_text(of_pop3, 13, 12)
     with pytest.raises(UserError, match="1 clients are too few for 2 scripts"):
         job_text(load_workload(path), clients=1, users=12, seed=1)

@@ -64,7 +64,7 @@ def test_service_is_in_machine_time(settings: dict[str, object], service_us: int
 
 def test_a_service_shorter_than_a_tick_is_refused() -> None:
     scale = load_scale("tiny", {"storage": "disk", "disk.service_us": 9_999})
-    with pytest.raises(UserError, match=r"disk.service_us = 9999 is less than a tick of 10000 us"):
+    with pytest.raises(UserError, match=r"disk.service_us = 9999 is less than a timer tick of 10000 us"):
         Boot(MACHINE, scale, Path("/k"), Path("/i")).append()
 
 

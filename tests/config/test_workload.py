@@ -76,7 +76,7 @@ def changed(tmp_path: Path, old: str, new: str) -> Path:
         (
             'mix = "imapb"',
             'mix = "imapb"\nprotocol = "nntp"',
-            "`nntp` is none: allowed are imap, jbb, pop3, probe, route, rtp, scripts, web",
+            "`nntp` is unknown: allowed are imap, jbb, pop3, probe, route, rtp, scripts, web",
         ),
         ('mix = "imapb"', 'mix = "imapb"\nprotocol = "web"', "unknown key `incoming_per_s`"),
     ],
@@ -105,7 +105,7 @@ def test_a_web_load_without_tls_says_so_at_the_login_too(tmp_path: Path) -> None
     assert "tls" not in login_job_text(web, 2, 3) + job_text(web, clients=2, users=3, seed=1)
     path = tmp_path / "mine.toml"
     path.write_text((paths.PROFILES / "webstone.toml").read_text().replace("PAGE = 0", "PAGE = 1"))
-    with pytest.raises(UserError, match="PAGE needs tls: servers without it have files alone"):
+    with pytest.raises(UserError, match=r"mix_percent\.PAGE needs tls = true: servers without TLS"):
         load_workload(path)
 
 
@@ -132,10 +132,10 @@ def test_messages_have_bounds(size: object) -> None:
 @pytest.mark.parametrize(
     ("key", "value", "said"),
     [
-        ("working_set", "12KiB", "working_set = 12288 is no power of two"),
+        ("working_set", "12KiB", "working_set = 12288 must be a power of two"),
         ("working_set", "2KiB", "greater than or equal to 4096"),
         ("stride", 2, "greater than or equal to 4"),
-        ("batch", 1000, "batch = 1000 words are no whole number of passes over 8192"),
+        ("batch", 1000, "batch = 1000 words must be a multiple of the 8192 words of one pass"),
     ],
 )
 def test_probes_have_whole_passes(key: str, value: object, said: str) -> None:

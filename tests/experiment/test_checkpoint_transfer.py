@@ -93,7 +93,7 @@ def test_a_byte_that_changed_on_the_way(made: Checkpoint, there: Callable[[], No
     content = (lies / file).read_bytes()
     (lies / file).write_bytes(content[:-1] + b"?")
     there()
-    assert f"{file} is not what was exported; copy it again" in refused(lies)
+    assert f"{file} differs from what was exported; copy it again" in refused(lies)
 
 
 def test_a_file_that_is_missing(made: Checkpoint, there: Callable[[], None], tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_a_file_that_is_missing(made: Checkpoint, there: Callable[[], None], tmp
     there()
     assert GUEST_STATE in refused(lies)
     (lies / EXPORT).unlink()
-    assert f"{EXPORT}: is missing: not all that `export` has made" in refused(lies)
+    assert f"{EXPORT}: is missing, so the export is incomplete" in refused(lies)
 
 
 def test_a_tar_file_that_is_cut_short_or_none(made: Checkpoint, there: Callable[[], None], tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_a_tar_file_that_is_cut_short_or_none(made: Checkpoint, there: Callable[
     there()
     assert "ready.tar: " in refused(lies)
     lies.write_bytes(b"no tar file" * 100)
-    assert "is no tar file or is cut short" in refused(lies)
+    assert "is not a tar file or is truncated" in refused(lies)
 
 
 def test_a_file_that_would_lie_elsewhere(made: Checkpoint, there: Callable[[], None], tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def test_a_file_that_would_lie_elsewhere(made: Checkpoint, there: Callable[[], N
         changed = said | {"files": {**said["files"], place: said["files"][GUEST_STATE]}}
         (lies / EXPORT).write_text(json.dumps(changed))
         there()
-        assert "names files outside of the folder" in refused(lies)
+        assert "names files outside the folder" in refused(lies)
 
 
 def test_another_one_of_that_name_is_not_replaced(made: Checkpoint, there: Callable[[], None], tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_another_one_of_that_name_is_not_replaced(made: Checkpoint, there: Calla
     said = json.loads((lies / EXPORT).read_text())
     said["manifest"]["files"][GUEST_STATE]["sha256"] = "0" * 64
     (lies / EXPORT).write_text(json.dumps(said))
-    with pytest.raises(UserError, match="is there, and another one: two hosts have made it"):
+    with pytest.raises(UserError, match="exists already with other content, because two hosts have built it"):
         take_in(STORE, lies)
 
 
@@ -152,14 +152,14 @@ def test_what_is_damaged_or_unknown_is_not_exported(made: Checkpoint, tmp_path: 
     with pytest.raises(UserError, match=r"there is no `raedy-a` in .*: allowed are ready-a \(did you mean ready-a\?\)"):
         export(STORE, "raedy-a", tmp_path)
     made.guest_state.write_bytes(b"stath")
-    with pytest.raises(UserError, match="is not what was recorded; remove it to have it made anew"):
+    with pytest.raises(UserError, match="has changed since it was recorded; remove it, have it rebuilt"):
         export(STORE, "ready-a", tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["here"]
 
 
 def test_a_place_that_is_taken(made: Checkpoint, tmp_path: Path) -> None:
     export(STORE, "ready-a", tmp_path)
-    with pytest.raises(UserError, match="ready-a: is there already; remove it, or name another place"):
+    with pytest.raises(UserError, match="ready-a: exists already; remove it, or name another target"):
         export(STORE, "ready-a", tmp_path)
 
 
@@ -179,7 +179,7 @@ def test_a_stage_has_one_copy_hashed(made: Checkpoint, tmp_path: Path, monkeypat
     assert asyncio.run(checkpoint.local(made, job())).ram.stat().st_mtime_ns == before
     shutil.rmtree(copy.folder)
     made.guest_state.write_bytes(b"stath")
-    with pytest.raises(UserError, match=r"its copy in .*stage is another file; see to that disk"):
+    with pytest.raises(UserError, match=r"its copy in .*stage has another hash; check that disk"):
         asyncio.run(checkpoint.local(made, job()))
     assert not copy.folder.exists()
 

@@ -65,7 +65,7 @@ def test_an_interruption_leaves_nothing(whole: Lab, number: signal.Signals) -> N
     process.send_signal(number)
     said, _ = process.communicate(timeout=LIMIT_S)
     assert process.returncode == 130
-    assert "interrupted; nothing partial is kept" in said
+    assert "interrupted; no partial results are kept" in said
     assert "Traceback" not in said
     assert guests(whole) == []
     assert whole.partial() == []
@@ -80,7 +80,7 @@ def test_kill_9_leaves_nothing_that_is_listed_and_the_next_call_goes_on(whole: L
     assert len(whole.partial()) == 1
     check_nothing_partial_is_listed(whole)
     said = whole.run_tiny("imapb", "--seeds", str(SEED))
-    assert "removed what an interrupted process had left" in said
+    assert "removed remains of an interrupted process" in said
     assert whole.partial() == []
     assert f"imapb-tiny-s{SEED}-" in whole.call("list")
 

@@ -20,7 +20,7 @@ def free_disk(monkeypatch: pytest.MonkeyPatch, free: int) -> None:
 
 def test_too_little_disk_is_refused_with_both_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     free_disk(monkeypatch, 2 * GIB - 1)
-    with pytest.raises(UserError, match=r"2.0 GiB of disk are needed and 2.0 GiB are free; make room"):
+    with pytest.raises(UserError, match=r"2.0 GiB of disk are needed, but 2.0 GiB are free: remove old"):
         require(Need(2 * GIB, 0), tmp_path)
 
 
@@ -30,7 +30,7 @@ def test_just_enough_disk_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_too_little_memory_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"1000000.0 GiB of memory are needed and .* run fewer guests at once"):
+    with pytest.raises(UserError, match=r"1000000.0 GiB of memory are needed, but .* run fewer guests at once"):
         require(Need(0, 1_000_000 * GIB), tmp_path)
 
 

@@ -131,8 +131,8 @@ def test_a_run_starts_as_soon_as_its_checkpoint_is_there(stages: Stages) -> None
 def test_how_many_runs_are_whole_is_said_as_they_are(stages: Stages) -> None:
     stages.whole = {1: Path("old-1")}
     stages.run([1, 2, 3, 4], jobs=1)
-    said = [line for line in stages.said.getvalue().splitlines() if "runs whole" in line]
-    assert [line.split("] ")[1].split(",")[0] for line in said] == ["1 of 3 runs whole", "2 of 3 runs whole"]
+    said = [line for line in stages.said.getvalue().splitlines() if "runs complete" in line]
+    assert [line.split("] ")[1].split(",")[0] for line in said] == ["1 of 3 runs complete", "2 of 3 runs complete"]
     assert [line.endswith("left") for line in said] == [False, True]
 
 
@@ -150,9 +150,9 @@ def test_what_is_no_result_is_said_as_soon_as_it_is_known(stages: Stages) -> Non
     stages.run([1, 2, 3, 4], jobs=1)
     said = [line.split("] ")[1] for line in stages.said.getvalue().splitlines() if "old" in line or "run-" in line]
     assert said == [
-        "old-2: there already, no result: not warm",
-        "mix seed 3: whole: run-3, no result: not warm",
-        "mix seed 4: whole: run-4",
+        "old-2: measured already, invalid: not in steady state",
+        "mix seed 3: complete: run-3, invalid: not in steady state",
+        "mix seed 4: complete: run-4",
     ]
 
 
@@ -188,7 +188,7 @@ def test_a_point_that_fails_keeps_no_other_from_its_end(stages: Stages, broken: 
     there = len(POINTS) - len(broken)
     assert [str(error) for error in leaves(failed.value)] == [
         *(f"boot of {name}: the guest gave up" for name in broken),
-        f"of 6 points {len(broken)} failed; the others are whole, and the same command does these",
+        f"{len(broken)} of 6 points failed, the others are complete: run the command again",
     ]
     assert stages.log.count("run 1") == len(stages.entered) == there
 

@@ -63,12 +63,12 @@ def test_without_a_sweep_nothing_is_said_of_it(lab: Lab) -> None:
         ('protocol = ["mosey"]', "there is no protocol `mosey`"),
         ('server = ["dovecat"]', "there is no server `dovecat`.*did you mean dovecot"),
         ('workload = ["imapc"]', "there is no workload `imapc`"),
-        ('workload = ["web"]', "workload web needs a server of web; dovecot serves imap: choose another"),
+        ('workload = ["web"]', "workload web needs a server for web, but dovecot serves imap: choose another"),
         ("clients = []", "sweep.clients"),
         ('"scale.storage" = ["tape"]', r"scales/small.toml: key `storage`"),
         ('"workload.request_max" = [10]', r"profiles/imapb.toml: unknown key `request_max`"),
         ('"workload.incoming_per_s" = [-1]', r"profiles/imapb.toml: key `incoming_per_s`"),
-        ('"scale.disk.service_us" = [9000]\n"scale.storage" = ["disk"]', "is less than a tick"),
+        ('"scale.disk.service_us" = [9000]\n"scale.storage" = ["disk"]', "is less than a timer tick"),
     ],
 )
 def test_what_is_not_there_is_refused(lab: Lab, swept: Path, wrong: str, refusal: str) -> None:
@@ -117,7 +117,7 @@ def test_keys_of_the_workload_are_swept_too(lab: Lab, swept: Path) -> None:
 def test_a_swept_protocol_is_not_overridden(lab: Lab, swept: Path) -> None:
     swept.write_text(swept.read_text().replace(SWEEP, '\n[sweep]\nprotocol = ["mesi", "moesi"]\n'))
     assert [plan.protocol_name for plan in plans(Options(seeds=[1]))] == ["mesi", "moesi"]
-    with pytest.raises(UserError, match="sweeps `protocol`: leave --protocol away"):
+    with pytest.raises(UserError, match="sweeps `protocol`: omit --protocol"):
         plans(Options(protocol="msi"))
 
 
@@ -134,5 +134,5 @@ def test_a_swept_server_has_an_image_and_classes_of_its_own(
     assert [plan.image.name for plan in (one, other)] == ["debian", "debian-uw"]
     assert (one.said()["server"], other.said()["server"], other.label) == ("dovecot", "uw", "uw")
     assert one.warm_inputs["classes"] != other.warm_inputs["classes"]
-    with pytest.raises(UserError, match="sweeps `server`: leave --server away"):
+    with pytest.raises(UserError, match="sweeps `server`: omit --server"):
         plans(Options(server="uw"))

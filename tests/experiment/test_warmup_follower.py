@@ -39,5 +39,5 @@ def test_a_file_that_nobody_writes_any_more_has_whole_lines(run_dir: Path) -> No
     whole = Snapshots.read(path)
     path.write_bytes(path.read_bytes()[:-9])
     assert len(Snapshots.read(path, growing=True).lines) == len(whole.lines) - 1
-    with pytest.raises(UserError, match="the line is cut short"):
+    with pytest.raises(UserError, match="the line is incomplete"):
         Snapshots.read(path)

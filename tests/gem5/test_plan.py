@@ -54,10 +54,10 @@ def test_seeds_have_checkpoints_of_their_own(lab: Lab, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "refusal"),
     [
-        (Options(machine="classroom"), r"no lengths for gem5 on the machine classroom \(\[gem5.phases.classroom\]\)"),
-        (Options(protocol="mesi"), "gem5 runs MOESI_hammer, which is `hammer` here"),
-        (Options(settings={"scale.storage": "disk"}), "gem5's guest has its mail in memory"),
-        (Options(scale="paper"), "8 GiB of memory, gem5's PC has room for 3 GiB"),
+        (Options(machine="classroom"), r"\[gem5.phases.classroom\] with the lengths for machine classroom is missing"),
+        (Options(protocol="mesi"), "gem5 supports only MOESI_hammer; use --protocol hammer"),
+        (Options(settings={"scale.storage": "disk"}), "gem5's guest keeps its mail in memory"),
+        (Options(scale="paper"), "has 8 GiB of memory; gem5's PC supports 3 GiB at most"),
     ],
 )
 def test_what_gem5_cannot_be_is_refused(lab: Lab, tmp_path: Path, options: Options, refusal: str) -> None:
@@ -103,7 +103,7 @@ def test_a_sweep_is_every_combination_from_one_checkpoint(lab: Lab, swept: Path,
     [
         ('"l2.sise" = [1]', r"unknown key `l2.sise`.*did you mean"),
         ('"ruby.probefilter" = [0]', r"\[gem5.ruby\]: unknown key `probefilter`.*probe_filter"),
-        ('"ruby.probe_filter" = ["3MiB"]', "ruby.probe_filter = 3145728 bytes is no power of two of at least 1024"),
+        ('"ruby.probe_filter" = ["3MiB"]', "is 3145728 bytes; it must be a power of two of at least 1024"),
         ('"ruby.probe_filter" = []', "gem5.sweep.ruby.probe_filter"),
     ],
 )
@@ -119,5 +119,5 @@ def test_a_sweep_of_what_is_not_there_is_refused(
 def test_without_gem5_one_sentence_says_what_to_do(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GEM5", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(UserError, match=r"no gem5: give --gem5 PATH, set \$GEM5, or put gem5.fast on PATH"):
+    with pytest.raises(UserError, match=r"gem5 was not found: give --gem5 PATH, set \$GEM5, or put gem5.fast on PATH"):
         gem5_plans("imapb", Options())(None)

@@ -113,4 +113,4 @@ def test_a_disk_that_accesses_memory_by_itself_takes_no_misses(disks: Lab, run: 
 
 def test_a_capture_has_no_accesses_of_devices(disks: Lab) -> None:
     said = disks.call("capture", "imapb", "--scale", "tiny", *SETTINGS, "--set", "scale.disk.dma=true", code=2)
-    assert said.endswith("s80lab: a capture has no accesses of devices: leave scale.disk.dma away\n")
+    assert said.endswith("s80lab: scale.disk.dma: a capture cannot record accesses of devices; set it to false\n")

@@ -31,13 +31,13 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_missing_qemu_says_what_was_tried_and_what_to_do(bare: Path) -> None:
-    with pytest.raises(UserError, match=r"QEMU >= 9.2 is needed .*PATH: no qemu-system-x86_64.*mmdebstrap is not inst"):
+    with pytest.raises(UserError, match=r"QEMU >= 9.2 was not found .*PATH: no qemu-system-x86_64.*mmdebstrap is not"):
         find_qemu(bare / "private")
 
 
 def test_too_old_a_qemu_is_named_with_its_version(bare: Path) -> None:
     fake_qemu(bare, "echo QEMU emulator version 9.1.9 '(Debian)'")
-    with pytest.raises(UserError, match=r"PATH: .*qemu-system-x86_64 is version 9.1.9, too old"):
+    with pytest.raises(UserError, match=r"PATH: .*qemu-system-x86_64 is version 9.1.9, which is too old"):
         find_qemu(bare / "private")
 
 
@@ -55,7 +55,7 @@ def test_the_environment_names_a_qemu(bare: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_a_qemu_that_does_not_start_is_named(bare: Path) -> None:
     fake_qemu(bare, "echo no such library >&2; exit 127")
-    with pytest.raises(UserError, match=r"does not tell its version \(no such library\)"):
+    with pytest.raises(UserError, match=r"does not print its version \(no such library\)"):
         find_qemu(bare / "private")
 
 
@@ -95,5 +95,5 @@ done
 
 def test_another_system_than_debian_is_refused(tmp_path: Path) -> None:
     (tmp_path / "os-release").write_text('ID=fedora\nVERSION_ID="40"\n')
-    with pytest.raises(UserError, match="this machine is no Debian release"):
+    with pytest.raises(UserError, match="this machine does not run Debian"):
         debian_codename(tmp_path / "os-release")

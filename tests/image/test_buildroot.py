@@ -115,13 +115,13 @@ def test_a_buildroot_is_given_or_named_by_the_environment(sources: Path, monkeyp
     monkeypatch.setenv("BUILDROOT", str(sources))
     assert find_buildroot() == find_buildroot(sources)
     monkeypatch.delenv("BUILDROOT")
-    with pytest.raises(UserError, match=r"no Buildroot: give --buildroot PATH or set \$BUILDROOT"):
+    with pytest.raises(UserError, match=r"Buildroot was not found: give --buildroot PATH or set \$BUILDROOT"):
         find_buildroot()
 
 
 def test_a_folder_without_a_version_is_no_buildroot(tmp_path: Path) -> None:
     for _ in range(2):
-        with pytest.raises(UserError, match="is no Buildroot: it has no Makefile that names a BR2_VERSION"):
+        with pytest.raises(UserError, match="is not a Buildroot: it has no Makefile with a BR2_VERSION"):
             find_buildroot(tmp_path)
         (tmp_path / "Makefile").write_text("all:\n")
 
@@ -136,7 +136,7 @@ def test_versions_outside_the_range_are_refused(tmp_path: Path, version: str, ve
         assert find_buildroot(tmp_path).version == version
         return
     with pytest.raises(
-        UserError, match=rf"is Buildroot {version}, {verdict} than .*: take one from 2024\.02 to 2026\.08"
+        UserError, match=rf"is Buildroot {version}, {verdict} than .*: use one from 2024\.02 to 2026\.08"
     ):
         find_buildroot(tmp_path)
 
@@ -172,7 +172,7 @@ def test_a_fragment_holds_options_alone(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="absent: cannot be read"):
         load_configuration(tmp_path / "absent")
     (tmp_path / "bad").write_text("BR2_OPTIMIZE_3=y\nCONFIG_NC=y\n")
-    with pytest.raises(UserError, match=r"bad, line 2: `CONFIG_NC=y` is no option of Buildroot"):
+    with pytest.raises(UserError, match=r"bad, line 2: `CONFIG_NC=y` is not an option of Buildroot"):
         load_configuration(tmp_path / "bad")
 
 
@@ -196,10 +196,10 @@ STOPPED = "make[1]: *** [package/pkg-generic.mk:190: /o/build/{}/.stamp_download
             "\nYou must install 'bc' on your build machine\nYou must install 'rsync' on your build machine\n",
             "Buildroot needs bc, rsync on this machine: apt-get install bc rsync",
         ),
-        (STOPPED.format("dovecot-2.3.21.1"), "the source of dovecot-2.3.21.1 is not in /sources"),
+        (STOPPED.format("dovecot-2.3.21.1"), "the source of dovecot-2.3.21.1 is missing in /sources"),
         (
             f"ERROR: zlib-1.3.2.tar.xz has wrong sha256 hash:\n{STOPPED.format('libzlib-1.3.2')}",
-            "the source of libzlib-1.3.2 is not in /sources, or is not the file that Buildroot knows by its hash",
+            "the source of libzlib-1.3.2 is missing in /sources, or its hash is not the one that Buildroot has",
         ),
         (
             "*****\nx.c:1: error: no\nmake[2]: *** [Makefile:3: x.o] Error 1\nmake: *** [y] Error 2",
@@ -225,7 +225,7 @@ def test_a_folder_is_packed_as_it_lies(tmp_path: Path) -> None:
         Entry("link", 0o120777, b"/absent"),
     ]
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(UserError, match="pipe is neither a file nor a folder nor a link"):
+    with pytest.raises(UserError, match="pipe is not a file, a folder or a link"):
         list(folder_entries(tmp_path))
 
 
@@ -241,7 +241,7 @@ def test_what_lies_over_the_target_folder_enters_its_links(target: Path, debian:
     assert entries["usr/lib/s80lab/server.conf"].data == b"SERVER=dovecot STORE=mbox\n"
     assert "etc/dovecot/users.sqlite" in entries
     (target / "usr/bin/s80-loadgen").unlink()
-    with pytest.raises(UserError, match="has no usr/bin/s80-loadgen: Buildroot did not build the package s80lab-guest"):
+    with pytest.raises(UserError, match="has no usr/bin/s80-loadgen: Buildroot has not built the package s80lab-guest"):
         list(target_entries(target, SERVER, debian, tmp_path))
 
 
@@ -309,9 +309,7 @@ def test_a_folder_of_sources_keeps_buildroot_from_fetching(making: Make, tmp_pat
     closed = Make(making.buildroot, making.out, tmp_path, lambda text: None)
     with pytest.raises(UserError) as refused:
         closed.build(Configuration())
-    assert str(refused.value) == (
-        f"the source of libzlib-1.3.2 is not in {tmp_path}; all that Buildroot said is in {closed.log}"
-    )
+    assert str(refused.value) == f"the source of libzlib-1.3.2 is missing in {tmp_path}; full log: {closed.log}"
     (tmp_path / "zlib").write_text("")
     closed.build(Configuration())
     assert (making.out / "built").is_file()
@@ -324,7 +322,7 @@ def test_a_licence_that_buildroot_does_not_know_spoils_no_image(sources: Path, t
     making = Make(find_buildroot(sources), tmp_path / "output" / "buildroot", None, told.append)
     making.build(Configuration())
     (warning,) = [line for line in told if line.startswith("warning: ")]
-    assert "the image has no whole bill of materials: Buildroot failed: *** [libzlib.mk:81: " in warning
+    assert "the image has no complete bill of materials: Buildroot failed: *** [libzlib.mk:81: " in warning
     assert (making.out / "target/usr/bin/busybox").is_file()
 
 
@@ -337,7 +335,7 @@ def test_an_outer_make_does_not_matter(making: Make, monkeypatch: pytest.MonkeyP
 def test_an_option_that_buildroot_does_not_take(making: Make, sources: Path) -> None:
     text = MAKEFILE.replace("cp $(BR2_DEFCONFIG)", "grep -v OPENSMTPD $(BR2_DEFCONFIG) >")
     (sources / "Makefile").write_text(text)
-    with pytest.raises(UserError, match=r"2025\.02\.16 does not take `BR2_PACKAGE_OPENSMTPD=y`: it has no such option"):
+    with pytest.raises(UserError, match=r"2025\.02\.16 rejects `BR2_PACKAGE_OPENSMTPD=y`: it has no such option"):
         making.build(Configuration())
 
 
@@ -393,7 +391,7 @@ def test_a_kernel_of_ones_own_is_one_for_x86_with_the_guests_modules(
         build_buildroot_image(tmp_path / "image" / "buildroot", SERVER, choice, progress=print)
 
     (sources / "bzImage").write_bytes(b"\x7fELF" + bytes(0x400))
-    with pytest.raises(UserError, match=r"images/bzImage is no kernel for x86: .*/configs/kernel\.fragment"):
+    with pytest.raises(UserError, match=r"images/bzImage is not a kernel for x86: .*/configs/kernel\.fragment"):
         build()
     (sources / "bzImage").write_bytes(kernel_image("6.1.174"))
     with pytest.raises(UserError, match=r"no file of .* matches 'lib/modules/"):
@@ -418,7 +416,7 @@ def test_the_images_of_several_servers_are_made_one_after_the_other(
 
         with pytest.raises(UserError, match=r"Buildroot failed: \*\*\* enough"):
             build_buildroot_image(tmp_path / "image" / "buildroot-x", SERVER, Choice(sources), progress=progress)
-    assert told[0] == f"image: waiting for another process at work in {tmp_path / 'buildroot' / 'buildroot'}"
+    assert told[0] == f"image: waiting for another process that builds in {tmp_path / 'buildroot' / 'buildroot'}"
 
 
 def test_bad_words_are_refused(
@@ -430,13 +428,13 @@ def test_bad_words_are_refused(
     def refused(*words: str) -> str:
         return s80lab(monkeypatch, capsys, *words)
 
-    assert refused("--image", "gentoo").startswith("s80lab: `gentoo` is no image: they are `debian`, `buildroot` and")
-    assert refused("--downloads", ".").startswith("s80lab: image debian is of Debian's packages: --buildroot, ")
+    assert refused("--image", "gentoo").startswith("s80lab: `gentoo` is not an image: write debian, buildroot or")
+    assert refused("--downloads", ".").startswith("s80lab: image debian is built from Debian's packages; --buildroot, ")
     assert "--refresh records Debian's packages" in refused("--image", "buildroot", "--refresh")
-    assert "no Buildroot: give --buildroot PATH" in refused("--image", "buildroot")
-    assert "is no Buildroot" in refused("--buildroot", str(tmp_path / "absent"))
+    assert "Buildroot was not found: give --buildroot PATH" in refused("--image", "buildroot")
+    assert "is not a Buildroot" in refused("--buildroot", str(tmp_path / "absent"))
     given = ("--buildroot", str(sources))
-    assert "server uw is not in Buildroot's tree" in refused(*given, "--server", "uw")
-    assert "--downloads absent: there is no such folder" in refused(*given, "--downloads", "absent")
+    assert "server uw cannot be built with Buildroot" in refused(*given, "--server", "uw")
+    assert "--downloads absent: this folder does not exist" in refused(*given, "--downloads", "absent")
     assert "absent: cannot be read" in refused(*given, "--fragment", "absent")
     assert not (tmp_path / "image").exists()

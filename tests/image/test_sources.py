@@ -69,12 +69,12 @@ def test_a_program_comes_out_of_the_source(archive: Path, work: Path, tmp_path: 
 def test_a_changed_file_is_refused(archive: Path, work: Path) -> None:
     tarball = archive / "toy_1.0.tar.xz"
     tarball.write_bytes(tarball.read_bytes()[:-1] + b"?")
-    with pytest.raises(UserError, match=r"^Debian's source package toy cannot be had: E: [^\n]*$"):
+    with pytest.raises(UserError, match=r"^Debian's source package toy cannot be fetched: E: [^\n]*$"):
         unpack_source("toy", line(archive), work)
 
 
 def test_a_package_that_is_not_there_is_named(archive: Path, work: Path) -> None:
-    with pytest.raises(UserError, match=r"^Debian's source package doll cannot be had: E: .*doll"):
+    with pytest.raises(UserError, match=r"^Debian's source package doll cannot be fetched: E: .*doll"):
         unpack_source("doll", line(archive), work)
 
 
@@ -84,7 +84,7 @@ def test_a_script_that_fails_says_what_it_said(archive: Path, work: Path, tmp_pa
 
 
 def test_a_program_that_was_not_built_is_named(archive: Path, work: Path, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"build has built no doll$"):
+    with pytest.raises(UserError, match=r"build has not built doll$"):
         build_programs(toy(tmp_path, 'gcc -o "$2/toy" "$1/toy.c"\n', "toy", "doll"), line(archive), work)
 
 

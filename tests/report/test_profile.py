@@ -42,7 +42,7 @@ def test_idling_is_no_work() -> None:
         "imap-login, user": "14.3%",
         "s80-loadgen, user": "7.1%",
     }
-    assert shares("The kernel without idling, by function") == {"copy_user_generic": "100.0%"}
+    assert shares("Kernel code without the idle loop, by function") == {"copy_user_generic": "100.0%"}
 
 
 def test_what_is_small_is_summed() -> None:

@@ -136,17 +136,17 @@ def test_every_number_of_unsettled_caches_is_marked_and_no_other(folders: list[P
 
 def test_the_terminal_shows_both_mixes_beside_the_paper(folders: list[Path]) -> None:
     text = printed(folders)
-    (line,) = re.findall(r"^C15 Misses serviced from memory .*$", text, re.MULTILINE)
+    (line,) = re.findall(r"^C15 Misses serviced by memory .*$", text, re.MULTILINE)
     assert re.search(r"84\.0 ± 1\.5% +83\.\d ± 1\.\d% +75 to 85%", line)
-    for words in ("Transactions, imapb", "E to M, per block", "upgrades saved by E", "drift of E share"):
+    for words in ("Transactions, imapb", "silent E-to-M upgrades", "upgrades avoided by E", "drift of E share"):
         assert words in text
     assert "≈ marks an interval that overlaps" in text
 
 
 def test_the_terminal_shows_one_seed_without_interval(run_dir: Path) -> None:
     text = printed([run_dir])
-    assert "±" not in text[text.index("Who serviced") : text.index("\nRuns\n")]
-    assert "there is no interval" in text
+    assert "±" not in text[text.index("Sources of the L2") : text.index("\nRuns\n")]
+    assert "there are no intervals" in text
 
 
 def test_executed_counts_stand_beside_the_expected(folders: list[Path]) -> None:
@@ -161,8 +161,8 @@ def test_executed_counts_stand_beside_the_expected(folders: list[Path]) -> None:
 
 def test_a_type_that_never_ran_although_expected_is_named(folders: list[Path]) -> None:
     """CRTE is one in twenty of imape's chain; the made runs never did it."""
-    assert "Never run although expected 5 times or more: CRTE." in printed(folders)
-    assert "Never run" not in printed(folders[:3])
+    assert "Not executed, although expected 5 times or more: CRTE." in " ".join(printed(folders).split())
+    assert "Not executed" not in printed(folders[:3])
 
 
 def test_the_page_of_a_run_is_self_contained_and_has_no_date(run_dir: Path) -> None:
@@ -205,14 +205,15 @@ def test_the_page_has_the_same_bytes_each_time(folders: list[Path], tmp_path: Pa
 def test_a_run_with_a_short_warm_up_says_so(tmp_path: Path) -> None:
     run = write_run(tmp_path / "short", warm=False)
     write_stats(run)
-    assert "too few windows" in printed([run])
+    assert "too few sampling intervals" in printed([run])
     page = write_run_report(run).read_text()
-    assert "<strong>imapb: not a result.</strong> Seed 1: not warm (too few windows to tell)." in page
+    reason = "not in steady state (too few sampling intervals to judge the drift)"
+    assert f"<strong>imapb: invalid (not a result).</strong> Seed 1: {reason}." in page
     assert page.count('class="unsettled"') > 50
 
 
 def test_no_runs_and_a_run_that_is_not_whole(run_dir: Path) -> None:
-    with pytest.raises(UserError, match="there is no run to report on; run an experiment first"):
+    with pytest.raises(UserError, match="there are no runs to report on; run an experiment first"):
         print_experiment([], Console())
     (run_dir / "manifest.json").unlink()
     with pytest.raises(UserError, match=r"manifest\.json: cannot be read"):
@@ -220,16 +221,16 @@ def test_no_runs_and_a_run_that_is_not_whole(run_dir: Path) -> None:
 
 
 def test_the_verdict_comes_before_any_number_and_once(folders: list[Path]) -> None:
-    text = printed(folders)
-    assert text.startswith("imapb: not a result.")
-    assert text.count("not warm (") == 3  # one reason a seed, each its own
-    assert "imape: not a result" not in text
+    text = " ".join(printed(folders).split())
+    assert text.startswith("imapb: invalid (not a result).")
+    assert text.count("not in steady state (") == 3  # one reason a seed, each its own
+    assert "imape: invalid" not in text
 
 
 def test_the_headline_comes_before_the_mix_of_transactions(folders: list[Path]) -> None:
     page = write_run_report(folders[-1]).read_text().split("</style>", 1)[1]
     for shown, last in ((printed(folders), "Transactions, imapb"), (page, "<h2>Transactions</h2>")):
-        places = [shown.index(title) for title in ("Headline", "Who serviced the L2 misses", last)]
+        places = [shown.index(title) for title in ("Headline", "Sources of the L2 misses", last)]
         assert places == sorted(places)
 
 
@@ -243,7 +244,7 @@ def exclude(run_dir: Path, reason: str) -> None:
 def test_a_seed_that_is_no_result_is_left_out_of_the_means_and_named(folders: list[Path]) -> None:
     imape = folders[3:]
     before = read_groups(imape)[0].estimate("e_share")
-    exclude(imape[1], "1.8 client cycles measured, 3 are needed")
+    exclude(imape[1], "1.8 closed-loop cycles per client measured, 3 are needed")
     (group,) = read_groups(imape)
     after = group.estimate("e_share")
     assert before is not None and after is not None and (before.n, after.n) == (3, 2)
@@ -251,25 +252,26 @@ def test_a_seed_that_is_no_result_is_left_out_of_the_means_and_named(folders: li
     assert after.mean == pytest.approx(sum(values) / 2)
     (said,) = verdicts([group])
     assert said == (
-        "imape: of 3 seeds 2 are results.",
-        "Left out of every number: Seed 12: 1.8 client cycles measured, 3 are needed.",
+        "imape: 2 of 3 seeds are valid.",
+        "These seeds are left out of every number. Seed 12: 1.8 closed-loop cycles per client measured, 3 are needed.",
     )
 
 
 def test_where_no_seed_is_a_result_all_are_shown_and_called_so(folders: list[Path]) -> None:
     imape = folders[3:]
     for run in imape:
-        exclude(run, "the interactive law is off by +7.0%")
+        exclude(run, "response-time law violated by +7.0% (limit 5.0%)")
     (group,) = read_groups(imape)
     assert len(group.runs) == 3
     assert verdicts([group]) == [
-        ("imape: not a result.", "Seeds 11, 12, 13: the interactive law is off by +7.0%."),
+        ("imape: invalid (not a result).", "Seeds 11, 12, 13: response-time law violated by +7.0% (limit 5.0%)."),
     ]
 
 
 def test_the_headline_has_both_intervals_and_the_correlation(folders: list[Path]) -> None:
     table = headline_table(read_groups(folders))
-    assert table.columns[:6] == ("imapb", "by windows", "lag 1", "imape", "by windows", "lag 1")
+    beside = ("within one run", "lag-1 correlation")
+    assert table.columns[:6] == ("imapb", *beside, "imape", *beside)
     assert [entry.metric for entry in ENTRIES] == list(HEADLINE)
     batches = [json.loads((run / "stats.json").read_text())["batches"]["e_share"] for run in folders[3:]]
     row = table.rows[HEADLINE.index("e_share")]
@@ -281,10 +283,10 @@ def test_the_headline_has_both_intervals_and_the_correlation(folders: list[Path]
 def test_two_estimates_beside_each_other(folders: list[Path], runs: Path) -> None:
     """Of other seeds: held where the first's interval holds the second's mean. The same runs hold themselves."""
     (group,) = read_groups(folders[3:])
-    assert "in 10 of 10 shares" in beside_table(group, group).note
+    assert "in 10 of 10 rows" in beside_table(group, group).note
     far = replace(group, runs=tuple(replace(run, stats=shifted(run.stats)) for run in group.runs))
-    assert "in 9 of 10 shares" in beside_table(group, far).note
-    with pytest.raises(UserError, match="runs of different designs cannot stand for one: imapb, imape"):
+    assert "in 9 of 10 rows" in beside_table(group, far).note
+    with pytest.raises(UserError, match=r"the runs are of different designs \(imapb, imape\)"):
         print_beside(folders[:3], folders[3:], Console())
 
 

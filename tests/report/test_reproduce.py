@@ -41,8 +41,8 @@ def test_figures_share_a_page(runs: Path, tmp_path: Path) -> None:
     assert [figure.name for figure in figures] == ["figure8", "figure9"]
     page = write_page([show_figure(figure, measured(runs)) for figure in figures], tmp_path / "report")
     text = page.read_text(encoding="utf-8")
-    assert text.index("Figure 8: who serviced") < text.index("75 to 85%") < text.index("Figure 9: blocks")
-    assert "C15 Misses serviced from memory" in text and "C01 " not in text
+    assert text.index("Figure 8: sources") < text.index("75 to 85%") < text.index("Figure 9: E share")
+    assert "C15 Misses serviced by memory" in text and "C01 " not in text
     assert text.count("Inputs of imapb") == 1, "figures of the same runs have the same origin"
     assert {file.name for file in (page.parent / "figures").iterdir()} == {"figure8.svg", "figure9.svg"}
     assert str(tmp_path) not in text
@@ -56,10 +56,10 @@ def test_a_page_of_unlike_numbers_of_starts_says_what_has_no_interval(runs: Path
         shown = [show_figure(figure, folders) for figure, folders in zip(figures, of, strict=True)]
         return write_page(shown, tmp_path / "report").read_text(encoding="utf-8")
 
-    said = "What has one start has no interval."
+    said = "Rows with one seed have no interval."
     assert said in page(one, measured(runs)) and said in page(measured(runs), one)
     assert said not in page(measured(runs), measured(runs))
-    assert said not in page(one, one) and "One seed each: there is no interval" in page(one, one)
+    assert said not in page(one, one) and "there are no intervals" in page(one, one)
 
 
 def test_a_guest_is_named_by_its_load_once(runs: Path, tmp_path: Path) -> None:
@@ -107,10 +107,9 @@ def test_what_was_measured_stands_in_one_table_by_memorys_share(runs: Path) -> N
     assert memory == sorted(memory, reverse=True)
     assert sorted(row.cells[-2].text for row in table.rows) == ["1", "2"]
     assert (rows["imape on dovecot"].cells[-1].text, rows["pop3 on uw"].cells[-1].text) == ("3", "1 of 3")
-    assert "75 to 85% (C15); E to M share among the five workloads: the lowest (C20)" in rows["imape on dovecot"].detail
-    assert (
-        "The paper of specmail: Misses serviced from other caches in M, O or E: 85% (C16)" in rows["pop3 on uw"].detail
-    )
+    stated = "75 to 85% (C15); Silent E-to-M upgrades per E fill, rank among the five workloads: IMAP lowest (C20)"
+    assert stated in rows["imape on dovecot"].detail
+    assert "The paper on specmail: Misses serviced by other caches in M, O or E: 85% (C16)" in rows["pop3 on uw"].detail
     assert rows["pop3 on uw"].detail.startswith("At clients 40. The paper")
-    with pytest.raises(UserError, match="there is no run of any of its experiments"):
+    with pytest.raises(UserError, match="the experiments of this figure have no runs"):
         show_figure(figure, {name: [] for name in figure.experiments})

@@ -76,11 +76,11 @@ def test_a_number_is_judged_in_the_studys_unit() -> None:
     assert found(findings, "90th percentile: IMAP noop").judgement.verdict == "agrees"  # the study's 77 ms
     differing = found(findings, "90th percentile: POP3 uidl")
     assert differing.judgement.verdict == "differs" and differing.text == "855"
-    assert differing.reason.startswith("No database") and "Tested: `s80lab run clientscaler" in differing.reason
+    assert differing.reason.startswith("No database") and "Tested with `s80lab run clientscaler" in differing.reason
     assert found(findings, "processor utilisation").text == "65"
     lacking = found(findings, "90th percentile: IMAP login")
     assert (lacking.ours, lacking.judgement.verdict) == (None, "not comparable")
-    assert "None of it ended" in lacking.reason
+    assert "completed no such operation" in lacking.reason
     assert found(findings, "processors").text == "22"
 
 
@@ -104,7 +104,7 @@ def test_a_condition_is_a_point_of_the_sweep() -> None:
     rate = "transactions a second (estimated)"
     assert found(findings, rate, "1500 users").judgement.verdict == "agrees"  # 57.38
     assert found(findings, rate, "2900 users").judgement.verdict == "differs"  # 182.58
-    assert "There is no such run" in found(findings, rate, "3000 users").reason
+    assert "has no run at this point" in found(findings, rate, "3000 users").reason
     table, rest = study_tables("zvm", groups)
     (row,) = [row for row in table.rows if row.label == rate]
     assert table.columns == ("1500 users", "2000 users", "2500 users", "2750 users", "2900 users", "3000 users", "unit")
@@ -138,7 +138,7 @@ def test_one_point_over_another_is_by_the_seeds_that_both_have() -> None:
     assert finding.ours is not None and finding.ours.mean == pytest.approx((2 / 5 + 3 / 6) / 2)
     assert finding.judgement.verdict == "agrees"  # the study: less than half
     alone = study_findings("hyper-threading", groups[:1])
-    assert "There is no such run" in found(alone, "processor queue length, on over off", "heavy").reason
+    assert "has no run at this point" in found(alone, "processor queue length, on over off", "heavy").reason
 
 
 def test_a_number_may_be_shown_and_not_judged() -> None:
@@ -150,10 +150,10 @@ def test_a_number_may_be_shown_and_not_judged() -> None:
 
 
 def test_what_is_no_result_is_not_judged() -> None:
-    group = Group("clientscaler", (run({"command_ms.p90.imap.noop": 77.0}, None, "2.75 client cycles measured"),))
+    group = Group("clientscaler", (run({"command_ms.p90.imap.noop": 77.0}, None, "2.75 closed-loop cycles measured"),))
     finding = found(study_findings("clientscaler", [group]), "90th percentile: IMAP noop")
     assert finding.judgement.verdict == "not comparable"
-    assert finding.reason == "No result: 2.75 client cycles measured."
+    assert finding.reason == "Invalid run: 2.75 closed-loop cycles measured."
 
 
 def test_a_quantity_without_an_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,5 +161,7 @@ def test_a_quantity_without_an_answer_is_named(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(
         study, "load_statements", lambda _: [*known, known[0].__class__("Z999", "", "new", "", 1, 1, "", "")]
     )
-    with pytest.raises(UserError, match=r"zvm/answers.toml: new: each quantity of claims.tsv has one answer"):
+    with pytest.raises(
+        UserError, match=r"zvm/answers.toml: new: every quantity of claims.tsv needs exactly one answer"
+    ):
         load_answers("zvm")

@@ -41,7 +41,7 @@ def test_a_row_is_a_point_over_its_seeds(points: Sequence[Path]) -> None:
         "what all points have does not tell them apart"
     )
     assert table.columns == (
-        "throughput, transactions a second",
+        "throughput, transactions per second",
         "L2 misses serviced by memory",
         "CPI",
         "seeds",
@@ -60,7 +60,7 @@ def test_the_page_has_curves_and_the_table_stands_beside_it(points: Sequence[Pat
     )
     curves = ElementTree.fromstring((page.parent / "figures" / "curves.svg").read_text(encoding="utf-8"))
     said = {"".join(element.itertext()).strip() for element in curves.iter() if element.tag.endswith("text")}
-    assert {"clients", "10", "9", "Throughput, transactions a second"} <= said
+    assert {"clients", "10", "9", "Throughput, transactions per second"} <= said
     assert "| clients 10 |" in (page.parent / "sweep.md").read_text(encoding="utf-8")
     assert str(tmp_path) not in text
 
@@ -69,14 +69,14 @@ def test_ratios_are_of_the_same_seeds(points: Sequence[Path]) -> None:
     groups = sweep_groups(points)
     ratio = Ratio(metric="throughput", axis="clients", over="9", at="10", says="about 1")
     (row,) = ratio_table(groups, [ratio]).rows
-    assert row.label == "throughput, transactions a second, clients 10 over 9"
+    assert row.label == "throughput, transactions per second, clients 10 / 9"
     by_seed = [
         (high.metrics["throughput"] or 0.0) / (low.metrics["throughput"] or 1.0)
         for high, low in zip(groups[0].runs, groups[1].runs, strict=True)
     ]
     assert row.cells[0].text.startswith(f"{sum(by_seed) / 2:.2f} ± ") and row.cells[1].text == "about 1"
     assert ratio_table(groups, [ratio.model_copy(update={"over": "8"})]).rows == []
-    with pytest.raises(UserError, match=r"over `client`, which is no axis of the sweep.*clients"):
+    with pytest.raises(UserError, match=r"uses `client`, which is not an axis of the sweep.*clients"):
         ratio_table(groups, [ratio.model_copy(update={"axis": "client"})])
 
 
@@ -105,7 +105,11 @@ def test_single_starts_near_the_bound_decide_nothing(points: Sequence[Path], low
     (above, below) = (group.mean("throughput") for group in groups)
     (row,) = ratio_table(groups, [ratio.model_copy(update={"low": low * above / below})]).rows
     assert row.cells[2].text == verdict
-    assert row.detail == ("One start each: as much is chance." if verdict == "not comparable" else "")
+    assert row.detail == (
+        "One seed per point, and the ratio is close to the bound: the difference may be chance."
+        if verdict == "not comparable"
+        else ""
+    )
 
 
 def test_a_metric_that_is_none_is_named(points: Sequence[Path]) -> None:

@@ -39,7 +39,7 @@ def test_another_protocols_table_has_nothing_of_imap(of_pop3: Group) -> None:
     assert "Table 1" not in table.columns
     assert [row.cells[3].text for row in table.rows[:3]] == ["40.0%", "40.0%", "20.0%"]
     assert "the profile's mix" in table.note
-    assert "7 were run as another type because no new mail was there" in table.note
+    assert "7 transactions were executed as another type because no new mail was there" in table.note
     assert "MOVE" not in table.note and "mailbox" not in table.note
     assert table.rows[0].title == "Log in, see what mail there is, log out"
 
@@ -49,7 +49,7 @@ def test_imaps_table_is_the_papers(runs: Path) -> None:
     table = transactions_table(group)
     assert "Table 1" in table.columns
     assert len(table.rows) == 11
-    assert "MOVE is done by" in table.note
+    assert "IMAP commands of a MOVE: MOVE." in table.note
 
 
 @pytest.fixture
@@ -98,8 +98,8 @@ def test_the_commands_of_scripts_have_a_table(of_scripts: Group) -> None:
 def test_scripts_are_a_groups_transactions(of_scripts: Group) -> None:
     table = transactions_table(of_scripts)
     assert [row.label for row in table.rows] == ["IMAP", "POP3", "SMTP", "all"]
-    assert table.rows[1].title == "A user fetches all mail and deletes it from the server"
-    assert "IMAP: 20 arrived, 3 found no client free, 2 were not begun." in table.note
+    assert table.rows[1].title == "Fetch mail and delete it from the server"
+    assert "IMAP: 20 arrived, 3 found no client free, 2 did not start." in table.note
     assert "Table 1" not in table.note and "mix" not in table.note
 
 

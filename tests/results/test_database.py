@@ -117,7 +117,7 @@ def test_v_transactions_and_v_windows(database: Path) -> None:
 def test_a_run_says_whether_it_is_a_result_and_why_not(database: Path) -> None:
     rows = ask(database, "SELECT id, status, reasons FROM run WHERE seed IN (1, 11) ORDER BY id")
     assert [(row["id"], row["status"]) for row in rows] == [("imapb-1", "not a result"), ("imape-1", "result")]
-    assert rows[0]["reasons"].startswith("not warm (") and rows[1]["reasons"] == ""
+    assert rows[0]["reasons"].startswith("not in steady state (") and rows[1]["reasons"] == ""
     assert len(ask(database, "SELECT run FROM v_design WHERE status = 'result'")) == 3
 
 
@@ -135,7 +135,7 @@ def test_the_folder_is_relative_to_the_database(database: Path) -> None:
 def test_a_run_that_is_not_whole_is_refused(runs: Path, run_dir: Path) -> None:
     path = run_dir / "manifest.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "status": "interrupted"}))
-    with pytest.raises(UserError, match=r"manifest.json: the run is interrupted, not whole"):
+    with pytest.raises(UserError, match=r"manifest.json: the run has status `interrupted`, not `whole`"):
         insert_run(runs / "new.sqlite", run_dir)
     assert list_runs(runs / "new.sqlite") == []
 
@@ -203,7 +203,9 @@ def test_writers_at_the_same_time_wait_for_each_other(runs: Path) -> None:
 def test_another_schema_is_refused_with_what_to_do(database: Path, run_dir: Path, version: int, age: str) -> None:
     with sqlite3.connect(database) as connection:
         connection.execute(f"PRAGMA user_version = {version}")
-    sentence = f"has schema {version} of an? {age} version, this one needs {SCHEMA_VERSION}; move the file away"
+    sentence = (
+        f"has schema {version} of an? {age} version of s80lab; this version needs schema {SCHEMA_VERSION}. Move the"
+    )
     with pytest.raises(UserError, match=sentence):
         insert_run(database, run_dir)
 
@@ -218,12 +220,12 @@ def test_a_file_that_is_no_database_is_refused(runs: Path, run_dir: Path) -> Non
 @pytest.mark.parametrize(
     ("sql", "sentence"),
     [
-        ("SELCT 1", 'the SQL cannot be answered: near "SELCT": syntax error'),
-        ("SELECT color FROM run", "the SQL cannot be answered: no such column: color"),
-        ("DELETE FROM run", "the SQL cannot be answered: attempt to write a readonly database"),
-        ("SELECT 1; DELETE FROM run", "the SQL cannot be answered: You can only execute one statement"),
-        ("ATTACH 'other.sqlite' AS other", "the SQL cannot be answered: not authorized"),
-        ("BEGIN", "the SQL is no query"),
+        ("SELCT 1", 'the SQL query failed: near "SELCT": syntax error'),
+        ("SELECT color FROM run", "the SQL query failed: no such column: color"),
+        ("DELETE FROM run", "the SQL query failed: attempt to write a readonly database"),
+        ("SELECT 1; DELETE FROM run", "the SQL query failed: You can only execute one statement"),
+        ("ATTACH 'other.sqlite' AS other", "the SQL query failed: not authorized"),
+        ("BEGIN", "the SQL is not a query"),
     ],
 )
 def test_bad_sql_is_one_sentence_and_changes_nothing(database: Path, sql: str, sentence: str) -> None:
@@ -255,7 +257,7 @@ def test_what_json_and_a_terminal_cannot_show(database: Path) -> None:
     sql = "SELECT x'00ff' AS raw, 9e999 AS beyond, char(27) || '[2J' AS text"
     assert json.loads(printed(database, sql, "json")) == [{"raw": "00ff", "beyond": None, "text": "\x1b[2J"}]
     assert printed(database, sql, "table").splitlines()[1].split() == ["00ff", "inf", "\\x1b[2J"]
-    with pytest.raises(UserError, match="two columns are named seed: name them apart with AS"):
+    with pytest.raises(UserError, match="two columns are named seed: rename one with AS"):
         printed(database, "SELECT seed, seed FROM run", "json")
 
 

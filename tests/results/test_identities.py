@@ -88,7 +88,7 @@ def test_one_wrong_number_breaks_it_by_name(run_dir: Path, name: str) -> None:
     with pytest.raises(IdentityBroken) as caught:
         check_run(run_dir)
     assert caught.value.name == name
-    assert f"identity {name} is broken over the whole run" in str(caught.value)
+    assert f"conservation check {name} failed over the whole run" in str(caught.value)
 
 
 def test_the_message_holds_place_and_both_numbers(run_dir: Path) -> None:
@@ -107,7 +107,7 @@ def test_two_windows_that_cancel_out_are_found(run_dir: Path) -> None:
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     lines[3]["values"]["e_evicted"][0] += 1
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    with pytest.raises(IdentityBroken, match="fate_of_e is broken over window 1"):
+    with pytest.raises(IdentityBroken, match="fate_of_e failed over sampling interval 1"):
         check_run(run_dir)
 
 

@@ -55,13 +55,13 @@ def test_no_file(run_dir: Path) -> None:
 def test_header_alone(run_dir: Path) -> None:
     path = run_dir / "snapshots.jsonl"
     path.write_text(path.read_text().splitlines()[0] + "\n")
-    refused(run_dir, "holds no snapshot")
+    refused(run_dir, "contains no snapshot")
 
 
 def test_cut_short_in_a_line(run_dir: Path) -> None:
     path = run_dir / "snapshots.jsonl"
     path.write_text(path.read_text()[:-500])
-    refused(run_dir, "snapshots.jsonl, line 6: the line is cut short, the run was interrupted")
+    refused(run_dir, "snapshots.jsonl, line 6: the line is incomplete because the run was interrupted")
 
 
 def test_line_that_is_no_json(run_dir: Path) -> None:
@@ -69,12 +69,12 @@ def test_line_that_is_no_json(run_dir: Path) -> None:
     lines = path.read_text().splitlines()
     lines[2] = lines[2].replace('"values"', "values")
     path.write_text("\n".join(lines) + "\n")
-    refused(run_dir, "snapshots.jsonl, line 3: is no JSON (")
+    refused(run_dir, "snapshots.jsonl, line 3: is not valid JSON (")
 
 
 def test_unknown_schema(run_dir: Path) -> None:
     change(run_dir, 1, lambda line: line.update(schema=2))
-    refused(run_dir, "line 1: has schema 2, this version reads schema 1; build the plugin again")
+    refused(run_dir, "line 1: has schema 2, but this version reads schema 1; build the plugin again")
 
 
 def test_statistic_not_declared(run_dir: Path) -> None:
@@ -90,7 +90,7 @@ def test_statistic_with_other_dimensions(run_dir: Path) -> None:
         next(stat for stat in line["stats"] if stat["name"] == "fills")["dims"] = ["core", "state", "kind"]
 
     change(run_dir, 1, turn)
-    refused(run_dir, "`fills` has the dimensions core, state, kind, needed are core, class, kind, state")
+    refused(run_dir, "`fills` has the dimensions core, state, kind, but must have core, class, kind, state")
 
 
 def test_statistic_missing_in_a_snapshot(run_dir: Path) -> None:
@@ -100,12 +100,12 @@ def test_statistic_missing_in_a_snapshot(run_dir: Path) -> None:
 
 def test_statistic_with_too_few_values(run_dir: Path) -> None:
     change(run_dir, 4, lambda line: line["values"]["e_evicted"].pop())
-    refused(run_dir, "line 4: statistic `e_evicted` has 23 values, its dimensions ask for 24")
+    refused(run_dir, "line 4: statistic `e_evicted` has 23 values, but its dimensions need 24")
 
 
 def test_statistic_with_no_counts(run_dir: Path) -> None:
     change(run_dir, 4, lambda line: line["values"].update(e_evicted=["a", 1, 2, 3]))
-    refused(run_dir, "line 4: statistic `e_evicted` holds something else than counts")
+    refused(run_dir, "line 4: statistic `e_evicted` holds values that are not counts")
 
 
 def test_key_missing_in_a_snapshot(run_dir: Path) -> None:
@@ -120,7 +120,7 @@ def test_unknown_mark(run_dir: Path) -> None:
 
 def test_a_run_that_did_not_reach_its_end_has_no_region(run_dir: Path) -> None:
     change(run_dir, 5, lambda line: line.update(mark="window"))
-    with pytest.raises(UserError, match="no snapshot is marked measure_end; the run did not get that far"):
+    with pytest.raises(UserError, match="no snapshot has the mark measure_end, because the run ended too early"):
         read(run_dir).region()
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What notebooks and scripts of your own import: `from s80lab import Lab`. Nothing else in the package is promised to
-stay as it is. May import everything but the commands.
+"""The Python interface for notebooks and scripts: `from s80lab import Lab`.
+
+Only this package is a stable interface. It may import every package except `commands`.
 """
 
 from s80lab.api.lab import Lab

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Data frames: pandas, which is an extra of the package, or one sentence where it is not installed."""
+"""Data frames with pandas, an optional dependency. UserError says how to install it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def frame(rows: Iterable[Mapping[str, Any]]) -> pandas.DataFrame:
-    """One row a mapping; columns in the order in which they first appear."""
+    """A data frame with one row per mapping; columns in the order of their first appearance."""
     return table(None, list(rows))
 
 
 def table(columns: Sequence[str] | None, rows: Sequence[Any]) -> pandas.DataFrame:
-    """Rows under these columns."""
+    """A data frame of rows under the given columns."""
     try:
         import pandas
     except ImportError:

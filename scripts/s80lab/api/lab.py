@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A lab folder, read: runs, captures, protocols, SQL; and replays of captures on other designs."""
+"""Access to a lab folder: runs, captures, protocols, SQL, and replays of captures on other designs."""
 
 from __future__ import annotations
 
@@ -37,8 +37,9 @@ T = TypeVar("T")
 
 
 class Lab:
-    """The lab that the command `s80lab` works in, or the one in a folder. What cannot be read raises
-    `s80lab.base.errors.UserError`, whose text says what is wrong and what to do.
+    """The lab of the command `s80lab`, or the lab in a folder.
+
+    Errors raise `s80lab.base.errors.UserError`, whose text says what is wrong and what to do.
 
     >>> from s80lab import Lab
     >>> lab = Lab()
@@ -55,12 +56,14 @@ class Lab:
 
     @property
     def database(self) -> Path:
-        """The SQLite file."""
+        """The path of the SQLite database."""
         return self.results / paths.database().name
 
     def runs(self, *experiments: str, **where: object) -> Runs:
-        """Whole runs of these experiments (of all where none is named), oldest first, whose column of the table `run`
-        has the value: scale="small", seed=2, machine="s80", protocol="moesi", engine="qemu".
+        """Complete runs of these experiments (all experiments if none is named), oldest first.
+
+        Keyword arguments select runs by columns of the table `run`: scale="small", seed=2, machine="s80",
+        protocol="moesi", engine="qemu".
 
         >>> lab.runs("imapb", seed=1)
         Runs(imapb-1)
@@ -70,7 +73,7 @@ class Lab:
         rows = list_runs(self.database)
         for column in where:
             if rows and column not in rows[0]:
-                raise UserError(f"the table of runs has no column `{column}`: {hint(column, rows[0])}")
+                raise UserError(f"the table `run` has no column `{column}`: {hint(column, rows[0])}")
         return Runs(
             [
                 self.results / row["folder"]
@@ -82,7 +85,7 @@ class Lab:
         )
 
     def reference(self, name: str = "small") -> Runs:
-        """The runs behind a reference result that comes with s80lab (results/reference).
+        """The runs of a reference result that is part of s80lab (results/reference).
 
         >>> lab.reference("small").frame("l2_mpki.all")["seed"].to_list()[:3]
         [1, 2, 3]
@@ -90,11 +93,11 @@ class Lab:
         found = sorted((paths.REFERENCE / name / "runs").glob("*/manifest.json"))
         if not found:
             there = sorted(path.parent.name for path in paths.REFERENCE.glob("*/runs"))
-            raise UserError(f"there is no reference result `{name}` of single runs: {hint(name, there)}")
+            raise UserError(f"there is no reference result `{name}` with runs: {hint(name, there)}")
         return Runs([path.parent for path in found])
 
     def query(self, sql: str) -> pandas.DataFrame:
-        """The answer of the database to read-only SQL; results/schema.sql has the tables and views.
+        """The result of read-only SQL on the database; results/schema.sql lists tables and views.
 
         >>> lab.query("SELECT mix, count(*) AS runs FROM run GROUP BY mix")
              mix  runs
@@ -106,7 +109,7 @@ class Lab:
         return table(columns, rows)
 
     def metrics(self) -> pandas.DataFrame:
-        """Every metric that is declared: name, unit, description, formula.
+        """All metrics: name, unit, description and formula.
 
         >>> lab.metrics().set_index("name").loc["e_share", "unit"]
         'share'
@@ -115,7 +118,7 @@ class Lab:
         return frame({key: getattr(metric, key) for key in keys} for metric in REGISTRY.values())
 
     def protocols(self) -> pandas.DataFrame:
-        """The coherence protocols in configs/protocols; proven: on this machine, for the table as it is now.
+        """The coherence protocols in configs/protocols. proven: whether this host has a proof of the present table.
 
         >>> lab.protocols().set_index("name").loc["mesi", "states"]
         'M E S I'
@@ -124,7 +127,7 @@ class Lab:
         return frame({**list_record(one.name, one, proven(one)), "states": " ".join(one.states)} for one in tables)
 
     def protocol(self, name: str) -> Protocol:
-        """A protocol by its name, or the path of its file.
+        """A protocol by its name or by the path of its file.
 
         >>> lab.protocol("moesi").remote.read["M"].next
         'O'
@@ -132,7 +135,7 @@ class Lab:
         return load_protocol(find_protocol(name))
 
     def state_table(self, name: str) -> pandas.DataFrame:
-        """A protocol as teachers draw it: a row a state, a column an event.
+        """A protocol as a table with one row per state and one column per event.
 
         >>> lab.state_table("msi").index.to_list()
         ['M', 'S', 'I']
@@ -143,7 +146,7 @@ class Lab:
         return shown
 
     def captures(self) -> pandas.DataFrame:
-        """The recorded access streams, a row a form of each.
+        """The captures (recorded access streams), one row per form.
 
         >>> lab.captures().empty
         True
@@ -156,15 +159,23 @@ class Lab:
         )
 
     def capture(self, name: str, form: Form | None = None) -> Capture:
-        """A capture by the beginning of its name, or by the path of a .s80c file."""
+        """A capture by the beginning of its name or by the path of a .s80c file."""
         return open_capture(name, form, self._captures)
 
     def explore(self, capture: str, *vary: str, settings: Sequence[str] = (), jobs: int = 0) -> Runs:
-        """Replays a capture on every design of a grid, as `s80lab explore` does, and returns the runs in the order of
-        the grid; what was replayed before is taken as it is. vary: "protocol=mesi,moesi", "l2.size=1MiB..8MiB".
+        """Replay a capture on every design of a grid, like `s80lab explore`; return the runs in the order of the grid.
+
+        Existing replays are reused.
+
+        capture: the beginning of a capture's name, or the path of a .s80c file.
+        vary: axes of the grid, for example "protocol=mesi,moesi" and "l2.size=1MiB..8MiB".
+        settings: values of the machine file for all designs, for example "l1d.size=64KiB".
+        jobs: number of replays that run at once; 0: one per host core.
         """
         if not self._own:
-            raise UserError("replays are kept in the lab that the command works in: use Lab(), with $S80LAB_HOME set")
+            raise UserError(
+                "explore() works only in the lab of the command: use Lab() without a folder, and set $S80LAB_HOME"
+            )
         opened = self.capture(capture)
         grid = points(opened, parse_axes(vary), None, settings)
         with Board(Console(stderr=True)) as board:
@@ -172,7 +183,7 @@ class Lab:
 
 
 def _finish(work: Coroutine[Any, Any, T]) -> T:
-    """Its result, in notebooks too, where a loop runs already."""
+    """Run a coroutine to its result, also in notebooks, which already run an event loop."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

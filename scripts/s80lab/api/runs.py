@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs, chosen from a lab, and what they say together."""
+"""A selection of runs of a lab, with their metrics and means."""
 
 from __future__ import annotations
 
@@ -20,8 +20,12 @@ if TYPE_CHECKING:
 
 
 class Runs(Sequence[Run]):
-    """Some runs, in an order of their own. Each has a `manifest` (what it was made from), `metrics` (flattened names to
-    values), `stats` (the content of stats.json), `reasons` (why it is no result; none where it is one).
+    """A sequence of runs. Each run has these attributes:
+
+    manifest: the inputs of the run.
+    metrics: values by flattened names.
+    stats: the content of stats.json.
+    reasons: the reasons why the run is invalid; empty for a valid run.
 
     >>> runs = lab.reference("small")
     >>> len(runs.groups()), runs[0].manifest["mix"], runs[0].reasons
@@ -51,7 +55,7 @@ class Runs(Sequence[Run]):
         return f"Runs({', '.join(folder.name for folder in self.folders)})"
 
     def results(self) -> Runs:
-        """Those of them that are results: warm, long enough, true to their laws.
+        """The valid runs: in steady state, long enough, and consistent with the response-time law.
 
         >>> len(lab.reference("small").results()) == len(lab.reference("small"))
         True
@@ -59,13 +63,13 @@ class Runs(Sequence[Run]):
         return Runs([folder for folder, run in zip(self.folders, self, strict=True) if not run.reasons])
 
     def metrics(self, prefix: str = "") -> list[str]:
-        """The flattened names of the metrics that any of the runs has; with a prefix those under it."""
+        """The flattened names of all metrics that any run has. prefix: only the names below this one."""
         return [
             name for name in metric_names(self) if name == prefix or name.startswith(f"{prefix}." if prefix else "")
         ]
 
     def frame(self, *metrics: str) -> pandas.DataFrame:
-        """One row a run: what it is, and these metrics (all of them where none is named) in their own units.
+        """One row per run: its identity, and these metrics in their own units (all metrics if none is named).
 
         >>> lab.reference("small").frame("e_share")[["mix", "seed"]].head(3)
              mix  seed
@@ -81,9 +85,10 @@ class Runs(Sequence[Run]):
         return frame(rows)
 
     def estimates(self, *metrics: str) -> pandas.DataFrame:
-        """Means over the seeds with the half-width of the 95% interval (Student t; none for one seed): a row for each
-        group of runs that differ in the seed alone, and metric. Runs that are no results are left out where others of
-        their group are.
+        """Means over the seeds with the half-width of the 95% interval (Student t; none for one seed).
+
+        There is one row per metric and group of runs that differ only in the seed. Invalid runs are left out if their
+        group has valid runs.
 
         >>> found = lab.reference("small").estimates("e_share").set_index(["group", "metric"])
         >>> list(found.columns)
@@ -101,7 +106,7 @@ class Runs(Sequence[Run]):
         return frame(rows)
 
     def windows(self) -> pandas.DataFrame:
-        """One row a window of 250 million instructions or so, warm-up first: how the caches settled.
+        """One row per sampling interval (about 250 million instructions), warm-up first: shows how the caches fill.
 
         >>> sorted(set(lab.reference("small").windows()["phase"]))
         ['measured', 'warm-up']
@@ -114,11 +119,11 @@ class Runs(Sequence[Run]):
         )
 
     def groups(self) -> list[Group]:
-        """The runs that differ in the seed alone, together."""
+        """The runs in groups that differ only in the seed."""
         return read_groups(self.folders)
 
     def report(self, folder: str | Path, title: str = "Runs") -> Path:
-        """Writes the report over all of them into a folder; returns its page."""
+        """Write a report over all runs into a folder; return the path of its page."""
         return write_experiment_report(title, self.folders, Path(folder))
 
     def _chosen(self, metrics: Sequence[str]) -> list[str]:

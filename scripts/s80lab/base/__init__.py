@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What any laboratory needs: errors for the user, paths, TOML strictly read, whole-or-absent folders, stores, progress.
+"""Basic services: errors for the user, paths, strict TOML reading, atomic folders, stores, progress lines.
 
-Knows nothing of machines, guests or mail. Imports nothing of s80lab but itself.
+The package knows nothing about machines, guests or mail. It imports no other package of s80lab.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Copies of files with holes, as a guest's RAM is."""
+"""Copies of sparse files, such as a guest's RAM."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from s80lab.base.hashing import CHUNK
 
 
 async def sparse_copy(source: Path, target: Path) -> None:
-    """Copies a file without filling its holes; UserError where the disk is full."""
+    """Copy a file without filling its holes. UserError if the copy fails, for example on a full disk."""
     command = ["cp", "--reflink=auto", "--sparse=auto", str(source), str(target)]
     process = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
     try:
@@ -22,11 +22,11 @@ async def sparse_copy(source: Path, target: Path) -> None:
         await process.wait()
         raise
     if process.returncode:
-        raise UserError(f"{source} could not be copied to {target.parent}: {said.decode().strip()}")
+        raise UserError(f"{source} cannot be copied to {target.parent}: {said.decode().strip()}")
 
 
 async def copy_files(source: Path, target: Path) -> None:
-    """Every file of a folder and its folders, holes kept, into a folder that is there."""
+    """Copy all files below a folder into an existing folder; holes are kept."""
     for path in sorted(source.rglob("*")):
         if path.is_file():
             copy = target / path.relative_to(source)
@@ -35,7 +35,7 @@ async def copy_files(source: Path, target: Path) -> None:
 
 
 def write_sparse(source: IO[bytes], target: Path) -> None:
-    """What can be read of `source` into a new file; blocks of zeros become holes."""
+    """Write the content of `source` to a new file; blocks of zeros become holes."""
     with target.open("xb") as file:
         while block := source.read(CHUNK):
             if block.strip(b"\0"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reading of files that another process is still writing."""
+"""Readers for files that another process is still writing."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from pathlib import Path
 
 
 class Follower:
-    """New whole lines of a growing text file."""
+    """A reader for the new complete lines of a growing text file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._offset = 0
 
     def lines(self) -> list[str]:
-        """The lines that were completed since the last call."""
+        """The lines that have been completed since the last call."""
         try:
             with self.path.open("rb") as file:
                 file.seek(self._offset)
@@ -27,7 +27,7 @@ class Follower:
 
 
 def tail(path: Path, count: int = 12) -> str:
-    """The last lines of a file, indented, for an error message; a remark where there are none."""
+    """The last lines of a file, indented, for an error message; `(nothing)` if there are none."""
     try:
         with path.open("rb") as file:
             file.seek(max(0, path.stat().st_size - 64 * 1024))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""SHA-256 of files (sparse ones by their data alone) and of structured values."""
+"""SHA-256 of files, sparse files and structured values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CHUNK = 1 << 22
 
 
 def file_hash(path: Path) -> str:
-    """SHA-256 of a file's bytes, hexadecimal."""
+    """SHA-256 of the bytes of a file, hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -29,9 +29,9 @@ def value_hash(value: Any) -> str:
 
 
 def sparse_hash(path: Path) -> str:
-    """SHA-256 over the size and every block of CHUNK bytes that is not all zero, with its place.
+    """SHA-256 over the file's size and every block of CHUNK bytes that is not all zero, with its position.
 
-    Two files of equal content have equal hashes, wherever their holes are.
+    Files of equal content have equal hashes, wherever their holes are.
     """
     digest = hashlib.sha256()
     with path.open("rb") as file:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the host has."""
+"""Properties of the host."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ import platform
 
 
 def cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0))
+    """The number of cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):  # macOS and Windows do not tell which cores a process may use
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def name() -> str:
-    """What the host is called among those that share its file system."""
+    """The network name of the host, which tells hosts with a shared file system apart."""
     return platform.node()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where things are: what s80lab comes with (ROOT), and the lab folder for all that is made (HOME).
+"""Locations of files: the files that belong to s80lab (ROOT), and the lab folder for everything it writes (HOME).
 
-In a checkout both are the checkout. An installed s80lab carries its files in the package, and its lab folder is
-$S80LAB_HOME, else the nearest folder upwards that `s80lab init` made, else s80lab in the user's data folder. Parts of
-it can be put elsewhere by environment variables of their own, for tests and for clusters.
+In a checkout, both are the checkout. An installed s80lab has its files in the package. Its lab folder is $S80LAB_HOME,
+else the nearest enclosing folder that `s80lab init` made, else the folder s80lab in the user's data folder. Environment
+variables can move parts of the lab, for tests and for clusters.
 """
 
 import os
@@ -13,11 +13,16 @@ PACKAGE = Path(__file__).resolve().parents[1]
 CHECKOUT = (PACKAGE.parents[1] / "CMakeLists.txt").is_file()
 ROOT = PACKAGE.parents[1] if CHECKOUT else PACKAGE / "shipped"
 MARK = ".s80lab"
-"""The file that makes a folder a lab."""
+"""Name of the file that marks a folder as a lab."""
 
 
 def home(environment: str | None, here: Path, checkout: Path | None) -> Path:
-    """The lab folder. environment: $S80LAB_HOME; here: where the user works; checkout: where s80lab runs from one."""
+    """The lab folder.
+
+    environment: value of $S80LAB_HOME.
+    here: the working folder.
+    checkout: the checkout from which s80lab runs, or None.
+    """
     if environment:
         return Path(environment).absolute()
     if checkout is not None:
@@ -47,7 +52,7 @@ REPLAY = BIN / "s80-replay"
 
 
 def own(folder: Path) -> Path:
-    """The folder of the lab in which the user's own files of that kind lie (in a checkout the same one)."""
+    """The lab's folder for the user's own files of the same kind. In a checkout it is `folder` itself."""
     return HOME / folder.relative_to(ROOT) if folder.is_relative_to(ROOT) else folder
 
 
@@ -62,8 +67,7 @@ def captures() -> Path:
 
 
 def stage() -> Path | None:
-    """Folder on a disk of the host's own, to which checkpoints and captures are copied before they are mapped
-    ($S80LAB_STAGE; None: they are used where they lie)."""
+    """Folder on the host's own disk for copies of checkpoints and captures ($S80LAB_STAGE); None if none are made."""
     folder = os.environ.get("S80LAB_STAGE")
     return Path(folder).absolute() if folder else None
 
@@ -74,10 +78,10 @@ def results() -> Path:
 
 
 def runs() -> Path:
-    """One folder a whole run."""
+    """Folder of the run folders: one per complete run."""
     return results() / "runs"
 
 
 def database() -> Path:
-    """The SQLite database of all whole runs."""
+    """The SQLite database of all complete runs."""
     return results() / "s80lab.sqlite"

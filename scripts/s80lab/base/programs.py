@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Our own compiled programs: built in a checkout, carried by an installed package."""
+"""The compiled programs of s80lab: built in a checkout, or contained in an installed package."""
 
 from __future__ import annotations
 
@@ -9,10 +9,23 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.strict import shown
 
+TARGETS = {"s80-step": "make lesson", paths.TURNS_PLUGIN.name: "make bench"}
+"""Commands that build what `make build` does not build, or that build it without root and without other programs."""
+
 
 def built(file: Path) -> Path:
-    """The program or plugin; UserError where it is missing."""
+    """The path of a compiled program or plugin. UserError if the file is missing."""
     if not file.is_file():
-        where = "run `make build`" if paths.CHECKOUT else "this package was made without it: `make wheel` in a checkout"
-        raise UserError(f"{shown(file)} is missing: {where}")
+        raise UserError(missing(file))
     return file
+
+
+def missing(file: Path) -> str:
+    """One sentence about a compiled program or plugin that is missing: its name, and how to get it."""
+    if paths.CHECKOUT or not file.is_relative_to(paths.ROOT):
+        return f"{shown(file)} is missing: run `{TARGETS.get(file.name, 'make build')}`"
+    kind = "plugin" if file.suffix == ".so" else "program"
+    return (
+        f"this package does not contain the compiled {kind} {file.name}: install a package that `make wheel` built in "
+        "a clone of s80lab on Linux"
+    )

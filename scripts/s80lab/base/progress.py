@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Progress of several jobs at once: live bars on a terminal, a plain line every few seconds elsewhere."""
+"""Progress of concurrent jobs: live bars on a terminal, otherwise a plain line every few seconds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PLAIN_REPEAT_S = 60.0
 
 
 class Job:
-    """One line of progress."""
+    """The progress line of one job."""
 
     def __init__(self, board: Board, name: str) -> None:
         self.name = name
@@ -28,7 +28,12 @@ class Job:
         self._task: TaskID | None = board.add(name)
 
     def update(self, stage: str, done: float = 0, total: float = 0, mips: float | None = None) -> None:
-        """stage: what goes on; done of total in any unit (0 of 0: unknown); mips: million instructions a second."""
+        """Show the state of the job.
+
+        stage: what the job does now.
+        done, total: progress in any unit; total = 0 if unknown.
+        mips: speed in million instructions per second.
+        """
         now = time.monotonic()
         fresh = stage.split(" ")[0] != self._stage.split(" ")[0]
         if fresh:
@@ -49,18 +54,21 @@ class Job:
                 self._board.say(line)
 
     def done(self, text: str) -> None:
-        """Ends the line with a remark that stays."""
+        """End the progress line and print a remark that stays."""
         self._board.remove(self._task)
         self._board.say(f"{self.name}: {text}")
 
     def drop(self) -> None:
-        """Ends the line without a remark."""
+        """End the progress line without a remark."""
         self._board.remove(self._task)
 
 
 class Tally:
-    """How many of several jobs are over and how long the others will take: as long for their cost, in any unit, as
-    those did; told once several have been over for each that goes on beside them. Nothing is said of one alone."""
+    """Counts finished jobs and estimates the remaining time from the jobs' costs.
+
+    The estimate assumes that time is proportional to cost (in any unit). It appears when twice as many jobs are
+    finished as run at once. A single job prints nothing.
+    """
 
     def __init__(self, board: Board, what: str, costs: Sequence[float], at_once: int = 1) -> None:
         self._board = board
@@ -73,7 +81,7 @@ class Tally:
         self._began = time.monotonic()
 
     def over(self, cost: float) -> None:
-        """One more; cost: its own."""
+        """Count one more finished job. cost: the cost of this job."""
         self._over += 1
         self._paid += cost
         left = (time.monotonic() - self._began) * (self._cost - self._paid) / self._paid
@@ -83,7 +91,7 @@ class Tally:
 
 
 class Board:
-    """All jobs; a context manager."""
+    """The progress lines of all jobs; a context manager."""
 
     def __init__(self, console: Console) -> None:
         self.console = console
@@ -113,7 +121,7 @@ class Board:
         return Job(self, name)
 
     def say(self, text: str) -> None:
-        """One line that stays, with the minutes since the start."""
+        """Print a line that stays, with the time since the start."""
         self.console.print(
             f"[{clock(time.monotonic() - self._began)}] {text}", markup=False, highlight=False, soft_wrap=True
         )
@@ -132,6 +140,6 @@ class Board:
 
 
 def clock(seconds: float) -> str:
-    """`1:05`."""
+    """Seconds as minutes and seconds, for example `1:05`."""
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes}:{rest:02d}"

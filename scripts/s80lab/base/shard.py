@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Parts of a list that several hosts share out without talking to each other: every one sorts it by the same hashes."""
+"""Shards of a list of jobs. Hosts share a list without communication, because each sorts it by the same hashes."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ class Shard:
         return f"{self.number}/{self.of}"
 
     def take(self, items: Sequence[T]) -> list[T]:
-        """Every `of`-th of the items from the `number`-th on: parts differ by one in length and overlap nowhere."""
+        """Every `of`-th item, starting with item `number`. Shards are disjoint; their lengths differ by one at most."""
         return list(items[self.number - 1 :: self.of])
 
 
 def parse_shard(text: str) -> Shard:
-    """The shard of `--shard I/N`; UserError where it is none."""
+    """Parse the value of `--shard I/N`. UserError if it is malformed."""
     match = re.fullmatch(r"(\d{1,9})/(\d{1,9})", text)
     if match is None:
         raise UserError(f"--shard {text}: write I/N, for example 1/10 for the first of ten")
     number, of = int(match[1]), int(match[2])
     if not 1 <= number <= of:
-        raise UserError(f"--shard {text}: there is no part {number} of {of}; write 1/{of} to {of}/{of}")
+        raise UserError(f"--shard {text}: there is no part {number} of {of}: write 1/{of} to {of}/{of}")
     return Shard(number, of)
 
 
 def by_hash(items: Sequence[T], hash: Callable[[T], str]) -> dict[str, T]:
-    """The items by their hashes, sorted by these; those of one hash are one item, the first."""
+    """The items by their hashes, sorted by hash. Of items with equal hashes only the first is kept."""
     first = {hash(item): item for item in reversed(items)}
     return dict(sorted(first.items()))

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The host's own disk, where the stores lie on one that many hosts share ($S80LAB_STAGE; without it nothing is copied).
+"""Copies of checkpoints and captures on the host's own disk ($S80LAB_STAGE; without it, nothing is copied).
 
-A guest's RAM is mapped and read page by page, a capture by every replay: from a shared file system both are slow, and
-slow for everybody. What is copied stays until somebody removes the folder: the batch system, or its user.
+A guest's RAM is read page by page, and every replay reads a capture. On a file system that many hosts share, both
+accesses are slow, and they slow down the other hosts. The copies stay until the batch system or the user removes the
+folder.
 """
 
 from __future__ import annotations
@@ -22,8 +23,16 @@ Hash = Callable[[Path], str]
 
 
 async def staged(folder: Path, key: str, files: Mapping[str, str], hash: Hash, waiting: Callable[[], None]) -> Path:
-    """A folder with these files of `folder` (names and hashes), on the host's own disk where there is one: copied
-    once, by one process, and hashed. key: hash of what they are. UserError where the disk is full or a copy differs."""
+    """A folder with files of `folder`: a copy on the host's own disk if $S80LAB_STAGE is set, else `folder` itself.
+
+    One process makes the copy once and checks the hashes. UserError if the disk is full or a copy differs.
+
+    folder: the original folder.
+    key: hash of the files together, part of the copy's name.
+    files: names and hashes of the files to copy; a file with an empty hash is not checked.
+    hash: the hash function.
+    waiting: called if another process makes the copy.
+    """
     stage = paths.stage()
     if stage is None:
         return folder
@@ -37,14 +46,14 @@ async def staged(folder: Path, key: str, files: Mapping[str, str], hash: Hash, w
                     await sparse_copy(folder / name, partial / name)
                     if sha256 and await asyncio.to_thread(hash, partial / name) != sha256:
                         raise UserError(
-                            f"{shown(folder / name)}: its copy in {stage} is another file; see to that disk"
+                            f"{shown(folder / name)}: its copy in {stage} has another hash; check that disk"
                         )
     return final
 
 
 @asynccontextmanager
 async def workplace(folder: Path) -> AsyncIterator[Path]:
-    """Where to make the files of `folder`: on the host's own disk where there is one, from where they are copied."""
+    """A place to write the files of `folder`: with $S80LAB_STAGE a folder on the host's own disk, copied at the end."""
     stage = paths.stage()
     if stage is None:
         yield folder

@@ -1,21 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Folders that appear whole or not at all, folders for what is short-lived, and locks between processes; all of them
-survive kill -9.
+"""Atomic folders, temporary folders and locks between processes. All of them survive kill -9.
 
-Hosts may share the file system. Locks on folders do not reach from one host to the next (NFS keeps them to itself), so
-a partial folder carries its host's name, and no other host removes it.
+Hosts may share the file system. A lock on a folder does not reach other hosts (NFS keeps such locks local), so the name
+of a partial folder contains its host's name, and no other host removes the folder.
 """
 
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import os
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
+from types import ModuleType
 
 from s80lab.base import host
 from s80lab.base.errors import UserError
@@ -24,9 +23,21 @@ PARTIAL = ".partial-"
 POLL_S = 0.5
 
 
+def file_locks() -> ModuleType:
+    """Python's module fcntl. It is imported only here, so that commands without locks run on any system.
+
+    UserError if the system has no file locks.
+    """
+    try:
+        import fcntl
+    except ModuleNotFoundError:
+        raise UserError("this command needs Linux: this system has no file locks (Python's module fcntl)") from None
+    return fcntl
+
+
 @contextmanager
 def staging(final: Path) -> Iterator[Path]:
-    """A partial folder beside `final`, renamed to it when the block ends well and removed when it does not."""
+    """A partial folder next to `final`. It is renamed to `final` if the block succeeds, and removed if not."""
     final.parent.mkdir(parents=True, exist_ok=True)
     with _partial(final.parent, f"{final.name}-") as partial:
         partial.chmod(0o755)
@@ -38,19 +49,22 @@ def staging(final: Path) -> Iterator[Path]:
 
 @contextmanager
 def scratch() -> Iterator[Path]:
-    """A folder of a short name among the temporary files, removed at the end; what killed processes left there is
-    removed first. UserError where another user has taken its place."""
+    """A temporary folder with a short name, removed at the end. Remains of killed processes are removed first.
+
+    UserError if the folder for temporary folders belongs to another user, or if the system has no file locks.
+    """
+    file_locks()  # a system without locks has no user numbers either
     root = Path(tempfile.gettempdir()) / f"s80lab-{os.getuid()}"
     root.mkdir(mode=0o700, exist_ok=True)
     if root.is_symlink() or root.stat().st_uid != os.getuid():
-        raise UserError(f"{root} belongs to somebody else: set TMPDIR to a folder of your own")
+        raise UserError(f"{root} belongs to another user: set TMPDIR to a folder of your own")
     with working(root) as folder:
         yield folder
 
 
 @contextmanager
 def working(root: Path) -> Iterator[Path]:
-    """A folder in `root` as long as the block; what killed processes left there is removed first."""
+    """A folder in `root` that exists until the block ends. Remains of killed processes are removed first."""
     sweep(root)
     with _partial(root, "") as folder:
         yield folder
@@ -60,6 +74,7 @@ def working(root: Path) -> Iterator[Path]:
 def _partial(parent: Path, name: str) -> Iterator[Path]:
     """A new folder, gone after the block unless it was renamed. It is locked as long as its maker lives, so that
     `sweep` knows the dead ones."""
+    fcntl = file_locks()
     with _gate(parent):
         partial = Path(tempfile.mkdtemp(prefix=f"{PARTIAL}{name}", suffix=_of_host(), dir=parent))
         handle = os.open(partial, os.O_RDONLY | os.O_DIRECTORY)
@@ -72,10 +87,11 @@ def _partial(parent: Path, name: str) -> Iterator[Path]:
 
 
 def sweep(folder: Path) -> list[Path]:
-    """Removes the partial folders of this host whose makers have died; returns them."""
+    """Remove the partial folders of this host whose processes have died; return their paths."""
     removed: list[Path] = []
     if not folder.is_dir() or not lockable(folder / ".lock"):
         return removed
+    fcntl = file_locks()
     with _gate(folder):
         for partial in sorted(folder.glob(f"{PARTIAL}*")):
             if not partial.name.endswith(_of_host()):
@@ -100,15 +116,16 @@ def _of_host() -> str:
 
 
 def tidy(say: Callable[[str], None], *folders: Path) -> None:
-    """Sweeps the folders and says what was there."""
+    """Remove partial folders of dead processes from these folders, and report each."""
     for folder in folders:
         for partial in sweep(folder):
-            say(f"removed what an interrupted process had left: {partial.name}")
+            say(f"removed remains of an interrupted process: {partial.name}")
 
 
 @asynccontextmanager
 async def exclusive(path: Path, waiting: Callable[[], None]) -> AsyncIterator[bool]:
-    """Holds the lock file `path`; calls `waiting` once when another process has it, and tells whether one had."""
+    """Hold the lock file `path`. Yields True if another process held the lock first; then `waiting` is called once."""
+    fcntl = file_locks()
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:
         told = False
@@ -125,13 +142,16 @@ async def exclusive(path: Path, waiting: Callable[[], None]) -> AsyncIterator[bo
 
 
 def lockable(path: Path) -> bool:
-    """Whether the lock file can be held: it cannot in a folder of somebody else's, which is only read."""
-    return os.access(path if path.exists() else path.parent, os.W_OK, effective_ids=True)
+    """Whether the lock file can be written. In a read-only folder of another user it cannot."""
+    return os.access(
+        path if path.exists() else path.parent, os.W_OK, effective_ids=os.access in os.supports_effective_ids
+    )
 
 
 @contextmanager
 def held(path: Path, waiting: Callable[[], None]) -> Iterator[None]:
-    """As `exclusive`, for what is no coroutine."""
+    """Hold the lock file `path`, like `exclusive`, outside of coroutines."""
+    fcntl = file_locks()
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:
         try:
@@ -144,6 +164,6 @@ def held(path: Path, waiting: Callable[[], None]) -> Iterator[None]:
 
 @contextmanager
 def _gate(folder: Path) -> Iterator[None]:
-    """Nobody sweeps between another one's making and locking of a partial folder."""
+    """Prevent `sweep` while a partial folder is made but not yet locked."""
     with held(folder / ".lock", lambda: None):
         yield

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stores of large files: manifests `<name>.json` beside folders `<name>/` with the blobs.
+"""Stores of large files: manifests `<name>.json` next to folders `<name>/` with the files.
 
-A name carries the first digits of the hash of everything that the blobs depend on, so a stale one is never taken for
-a good one. The manifest is written last: a folder without one does not count.
+A name contains the first digits of the hash of all inputs, so an entry with outdated inputs is never used. The manifest
+is written last: a folder without a manifest does not count.
 """
 
 from __future__ import annotations
@@ -26,12 +26,19 @@ Hash = Callable[[Path], str]
 
 
 class FileRecord(Strict):
+    """Size and hash of a stored file."""
+
     bytes: int
     sha256: str
 
 
 class StoredManifest(Strict):
-    """What every store's manifests say. key: hash of the inputs; created: UTC; wall_s: time that it took to make."""
+    """The common part of all manifests in stores.
+
+    key: hash of the inputs.
+    created: time in UTC.
+    wall_s: seconds that it took to make the files.
+    """
 
     name: str
     key: str
@@ -51,7 +58,12 @@ M = TypeVar("M", bound=StoredManifest)
 
 @dataclass(frozen=True)
 class Store(Generic[M]):
-    """root: of the manifests and folders, asked at each use. hash: of one blob."""
+    """A store of large files.
+
+    root: function that returns the folder of manifests and files; called at each use.
+    manifest: the class of the manifests.
+    hash: hash function for one file.
+    """
 
     root: Callable[[], Path]
     manifest: type[M]
@@ -61,8 +73,10 @@ class Store(Generic[M]):
         return self.root() / name
 
     def find(self, name: str, key: str | None = None) -> M | None:
-        """The manifest, if its blobs are there and it is of exactly these inputs (None: whatever inputs it has). A blob
-        that was written to since is hashed again; UserError where it is another one."""
+        """The manifest, if its files exist and its key is `key` (None: any key).
+
+        A file that has been written to since is hashed again. UserError if its content has changed.
+        """
         manifest = self._read(self._file(name))
         if manifest is None or key not in (None, manifest.key) or self._missing(manifest):
             return None
@@ -71,31 +85,31 @@ class Store(Generic[M]):
             path = self.folder(name) / blob
             if path.stat().st_mtime_ns > recorded and self.hash(path) != file.sha256:
                 where = shown(path.parent)
-                raise UserError(f"{shown(path)}: is not what was recorded; remove {where} to have it made anew")
+                raise UserError(f"{shown(path)}: has changed since it was recorded; remove {where} to have it rebuilt")
         return manifest
 
     def known(self, name: str) -> M | None:
-        """The manifest, if it is readable; the blobs may be missing."""
+        """The manifest, if it is readable; its files may be missing."""
         return self._read(self._file(name))
 
     def record(self, manifest: M) -> None:
-        """Publishes a whole folder under its manifest."""
+        """Write the manifest of a complete folder, which makes the entry visible."""
         partial = self._file(manifest.name).with_suffix(".json.partial")
         partial.write_text(manifest.model_dump_json(indent=2) + "\n")
         partial.replace(self._file(manifest.name))
 
     def all(self) -> list[M]:
-        """Every readable manifest, by name; the blobs may be missing."""
+        """All readable manifests, by name; their files may be missing."""
         found = (self._read(path) for path in sorted(self.root().glob("*.json")))
         return [manifest for manifest in found if manifest is not None]
 
     def hash_files(self, folder: Path, names: tuple[str, ...]) -> dict[str, FileRecord]:
-        """Sizes and hashes of those of the named files that are in the folder."""
+        """Sizes and hashes of the named files that exist in the folder."""
         files = [folder / name for name in names if (folder / name).is_file()]
         return {path.name: FileRecord(bytes=path.stat().st_size, sha256=self.hash(path)) for path in files}
 
     def verify(self, manifest: M) -> Verdict:
-        """Hashes everything again."""
+        """Check all hashes again."""
         if self._missing(manifest):
             return "missing"
         key_holds = value_hash(manifest.inputs) == manifest.key
@@ -104,15 +118,18 @@ class Store(Generic[M]):
         return "whole" if key_holds and same else "damaged"
 
     def disk_bytes(self, name: str) -> int:
-        """Disk space in use (files may be sparse)."""
+        """Disk space in use, in bytes (files may be sparse)."""
         return sum(path.stat().st_blocks * 512 for path in self.folder(name).rglob("*") if path.is_file())
 
     def present(self, manifest: M) -> bool:
-        """Whether every blob is there in its length."""
+        """Whether every file exists in its recorded length."""
         return not self._missing(manifest)
 
     def prune(self, keep: set[str]) -> list[tuple[str, int]]:
-        """Removes everything not named in `keep`, and folders without a manifest; (name, bytes freed) of each."""
+        """Remove all entries not named in `keep`, and folders without a manifest.
+
+        Returns name and freed bytes of each removed entry.
+        """
         removed: list[tuple[str, int]] = []
         root = self.root()
         sweep(root)
@@ -130,7 +147,7 @@ class Store(Generic[M]):
         return self.root() / f"{name}.json"
 
     def _read(self, path: Path) -> M | None:
-        """None for what is no manifest, or is one of another name: a name says which files may be removed."""
+        """The manifest in a file; None if it is unreadable or has another name: names decide what is removed."""
         try:
             manifest = self.manifest.model_validate_json(path.read_bytes())
         except (OSError, ValidationError):
@@ -144,5 +161,5 @@ class Store(Generic[M]):
 
 
 def now() -> str:
-    """The time of day, for manifests."""
+    """The current time in UTC, for manifests."""
     return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reading of the TOML files under configs/ and workloads/scales: every refusal names file, key and what is allowed."""
+"""Strict reading of the TOML files in configs and workloads. Errors name the file, the key and the allowed values."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 
 LARGEST = 64 << 10
-"""Bytes of a configuration file; longer ones can take the reader gigabytes."""
+"""Largest size of a configuration file in bytes; parsing a longer file can take gigabytes of memory."""
 UNITS = {"": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
 
 class Strict(BaseModel):
-    """A table of a configuration file; a key that is not declared is refused."""
+    """A table of a configuration file. Undeclared keys are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -34,12 +34,12 @@ def parse_size(value: object) -> int:
     """Bytes from 131072, "131072" or "128KiB"; ValueError for anything else."""
     match = re.fullmatch(r"(\d+)\s*(KiB|MiB|GiB|)", str(value))
     if match is None or isinstance(value, bool):
-        raise ValueError(f"`{value}` is no size; write bytes or a number with KiB, MiB or GiB")
+        raise ValueError(f"`{value}` is not a size: write bytes or a number with KiB, MiB or GiB")
     return int(match[1]) * UNITS[match[2]]
 
 
 def size_text(size: int) -> str:
-    """`512KiB`: the largest unit that leaves a whole number."""
+    """A size in the largest unit that leaves a whole number, for example `512KiB`."""
     unit = next((name for name, bytes in reversed(UNITS.items()) if size and size % bytes == 0), "")
     return f"{size // UNITS[unit]}{unit}"
 
@@ -48,7 +48,7 @@ Size = Annotated[int, BeforeValidator(parse_size)]
 
 
 def shown(path: Path) -> str:
-    """The path as a message shows it: relative to the project or the lab where it lies inside."""
+    """The path for a message: relative to the project or the lab if it lies inside, else absolute."""
     for folder in (paths.ROOT, paths.HOME):
         if path.is_relative_to(folder):
             return str(path.relative_to(folder))
@@ -59,7 +59,7 @@ MOST_NAMES = 40
 
 
 def hint(name: str, allowed: Iterable[str]) -> str:
-    """`allowed are a, b (did you mean a?)`; of very many names the nearest."""
+    """A hint for a wrong name: `allowed are a, b (did you mean a?)`. Of many names, only the nearest are listed."""
     names = sorted(allowed)
     if len(names) > MOST_NAMES:
         near = difflib.get_close_matches(name, names, n=5, cutoff=0.5)
@@ -69,7 +69,7 @@ def hint(name: str, allowed: Iterable[str]) -> str:
 
 
 def find(kind: str, folder: Path, name: str) -> Path:
-    """The file of a named machine, protocol, experiment or scale; a path is no name."""
+    """The file of a named machine, protocol, experiment or scale. UserError for an unknown name or a path."""
     if name not in names(folder):
         raise UserError(f"there is no {kind} `{name}` in {shown(folder)}: {hint(name, names(folder))}")
     mine = paths.own(folder) / f"{name}.toml"
@@ -77,7 +77,7 @@ def find(kind: str, folder: Path, name: str) -> Path:
 
 
 def with_bases(kind: str, folder: Path, name: str) -> dict[Path, dict[str, Any]]:
-    """The named file and all that it builds on by the key `base`, the lowest first, with what each says."""
+    """The named file and all its bases (key `base`), with the content of each. The lowest base comes first."""
     path = find(kind, folder, name)
     chain = {path: read_toml(path)}
     while (base := chain[path].get("base")) is not None:
@@ -86,13 +86,13 @@ def with_bases(kind: str, folder: Path, name: str) -> dict[Path, dict[str, Any]]
             raise UserError(f"{where}: there is no {kind} `{base}`: {hint(str(base), names(folder))}")
         path = find(kind, folder, base)
         if path in chain:
-            raise UserError(f"{where}: builds on itself: {' on '.join(one.stem for one in (*chain, path))}")
+            raise UserError(f"{where}: the bases form a cycle: {' -> '.join(one.stem for one in (*chain, path))}")
         chain[path] = read_toml(path)
     return dict(reversed(chain.items()))
 
 
 def find_or_file(kind: str, folder: Path, name: str) -> Path:
-    """The file of a named machine or protocol, or the file itself where a path that ends in .toml is given."""
+    """The file of a named machine or protocol. A name that ends in .toml is the path of the file."""
     path = Path(name)
     if path.suffix != ".toml":
         return find(kind, folder, name)
@@ -102,15 +102,15 @@ def find_or_file(kind: str, folder: Path, name: str) -> Path:
 
 
 def names(folder: Path) -> list[str]:
-    """The names that a folder of TOML files offers, with those that the lab has of its own."""
+    """The names of the TOML files in a shipped folder and in the lab's folder of the same kind."""
     return sorted({path.stem for place in (folder, paths.own(folder)) for path in place.glob("*.toml")})
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """The file's content; UserError where it cannot be read or is no TOML."""
+    """Read a TOML file. UserError if the file cannot be read or is not TOML."""
     try:
         if path.stat().st_size > LARGEST:
-            raise UserError(f"{shown(path)}: is larger than {LARGEST >> 10} KiB, so it is no file of ours")
+            raise UserError(f"{shown(path)}: is larger than {LARGEST >> 10} KiB, so it is not a configuration file")
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{shown(path)}: cannot be read ({error})") from None
@@ -118,29 +118,34 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def parse_toml(text: str, where: str) -> dict[str, Any]:
-    """The content of a text that came from `where`; UserError where it is no TOML."""
+    """Parse a TOML text. UserError if it is not TOML. where: the source of the text, for messages."""
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise UserError(f"{where}: is no TOML: {error}") from None
+        raise UserError(f"{where}: is not TOML: {error}") from None
     except RecursionError:
-        raise UserError(f"{where}: is no TOML of ours: its tables are nested too deeply") from None
+        raise UserError(f"{where}: its tables are nested too deeply") from None
 
 
 def load(path: Path, model: type[M], overrides: Mapping[str, object] | None = None) -> M:
-    """The file as `model`, with dotted-key overrides (`l2.size` to `4MiB`) put over it."""
+    """Read a file as `model`. overrides: values by dotted keys that replace values of the file (`l2.size`: `4MiB`)."""
     return resolve(read_toml(path), model, shown(path), overrides)
 
 
 def resolve(content: dict[str, Any], model: type[M], where: str, overrides: Mapping[str, object] | None = None) -> M:
-    """`content`, which came from `where` and is changed, as `model` with overrides over it."""
+    """Validate content as `model`, with overrides.
+
+    content: the parsed file; it is changed.
+    where: the source of the content, for messages.
+    overrides: values by dotted keys.
+    """
     for key, value in (overrides or {}).items():
         _put(content, key, value, where, model)
     return validate(content, model, where)
 
 
 def validate(content: Mapping[str, Any], model: type[M], where: str) -> M:
-    """`content` as `model`; UserError names `where`, the first wrong key and what is allowed."""
+    """Validate content as `model`. UserError names `where`, the first wrong key and the allowed values."""
     try:
         return model.model_validate(content)
     except ValidationError as failure:
@@ -169,7 +174,7 @@ def _fields(model: type[BaseModel], loc: list[str]) -> list[str]:
 
 
 def _model_of(annotation: Any) -> type[BaseModel] | None:
-    """The table behind `X`, `X | None` or `dict[str, X]`."""
+    """The model X of an annotation `X`, `X | None` or `dict[str, X]`."""
     if isinstance(annotation, type) and not isinstance(annotation, UnionType):
         try:
             if issubclass(annotation, BaseModel):
@@ -184,19 +189,19 @@ def _model_of(annotation: Any) -> type[BaseModel] | None:
 
 
 def _put(content: dict[str, Any], key: str, value: object, where: str, model: type[BaseModel]) -> None:
-    """Sets a dotted key; the model judges unknown ones, so only the tables on the way are checked here."""
+    """Set a dotted key. Only the tables on the way are checked here; the model checks the key itself."""
     *tables, last = key.split(".")
     for depth, name in enumerate(tables):
         inner = content.setdefault(name, {})
         if not isinstance(inner, dict):
             allowed = hint(name, _fields(model, tables[:depth]))
-            raise UserError(f"{where}: `{name}` of `{key}` is no table: {allowed}")
+            raise UserError(f"{where}: `{name}` in `{key}` is not a table: {allowed}")
         content = inner
     content[last] = value
 
 
 def parse_settings(settings: Iterable[str]) -> dict[str, object]:
-    """`--set` options: KEY=VALUE, the value read as TOML where it is TOML (12, true, "x") and as text elsewhere."""
+    """Parse `--set` options KEY=VALUE. A value that is TOML (12, true, "x") is read as TOML, any other as text."""
     parsed: dict[str, object] = {}
     for setting in settings:
         key, equals, text = setting.partition("=")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Student's t: how far a mean of few values may be from the truth."""
+"""Quantiles of Student's t distribution, for confidence intervals of means over few values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _T = (
 
 
 def student_t(degrees: int) -> float:
-    """The two-sided 95% quantile; beyond the table by the Cornish-Fisher expansion (error < 0.001)."""
+    """The two-sided 95% quantile. Above 30 degrees of freedom: Cornish-Fisher expansion (error < 0.001)."""
     if degrees <= len(_T):
         return _T[degrees - 1]
     z = NormalDist().inv_cdf(0.5 + CONFIDENCE / 2)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Work in a thread beside the event loop."""
+"""Work in a thread next to the event loop."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ T = TypeVar("T")
 
 
 async def to_its_end(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """As asyncio.to_thread, but an interruption waits for the work: a thread cannot be ended, and would go on to write
-    into a folder that is being removed."""
+    """Like asyncio.to_thread, but a cancellation waits for the end of the work. A thread cannot be stopped, and would
+    continue to write to a folder that is being removed."""
     task = asyncio.ensure_future(asyncio.to_thread(work, *args, **kwargs))
     try:
         return await asyncio.shield(task)

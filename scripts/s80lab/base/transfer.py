@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a store holds, carried to another host: a folder NAME, or a tar file with that folder in it.
+"""Export and import of store entries, as a folder NAME or a tar file with that folder.
 
-The folder has every file of the store and EXPORT, which holds the manifest, and size and hash of every file (the
-store has those of the blobs alone). Taken in, all are hashed again before the store has any. Holes stay holes.
+The folder contains every file of the entry, and the file export.json: the manifest, and size and hash of every file. An
+import checks all hashes before the entry becomes visible. Holes of sparse files are kept.
 """
 
 from __future__ import annotations
@@ -29,7 +29,11 @@ Unpack = Callable[[str, Path], None]
 
 
 class Export(Strict):
-    """manifest: the store's. files: all of the folder, by relative path."""
+    """The content of export.json.
+
+    manifest: the manifest in the store.
+    files: all files of the folder, by relative path.
+    """
 
     schema_version: Literal[1] = 1
     manifest: dict[str, Any]
@@ -37,12 +41,17 @@ class Export(Strict):
 
 
 def export(store: Store[M], name: str, target: Path) -> Path:
-    """Puts one (its name, or the beginning of it) into the folder `target`, or into the file where it ends in .tar;
-    where it lies then. UserError where the store's is not whole or the place is taken."""
+    """Export an entry; return the folder or tar file that was written.
+
+    UserError if the entry is damaged or the destination exists already.
+
+    name: the entry's name, or the beginning of it.
+    target: the folder that receives the entry's folder, or a file name that ends in .tar.
+    """
     manifest = _named(store, name)
     final = target if target.suffix == TAR else target / manifest.name
     if final.exists():
-        raise UserError(f"{shown(final)}: is there already; remove it, or name another place")
+        raise UserError(f"{shown(final)}: exists already; remove it, or name another target")
     folder = store.folder(manifest.name)
     files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     records = {
@@ -50,7 +59,9 @@ def export(store: Store[M], name: str, target: Path) -> Path:
         for path in files
     }
     if {**records, **manifest.files} != records:
-        raise UserError(f"{shown(folder)}: is not what was recorded; remove it to have it made anew, and export that")
+        raise UserError(
+            f"{shown(folder)}: has changed since it was recorded; remove it, have it rebuilt, and export again"
+        )
     said = Export(manifest=manifest.model_dump(mode="json"), files=records).model_dump_json(indent=1) + "\n"
     if target.suffix == TAR:
         _pack(folder, said, final)
@@ -62,32 +73,38 @@ def export(store: Store[M], name: str, target: Path) -> Path:
 
 
 def take_in(store: Store[M], source: Path, waiting: Callable[[], None] = lambda: None) -> tuple[str, bool]:
-    """Puts what was exported into the store: its name, and whether it was not there. waiting: called where another
-    process makes it, or takes it in, just now. UserError where a file is not what was exported, or the store has
-    another one of that name."""
+    """Import an exported entry; return its name and whether it is new in the store.
+
+    UserError if a file differs from what was exported, or if the store has another entry of that name.
+
+    source: an exported folder or .tar file.
+    waiting: called if another process builds or imports the entry now.
+    """
     with _opened(source) as (said, unpack):
         try:
             content = Export.model_validate_json(said)
             manifest = store.manifest.model_validate(content.manifest)
         except ValidationError:
-            raise UserError(f"{shown(source)}: its {EXPORT} is not of this store or this version") from None
+            raise UserError(
+                f"{shown(source)}: its {EXPORT} was written for another store or by another version"
+            ) from None
         name = manifest.name
         if not all(map(_is_plain, (*content.files, name))) or "/" in name or name.startswith("."):
-            raise UserError(f"{shown(source)}: its {EXPORT} names files outside of the folder")
+            raise UserError(f"{shown(source)}: its {EXPORT} names files outside the folder")
         with held(store.root() / f".{name}.lock", waiting):
             sweep(store.root())
             return name, _put(store, source, content, manifest, unpack)
 
 
 def _put(store: Store[M], source: Path, content: Export, manifest: M, unpack: Unpack) -> bool:
-    """Whether it was not there."""
+    """Write the files and the manifest to the store; return whether the entry is new."""
     name = manifest.name
     known = store.known(name)
     if known is not None and store.present(known):
         if (known.key, known.content) != (manifest.key, manifest.content):
             raise UserError(
-                f"{shown(store.folder(name))}: is there, and another one: two hosts have made it; runs from one "
-                "never equal those from the other, so remove one of them"
+                f"{shown(store.folder(name))}: exists already with other content, because two hosts have built it; "
+                "their runs are never equal, so remove one of the two"
             )
         return False
     with staging(store.folder(name)) as partial:
@@ -95,16 +112,16 @@ def _put(store: Store[M], source: Path, content: Export, manifest: M, unpack: Un
             (partial / file).parent.mkdir(parents=True, exist_ok=True)
             unpack(file, partial / file)
             if (partial / file).stat().st_size != record.bytes or store.hash(partial / file) != record.sha256:
-                raise UserError(f"{shown(source)}: {file} is not what was exported; copy it again")
+                raise UserError(f"{shown(source)}: {file} differs from what was exported; copy it again")
         if {**content.files, **manifest.files} != content.files or value_hash(manifest.inputs) != manifest.key:
-            raise UserError(f"{shown(source)}: its manifest is not that of its files; export it again")
+            raise UserError(f"{shown(source)}: its manifest does not match its files; export it again")
     store.record(manifest)
     return True
 
 
 @contextmanager
 def _opened(source: Path) -> Iterator[tuple[bytes, Unpack]]:
-    """The text of EXPORT, and what puts one of the files at a place."""
+    """The text of export.json, and a function that writes one of the files to a path."""
     try:
         if source.suffix != TAR:
             yield (source / EXPORT).read_bytes(), lambda file, target: asyncio.run(sparse_copy(source / file, target))
@@ -114,20 +131,22 @@ def _opened(source: Path) -> Iterator[tuple[bytes, Unpack]]:
 
             def unpack(file: str, target: Path) -> None:
                 if file not in members or (content := tar.extractfile(members[file])) is None:
-                    raise UserError(f"{shown(source)}: {file} is not in it; copy it again")
+                    raise UserError(f"{shown(source)}: {file} is missing in the tar file; copy the tar file again")
                 write_sparse(content, target)
 
             if EXPORT not in members or (head := tar.extractfile(members[EXPORT])) is None:
-                raise UserError(f"{shown(source)}: has no {EXPORT}: it is not what `export` has made")
+                raise UserError(f"{shown(source)}: contains no {EXPORT}, so it was not written by `export`")
             yield head.read(), unpack
     except tarfile.TarError as error:
-        raise UserError(f"{shown(source)}: is no tar file or is cut short ({error}); copy it again") from None
+        raise UserError(f"{shown(source)}: is not a tar file or is truncated ({error}); copy it again") from None
     except FileNotFoundError as absent:
-        raise UserError(f"{shown(Path(str(absent.filename)))}: is missing: not all that `export` has made") from None
+        raise UserError(
+            f"{shown(Path(str(absent.filename)))}: is missing, so the export is incomplete; copy it again"
+        ) from None
 
 
 def _pack(folder: Path, said: str, final: Path) -> None:
-    """The tar file, whole or absent; EXPORT lies at its beginning."""
+    """Write the tar file, complete or not at all. export.json comes first in it."""
     final.parent.mkdir(parents=True, exist_ok=True)
     packed = final.with_name(f"{final.name}.partial")
     with scratch() as beside:
@@ -138,7 +157,7 @@ def _pack(folder: Path, said: str, final: Path) -> None:
         done = subprocess.run([*command, folder.name], capture_output=True, text=True)
     if done.returncode:
         packed.unlink(missing_ok=True)
-        raise UserError(f"{shown(final)}: could not be written: {done.stderr.strip()}")
+        raise UserError(f"{shown(final)}: cannot be written: {done.stderr.strip()}")
     packed.replace(final)
 
 
@@ -149,11 +168,11 @@ def _named(store: Store[M], name: str) -> M:
         known = f": {hint(name, manifests)}" if manifests else ", which is empty"
         raise UserError(f"there is no `{name}` in {shown(store.root())}{known}")
     if len(fitting) > 1:
-        raise UserError(f"`{name}` begins several names: {', '.join(fitting)}; write more of it")
+        raise UserError(f"`{name}` fits several names: {', '.join(fitting)}; write more of the name")
     return manifests[fitting[0]]
 
 
 def _is_plain(file: str) -> bool:
-    """Of a relative path: it stays where it is put."""
+    """Whether the path is relative and stays inside its folder."""
     path = PurePosixPath(file)
     return bool(path.parts) and not path.is_absolute() and ".." not in path.parts and path.as_posix() == file

@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The version, below everything that writes it down."""
+"""The version of s80lab."""
 
 __version__ = "0.1.0"

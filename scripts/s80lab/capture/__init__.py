@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Recorded streams of accesses and their replays on other designs; what the model and its captures cost (bench).
+"""Captures (recorded access streams), their replays on other designs, and the benchmarks of model and captures.
 
-May import experiment and below. Grids of designs are in capture/explore.
+This package may import the package experiment and the packages below it. capture/explore replays grids of designs.
 """

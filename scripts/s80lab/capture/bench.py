@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the model and its captures cost: the same load from the same ready checkpoint, with and without them."""
+"""Benchmark of the model and its captures: one load from one ready checkpoint, with and without them."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from pathlib import Path
 
 from s80lab.base import paths
 from s80lab.base.follow import Follower
+from s80lab.base.programs import built
 from s80lab.capture.bench_replay import bench_replay
 from s80lab.experiment.checkpoint import SNAPSHOTS, Checkpoint
 from s80lab.experiment.plan import Plan
@@ -36,7 +37,7 @@ ROUNDS = 3
 
 @dataclass(frozen=True)
 class Rate:
-    """Instructions after the clients' login, and the wall-clock seconds that they took."""
+    """Instructions after the clients' login, and the wall-clock seconds in which the host executed them."""
 
     instructions: int
     seconds: float
@@ -47,7 +48,7 @@ class Rate:
 
 
 class Rates:
-    """Of each kind of run its rates, one a round."""
+    """The rates of each kind of run, one per round."""
 
     def __init__(self) -> None:
         self._mips: defaultdict[str, list[float]] = defaultdict(list)
@@ -56,22 +57,26 @@ class Rates:
         self._mips[kind].append(rate.mips)
 
     def median(self, kind: str) -> float:
-        """In million instructions a second."""
+        """The median rate of a kind of run, in million instructions per second."""
         return statistics.median(self._mips[kind])
 
     def ratio(self, kind: str, to: str) -> float:
-        """The median of the rounds' ratios."""
+        """The median over the rounds of the rate of `kind` divided by the rate of `to`."""
         return statistics.median(a / b for a, b in zip(self._mips[kind], self._mips[to], strict=True))
 
 
-# Kinds of run: without the model, its turns as they come and bounded as the model's are; with the model; with a name
-# for every miss; while a capture is written.
-UNBOUNDED, BARE, MODELLED, NAMED = "bare, turns as they come", "bare, short turns", "with the model", "every miss named"
-FILTERED, FULL = "writing a filtered capture", "writing a full capture"
+# Kinds of run: without the model, with QEMU's own time slices and with slices as short as the model's; with the model;
+# with attribution of every miss; while a capture is written.
+UNBOUNDED, BARE = "no model, QEMU's time slices", "no model, short time slices"
+MODELLED, NAMED = "with the model", "with the model and attributed misses"
+FILTERED, FULL = "with the model, writing a filtered capture", "with the model, writing a full capture"
 
 
 async def bench(plan: Plan, ready: Checkpoint, captures: Path, say: Callable[[str], None]) -> Rates:
-    """One after the other on an otherwise idle machine; the last round's captures stay in the folder."""
+    """Measure all kinds of run one after the other; the captures of the last round stay in `captures`.
+
+    The host must be idle otherwise.
+    """
     busy = replace(plan, phases=plan.phases.model_copy(update={"think_ms": 0, "window": WINDOW}))
 
     def modelled(length: int, **files: Path) -> Callable[[Path], Awaitable[Rate]]:
@@ -102,7 +107,7 @@ async def bench(plan: Plan, ready: Checkpoint, captures: Path, say: Callable[[st
 
 
 def _session(ready: Checkpoint, folder: Path, plugin: Path | None, arguments: Mapping[str, object]) -> Session:
-    """A guest that goes on from the ready checkpoint with the job in the folder."""
+    """A guest that resumes from the ready checkpoint with the job in the folder."""
     return Session(
         folder,
         ready.ram,
@@ -118,7 +123,7 @@ def _session(ready: Checkpoint, folder: Path, plugin: Path | None, arguments: Ma
 async def _bare(plan: Plan, ready: Checkpoint, folder: Path, bounded: bool) -> Rate:
     turns = plan.machine.clock.turn_instructions
     (folder / JOB).write_text(plan.job() + f"warmup_s=0\nmeasure_s={LENGTH / 1e9}\n")
-    plugin = paths.TURNS_PLUGIN if bounded and turns else None
+    plugin = built(paths.TURNS_PLUGIN) if bounded and turns else None
     with short_socket(_session(ready, folder, plugin, {"turn_instructions": turns})) as session:
         async with Guest(plan.qemu, plan.boot, session, "bench without the plugin") as guest:
             await guest.restore(ready.guest_state)
@@ -148,24 +153,26 @@ async def _modelled(plan: Plan, ready: Checkpoint, folder: Path, length: int, ar
                         return Rate(at - began[0], now - began[1])
                 return None
 
-            rate = await guest.wait("the load's next window", look, STALL_S)
+            rate = await guest.wait("the next sampling interval of the load", look, STALL_S)
             await guest.quit()
             return rate
 
 
 def run_bench(plan: Plan, ready: Checkpoint, say: Callable[[str], None]) -> None:
-    """Says what each costs, then how fast the captures replay."""
+    """Report the speed of each kind of run, then the speed at which the captures replay."""
     captures = Path(tempfile.mkdtemp(prefix="bench-captures-", dir=paths.BUILD))
     try:
         rates = asyncio.run(bench(plan, ready, captures, say))
         for kind in (UNBOUNDED, BARE, MODELLED, NAMED, FILTERED, FULL):
             say(f"{kind}: {rates.median(kind):.0f} MIPS")
+        slice_length = plan.machine.clock.turn_instructions
         say(
-            f"turns of {plan.machine.clock.turn_instructions} keep {rates.ratio(BARE, UNBOUNDED):.2f} of the bare speed"
+            f"without the model, time slices of {slice_length} instructions: {rates.ratio(BARE, UNBOUNDED):.0%} of "
+            "the speed with QEMU's own time slices"
         )
-        say(f"the model keeps {rates.ratio(MODELLED, BARE):.2f} of the bare speed, both with short turns")
-        say(f"with a name for every miss it keeps {rates.ratio(NAMED, BARE):.2f}")
-        say(f"a filtered capture slows the run by {1 / rates.ratio(FILTERED, MODELLED) - 1:.0%}")
+        say(f"with the model: {rates.ratio(MODELLED, BARE):.0%} of the speed without it (equal time slices)")
+        say(f"with the model and attributed misses: {rates.ratio(NAMED, BARE):.0%} of the speed without the model")
+        say(f"writing a filtered capture takes {1 / rates.ratio(FILTERED, MODELLED) - 1:.0%} more time")
         bench_replay(captures / "full.s80c", captures / "filtered.s80c", say)
     finally:
         shutil.rmtree(captures)

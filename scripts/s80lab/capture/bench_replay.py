@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How fast captures are read and played: tests/bench on captures of a real load."""
+"""Benchmark of reading and replaying captures: runs tests/bench on captures of a real load."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ BENCH = paths.BIN / "bench_replay"
 
 
 def bench_replay(full: Path, filtered: Path, say: Callable[[str], None]) -> None:
-    """Says the rates of one host core; `full` and `filtered` are captures. UserError where the program is missing."""
+    """Report the rates of one host core for the captures `full` and `filtered`.
+
+    Raises UserError if the benchmark program is missing.
+    """
     if not BENCH.is_file():
         raise UserError(f"{BENCH} is missing: install libbenchmark-dev, then run `make bench`")
     environment = {**os.environ, "S80_BENCH_FULL": str(full), "S80_BENCH_FILTERED": str(filtered)}
@@ -32,7 +35,7 @@ def bench_replay(full: Path, filtered: Path, say: Callable[[str], None]) -> None
         return float(results[name][counter]) / 1e6
 
     floor = millions("tag_walk", "events")
-    for suffix, how in (("", "on one host core"), ("_read_ahead", "read ahead on a second core")):
+    for suffix, how in (("", "one host core"), ("_read_ahead", "a second core reads ahead")):
         filtered_rate, full_rate = (
             millions(f"replay_filtered{suffix}", "instructions"),
             millions(f"replay_full{suffix}", "events"),
@@ -40,7 +43,7 @@ def bench_replay(full: Path, filtered: Path, say: Callable[[str], None]) -> None
         say(f"replay of the filtered capture, {how}: {filtered_rate:.0f} M instructions/s")
         say(
             f"replay of the full capture, {how}: {full_rate:.1f} M recorded accesses/s, "
-            f"{full_rate / floor:.2f} of a walk of the same tags"
+            f"{full_rate / floor:.0%} of the speed of a loop that only searches the same tags"
         )
     say(
         f"reading: {millions('read_full', 'events'):.0f} M events/s, writing: {millions('write_full', 'events'):.0f}, "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a capture is replayed on: a machine and a protocol, resolved, and refused where the capture cannot tell."""
+"""Designs for replays: a resolved machine and protocol. Designs that a capture cannot answer are refused."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FILTERED = ("l1i.size", "l1i.ways", "l1d.size", "l1d.ways", "processors.threads
 
 @dataclass(frozen=True)
 class Design:
-    """varied: what differs from the capture's own design, by dotted key, as text."""
+    """A machine and a protocol for a replay. varied: differences from the capture's own design, by dotted key."""
 
     machine: Machine
     protocol: Path
@@ -40,17 +40,17 @@ class Design:
 
     @property
     def same_caches(self) -> bool:
-        """Whether what the capture's own caches held could be taken up: only latencies and the clock may differ."""
+        """Whether a replay can restore the capture's cache contents: only latencies and the clock may differ."""
         return all(key.startswith(("latency.", "clock.", "processors.clock_hz")) for key in self.varied)
 
     @property
     def label(self) -> str:
-        """`hammer, l2.size=1MiB`; the protocol first, and always."""
+        """Protocol and differences, for example `hammer, l2.size=1MiB`. The protocol is always first."""
         others = [f"{key}={value}" for key, value in self.varied.items() if key != "protocol"]
         return ", ".join([self.protocol_name, *others])
 
     def inputs(self, capture: Capture, binary: Path) -> dict[str, str]:
-        """All that decides the replay's numbers, by hash; the warm-up that it goes on from decides its verdict."""
+        """Hashes of all inputs that determine the replay's numbers and its steady-state verdict."""
         warm_up = self.warm_up(capture)
         return {
             "capture": capture.sha256,
@@ -61,8 +61,10 @@ class Design:
         }
 
     def warm_up(self, capture: Capture) -> tuple[Path, str] | None:
-        """The warm-up that is the replay's own, with its hash: where the caches that the capture begins with can be
-        taken up. Elsewhere the caches begin cold, and the report says how warm they became."""
+        """Snapshots of the warm-up before the capture, with their hash, if the replay restores the capture's caches.
+
+        None if the replay begins with cold caches; the report then judges the replay's own warm-up.
+        """
         return capture.warm_up if self.same_caches else None
 
 
@@ -72,8 +74,10 @@ def resolve_design(
     protocol: str | None = None,
     settings: Mapping[str, object] | None = None,
 ) -> Design:
-    """The capture's own design, or the named machine, with protocol and settings over it; UserError names what is
-    wrong with them, or why this capture cannot answer."""
+    """The design for a replay: the capture's own machine or the named one, with protocol and settings applied.
+
+    Raises UserError if a value is wrong or if the capture cannot be replayed on this design.
+    """
     chosen = protocol or (settings or {}).get("protocol")
     if chosen is None and machine is not None:
         chosen = load_machine(machine, settings).protocol
@@ -89,7 +93,7 @@ def resolve_design(
 
 
 def value_text(key: str, value: object) -> str:
-    """A value of a design as people write it: 1048576 bytes of `l2.size` are 1MiB."""
+    """A value of a design in the notation of the machine file: 1048576 bytes of `l2.size` become 1MiB."""
     return size_text(int(str(value))) if key.endswith(".size") else str(value)
 
 
@@ -105,16 +109,19 @@ def _refuse(capture: Capture, machine: Machine) -> None:
     own, asked = capture.machine.design(), machine.design()
     if capture.machine.translation != machine.translation:
         raise UserError(
-            f"the capture {capture.name} was recorded with the page walks of another [translation]; record another"
+            f"the capture {capture.name} was recorded with another [translation] (page walks), which a replay cannot "
+            "change; record a new capture with this [translation]"
         )
     for key in _RECORDED + (_FILTERED if capture.form == "filtered" else ()):
         if own[key] == asked[key]:
             continue
         reason = f"{capture.form} capture {capture.name} was recorded with {key} = {value_text(key, own[key])}"
         if key in _RECORDED:
-            raise UserError(f"the {reason} and cannot be replayed with {value_text(key, asked[key])}; record another")
+            raise UserError(
+                f"the {reason} and cannot be replayed with {value_text(key, asked[key])}; record a new capture"
+            )
         raise UserError(
-            f"the {reason}, and what these L1s absorb is not in it, so {value_text(key, asked[key])} cannot be "
-            f"replayed; use a full capture (s80lab capture {capture.origin.get('experiment', 'EXPERIMENT')} "
-            f"--form full) or leave {key} as it is"
+            f"the {reason} and lacks the accesses that these L1s absorbed, so it cannot be replayed with "
+            f"{value_text(key, asked[key])}; record a full capture (`s80lab capture "
+            f"{capture.origin.get('experiment', 'EXPERIMENT')} --form full`) or do not change {key}"
         )

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How far one measurement is from another, and what a filtered capture loses: the table that the project measured.
+"""Differences between two measurements, and the measured error of filtered captures.
 
-A filtered capture is without the accesses that its L1s absorb. An L2 that evicts a line would have taken it out of the
-L1 too (inclusion), and its next access would have been a miss: that is lost, and the more the smaller the L2 is.
-results/reference/filter-error.json holds what it came to, by protocol and L2 size (docs/guides/exploration.md).
+A filtered capture lacks the accesses that its L1s absorb. An inclusive L2 that evicts a line also removes the line from
+the L1, and the next access misses. A filtered capture loses these misses; the smaller the L2, the more it loses.
+results/reference/filter-error.json has the error by protocol and L2 size (docs/guides/exploration.md).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Errors = dict[str, float | None]
 
 @dataclass(frozen=True)
 class Quantity:
-    """metric: its name in stats.json. relative: compared in percent of the first, else in points of a share."""
+    """A metric that is compared. metric: its name in stats.json. relative: in percent of the first, else in points."""
 
     name: str
     metric: str
@@ -37,7 +37,7 @@ class Quantity:
     relative: bool = False
 
     def difference(self, true: Metrics, other: Metrics) -> float | None:
-        """other - true, None where one of them has no such value."""
+        """`other` minus `true`, or None if one of them does not have the metric."""
         a, b = true.get(self.metric), other.get(self.metric)
         if a is None or b is None or (self.relative and not a):
             return None
@@ -49,10 +49,10 @@ class Quantity:
 
 
 QUANTITIES = (
-    Quantity("memory_share", "miss_source.all.memory", "memory share"),
+    Quantity("memory_share", "miss_source.all.memory", "misses serviced by memory"),
     Quantity("e_share", "e_share", "E share"),
-    Quantity("e_to_m_share", "e_to_m_share", "E to M"),
-    Quantity("mpki", "l2_mpki.all", "MPKI", relative=True),
+    Quantity("e_to_m_share", "e_to_m_share", "E-to-M upgrades per E fill"),
+    Quantity("mpki", "l2_mpki.all", "L2 MPKI", relative=True),
     Quantity("upgrades", "upgrade_pki.made", "upgrades", relative=True),
 )
 # The largest difference of any share of the miss sources, of the fill states and of E: in points.
@@ -68,7 +68,7 @@ _SHARES = tuple(
 
 
 def differences(true: Metrics, other: Metrics) -> Errors:
-    """By the names of QUANTITIES, and ANY_SHARE."""
+    """The differences of all QUANTITIES by name, and of ANY_SHARE."""
     of_shares = [share.difference(true, other) for share in _SHARES]
     known = [abs(difference) for difference in of_shares if difference is not None]
     return {
@@ -78,9 +78,10 @@ def differences(true: Metrics, other: Metrics) -> Errors:
 
 
 def filter_error(capture: Capture, design: Design, table: Path = TABLE) -> dict[str, Any] | None:
-    """What to say with a replay of this design: {"statement", "errors", ...}; None of a full capture.
+    """The error to state with a replay of this design: {"statement", "errors", ...}. None for a full capture.
 
-    The row of the same protocol and L2 organisation, of the next smaller L2 that was measured (which loses more).
+    The row of the table has the same protocol and L2 organisation, and this L2 size or the next smaller one that was
+    measured (which has a larger error).
     """
     if capture.form == "full":
         return None
@@ -90,20 +91,20 @@ def filter_error(capture: Capture, design: Design, table: Path = TABLE) -> dict[
     fitting = [row for row in same if row["l2.size"] <= size]
     what = f"a {size_text(size)} {design.machine.l2.inclusion} L2 under {design.protocol_name}"
     if not fitting:
-        smallest = f", only down to {size_text(min(row['l2.size'] for row in same))}" if same else ""
+        smallest = f" (smallest measured L2: {size_text(min(row['l2.size'] for row in same))})" if same else ""
         return {
             "errors": {},
-            "statement": f"What the filtered capture loses of {what} has not been measured{smallest}: compare with a "
-            "full capture (s80lab filter-error).",
+            "statement": f"The error of filtered captures with {what} has not been measured{smallest}. Measure it with "
+            "`s80lab filter-error`, or compare with a full capture.",
         }
     row = max(fitting, key=lambda one: one["l2.size"])
     errors = row["errors"]
-    measured = "" if row["l2.size"] == size else f" (measured with {size_text(row['l2.size'])})"
+    measured = "" if row["l2.size"] == size else f" (measured at {size_text(row['l2.size'])})"
     said = ", ".join(f"{one.title} {_signed(errors[one.name])} {one.unit}" for one in QUANTITIES)
     return {
         "l2.size": row["l2.size"],
         "errors": errors,
-        "statement": f"Replayed from a filtered capture; filtered minus full for {what}{measured}: {said}.",
+        "statement": f"Replayed from a filtered capture. Error (filtered minus full) with {what}{measured}: {said}.",
     }
 
 
@@ -117,6 +118,9 @@ def _rows(table: Path) -> Sequence[Mapping[str, Any]]:
         return []
     content = json.loads(table.read_text(encoding="utf-8"))
     if content.get("schema") != SCHEMA:
-        raise UserError(f"{table}: has schema {content.get('schema')}, this version reads {SCHEMA}; measure it again")
+        raise UserError(
+            f"{table}: has schema {content.get('schema')}, but this version reads {SCHEMA}; make it again with "
+            "`s80lab filter-error`"
+        )
     rows: Sequence[Mapping[str, Any]] = content["rows"]
     return rows

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -32,8 +33,13 @@ def write_table(out: Path, filtered: Capture, of_full: Sequence[Run], of_filtere
         "units": {one.name: one.unit for one in QUANTITIES} | {ANY_SHARE: "points"},
         "rows": rows,
     }
-    table = _table(filtered, rows)
     write(out, render(content).encode())
+    return write_markdown(out)
+
+
+def write_markdown(out: Path) -> Table:
+    """Writes the Markdown file of the same name as `out`, an existing table in JSON."""
+    table = _table(json.loads(out.read_text(encoding="utf-8")))
     write(out.with_suffix(".md"), markdown(table, "design").encode())
     return table
 
@@ -48,17 +54,18 @@ def _row(full: Run, filtered: Run) -> dict[str, Any]:
     }
 
 
-def _table(capture: Capture, rows: Sequence[Mapping[str, Any]]) -> Table:
+def _table(content: Mapping[str, Any]) -> Table:
     columns = [f"{one.title}, {one.unit}" for one in QUANTITIES]
     table = Table("Filter error: filtered minus full capture", (*columns, "any share, points"))
     table.note = (
         "What a filtered capture loses: each row compares the replays of both forms of one live run "
-        f"({capture.name}) on one design. Both replays start from cold caches, with {capture.origin['skip'] / 1e9:.2f} "
-        f"G instructions of warm-up and {capture.origin['measure'] / 1e9:.2f} G measured. Shares: differences in "
-        "points. MPKI (misses per 1000 instructions) and upgrades: differences in percent of the full capture's value. "
-        "any share: the largest difference of any miss source, state at fill, or E-to-M upgrades per E fill."
+        f"({content['capture']}) on one design. Both replays start from cold caches, with "
+        f"{content['warm_up'] / 1e9:.2f} G instructions of warm-up and {content['measured'] / 1e9:.2f} G measured. "
+        "Shares: differences in points. MPKI (misses per 1000 instructions) and upgrades: differences in percent of "
+        "the full capture's value. any share: the largest difference of any miss source, state at fill, or E-to-M "
+        "upgrades per E fill."
     )
-    for row in rows:
+    for row in content["rows"]:
         errors = row["errors"]
         cells = [_cell(errors[one.name]) for one in QUANTITIES]
         last = errors[ANY_SHARE]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Makes a capture: a live run with a recorder beside the model, then its own replay, held against the live run."""
+"""Recording of captures: a live run with a recorder next to the model, and a replay compared with the live run."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _ROOM: dict[Form, int] = {"filtered": 50_000, "full": 700_000}
 
 @dataclass(frozen=True)
 class Recipe:
-    """What is recorded. skip, measure: instructions before and in the measured region."""
+    """Parameters of a recording. skip, measure: instructions before and in the measured region."""
 
     plan: Plan
     forms: tuple[Form, ...]
@@ -52,12 +52,12 @@ class Recipe:
 
     @property
     def window(self) -> int:
-        """Of the statistics: short enough for the warm-up to be judged by."""
+        """The sampling interval: short enough that the warm-up has enough intervals to be judged."""
         return min(self.plan.phases.window, max(self.skip // FEWEST_WINDOWS, MIN_WINDOW))
 
     @property
     def inputs(self) -> Inputs:
-        """All that decides what the capture holds."""
+        """All inputs that determine the contents of the capture."""
         shape = {"forms": self.forms, "skip": self.skip, "measure": self.measure, "window": self.window}
         return {
             **self.plan.warm_inputs,
@@ -71,7 +71,7 @@ class Recipe:
         return f"{self.plan.name}-{self.plan.scale_name}-s{self.plan.seed}-{forms}-{value_hash(self.inputs)[:8]}"
 
     def origin(self) -> str:
-        """What goes into the capture's header, JSON."""
+        """The origin for the capture's header, as JSON."""
         job = dict(line.split("=", 1) for line in self.plan.job().splitlines())
         content = {
             "capture": self.name,
@@ -96,11 +96,12 @@ class Recipe:
 def lengths(
     phases: Phases, stage: str, forms: Sequence[Form], instructions: int | None, warm_up: int | None
 ) -> tuple[int, int]:
-    """(skip, measure) of a capture, in instructions of all processors together, where they are not given.
+    """(skip, measure) of a capture, in instructions of all processors together; given values replace the defaults.
 
-    From a ready guest the filtered form alone is as long as an experiment's least warm-up, a run's region at its end,
-    and has nine windows before that; with the full form beside it, a third of a run's region after two thirds of it.
-    From a warm guest, whose caches are in the capture, it is a fifteenth of a run's region and nothing before it.
+    From a ready guest, the filtered form measures a run's region. The warm-up before it makes the capture as long as
+    the experiment's minimum warm-up, but lasts for nine sampling intervals at least.
+    With the full form included, the capture measures a third of a run's region, after a warm-up of two thirds of it.
+    From a warm guest, whose caches are in the capture, it measures a fifteenth of a run's region without a warm-up.
     """
     if stage == "warm":
         measure = instructions or phases.measure // 15
@@ -115,7 +116,7 @@ def lengths(
 
 
 async def make(recipe: Recipe, slots: asyncio.Semaphore, job: Job, again: bool) -> Manifest:
-    """The capture of the recipe, made unless it is there (or `again`)."""
+    """Record the capture of the recipe, unless it exists. again: record it in any case."""
     name, key = recipe.name, value_hash(recipe.inputs)
     async with exclusive(paths.captures() / f".{name}.lock", lambda: job.update("waiting for another process")):
         sweep(paths.captures())
@@ -165,13 +166,13 @@ async def _record(recipe: Recipe, folder: Path, job: Job) -> None:
     timing = await live(plan, recipe.start, folder, job, extra)
     for path in files.values():
         if not path.is_file():
-            raise UserError(f"recording {recipe.name}: the plugin left no {path.name}")
+            raise UserError(f"recording {recipe.name}: the plugin did not write {path.name}")
     job.update("report")
     await to_its_end(finish, plan, recipe.start, recipe.name, recipe.inputs, timing, folder)
 
 
 async def _verify(recipe: Recipe, form: Form, folder: Path, job: Job) -> Totals:
-    """Replays the capture on its own machine and protocol. A full one must give the live run's bytes."""
+    """Replay the capture on its own machine and protocol. A full one must reproduce the live run byte for byte."""
     path, out = folder / f"{form}{SUFFIX}", folder / f"replay-{form}"
     out.mkdir()
     played = await play(
@@ -180,7 +181,9 @@ async def _verify(recipe: Recipe, form: Form, folder: Path, job: Job) -> Totals:
     snapshots = await asyncio.to_thread(Snapshots.read, out / SNAPSHOTS)
     identical = up_to_the_end(out / SNAPSHOTS) == up_to_the_end(folder / SNAPSHOTS)
     if form == "full" and not identical:
-        raise UserError(f"{recipe.name}: the replay of the full capture differs from the live run; it is not kept")
+        raise UserError(
+            f"{recipe.name}: the replay of the full capture differs from the live run; the capture was discarded"
+        )
     content = capture_info(path)
     (out / SNAPSHOTS).unlink()
     out.rmdir()
@@ -196,7 +199,7 @@ async def _verify(recipe: Recipe, form: Form, folder: Path, job: Job) -> Totals:
 
 
 def up_to_the_end(path: Path) -> list[dict[str, Any]]:
-    """Snapshots up to measure_end, where captures end, without what captures do not carry."""
+    """Snapshots up to measure_end, where captures end, without the counters that captures do not contain."""
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     end = next(number for number, line in enumerate(lines) if line.get("mark") == "measure_end")
     return [{key: value for key, value in line.items() if key not in LIVE_ONLY} for line in lines[: end + 1]]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One s80-replay process, with progress; whatever goes wrong becomes one clear sentence."""
+"""Execution of one s80-replay process, with progress; every failure becomes one message."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Played:
-    """What s80-replay says at its end. seconds: of the host."""
+    """The totals that s80-replay prints at its end. seconds: wall-clock time of the host."""
 
     events: int
     accesses: int
@@ -44,9 +44,11 @@ async def play(
     alone: bool = True,
     order: Path | None = None,
 ) -> Played:
-    """Replays the capture into `out`/snapshots.jsonl. progress(instructions, of so many); the process ends with us.
-    alone: no other replay runs beside it, so the capture may be read on a second core. order: file for the order
-    inversions, of a full capture."""
+    """Replay the capture into `out`/snapshots.jsonl. The process ends if this one ends.
+
+    progress: is called with the instructions played and their total. alone: no other replay runs at the same time, so a
+    second core may read the capture ahead. order: file for the order inversions (full captures only).
+    """
     read_ahead = "yes" if alone and host.cores() > 1 else "no"
     arguments: dict[str, object] = {
         "capture": capture,
@@ -86,10 +88,10 @@ async def play(
                 process.kill()
             await process.wait()
     if code < 0:
-        raise UserError(f"s80-replay was ended by signal {signal.Signals(-code).name} while it played {capture}")
+        raise UserError(f"s80-replay was killed by signal {signal.Signals(-code).name} while it replayed {capture}")
     if code:
         raise UserError(said(stderr))
     try:
         return Played(**json.loads(last))
     except (json.JSONDecodeError, TypeError):
-        raise UserError(f"s80-replay said nothing that can be understood at its end: {last[:200]}") from None
+        raise UserError(f"s80-replay: cannot read the last line of its output: {last[:200]!r}") from None

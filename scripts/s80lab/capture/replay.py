@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One replay: a capture on a design, its folder whole or absent, its rows in the database last (if at all)."""
+"""One replay of a capture on a design. Its folder is complete or absent; the database is updated last."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ MANIFEST, REPORT = "manifest.json", "report.html"
 
 
 def run_folder(capture: Capture, design: Design) -> Path:
-    """Where the replay lies or will lie: its name has the hash of all that decides its numbers."""
+    """The folder of the replay, whether it exists or not; its name contains the hash of all inputs."""
     key = design_key(capture, design)[:8]
     return paths.runs() / f"replay-{capture.name}-{capture.form}-{design.protocol_name}-{key}"
 
 
 def design_key(capture: Capture, design: Design) -> str:
-    """Hash of all that decides the replay's numbers."""
+    """Hash of all inputs that determine the replay's numbers."""
     return value_hash(design.inputs(capture, built(paths.REPLAY)))
 
 
@@ -55,9 +55,12 @@ async def replay(
     order: bool = False,
     enter: bool = True,
 ) -> Path:
-    """The folder of the replay; a whole one of the same inputs is taken as it is unless `again`, and so is one that
-    another process makes meanwhile. alone: no other runs beside it. order: with the order inversions. enter: its rows
-    into the database."""
+    """Replay the capture on the design and return the folder.
+
+    A complete folder of the same inputs is kept unless `again`; so is one that another process completes during the
+    call. alone: no other replay runs at the same time. order: count the order inversions. enter: enter the rows into
+    the database.
+    """
     folder = run_folder(capture, design)
     files = [ORDER] if order else []
     if not again and is_whole(folder, *files):
@@ -90,13 +93,13 @@ async def _play(capture: Capture, design: Design, folder: Path, progress: Progre
 
 
 async def local_file(capture: Capture) -> Path:
-    """The capture's file on the host's own disk, where one is set for that (base/stage.py)."""
+    """The path of the capture's file; a copy on the host's own disk if $S80LAB_STAGE is set (base/stage.py)."""
     name, key = capture.path.name, capture.sha256
     return await staged(capture.path.parent, key, {name: key}, file_hash, lambda: None) / name
 
 
 def draw_report(folder: Path) -> Path:
-    """The report of a replay, drawn where it is not there yet."""
+    """The path of a replay's report, which is written if it does not exist."""
     page = folder / REPORT
     return page if page.is_file() else write_run_report(folder)
 
@@ -146,7 +149,7 @@ def _finish(capture: Capture, design: Design, run_id: str, played: Played, began
 
 
 def _restate(capture: Capture, design: Design, folder: Path) -> None:
-    """What filtering loses may have been measured since the replay: it is no input of its numbers."""
+    """The filter error may have been measured after the replay; it does not affect the numbers of the replay."""
     manifest = read_manifest(folder)
     stated = filter_error(capture, design)
     if manifest["filter_error"] != stated:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The store of captures (base/store.py says how one is kept), and opening one by its name or as a file."""
+"""The store of captures (see base/store.py), and opening a capture by name or path."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ SUFFIX = ".s80c"
 
 
 class Totals(Strict):
-    """Of one capture file: what it holds, and how far its own replay is from the live run (points; mpki in percent).
+    """Contents of one capture file, and the differences of its replay from the live run (points; mpki in percent).
 
-    accesses: line accesses of the guest, recorded or not. replay_mips: million instructions a second of one core.
+    accesses: line accesses of the guest, recorded or not. replay_mips: million instructions per second on one core.
+    identical: the replay reproduced the live run's snapshots.
     """
 
     bytes: int
@@ -44,7 +45,7 @@ class Totals(Strict):
 
 
 class Manifest(StoredManifest):
-    """skip, measure: instructions before and in the measured region. start: the checkpoint that it began from."""
+    """Manifest of a capture. skip, measure: instructions before and in the measured region. start: its checkpoint."""
 
     schema_version: Literal[1] = 1
     experiment: str
@@ -62,7 +63,7 @@ STORE = Store(paths.captures, Manifest)
 
 @dataclass(frozen=True)
 class Capture:
-    """One capture file, opened: what its header says. warm: it begins with the caches of a warm checkpoint."""
+    """The header of an opened capture file. warm: the capture begins with the caches of a warm checkpoint."""
 
     path: Path
     form: Form
@@ -72,27 +73,27 @@ class Capture:
 
     @property
     def name(self) -> str:
-        """As ids and reports call it."""
+        """The name that run ids and reports use."""
         return str(self.origin.get("capture", self.path.stem))
 
     @property
     def live(self) -> Path | None:
-        """The folder of the live run, where the file still lies in it."""
+        """The folder of the live run, if the file is still in it."""
         return self.path.parent if (self.path.parent / "manifest.json").is_file() else None
 
     @cached_property
     def warm_up(self) -> tuple[Path, str] | None:
-        """The windows in which the caches that it begins with became warm, and their hash, where they lie beside it."""
+        """The file of the warm-up's snapshots before the capture, and its hash; None if there is no such file."""
         path = self.path.parent / WARM_SNAPSHOTS
         return (path, file_hash(path)) if self.warm and path.is_file() else None
 
     def machine_with(self, overrides: Mapping[str, object]) -> Machine:
-        """The machine that it was recorded on, with overrides over it."""
+        """The machine of the recording, with overrides applied."""
         return load_machine_text(self.machine.resolved(), f"the machine of the capture {self.name}", overrides)
 
     @cached_property
     def sha256(self) -> str:
-        """From the store's manifest where the file lies in the store."""
+        """SHA-256 of the file, taken from the store's manifest if the file is in the store."""
         manifest = STORE.find(self.path.parent.name)
         if manifest is not None and STORE.folder(manifest.name) == self.path.parent:
             return manifest.files[self.path.name].sha256
@@ -100,8 +101,11 @@ class Capture:
 
 
 def open_capture(name: str, form: Form | None = None, store: Store[Manifest] = STORE) -> Capture:
-    """The capture of that name (the first letters suffice where they are of one alone), or the file at a path that
-    ends in .s80c; of one that has both forms the filtered, unless `form` says which. UserError where there is none."""
+    """Open a capture by its name, a unique beginning of its name, or a path that ends in .s80c.
+
+    A capture with both forms is opened as filtered unless `form` names the other. Raises UserError if there is no such
+    capture.
+    """
     if name.endswith(SUFFIX):
         return _read(Path(name))
     manifest = _named(name, store)
@@ -109,7 +113,7 @@ def open_capture(name: str, form: Form | None = None, store: Store[Manifest] = S
     if chosen not in manifest.forms:
         raise UserError(
             f"the capture {manifest.name} has no {chosen} form, only {', '.join(manifest.forms)}; "
-            f"make one with `s80lab capture {manifest.experiment} --form {chosen}`"
+            f"record it with `s80lab capture {manifest.experiment} --form {chosen}`"
         )
     return _read(store.folder(manifest.name) / f"{chosen}{SUFFIX}")
 
@@ -118,15 +122,15 @@ def _named(name: str, store: Store[Manifest]) -> Manifest:
     manifests = {one.name: one for one in store.all()}
     fitting = [one for one in manifests if one == name] or [one for one in manifests if one.startswith(name)]
     if not manifests:
-        raise UserError(f"there is no capture in {shown(store.root())}; make one with `s80lab capture imapb`")
+        raise UserError(f"there is no capture in {shown(store.root())}; record one with `s80lab capture imapb`")
     if not fitting:
         raise UserError(f"there is no capture `{name}` in {shown(store.root())}: {hint(name, manifests)}")
     if len(fitting) > 1:
-        raise UserError(f"`{name}` begins the names of several captures: {', '.join(fitting)}; write more of it")
+        raise UserError(f"several captures begin with `{name}`: {', '.join(fitting)}; give more of the name")
     manifest = manifests[fitting[0]]
     if not store.present(manifest):
         raise UserError(
-            f"the files of the capture {manifest.name} are missing or cut short; make it again with "
+            f"files of the capture {manifest.name} are missing or truncated; record it again with "
             f"`s80lab capture {manifest.experiment} --scale {manifest.scale} --seed {manifest.seed} --again`"
         )
     return manifest
@@ -146,6 +150,6 @@ def _read(path: Path) -> Capture:
 
 
 def said(stderr: str) -> str:
-    """The sentence in which one of our programs refused, without its name."""
+    """The error message on the last line of a program's stderr, without the program's name."""
     lines = [line for line in stderr.splitlines() if line.strip()]
-    return lines[-1].partition(": ")[2] if lines else "the program ended without a word"
+    return lines[-1].partition(": ")[2] if lines else "the program failed without a message"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The command line: one module a group of commands, `cli` puts them together, `parts` has what several share.
+"""The command line: one module per group of commands. `cli` registers them; `parts` holds what several commands share.
 
-At the top: may import everything, and nothing imports it.
+This is the top package: it may import every other package, and no other package imports it.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`s80lab batch --slurm`: a job script for an exploration or a run, to be given to sbatch."""
+"""`s80lab batch --slurm`: a job script for sbatch that splits a run or an exploration into tasks."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ MIB = 1 << 20
 
 SCRIPT = """\
 #!/bin/bash
-# {jobs} jobs (list {key}) in {tasks} tasks of about {minutes} minutes. Give this to sbatch; when all tasks have ended,
-# `s80lab collect` enters their runs into the database. Cut off or killed? Give it to sbatch again: what is whole stays.
+# {jobs} jobs (list {key}) in {tasks} tasks of about {minutes} minutes. Submit this script with sbatch. When all tasks
+# have ended, enter their runs into the database with `s80lab collect`. If tasks were cut off or killed, submit the
+# script again: complete runs are kept.
 {prepare}#SBATCH --job-name=s80lab-{verb}
 #SBATCH --array=1-{tasks}
 #SBATCH --ntasks=1
@@ -40,7 +41,7 @@ SCRIPT = """\
 #SBATCH --open-mode=append
 {options}set -u
 {exports}cd {here} || exit
-{stage}# In the background, so that the shell hears the signal that comes a minute before the limit, and passes it on.
+{stage}# In the background, so that the shell can receive the signal one minute before the limit and pass it on.
 {command} --shard "$SLURM_ARRAY_TASK_ID/{tasks}" --jobs {cpus} &
 work=$!
 trap 'kill -TERM $work 2>/dev/null' TERM
@@ -57,12 +58,18 @@ export S80LAB_STAGE="{place}/s80lab-$SLURM_JOB_ID"
 trap 'rm -rf "$S80LAB_STAGE"' EXIT
 """
 # Else every task would build it, or wait for the one that does.
-PREPARE = "# Before it: `s80lab checkpoint build ... --stage ready` of the same experiments.\n"
+PREPARE = "# First run `s80lab checkpoint build ... --stage ready` for the same experiments.\n"
 
 
 @dataclass(frozen=True)
 class Work:
-    """What a command has to do, as its --list says. seconds: of one core, of all jobs; memory: bytes of one job."""
+    """The work of a command, as its --list states it.
+
+    key: hash of the list of jobs.
+    jobs: number of jobs.
+    seconds: time of one core for all jobs.
+    memory: bytes for one job.
+    """
 
     key: str
     jobs: int
@@ -73,27 +80,35 @@ class Work:
 def batch_command(
     words: Annotated[
         list[str],
-        typer.Argument(metavar="COMMAND...", help="`run ...` or `explore ...`, as it is without a batch system."),
+        typer.Argument(metavar="COMMAND...", help="`run ...` or `explore ...`, as you would write it without `batch`."),
     ],
     slurm: Annotated[
-        bool, typer.Option("--slurm", help="For sbatch, as an array of tasks (the one kind so far).")
+        bool, typer.Option("--slurm", help="Write a job array for Slurm (the only supported batch system).")
     ] = False,
     tasks: Annotated[
-        int | None, typer.Option(min=1, max=TASKS_MOST, help="Default: as many as take about 20 minutes each.")
+        int | None,
+        typer.Option(min=1, max=TASKS_MOST, help="Number of tasks; default: as many as take about 20 minutes each."),
     ] = None,
-    cpus: Annotated[int, typer.Option(min=1, help="Cores of a task: so many replays or guests at once.")] = 1,
-    minutes: Annotated[int | None, typer.Option(min=2, help="A task's limit (default: twice the estimate).")] = None,
-    memory: Annotated[int | None, typer.Option(min=1, help="MiB of a task (default: by what is to be done).")] = None,
+    cpus: Annotated[int, typer.Option(min=1, help="Cores per task; each core runs one replay or guest.")] = 1,
+    minutes: Annotated[
+        int | None,
+        typer.Option(min=2, help="Time limit of a task; default: twice the estimate, at least 10 minutes."),
+    ] = None,
+    memory: Annotated[
+        int | None, typer.Option(min=1, help="Memory of a task in MiB; default: estimated from the jobs.")
+    ] = None,
     stage: Annotated[
-        str | None, typer.Option(help="Folder on the nodes' own disks to copy checkpoints and captures to: '$TMPDIR'.")
+        str | None,
+        typer.Option(help="Folder on the nodes' own disks for copies of checkpoints and captures, e.g. '$TMPDIR'."),
     ] = None,
     options: Annotated[
-        list[str] | None, typer.Option("--option", help="One more of sbatch's, e.g. --option=--partition=short.")
+        list[str] | None,
+        typer.Option("--option", help="Further sbatch option, e.g. --option=--partition=short. May be repeated."),
     ] = None,
 ) -> None:
-    """Prints a job script that does an exploration or a run in tasks, each of which leaves whole runs or none."""
+    """Print a job script that splits a run or an exploration into tasks. A task leaves only complete runs."""
     if not slurm:
-        raise UserError("say for which batch system: --slurm")
+        raise UserError("no batch system is named: add --slurm, the only one that is supported")
     work = _work(words)
     count = min(tasks or math.ceil(work.seconds / (TASK_S * cpus)), work.jobs, TASKS_MOST) or 1
     seconds = work.seconds / work.jobs * math.ceil(math.ceil(work.jobs / count) / cpus) if work.jobs else 0.0
@@ -121,12 +136,12 @@ def batch_command(
 
 
 def _work(words: Sequence[str]) -> Work:
-    """What the command itself says of it; its refusal is ours."""
+    """The work that the command lists itself. If the command fails, its message becomes ours."""
     if words[0] not in ("run", "explore"):
-        raise UserError(f"batch {words[0]}: only `run` and `explore` are done in tasks")
+        raise UserError(f"batch {words[0]}: only `run` and `explore` can be split into tasks")
     ours = {"--shard", "--list", "--json", "--jobs"} & {word.partition("=")[0] for word in words}
     if ours:
-        raise UserError(f"batch: {min(ours)} is for the script to say; leave it away")
+        raise UserError(f"batch: the job script sets {min(ours)} itself; omit it")
     command = [sys.executable, "-m", "s80lab", *words, "--list", "--json"]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
@@ -134,10 +149,10 @@ def _work(words: Sequence[str]) -> Work:
     try:
         said = json.loads(done.stdout)
     except ValueError:  # of --help
-        raise UserError(f"batch: `s80lab {shlex.join(command[3:])}` lists nothing to be done") from None
+        raise UserError(f"batch: `s80lab {shlex.join(command[3:])}` prints no list of jobs") from None
     return Work(said["list"], said["of"], said["core_seconds"], said["memory_bytes"])
 
 
 def _is_ours(name: str) -> bool:
-    """Where the laboratory's parts lie is the same for the tasks; each has a stage of its own."""
+    """Whether the tasks inherit this variable: all folders of the lab except the stage, which each task sets itself."""
     return name.startswith("S80LAB_") and name != "S80LAB_STAGE"

@@ -35,43 +35,49 @@ from s80lab.experiment.checkpoint import Checkpoint
 from s80lab.experiment.plan import Options, Plan
 from s80lab.trace.files import whole
 
-captures_app = typer.Typer(help="Recorded access streams.", no_args_is_help=True)
+captures_app = typer.Typer(
+    help="List, verify, move and remove captures (recorded access streams).", no_args_is_help=True
+)
 
 
 def capture(
-    experiment: Annotated[str, typer.Argument(help="A file in configs/experiments.")],
+    experiment: Annotated[str, typer.Argument(help="Name of an experiment (a file in configs/experiments).")],
     form: Annotated[
         Literal["filtered", "full", "both"],
-        typer.Option(help="What an L1 cannot absorb; every access; or both of one run."),
+        typer.Option(
+            help="filtered: accesses that an L1 cannot absorb; full: every access; both: both forms of one run."
+        ),
     ] = "filtered",
     start: Annotated[
         Literal["ready", "warm"] | None,
-        typer.Option(help="The checkpoint to begin from (default: warm for --form full, else ready)."),
+        typer.Option(help="Checkpoint to start from (default: warm with --form full, else ready)."),
     ] = None,
     instructions: Annotated[
-        int | None, typer.Option(min=1, help="Of the measured region, all processors together.")
+        int | None, typer.Option(min=1, help="Length of the measured region: instructions of all processors together.")
     ] = None,
-    warm_up: Annotated[int | None, typer.Option(min=0, help="Instructions recorded before it.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Put the capture file there too (one form).")] = None,
-    seed: Annotated[int | None, typer.Option(help="Default: the experiment's first.")] = None,
+    warm_up: Annotated[
+        int | None, typer.Option(min=0, help="Instructions to record before the measured region.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Also copy the capture file to this path (one form only).")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed; default: the experiment's first.")] = None,
     machine: Machine = None,
     protocol: Protocol = None,
     server: Server = None,
     image: Image = None,
     scale: Scale = None,
     settings: Settings = None,
-    again: Annotated[bool, typer.Option("--again", help="Record anew what is there.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Record again even if the capture exists.")] = False,
 ) -> None:
-    """Records the access streams of a live run, so that any design can be tried on them (s80lab replay, explore)."""
+    """Record the access streams of a live run. `s80lab replay` and `s80lab explore` play them through any design."""
     forms: tuple[Form, ...] = ("filtered", "full") if form == "both" else (form,)
     if out is not None and len(forms) > 1:
-        raise UserError("--out names one file and --form both makes two; leave --out away and take them from captures/")
+        raise UserError("--out takes one file, but --form both makes two: omit --out and take the files from captures/")
     stage = start or ("warm" if forms == ("full",) else "ready")
     chosen = parse_settings(settings or [])
     options = Options(machine, protocol, scale, one_seed(seed), chosen, server=server, image=image)
     plan, *_ = make_plans([experiment], options)
     if plan.dma:
-        raise UserError("a capture has no accesses of devices: leave scale.disk.dma away")
+        raise UserError("scale.disk.dma: a capture cannot record accesses of devices; set it to false")
     run_pipeline([plan], 1, False, stage)
     skip, measure = lengths(plan.phases, stage, forms, instructions, warm_up)
     recipe = Recipe(plan, forms, _start(plan, stage), skip, measure)
@@ -99,18 +105,20 @@ def _start(plan: Plan, stage: Literal["ready", "warm"]) -> Checkpoint:
 
 
 def _totals(totals: Totals) -> str:
-    """Size, density and how far the capture's own replay is from the live run."""
+    """Size, density, and the difference between the capture's own replay and the live run."""
     said = [
         f"{totals.bytes / 1e6:.1f} MB for {totals.instructions / 1e9:.2f} G instructions",
-        f"{totals.events / totals.instructions * 1e3:.1f} M events for each G, {totals.bytes_per_access:.2f} bytes "
-        "for each access of the guest",
+        f"{totals.events / totals.instructions * 1e3:.1f} M events per G instructions, {totals.bytes_per_access:.2f} "
+        "bytes per access of the guest",
         f"replays at {totals.replay_mips:.0f} MIPS",
     ]
     if totals.identical:
-        said.append("byte by byte the live run")
+        said.append("the replay equals the live run byte for byte")
     else:
         points = totals.differences[ANY_SHARE]
-        said.append("every share within " + ("-" if points is None else f"{points:.2f} points of the live run"))
+        said.append(
+            "every share of the replay within " + ("-" if points is None else f"{points:.2f} points of the live run")
+        )
     return "; ".join(said)
 
 

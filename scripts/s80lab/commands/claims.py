@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`s80lab claims`: every claim of the paper beside the runs."""
+"""`s80lab claims`: every claim of the paper, compared with the runs."""
 
 from __future__ import annotations
 
@@ -21,20 +21,18 @@ from s80lab.report.terminal import print_table
 
 PAGE = paths.HOME / "docs" / "background" / "claims.md"
 # Folders of reference results, in the order of the page, by its headings.
-HEADINGS = {"At the paper's scale": "paper-scale", "The default job": "small"}
+HEADINGS = {"At the paper's scale": "paper-scale", "The default experiment": "small"}
 
-Experiments = Annotated[
-    list[str] | None, typer.Argument(help="Names of files in configs/experiments; without any: imapb imape.")
-]
+Experiments = Annotated[list[str] | None, typer.Argument(help="Names of experiments; default: imapb imape.")]
 Reference = Annotated[
-    bool, typer.Option("--reference", help="Writes docs/background/claims.md from results/reference.")
+    bool, typer.Option("--reference", help="Write docs/background/claims.md from results/reference instead.")
 ]
 
 
 def claims_command(
     experiments: Experiments = None, scale: Scale = None, as_json: AsJson = False, reference: Reference = False
 ) -> None:
-    """Every claim of the paper beside the latest run of each seed, with a verdict and the reason for it."""
+    """Compare every claim of the paper with the latest run of each seed: a verdict and the reason for it."""
     if reference:
         print(f"page: {write_page()}")
         return
@@ -46,14 +44,14 @@ def claims_command(
 
 
 def write_page() -> Path:
-    """docs/background/claims.md, from the reference results as they are now."""
+    """Write docs/background/claims.md from the present reference results; return its path."""
     PAGE.write_text(claims_page(reference_groups()), encoding="utf-8")
     return PAGE
 
 
 def reference_groups(folder: Path = paths.REFERENCE) -> dict[str, Sequence[Group]]:
-    """The reference results that are there, by the heading of the page. Raises UserError where there are none."""
+    """The existing reference results, by the headings of the page. UserError if there are none."""
     runs = {heading: sorted((folder / name).glob("**/manifest.json")) for heading, name in HEADINGS.items()}
     if not any(runs.values()):
-        raise UserError(f"there are no reference results in {folder}; restore them from the repository")
+        raise UserError(f"{folder} contains no reference results: restore the folder from the repository")
     return {heading: read_groups([path.parent for path in found]) for heading, found in runs.items() if found}

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Measure caches and coherence of a simulated multiprocessor that runs a complete Linux server.
 
-`s80lab doctor` checks whether this host can run experiments. `s80lab run imapb` runs one. An error that you can fix is
-printed as one sentence on stderr, and the exit code is 2.
+Start with `s80lab doctor`, which checks this host, and `s80lab run imapb`, which runs an experiment.
+
+An error that you can fix is printed as one sentence on stderr, and the exit code is 2.
 """
 
 from __future__ import annotations
@@ -190,7 +191,7 @@ def run(
     order: Order = False,
     misses: Annotated[
         bool,
-        typer.Option("--misses", help="Log every L2 miss with its causes (slower); then run `s80lab misses RUN`."),
+        typer.Option("--misses", help="Log every L2 miss by function and data (slower); then run `s80lab misses RUN`."),
     ] = False,
     profile: Annotated[
         bool,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`s80lab collect`: the run folders of many hosts into one database."""
+"""`s80lab collect`: enter the run folders of several hosts into one database."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from s80lab.results.collect import collect
 def collect_command(
     folders: Annotated[
         list[Path] | None,
-        typer.Argument(help="Run folders, folders of them, results folders; without any the lab's own runs."),
+        typer.Argument(help="Run folders, folders of run folders, or results folders; default: the lab's own runs."),
     ] = None,
 ) -> None:
-    """Copies whole runs of other hosts into the lab's results and enters all into its database, in one transaction."""
+    """Copy complete runs of other hosts into the lab, and enter all runs into its database in one transaction."""
 
     def waiting() -> None:
-        print(f"collect: waiting for another one at work in {shown(paths.results())}", file=sys.stderr)
+        print(f"collect: waiting for another `s80lab collect` in {shown(paths.results())}", file=sys.stderr)
 
     # What is missing there, a second one would copy too.
     with held(paths.results() / ".collect.lock", waiting):
         done = collect(folders or [paths.runs()], paths.runs(), paths.database())
     print(
         f"{done.runs} runs: {done.copied} copied to {shown(paths.runs())}, {done.entered} entered into "
-        f"{shown(paths.database())}, the others were there"
+        f"{shown(paths.database())}; the others were there already"
     )
     if done.unfinished:
-        print(f"{done.unfinished} partial folders left alone: somebody is at work on them, or was interrupted")
+        print(f"{done.unfinished} partial folders skipped: their runs are in progress or were interrupted")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`s80lab compare`: gem5's runs beside the model's replays of the same mix, at the same warm-up."""
+"""`s80lab compare`: gem5's runs compared with the model's replays of the same mix, at the same warm-up."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from s80lab.experiment import checkpoint
 from s80lab.experiment.plan import Options, Plan
 from s80lab.gem5.agree import agree
 from s80lab.gem5.binary import find_gem5, require
-from s80lab.gem5.compare.page import table, write_files
+from s80lab.gem5.compare.page import comparison, table, write_files
 from s80lab.gem5.compare.windows import compare, ends, gem5_side, lengths, model_side, record
 from s80lab.gem5.runs import shipped_runs
 from s80lab.report.terminal import print_table
@@ -44,22 +44,22 @@ AS_RUBY = "hammer-as-ruby"
 CONTROL = "moesi"
 # Settings that the guest itself feels, so that it must run anew; the others are tried on the same accesses.
 MOVING = ("guest.", "clock.", "processors.")
-Seeds = Annotated[str, typer.Option(help="Of the model's side, separated by commas.")]
+Seeds = Annotated[str, typer.Option(help="Seeds of the model's side, separated by commas.")]
 ModelSettings = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", help="A value of the machine file on the model's side alone, to try a cause of a difference."
+        "--set", help="Override a value of the machine file on the model's side only, to test a cause of a difference."
     ),
 ]
 Through = Annotated[
     int,
-    typer.Option("--replay", min=0, help="Accesses of the model's side to play through Ruby too, where gem5 is found."),
+    typer.Option("--replay", min=0, help="Accesses of the model's side to play through Ruby too, if gem5 is found."),
 ]
-MachineName = Annotated[str, typer.Option("--machine", help="What both sides modelled.")]
+MachineName = Annotated[str, typer.Option("--machine", help="Machine that both sides model.")]
 
 
 def compare_command(
-    experiment: Annotated[str, typer.Argument(help="A file in configs/experiments that was run in gem5.")],
+    experiment: Annotated[str, typer.Argument(help="Name of an experiment that has been run in gem5.")],
     machine: MachineName = "s80-sixteenth",
     seeds: Seeds = "1,2,3",
     settings: ModelSettings = None,
@@ -67,8 +67,12 @@ def compare_command(
     gem5: Gem5 = None,
     as_json: AsJson = False,
 ) -> None:
-    """The same mix in gem5 and in the model, window by window since empty caches; needs gem5's runs, not gem5. What the
-    mix does otherwise in gem5 is told from what Ruby does otherwise by playing the same accesses through both."""
+    """Compare gem5 with the model on the same mix, one sampling interval after the other, starting from empty caches.
+
+    The command reads existing gem5 runs and does not need gem5 itself.
+
+    If gem5 is found, the same accesses are also played through Ruby and the model, to show the differences of Ruby.
+    """
     say = sayer(as_json)
     loaded = load_experiment(experiment, {})
     runs = shipped_runs(experiment, machine)
@@ -109,14 +113,14 @@ def compare_command(
     sides = (theirs, model_side("model, hammer", made.model, at), model_side(f"model, {CONTROL}", made.control, at))
     rows = compare(*sides, -(-phases.warmup // phases.window))
     cold = any(read_stats(run)["warmup"]["verdict"] != "warm" for run in runs)
-    shown = table(f"{experiment} on {machine}: gem5 and the model{tried}", rows, CONTROL, cold)
-    shown.note += f" {_speeds(runs, made)}"
-    write_files(folder, shown, rows, sides)
+    title = f"{experiment} on {machine}: gem5 and the model{tried}"
+    content = comparison(title, rows, CONTROL, cold, _speeds(runs, made))
+    write_files(folder, content, sides)
     if as_json:
         print_json({"rows": record(rows), "through_ruby": [row.record() for row in made.played], "cold": cold})
     else:
         console = wide_console()
-        print_table(shown, console)
+        print_table(table(content), console)
         if made.played:
             agree.show(made.played, console)
     say(f"files: {folder}")
@@ -124,7 +128,7 @@ def compare_command(
 
 @dataclass(frozen=True)
 class _Made:
-    """What the model's side was made from, by seed: captures, and the folders of their replays."""
+    """The model's side: captures by seed, the folders of their replays, and the comparison with Ruby."""
 
     captures: list[Capture]
     model: list[Path]
@@ -133,20 +137,20 @@ class _Made:
 
 
 def _speeds(gem5: Sequence[Path], made: _Made) -> str:
-    """The engines' speeds, as each run measured its own."""
+    """The speeds of the engines, as each run measured its own."""
 
     def mean(runs: Sequence[Path]) -> float:
         return fmean(float(read_manifest(run)["mips"]) for run in runs)
 
     slow, live = mean(gem5), mean([capture.path.parent for capture in made.captures])
     return (
-        f"Million instructions a second of this host: gem5 {slow:.2f}, the live guest with the model and recording "
-        f"{live:.0f} ({live / slow:.0f} times as fast), replays {mean(made.model):.0f}."
+        f"Speed in million instructions per second of this host: gem5 {slow:.2f}; the live guest with model and "
+        f"recording {live:.0f} ({live / slow:.0f} times as fast); replays {mean(made.model):.0f}."
     )
 
 
 def _gem5_for_replay(given: Path | None, say: Callable[[str], None]) -> Path | None:
-    """The user's, where there is one; the rest of the comparison does without."""
+    """The user's gem5; None if there is none, because the rest of the comparison does not need it."""
     try:
         found = find_gem5(given)
         require(found, x86=False)
@@ -161,7 +165,7 @@ def _gem5_for_replay(given: Path | None, say: Callable[[str], None]) -> Path | N
 async def _through_ruby(
     capture: Capture, machine: str, settings: Sequence[str], count: int, binary: Path, folder: Path, board: Board
 ) -> list[agree.Row]:
-    """The first accesses of the capture through Ruby and through the model, each alone in the machine."""
+    """Play the first accesses of the capture through Ruby and through the model, each access alone in the machine."""
     job = board.job(f"{capture.name} through Ruby")
     job.update(f"playing {count:,} accesses")
     source = trace_source.load(capture.path, Wanted(machine, agree.PROTOCOL, tuple(settings), 0, count))
@@ -176,8 +180,8 @@ async def _through_ruby(
 
 
 def as_ruby(target: Path) -> Path:
-    """The hammer table with the names of Ruby's statistics: what a migratory M handed over, dirty and not stored to,
-    counts as E, because Ruby's M is both."""
+    """Write the hammer table with Ruby's names of statistics. State D, a migratory M that was handed over dirty and has
+    not been stored to, counts as E, because Ruby's M covers both."""
     text = HAMMER.read_text(encoding="utf-8").replace('name = "hammer"', f'name = "{AS_RUBY}"', 1)
     text, changed = re.subn(r'(\[states\.D\][^\[]*counts_as = )"M"', r'\1"E"', text)
     assert changed == 1

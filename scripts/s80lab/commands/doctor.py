@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether this machine can do the main job: one line a requirement, with what to do where it fails."""
+"""`s80lab doctor`: one line per requirement of the default experiments, with a remedy if it is not met."""
 
 from __future__ import annotations
 
@@ -22,15 +22,17 @@ from s80lab.image.build import load_image
 
 @dataclass(frozen=True)
 class Finding:
+    """The result of one check. text: what was found if `good`, else what to do."""
+
     subject: str
     good: bool
     text: str
 
 
 def doctor_command(
-    scale: Annotated[str, typer.Option(help="For experiments at this scale.")] = "small", as_json: AsJson = False
+    scale: Annotated[str, typer.Option(help="Check for experiments at this scale.")] = "small", as_json: AsJson = False
 ) -> None:
-    """Says whether this machine can do the main job, and what to do where it cannot."""
+    """Check whether this host can run the default experiments, and state what to do if it cannot."""
     findings = examine(scale)
     if as_json:
         print_json([asdict(finding) for finding in findings])
@@ -41,7 +43,7 @@ def doctor_command(
 
 
 def examine(scale: str) -> list[Finding]:
-    """Looks at everything that `s80lab run` of an experiment at this scale needs."""
+    """Check everything that `s80lab run` needs for an experiment at this scale."""
     checks: list[tuple[str, Callable[[], str]]] = [
         ("tools", _tools),
         ("QEMU", _qemu),

@@ -16,7 +16,7 @@ from s80lab.commands.output import AsJson, print_json, sayer
 from s80lab.trace import files, source, step, step_page, text
 from s80lab.trace.step_list import show_list
 
-FIRST = "exclusive-saves-upgrade"
+FIRST = "producer-consumer"
 
 
 def lesson_command(

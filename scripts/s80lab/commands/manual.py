@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The commands of a Typer application as Markdown, for the documentation: what each one's --help says."""
+"""The commands of a Typer application as Markdown, for the documentation: the text of each --help."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _MARKS = re.compile(r"(`[^`]*`)|([\\*_<>\[\]])")
 
 
 def markdown(app: typer.Typer, name: str) -> str:
-    """A section a command, those of a group one level deeper; usage, and what each argument and option means.
+    """One section per command, one level deeper for commands of a group: usage, arguments and options.
 
-    name: what the user types. The text depends neither on a terminal nor on its width.
+    name: the command as the user types it. The text does not depend on the terminal or its width.
     """
     return "\n".join(_lines(typer.Context(get_command(app), info_name=name), 2))
 
@@ -39,5 +39,5 @@ def _lines(context: typer.Context, level: int) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """Text of a --help as it is, in Markdown: one line, its code spans kept, every other mark bare."""
+    """The text of a --help as one line of Markdown: code spans are kept, all other marks are escaped."""
     return _MARKS.sub(lambda found: found[1] or f"\\{found[2]}", " ".join(text.split()))

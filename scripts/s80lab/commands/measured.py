@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which of the runs that there are stand for an experiment, and which for a workload on a server."""
+"""Selection of existing runs: for an experiment, and for a workload on a server."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SAME = ("kernel", "initramfs", "guest_options", "plugin", "machine", "protocol"
 
 @dataclass(frozen=True)
 class _Measured:
-    """A live run of an experiment as its file has it, at one point of its sweep. row: the database's."""
+    """A live run of an unchanged experiment, at one point of its sweep. row: its row of the database."""
 
     experiment: Experiment
     row: Mapping[str, Any]
@@ -40,9 +40,14 @@ def latest_runs(
     server: str | None = None,
     image: str | None = None,
 ) -> list[Path]:
-    """Folders of the latest live run of each seed (of those named, or of all), at the scale, on the server and of the
-    image, or the experiment's own, and of its own design: none that --set or --machine changed. UserError names the
-    seed that has none."""
+    """Folders of the latest live run of each seed, by experiment and seed. UserError names a seed without a run.
+
+    Only runs with the experiment's own design count: no run that --set or --machine changed.
+
+    experiments: names of experiments.
+    scale, server, image: those of the runs; None for the experiment's own.
+    seeds: the seeds that must be there; empty for every seed that has a run.
+    """
     own = _designs(experiments, scale)
     latest = {
         (*run.point, run.row["seed"]): run.folder
@@ -54,15 +59,22 @@ def latest_runs(
     missing = [f"{name}, seed {seed}" for name, point, seed in wanted if (name, point, seed) not in latest]
     if missing or not wanted:
         what = missing[0] if missing else ", ".join(experiments)
-        as_said = "as its file has it" if missing or len(experiments) == 1 else "as their files have them"
-        raise UserError(f"no run of {what}, {as_said}, is in {paths.runs()}; run `s80lab run` first")
+        raise UserError(
+            f"{paths.runs()} contains no run of {what} with the design of its file (without --set and --machine): "
+            "run `s80lab run` first"
+        )
     return [latest[key] for key in sorted(wanted, key=lambda key: (points.index(key[:2]), key[2]))]
 
 
 def measured_runs(experiments: Sequence[str], scale: str | None) -> dict[str, list[Path]]:
-    """Of each workload on each server those live runs of the experiments that have most seeds, among as many the
-    latest: folders by experiment. They are of one guest, of one point of a sweep, of the machine as its file has it, at
-    the scale or the experiment's own; a seed counts once."""
+    """For each workload on each server, the set of live runs with the most seeds: folders by experiment.
+
+    The runs of a set have equal guests and models, lie at one point of a sweep, and use the experiment's own machine.
+    A seed counts once. If several sets have equally many seeds, the latest set is taken.
+
+    experiments: names of experiments.
+    scale: the scale of the runs; None for the experiment's own.
+    """
     sets: dict[tuple[str, ...], dict[tuple[str, ...], dict[int, Path]]] = {}
     for run in _measured(_designs(experiments, scale), scale):
         row, machine = run.row, run.experiment.machine
@@ -86,7 +98,7 @@ def _designs(experiments: Sequence[str], scale: str | None) -> dict[tuple[str, s
 def _measured(
     own: Mapping[tuple[str, str], Mapping[str, object]], scale: str | None, image: str | None = None
 ) -> Iterator[_Measured]:
-    """Those of the designs, at the scale and of the image, or the experiments' own, oldest first."""
+    """The runs of these designs, oldest first. scale, image: those of the runs; None for the experiment's own."""
     known = {name: load_experiment(name, {}) for name, _ in own}
     for row in list_runs(paths.database()):
         folder = paths.results() / row["folder"]

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`s80lab metrics`: what is measured, from the one place where it is declared."""
+"""`s80lab metrics`: the list of all metrics, from their declarations."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -17,16 +18,21 @@ HEAD = "| metric | unit |"
 
 
 def metrics_command(
-    docs: Annotated[bool, typer.Option("--docs", help="Write the table of docs/reference/metrics.md again.")] = False,
+    docs: Annotated[bool, typer.Option("--docs", help="Rewrite the table in docs/reference/metrics.md.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Every metric with its unit, meaning and formula, as a Markdown table."""
+    """Print every metric with its unit, meaning and formula, as a Markdown table."""
     if as_json:
         print_json([{key: getattr(one, key) for key in COLUMNS} for one in REGISTRY.values()])
         return
     if not docs:
         print(markdown(), end="")
         return
+    print(f"page: {write_page().relative_to(paths.HOME)}")
+
+
+def write_page() -> Path:
+    """Rewrite the table in docs/reference/metrics.md from the declarations; return the page's path."""
     text = PAGE.read_text(encoding="utf-8")
     PAGE.write_text(text[: text.index(HEAD)] + markdown(), encoding="utf-8")
-    print(f"page: {PAGE.relative_to(paths.HOME)}")
+    return PAGE

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`s80lab misses RUN` and `s80lab profile RUN`: what a run has logged, by name."""
+"""`s80lab misses RUN` and `s80lab profile RUN`: attributed misses and profile of a run."""
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -13,6 +14,7 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.commands.output import AsJson, print_json, sayer, wide_console
 from s80lab.report import profile
+from s80lab.report.misses.log import LOG
 from s80lab.report.misses.run import BY_MISSES, BY_STALLS, PAGE, write_misses
 from s80lab.report.profile import write_profile
 from s80lab.report.record import tables_record
@@ -21,31 +23,45 @@ from s80lab.report.terminal import print_table
 
 
 def misses_command(
-    run: Annotated[str, typer.Argument(help="A run's name or folder; it must have been made with --misses.")],
+    run: Annotated[str, typer.Argument(help="Name, beginning of a name, or folder of a run made with --misses.")],
     as_json: AsJson = False,
 ) -> None:
-    """Every L2 miss of a run with a name: function, what the line was, who supplied it, and how it was shared."""
-    folder = _folder(run)
+    """Show the attributed L2 misses of a run: function, data structure, supplier of the line, and kind of sharing."""
+    folder = find_run(run, LOG, "--misses")
     _show(write_misses(folder), as_json)
     say = sayer(as_json)
     say(f"page: {folder / PAGE}\nstacks: {folder / BY_MISSES}, {folder / BY_STALLS} (speedscope.app, flame graphs)")
 
 
 def profile_command(
-    run: Annotated[str, typer.Argument(help="A run's name or folder; it must have been made with --profile.")],
+    run: Annotated[str, typer.Argument(help="Name, beginning of a name, or folder of a run made with --profile.")],
     as_json: AsJson = False,
 ) -> None:
-    """Which functions of which processes the instructions of a run were in."""
-    folder = _folder(run)
+    """Show in which functions of which processes a run spent its instructions."""
+    folder = find_run(run, profile.PROFILE, "--profile")
     _show(write_profile(folder), as_json)
     sayer(as_json)(f"page: {folder / profile.PAGE}\nstacks: {folder / profile.STACKS} (speedscope.app, flame graphs)")
 
 
-def _folder(run: str) -> Path:
-    folder = Path(run) if Path(run).is_dir() else paths.runs() / run
-    if not folder.is_dir():
-        raise UserError(f"there is no run {run} in {paths.runs()}")
-    return folder
+def find_run(run: str, file: str, option: str) -> Path:
+    """The folder of a run that has `file`.
+
+    run: a folder, a run's name, or the beginning of the names of runs, of which one has `file`.
+    option: the option of `s80lab run` that makes `file`; errors name it.
+    """
+    if Path(run).is_dir():
+        return Path(run)
+    matching = sorted(folder for folder in paths.runs().glob(f"{glob.escape(run)}*") if folder.is_dir())
+    if not matching:
+        raise UserError(f"there is no run {run} in {paths.runs()}: `s80lab list` shows the runs")
+    exact = [folder for folder in matching if folder.name == run]
+    found = exact or [folder for folder in matching if (folder / file).is_file()]
+    if not found:
+        raise UserError(f"no run whose name begins with {run} was made with {option}: add {option} to `s80lab run`")
+    if len(found) > 1:
+        names = ", ".join(folder.name for folder in found)
+        raise UserError(f"several runs have names that begin with {run}: {names}; name one of them")
+    return found[0]
 
 
 def _show(tables: Sequence[Table], as_json: bool) -> None:

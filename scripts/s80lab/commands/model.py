@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`s80lab model`: models in closed form."""
+"""`s80lab model`: closed-form models."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from s80lab.report.tables import ABSENT, Cell, Row, Table
 from s80lab.report.terminal import print_table
 from s80lab.results.latency import Platform, load_study
 
-app = typer.Typer(help="Models in closed form, beside what is simulated.", no_args_is_help=True)
+app = typer.Typer(help="Evaluate closed-form models, for comparison with simulations.", no_args_is_help=True)
 
 
 @app.callback()
@@ -24,14 +24,16 @@ def common() -> None:
 
 @app.command()
 def latency(
-    bi: Annotated[float | None, typer.Option(help="Bandwidth of another machine's memory bus, MB/s.")] = None,
-    be: Annotated[float | None, typer.Option(help="Of the network's bus, MB/s; else the study's.")] = None,
+    bi: Annotated[float | None, typer.Option(help="Memory bus bandwidth of a further machine, MB/s.")] = None,
+    be: Annotated[
+        float | None, typer.Option(help="Bandwidth of the network's bus, MB/s; default: the study's.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Peak throughput by how often each byte is moved, for the machines of the study and for yours."""
+    """Calculate peak throughput from the number of times each byte is moved, for the study's machines and yours."""
     for name, value in (("--bi", bi), ("--be", be)):
         if value is not None and not 0 < value < float("inf"):
-            raise UserError(f"{name} {value:g}: a bandwidth is a positive number of MB/s")
+            raise UserError(f"{name} {value:g}: write a positive bandwidth in MB/s")
     study = load_study()
     network = be or study.be
     platforms = [*study.platforms, *([Platform(name=f"{bi:g} MB/s", bi=bi)] if bi else [])]

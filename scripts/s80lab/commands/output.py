@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What commands print on stdout: tables for people, or with --json one JSON value and nothing else."""
+"""Output of commands on stdout: tables for people, or one JSON value with --json."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ from s80lab.report.write import print_experiment, write_experiment_report
 # Characters a line where the output is no terminal.
 WIDE = 160
 
-AsJson = Annotated[bool, typer.Option("--json", help="As JSON: one value on stdout, and nothing else.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout and nothing else.")]
 
 
 def print_json(value: Any) -> None:
-    """`value` must be of JSON's own types, without infinities."""
+    """Print a value as JSON. The value must consist of JSON's own types, without infinities."""
     print(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False))
 
 
 def wide_console() -> Console:
-    """For tables of many columns."""
+    """A console for tables of many columns."""
     return Console(width=None if sys.stdout.isatty() else WIDE)
 
 
 def sayer(as_json: bool) -> Callable[[str], None]:
-    """Prints a sentence that belongs to no table: beside JSON on stderr."""
+    """A function that prints a sentence outside the tables: on stdout, or on stderr with --json."""
     return lambda text: print(text, file=sys.stderr if as_json else sys.stdout)
 
 
 def show_runs(folders: Sequence[Path], as_json: bool) -> None:
-    """The tables of the runs and a report over all of them; experiments with a sweep a row a point."""
+    """Print the tables of the runs and write a report over all of them. A sweep has one row per point."""
     sweeps: dict[str, list[Path]] = {}
     for folder in folders:
         manifest = read_manifest(folder)
@@ -69,7 +69,7 @@ def _report(folders: Sequence[Path]) -> Path:
 
 
 def _sweep(name: str, folders: Sequence[Path], console: Console | None) -> Path:
-    """The page of a sweep's runs; their table on the console, behind what must be said of them."""
+    """Write the page of a sweep's runs; print their verdicts and their table on the console, if there is one."""
     groups, metrics = sweep_groups(folders), load_experiment(name, {}).show
     if console is not None:
         for head, why in verdicts(groups):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What several commands share: options, plans from the user's words, work under a board of progress."""
+"""What several commands share: options, plans made from the command line, and work with progress lines."""
 
 from __future__ import annotations
 
@@ -32,31 +32,46 @@ from s80lab.image.choice import make_image
 
 T = TypeVar("T")
 
-Machine = Annotated[str | None, typer.Option(help="Another machine: a name in configs/machines or a .toml file.")]
-Protocol = Annotated[str | None, typer.Option(help="Another protocol: a name in configs/protocols or a .toml file.")]
-Server = Annotated[str | None, typer.Option(help="Another server (workloads/servers).")]
-Image = Annotated[
-    str | None, typer.Option(help="Another image: debian, or your Buildroot's (buildroot, buildroot.NAME).")
+Machine = Annotated[
+    str | None, typer.Option(help="Model this machine instead: a name in configs/machines, or a .toml file.")
 ]
-Scale = Annotated[str | None, typer.Option(help="Another scale (workloads/scales).")]
+Protocol = Annotated[
+    str | None, typer.Option(help="Model this protocol instead: a name in configs/protocols, or a .toml file.")
+]
+Server = Annotated[str | None, typer.Option(help="Use this server instead (a name in workloads/servers).")]
+Image = Annotated[
+    str | None,
+    typer.Option(help="Use this image instead: debian, or buildroot or buildroot.NAME from your own Buildroot."),
+]
+Scale = Annotated[str | None, typer.Option(help="Use this scale instead (a name in workloads/scales).")]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
-        help="A value of the machine file (l2.size=4MiB), of a guest's scale (scale.storage=disk) or of its workload "
-        "(workload.requests_max=10).",
+        help="Override a value, as KEY=VALUE: of the machine file (l2.size=4MiB), of the guest's scale "
+        "(scale.storage=disk) or of its workload (workload.requests_max=10). May be repeated.",
     ),
 ]
-Engine = Annotated[Literal["qemu", "gem5"], typer.Option(help="Who simulates: gem5 is your own (docs/guides/gem5.md).")]
-Gem5 = Annotated[Path | None, typer.Option("--gem5", help="The gem5 binary; else $GEM5, else gem5.fast on PATH.")]
-Order = Annotated[bool, typer.Option("--order", help="Count what is played against the guest's order.")]
-Jobs = Annotated[int, typer.Option(min=0, help="Guests at once; 0: as many as host cores.")]
-Again = Annotated[bool, typer.Option("--again", help="Measure anew what has been measured already.")]
+Engine = Annotated[
+    Literal["qemu", "gem5"], typer.Option(help="Simulator: qemu, or your own gem5 (docs/guides/gem5.md).")
+]
+Gem5 = Annotated[
+    Path | None, typer.Option("--gem5", help="Path of the gem5 binary; default: $GEM5, else gem5.fast on PATH.")
+]
+Order = Annotated[
+    bool,
+    typer.Option("--order", help="Count conflicting accesses that the model reorders with respect to the guest."),
+]
+Jobs = Annotated[int, typer.Option(min=0, help="Number of guests that run at once; 0: one per host core.")]
+Again = Annotated[bool, typer.Option("--again", help="Measure again what has been measured already.")]
 
 
 def make_plans(experiments: Sequence[str], options: Options) -> list[Plan]:
-    """The experiments, resolved, one plan a seed; what is wrong with the words is told before anything is made. An
-    image that is not there, or of other inputs, is built."""
+    """Resolve the experiments: one plan per seed.
+
+    UserError names the first mistake in the experiments or options, before anything is built. Then missing and
+    outdated images are built.
+    """
     drafts = [draft(name, options) for name in dict.fromkeys(experiments)]
     build_images(experiments, options)
     qemu = find_qemu()
@@ -64,9 +79,11 @@ def make_plans(experiments: Sequence[str], options: Options) -> list[Plan]:
 
 
 def build_images(experiments: Sequence[str], options: Options) -> None:
-    """The images of the experiments' servers that are not there yet; Debian's anew where they are not of what the
-    server is made of now (whether one of Buildroot's is, only the user's Buildroot can say). UserError for one of
-    Buildroot's with a name of its own: what it is to be made with does not stand in any file of ours."""
+    """Build the missing images of the experiments' servers, and rebuild outdated Debian images.
+
+    An existing Buildroot image is taken as it is, because only the user's Buildroot can tell whether it is outdated.
+    UserError if a named Buildroot image is missing: s80lab has no record of its options.
+    """
     read = [read_experiment(name, options) for name in dict.fromkeys(experiments)]
     needed = {(at.image, at.server): None for one in read for at in map(one.at, sweep_points(one.sweep))}
     for image, server in needed:
@@ -74,8 +91,8 @@ def build_images(experiments: Sequence[str], options: Options) -> None:
         fits = is_current(folder, load_server(server)) if image == DEFAULT_IMAGE else folder.is_dir()
         if not fits and "." in image:
             raise UserError(
-                f"image {image} with server {server} is not there, and its options are known to you alone: "
-                f"`s80lab image build --image {image} --server {server}` and they"
+                f"image {image} for server {server} has not been built, and s80lab does not record its options: "
+                f"build it with `s80lab image build --image {image} --server {server} --fragment FILE`"
             )
         if not fits:
             make_image(image, server, progress=lambda text: print(text, file=sys.stderr))
@@ -84,14 +101,14 @@ def build_images(experiments: Sequence[str], options: Options) -> None:
 def run_pipeline(
     plans: list[Plan], jobs: int, again: bool, until: Until, drop: Drop = "nothing", enter: bool = True
 ) -> list[Path]:
-    """The experiments up to a stage. enter: their runs into the database."""
+    """Take the experiments to a stage; return the folders of the measured runs. enter: add the runs to the database."""
     return on_board(lambda board: Pipeline(board, jobs, again, drop, enter).go(plans, until))
 
 
 def run_gem5(
     experiments: Sequence[str], options: Options, gem5: Path | None, jobs: int, again: bool, until: Until
 ) -> dict[Path, Gem5Plan]:
-    """The same in gem5: the folder of each measured run."""
+    """Take the experiments to a stage in gem5; return the folder and the plan of each measured run."""
     drafts = [gem5_plans(name, options) for name in dict.fromkeys(experiments)]
     build_images(experiments, replace(options, scale=None))
     plans = [plan for complete in drafts for plan in complete(gem5)]
@@ -101,8 +118,7 @@ def run_gem5(
 
 
 def on_board(work: Callable[[Board], Awaitable[T]]) -> T:
-    """The work's result, its progress on stderr; Ctrl-C ends it in order, and so does SIGTERM, which must not break
-    into the event loop at any place."""
+    """Run the work with progress lines on stderr; return its result. Ctrl-C and SIGTERM cancel it in order."""
 
     async def whole(board: Board) -> T:
         task = asyncio.current_task()
@@ -115,27 +131,25 @@ def on_board(work: Callable[[Board], Awaitable[T]]) -> T:
         with Board(Console(stderr=True)) as board:
             return asyncio.run(whole(board))
     except (KeyboardInterrupt, asyncio.CancelledError):
-        print("s80lab: interrupted; nothing partial is kept, run the same command to go on", file=sys.stderr)
+        print("s80lab: interrupted; no partial results are kept, run the same command again to resume", file=sys.stderr)
         raise typer.Exit(130) from None
     finally:
         signal.signal(signal.SIGTERM, before)
 
 
 def add_store_commands(app: typer.Typer, store: Store[M], noun: str, describe: Callable[[M], str]) -> None:
-    """list, verify and prune of a store, whose manifests `describe` puts into words."""
+    """Add the commands list, verify and prune for a store. describe: text about one manifest for the list."""
 
-    @app.command("list", help=f"Every {noun} with its size on disk.")
+    @app.command("list", help=f"List every {noun} with its size on disk.")
     def list_all(as_json: AsJson = False) -> None:
         if as_json:
             print_json([_record(store, manifest) for manifest in store.all()])
             return
         for manifest in store.all():
-            there = f"{store.disk_bytes(manifest.name) / 1e9:.1f} GB" if store.present(manifest) else "blobs missing"
+            there = f"{store.disk_bytes(manifest.name) / 1e9:.1f} GB" if store.present(manifest) else "files missing"
             print(f"{manifest.name}: {there}, {describe(manifest)}{manifest.created}")
 
-    @app.command(
-        "verify", help=f"Hashes every {noun} again; exit code 1 where one is damaged or its blobs are missing."
-    )
+    @app.command("verify", help=f"Check the hashes of every {noun}; exit code 1 if one is damaged or lacks files.")
     def verify(as_json: AsJson = False) -> None:
         verdicts = [(manifest.name, store.verify(manifest)) for manifest in store.all()]
         if as_json:
@@ -145,12 +159,12 @@ def add_store_commands(app: typer.Typer, store: Store[M], noun: str, describe: C
         if any(verdict != "whole" for _, verdict in verdicts):
             raise typer.Exit(1)
 
-    @app.command("prune", help=f"Removes all {noun}s but the ones to keep, and what interrupted builds have left.")
+    @app.command("prune", help=f"Remove all {noun}s except those named by --keep, and remains of interrupted builds.")
     def prune(
-        keep: Annotated[list[str] | None, typer.Option(help="One to keep (may be given several times).")] = None,
+        keep: Annotated[list[str] | None, typer.Option(help="Name to keep. May be repeated.")] = None,
     ) -> None:
         for name, freed in store.prune(set(keep or [])):
-            print(f"{name}: removed, {freed / 1e9:.1f} GB")
+            print(f"{name}: removed, {freed / 1e9:.1f} GB freed")
 
 
 def _record(store: Store[M], manifest: M) -> dict[str, Any]:
@@ -161,14 +175,14 @@ def _record(store: Store[M], manifest: M) -> dict[str, Any]:
 
 
 def one_seed(seed: int | None) -> list[int]:
-    """The --seed option; none where it is absent."""
+    """The value of --seed as a list; empty if the option is absent."""
     if seed is not None and seed < 1:
-        raise UserError(f"--seed {seed}: seeds are whole numbers from 1 up")
+        raise UserError(f"--seed {seed}: write a whole number of at least 1")
     return [] if seed is None else [seed]
 
 
 def parse_seeds(text: str | None, option: str = "--seeds") -> list[int]:
-    """The --seeds option; none where it is absent."""
+    """The value of --seeds (or of `option`); empty if the option is absent."""
     if text is None:
         return []
     try:
@@ -176,7 +190,7 @@ def parse_seeds(text: str | None, option: str = "--seeds") -> list[int]:
     except ValueError:
         raise UserError(f"{option} {text}: write whole numbers separated by commas, for example 1,2,3") from None
     if min(seeds) < 1:
-        raise UserError(f"{option} {text}: seeds are whole numbers from 1 up")
+        raise UserError(f"{option} {text}: write whole numbers of at least 1")
     if len(set(seeds)) < len(seeds):
-        raise UserError(f"{option} {text}: the same seed twice is the same run twice, not a sample")
+        raise UserError(f"{option} {text}: a seed is given twice; write each seed once, because one seed is one run")
     return seeds

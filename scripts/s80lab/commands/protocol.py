@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`s80lab protocol`: the tables of configs/protocols and the user's own."""
+"""`s80lab protocol`: the protocol tables of configs/protocols and of the user."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from s80lab.protocol.show import print_list, print_protocol, print_verdict
 from s80lab.protocol.table import Protocol, find_protocol, load_protocol
 from s80lab.protocol.text import TEMPLATE
 
-app = typer.Typer(help="Coherence protocols: tables that are proven.", no_args_is_help=True)
+app = typer.Typer(help="Show, verify and write tables of coherence protocols.", no_args_is_help=True)
 
-Name = Annotated[str, typer.Argument(metavar="NAME|FILE", help="In configs/protocols, or the path of a .toml file.")]
+Name = Annotated[str, typer.Argument(metavar="NAME|FILE", help="Name in configs/protocols, or path of a .toml file.")]
 
 
 @app.command("list")
 def list_protocols(as_json: AsJson = False) -> None:
-    """Every table in configs/protocols, and whether it is proven."""
+    """List the tables in configs/protocols, and whether each is proven."""
     rows: list[tuple[str, Protocol | UserError, Proof | None]] = []
     for path in known():
         try:
@@ -46,10 +46,10 @@ def list_protocols(as_json: AsJson = False) -> None:
 @app.command()
 def show(
     name: Name,
-    svg: Annotated[Path | None, typer.Option(help="Draw the state diagram into this file too.")] = None,
+    svg: Annotated[Path | None, typer.Option(help="Also draw the state diagram into this file.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """The table in readable form: a row a state, a column an event."""
+    """Print a protocol table in readable form: one row per state, one column per event."""
     protocol = load_protocol(find_protocol(name))
     if as_json:
         print_json(protocol_record(protocol, proven(protocol)))
@@ -65,15 +65,15 @@ def check(
     files: Annotated[
         list[str] | None, typer.Argument(metavar="NAME|FILE...", help="Names in configs/protocols, or .toml files.")
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Every table in configs/protocols.")] = False,
-    caches: Annotated[int, typer.Option(min=2, max=6, help="How many caches share the block.")] = CACHES,
-    again: Annotated[bool, typer.Option("--again", help="Prove anew what is proven already.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Verify every table in configs/protocols.")] = False,
+    caches: Annotated[int, typer.Option(min=2, max=6, help="Number of caches that share the block.")] = CACHES,
+    again: Annotated[bool, typer.Option("--again", help="Verify again even if a proof exists.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Proves tables, or shows the shortest sequence of events that breaks a law (exit code 1)."""
+    """Prove tables correct, or show the shortest sequence of events that violates an invariant (exit code 1)."""
     chosen = [find_protocol(one) for one in files or []] + (known() if everything else [])
     if not chosen:
-        raise UserError("name a protocol or a file to check, or say --all")
+        raise UserError("there is no table to check: name a protocol or a file, or add --all")
     chosen = list(dict.fromkeys(chosen))
     with Board(Console(stderr=True)) as board:
         jobs = {path: board.job(path.stem) for path in chosen}
@@ -96,10 +96,10 @@ def check(
 
 @app.command()
 def new(name: Name) -> None:
-    """Writes a commented table to begin with (MSI), in configs/protocols or at the given path."""
+    """Write a commented table to start from (MSI), in configs/protocols or at the given path."""
     path = Path(name) if name.endswith(".toml") else paths.own(paths.PROTOCOLS) / f"{name}.toml"
     if not path.stem.replace("-", "").replace("_", "").isalnum():
-        raise UserError(f"{path.stem}: a protocol's name is letters, digits, - and _")
+        raise UserError(f"{path.stem}: a protocol's name may contain only letters, digits, - and _")
     if not name.endswith(".toml"):
         path.parent.mkdir(parents=True, exist_ok=True)
     text = TEMPLATE.read_text(encoding="utf-8").replace("@NAME@", path.stem).replace("@FILE@", name)
@@ -107,14 +107,14 @@ def new(name: Name) -> None:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError:
-        raise UserError(f"{shown(path)} is there already; choose another name or remove it first") from None
+        raise UserError(f"{shown(path)} exists already: choose another name, or remove the file first") from None
     except OSError as error:
         raise UserError(f"{shown(path)} cannot be written: {error.strerror}") from None
-    print(f"{shown(path)}: MSI with comments; change it, then run `s80lab protocol check {name}`")
+    print(f"{shown(path)}: MSI with comments; edit the file, then run `s80lab protocol check {name}`")
 
 
 @app.command()
 def docs() -> None:
-    """Writes the pages and diagrams of docs/reference/protocols anew from the tables."""
+    """Regenerate the pages and diagrams of docs/reference/protocols from the tables."""
     for file in write_pages():
         print(shown(file))

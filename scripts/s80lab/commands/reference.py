@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`s80lab reference`: runs become a reference result, unless one of them is no result."""
+"""`s80lab reference`: keep valid runs as a reference result."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ import typer
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
+from s80lab.base.folder import read_manifest
 from s80lab.base.staging import staging
 from s80lab.commands.claims import write_page
 from s80lab.commands.measured import latest_runs
 from s80lab.commands.parts import Scale, parse_seeds
+from s80lab.config.axes import sweep_points
+from s80lab.config.experiment import load_experiment
 from s80lab.report.data import Run, read_run
 from s80lab.report.write import write_experiment_report
 
@@ -25,27 +28,35 @@ KEPT = ("manifest.json", "stats.json", "transactions.json")
 
 
 def reference_command(
-    name: Annotated[str, typer.Argument(help="A folder of results/reference, for example small.")],
-    experiments: Annotated[list[str], typer.Argument(help="Names of files in configs/experiments.")],
+    name: Annotated[str, typer.Argument(help="Folder in results/reference, for example small.")],
+    experiments: Annotated[list[str], typer.Argument(help="Names of experiments (files in configs/experiments).")],
     scale: Scale = None,
-    seeds: Annotated[str | None, typer.Option(help="Of these seeds alone, separated by commas.")] = None,
+    seeds: Annotated[str | None, typer.Option(help="Use only these seeds, separated by commas.")] = None,
 ) -> None:
-    """Puts the latest run of each seed into results/reference with a report over them, in place of what was there, and
-    writes docs/background/claims.md anew."""
+    """Replace a reference result by the latest run of each seed, and regenerate docs/background/claims.md.
+
+    The runs and a report over them are copied to results/reference. All runs must be valid.
+    """
     print(f"reference: {keep_reference(name, latest_runs(experiments, scale, parse_seeds(seeds)))}")
     print(f"page: {write_page()}")
 
 
 def keep_page(page: Path, name: str, runs: Sequence[Run]) -> Path:
-    """A page over these runs, with its pictures, as results/reference/paper/`name`; the folder. UserError as below."""
+    """Copy a page over these runs, with its pictures, to results/reference/paper/`name`; return that folder.
+
+    UserError names the first invalid run.
+    """
     _require_results(runs)
     return _put(page.parent, REFERENCE / "paper" / name)
 
 
 def keep_reference(name: str, folders: list[Path]) -> Path:
-    """See above; the folder. UserError names the first run that is no result, and what was there stays."""
+    """Copy the runs, with a report over them, to results/reference/`name`; return that folder.
+
+    UserError names the first invalid run; then an existing folder is kept.
+    """
     if Path(name).name != name or name.startswith("."):
-        raise UserError(f"{name} is no name of a folder in results/reference")
+        raise UserError(f"{name} cannot name a folder in results/reference: write a plain name, for example small")
     _require_results(list(map(read_run, folders)))
     made = paths.results() / "reports" / f"reference-{name}"
     with staging(made) as partial:
@@ -58,16 +69,30 @@ def keep_reference(name: str, folders: list[Path]) -> Path:
     return _put(made, REFERENCE / name)
 
 
+def kept_runs(name: str) -> list[Path]:
+    """The runs of the reference result `name`, ordered by experiment, point of its sweep and seed."""
+    return sorted((path.parent for path in (REFERENCE / name / "runs").glob("*/manifest.json")), key=_place)
+
+
+def _place(folder: Path) -> tuple[str, int, int, str]:
+    manifest = read_manifest(folder)
+    points = sweep_points(load_experiment(manifest["experiment"], {}).sweep)
+    point = manifest.get("varied", {})
+    # A point that has since left the sweep goes to the end.
+    place = points.index(point) if point in points else len(points)
+    return manifest["experiment"], place, manifest["seed"], folder.name
+
+
 def _require_results(runs: Sequence[Run]) -> None:
     for run in runs:
         if run.reasons:
             raise UserError(
-                f"{run.manifest['run']} is not a result ({'; '.join(run.reasons)}), so no reference can rest on it"
+                f"run {run.manifest['run']} is invalid ({'; '.join(run.reasons)}), so it cannot be a reference result"
             )
 
 
 def _put(made: Path, target: Path) -> Path:
-    """In place of what was there."""
+    """Copy a folder to the target, in place of the target's former content."""
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(made, target)
     return target

@@ -35,19 +35,20 @@ from s80lab.report.write import print_experiment
 from s80lab.results.inversions import sentence
 
 CaptureName = Annotated[
-    str, typer.Argument(metavar="CAPTURE", help="A capture's name (its beginning), or a .s80c file.")
+    str, typer.Argument(metavar="CAPTURE", help="Name of a capture or its beginning, or a .s80c file.")
 ]
 FormOption = Annotated[
-    Literal["filtered", "full"] | None, typer.Option("--form", help="Which, of a capture that has both.")
+    Literal["filtered", "full"] | None, typer.Option("--form", help="Form to play, if the capture has both.")
 ]
 Vary = Annotated[
     list[str] | None,
     typer.Option(
         "--vary",
-        help="KEY=VALUES: protocol, machine, cores or a key of the machine file; values with commas, a..b doubles.",
+        help="Axis of the grid, as KEY=VALUES. KEY: protocol, machine, cores or a key of the machine file. VALUES: "
+        "separated by commas; a..b doubles from a to b. May be repeated.",
     ),
 ]
-Jobs = Annotated[int, typer.Option(min=0, help="Replays at once; 0: as many as host cores.")]
+Jobs = Annotated[int, typer.Option(min=0, help="Number of replays that run at once; 0: one per host core.")]
 
 
 def replay_command(
@@ -60,7 +61,7 @@ def replay_command(
     order: Order = False,
     as_json: AsJson = False,
 ) -> None:
-    """Plays a capture through the model alone, on its own design or another; the rows go into the database."""
+    """Play a capture through the model, on its own design or another one, and enter the result into the database."""
     opened = open_capture(capture, form)
     design = resolve_design(opened, machine, protocol, parse_settings(settings or []))
     (folder,) = _explore(opened, [design], 1, again, order)
@@ -89,7 +90,7 @@ def explore_command(
     listed: ListOption = False,
     as_json: AsJson = False,
 ) -> None:
-    """Plays a capture on every design of a grid, on all host cores; goes on where an interrupted one ended."""
+    """Play a capture on every design of a grid, on all host cores. An interrupted exploration resumes."""
     opened = open_capture(capture, form)
     axes = parse_axes(vary or [])
     grid = points(opened, axes, machine, settings or [])
@@ -113,7 +114,7 @@ def explore_command(
 def _shard(
     capture: Capture, chosen: Part[Design], listed: bool, jobs: int, again: bool, order: bool, as_json: bool
 ) -> None:
-    """The list of designs, or the run folders of those of a shard."""
+    """List the designs of a shard, or play the capture on them."""
     if listed:
         cost = replay_cost(capture)
         show_list(
@@ -125,17 +126,23 @@ def _shard(
 
 
 def filter_error_command(
-    capture: Annotated[str, typer.Argument(help="A capture that has both forms (s80lab capture --form both).")],
+    capture: Annotated[str, typer.Argument(help="A capture with both forms (made by `s80lab capture --form both`).")],
     vary: Vary = None,
     out: Annotated[
         Path,
         # The default as every checkout has it, without this one's own folder.
-        typer.Option(show_default=str(TABLE.relative_to(paths.ROOT)), help="The table, as JSON; a .md of it beside."),
+        typer.Option(
+            show_default=str(TABLE.relative_to(paths.ROOT)),
+            help="JSON file for the table; a .md file is written next to it.",
+        ),
     ] = TABLE,
     jobs: Jobs = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Measures what filtering loses: both forms of one run on each design (every protocol, L2s of 0.5 to 16 MiB)."""
+    """Measure the error of filtered captures: play both forms of one run on each design.
+
+    The default designs are every protocol with L2s of 0.5 to 16 MiB.
+    """
     full, filtered = open_capture(capture, "full"), open_capture(capture, "filtered")
     protocols = ",".join(names(paths.PROTOCOLS))
     axes = parse_axes(vary or [f"protocol={protocols}", "l2.size=512KiB..16MiB"])
@@ -161,7 +168,7 @@ def _explore(
 
 
 def _show(axes: Sequence[Axis], grid: Sequence[Point], runs: Sequence[Run]) -> None:
-    """The tables on the terminal."""
+    """Print the tables."""
     console = wide_console()
     for table in (designs_table(labels(axes, grid), runs), errors_table(axes, grid, runs)):
         if table is not None:

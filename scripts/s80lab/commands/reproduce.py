@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`s80lab reproduce`: the paper's figures and the other studies' tables, from nothing to one page."""
+"""`s80lab reproduce`: the paper's figures and the other studies' tables on one page."""
 
 from __future__ import annotations
 
@@ -27,23 +27,27 @@ def reproduce_command(
     figures: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Of configs/reproduce.toml, e.g. figure8; paper, studies, throughput: all of those; else all."
+            help="Figures of configs/reproduce.toml, e.g. figure8, or groups: paper, studies, throughput. Default: all."
         ),
     ] = None,
     scale: Scale = None,
-    seeds: Annotated[str | None, typer.Option(help="Seeds, separated by commas; else each experiment's own.")] = None,
+    seeds: Annotated[
+        str | None, typer.Option(help="Seeds, separated by commas; default: each experiment's own.")
+    ] = None,
     jobs: Jobs = 0,
     measured: Annotated[
         bool,
-        typer.Option("--measured", help="Run nothing: the page of the latest runs that there are, collected ones too."),
+        typer.Option("--measured", help="Run nothing: use the latest existing runs, including collected ones."),
     ] = False,
     keep: Annotated[
-        bool, typer.Option("--keep", help="Keep the page and its pictures in results/reference/paper, too.")
+        bool, typer.Option("--keep", help="Also copy the page and its pictures to results/reference/paper.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """The figures of the paper and the tables of the other studies, measured here: what is lacking is run, and one page
-    sets all beside their words. Interrupted and started again it goes on."""
+    """Reproduce the figures of the paper and the tables of the other studies on one page, beside their statements.
+
+    Missing runs are made first. Run the command again to resume after an interruption.
+    """
     chosen = load_figures(figures or [])
     run = [figure for figure in chosen if figure.run]
     options = Options(scale=scale, seeds=parse_seeds(seeds))
@@ -73,7 +77,7 @@ def reproduce_command(
 
 
 def _run(figures: Sequence[FigureOf], options: Options, jobs: int) -> dict[str, list[Path]]:
-    """The runs of each experiment, once those that were lacking have been made."""
+    """The runs of each experiment; missing runs are made first."""
     plans = _plans(figures, options) if figures else []
     folders: dict[str, list[Path]] = {}
     for plan, folder in zip(plans, run_pipeline(plans, jobs, False, "run", drop="built"), strict=True):
@@ -82,7 +86,7 @@ def _run(figures: Sequence[FigureOf], options: Options, jobs: int) -> dict[str, 
 
 
 def _latest(figures: Sequence[FigureOf], options: Options) -> dict[str, list[Path]]:
-    """The latest run of each seed at each point of each experiment; UserError names the first that has none."""
+    """The latest run of each seed at each point of each experiment. UserError names the first seed without a run."""
     return {
         name: latest_runs([name], options.scale, options.seeds or load_experiment(name, {}).seeds)
         for name in _experiments(figures)
@@ -90,13 +94,13 @@ def _latest(figures: Sequence[FigureOf], options: Options) -> dict[str, list[Pat
 
 
 def _experiments(figures: Sequence[FigureOf]) -> list[str]:
-    """Of all the figures, each once."""
+    """The experiments of all figures, each once."""
     return list(dict.fromkeys(name for figure in figures for name in figure.experiments))
 
 
 def _plans(figures: Sequence[FigureOf], options: Options) -> list[Plan]:
-    """The plans of all experiments, each once; of those whose profile is wanted the first seed takes one, at each point
-    of a sweep."""
+    """The plans of all experiments, each once. If a figure needs a profile, the first seed takes the profile at each
+    point of the sweep."""
     profiled = {name for figure in figures if figure.profile for name in figure.experiments}
     plans = make_plans(_experiments(figures), options)
     first = {(plan.name, plan.label): plan for plan in reversed(plans)}

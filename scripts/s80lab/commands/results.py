@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`s80lab list`, `s80lab report` and `s80lab query`: what there is, and what came out."""
+"""`s80lab list`, `s80lab report` and `s80lab query`: names, reports and the database."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ KINDS = {
 
 
 def list_command(as_json: AsJson = False) -> None:
-    """Machines, protocols, experiments, scales, servers, and the runs in the database."""
+    """List machines, protocols, experiments, scales and servers, and the runs in the database."""
     runs = [
         run | {"folder_is_there": (paths.results() / run["folder"]).is_dir()} for run in list_runs(paths.database())
     ]
@@ -55,26 +55,27 @@ def list_command(as_json: AsJson = False) -> None:
 
 def _status(run: dict[str, Any]) -> str:
     if not run["folder_is_there"]:
-        return "its folder is gone"
-    return f"not a result: {run['reasons']}" if run["reasons"] else str(run["status"])
+        return "its folder is missing"
+    return f"invalid: {run['reasons']}" if run["reasons"] else str(run["status"])
 
 
 def report_command(
-    experiments: Annotated[list[str], typer.Argument(help="Names of files in configs/experiments.")],
+    experiments: Annotated[list[str], typer.Argument(help="Names of experiments (files in configs/experiments).")],
     server: Server = None,
     image: Image = None,
     scale: Scale = None,
-    seeds: Annotated[str | None, typer.Option(help="Of these seeds alone, separated by commas.")] = None,
+    seeds: Annotated[str | None, typer.Option(help="Use only these seeds, separated by commas.")] = None,
     beside: Annotated[
-        str | None, typer.Option(help="Other seeds: does the interval of the first hold the mean of these?")
+        str | None,
+        typer.Option(help="Other seeds: check whether the interval of the first seeds contains the mean of these."),
     ] = None,
     engine: Engine = "qemu",
-    machine: Annotated[str | None, typer.Option(help="With --engine gem5: of its runs on this machine.")] = None,
+    machine: Annotated[str | None, typer.Option(help="With --engine gem5: use the runs on this machine.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """The tables of the latest run of each seed, and a report over all of them."""
+    """Print the tables of the latest run of each seed, and write a report over all of them."""
     if machine is not None and engine != "gem5":
-        raise UserError("--machine is of gem5's runs: say --engine gem5 too, or leave it away")
+        raise UserError("--machine selects among gem5's runs: add --engine gem5, or omit --machine")
     if engine == "gem5":
         show_runs([folder for name in experiments for folder in shipped_runs(name, machine)], as_json)
         return
@@ -104,18 +105,18 @@ def _beside_record(first: Sequence[Path], second: Sequence[Path]) -> dict[str, A
 
 
 def query_command(
-    sql: Annotated[str, typer.Argument(help="Read-only SQL over the views of results/schema.sql.")],
+    sql: Annotated[str, typer.Argument(help="Read-only SQL over the tables and views of results/schema.sql.")],
     output: Annotated[
-        Literal["table", "csv", "json", "parquet"], typer.Option("--format", help="Form of the answer.")
+        Literal["table", "csv", "json", "parquet"], typer.Option("--format", help="Format of the answer.")
     ] = "table",
-    out: Annotated[Path | None, typer.Option(help="Into this file instead of stdout.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write to this file instead of stdout.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Asks the database of results."""
+    """Query the database of results with SQL."""
     form = "json" if as_json else output
     if out is None:
         if form == "parquet":
-            raise UserError("Parquet is no text: name a file for it with --out")
+            raise UserError("--format parquet is binary: name a file for it with --out")
         query(paths.database(), sql, form)
         return
     columns, rows = select(paths.database(), sql)

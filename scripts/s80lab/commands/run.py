@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`s80lab run --until`, rounds of seeds until the named shares are known well enough; `s80lab run --shard`."""
+"""`s80lab run --until` (rounds of seeds until the shares are known well enough) and `s80lab run --shard`."""
 
 from __future__ import annotations
 
@@ -28,8 +28,11 @@ def run_until(
     drop: Drop,
     say: Callable[[str], None],
 ) -> list[Path]:
-    """Runs the plans' seeds, then more of each experiment until its shares are reached or the seeds are as many as
-    allowed; says after each round how far it is. again: measure the first round anew."""
+    """Run the seeds of the plans, then add seeds until each experiment's shares are precise enough.
+
+    The number of seeds never exceeds the limit in `wanted`. A line after each round states the precision. again:
+    measure the first round again.
+    """
     folders: dict[str, list[Path]] = {plan.name: [] for plan in plans}
     seeds: dict[str, list[int]] = {plan.name: [] for plan in plans}
     todo = plans
@@ -48,7 +51,7 @@ def run_until(
 def run_shard(
     plans: list[Plan], shard: str | None, listed: bool, jobs: int, again: bool, drop: Drop, as_json: bool
 ) -> None:
-    """The list of what there is to measure (each workload, point of its sweep and seed), or the runs of a shard."""
+    """List what there is to measure (each workload, point of its sweep and seed), or measure the runs of a shard."""
     chosen = part(shard, by_hash(plans, job_key))
     if listed:
         show_list(
@@ -69,14 +72,14 @@ def _describe(plan: Plan) -> str:
 
 
 def tell(folders: Sequence[Path], wanted: Wanted, say: Callable[[str], None]) -> None:
-    """Whether it was reached, a line a mix."""
+    """State whether the wanted precision was reached: one line per group of runs."""
     for group in read_groups(folders):
         say(statement(group, wanted))
 
 
 def _step(group: Group, wanted: Wanted, jobs: int, experiments: int) -> int:
-    """Seeds of the next round: what seems to be missing, but no more than keep the cores busy once, because the
-    scatter of a few seeds is a bad guess."""
+    """Seeds of the next round: those that seem to be missing, but one per host core at most, because the scatter of a
+    few seeds is a bad estimate."""
     at_once = -(-(jobs or host.cores()) // experiments)
     return min(missing_seeds(group, wanted), at_once)
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`--shard I/N` and `--list` of `s80lab explore` and `s80lab run`: what there is to do, and one host's part of it.
+"""`--shard I/N` and `--list` of `s80lab explore` and `s80lab run`: the list of jobs, and one host's part of the list.
 
-Every host that resolves the same words with the same files has the same list, because it is sorted by the hashes of all
-that decides the numbers; nothing else is agreed between them. A shard leaves run folders and never writes the
-database: `s80lab collect` enters them.
+Every host that resolves the same command with the same files gets the same list, because the list is sorted by the
+hashes of all inputs. The hosts need no other agreement. A shard leaves run folders and never writes the database:
+`s80lab collect` enters the runs.
 """
 
 from __future__ import annotations
@@ -27,14 +27,23 @@ T = TypeVar("T")
 
 ShardOption = Annotated[
     str | None,
-    typer.Option("--shard", metavar="I/N", help="The I-th of N parts: run folders alone (then `s80lab collect`)."),
+    typer.Option(
+        "--shard",
+        metavar="I/N",
+        help="Do part I of N. It leaves run folders and no database rows; enter them with `s80lab collect`.",
+    ),
 ]
-ListOption = Annotated[bool, typer.Option("--list", help="What there is to do, sorted by hash; nothing is done.")]
+ListOption = Annotated[bool, typer.Option("--list", help="List the jobs, sorted by hash, and run nothing.")]
 
 
 @dataclass(frozen=True)
 class Part(Generic[T]):
-    """A shard of a list of things to do, by their hashes. key: of the whole list; all shards of one work say it."""
+    """A shard of a list of jobs.
+
+    items: the jobs of the shard by their hashes.
+    of: the number of jobs in the complete list.
+    key: hash of the complete list; it is equal in all shards of one list.
+    """
 
     shard: Shard
     items: Mapping[str, T]
@@ -42,11 +51,11 @@ class Part(Generic[T]):
     key: str
 
     def __str__(self) -> str:
-        return f"shard {self.shard}: {len(self.items)} of {self.of} (list {self.key})"
+        return f"shard {self.shard}: {len(self.items)} of {self.of} jobs (list {self.key})"
 
 
 def part(text: str | None, items: Mapping[str, T]) -> Part[T]:
-    """The part that --shard names; all of them without it."""
+    """The part that --shard names; all items without --shard."""
     shard = parse_shard(text) if text else Shard()
     taken = shard.take(list(items))
     return Part(shard, {hash: items[hash] for hash in taken}, len(items), value_hash(list(items))[:8])
@@ -55,7 +64,7 @@ def part(text: str | None, items: Mapping[str, T]) -> Part[T]:
 def show_list(
     part: Part[T], describe: Callable[[T], str], whole: Callable[[T], bool], cost: Callable[[T], Cost], as_json: bool
 ) -> None:
-    """A line an item: its hash, what it is, whether it is there already; and what all of them cost."""
+    """Print one line per job (hash, description, whether its result is complete), and the cost of all jobs."""
     records = [(hash, describe(item), whole(item)) for hash, item in part.items.items()]
     costs = [cost(item) for item in part.items.values()]
     seconds, memory = sum(one.core_s for one in costs), max((one.memory for one in costs), default=0)
@@ -64,25 +73,24 @@ def show_list(
         of_list = {"list": part.key, "of": part.of, "shard": str(part.shard), "jobs": listed}
         print_json(of_list | {"core_seconds": round(seconds), "memory_bytes": memory})
         return
-    print(f"{part}, sorted by hash; {seconds / 3600:.1f} core hours at most, {memory / GIB:.1f} GiB of memory each")
+    print(f"{part}, sorted by hash; {seconds / 3600:.1f} core hours at most, {memory / GIB:.1f} GiB of memory per job")
     for hash, what, there in records:
-        print(f"{hash[:8]} {what}{' (whole)' if there else ''}")
+        print(f"{hash[:8]} {what}{' (complete)' if there else ''}")
 
 
 def tell_shard(part: Part[T], folders: list[Path], as_json: bool) -> None:
-    """What a shard has left."""
+    """Print which runs a shard has left."""
     if as_json:
         names = [folder.name for folder in folders]
         print_json({"list": part.key, "of": part.of, "shard": str(part.shard), "runs": names})
     else:
-        print(f"{part}, all whole in {shown(paths.runs())}; `s80lab collect` enters them into a database")
+        print(f"{part}, all complete in {shown(paths.runs())}; enter them into a database with `s80lab collect`")
 
 
 def check_shard(text: str | None, options: Mapping[str, object]) -> None:
-    """UserError where --shard is none, before anything is looked for; and for the first of these options that is given:
-    it needs all that was measured, or another engine."""
+    """UserError if the text of --shard is malformed, or if one of these options is given, which exclude --shard."""
     if text:
         parse_shard(text)
     for name, value in options.items():
         if value:
-            raise UserError(f"--shard and --list do not go with {name}: leave one of them away")
+            raise UserError(f"--shard and --list cannot be combined with {name}: omit one of them")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`s80lab checkpoint|captures export` and `import`: from one host to another."""
+"""`s80lab checkpoint|captures export` and `import`: move checkpoints and captures between hosts."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from s80lab.base.transfer import export, take_in
 
 
 def add_transfer_commands(app: typer.Typer, store: Store[M], noun: str) -> None:
-    """export and import of a store."""
+    """Add the commands export and import for a store."""
 
-    @app.command("export", help=f"Puts a {noun} with its hashes where another host can take it in.")
+    @app.command("export", help=f"Copy a {noun} with its hashes to a folder or tar file, for import on another host.")
     def export_one(
-        name: Annotated[str, typer.Argument(help="Its name, or the beginning of it.")],
-        target: Annotated[Path, typer.Argument(help="A folder, or a file that ends in .tar.")],
+        name: Annotated[str, typer.Argument(help="Name, or the beginning of the name.")],
+        target: Annotated[Path, typer.Argument(help="Target folder, or a file name that ends in .tar.")],
     ) -> None:
         print(f"exported to {shown(export(store, name, target))}")
 
-    @app.command("import", help=f"Takes in an exported {noun}; every file is hashed again.")
+    @app.command("import", help=f"Import an exported {noun}; the hash of every file is checked.")
     def import_one(
         sources: Annotated[list[Path], typer.Argument(help="Exported folders, or .tar files.")],
     ) -> None:
         for source in sources:
             name, new = take_in(
-                store, source, lambda: print("waiting for another process that makes it", file=sys.stderr)
+                store, source, lambda: print(f"waiting for another process that makes this {noun}", file=sys.stderr)
             )
-            print(f"{name}: {'taken in' if new else 'was there already'}")
+            print(f"{name}: {'imported' if new else 'exists already'}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The files of configs/ and workloads/, strictly read: machines, experiments, scales, workload profiles.
+"""The files of configs and workloads: machines, experiments, scales, servers and workload profiles.
 
-May import base. Protocols' tables have a package of their own.
+The package may import `base`. Protocol tables are read by the package `protocol`.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Experiments (configs/experiments) and scales (workloads/scales)."""
+"""Models of the files in configs/experiments (experiments) and workloads/scales (scales)."""
 
 from __future__ import annotations
 
@@ -44,9 +44,14 @@ ACCOUNTS = 512
 
 
 class Scale(Strict):
-    """The size of the mail store and of the guest that holds it. storage: where the mail lies; ram: the guest's memory
-    where that is memory; disk: the disks where it is not. document_bytes: of each file of a web server's store, which
-    is as large as the mail would be; 0: files of four sizes, as SPECweb99 has them."""
+    """The size of the mail store and of the guest that holds it.
+
+    storage: whether the mail lies in memory or on disks.
+    ram: the guest's memory if the mail lies in memory.
+    disk: the disks, for storage = "disk".
+    document_bytes: size of each file of a web server's store; 0: files of four sizes, as in SPECweb99. The store is as
+        large as the mail store would be.
+    """
 
     description: str
     users: int = Field(ge=1, le=ACCOUNTS)
@@ -61,11 +66,11 @@ class Scale(Strict):
     @model_validator(mode="after")
     def _disks(self) -> Self:
         if self.storage == "disk" and self.disk is None:
-            raise ValueError("storage = `disk` needs a table [disk]")
+            raise ValueError("storage = `disk` needs a table [disk]: add it")
         return self
 
     def boot_line(self) -> str:
-        """The kernel arguments that size the mail store."""
+        """The kernel arguments that set the size of the mail store."""
         documents = f" s80.document_bytes={self.document_bytes}" if self.document_bytes else ""
         disks = f" {self.disks.boot_line(self.store_bytes())}" if self.disks else ""
         return (
@@ -75,15 +80,15 @@ class Scale(Strict):
 
     @property
     def disks(self) -> Disk | None:
-        """None where the mail lies in memory."""
+        """The disks; None if the mail lies in memory."""
         return self.disk if self.storage == "disk" else None
 
     def memory(self) -> int:
-        """Bytes of the guest's memory."""
+        """The guest's memory in bytes."""
         return self.disks.ram(self.store_bytes()) if self.disks else self.ram
 
     def design(self) -> dict[str, object]:
-        """What a run's design says of the scale beside its name and its sizes: documents and disks, by dotted keys."""
+        """The part of a run's design that the scale determines: documents and disks, by dotted keys."""
         documents: dict[str, object] = {"scale.document_bytes": self.document_bytes} if self.document_bytes else {}
         if self.disks is None:
             return documents
@@ -91,26 +96,30 @@ class Scale(Strict):
         return {**documents, "scale.storage": "disk", **disks}
 
     def store_bytes(self) -> int:
-        """Bytes of mail."""
+        """The size of the mail store in bytes."""
         return self.users * self.mailboxes * self.mailbox_kib * 1024
 
 
 SIZES = ("users", "mailboxes", "mailbox_kib", "store_seed", "ram")
-"""Of a scale: what a run's design says of it where it is another than in the scale's file."""
+"""Keys of a scale that a run's design records if they differ from the scale's file."""
 
 
 class Phases(Strict):
-    """Lengths in instructions of all processors together.
+    """The phases of a run at one scale. Lengths are instructions of all processors together.
 
-    warmup_min, warmup_max: the warm-up ends once it has settled, not before the first nor after the second.
-    drift_points: by how much E share and memory's share may differ between its last third and the one before; half of
-    it is the standard error that is allowed (results/metrics/warmup.py).
-    measure, measure_cycles: the measured region is at least so long, in instructions and in client cycles (a cycle:
-    each client thinks once and is served once), by what the warm-up says of instructions a transaction.
-    window: a statistics window; settling needs nine of them. skip: between the checkpoint and the measured region.
-    clients: else the experiment's, else one a user. think_ms, think: mean and distribution of the think times, else the
-    workload's. mail_may_wait: the load is meant to be more than is delivered; else a run whose mail piles up is no
-    result.
+    warmup_min, warmup_max: the warm-up ends when the steady state is reached, between these two lengths.
+    drift_points: largest allowed difference of the E share, and of the share of misses serviced by memory, between the
+        last third of the warm-up and the third before, in points. The standard error may be half of it
+        (results/metrics/warmup.py).
+    measure, measure_cycles: least length of the measured region, in instructions and in closed-loop cycles (in one
+        cycle, each client thinks once and is served once). The instructions per transaction of the warm-up convert
+        cycles to instructions.
+    window: the length of a sampling interval; the steady-state test needs nine intervals.
+    skip: instructions between the checkpoint and the measured region.
+    clients: number of clients; default: the experiment's, else one per user.
+    think_ms, think: mean and distribution of think times; default: the workload's.
+    mail_may_wait: true for a load that exceeds the delivery rate on purpose. Otherwise a run in which mail piles up is
+        invalid.
     """
 
     warmup_min: PositiveInt
@@ -131,17 +140,20 @@ class Phases(Strict):
             raise ValueError(f"warmup_max = {self.warmup_max} is less than warmup_min = {self.warmup_min}")
         if self.warmup_min < FEWEST_WINDOWS * self.window:
             raise ValueError(
-                f"warmup_min = {self.warmup_min} is less than {FEWEST_WINDOWS} windows of {self.window}: "
-                "no drift could be told"
+                f"warmup_min = {self.warmup_min} is less than {FEWEST_WINDOWS} windows of {self.window} instructions, "
+                "which the drift test needs"
             )
         return self
 
 
 class Gem5Phases(Strict):
-    """Lengths in instructions of all processors together.
+    """The phases of a gem5 run. Lengths are instructions of all processors together.
 
-    warmup: under Ruby, from empty caches, before the measured region. measure: the measured region. window: a
-    statistics window. transactions: the region ends with so many, not later than after `measure` (0: at `measure`).
+    warmup: warm-up under Ruby, from empty caches, before the measured region.
+    measure: the measured region.
+    window: the length of a sampling interval.
+    transactions: the region ends after this number of transactions, or after `measure` if that is earlier; 0: the
+        region ends after `measure`.
     """
 
     warmup: NonNegativeInt = 0
@@ -151,8 +163,10 @@ class Gem5Phases(Strict):
 
 
 class RubyPart(Strict):
-    """What only Ruby has. probe_filter: bytes of memory whose owners the directory can name; 0 without a filter, and
-    every cache is probed."""
+    """Settings that only Ruby has.
+
+    probe_filter: bytes of memory whose owners the directory can track; 0: no filter, so every cache is probed.
+    """
 
     probe_filter: Size = 0
 
@@ -161,9 +175,12 @@ Values = Annotated[list[str | int | float], Field(min_length=1)]
 
 
 class Gem5Part(Strict):
-    """The experiment at gem5's speed. settle: instructions of the mix without caches, before the checkpoint that every
-    machine is measured from. phases: by machine. sweep: keys of the machine file, or of `ruby` as `ruby.KEY`, with
-    their values; every combination is a run."""
+    """The part of an experiment that gem5 runs.
+
+    settle: instructions of the mix without caches, before the checkpoint from which every machine is measured.
+    phases: the phases for each machine.
+    sweep: keys of the machine file, or `ruby.KEY`, with their values; every combination is one run.
+    """
 
     scale: str
     settle: PositiveInt
@@ -174,26 +191,27 @@ class Gem5Part(Strict):
 
 
 def _distinct(seeds: list[int]) -> list[int]:
-    """The same seed twice is the same run twice: no sample."""
+    """The seeds; ValueError if one occurs twice, because one seed is one run."""
     if len(set(seeds)) < len(seeds):
-        raise ValueError(f"seeds = {seeds} names a seed twice: the same run again is no sample")
+        raise ValueError(f"seeds = {seeds} names a seed twice: write each seed once, because one seed is one run")
     return seeds
 
 
 def image_name(name: str) -> str:
-    """The name of an image; ValueError where it is none."""
+    """The name of an image. ValueError if it is not a valid name."""
     if not re.fullmatch(r"debian|buildroot(\.[a-z0-9]+)?", name):
-        raise ValueError(f"`{name}` is no image: they are `debian`, `buildroot` and `buildroot.NAME` (a-z, 0-9)")
+        raise ValueError(f"`{name}` is not an image: write debian, buildroot or buildroot.NAME (a-z, 0-9)")
     return name
 
 
 class Experiment(Strict):
-    """machine x protocol x image x server x workload x phases x seeds. Phases are given for each scale.
+    """An experiment: machine, protocol, image, server, workload, phases for each scale, and seeds.
 
-    A file's key `base` names another experiment: the file says what is different, key by key, and a sweep as a whole.
-    sweep: what varies, with its values: `machine`, `workload`, `protocol`, `image`, `server`, `clients`, `think_ms`, a
-    key of the scale as `scale.KEY` or of the workload as `workload.KEY`, or a key of the machine file; every
-    combination is measured with every seed. show: the metrics that its curves are drawn of.
+    The key `base` of a file names another experiment. The file then overrides single keys of it, or the complete sweep.
+
+    sweep: what varies, with its values: `machine`, `workload`, `protocol`, `image`, `server`, `clients`, `think_ms`,
+        `scale.KEY`, `workload.KEY`, or a key of the machine file. Every combination is measured with every seed.
+    show: the metrics for which the report draws curves over the sweep.
     """
 
     description: str
@@ -211,7 +229,7 @@ class Experiment(Strict):
     gem5: Gem5Part | None = None
 
     def at(self, point: Mapping[str, str]) -> Experiment:
-        """The experiment at one point of its sweep; keys of the machine file are left to the machine."""
+        """The experiment at one point of its sweep. Keys of the machine file are not applied here."""
         changed = parse_settings(f"{key}={point[key]}" for key in OF_PHASES if key in point)
         phases = self.phases[self.scale].model_dump() | changed
         return self.model_copy(
@@ -230,20 +248,22 @@ OF_WORKLOAD = "workload."
 
 
 def load_scale(name: str, overrides: Mapping[str, object] | None = None) -> Scale:
-    """The named scale with overrides (`storage`: `disk`) over it; its RAM must be a whole number of MiB and larger than
-    its mail."""
+    """Read a scale, with overrides such as `storage`: `disk`.
+
+    UserError if its RAM is not a whole number of MiB or does not hold the mail and 512 MiB more.
+    """
     path = find("scale", paths.SCALES, name)
     scale = load(path, Scale, overrides)
     if scale.ram % MIB or scale.ram < scale.store_bytes() + 512 * MIB:
         raise UserError(
-            f"{shown(path)}: key `ram`: {scale.ram} bytes do not hold {scale.store_bytes()} bytes of mail "
-            "and 512 MiB beside it, or are no whole number of MiB"
+            f"{shown(path)}: key `ram`: {scale.ram} bytes must be a whole number of MiB and hold {scale.store_bytes()} "
+            "bytes of mail and 512 MiB more"
         )
     return scale
 
 
 def load_experiment(name: str, overrides: Mapping[str, object]) -> Experiment:
-    """The named experiment with the command line's overrides over it; phases of its scale must be there."""
+    """Read an experiment, with overrides. UserError if it has no phases for its scale."""
     said = with_bases("experiment", paths.EXPERIMENTS, name)
     path = list(said)[-1]
     experiment = resolve(_content(said), Experiment, shown(path), overrides)
@@ -255,7 +275,7 @@ def load_experiment(name: str, overrides: Mapping[str, object]) -> Experiment:
 
 
 def _content(said: Mapping[Path, Mapping[str, Any]]) -> dict[str, Any]:
-    """What the last of the files says, over what those before it say, each of which must be a whole experiment."""
+    """The content of the last file over that of its bases, each of which must be a complete experiment."""
     content: dict[str, Any] = {}
     *lower, _ = said
     for path, own in said.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The machine: a file in configs/machines, with every value's provenance beside it."""
+"""Model of the files in configs/machines: the machine, with the provenance of its values."""
 
 from __future__ import annotations
 
@@ -24,26 +24,34 @@ Cycles = Annotated[int, Field(ge=0, le=MAXIMUM)]
 
 
 class Processors(Strict):
+    """Number, threads per core and clock rate of the processors."""
+
     count: int = Field(ge=1, le=PROCESSORS)
     threads_per_core: PositiveInt = 1
     clock_hz: PositiveInt
 
 
 class Cache(Strict):
+    """Size and associativity of one cache."""
+
     size: Annotated[Size, Field(le=CACHE_BYTES)]
     ways: int = Field(ge=1, le=WAYS)
 
 
 class L2(Cache):
+    """The L2 of a core. inclusion: whether the L2 includes or excludes the blocks of the L1s."""
+
     inclusion: Literal["inclusive", "exclusive"] = "inclusive"
 
 
 class Replacement(Strict):
+    """The replacement policy of all caches."""
+
     policy: Literal["lru", "plru", "random"] = "lru"
 
 
 class Latency(Strict):
-    """Stall cycles by where an access was serviced (an L1 hit stalls nothing)."""
+    """Stall cycles of an access, by what serviced it. An L1 hit does not stall."""
 
     l2_hit: Cycles
     memory: Cycles
@@ -52,9 +60,13 @@ class Latency(Strict):
 
 
 class Clock(Strict):
-    """base_cpi: cycles an instruction without stalls; quantum_cycles: how far one core may run ahead;
-    slice_instructions: for so long a processor's further accesses to a line that it has recorded are L1 hits;
-    turn_instructions: after so many the plugin ends a turn of QEMU's (0: as long as it comes)."""
+    """The timing of instructions and of the timing merger.
+
+    base_cpi: cycles per instruction without cache stalls.
+    quantum_cycles: the cycles by which one core may run ahead of the others.
+    slice_instructions: the filter interval, within which repeated accesses of a processor to one line count as L1 hits.
+    turn_instructions: the length at which the plugin ends a time slice of QEMU; 0: QEMU decides.
+    """
 
     base_cpi: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
     quantum_cycles: int = Field(200, ge=1, le=MAXIMUM)
@@ -67,19 +79,21 @@ class Clock(Strict):
             taken = self.slice_instructions * self.base_cpi
             raise ValueError(
                 f"clock.slice_instructions = {self.slice_instructions} take {taken:g} cycles, more than "
-                f"clock.quantum_cycles = {self.quantum_cycles}: accesses would be interleaved more finely than they "
-                "are recorded"
+                f"clock.quantum_cycles = {self.quantum_cycles}: the model would interleave accesses more finely than "
+                "they are recorded; lower the first or raise the second"
             )
         return self
 
 
 class Translation(Strict):
-    """How the modelled processors find the page of a data access that their TLB does not hold.
+    """Address translation of data accesses that miss in the TLB.
 
-    walks: `x86` loads the entries of the guest's own page tables, and the TLB is emptied when the address space
-    changes; `hashed` looks into a table beside the guest's memory, as PowerPC's processors do: one group of eight
-    entries (128 bytes) by the hash of address space and page, and entries of other address spaces stay in the TLB.
-    entries: of the TLB, direct mapped, pages of 4 KB. page_table: bytes of the hashed table.
+    walks: the kind of page table walk. `x86` loads the entries of the guest's own page tables; the TLB is flushed when
+        the address space changes. `hashed` reads a table outside the guest's memory, as PowerPC processors do: the hash
+        of address space and page selects one group of eight entries (128 bytes). Entries of other address spaces stay
+        in the TLB.
+    entries: number of TLB entries (direct mapped, pages of 4 KB).
+    page_table: size of the hashed table in bytes.
     """
 
     walks: Literal["x86", "hashed"] = "x86"
@@ -90,15 +104,18 @@ class Translation(Strict):
     def _powers_of_two(self) -> Self:
         for key, value in (("entries", self.entries), ("page_table", self.page_table)):
             if value & (value - 1):
-                raise ValueError(f"translation.{key} = {value} is no power of two")
+                raise ValueError(f"translation.{key} = {value} must be a power of two")
         return self
 
 
 class Bandwidth(Strict):
-    """How many cycles a request keeps what it goes through; who comes meanwhile waits. 0: as many at once as come.
+    """Service time of each resource in cycles. Requests that arrive while a resource is busy queue up.
 
-    bus: every miss, upgrade and write-back of an evicted block. memory: every line read from memory or written to it,
-    in one of so many banks, by its number. A processor waits for what it asks for, not for what is written back.
+    A service time of 0 means unlimited bandwidth. A processor waits for its own requests, not for writebacks.
+
+    bus: service time of each miss, upgrade and writeback of an evicted block.
+    memory: service time of each line that is read from memory or written to it.
+    banks: number of memory banks; the line number selects the bank.
     """
 
     bus: int = Field(0, ge=0, le=SERVICE)
@@ -107,19 +124,25 @@ class Bandwidth(Strict):
 
 
 class Smt(Strict):
-    """Two threads on a core share its caches and its issue slots: while the other one issues too (it neither sleeps nor
-    stalls), an instruction of each takes base_cpi / issue_share cycles. 1: as if each thread issued alone; 0.5: every
-    second slot of a core that issues one instruction at a time. Stalls overlap."""
+    """Issue slots of a core with two threads, which share the core's caches and issue slots. Stalls overlap.
+
+    issue_share: share of the issue slots of each thread while both issue (neither sleeps nor stalls). An instruction
+        then takes base_cpi / issue_share cycles. 1: each thread issues as if alone; 0.5: each thread has every second
+        slot of a core that issues one instruction at a time.
+    """
 
     issue_share: Annotated[float, Field(gt=0, le=1)] = 1.0
 
 
 class GuestPart(Strict):
-    """What the guest sees; a change here, `tick_hz` aside, needs a new ready checkpoint.
+    """The machine as the guest sees it. A change, except of `tick_hz`, needs a new ready checkpoint.
 
-    time_ratio: nanoseconds of QEMU's guest time in a modelled one while the machine is as busy as usual; tick_hz: timer
-    interrupts a processor and modelled second (0: the kernel's own, 250 a second of guest time). load_processors: the
-    last so many processors are the load generator's alone, and stand for the clients' machines.
+    cpu: the processor type for QEMU.
+    kernel_args: the kernel's command line.
+    time_ratio: nanoseconds of virtual time per nanosecond of simulated time under the usual load.
+    tick_hz: timer interrupts per processor and simulated second; 0: the kernel's own 250 per second of virtual time.
+    load_processors: number of processors, the last ones, that run only the load generator and represent the clients'
+        machines.
     """
 
     cpu: str
@@ -130,6 +153,8 @@ class GuestPart(Strict):
 
 
 class Machine(Strict):
+    """A machine. provenance: for dotted keys, whether the value is `stated: ` by a source or `assumed: `."""
+
     name: str
     description: str
     protocol: str
@@ -150,21 +175,21 @@ class Machine(Strict):
     @model_validator(mode="after")
     def _geometry(self) -> Self:
         if self.line_bytes & (self.line_bytes - 1):
-            raise ValueError(f"line_bytes = {self.line_bytes} is no power of two")
+            raise ValueError(f"line_bytes = {self.line_bytes} must be a power of two")
         if self.processors.count % self.processors.threads_per_core:
             raise ValueError(
-                f"processors.count = {self.processors.count} is no multiple of processors.threads_per_core = "
+                f"processors.count = {self.processors.count} must be a multiple of processors.threads_per_core = "
                 f"{self.processors.threads_per_core}"
             )
         if self.smt.issue_share < 1 and self.processors.threads_per_core != 2:
             raise ValueError(
-                f"smt.issue_share = {self.smt.issue_share:g} is for cores of two threads; "
+                f"smt.issue_share = {self.smt.issue_share:g} needs cores of two threads, but "
                 f"processors.threads_per_core = {self.processors.threads_per_core}"
             )
         apart, threads = self.guest.load_processors, self.processors.threads_per_core
         if apart >= self.processors.count or apart % threads:
             raise ValueError(
-                f"guest.load_processors = {apart} leaves the server no whole cores: there are "
+                f"guest.load_processors = {apart} must leave complete cores to the server: there are "
                 f"{self.processors.count // threads} of {threads} threads"
             )
         for name, cache in (("l1i", self.l1i), ("l1d", self.l1d), ("l2", self.l2)):
@@ -175,7 +200,7 @@ class Machine(Strict):
                     f"{cache.size / (cache.ways * self.line_bytes):g} sets; the number of sets must be a power of two"
                 )
             if self.replacement.policy == "plru" and cache.ways & (cache.ways - 1):
-                raise ValueError(f"{name}.ways = {cache.ways}: plru needs a power of two")
+                raise ValueError(f"{name}.ways = {cache.ways} must be a power of two for plru")
         return self
 
     @model_validator(mode="after")
@@ -183,29 +208,29 @@ class Machine(Strict):
         known = set(_flat(self.model_dump(exclude={"name", "description", "provenance"})))
         for key, text in self.provenance.items():
             if key not in known:
-                raise ValueError(f"provenance of `{key}`, which is no key of a machine")
+                raise ValueError(f"provenance of `{key}`, which is not a key of a machine")
             if not text.startswith(("stated: ", "assumed: ")):
                 raise ValueError(f"provenance of `{key}` must begin with `stated: ` or `assumed: `")
         return self
 
     def pace(self) -> dict[str, float]:
-        """What the load generator's job says of the machine's time (docs/reference/interfaces/job.md)."""
+        """The job entries that describe the machine's time (docs/reference/interfaces/job.md)."""
         return {
             "tick_hz": self.guest.tick_hz,
             "time_ratio": self.guest.time_ratio,
         }
 
     def kernel_args(self) -> str:
-        """The guest's, with the processors that its scheduler leaves to the load generator (init)."""
+        """The kernel's command line, with the processors that the scheduler leaves to the load generator."""
         count, apart = self.processors.count, self.guest.load_processors
         return self.guest.kernel_args + (f" isolcpus={count - apart}-{count - 1}" if apart else "")
 
     def design(self) -> dict[str, Any]:
-        """Every value of what is modelled, by its dotted key, sizes in bytes."""
+        """All values of the modelled machine by dotted keys, sizes in bytes."""
         return _flat(self._dump({"name", "description", "guest", "provenance"}))
 
     def resolved(self) -> str:
-        """The machine as TOML with all defaults written out and every size in bytes, for the plugin."""
+        """The machine as TOML for the plugin, with all defaults and with sizes in bytes."""
         dump = self._dump({"provenance"})
         lines = [f"{key} = {_toml(value)}" for key, value in dump.items() if not isinstance(value, dict)]
         for table, values in dump.items():
@@ -214,8 +239,8 @@ class Machine(Strict):
         return "\n".join(lines) + "\n"
 
     def _dump(self, without: set[str]) -> dict[str, Any]:
-        """A machine says nothing of what it does not use: most have never heard of another way to translate, nor of
-        queues, shared issue slots or processors of the load generator's own."""
+        """The values without `without` and without unused tables: translation, bandwidth, smt and load_processors
+        appear only if they differ from their defaults."""
         optional = {"translation": Translation(), "bandwidth": Bandwidth(), "smt": Smt()}
         unused = {name for name, default in optional.items() if getattr(self, name) == default}
         dump = self.model_dump(exclude=without | unused)
@@ -225,7 +250,7 @@ class Machine(Strict):
 
 
 def _toml(value: object) -> str:
-    """JSON's spelling but for its escapes: TOML has no surrogate pairs, and wants DEL escaped."""
+    """A value in TOML: as in JSON, except that TOML has no surrogate pairs and needs DEL escaped."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
@@ -237,23 +262,23 @@ def _flat(content: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def load_machine(name: str, overrides: Mapping[str, object] | None = None) -> Machine:
-    """The named machine, or the one in a .toml file, with overrides (`l2.size`: `4MiB`) over it."""
+    """Read a machine by its name or by the path of a .toml file, with overrides such as `l2.size`: `4MiB`."""
     return load(find_or_file("machine", paths.MACHINES, name), Machine, overrides)
 
 
 def with_inclusion(protocol: Path, overrides: Mapping[str, object] | None = None) -> Mapping[str, object]:
-    """The overrides with the L2 organisation that the protocol's table was made for, unless they choose one."""
+    """The overrides, with the L2 inclusion that the protocol's table requires unless they set one."""
     organisation = read_toml(protocol).get("l2_inclusion")
     return {**({"l2.inclusion": organisation} if organisation else {}), **(overrides or {})}
 
 
 def load_machine_file(path: Path, overrides: Mapping[str, object] | None = None) -> Machine:
-    """A machine from any file."""
+    """Read a machine from any file, with overrides."""
     return load(path, Machine, overrides)
 
 
 def load_machine_text(text: str, where: str, overrides: Mapping[str, object] | None = None) -> Machine:
-    """A resolved machine out of a capture; `where` begins the sentence in which it is refused."""
+    """Read a resolved machine from a text, for example of a capture. where: the source, for messages."""
     return resolve(parse_toml(text, where), Machine, where, overrides)
 
 

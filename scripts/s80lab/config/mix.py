@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What every workload says, and what those that draw from a mix of transactions do."""
+"""Base classes of workload profiles: every workload, and workloads that draw from a mix of transactions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Weights = Annotated[dict[str, NonNegativeFloat], Field(min_length=1)]
 
 
 class Metric(Strict):
-    """What a run of this workload reports, and how to read it."""
+    """Descriptions of what a run of this workload reports: throughput, latency and phases."""
 
     throughput: str
     latency: str
@@ -22,12 +22,15 @@ class Metric(Strict):
 
 
 class Workload(Strict):
-    """What the clients of a load do. reply_timeout_s: a reply that takes longer, in modelled time, ends the run."""
+    """A workload: what the clients do.
+
+    reply_timeout_s: a reply that takes longer, in simulated seconds, ends the run.
+    """
 
     model_config = ConfigDict(allow_inf_nan=False)
 
     SUBSTITUTED: ClassVar[str] = ""
-    """Why one transaction was run as another."""
+    """Reason for which the load generator replaces one transaction by another."""
 
     protocol: str
     mix: str
@@ -37,34 +40,35 @@ class Workload(Strict):
 
     @property
     def what(self) -> Mapping[str, str]:
-        """Its transactions and what they do, in the order of their markers."""
+        """The transactions and what they do, in the order of their markers."""
         raise NotImplementedError
 
     @property
     def speaks(self) -> tuple[str, ...]:
-        """The protocols that its server must serve."""
+        """The protocols that the server must serve."""
         return (self.protocol,)
 
     @property
     def transactions(self) -> tuple[str, ...]:
-        """The names, in the order of their markers."""
+        """The names of the transactions, in the order of their markers."""
         return tuple(self.what)
 
     def load_lines(self, clients: int, seed: int, think_ms: float | None, think: str | None) -> list[str]:
-        """What of the job says what so many clients do; None leaves think times to the profile."""
+        """The lines of the job that describe the load. think_ms, think: None for the profile's values."""
         raise NotImplementedError
 
     def login_lines(self, clients: int) -> list[str]:
-        """The same for a job that only logs them in."""
+        """The lines for a job that only logs the clients in."""
         raise NotImplementedError
 
 
 class Mix(Workload):
-    """A mix of a protocol's transactions and the pace of its clients.
+    """A workload that draws from a mix of a protocol's transactions.
 
-    think_ms: mean think time, milliseconds of modelled time.
-    mix_percent: by transaction, what a client draws if the driver is `independent` (the paper's Table 1).
-    transitions: the same for each transaction that went before (Table 2), if it is `chain`; normalised where used.
+    driver: `independent` draws each transaction by mix_percent; `chain` draws it by the transaction before.
+    think_ms: mean think time in milliseconds of simulated time.
+    mix_percent: percent of each transaction (the paper's Table 1).
+    transitions: percent of each transaction after each transaction (Table 2), for `chain`. Rows are normalised.
     """
 
     WHAT: ClassVar[Mapping[str, str]] = {}
@@ -86,7 +90,7 @@ class Mix(Workload):
             raise ValueError('driver = "chain" needs `transitions`')
         for name, row in {**self.transitions, "mix_percent": list(self.mix_percent.values())}.items():
             if len(row) != len(names) or sum(row) <= 0:
-                raise ValueError(f"`{name}` must be {len(names)} numbers that are not all 0")
+                raise ValueError(f"`{name}` must have {len(names)} numbers that are not all 0")
         return self
 
     @property
@@ -94,11 +98,11 @@ class Mix(Workload):
         return self.WHAT
 
     def table1(self) -> list[float]:
-        """Percent by type, in the order of the transactions."""
+        """Percent of each transaction, in the order of their markers."""
         return [self.mix_percent[name] for name in self.transactions]
 
     def own_lines(self) -> list[str]:
-        """What of the job only this protocol has."""
+        """The lines of the job that only this protocol has."""
         return []
 
     def load_lines(self, clients: int, seed: int, think_ms: float | None, think: str | None) -> list[str]:
@@ -118,7 +122,7 @@ class Mix(Workload):
 
 
 def number(value: float) -> str:
-    """As the job has it."""
+    """A number as text, for the job."""
     return f"{value:.10g}"
 
 

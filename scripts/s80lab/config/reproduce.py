@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is reproduced of the paper (configs/reproduce.toml): figures, and what each is made from."""
+"""Model of configs/reproduce.toml: the figures that s80lab reproduces, and the experiments behind each."""
 
 from __future__ import annotations
 
@@ -17,8 +17,13 @@ FILE = paths.ROOT / "configs" / "reproduce.toml"
 
 
 class Ratio(Strict):
-    """A metric at one value of a sweep's axis over that at another, for every combination of the other axes; says: what
-    the paper has beside it. low, high: what that is read as; without them there is nothing to judge."""
+    """The ratio of a metric at two values of a sweep's axis, for every combination of the other axes.
+
+    axis: the key of the axis.
+    over, at: the ratio is the metric at the value `at`, divided by the metric at the value `over`.
+    says: the statement of the study.
+    low, high: the numeric reading of the statement; without both, the ratio is not judged.
+    """
 
     metric: str
     axis: str
@@ -30,10 +35,18 @@ class Ratio(Strict):
 
 
 class FigureOf(Strict):
-    """One figure of the paper. pictures: of a report over the experiments' runs; profile: the functions of their first
-    seed; claims: identifiers in results/paper/claims.tsv; ratios: of a sweep. coherence: one table over their
-    workloads and servers. run: what they lack is run; else what there is of them is shown, on any server. study:
-    another study than the paper, in results/paper, whose own tables are set beside the runs."""
+    """One figure of the paper, or one table of another study.
+
+    says: the statement of the paper or study.
+    experiments: the experiments behind the figure.
+    pictures: names of pictures of the report over the experiments' runs.
+    profile: whether the profile of the first seed is shown.
+    claims: identifiers in results/paper/claims.tsv.
+    ratios: ratios of a sweep.
+    coherence: whether one table compares all workloads and servers.
+    run: whether missing runs are made; if not, all existing runs are shown, on any server.
+    study: the name of a study in results/paper; empty for the paper. The study's tables are compared with the runs.
+    """
 
     name: str
     title: str
@@ -49,17 +62,22 @@ class FigureOf(Strict):
 
     @property
     def whose(self) -> str:
-        """Who states what is said."""
+        """The source of the statement."""
         return "The study" if self.study else "The paper"
 
 
 class Reproduction(Strict):
+    """The content of configs/reproduce.toml."""
+
     figures: Annotated[list[FigureOf], Field(min_length=1)]
 
 
 def load_figures(names: Sequence[str], file: Path = FILE) -> list[FigureOf]:
-    """The named figures in the order of the file, all of them where none is named; `paper` and `studies` stand for
-    those of the paper and of the other studies, a study's name (`throughput`) for all that are answered of it."""
+    """The named figures in the order of the file; all figures if none is named.
+
+    A name can be a group: `paper`, `studies` (all other studies), or the name of a study with several figures, such as
+    `throughput`. UserError for an unknown name.
+    """
     figures = load(file, Reproduction).figures
     groups = {
         "paper": [figure.name for figure in figures if not figure.study],

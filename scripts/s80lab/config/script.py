@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Client scripts of a workload profile: the steps of each client, and the lines that they become in the job.
+"""Client scripts of a workload profile: the steps of each client, and the resulting lines of the job.
 
 Notation: docs/guides/client-scripts.md.
 """
@@ -24,7 +24,7 @@ _BYTES = r"(?: [0-9]{3,6})?"
 # What stands behind a command's name, and how it is said in words.
 _NOTHING = ("", "")
 _RANGE = (rf" (?:all|last|{_COUNT})", " all, last or a number of messages")
-_OF_MAIL = {"send": (rf" {_COUNT}{_BYTES}", " and the number of recipients, then the bytes where they are not drawn")}
+_OF_MAIL = {"send": (rf" {_COUNT}{_BYTES}", " and the number of recipients, then the bytes if they are not drawn")}
 COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "imap": {
         **dict.fromkeys(("connect", "login", "capability", "namespace", "noop", "body", "expunge", "logout"), _NOTHING),
@@ -34,7 +34,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "store": (r" [A-Z][a-z]+", " and a flag"),
         "flags": _RANGE,
         "headers": _RANGE,
-        "append": (rf" {_WORD}{_BYTES}", " and a mailbox, then the bytes where they are not drawn"),
+        "append": (rf" {_WORD}{_BYTES}", " and a mailbox, then the bytes if they are not drawn"),
         **_OF_MAIL,
     },
     "pop3": {
@@ -43,27 +43,27 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     "smtp": _OF_MAIL,
 }
-"""The steps of each protocol's scripts, beside `wait` and, of IMAP, `connection`: the load generator's own names."""
+"""The steps of each protocol's scripts, as the load generator names them, without `wait` and IMAP's `connection`."""
 LEAST_BYTES, MOST_BYTES = 512, 140 << 10
 
 Sizes = dict[Annotated[int, Field(ge=LEAST_BYTES, le=MOST_BYTES)], PositiveFloat]
 
 
 def _flat(steps: object) -> tuple[str, ...]:
-    """The steps as lines, each block between its head and `end`."""
+    """The steps as lines. A block begins with its head and ends with `end`."""
     return tuple(_lines(steps))
 
 
 def _lines(steps: object) -> Iterator[str]:
     if not isinstance(steps, Sequence) or isinstance(steps, str) or not steps:
-        raise ValueError("steps are a list that is not empty")
+        raise ValueError("steps must be a list that is not empty")
     for step in steps:
         if isinstance(step, str):
             yield " ".join(step.split())
             continue
         if not isinstance(step, Mapping) or "steps" not in step or len(step) != 2:
             raise ValueError(
-                f"`{step}` is no step: write a command, or a table with `steps` and repeat, percent or when"
+                f"`{step}` is not a step: write a command, or a table with `steps` and one of repeat, percent or when"
             )
         (kind,) = set(step) - {"steps"}
         value = step[kind]
@@ -83,11 +83,14 @@ Steps = Annotated[tuple[str, ...], BeforeValidator(_flat)]
 
 
 class Script(Strict):
-    """What some of the clients do over and over.
+    """A script that a share of the clients repeats. All times are simulated time.
 
-    percent: of the clients. rate_per_s: passes through the steps that arrive in a second, for all these clients
-    together, whether one is free or not; or think: the time between two passes of each. ramp_s: over which the rate
-    grows, or the clients begin. start: steps of the login, before the load. All times are modelled.
+    what: description of the script.
+    percent: share of the clients.
+    rate_per_s: passes through the steps that arrive per second for all these clients together, even if none is free.
+    think: the time between two passes of one client; each script has either rate_per_s or think.
+    ramp_s: seconds over which the rate grows, or over which the clients begin.
+    start: steps of the login, before the load.
     """
 
     model_config = ConfigDict(allow_inf_nan=False)
@@ -110,11 +113,11 @@ class Script(Strict):
             _check_time(self.think)
         for line in self.start:
             if line.startswith("wait"):
-                raise ValueError(f"the script {self.name} has a `wait` in `start`: nobody waits before the load")
+                raise ValueError(f"the script {self.name} has a `wait` in `start`: remove it, the login cannot wait")
         for line in (*self.start, *self.steps):
             self._check(line)
         if not _always_acts(self.steps):
-            raise ValueError(f"the script {self.name} needs a command outside of `percent` and `when`")
+            raise ValueError(f"the script {self.name} needs a command outside `percent` and `when`")
         return self
 
     def _check(self, line: str) -> None:
@@ -122,15 +125,15 @@ class Script(Strict):
         if word == "wait":
             _check_time(rest)
         elif word == "offline" and self.protocol == "smtp":
-            raise ValueError("`when` is of no use in a script of smtp: each `send` has a connection of its own")
+            raise ValueError("`when` cannot be used in an smtp script: each `send` has its own connection")
         elif word == "connection" and self.protocol == "imap":
             if rest not in ("1", "2", "3", "4"):
-                raise ValueError(f"`{line}` is not allowed: write `connection` and a number of 1 to 4")
+                raise ValueError(f"`{line}` is not allowed: write `connection` and a number from 1 to 4")
         elif word not in ("repeat", "percent", "offline", "end"):
             known = COMMANDS[self.protocol]
             if word not in known:
                 words = ("wait", *(["connection"] if self.protocol == "imap" else []), *known)
-                raise ValueError(f"`{line}` is no step of {self.protocol}: {hint(word, words)}")
+                raise ValueError(f"`{line}` is not a step of {self.protocol}: {hint(word, words)}")
             pattern, behind = known[word]
             if not re.fullmatch(word + pattern, line):
                 raise ValueError(f"`{line}` is not allowed: write `{word}`{behind or ' alone'}")
@@ -140,14 +143,14 @@ class Script(Strict):
 
     @property
     def needs_sizes(self) -> bool:
-        """Whether it draws sizes or tells messages by theirs."""
+        """Whether the script needs the table [sizes]: it draws message sizes, or recognises messages by their size."""
         return any(
             line in ("body", "retr") or (line.startswith(("append ", "send ")) and line.count(" ") == 1)
             for line in (*self.start, *self.steps)
         )
 
     def lines(self, clients: int, speed_up: float) -> list[str]:
-        """Its lines in the job."""
+        """The lines of the script in the job. speed_up: factor by which waits shrink and rates grow."""
         pace = [] if self.rate_per_s is None else [f"rate_per_s={self.rate_per_s * speed_up:.10g}"]
         pace += [] if self.think is None else [f"think={_faster(self.think, speed_up)}"]
         return [
@@ -161,14 +164,14 @@ class Script(Strict):
 
 def _check_time(text: str) -> None:
     if not re.fullmatch(_TIME, text):
-        raise ValueError(f"`{text}` is no time: write constant MS, uniform LEAST MOST or exponential MEAN")
+        raise ValueError(f"`{text}` is not a time: write constant MS, uniform LEAST MOST or exponential MEAN")
     least, *most = map(float, re.findall(_NUMBER, text))
     if most and most[0] < least:
-        raise ValueError(f"`{text}` is no time: its most is less than its least")
+        raise ValueError(f"`{text}` is not a time: MOST is less than LEAST")
 
 
 def _always_acts(steps: Sequence[str]) -> bool:
-    """Whether each pass has a command; one that may have none could go on without ever waiting."""
+    """Whether each pass executes a command. A pass without any could repeat without ever waiting."""
     depth: list[bool] = []
     for line in steps:
         word = line.partition(" ")[0]
@@ -186,12 +189,15 @@ def _faster(text: str, speed_up: float) -> str:
 
 
 def sizes_line(sizes: Mapping[int, float]) -> list[str]:
+    """The line of the job with message sizes and their percent; none without sizes."""
     return ["sizes=" + " ".join(f"{size}:{percent:.10g}" for size, percent in sizes.items())] if sizes else []
 
 
 def apportioned(clients: int, percents: Sequence[float]) -> list[int]:
-    """So many of the clients for each percent, by largest remainders and at least one. clients: as many as percents
-    or more."""
+    """Distribute clients over percentages by largest remainders, with at least one client for each.
+
+    clients: number of clients; at least the number of percentages.
+    """
     shares = [clients * percent / sum(percents) for percent in percents]
     whole = [max(1, int(share)) for share in shares]
     while sum(whole) != clients:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Servers (workloads/servers): what the guest's image holds of one, and whose work its processes are.
+"""Servers (workloads/servers): the server's files in the guest image, and the classes of its processes.
 
-`NAME.toml` says it, `NAME/rootfs` is laid over the guest's root. A server may build on another, its base: it has all
-that the base has, and a file of its own takes the place of the base's of the same path.
+`NAME.toml` describes a server; the files of `NAME/rootfs` are copied over the guest's root. A server may extend another
+server, its base: it then has all files of the base, and its own file replaces the base's file of the same path.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from s80lab.base.errors import UserError
 from s80lab.base.strict import Strict, load, names, shown, validate, with_bases
 
 START, SETTINGS = "usr/lib/s80lab/server.sh", "usr/lib/s80lab/server.conf"
-"""What the guest's init reads of a server (docs/reference/interfaces/servers.md)."""
+"""The files of a server that the guest's init reads (docs/reference/interfaces/servers.md)."""
 COMM = 15
-"""Characters of a process's name, as the kernel has it."""
+"""Length of a process name in the kernel, in characters."""
 
 Process = Annotated[str, Field(min_length=1, max_length=COMM)]
 # Below those of the mail's owner.
@@ -30,7 +30,7 @@ Uid = Annotated[int, Field(ge=100, lt=5000)]
 
 
 class Classes(Strict):
-    """Names of processes by the class that their work is counted for."""
+    """Process names by process class."""
 
     session: list[Process] = Field(default_factory=list)
     delivery: list[Process] = Field(default_factory=list)
@@ -38,15 +38,22 @@ class Classes(Strict):
 
 
 class ServerFile(Strict):
-    """One file.
+    """The content of one server file.
 
-    base: another server that this one builds on. packages: Debian's. keep: which of their files go into the guest,
-    shell patterns relative to the root; the libraries that these need follow. programs: of our own; needs: what they
-    are built with. source: Debian's source package that they are built from with the image, by the script NAME/build;
-    without it they are in build/bin. users: system accounts and their numbers. accounts: where the guest has the list
-    of the mail's users; `.sqlite`: a database with a table `users`, else lines `name:password`. store: the form that
-    the mail is laid out in before the server starts. session, delivery: names of its processes. serves: the protocols
-    of the clients.
+    base: another server that this one extends.
+    packages: Debian packages.
+    keep: files of these packages that go into the guest, as shell patterns relative to the root. The libraries that the
+        files need are added.
+    programs: our own programs.
+    needs: what our programs need in order to be built.
+    source: the Debian source package from which the script NAME/build builds the programs together with the image;
+        without it, the programs are in build/bin.
+    users: system accounts and their numbers.
+    accounts: path of the list of mail users in the guest. A `.sqlite` file is a database with a table `users`; any
+        other file has lines `name:password`.
+    store: format of the mail store before the server starts.
+    session, delivery: process names of these classes.
+    serves: the protocols that clients can use.
     """
 
     description: str
@@ -66,8 +73,13 @@ class ServerFile(Strict):
 
 @dataclass(frozen=True)
 class Built:
-    """Programs that are built with the image: `sh SCRIPT TREE FOLDER` puts them into the folder out of the unpacked
-    source package. reads: what of ours it may read."""
+    """Programs that are built with the image. `sh SCRIPT TREE FOLDER` builds them from the unpacked source package.
+
+    package: the source package.
+    script: the build script.
+    programs: names of the programs.
+    reads: our files that the script may read.
+    """
 
     package: str
     script: Path
@@ -77,8 +89,11 @@ class Built:
 
 @dataclass(frozen=True)
 class Server:
-    """A server with all that it builds on. parts: the files by their names, the lowest base first; origins: where they
-    are."""
+    """A server with all its bases.
+
+    parts: contents of the server files by name, the lowest base first.
+    origins: paths of the server files, in the same order.
+    """
 
     parts: Mapping[str, ServerFile]
     origins: Sequence[Path]
@@ -93,12 +108,12 @@ class Server:
 
     @property
     def packages_of(self) -> str:
-        """The part that has the last word on the packages: servers that share it share them all."""
+        """The last part that names packages. Servers with the same such part have the same packages."""
         return next((name for name in reversed(list(self.parts)) if self.parts[name].packages), self.name)
 
     @property
     def keep(self) -> dict[str, str]:
-        """Patterns, and the file that each stands in."""
+        """The patterns of files to keep, and the server file that contains each."""
         return {
             pattern: shown(path)
             for path, part in zip(self.origins, self.parts.values(), strict=True)
@@ -107,12 +122,12 @@ class Server:
 
     @property
     def programs(self) -> dict[str, str]:
-        """Our own, and what each needs to be built."""
+        """Our own programs, and what each needs in order to be built."""
         return {program: part.needs for part in self.parts.values() for program in part.programs}
 
     @property
     def built(self) -> Built | None:
-        """Of the highest part that names a source."""
+        """The programs of the highest part that names a source package; None if no part does."""
         folders = [path.with_suffix("") for path in self.origins]
         beside = [file for folder in folders for file in sorted(folder.glob("*")) if file.is_file()]
         reads = [file for file in beside if file.suffix != ".md"]
@@ -129,7 +144,7 @@ class Server:
 
     @property
     def accounts(self) -> list[str]:
-        """Where the guest has lists of the mail's users."""
+        """The paths of the lists of mail users in the guest."""
         return [part.accounts for part in self.parts.values() if part.accounts]
 
     @property
@@ -138,11 +153,11 @@ class Server:
 
     @property
     def serves(self) -> list[str]:
-        """Protocols: of the highest part that names any, else IMAP."""
+        """The protocols of the highest part that names any; default: IMAP."""
         return next((part.serves for part in reversed(list(self.parts.values())) if part.serves), ["imap"])
 
     def files(self) -> dict[str, Path]:
-        """What is laid over the guest's root: paths in it, and where they are here."""
+        """The files to copy over the guest's root: paths in the guest, and paths on the host."""
         return {
             str(file.relative_to(root)): file
             for root in (path.with_suffix("") / "rootfs" for path in self.origins)
@@ -151,11 +166,11 @@ class Server:
         }
 
     def settings(self) -> str:
-        """Of the guest's init, in its shell's words."""
+        """The settings for the guest's init, as shell assignments."""
         return f"SERVER={self.name} STORE={self.store}\n"
 
     def classes(self) -> str:
-        """Whose work the statistics tell apart, as the plugin reads it: those of all servers and this one's."""
+        """The process classes for the plugin: names common to all servers, and this server's names."""
         common = load(paths.CLASSES, Classes).model_dump()
         for part in self.parts.values():
             common["session"] += part.session
@@ -164,17 +179,17 @@ class Server:
 
 
 def load_server(name: str) -> Server:
-    """The named server; UserError where it, or one that it builds on, is not there, or is no whole server."""
+    """Read a server with its bases. UserError if one of them does not exist, or if the server is incomplete."""
     server = _with_bases(name)
     if START not in server.files():
-        raise UserError(f"{shown(server.origins[-1])}: is no server by itself: it has no {START} in its rootfs")
+        raise UserError(f"{shown(server.origins[-1])}: is only a base for servers: its rootfs has no {START}")
     if not any(part.store for part in server.parts.values()):
         raise UserError(f"{shown(server.origins[-1])}: the key `store` is missing")
     return server
 
 
 def server_names() -> list[str]:
-    """Of all whole servers."""
+    """The names of all complete servers (without those that are only bases)."""
     return [name for name in names(paths.SERVERS) if START in _with_bases(name).files()]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The disks that a scale's mail lies on (docs/guides/disks.md): the table [disk] of workloads/scales/*.toml."""
+"""Model of the table [disk] of workloads/scales/*.toml: the disks for the mail (docs/guides/disks.md)."""
 
 from __future__ import annotations
 
@@ -21,10 +21,16 @@ KERNEL_HZ = 250
 
 
 class Disk(Strict):
-    """count: disks, over which the users are spread. service_us: what a request takes that has waited in the queue, in
-    modelled time; the disk ends it at a tick, so no less than one. page_cache: bytes of memory for what has been read
-    and written; programs: those for the kernel, the servers and their sessions. dma: the disk reads and writes memory
-    by itself, past the caches; else the processor that hands a request over does."""
+    """The disks of a scale.
+
+    count: number of disks, over which the users are distributed.
+    service_us: service time of a queued request in simulated microseconds. A disk ends a request at a timer tick, so
+        the service time cannot be shorter than a tick.
+    page_cache: bytes of memory for the page cache.
+    programs: bytes of memory for the kernel, the servers and their sessions.
+    dma: whether the disk itself reads and writes memory, past the caches; if not, the processor that submits a request
+        copies the data.
+    """
 
     count: int = Field(ge=1, le=32)
     service_us: PositiveInt
@@ -33,24 +39,24 @@ class Disk(Strict):
     dma: bool = False
 
     def ram(self, store_bytes: int) -> int:
-        """The guest's memory, whole MiB; the disks are kept in it too."""
+        """The guest's memory in bytes, a whole number of MiB. It also holds the contents of the disks."""
         return -(-int(self.programs + self.page_cache + store_bytes * WRITTEN) // MIB) * MIB
 
     def boot_line(self, store_bytes: int) -> str:
-        """The kernel arguments that make the disks, but for their speed."""
+        """The kernel arguments for number and size of the disks."""
         each = (int(store_bytes * ROOM) // self.count + SPARE) // MIB
         return f"s80.storage=disk s80.disks={self.count} s80.disk_mib={each}"
 
     def delay_ns(self, guest: GuestPart) -> int:
-        """Guest time between a request's begin and the tick that may end it.
+        """Nanoseconds of virtual time from the start of a request to the earliest tick that can end it.
 
-        The kernel's timers are looked at at ticks, so a request that begins at a tick, as those do that have waited,
-        ends at the first one that is later by the delay. UserError where a tick is longer than the service.
+        The kernel checks its timers at ticks, and a queued request starts at a tick. The request ends at the first tick
+        after the delay. UserError if a tick is longer than the service time.
         """
         tick_us = 1e6 / guest.tick_hz if guest.tick_hz else 1e6 / KERNEL_HZ / guest.time_ratio
         if self.service_us < tick_us:
             raise UserError(
-                f"disk.service_us = {self.service_us} is less than a tick of {tick_us:g} us, at which a request ends: "
-                "ask for more, or raise guest.tick_hz"
+                f"disk.service_us = {self.service_us} is less than a timer tick of {tick_us:g} us, and requests end at "
+                "ticks: raise disk.service_us or guest.tick_hz"
             )
         return round((self.service_us - tick_us) * guest.time_ratio * 1000)

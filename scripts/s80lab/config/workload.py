@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Workload profiles (workloads/profiles): the protocol, the mix of its transactions, and the job file made from it.
+"""Workload profiles (workloads/profiles): the protocol, the mix of transactions, and the resulting job file.
 
 Job format: docs/reference/interfaces/job.md. Mixes: Koka and Lipasti, Tables 1 and 2, in percent.
 """
@@ -29,7 +29,7 @@ from s80lab.config.script import Script, Sizes, apportioned, sizes_line
 
 
 class Thresholds(Strict):
-    """Bounds that a transaction must not cross: per user for mailboxes, per mailbox for messages."""
+    """Bounds that transactions must keep: mailboxes per user, and messages per mailbox."""
 
     mailboxes_min: PositiveInt
     mailboxes_max: PositiveInt
@@ -52,10 +52,12 @@ def _header_fetch(value: object) -> object:
 
 
 class Imap(Mix):
-    """Users of an IMAP server, online for as long as the load lasts.
+    """Users of an IMAP server who stay logged in for the complete load.
 
-    incoming_per_s: messages a second from the external mail server, all users together. header_fetch: how SELT fetches
-    the headers: `range`, all by one FETCH; `each`, by one for each message; a number, by one for so many.
+    incoming_per_s: messages per second from the external mail server, for all users together.
+    move: how messages are moved; `auto` uses MOVE if the server offers it.
+    header_fetch: how SELT fetches headers: `range` with one FETCH, `each` with one FETCH per message, a number N with
+        one FETCH per N messages.
     """
 
     WHAT: ClassVar = {
@@ -88,10 +90,12 @@ class Imap(Mix):
 
 
 class Pop3(Mix):
-    """Users who look for mail now and then, a session each time.
+    """Users who check for mail from time to time, with one session each time.
 
-    incoming_per_s: as of Imap. retrieve_max: messages that a session retrieves at most. delete_percent: of these it
-    deletes so many. messages_max: an INBOX of so many is sent no more mail.
+    incoming_per_s: messages per second from the external mail server, for all users together.
+    retrieve_max: maximum number of messages that a session retrieves.
+    delete_percent: share of the retrieved messages that a session deletes.
+    messages_max: an INBOX with this number of messages receives no more mail.
     """
 
     WHAT: ClassVar = {
@@ -118,8 +122,11 @@ class Pop3(Mix):
 
 
 class Web(Mix):
-    """Users of a web server. requests_max: a connection is kept for so many requests at most, for half as many on
-    average. tls: of the connections; servers without it have files alone."""
+    """Users of a web server.
+
+    tls: whether connections use TLS; servers without TLS have only static files.
+    requests_max: maximum number of requests per connection; the average is half of it.
+    """
 
     WHAT: ClassVar = {"FILE": "Get a static file", "PAGE": "Get a page that a program makes"}
 
@@ -131,7 +138,7 @@ class Web(Mix):
     @model_validator(mode="after")
     def _files_alone(self) -> Self:
         if not self.tls and self.mix_percent["PAGE"]:
-            raise ValueError("PAGE needs tls: servers without it have files alone")
+            raise ValueError("mix_percent.PAGE needs tls = true: servers without TLS have only static files")
         return self
 
     @property
@@ -146,8 +153,11 @@ class Web(Mix):
 
 
 class Jbb(Mix):
-    """Clients of a warehouse server, one a warehouse. batch: how often the server does the work of a request: the load
-    generator, one thread, has to keep all processors busy."""
+    """Clients of a warehouse server, one client per warehouse.
+
+    batch: number of times that the server repeats the work of a request, so that the single-threaded load generator can
+        keep all processors busy.
+    """
 
     WHAT: ClassVar = {
         "NEWO": "Order items",
@@ -167,18 +177,21 @@ class Jbb(Mix):
 
 
 PACKET_MS = 20
-"""What a packet of a medium lasts (workloads/media)."""
+"""Duration of one packet of a medium in milliseconds (workloads/media)."""
 
 
 TICK_TOLERANCE = 0.02
-"""By how much the guest's timer interrupts may be off: the server paces its streams by them."""
+"""Allowed relative error of the guest's timer rate, which paces the server's streams."""
 
 
 class Rtp(Mix):
-    """Clients of a streaming server. media: `unique`, all play the first user's; `multiple`, each that of its
-    account. rate_kbps: of the
-    media. play_ms: of a medium, at a time, in modelled time, from a random place of it on. late_ms: a packet that is so
-    much later than the first of its stream lets expect is an error."""
+    """Clients of a streaming server.
+
+    media: `unique`: all clients play the first user's medium; `multiple`: each client plays its account's medium.
+    rate_kbps: data rate of the media.
+    play_ms: length of one playback in simulated time, from a random position of the medium.
+    late_ms: delay of a packet that counts as an error, relative to the schedule of the stream's first packet.
+    """
 
     WHAT: ClassVar = {"PLAY": "Play a part of a medium"}
 
@@ -200,8 +213,10 @@ class Rtp(Mix):
 
 
 class Route(Mix):
-    """Clients on one side of a router, each with a connection to a sink on its other side. message_bytes: of a message,
-    with its header."""
+    """Clients on one side of a router, each with a connection to a sink on the other side.
+
+    message_bytes: size of a message with its header.
+    """
 
     WHAT: ClassVar = {
         "SEND": "Send a message, which is acknowledged",
@@ -217,9 +232,12 @@ class Route(Mix):
 
 
 class Probe(Mix):
-    """Who has the costs of memory measured. working_set: bytes of which half is copied to the other half, or that each
-    process walks through; stride: bytes from one word that is accessed to the next; both powers of two. batch: words
-    that a COPY copies, times that PASS and KEEP hand the token over."""
+    """Probes that measure the cost of memory accesses and context switches.
+
+    working_set: bytes, a power of two. COPY copies one half to the other; PASS and KEEP walk through it per process.
+    stride: bytes from one accessed word to the next, a power of two.
+    batch: words that a COPY copies, or number of times that PASS and KEEP hand the token over.
+    """
 
     WHAT: ClassVar = {
         "COPY": "Copy memory word by word",
@@ -237,12 +255,12 @@ class Probe(Mix):
     def _whole(self) -> Self:
         for key in ("working_set", "stride"):
             if getattr(self, key).bit_count() != 1:
-                raise ValueError(f"{key} = {getattr(self, key)} is no power of two")
+                raise ValueError(f"{key} = {getattr(self, key)} must be a power of two")
         words = self.working_set // 8
         if self.mix_percent["COPY"] > 0 and self.batch % words:
-            raise ValueError(f"batch = {self.batch} words are no whole number of passes over {words}")
+            raise ValueError(f"batch = {self.batch} words must be a multiple of the {words} words of one pass")
         if self.mix_percent["PASS"] > 0 and self.batch % 2:
-            raise ValueError(f"batch = {self.batch} is odd: both processes have as many turns")
+            raise ValueError(f"batch = {self.batch} must be even for PASS: both processes get the token equally often")
         return self
 
     def own_lines(self) -> list[str]:
@@ -250,11 +268,14 @@ class Probe(Mix):
 
 
 class Scripts(Workload):
-    """Clients that follow scripts, each a transaction type (docs/guides/client-scripts.md).
+    """Clients that follow scripts. Each script is a transaction type (docs/guides/client-scripts.md).
 
-    sizes: bytes of the messages that are sent and their percent. speed_up: by how much faster than it was written the
-    load goes: waits, think times and ramps are divided by it, rates multiplied. tls: of connections to read mail.
-    recipients: whom mail is sent to, any account or those that a client has."""
+    tls: whether connections that read mail use TLS.
+    recipients: `accounts`: mail goes to any account; `clients`: only to accounts of clients.
+    speed_up: factor that divides waits, think times and ramps, and multiplies rates.
+    sizes: sizes of sent messages in bytes, with their percent.
+    script: the scripts.
+    """
 
     protocol: Literal["scripts"]
     tls: bool = True
@@ -267,11 +288,11 @@ class Scripts(Workload):
     def _scripts(self) -> Self:
         names = [script.name for script in self.script]
         if len(set(names)) < len(names):
-            raise ValueError(f"the scripts {', '.join(names)} need names of their own")
+            raise ValueError(f"the scripts {', '.join(names)} must have different names")
         if abs(sum(script.percent for script in self.script) - 100) > 1e-6:
-            raise ValueError("the percents of the scripts must sum to 100: all clients together")
+            raise ValueError("the keys `percent` of all scripts must sum to 100")
         if not self.sizes and any(script.needs_sizes for script in self.script):
-            raise ValueError("a table [sizes] is missing: messages are sent or fetched")
+            raise ValueError("the table [sizes] is missing: the scripts send or fetch messages")
         return self
 
     @property
@@ -280,15 +301,13 @@ class Scripts(Workload):
 
     @property
     def speaks(self) -> tuple[str, ...]:
-        """A server of mail takes it by SMTP, too."""
+        """The protocols that the server must serve, without SMTP, by which every mail server accepts mail."""
         read = dict.fromkeys(script.protocol for script in self.script if script.protocol != "smtp")
         return tuple(protocol if self.tls else f"{protocol}-plain" for protocol in read) or ("imap",)
 
     def load_lines(self, clients: int, seed: int, think_ms: float | None, think: str | None) -> list[str]:
         if think_ms is not None or think is not None:
-            raise UserError(
-                f"workload {self.mix}: think_ms and think are of no use: its scripts say how long is waited"
-            )
+            raise UserError(f"workload {self.mix}: omit think_ms and think: its scripts contain the waiting times")
         return [f"seed={seed}", *self.login_lines(clients)]
 
     def login_lines(self, clients: int) -> list[str]:
@@ -314,21 +333,25 @@ PROTOCOLS: Mapping[str, type[Workload]] = {
 
 
 def load_workload(name_or_path: str | Path, overrides: Mapping[str, object] | None = None) -> Workload:
-    """The named profile, or the file at a path that ends in .toml, with overrides (`requests_max`: 10) over it;
-    UserError names file, key and what is allowed."""
+    """Read a profile by its name or by the path of a .toml file, with overrides such as `requests_max`: 10.
+
+    UserError names the file, the key and the allowed values.
+    """
     path = Path(name_or_path)
     if path.suffix != ".toml":
         path = find("workload", paths.PROFILES, str(name_or_path))
     content = read_toml(path)
     protocol = str(content.get("protocol", "imap"))
     if protocol not in PROTOCOLS:
-        raise UserError(f"{shown(path)}: key `protocol`: `{protocol}` is none: {hint(protocol, PROTOCOLS)}")
+        raise UserError(f"{shown(path)}: key `protocol`: `{protocol}` is unknown: {hint(protocol, PROTOCOLS)}")
     return resolve(content, PROTOCOLS[protocol], shown(path), overrides)
 
 
 def expected_mix(workload: Workload) -> dict[str, float]:
-    """The share of each type (they sum to 1) that a long run draws: of Table 1, or the chain's stationary one; nothing
-    of scripts, whose shares are what comes out."""
+    """The share of each transaction type in a long run; the shares sum to 1.
+
+    They come from Table 1, or are the stationary shares of the chain. Scripts have no expected shares.
+    """
     if not isinstance(workload, Mix):
         return {}
     names = workload.transactions
@@ -346,18 +369,18 @@ def expected_mix(workload: Workload) -> dict[str, float]:
 
 
 def _load(workload: Workload | str, clients: int, users: int) -> Workload:
-    """The profile, which so many clients can do; UserError where they cannot, before a guest is booted for them."""
+    """Read the profile. UserError if this number of clients cannot run it, so that no guest is booted in vain."""
     load = workload if isinstance(workload, Workload) else load_workload(workload)
     if clients > users and {"pop3", "pop3-plain"} & set(load.speaks):
         raise UserError(
-            f"workload {load.mix}: {clients} clients are too many for {users} users: a POP3 mailbox is for one session "
-            "at a time"
+            f"workload {load.mix}: {clients} clients are too many for {users} users, because a POP3 mailbox allows one "
+            "session at a time"
         )
     return load
 
 
 def login_job_text(workload: Workload | str, clients: int, users: int) -> str:
-    """The job of a ready guest: it logs the clients in, of whatever mix of the protocol they will be, and waits."""
+    """The job for a ready guest: log the clients in and wait. It does not depend on the mix of the protocol."""
     load = _load(workload, clients, users)
     lines = ["hold=1", f"protocol={load.protocol}", f"clients={clients}", f"users={users}", *load.login_lines(clients)]
     return "\n".join(lines) + "\n"
@@ -375,8 +398,14 @@ def job_text(
     measure_s: float | None = None,
     pace: Mapping[str, float] | None = None,
 ) -> str:
-    """The job file for the load generator; None leaves think times to the profile, phases to the clock page and the
-    guest's time to its kernel."""
+    """The job file for the load generator.
+
+    workload: a profile or its name.
+    clients, users, seed: number of clients, number of mail users, and the seed of all random draws.
+    think_ms, think: think times; None for the profile's.
+    warmup_s, measure_s: lengths of the phases in seconds; None if the clock page ends them.
+    pace: the machine's time (Machine.pace); None for the kernel's own time.
+    """
     load = _load(workload, clients, users)
     lines = [
         f"protocol={load.protocol}",
@@ -393,5 +422,5 @@ def job_text(
 
 
 def _tls_line(tls: bool) -> list[str]:
-    """Of a job; none says that there is TLS."""
+    """The line of a job that switches TLS off; none with TLS."""
     return [] if tls else ["tls=0"]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Experiments: what they need, their plan, the ready and warm checkpoints, the measured run, all stages in order.
+"""Experiments: resources, plan, ready and warm checkpoints, measured run, and the pipeline of all stages.
 
-May import trace and below. Knock-outs and the number of seeds that a precision needs are experiments too.
+Ablations and the number of seeds for a given precision are here too. The package may import `trace` and the packages
+below it.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The store of checkpoints (base/store.py says how one is kept)."""
+"""The store of checkpoints, based on base/store.py."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ Stage = Literal["ready", "warm"]
 
 
 class WarmupRecord(Strict):
-    """How a warm-up ended; see results.metrics.warmup.WarmUp."""
+    """The end of a warm-up; see results.metrics.warmup.WarmUp."""
 
     verdict: Literal["warm", "not warm"]
     reasons: tuple[str, ...] = ()
@@ -61,7 +61,10 @@ class WarmupRecord(Strict):
 
 
 class Manifest(StoredManifest):
-    """engine: whose guest it is. gem5's are without caches, so nothing of them can be warm."""
+    """The manifest of a checkpoint.
+
+    engine: the engine that runs the guest. gem5's checkpoints contain no caches, so they have no warm-up.
+    """
 
     schema_version: Literal[1] = 1
     stage: Stage
@@ -73,6 +76,8 @@ class Manifest(StoredManifest):
 
 @dataclass(frozen=True)
 class Checkpoint:
+    """A checkpoint in the store: its manifest and the folder of its files."""
+
     manifest: Manifest
     folder: Path
 
@@ -89,30 +94,30 @@ class Checkpoint:
         return self.folder / MODEL_STATE
 
     def disk_bytes(self) -> int:
-        """Disk space in use (the RAM file is sparse)."""
+        """Disk space in use, in bytes (the RAM file is sparse)."""
         return STORE.disk_bytes(self.manifest.name)
 
 
 def find(name: str, key: str) -> Checkpoint | None:
-    """The checkpoint, if it is there, whole and of exactly these inputs."""
+    """The checkpoint with this name and key, if it is complete; else None."""
     manifest = STORE.find(name, key)
     return None if manifest is None else _checkpoint(manifest)
 
 
 def known(name: str, key: str) -> Manifest | None:
-    """What is known of a checkpoint of exactly these inputs, even where its blobs have been dropped."""
+    """The manifest of the checkpoint with this name and key, even if its files have been removed; else None."""
     manifest = STORE.known(name)
     return manifest if manifest is not None and manifest.key == key else None
 
 
 def drop(checkpoint: Checkpoint) -> None:
-    """Removes the blobs; the manifest goes on saying what they were."""
+    """Remove the files of a checkpoint and keep its manifest."""
     shutil.rmtree(checkpoint.folder)
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """A checkpoint by all that decides it, whether it is there or not. key: the hash of the inputs."""
+    """A checkpoint described by its inputs, whether it exists or not. key: the hash of the inputs."""
 
     stage: Stage
     name: str
@@ -126,8 +131,13 @@ async def build(
     make: Callable[[Path], Awaitable[Mapping[str, Any]]],
     slots: AbstractAsyncContextManager[object],
 ) -> Checkpoint:
-    """The checkpoint, made unless it is there. make: fills a folder; returns what its manifest says beside the usual.
-    slots: entered before the work begins, not for waiting until another process has made it."""
+    """The checkpoint, built unless it exists.
+
+    wanted: the inputs of the checkpoint.
+    job: the progress line.
+    make: function that fills a folder and returns additional entries of the manifest.
+    slots: context entered while the checkpoint is built, but not while another process builds it.
+    """
     lock = paths.checkpoints() / f".{wanted.name}.lock"
     if not lockable(lock) and (found := find(wanted.name, wanted.key)) is not None:
         return found
@@ -158,26 +168,31 @@ async def build(
 
 
 async def local(checkpoint: Checkpoint, job: Job) -> Checkpoint:
-    """The checkpoint on the host's own disk, where one is set for that (base/stage.py)."""
+    """A copy of the checkpoint on the host's own disk if $S80LAB_STAGE is set, else the checkpoint itself."""
     manifest, folder = checkpoint.manifest, checkpoint.folder
     hashes = {path.name: "" for path in sorted(folder.iterdir()) if path.is_file()}
     hashes |= {name: record.sha256 for name, record in manifest.files.items()}
-    copy = await staged(folder, manifest.content, hashes, _hash, lambda: job.update("waiting for its copy"))
+    copy = await staged(
+        folder, manifest.content, hashes, _hash, lambda: job.update("waiting for another process that copies it")
+    )
     return Checkpoint(manifest, copy)
 
 
 def all_checkpoints() -> list[Checkpoint]:
-    """Every checkpoint that has a readable manifest, by name; the blobs may be missing."""
+    """All checkpoints with a readable manifest, by name; their files may be missing."""
     return [_checkpoint(manifest) for manifest in STORE.all()]
 
 
 def verify(checkpoint: Checkpoint) -> Verdict:
-    """Hashes everything again."""
+    """Check all hashes of a checkpoint again."""
     return STORE.verify(checkpoint.manifest)
 
 
 def prune(keep: set[str]) -> list[tuple[str, int]]:
-    """Removes every checkpoint not named in `keep`, and folders without a manifest; (name, bytes freed) of each."""
+    """Remove all checkpoints not named in `keep`, and folders without a manifest.
+
+    Returns name and freed bytes of each removed checkpoint.
+    """
     return STORE.prune(keep)
 
 
@@ -186,7 +201,7 @@ def _checkpoint(manifest: Manifest) -> Checkpoint:
 
 
 def _hash_files(folder: Path) -> dict[str, FileRecord]:
-    """Sizes and hashes of a checkpoint's state files (seconds for a guest of gigabytes)."""
+    """Sizes and hashes of a checkpoint's state files. A guest of several gigabytes takes seconds."""
     return STORE.hash_files(folder, STATE_FILES)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""An experiment, resolved: every file found and read, every input hashed, the keys of what depends on them."""
+"""Plans: resolved experiments, with all files read, all inputs hashed, and the keys of checkpoints and runs."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ Inputs = dict[str, str]
 
 @dataclass(frozen=True)
 class Options:
-    """What the command line puts over an experiment's file; None and empty leave the file as it is."""
+    """Options of the command line that override an experiment's file. None and empty values change nothing."""
 
     machine: str | None = None
     protocol: str | None = None
@@ -71,9 +71,11 @@ class Options:
 
 @dataclass(frozen=True)
 class SeedPlan(ABC):
-    """What the plan of one seed of an experiment has on every engine. The clients draw from the seed from the mix's
-    first transaction on, so each seed has a warm-up and a warm checkpoint of its own and its run is an independent
-    start."""
+    """The plan of one seed of an experiment, as far as it is common to all engines.
+
+    The seed determines all random draws of the clients from the first transaction on. So each seed has its own warm-up
+    and its own warm checkpoint, but all seeds of a plan share the ready checkpoint and with it the boot.
+    """
 
     engine: ClassVar[str]
     prefix: ClassVar[str] = ""  # of the names of checkpoints
@@ -90,7 +92,7 @@ class SeedPlan(ABC):
 
     @property
     def label(self) -> str:
-        """`l2.size 1MiB, ruby.probe_filter 0`: a row of the sweep; empty where nothing is swept."""
+        """The point of the sweep, for example `l2.size 1MiB, ruby.probe_filter 0`; empty without a sweep."""
         return row_label(axes_of([self.varied]), list(self.varied.values()))
 
     @property
@@ -100,21 +102,21 @@ class SeedPlan(ABC):
     @property
     @abstractmethod
     def design(self) -> dict[str, object]:
-        """What is modelled, by dotted keys."""
+        """All values of the modelled machine and scale, by dotted keys."""
 
     @property
     @abstractmethod
     def ready_inputs(self) -> Inputs:
-        """All that decides what the ready guest's memory holds."""
+        """All inputs that determine the memory of the ready guest."""
 
     @property
     @abstractmethod
     def warm_inputs(self) -> Inputs:
-        """The same for the guest in the middle of the mix."""
+        """All inputs that determine the warm guest, in the middle of the mix."""
 
     @abstractmethod
     def run_inputs(self, warm_content: str) -> Inputs:
-        """All that decides a run's numbers; warm_content is the hash of the warm checkpoint's files."""
+        """All inputs that determine a run's numbers. warm_content: hash of the warm checkpoint's files."""
 
     @property
     def clients(self) -> int:
@@ -122,7 +124,7 @@ class SeedPlan(ABC):
 
     @property
     def load_name(self) -> str:
-        """What warm checkpoints are called after."""
+        """The part of the names of warm checkpoints that names the load."""
         return self.name
 
     def login_job(self) -> str:
@@ -145,13 +147,13 @@ class SeedPlan(ABC):
         return f"{self.prefix}warm-{self.load_name}-{self.scale_name}-s{self.seed}-{self.warm_key[:8]}"
 
     def wanted(self, stage: Stage) -> Wanted:
-        """The checkpoint of that stage."""
+        """The checkpoint of the given stage."""
         if stage == "ready":
             return Wanted(stage, self.ready_name, self.ready_key, self.ready_inputs)
         return Wanted(stage, self.warm_name, self.warm_key, self.warm_inputs)
 
     def said(self) -> dict[str, object]:
-        """What a run's manifest says of its plan."""
+        """The entries of a run's manifest that describe its plan."""
         return {
             "experiment": self.name,
             "mix": self.experiment.workload,
@@ -173,7 +175,7 @@ P = TypeVar("P", bound=SeedPlan)
 
 
 def missing(plans: Sequence[P], *, ready_only: bool) -> dict[str, P]:
-    """The checkpoints that plans need and that are not there, by name, each with a plan that needs it."""
+    """The missing checkpoints of these plans, by name, each with a plan that needs it."""
     absent = {plan.ready_name: plan for plan in plans if not checkpoint.find(plan.ready_name, plan.ready_key)}
     if not ready_only:
         absent |= {plan.warm_name: plan for plan in plans if not checkpoint.find(plan.warm_name, plan.warm_key)}
@@ -182,7 +184,7 @@ def missing(plans: Sequence[P], *, ready_only: bool) -> dict[str, P]:
 
 @dataclass(frozen=True)
 class Plan(SeedPlan):
-    """One seed under QEMU, with all that it names."""
+    """The plan of one seed under QEMU."""
 
     engine: ClassVar[str] = "qemu"
 
@@ -207,7 +209,7 @@ class Plan(SeedPlan):
 
     @property
     def dma(self) -> bool:
-        """Whether there are disks that access memory by themselves."""
+        """Whether the guest has disks with DMA."""
         return self.scale.disks is not None and self.scale.disks.dma
 
     @cached_property
@@ -222,7 +224,7 @@ class Plan(SeedPlan):
         return login_job_text(self.workload, self.clients, self.scale.users)
 
     def job(self) -> str:
-        """The text that the guest's load generator reads."""
+        """The job file for the guest's load generator."""
         return job_text(
             self.workload,
             clients=self.clients,
@@ -245,7 +247,7 @@ class Plan(SeedPlan):
 
     @cached_property
     def warm_inputs(self) -> Inputs:
-        """The same for the warm guest and the model's caches."""
+        """All inputs that determine the warm guest and the contents of the model's caches."""
         lengths = {name: getattr(self.phases, name) for name in ("warmup_min", "warmup_max", "drift_points", "window")}
         return {
             **self.ready_inputs,
@@ -269,17 +271,19 @@ class Plan(SeedPlan):
 
 
 def plan(name: str, options: Options, qemu: Qemu) -> Plan:
-    """Resolves an experiment, with its first seed; UserError names the first thing that is missing or wrong."""
+    """The plan of an experiment's first seed. UserError names the first mistake or missing file."""
     return draft(name, options)(qemu)[0]
 
 
 def draft(name: str, options: Options) -> Callable[[Qemu], list[Plan]]:
-    """The plans of all seeds but for their QEMU and their images: what is wrong with the user's words is told before
-    these are made."""
+    """Resolve an experiment, except for QEMU and the images; the returned function takes QEMU and makes the plans.
+
+    So UserError names the first mistake in the experiment or the options before QEMU or images are built.
+    """
     experiment = read_experiment(name, options)
     for key in ("protocol", "image", "server"):
         if key in experiment.sweep and getattr(options, key):
-            raise UserError(f"experiment {name} sweeps `{key}`: leave --{key} away, or change its [sweep]")
+            raise UserError(f"experiment {name} sweeps `{key}`: omit --{key}, or change [sweep] in its file")
     built(paths.PLUGIN)
     points = [
         (point, at, _modelled(at, options, point), _server(at), image_folder(at.image, at.server))
@@ -316,27 +320,26 @@ def draft(name: str, options: Options) -> Callable[[Qemu], list[Plan]]:
 
 
 def read_experiment(name: str, options: Options) -> Experiment:
-    """The named experiment under the command line's options; UserError names what is wrong with it, what it shows
-    included."""
+    """Read an experiment with the options of the command line. UserError names the first mistake, also in `show`."""
     experiment = load_experiment(name, options.overrides())
     check_shown(experiment, shown(find("experiment", paths.EXPERIMENTS, name)))
     return experiment
 
 
 def _server(experiment: Experiment) -> Server:
-    """The experiment's server, which serves its workload."""
+    """The experiment's server. UserError if the server cannot serve the workload."""
     server, speaks = load_server(experiment.server), load_workload(experiment.workload).speaks
     if not set(speaks) <= set(server.serves):
         raise UserError(
-            f"workload {experiment.workload} needs a server of {' and '.join(speaks)}; {server.name} serves "
-            f"{' and '.join(server.serves)}: choose another (--server)"
+            f"workload {experiment.workload} needs a server for {' and '.join(speaks)}, but {server.name} serves "
+            f"{' and '.join(server.serves)}: choose another server with --server"
         )
     return server
 
 
 @dataclass(frozen=True)
 class _Modelled:
-    """At one point of a sweep. machine: with that protocol; changed: as of a plan."""
+    """What is modelled at one point of a sweep. machine: with the point's protocol; changed: as in Plan."""
 
     scale: Scale
     machine: Machine
@@ -346,7 +349,7 @@ class _Modelled:
 
 
 def designs(name: str, options: Options) -> list[tuple[dict[str, str], dict[str, object]]]:
-    """Each point of the experiment's sweep, and the design of its plans there."""
+    """The points of an experiment's sweep, each with the design of its plans."""
     experiment = read_experiment(name, options)
     at = ((point, _modelled(experiment.at(point), options, point)) for point in sweep_points(experiment.sweep))
     return [(point, _design(of.machine, of.scale, of.changed)) for point, of in at]
@@ -375,6 +378,6 @@ def _modelled(experiment: Experiment, options: Options, point: Mapping[str, str]
 
 
 def _parted(prefix: str, settings: Mapping[str, object]) -> tuple[dict[str, object], dict[str, object]]:
-    """The settings whose keys begin so, without that, and the rest."""
+    """The settings whose keys begin with a prefix, without the prefix; and all other settings."""
     own = {key.removeprefix(prefix): value for key, value in settings.items() if key.startswith(prefix)}
     return own, {key: value for key, value in settings.items() if not key.startswith(prefix)}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`s80lab run --until 2%`: how many seeds the named shares need until their intervals are narrow enough.
+"""`s80lab run --until 2%`: number of seeds that the named shares need for narrow enough intervals.
 
-Seeds are independent starts, so the half-width of the 95% interval shrinks with the square root of their number, and
-more seeds help where a longer region would only show the same start for longer. Runs that are no result do not count.
+The half-width of the 95% interval is taken to shrink with the square root of the number of seeds. Invalid runs do not
+count.
 """
 
 from __future__ import annotations
@@ -34,7 +34,12 @@ USUAL = "memory,e"
 
 @dataclass(frozen=True)
 class Wanted:
-    """half_width: of the 95% interval, at most, as a share; names: of SHARES; most: seeds, in all."""
+    """The wanted precision.
+
+    half_width: largest half-width of the 95% interval, as a share.
+    names: names of SHARES.
+    most: largest number of seeds.
+    """
 
     half_width: float
     names: tuple[str, ...]
@@ -42,14 +47,14 @@ class Wanted:
 
 
 def parse_wanted(until: str, of: str, most: int) -> Wanted:
-    """The options --until, --of and --max-seeds; UserError says what may be written."""
+    """Parse the options --until, --of and --max-seeds. UserError states the allowed values."""
     number = until.removesuffix("%")
     try:
         percent = float(number)
     except ValueError:
         percent = math.nan
     if number == until or not 0 < percent < 100:
-        raise UserError(f"--until {until}: write points of percent, for example 2%")
+        raise UserError(f"--until {until}: write a half-width in percentage points, for example 2%")
     names = tuple(dict.fromkeys(of.split(",")))
     unknown = next((name for name in names if name not in SHARES), None)
     if unknown is not None:
@@ -58,8 +63,10 @@ def parse_wanted(until: str, of: str, most: int) -> Wanted:
 
 
 def missing_seeds(group: Group, wanted: Wanted) -> int:
-    """How many more seeds it seems to take, at least 1 unless every share is reached, within the most that are
-    allowed. 0 too where no run of several is a result: more of the same would be none either."""
+    """Estimated number of further seeds, within the limit; at least 1 unless every share is precise enough.
+
+    The number is 0 if there are several runs and none is valid, because further runs would be invalid too.
+    """
     ran = len(group.runs) + len(group.excluded)
     hopeless = ran > 1 and bool(group.reasons)
     lacking = [_lacking(group.estimate(SHARES[name]), wanted.half_width) for name in wanted.names]
@@ -77,14 +84,14 @@ def _lacking(found: Estimate | None, half_width: float) -> int:
 
 
 def reached(group: Group, wanted: Wanted) -> bool:
-    """Whether every named share of results is known that well."""
+    """Whether all named shares of valid runs have the wanted precision."""
     widths = [None if found is None else found.half_width for found in _estimates(group, wanted)]
     good = not group.reasons
     return good and all(width is not None and width <= wanted.half_width for width in widths)
 
 
 def statement(group: Group, wanted: Wanted) -> str:
-    """`imapb: memory 61.2 ± 1.9%, e 51.0 ± 1.2% with 4 seeds: within 2 points`."""
+    """One line of text: `imapb: memory 61.2 ± 1.9%, e 51.0 ± 1.2% with 4 seeds: within 2 points`."""
     shares = ", ".join(
         f"{name} {_shown(found)}" for name, found in zip(wanted.names, _estimates(group, wanted), strict=True)
     )

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The ready checkpoint: booted, servers up, mail store filled, clients logged in, waiting for the mix.
+"""The ready checkpoint: a guest that has booted, filled its mail store and logged its clients in.
 
-One serves every mix and seed.
+One ready checkpoint serves every mix and seed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,11 @@ STALL_S = 1800.0
 
 
 async def build_ready(plan: Plan, slots: asyncio.Semaphore, job: Job, stall_s: float = STALL_S) -> Checkpoint:
-    """The ready checkpoint of the plan, built unless it is there. slots: how many guests may run at once."""
+    """The ready checkpoint of the plan, built unless it exists.
+
+    slots: limits the number of guests that run at once.
+    stall_s: seconds without a sign of life after which the boot fails.
+    """
 
     async def make(folder: Path) -> dict[str, object]:
         await _boot(plan, folder, job, stall_s)

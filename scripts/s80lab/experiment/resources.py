@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What an experiment needs of the host, and a refusal in one sentence where it is not there."""
+"""Disk space, memory and time that an experiment needs, and a check that the host has them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ GEM5_MEMORY, GEM5_BOOT_MEMORY = 4 * GIB, 12 * GIB
 
 @dataclass(frozen=True)
 class Need:
-    """Bytes on the disk of the checkpoints and of memory (page cache aside)."""
+    """Bytes needed on the disk of the checkpoints, and bytes of memory (without page cache)."""
 
     disk: int
     memory: int
@@ -37,51 +37,59 @@ class Need:
 
 @dataclass(frozen=True)
 class Cost:
-    """Of one job, from what was measured and rather too much. core_s: seconds of one core; memory: bytes."""
+    """The cost of one job: a high estimate from measurements. core_s: seconds of one core; memory: bytes."""
 
     core_s: float
     memory: int
 
 
 def run_cost(phases: Phases, scale: Scale) -> Cost:
-    """Of a seed's warm-up and measured run on a ready checkpoint. The longest warm-up; the region may be twice its
-    least length; the guest's RAM is written through the page cache, which a batch system counts too."""
+    """The cost of a seed's warm-up and measured run from a ready checkpoint.
+
+    The estimate assumes the longest warm-up, and a measured region of twice its least length. It includes the page
+    cache for the guest's RAM, because batch systems count page cache as memory.
+    """
     length = phases.warmup_max + phases.skip + 2 * phases.measure
     return Cost(START_S + length / SLOWEST_RUN, RUN_MEMORY + checkpoint_bytes(scale))
 
 
 def checkpoint_bytes(scale: Scale) -> int:
-    """Disk space of one checkpoint: the RAM file is sparse, pages that the guest never touched take none. Where there
-    are disks, the page cache leaves none untouched."""
+    """Disk space of one checkpoint in bytes.
+
+    The RAM file is sparse: pages that the guest never touched take no space. A guest with disks touches all pages,
+    because of its page cache.
+    """
     return scale.memory() if scale.disks else min(scale.ram, int(scale.store_bytes() * 1.15) + GUEST_BASE)
 
 
 def need(scale: Scale, checkpoints: int, at_once: int) -> Need:
-    """For `checkpoints` that are still to be built and `at_once` guests at the same time."""
+    """The need for building a number of checkpoints and running `at_once` guests at the same time."""
     return Need(checkpoints * checkpoint_bytes(scale), at_once * RUN_MEMORY)
 
 
 def require(needed: Need, folder: Path) -> None:
-    """UserError where the disk of `folder` or the memory does not suffice."""
+    """UserError if the disk of `folder` or the memory is too small."""
     folder.mkdir(parents=True, exist_ok=True)
     disk = shutil.disk_usage(folder).free
     if disk < needed.disk:
         raise UserError(
-            f"{folder}: {needed.disk / GIB:.1f} GiB of disk are needed and {disk / GIB:.1f} GiB are free; make room, "
-            "remove old checkpoints (s80lab checkpoint prune), keep fewer at once (s80lab run --drop-warm) or set "
+            f"{folder}: {needed.disk / GIB:.1f} GiB of disk are needed, but {disk / GIB:.1f} GiB are free: remove old "
+            "checkpoints (s80lab checkpoint prune), keep fewer at once (s80lab run --drop-warm), or set "
             "S80LAB_CHECKPOINTS to a folder on another disk"
         )
     memory = available_memory()
     if memory < needed.memory:
         raise UserError(
-            f"{needed.memory / GIB:.1f} GiB of memory are needed and {memory / GIB:.1f} GiB are available; "
-            "end other programs or run fewer guests at once (--jobs 1)"
+            f"{needed.memory / GIB:.1f} GiB of memory are needed, but {memory / GIB:.1f} GiB are available: "
+            "end other programs, or run fewer guests at once (--jobs 1)"
         )
 
 
 def available_memory(meminfo: Path = Path("/proc/meminfo")) -> int:
-    """Bytes that new processes can have without swapping."""
+    """Bytes of memory that new processes can use without swapping."""
+    if not meminfo.is_file():
+        raise UserError(f"this command needs Linux: {meminfo} is missing, so the available memory is unknown")
     for line in meminfo.read_text().splitlines():
         if line.startswith("MemAvailable:"):
             return int(line.split()[1]) * 1024
-    raise UserError(f"{meminfo} does not tell how much memory is available")
+    raise UserError(f"{meminfo}: the line MemAvailable is missing, so the available memory is unknown")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One measured run: restored from a checkpoint, its folder whole or absent."""
+"""One measured run: restored from a checkpoint, and written to a folder that is complete or absent."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ ROOM, LONGEST = 1.1, 2.0
 
 @dataclass
 class Timing:
-    """Wall-clock seconds (monotonic) at which the host saw each mark."""
+    """Wall-clock times (monotonic seconds) at which the host saw each mark."""
 
     began: float
     measure_begin: float | None = None
@@ -57,18 +57,18 @@ class Timing:
 
 
 def run_folder(plan: Plan, warm_content: str) -> Path:
-    """Where the run from that warm checkpoint lies or will lie: its name hashes all that decides its numbers."""
+    """The folder of the run from a warm checkpoint. Its name contains a hash of all inputs of the run."""
     key = value_hash(plan.run_inputs(warm_content))[:8]
     return paths.runs() / f"{plan.name}-{plan.scale_name}-s{plan.seed}-{key}"
 
 
 def job_key(plan: Plan) -> str:
-    """Hash of all that decides the run's numbers and is known before its warm guest is there."""
+    """Hash of all inputs of the run that are known before its warm checkpoint exists."""
     return value_hash({"experiment": plan.name, **plan.run_inputs("")})
 
 
 def measured(plan: Plan) -> Path | None:
-    """The folder of the plan's run where it is whole, even if its warm checkpoint has been dropped since."""
+    """The folder of the plan's run if the run is complete, even if its warm checkpoint has been removed since."""
     warm = checkpoint.known(plan.warm_name, plan.warm_key)
     asked = [
         *([ORDER] if plan.order else []),
@@ -81,8 +81,11 @@ def measured(plan: Plan) -> Path | None:
 
 
 def region_length(plan: Plan, warm: Snapshots) -> int:
-    """Instructions to measure: as many as the plan says, and enough for its client cycles at the instructions a
-    transaction that the second half of the warm-up needed; whole windows."""
+    """Length of the measured region in instructions, a whole number of sampling intervals.
+
+    The length is at least the plan's. It is also enough for the plan's closed-loop cycles, at the instructions per
+    transaction of the second half of the warm-up.
+    """
     phases = plan.phases
     windows = warm.windows()
     late = warm.delta(windows[len(windows) // 2].begin, windows[-1].end)
@@ -94,7 +97,7 @@ def region_length(plan: Plan, warm: Snapshots) -> int:
 
 
 async def measure(plan: Plan, warm: Checkpoint, job: Job) -> Path:
-    """The folder of the run, measured from its warm checkpoint."""
+    """Measure the run from its warm checkpoint; return the run's folder."""
     inputs = plan.run_inputs(warm.manifest.content)
     folder = run_folder(plan, warm.manifest.content)
     length = region_length(plan, await asyncio.to_thread(Snapshots.read, warm.folder / SNAPSHOTS))
@@ -111,8 +114,11 @@ async def measure(plan: Plan, warm: Checkpoint, job: Job) -> Path:
 
 
 async def measure_region(plan: Plan, warm: Checkpoint, folder: Path, job: Job) -> Timing:
-    """Runs the region; once more and longer, from the same warm guest, where it fell short of the client cycles that
-    make a result: a warm-up only lets them be reckoned."""
+    """Run the measured region.
+
+    If the region has fewer closed-loop cycles than a valid run needs, it is run once more from the same warm guest, and
+    longer: the warm-up gives only an estimate of the cycles.
+    """
     timing = await live(plan, warm, folder, job)
     length = lengthened(plan.phases, read_transactions(folder / TRANSACTIONS))
     if length == plan.phases.measure:
@@ -124,8 +130,11 @@ async def measure_region(plan: Plan, warm: Checkpoint, folder: Path, job: Job) -
 
 
 def lengthened(phases: Phases, load: Mapping[str, Any]) -> int:
-    """Instructions in which the load would have done enough client cycles, with some room, by what it did; whole
-    windows, and no more than twice as many as it had. As many where it did, or where fewer cycles are asked for."""
+    """Length of a repeated region in instructions, a whole number of sampling intervals.
+
+    The length gives enough closed-loop cycles, with a margin, at the rate of the first attempt. It is at most twice the
+    first length. It is the first length if the cycles sufficed, or if the plan asks for fewer cycles.
+    """
     cycles = client_cycles(load)
     if phases.measure_cycles < FEWEST_CYCLES or cycles >= FEWEST_CYCLES:
         return phases.measure
@@ -134,7 +143,7 @@ def lengthened(phases: Phases, load: Mapping[str, Any]) -> int:
 
 
 def is_whole(folder: Path, *files: str) -> bool:
-    """Whether the folder holds a whole run that can be read, with these files beside what every run has."""
+    """Whether the folder holds a complete and readable run. files: further files that must exist."""
     try:
         read_load(folder, read_manifest(folder))
         read_stats(folder)
@@ -150,9 +159,16 @@ async def live(
     job: Job,
     extra: Mapping[str, object] | None = None,
 ) -> Timing:
-    """Runs the guest from a checkpoint to the end of the plan's measured region; extra: plugin arguments beside the
-    usual ones. The warm-up, where the checkpoint is not warm, is the plan's `skip`; from a warm one the clients go on
-    as if it had never been saved."""
+    """Run the guest from a checkpoint to the end of the plan's measured region.
+
+    From a warm checkpoint, the clients continue as if the guest had never been saved. From a ready checkpoint, the
+    warm-up is the plan's `skip`.
+
+    start: the checkpoint.
+    folder: the folder for all output.
+    job: the progress line.
+    extra: further plugin arguments.
+    """
     phases = plan.phases
     warm = start.manifest.stage == "warm"
     session = Session(
@@ -194,7 +210,7 @@ async def live(
             result = await guest.event("result", STALL_S, look)
             await guest.wait("the end of the measured region", look, STALL_S)
             if plan.misses or plan.profile:
-                job.update("naming the guest's memory")
+                job.update("reading the guest's memory map")
                 pid = await guest.pause()
                 await to_its_end(write_map, folder, pid, start.ram, low_ram(plan.scale.memory()), plan.image)
             await guest.quit()
@@ -204,7 +220,7 @@ async def live(
 
 
 class Region:
-    """Progress through a warm-up, if there is one, and the measured region, from the lines of snapshots.jsonl."""
+    """Progress through the warm-up (if there is one) and the measured region, read from snapshots.jsonl."""
 
     def __init__(self, length: int, window: int, warm_up: int = 0) -> None:
         self.length = length
@@ -216,7 +232,7 @@ class Region:
         self._then = 0.0
 
     def take(self, line: str, timing: Timing) -> None:
-        """One whole line; only the few fields that progress needs."""
+        """Take in one complete line of snapshots.jsonl."""
         content: dict[str, Any] = json.loads(line)
         mark, at = content.get("mark"), content.get("instructions", 0)
         if mark == "load_begin":
@@ -228,15 +244,15 @@ class Region:
         self.done, self._then = at - self._begin, time.monotonic()
 
     def show(self, job: Job, timing: Timing) -> None:
-        """The progress line."""
+        """Update the progress line."""
         if timing.measure_end is not None:
-            job.update("collecting")
+            job.update("collecting results")
         elif timing.measure_begin is not None:
             self._advance(job, "measured", self.length, timing.measure_begin)
         elif self.warm_up and self._load_began is not None:
             self._advance(job, "warm-up", self.warm_up, self._load_began)
         else:
-            job.update("taking up the job")
+            job.update("starting the load")
 
     def _advance(self, job: Job, what: str, length: int, since: float) -> None:
         passed = self._then - since
@@ -246,7 +262,7 @@ class Region:
 
 
 def versions(plan: Plan) -> dict[str, str]:
-    """Of everything that a live run rests on."""
+    """The versions of all software behind a live run."""
     return {
         "s80lab": __version__,
         "qemu": plan.qemu.version,
@@ -260,12 +276,12 @@ def _check_errors(result: dict[str, Any], name: str) -> None:
     if errors:
         counted = ", ".join(f"{count} {kind}" for kind, count in errors.items())
         raise UserError(
-            f"{name}: the load generator counted errors ({counted}); the first: {result.get('first_error')}"
+            f"{name}: the load generator counted errors ({counted}); the first one: {result.get('first_error')}"
         )
 
 
 def finish(plan: Plan, start: Checkpoint, run_id: str, inputs: Inputs, timing: Timing, folder: Path) -> None:
-    """Checks, statistics, manifest and report of a run that has ended."""
+    """Complete the folder of a finished run: checks, statistics, manifest and report."""
     region = Snapshots.read(folder / SNAPSHOTS).region()
     assert timing.measure_begin is not None and timing.measure_end is not None
     region_s = timing.measure_end - timing.measure_begin

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""All stages of several experiments, in the order that keeps every host core busy: each ready checkpoint once, then
-its seeds' warm-ups and, in the same breath, their measured runs. Of a sweep's points no more are under way than that
-takes, so that the first runs are whole early and few checkpoints lie on the disk."""
+"""The pipeline of all stages of several experiments, ordered so that every host core is busy.
+
+Each ready checkpoint is built once. Then each seed's warm-up is followed at once by its measured run. Only a few points
+of a sweep are in progress at a time, so that the first runs are complete early and few checkpoints take disk space.
+"""
 
 from __future__ import annotations
 
@@ -29,9 +31,15 @@ Drop = Literal["nothing", "warm", "built"]
 
 
 class Pipeline:
-    """jobs: guests at once (0: one for each host core). again: measure anew what is there already. drop: what to
-    remove once the runs that need it are whole: each warm checkpoint, or each that was built here, ready ones, too.
-    enter: the runs' rows into the database."""
+    """Takes plans through the stages ready, warm and run.
+
+    board: the progress lines.
+    jobs: number of guests that run at once; 0: one per host core.
+    again: measure again what has been measured already.
+    drop: the checkpoints to remove when the runs that need them are complete: `warm` removes each warm checkpoint,
+        `built` removes also each ready checkpoint that was built here.
+    enter: whether runs are entered into the database.
+    """
 
     def __init__(
         self, board: Board, jobs: int = 0, again: bool = False, drop: Drop = "nothing", enter: bool = True
@@ -43,20 +51,20 @@ class Pipeline:
         self._drop = drop
         self._enter = enter
         self._points = asyncio.Semaphore(self._jobs + 1)  # one is built while the guests of others run
-        self._tally = Tally(board, "runs whole", [])
+        self._tally = Tally(board, "runs complete", [])
 
     async def go(self, plans: Sequence[Plan], until: Until = "run") -> list[Path]:
-        """Runs the experiments up to a stage; the folders of all measured runs (none before the last stage)."""
+        """Take the plans to a stage; return the folders of all measured runs (none before the stage `run`)."""
         tidy(self._board.say, paths.checkpoints(), paths.runs())
         whole = [None if until != "run" or self._again else measured(plan) for plan in plans]
         self._to_database(whole)
         for folder in filter(None, whole):
             if short := _short_of_a_result(folder):
-                self._board.say(f"{folder.name}: there already{short}")
+                self._board.say(f"{folder.name}: measured already{short}")
         lacking = [plan for plan, folder in zip(plans, whole, strict=True) if folder is None]
         if lacking:
             self._check_needs(lacking, until)
-        self._tally = Tally(self._board, "runs whole", [_cost(plan) for plan in lacking], self._jobs)
+        self._tally = Tally(self._board, "runs complete", [_cost(plan) for plan in lacking], self._jobs)
         points: dict[str, list[Plan]] = {}
         for plan in lacking:
             points.setdefault(plan.ready_key, []).append(plan)
@@ -65,17 +73,15 @@ class Pipeline:
         return [folder for folder in folders if folder is not None]
 
     async def _points_of(self, points: Mapping[str, Sequence[Plan]], until: Until) -> dict[str, Iterator[Path | None]]:
-        """The folders of each point's plans. What fails in one of several points is told at the end, when the others
-        are whole."""
+        """The folders of each point's plans. If one of several points fails, the error follows when the other points
+        are complete."""
         if len(points) == 1:
             return {key: iter(await self._point(of_point, until)) for key, of_point in points.items()}
         failures: list[Exception] = []
         async with asyncio.TaskGroup() as group:
             tasks = {key: group.create_task(self._apart(of_point, until, failures)) for key, of_point in points.items()}
         if failures:
-            rest = (
-                f"of {len(points)} points {len(failures)} failed; the others are whole, and the same command does these"
-            )
+            rest = f"{len(failures)} of {len(points)} points failed, the others are complete: run the command again"
             raise ExceptionGroup("points that failed", [*failures, UserError(rest)])
         return {key: iter(task.result()) for key, task in tasks.items()}
 
@@ -91,16 +97,16 @@ class Pipeline:
         resources.require(needed, paths.checkpoints())
 
     async def _apart(self, plans: Sequence[Plan], until: Until, failures: list[Exception]) -> list[Path | None]:
-        """The same as `_point`; what fails there is kept for the end, and the other points go on."""
+        """Like `_point`, but an error is added to `failures` and does not stop the other points."""
         try:
             return await self._point(plans, until)
         except* UserError as group:
             failures.append(group)
-            self._board.say(f"{plans[0].ready_name}: failed; the other points go on")
+            self._board.say(f"{plans[0].ready_name}: failed; the other points continue")
         return []
 
     async def _point(self, plans: Sequence[Plan], until: Until) -> list[Path | None]:
-        """Those of one ready checkpoint."""
+        """The folders of the plans of one ready checkpoint."""
         async with self._points:
             built = bool(missing(plans, ready_only=True))
             ready = await self._build_ready(plans[0])
@@ -151,7 +157,7 @@ class Pipeline:
         point = f" at {plan.label}" if plan.varied else ""
         job = self._board.job(f"{plan.name}{point} seed {plan.seed}")
         folder = await measure(plan, warm, job)
-        job.done(f"whole: {folder.name}{_short_of_a_result(folder)}")
+        job.done(f"complete: {folder.name}{_short_of_a_result(folder)}")
         return folder
 
 
@@ -160,11 +166,11 @@ def _cost(plan: Plan) -> float:
 
 
 def _short_of_a_result(folder: Path) -> str:
-    """`, no result: REASONS` of such a run: told when it is whole, since nothing that is kept can rest on it."""
+    """`, invalid: REASONS` for an invalid run, else an empty text."""
     _, reasons = standing_of(read_stats(folder))
-    return f", no result: {'; '.join(reasons)}" if reasons else ""
+    return f", invalid: {'; '.join(reasons)}" if reasons else ""
 
 
 def _sizes(checkpoints: Mapping[str, Plan], but: Container[str] = ()) -> dict[str, int]:
-    """Bytes of each of them, by name."""
+    """Bytes of each checkpoint, by name. but: names to leave out."""
     return {name: resources.checkpoint_bytes(plan.scale) for name, plan in checkpoints.items() if name not in but}

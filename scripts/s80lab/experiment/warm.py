@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The warm checkpoint: a mix under way, the model's caches as full as the load keeps them.
+"""The warm checkpoint: a guest in the middle of the mix, with the contents of the model's caches.
 
-It starts from a copy of the ready checkpoint, runs the warm-up with the model on, and ends when the shares that the
-results rest on have stopped drifting, or at a stated limit (and then says that it is not warm).
+The warm-up starts from a copy of the ready checkpoint and runs with the model on. It ends when the shares behind the
+results are in steady state, or at a stated limit; then the record says `not warm`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ KERNEL, CLASSES = "kernel.txt", "classes.toml"
 
 
 async def build_warm(plan: Plan, ready: Checkpoint, job: Job) -> Checkpoint:
-    """The warm checkpoint of the plan, built unless it is there."""
+    """The warm checkpoint of the plan, built unless it exists."""
 
     async def make(folder: Path) -> dict[str, object]:
         return {"qemu_version": plan.qemu.version, "warmup": await _warm_up(plan, ready, folder, job)}
@@ -45,8 +45,10 @@ async def build_warm(plan: Plan, ready: Checkpoint, job: Job) -> Checkpoint:
 
 
 def write_inputs(plan: Plan, start: Checkpoint, folder: Path) -> dict[str, object]:
-    """Puts what the plugin and the guest read into a folder; the plugin arguments that name it. start: the guest that
-    will run."""
+    """Write the input files of plugin and guest to a folder; return the plugin arguments that name them.
+
+    start: the checkpoint from which the guest will run.
+    """
     (folder / MACHINE).write_text(plan.machine.resolved())
     shutil.copyfile(plan.protocol, folder / PROTOCOL)
     shutil.copyfile(load_kernel(plan.image).plugin_file, folder / KERNEL)
@@ -98,7 +100,7 @@ async def _warm_up(plan: Plan, ready: Checkpoint, folder: Path, job: Job) -> War
             await guest.save(folder / GUEST_STATE)
             await guest.quit()
     if not (folder / MODEL_STATE).is_file():
-        raise UserError(f"warm-up of {plan.warm_name}: the plugin left no {MODEL_STATE}; see {folder}")
+        raise UserError(f"warm-up of {plan.warm_name}: the plugin wrote no {MODEL_STATE} to {folder}")
     return WarmupRecord(
         verdict=verdict.verdict,
         instructions=verdict.instructions,
@@ -112,7 +114,7 @@ async def _warm_up(plan: Plan, ready: Checkpoint, folder: Path, job: Job) -> War
 
 @dataclass
 class WarmupFollower:
-    """Reads the windows as the plugin writes them and decides when the warm-up is over."""
+    """Reads the sampling intervals while the plugin writes them, and decides when the warm-up ends."""
 
     path: Path
     phases: Phases
@@ -124,7 +126,7 @@ class WarmupFollower:
     _times: list[tuple[float, int]] = field(default_factory=list)
 
     def read(self) -> bool:
-        """Takes in new windows; whether there were any."""
+        """Read new sampling intervals; return whether there were any."""
         try:
             with self.path.open("rb") as file:
                 lines = sum(line.endswith(b"\n") for line in file)
@@ -142,7 +144,7 @@ class WarmupFollower:
         return True
 
     def ended(self) -> WarmUp | None:
-        """The verdict once the warm-up is over: settled and long enough, or at its limit."""
+        """The verdict if the warm-up has ended: in steady state and long enough, or at its limit. Else None."""
         if self._verdict is None or self.instructions < self.phases.warmup_min:
             return None
         if self._verdict.verdict == "warm" or self.instructions >= self.phases.warmup_max:
@@ -150,13 +152,13 @@ class WarmupFollower:
         return None
 
     def show(self, job: Job) -> None:
-        """The progress line."""
+        """Update the progress line."""
         if self._verdict is None:
-            job.update("taking up the job")
+            job.update("starting the load")
             return
         drifts = [drift for drift in self._verdict.drift_points.values() if drift is not None]
         errors = [error for error in self._verdict.error_points.values() if error is not None]
-        drift = f", drift {max(drifts, key=abs):+.1f} points, known to {max(errors):.1f}" if drifts else ""
+        drift = f", drift {max(drifts, key=abs):+.1f} points, standard error {max(errors):.1f}" if drifts else ""
         over = self.instructions >= self.phases.warmup_min
         total = self.phases.warmup_max if over else self.phases.warmup_min
         then, done = self._times[-1]
@@ -165,5 +167,11 @@ class WarmupFollower:
 
 
 def guess(done: int, then: float, mips: float | None, window: int) -> float:
-    """Instructions by now, from those at the time `then` and the speed; no more than a window ahead."""
+    """Estimate the present number of instructions, at most one sampling interval ahead of the last known number.
+
+    done: the number of instructions at the time `then`.
+    then: the time of the last sampling interval.
+    mips: the speed in million instructions per second.
+    window: the length of a sampling interval.
+    """
     return done + min((time.monotonic() - then) * (mips or 0.0) * 1e6, window)

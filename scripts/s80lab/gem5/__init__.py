@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The other engine: the user's gem5, run by our configuration scripts (configs/gem5), its statistics in our schema.
+"""The second engine, `gem5`: runs experiments in the user's own gem5 and converts its statistics to s80lab's format.
+gem5 runs the scripts in configs/gem5.
 
-May import capture and below. Agreement of Ruby with the model is in gem5/agree, the engines side by side in
-gem5/compare.
+This package may import capture and everything below it. gem5/agree checks that Ruby and the model count the same
+accesses alike. gem5/compare compares whole runs of the two engines.
 """

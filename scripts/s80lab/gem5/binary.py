@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The user's gem5: where it is, and whether it is one that our tables of its names were made for."""
+"""Finds the user's gem5 and checks that s80lab supports its version and build options."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.staging import scratch
 
 VERSIONS = ("24.0.0.0", "24.0.0.1")
-"""Versions of gem5 whose MOESI_hammer was read for gem5/table.py and gem5/agree/categories.py."""
+"""Versions of gem5 that gem5/table.py and gem5/agree/categories.py support."""
 PROTOCOL = "MOESI_hammer"
 
 SCRIPT = paths.ROOT / "configs" / "gem5" / "about.py"
@@ -27,32 +27,33 @@ _COMPLAINT = re.compile(
 
 
 def find_gem5(given: Path | None = None) -> Path:
-    """The user's gem5: the path given, $GEM5, or the first gem5.* on PATH; UserError where there is none."""
+    """The user's gem5: the path given, $GEM5, or the first gem5.* on PATH. UserError: none was found."""
     named = given or (Path(os.environ["GEM5"]) if os.environ.get("GEM5") else None)
     if named is not None:
         if not os.access(named, os.X_OK) or named.is_dir():
-            raise UserError(f"{named} is no executable gem5")
+            raise UserError(f"{named} is not an executable file: name a gem5 binary")
         return named
     for name in NAMES:
         if found := shutil.which(name):
             return Path(found)
     raise UserError(
-        "no gem5: give --gem5 PATH, set $GEM5, or put gem5.fast on PATH "
+        "gem5 was not found: give --gem5 PATH, set $GEM5, or put gem5.fast on PATH "
         f"(version {VERSIONS[-1]}, built with {PROTOCOL})"
     )
 
 
 def complaint(log: str) -> str:
-    """The line of gem5's log that says what was wrong: our script's own, gem5's, or that of a Python exception."""
+    """The line of gem5's log that states the error: from our script, from gem5, or from a Python exception."""
     lines = [line.strip() for line in log.splitlines() if line.strip()]
     for line in lines:
         if match := _COMPLAINT.match(line):
             return str(match[match.lastgroup or 0])
-    return lines[-1] if lines else "it said nothing"
+    return lines[-1] if lines else "it printed nothing"
 
 
 def require(gem5: Path, *, x86: bool) -> None:
-    """UserError unless it can do the job: told before hours are spent. x86: it is to boot a guest."""
+    """Check the version and build options of a gem5 before a long run; UserError if they do not fit. x86: gem5 must be
+    able to boot a guest."""
     with scratch() as out:
         try:
             answer = subprocess.run(
@@ -65,9 +66,11 @@ def require(gem5: Path, *, x86: bool) -> None:
             about = json.loads(answer.strip().splitlines()[-1])
             version, protocol, isas = about["gem5"], about["protocol"], about["isa"]
         except (OSError, ValueError, LookupError, TypeError, subprocess.TimeoutExpired):
-            raise UserError(f"{gem5} does not say which gem5 it is: {SCRIPT.name} has no answer from it") from None
+            raise UserError(
+                f"{gem5} did not report its version and build options (script {SCRIPT.name}): is it a gem5 binary?"
+            ) from None
     if version not in VERSIONS:
-        raise UserError(f"{gem5} is version {version}; the tables of its names are for {', '.join(VERSIONS)}")
+        raise UserError(f"{gem5} is version {version}; supported versions: {', '.join(VERSIONS)}")
     if protocol != PROTOCOL:
         raise UserError(
             f"{gem5} was built with the protocol {protocol}; build it with {PROTOCOL} (docs/guides/gem5.md)"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""An experiment for gem5, resolved: every file found and read, every input hashed, the keys of what depends on them."""
+"""Resolves an experiment for gem5: finds and reads every file, hashes every input, and forms the keys of checkpoints
+and runs."""
 
 from __future__ import annotations
 
@@ -37,17 +38,17 @@ PROTOCOL = "hammer"
 TIMER_HZ = 250
 """Debian's CONFIG_HZ."""
 ENDLESS_S = 1_000_000
-"""The simulation's script ends the region, not the load generator."""
+"""The length of the region in the job. It is never reached: the simulation's script ends the region."""
 LARGEST = 3 << 30
 PROBE_FILTER_WAYS = 4
-"""As in gem5's own configuration of the protocol (configs/ruby/MOESI_hammer.py); hammer.py has it too."""
+"""As in gem5's own configuration of the protocol (configs/ruby/MOESI_hammer.py). hammer.py has the same number."""
 RUBY = "ruby."
 
 
 @dataclass(frozen=True)
 class Gem5Plan(SeedPlan):
-    """One seed on one machine under gem5, with all that it names. varied: the values of the experiment's sweep that
-    this plan has, by key, as written."""
+    """One seed on one machine under gem5, with all its inputs. varied: the swept values of this plan, by key, as
+    written in the experiment."""
 
     engine: ClassVar[str] = "gem5"
     prefix: ClassVar[str] = "gem5-"
@@ -65,7 +66,7 @@ class Gem5Plan(SeedPlan):
 
     @property
     def load_name(self) -> str:
-        """Experiments of one workload share what happens before their caches."""
+        """The workload. Experiments with the same workload share their checkpoints."""
         return self.experiment.workload
 
     @property
@@ -73,16 +74,21 @@ class Gem5Plan(SeedPlan):
         return flat_design(self.machine, self.ruby)
 
     def machine_text(self) -> str:
-        """The machine file as gem5's scripts read it, what only Ruby has behind it."""
+        """The machine file for gem5's scripts, followed by the settings that only Ruby has."""
         ruby = "".join(f"{key} = {value}\n" for key, value in self.ruby.model_dump().items())
         return f"{self.machine.resolved()}\n[ruby]\n{ruby}"
 
     def command_line(self) -> str:
-        """The kernel's. One processor boots and the others come up in init: with all of them up from the beginning,
-        each waits in a busy loop for the one that works. A known loop count spares every one its calibration. The
-        kernel speaks: at this speed one wants to see that it lives. Its processors have no RDRAND. The machine's
-        nohz=off is needed: gem5 takes an interrupt between STI and HLT, which processors do not; the idle loop then
-        halts with work at hand, until its next tick if it has one."""
+        """The kernel's command line. The reasons for its arguments:
+
+        - maxcpus=1: one processor boots, and init brings the others up. If all were up from the beginning, the others
+          would wait in busy loops for the one that works.
+        - lpj: with a known loop count no processor calibrates its own.
+        - No `quiet`: the kernel prints its progress, because booting is slow.
+        - random.trust_bootloader: gem5's processors have no RDRAND.
+        - nohz=off (from the machine): gem5 takes an interrupt between STI and HLT, which real processors do not. The
+          idle loop then halts with work pending, until its next tick if it has one.
+        """
         jiffy = self.machine.processors.clock_hz // TIMER_HZ
         arguments = self.machine.kernel_args().replace(" quiet", "").replace(" random.trust_cpu=on", "")
         return (
@@ -91,7 +97,7 @@ class Gem5Plan(SeedPlan):
         )
 
     def job(self) -> str:
-        """What the clients do from the ready checkpoint on."""
+        """The clients' job from the ready checkpoint on."""
         return job_text(
             self.experiment.workload,
             clients=self.clients,
@@ -137,18 +143,18 @@ class Gem5Plan(SeedPlan):
 
 
 def gem5_plans(name: str, options: Options) -> Callable[[Path | None], list[Gem5Plan]]:
-    """The plans, one a seed and point of the sweep, but for their gem5 and image: what is wrong with the user's words
-    is told first. The seeds are those of the options, else the experiment's first. UserError names the first thing
-    that is missing or wrong."""
+    """A function that makes the plans, one for each seed and each point of the sweep, from the path of gem5. It loads
+    the image and finds gem5; all other input is checked at once. The seeds are those of the options, else the first
+    seed of the experiment. UserError names the first thing that is missing or wrong."""
     experiment = read_experiment(name, replace(options, scale=None))
     part = gem5_part(name, experiment)
     if options.protocol not in (None, PROTOCOL):
-        raise UserError(f"--protocol {options.protocol}: gem5 runs MOESI_hammer, which is `{PROTOCOL}` here")
+        raise UserError(f"--protocol {options.protocol}: gem5 supports only MOESI_hammer; use --protocol {PROTOCOL}")
     scale_name = options.scale or part.scale
     scale = load_scale(scale_name)
     if scale.disks or any(key.startswith(OF_SCALE) for key in {**(options.settings or {}), **part.sweep}):
         raise UserError(
-            f"scale {scale_name}: gem5's guest has its mail in memory; leave `storage` and `{OF_SCALE}*` away"
+            f"scale {scale_name}: gem5's guest keeps its mail in memory; remove `storage` and `{OF_SCALE}*`"
         )
     designs = [
         (varied, *gem5_design(name, experiment.machine, part, {**(options.settings or {}), **varied}))
@@ -156,7 +162,7 @@ def gem5_plans(name: str, options: Options) -> Callable[[Path | None], list[Gem5
     ]
     phases = gem5_phases(name, part, designs[0][1].name)
     if scale.ram > LARGEST:
-        raise UserError(f"scale {scale_name}: {scale.ram >> 30} GiB of memory, gem5's PC has room for 3 GiB")
+        raise UserError(f"scale {scale_name}: has {scale.ram >> 30} GiB of memory; gem5's PC supports 3 GiB at most")
     image = image_folder(experiment.image, load_server(experiment.server).name)
     seeds = list(options.seeds) or experiment.seeds[:1]
 
@@ -188,45 +194,48 @@ def gem5_plans(name: str, options: Options) -> Callable[[Path | None], list[Gem5
 
 
 def gem5_part(name: str, experiment: Experiment) -> Gem5Part:
-    """UserError where there is none."""
+    """The experiment's table [gem5]; UserError if it has none."""
     if experiment.gem5 is None:
-        raise UserError(f"experiment {name} has no part [gem5]: it was not made for gem5's speed")
+        raise UserError(
+            f"experiment {name} has no table [gem5], so it cannot run in gem5: choose an experiment that has one"
+        )
     return experiment.gem5
 
 
 def gem5_phases(name: str, part: Gem5Part, machine: str) -> Gem5Phases:
-    """UserError where the experiment has none for the machine."""
+    """The experiment's lengths for the machine; UserError if it has none."""
     if machine not in part.phases:
         raise UserError(
-            f"experiment {name} has no lengths for gem5 on the machine {machine} ([gem5.phases.{machine}]): "
+            f"experiment {name}: the table [gem5.phases.{machine}] with the lengths for machine {machine} is missing: "
             f"{hint(machine, part.phases)}"
         )
     return part.phases[machine]
 
 
 def flat_design(machine: Machine, ruby: RubyPart) -> dict[str, object]:
-    """What is modelled, by dotted keys."""
+    """The parameters of the design, by dotted keys."""
     return machine.design() | {f"{RUBY}{key}": value for key, value in ruby.model_dump().items()}
 
 
 def gem5_design(
     name: str, machine_name: str, part: Gem5Part, settings: Mapping[str, object]
 ) -> tuple[Machine, RubyPart]:
-    """The machine, and what only Ruby has, with settings over them."""
+    """The machine and the parameters that only Ruby has, with the settings applied."""
     of_ruby = {key.removeprefix(RUBY): value for key, value in settings.items() if key.startswith(RUBY)}
     of_machine = {key: value for key, value in settings.items() if not key.startswith(RUBY)}
     machine = load_machine(machine_name, {**of_machine, "l2.inclusion": "exclusive"})
     if machine.translation != Translation():
-        raise UserError("translation: gem5's processors walk the guest's own page tables; leave [translation] away")
+        raise UserError("translation: gem5's processors walk the guest's own page tables; remove [translation]")
     if machine.bandwidth != Bandwidth():
-        raise UserError("bandwidth: Ruby's network and memory have queues of their own; leave [bandwidth] away")
+        raise UserError("bandwidth: Ruby's network and memory have their own queues; remove [bandwidth]")
     if machine.smt != Smt():
-        raise UserError("smt: gem5's TimingSimpleCPU has one thread a core; leave [smt] away")
+        raise UserError("smt: gem5's TimingSimpleCPU has one thread per core; remove [smt]")
     ruby = resolve(part.ruby.model_dump(), RubyPart, f"experiment {name}: [gem5.ruby]", of_ruby)
     least = 2 * PROBE_FILTER_WAYS * machine.line_bytes
     if ruby.probe_filter and (ruby.probe_filter < least or ruby.probe_filter & (ruby.probe_filter - 1)):
         raise UserError(
-            f"experiment {name}: ruby.probe_filter = {ruby.probe_filter} bytes is no power of two of at least {least} "
+            f"experiment {name}: ruby.probe_filter is {ruby.probe_filter} bytes; it must be a power of two of at least "
+            f"{least} "
             f"(two sets of {PROBE_FILTER_WAYS} ways of {machine.line_bytes} bytes)"
         )
     return machine.model_copy(update={"protocol": PROTOCOL}), ruby

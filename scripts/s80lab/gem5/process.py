@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One simulation by the user's gem5: started, watched, and what goes wrong made one clear sentence."""
+"""Runs one simulation in the user's gem5: starts the process, watches it, and turns a failure into one sentence."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Stage = Literal["boot", "warm", "measure"]
 async def simulate(
     gem5: Path, stage: Stage, arguments: Mapping[str, object], out: Path, job: Job, instructions: int = 0
 ) -> dict[str, Any]:
-    """Runs mail_server.py; its facts. instructions: how many it will take, for the progress (0: unknown)."""
+    """Run mail_server.py and return its facts. instructions: the expected number, for the progress (0: unknown)."""
     command = [str(gem5), "--outdir", str(out), str(SCRIPT), stage]
     for name, value in arguments.items():
         command += [f"--{name}", str(value)]
@@ -62,7 +62,7 @@ async def simulate(
 
 
 class _Watch:
-    """Follows the console and the script's own progress."""
+    """Follows the console and the script's progress file."""
 
     def __init__(self, stage: Stage, out: Path, job: Job, instructions: int) -> None:
         self._stage = stage
@@ -79,7 +79,7 @@ class _Watch:
         self._spoke: int | None = None
 
     async def until(self, process: asyncio.subprocess.Process) -> None:
-        """Until gem5 has ended well; UserError otherwise."""
+        """Wait until gem5 has ended successfully; UserError otherwise."""
         moved = time.monotonic()
         while True:
             ended = process.returncode is not None
@@ -88,7 +88,7 @@ class _Watch:
             if ended:
                 break
             if time.monotonic() - moved > STALL_S:
-                raise self._failure(f"gem5 has shown no sign of life for {STALL_S:.0f} s")
+                raise self._failure(f"gem5 has made no progress for {STALL_S:.0f} s")
             with suppress(TimeoutError):
                 await asyncio.wait_for(process.wait(), POLL_S)
         if process.returncode or not (self._out / "facts.json").is_file():
@@ -109,7 +109,7 @@ class _Watch:
             if self._heard or self._spoke is None:
                 self._heard, self._spoke = False, shown["ticks"]
             elif shown["ticks"] - self._spoke > SILENCE_S * TICKS_PER_S:
-                raise self._failure(f"the guest has said nothing for {SILENCE_S:.0f} modelled seconds: it hangs")
+                raise self._failure(f"the guest hangs: it has printed nothing for {SILENCE_S:.0f} s of simulated time")
         self._show()
         return bool(console or progress)
 
@@ -127,4 +127,4 @@ class _Watch:
         return f"gem5 ended with code {code}: {complaint((self._out / LOG).read_text(errors='replace'))}"
 
     def _failure(self, reason: str) -> UserError:
-        return UserError(f"{self._stage} in gem5: {reason}; the console's last lines:{tail(self._out / CONSOLE)}")
+        return UserError(f"{self._stage} in gem5: {reason}; last lines of the console:{tail(self._out / CONSOLE)}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs of gem5 that are in the database."""
+"""Finds the runs of gem5 in the database."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from s80lab.results.database import list_runs
 
 
 def shipped_runs(name: str, machine: str | None) -> list[Path]:
-    """Folders of the latest run of each seed on a machine as its file has it (None: the experiment's), with the scale
-    and the lengths that the experiment has now; UserError where there is none."""
+    """Folders of the latest run of each seed on a machine as its file describes it (None: the experiment's machine),
+    with the experiment's present scale and lengths. UserError: no such run exists."""
     experiment = load_experiment(name, {})
     part = gem5_part(name, experiment)
     machine = machine or experiment.machine
@@ -29,8 +29,8 @@ def shipped_runs(name: str, machine: str | None) -> list[Path]:
 def gem5_runs(
     experiment: str, machine: str, design: Mapping[str, object], scale: str, inputs: Mapping[str, str]
 ) -> list[Path]:
-    """Folders of the latest run of each seed on this design of the machine, with this scale and these of its inputs;
-    UserError where there is none."""
+    """Folders of the latest run of each seed on this design of the machine, with this scale and these inputs.
+    UserError: no such run exists."""
     wanted = load_experiment(experiment, {})
     latest: dict[int, Path] = {}
     others = 0
@@ -46,9 +46,9 @@ def gem5_runs(
         else:
             others += 1
     if not latest:
-        unlike = f" ({others} of other designs, scales or lengths are)" if others else ""
+        unlike = f" ({others} runs have other designs, scales or lengths)" if others else ""
         raise UserError(
-            f"no run of {experiment} on {machine} in gem5 is in {paths.runs()}{unlike}; "
+            f"{paths.runs()} holds no run of {experiment} on {machine} in gem5{unlike}; "
             f"run `s80lab run {experiment} --engine gem5 --machine {machine}` first"
         )
     return [latest[seed] for seed in sorted(latest)]

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A run of gem5 in the laboratory's own schema: stats.txt, a dump a window, becomes snapshots.jsonl.
+"""Converts a run of gem5 to s80lab's format: stats.txt, with one dump per sampling interval, becomes snapshots.jsonl.
 
-gem5 does not tell privileges and address spaces apart: all its counts have the labels `any`. Where Ruby does not tell
-loads from fetches the kind is `read`. docs/guides/gem5.md says which numbers are estimates.
+gem5 does not distinguish privilege levels and process classes: all its counters have the labels `any`. Where Ruby does
+not distinguish loads from instruction fetches the kind is `read`. docs/guides/gem5.md lists the numbers that are
+estimates.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ Values = dict[str, NDArray[np.int64]]
 
 @dataclass(frozen=True)
 class Facts:
-    """facts.json, what the simulation's script says of the run."""
+    """The contents of facts.json, which the simulation's script writes."""
 
     gem5: str
     protocol: str
@@ -60,22 +61,25 @@ class Facts:
             content = json.loads(path.read_text(encoding="utf-8"))
             facts = cls(**{key: content[key] for key in ("gem5", "protocol", "processors", "windows")})
         except (OSError, ValueError, KeyError) as error:
-            raise UserError(f"{path}: is no record of a whole run of gem5 ({error!r}); run it again") from None
+            raise UserError(
+                f"{path}: is not the record of a complete run of gem5 ({error!r}); repeat the run"
+            ) from None
         if facts.gem5 not in VERSIONS or facts.protocol != PROTOCOL:
             raise UserError(
-                f"{path}: is of gem5 {facts.gem5} with {facts.protocol}; the table of names (gem5/table.py) is for "
+                f"{path}: was written by gem5 {facts.gem5} with {facts.protocol}; supported: gem5 "
                 f"{', '.join(VERSIONS)} with {PROTOCOL}"
             )
         return facts
 
 
 def write_snapshots(out: Path, machine: Machine, warm_up: int, target: Path) -> None:
-    """Reads stats.txt and facts.json of `out`. The first windows, `warm_up` instructions, are not in the region."""
+    """Read stats.txt and facts.json in `out` and write the snapshots. The first sampling intervals, `warm_up`
+    instructions, are the warm-up and do not belong to the region."""
     facts = Facts.read(out / "facts.json")
     dumps = list(read_dumps(out / "stats.txt"))
     if len(dumps) != len(facts.windows):
         raise UserError(
-            f"{out / 'stats.txt'}: holds {len(dumps)} dumps of the {len(facts.windows)} windows that were run"
+            f"{out / 'stats.txt'}: holds {len(dumps)} dumps, but {len(facts.windows)} sampling intervals were run"
         )
     windows = [
         (*_window(dump, machine, window.get("transactions", {})), window.get("calls", {}))
@@ -126,7 +130,7 @@ def _dims(name: str) -> tuple[str, ...]:
 
 
 def _lines(windows: Sequence[tuple[int, int, Values, Mapping[str, int]]], warm_up: int) -> Iterator[dict[str, Any]]:
-    """Every line of the file behind its header: counters that grow."""
+    """All lines of the file after its header. The counters only grow."""
     total: Values = {name: np.zeros_like(values) for name, values in windows[0][2].items()}
     guest: Counter[str] = Counter()
     instructions = clock_ns = 0
@@ -156,18 +160,18 @@ def _lines(windows: Sequence[tuple[int, int, Values, Mapping[str, int]]], warm_u
         guest.update(calls)
         yield line("window", index)
     if not marked:
-        raise UserError(f"the run ended after {instructions} instructions, within its warm-up of {warm_up}")
+        raise UserError(f"the run ended after {instructions} instructions, before the end of its warm-up of {warm_up}")
     yield line("measure_end", len(windows))
 
 
 def _base_cpi(values: Values) -> float:
-    """Cycles an instruction that no memory access explains, over the whole run."""
+    """Cycles per instruction that no memory access explains, over the whole run."""
     instructions = int(values["instructions"].sum())
     return float(values["busy_cycles"].sum() - values["stall_cycles"].sum()) / max(1, instructions)
 
 
 def _window(dump: Dump, machine: Machine, ended: Mapping[str, int]) -> tuple[int, int, Values]:
-    """Instructions, modelled nanoseconds and all statistics of one dump. ended: transactions by work item."""
+    """Instructions, simulated nanoseconds and all statistics of one dump. ended: transactions by work item."""
     cores = machine.processors.count // machine.processors.threads_per_core
     threads = machine.processors.threads_per_core
     values: Values = {name: _zeros(name, cores) for name in (*REQUIRED, "operations")}
@@ -188,7 +192,8 @@ def _window(dump: Dump, machine: Machine, ended: Mapping[str, int]) -> tuple[int
             found = idle | found
         if len(found) != machine.processors.count:
             raise UserError(
-                f"{dump.where}: has rows `{pattern}` of {len(found)} processors instead of {machine.processors.count}"
+                f"{dump.where}: the rows `{pattern}` are of {len(found)} processors instead of "
+                f"{machine.processors.count}"
             )
         in_order = sorted(found, key=lambda number: int(number or 0))
         counts = np.rint([found[key][0] * scale for key in in_order]).astype(np.int64)
@@ -235,8 +240,8 @@ def _window(dump: Dump, machine: Machine, ended: Mapping[str, int]) -> tuple[int
 
 
 def check_events(dump: Dump, cores: int) -> None:
-    """Every event's row must be the sum of its rows by state: a missing row is found, and a state that the table does
-    not know."""
+    """Check that every event's row is the sum of its rows by state. The check finds missing rows, and states that the
+    table does not have."""
     for kind, event in table.EVENTS.items():
         row = table.CACHE + event
         if row not in dump.rows:
@@ -245,15 +250,15 @@ def check_events(dump: Dump, cores: int) -> None:
         known |= {f"{table.CACHE}{state}.{event}" for state in table.STALLED_STORES}
         rows = dump.matching(f"({table.CACHE.replace('.', '[.]')}[A-Z_0-9]+[.]{event})")
         for name in sorted(rows.keys() - known):
-            raise UserError(f"{dump.where}: the row `{name}` is of a state that gem5/table.py does not know")
+            raise UserError(f"{dump.where}: the state of the row `{name}` is not in gem5/table.py")
         counted = np.sum([np.array(dump.vector(name, cores)) for name in rows], axis=0)
         if not np.array_equal(counted, np.array(dump.vector(row, cores))):
-            raise UserError(f"{dump.where}: the rows STATE.{event} do not sum to `{row}`: one of them is missing")
+            raise UserError(f"{dump.where}: the rows STATE.{event} do not add up to `{row}`: one of them is missing")
 
 
 def _sources(dump: Dump, cores: int) -> dict[tuple[str, str], int]:
-    """Who answered the misses. Of the stores, those that held a copy in S are no misses, and who sent them data is not
-    recorded: it was memory with copies about, or an owner in O, of which they are taken off in proportion."""
+    """The sources of the misses. Stores that held a copy in S are upgrades, not misses. Ruby does not record who sent
+    them data: memory, if other copies existed, or an owner in O. They are subtracted from both in proportion."""
 
     def total(rows: table.Names) -> int:
         return sum(int(sum(dump.vector(row, 1 if row.startswith(table.DIRECTORY) else cores))) for row in rows)
@@ -268,8 +273,8 @@ def _sources(dump: Dump, cores: int) -> dict[tuple[str, str], int]:
 
 
 def _stalls(dump: Dump) -> Iterator[tuple[str, str, int]]:
-    """Stall cycles by kind and by who serviced the access. A store's service is its last answer's sender, and a store
-    that held a copy counts by it too."""
+    """Stall cycles by kind and by the place that serviced the access. A store counts by the sender of its last answer.
+    Stores that held a copy are counted in the same way."""
     for kind, requests in table.REQUESTS.items():
         for service, histograms in table.SERVICES.items():
             cycles = 0.0
@@ -290,7 +295,7 @@ def _zeros(name: str, cores: int) -> NDArray[np.int64]:
 
 
 def _at(name: str, **where: str) -> tuple[int | slice, ...]:
-    """The index of a statistic's place: all cores, the labels given, `any` where gem5 does not tell."""
+    """The index of a statistic's element: all cores, the given labels, and `any` where gem5 makes no distinction."""
     index: list[int | slice] = []
     for dim in _dims(name):
         if dim == "core":

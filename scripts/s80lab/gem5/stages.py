@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""gem5's stages: boot and warm-up without caches to checkpoints, the measured run under Ruby to the same tables."""
+"""The stages of an experiment in gem5: boot and warm-up without caches, saved as checkpoints, and the measured run
+under Ruby, which fills the same tables as the engine `qemu`."""
 
 from __future__ import annotations
 
@@ -43,7 +44,8 @@ KEPT = (CONSOLE, "config.ini", "facts.json", "stats.txt")
 
 
 class Gem5Pipeline:
-    """jobs: simulations at once (0: one for each host core). again: measure anew what is there already."""
+    """Runs experiments in gem5. jobs: parallel simulations (0: one for each host core). again: repeat measurements
+    that exist already."""
 
     def __init__(self, board: Board, jobs: int = 0, again: bool = False) -> None:
         self._board = board
@@ -53,7 +55,7 @@ class Gem5Pipeline:
         self._ready: dict[str, asyncio.Task[Checkpoint]] = {}
 
     async def go(self, plans: Sequence[Gem5Plan], until: Until = "run") -> list[Path]:
-        """Runs the experiments up to a stage; the folders of all measured runs (none before the last stage)."""
+        """Run the experiments up to a stage. Return the folders of all measured runs (none before the last stage)."""
         tidy(self._board.say, paths.checkpoints(), paths.runs())
         self._check_needs(plans, until)
         async with asyncio.TaskGroup() as group:
@@ -68,7 +70,7 @@ class Gem5Pipeline:
         boots = sum(name in absent for name in {plan.ready_name for plan in plans})
         booting = min(self._jobs, boots) * (ram + resources.GEM5_BOOT_MEMORY)
         needed = resources.Need(disk, max(booting, at_once * (ram + resources.GEM5_MEMORY)))
-        self._board.say(f"needs {needed} ({len(absent)} checkpoints to build, {at_once} simulations at once)")
+        self._board.say(f"needs {needed} ({len(absent)} checkpoints to build, {at_once} simulations in parallel)")
         resources.require(needed, paths.checkpoints())
 
     async def _experiment(self, plan: Gem5Plan, until: Until, group: asyncio.TaskGroup) -> list[Path]:
@@ -98,13 +100,13 @@ class Gem5Pipeline:
         label = f", {plan.label}" if plan.label else ""
         job = self._board.job(f"{plan.name} on {plan.machine.name} in gem5{label}, seed {plan.seed}")
         lock = paths.runs() / f".{run_id}.lock"
-        async with exclusive(lock, lambda: job.update("waiting for another process that measures it")) as waited:
+        async with exclusive(lock, lambda: job.update("waiting for another process that measures this run")) as waited:
             if (self._again and not waited) or not is_whole(folder):
                 async with self._slots:
                     with staging(folder) as partial:
                         await self._live(plan, warm, run_id, inputs, partial, job)
         insert_run(paths.database(), folder)
-        job.done(f"whole: {folder.name}")
+        job.done(f"complete: {folder.name}")
         return folder
 
     async def _live(
@@ -131,11 +133,12 @@ class Gem5Pipeline:
         try:
             await to_its_end(finish, plan, warm, run_id, inputs, facts, folder, wall_s)
         except UserError as error:
-            raise UserError(f"{error} (what gem5 said is kept: {_keep(folder)})") from None
+            raise UserError(f"{error} (gem5's output is kept in {_keep(folder)})") from None
 
 
 async def _simulate(plan: Gem5Plan, ready: Checkpoint | None, folder: Path, job: Job) -> dict[str, Any]:
-    """Boots, or goes on from the ready guest, and saves the guest in the folder; what gem5 says of itself."""
+    """Boot, or continue from the ready checkpoint, and save the guest in the folder. Return the facts that gem5
+    reports."""
     out = folder / OUT
     arguments = stage_arguments(plan, folder, plan.login_job() if ready is None else plan.job())
     arguments["save"] = folder / "saved"
@@ -154,7 +157,7 @@ async def _simulate(plan: Gem5Plan, ready: Checkpoint | None, folder: Path, job:
 
 
 def stage_arguments(plan: Gem5Plan, folder: Path, job_text: str) -> dict[str, object]:
-    """Puts machine, job and kernel into the folder; the arguments of mail_server.py that name them."""
+    """Write machine, job and kernel into the folder. Return the arguments of mail_server.py that name them."""
     (folder / MACHINE).write_text(plan.machine_text())
     (folder / JOB).write_text(job_text)
     unpack_kernel(plan.image / "vmlinuz", folder / KERNEL)
@@ -169,13 +172,15 @@ def stage_arguments(plan: Gem5Plan, folder: Path, job_text: str) -> dict[str, ob
 
 
 def counted_calls(image: Path) -> str:
-    """What mail_server.py counts as a guest's kernel counts them itself: the same names as guest/counters.py has."""
+    """The kernel functions whose calls mail_server.py counts. The names of the counters are those of
+    guest/counters.py."""
     symbols = load_kernel(image).symbols
     return ",".join(f"{name}={symbols.address(function):#x}" for name, function in table.CALLS.items())
 
 
 def _keep(folder: Path) -> Path:
-    """Moves the run's folder, which is no result, to where nothing removes it: hours of simulation may be in it."""
+    """Move the folder of an invalid run to results/refused, where nothing deletes it: it may hold hours of
+    simulation."""
     kept = paths.results() / "refused" / folder.name.removeprefix(PARTIAL)
     kept.parent.mkdir(parents=True, exist_ok=True)
     shutil.move(folder, kept)
@@ -183,15 +188,16 @@ def _keep(folder: Path) -> Path:
 
 
 def _refuse_short(run_id: str, phases: Gem5Phases, region: Delta) -> None:
-    """UserError where the region has not what its lengths ask for."""
+    """Raise UserError if the region is shorter than the experiment asks for."""
     ended = region.total("transactions")
     if ended < phases.transactions:
         raise UserError(
-            f"{run_id}: {ended} transactions of {phases.transactions} ended within {region.instructions} instructions; "
-            "ask for fewer, or raise `measure`"
+            f"{run_id}: only {ended} of {phases.transactions} transactions ended within {region.instructions} "
+            "instructions; "
+            "lower `transactions` or raise `measure`"
         )
     if not phases.transactions and region.instructions < phases.measure:
-        raise UserError(f"{run_id}: {region.instructions} instructions were measured of {phases.measure}")
+        raise UserError(f"{run_id}: only {region.instructions} of {phases.measure} instructions were measured")
 
 
 def finish(
@@ -203,7 +209,8 @@ def finish(
     folder: Path,
     wall_s: float,
 ) -> None:
-    """Statistics in the laboratory's schema, checks, manifest and report of a run that has ended."""
+    """Write the statistics in s80lab's format, check them, and write the manifest and the report of a completed
+    run."""
     write_snapshots(folder / OUT, plan.machine, plan.phases.warmup, folder / SNAPSHOTS)
     snapshots = Snapshots.read(folder / SNAPSHOTS)
     identities = check_snapshots(snapshots)

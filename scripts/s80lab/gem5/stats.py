@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""gem5's stats.txt: its dumps, row by row. What the rows mean stands in gem5/table.py.
+"""Reads gem5's stats.txt, dump by dump. gem5/table.py explains the rows.
 
     for dump in read_dumps(path): dump.vector("...L1Cache_Controller.I.Load"), dump.scalar("simTicks")
 
-A vector prints its elements in one row (`name | 2 40.00% 40.00% | ...`), a scalar `name 5`, parts of anything else a
-row each (`name::mean 45.5`). Rows that would say zero are absent.
+gem5 prints the elements of a vector in one row (`name | 2 40.00% 40.00% | ...`), a scalar as `name 5`, and the parts
+of any other statistic in a row each (`name::mean 45.5`). gem5 omits rows whose value is zero.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ Row = tuple[float, ...]
 
 @dataclass(frozen=True)
 class Dump:
-    """One dump. where: for messages, the file and the number of the dump."""
+    """One dump. where: the file and the number of the dump, for messages."""
 
     where: str
     rows: Mapping[str, Row]
 
     def scalar(self, name: str) -> float:
-        """The row's value; UserError where it is missing or has several."""
+        """The value of the row. UserError: the row is missing or has several values."""
         row = self.rows.get(name)
         if row is None:
             raise UserError(f"{self.where}: the row `{name}` is missing")
@@ -39,25 +39,25 @@ class Dump:
         return row[0]
 
     def number(self, name: str) -> float:
-        """The row's value, zero where there is none."""
+        """The value of the row, or zero if the row is missing."""
         return self.scalar(name) if name in self.rows else 0.0
 
     def vector(self, name: str, length: int) -> Row:
-        """The row's elements, zeros where there is no row; UserError for another length."""
+        """The elements of the row, or zeros if the row is missing. UserError: the row has another length."""
         row = self.rows.get(name, (0.0,) * length)
         if len(row) != length:
             raise UserError(f"{self.where}: the row `{name}` has {len(row)} values instead of {length}")
         return row
 
     def matching(self, pattern: str) -> dict[str, Row]:
-        """Rows by the first group of the pattern, which the whole name must match."""
+        """Rows whose whole name matches the pattern, by the pattern's first group."""
         compiled = re.compile(pattern)
         found = ((compiled.fullmatch(name), row) for name, row in self.rows.items())
         return {match[1]: row for match, row in found if match}
 
 
 def read_dumps(path: Path) -> Iterator[Dump]:
-    """Every dump of the file, in order; UserError where the file is cut short or holds none."""
+    """All dumps of the file, in order. UserError: the file is cut short or holds no dump."""
     try:
         with path.open(encoding="utf-8") as file:
             yield from dumps_of(file, str(path))
@@ -66,7 +66,7 @@ def read_dumps(path: Path) -> Iterator[Dump]:
 
 
 def dumps_of(lines: Iterable[str], where: str) -> Iterator[Dump]:
-    """The same of lines that came from `where`."""
+    """All dumps of lines that were read from `where`, in order. UserError as in read_dumps."""
     rows: dict[str, Row] | None = None
     number = 0
     for line in lines:
@@ -79,9 +79,9 @@ def dumps_of(lines: Iterable[str], where: str) -> Iterator[Dump]:
         elif rows is not None:
             _take(line, rows, f"{where}, dump {number}")
     if rows is not None:
-        raise UserError(f"{where}, dump {number}: has no end line; gem5 ended early, or the file is cut short")
+        raise UserError(f"{where}, dump {number}: has no end line: gem5 ended early, or the file is cut short")
     if number == 0:
-        raise UserError(f"{where}: holds no dump of statistics; gem5 ended before its first one")
+        raise UserError(f"{where}: holds no statistics: gem5 ended before its first dump")
 
 
 def _take(line: str, rows: dict[str, Row], where: str) -> None:
@@ -95,4 +95,4 @@ def _take(line: str, rows: dict[str, Row], where: str) -> None:
         else:
             rows[words[0]] = (float(words[1]),)
     except ValueError:
-        raise UserError(f"{where}: the row `{line.strip()}` holds no numbers") from None
+        raise UserError(f"{where}: the row `{line.strip()}` holds something that is not a number") from None

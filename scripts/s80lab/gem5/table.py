@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The one table from gem5's names to the laboratory's (docs/guides/gem5.md has it in words): MOESI_hammer's transitions
-STATE.EVENT, the sequencers' latencies and the processors' counters.
+"""Translation table from gem5's statistics to s80lab's: transitions STATE.EVENT of MOESI_hammer, latencies of the
+sequencers, and counters of the processors. docs/guides/gem5.md describes the table.
 
-Ruby's `MM` is M. Its `M` is a block that came alone and has not been stored to here: E, or one that a migratory M
-handed over dirty; `e` here means both. `S` never supplies. A store to S or O sends GETX like a miss. Which request a
-supplier answered is not recorded, so sources are known for reads (loads and fetches together) and stores, of all cores
-together.
+Ruby's state `MM` is M. Ruby's `M` is a block without other copies that this core has not stored to: E, or a block that
+a migratory M handed over dirty. `e` in this table means both. A cache in `S` never supplies a block. A store to a
+block in S or O sends GETX, like a miss. Ruby does not record which request a supplier answered. Miss sources are
+therefore known for reads (loads and fetches together) and for stores, summed over all cores.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Names = tuple[str, ...]
 
 
 def cache(states: Names, events: Names) -> Names:
-    """Rows with an element a core."""
+    """Rows with one element per core."""
     return tuple(f"{CACHE}{state}.{event}" for state, event in product(states, events))
 
 
@@ -117,7 +117,7 @@ SERVICES: dict[str, Names] = {
     "cache": ("L1Cache.miss_type_mach_latency_hist_seqr", "L1Cache_wCC.miss_type_mach_latency_hist_seqr"),
 }
 L1_LATENCY = 1
-"""Cycles of an access that hits in the L1; what an access takes beyond them is a stall."""
+"""Cycles of an access that hits in the L1. All further cycles of an access are stall cycles."""
 
 
 def latency_row(request: str, histogram: str, part: str) -> str:

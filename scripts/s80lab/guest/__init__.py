@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One QEMU process and the guest in it: the command line, the console, save and restore, the kernel's own counters.
+"""Runs QEMU and the guest in it: command line, console, save and restore, and the kernel's own counters.
 
-May import image, protocol and below. What the guest's memory says is in guest/kernel.
+This package may import image, protocol and everything below them. guest/kernel interprets the guest's memory.
 """

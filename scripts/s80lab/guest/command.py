@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""QEMU's command line. Every option that a run's repeatability rests on is here, with its reason."""
+"""QEMU's command line. This module holds every option that a repeatable run needs, with the reason for it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ JOB_NAME = "opt/s80lab/job"
 
 @dataclass(frozen=True)
 class Boot:
-    """What is booted: kernel and initramfs on a machine, with a mail store of a scale."""
+    """The boot of a guest: kernel and initramfs on a machine, with a mail store of a scale."""
 
     machine: Machine
     scale: Scale
@@ -36,9 +36,9 @@ class Boot:
 
 @dataclass(frozen=True)
 class Session:
-    """One QEMU process: where its RAM file lies and is written to, its job and the plugin's arguments.
+    """One QEMU process: its RAM file, its job and the arguments of the plugin.
 
-    shared: the guest's stores go to the RAM file (a checkpoint is made); otherwise the mapping is private.
+    shared: the guest's stores go to the RAM file, because a checkpoint is made. Otherwise the mapping is private.
     """
 
     folder: Path
@@ -52,7 +52,7 @@ class Session:
 
 
 def guest_options(boot: Boot) -> list[str]:
-    """What the guest can see of its machine, paths aside: part of every checkpoint's key."""
+    """QEMU options that the guest can observe, without paths. They are part of every checkpoint's key."""
     return [
         # No device whose work is done on the host's clock: no network, disk or display.
         *("-nodefaults", "-no-user-config", "-display", "none", "-vga", "none", "-nic", "none"),
@@ -70,7 +70,7 @@ def guest_options(boot: Boot) -> list[str]:
 
 
 def arguments(boot: Boot, session: Session) -> list[str]:
-    """All options behind the binary's name."""
+    """All options after the name of the binary."""
     share = "share=on" if session.shared else "share=off,readonly=on,rom=off"
     options = [
         *guest_options(boot),
@@ -90,13 +90,13 @@ def arguments(boot: Boot, session: Session) -> list[str]:
 
 
 def _topology(processors: Processors) -> str:
-    """A socket for each core: no two of them share a cache."""
+    """One socket for each core, so that no two cores appear to share a cache."""
     threads = processors.threads_per_core
     return f"{processors.count},sockets={processors.count // threads},cores=1,threads={threads}"
 
 
 def _serial(name: str, path: Path) -> list[str]:
-    """Output to a file does not disturb the guest's timing; input would."""
+    """A serial port that writes to a file. Output does not disturb the guest's timing; input would."""
     return ["-chardev", f"file,id={name},path={_value(path)}", "-serial", f"chardev:{name}"]
 
 
@@ -105,5 +105,6 @@ def _plugin(plugin: Path, values: Mapping[str, Any]) -> str:
 
 
 def _value(value: object) -> str:
-    """A value inside an option with several: a comma of its own is doubled, or what follows it were another option."""
+    """A value within an option that has several values. Commas in the value are doubled, because a single comma would
+    begin another option."""
     return str(value).replace(",", ",,")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a guest says on its console, whoever simulates it: `s80lab: STAGE`, `s80lab: FAILED why`, or a kernel panic."""
+"""Interprets the guest's console under either engine: `s80lab: STAGE`, `s80lab: FAILED reason`, or a kernel panic."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Word:
-    """stage: the init's progress; failure: why the guest has ended. One of them."""
+    """A message of the guest to the host. Either stage (progress of init) or failure (why the guest ended) is set."""
 
     stage: str = ""
     failure: str = ""
 
 
 def word(line: str) -> Word | None:
-    """What a line of the console tells the host; most tell nothing."""
+    """The message that a console line carries. Most lines carry none."""
     if "Kernel panic" in line:
         return Word(failure=f"the guest's kernel panicked: {line[line.index('Kernel panic') :].strip()}")
     _, marker, text = line.partition("s80lab: ")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The kernel's own counters, read out of the guest's memory at every snapshot.
+"""Reads the kernel's own counters from the guest's memory at every snapshot.
 
     write_watch(path, memory)
 
-says where they lie in the guest of a checkpoint; the plugin reads them there when a snapshot is due, at an exact
-instruction, and writes their sums into the snapshot (docs/reference/interfaces/guest-counters.md).
+writes the addresses of the counters in the guest of a checkpoint. The plugin reads the counters when a snapshot is
+due, at an exact instruction, and writes their sums into the snapshot (docs/reference/interfaces/guest-counters.md).
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ KERNEL_THREADS = "kernel"
 
 @dataclass(frozen=True)
 class Watched:
-    """One unsigned integer of `size` bytes at a guest-physical address. While the `guard` (address, value; 4 bytes)
-    does not hold, it is another's, and the last value counts."""
+    """One unsigned integer of `size` bytes at a guest-physical address. guard: an address and the 4-byte value that it
+    must hold. While it holds another value, the memory belongs to another object, and the last value read counts."""
 
     name: str
     address: int
@@ -67,12 +67,12 @@ class Watched:
 
 
 def write_watch(path: Path, memory: KernelMemory) -> None:
-    """The list for the plugin."""
+    """Write the list of counters for the plugin."""
     path.write_text("".join(watched.line() for watched in watch_list(memory)))
 
 
 def watch_list(memory: KernelMemory) -> list[Watched]:
-    """Everything that is counted; values of one name belong together and are summed."""
+    """All counters. Values with the same name are summed."""
     return [*_of_processors(memory), *_of_machine(memory), *_of_disks(memory), *_of_tasks(memory)]
 
 
@@ -126,5 +126,5 @@ def _watched(memory: KernelMemory, name: str, base: int, field: Field, guard: tu
 def _physical(memory: KernelMemory, virtual: int) -> int:
     physical = memory.physical(virtual)
     if physical is None:
-        raise UserError(f"the guest's kernel has nothing at {virtual:#x}")
+        raise UserError(f"the guest's kernel has mapped nothing at {virtual:#x}")
     return physical

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Talk with a running QEMU over QMP: save, restore, quit."""
+"""Controls a running QEMU over QMP: save, restore, quit."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Monitor:
         self._client = QMPClient("s80lab")
 
     async def connect(self) -> None:
-        """Connects as soon as QEMU has made the socket; the caller limits the wait."""
+        """Connect as soon as QEMU has created the socket. The caller limits the wait."""
         while True:
             try:
                 await self._client.connect(str(self._socket))
@@ -35,14 +35,14 @@ class Monitor:
                 await asyncio.sleep(POLL_S)
 
     async def command(self, name: str, **arguments: object) -> Any:
-        """One QMP command (underscores for its hyphens in argument names) and its answer."""
+        """Send one QMP command and return its answer. Underscores in argument names stand for hyphens."""
         try:
             return await self._client.execute(name, {key.replace("_", "-"): value for key, value in arguments.items()})
         except ExecuteError as error:
             raise UserError(f"QEMU refused `{name}`: {error}") from None
 
     async def restore(self, state: Path) -> None:
-        """Takes up a saved state (QEMU was started with -incoming defer) and lets the guest run."""
+        """Load a saved state (QEMU was started with -incoming defer) and let the guest run."""
         await self._ignore_shared()
         # The self-announcement after a restore runs on real-time timers, which would cut the vCPUs' turns.
         await self.command("migrate-set-parameters", announce_rounds=0)
@@ -52,7 +52,7 @@ class Monitor:
         await self.command("cont")
 
     async def save(self, state: Path) -> None:
-        """Stops the guest and writes everything but the RAM, which is a shared file, to `state`."""
+        """Stop the guest and write its state to `state`, except the RAM, which is a shared file."""
         await self.command("stop")
         await self._ignore_shared()
         await self.command("migrate", uri=f"file:{state}")
@@ -66,7 +66,7 @@ class Monitor:
             await asyncio.sleep(POLL_S)
 
     async def quit(self) -> None:
-        """Asks QEMU to end; the connection is gone afterwards."""
+        """Ask QEMU to exit. The connection is closed afterwards."""
         with suppress(ExecuteError, QMPError, EOFError):
             await self._client.execute("quit")
         await self.close()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One guest: starts QEMU, watches it, and turns whatever goes wrong into one clear sentence."""
+"""Runs one guest: starts QEMU, watches it, and turns any failure into one clear sentence."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 
 class Guest:
-    """Async context manager around one QEMU process; leaving it ends the process, whatever happened."""
+    """Async context manager around one QEMU process. Leaving it always ends the process."""
 
     def __init__(self, qemu: Qemu, boot: Boot, session: Session, name: str) -> None:
         self.name = name
@@ -66,7 +66,7 @@ class Guest:
                 start_new_session=True,
             )
         try:
-            await self.during("its monitor", self._monitor.connect(), MONITOR_LIMIT_S)
+            await self.during("its monitor socket", self._monitor.connect(), MONITOR_LIMIT_S)
         except BaseException:
             await self._kill()
             raise
@@ -84,13 +84,14 @@ class Guest:
         await self.during("QEMU to save the guest", self._monitor.save(state), MONITOR_LIMIT_S)
 
     async def pause(self) -> int:
-        """The guest stands still from now on; the number of QEMU's process, in which its memory can be read."""
+        """Pause the guest. Return the id of QEMU's process, in which the guest's memory can be read."""
         assert self._process is not None
         await self.during("QEMU to stop the guest", self._monitor.command("stop"), MONITOR_LIMIT_S)
         return self._process.pid
 
     async def quit(self) -> None:
-        """Ends QEMU in order, so that the plugin writes what it has to write; UserError where it could not."""
+        """Let QEMU exit in an orderly way, so that the plugin writes its output. UserError: QEMU or the plugin
+        failed."""
         assert self._process is not None
         await self._monitor.quit()
         try:
@@ -101,9 +102,9 @@ class Guest:
             raise self._failure(self._why_ended())
 
     async def wait(self, what: str, look: Callable[[], T | None], limit_s: float) -> T:
-        """The first thing that `look` finds; UserError on the guest's failure, or `limit_s` after it last moved on.
+        """The first result of `look` that is not None. UserError: the guest failed, or made no progress for `limit_s`.
 
-        The guest moves on with every line on its console or its output; `look` may call `moved` itself.
+        Every line on the guest's console or output counts as progress. `look` may also call `moved`.
         """
         self.moved()
         while True:
@@ -116,11 +117,11 @@ class Guest:
             await asyncio.sleep(POLL_S)
 
     def moved(self) -> None:
-        """The guest has shown a sign of life."""
+        """Note that the guest has made progress."""
         self._moved_at = time.monotonic()
 
     async def event(self, name: str, limit_s: float, show: Callable[[], object]) -> dict[str, Any]:
-        """The guest's first `{"event": name, ...}` on ttyS1; `show` is called at every look."""
+        """The guest's first `{"event": name, ...}` on ttyS1. `show` is called at every look."""
 
         def look() -> dict[str, Any] | None:
             show()
@@ -129,7 +130,7 @@ class Guest:
         return await self.wait(f"the guest's `{name}`", look, limit_s)
 
     def check(self) -> None:
-        """Takes in what the guest has said; UserError when it has failed or QEMU has ended."""
+        """Read new output of the guest. UserError: the guest has failed, or QEMU has ended."""
         assert self._process is not None
         ended = self._process.returncode is not None
         for line in self._console.lines():
@@ -144,13 +145,13 @@ class Guest:
             if event is None:
                 continue
             if event.get("event") == "error":
-                raise self._failure(f"the load generator gave up: {event.get('message', 'no reason given')}")
+                raise self._failure(f"the load generator failed: {event.get('message', 'no reason given')}")
             self._events.append(event)
         if ended:
             raise self._failure(self._why_ended())
 
     async def during(self, what: str, work: Awaitable[T], limit_s: float) -> T:
-        """`work`, unless QEMU ends before it or it takes longer than `limit_s`."""
+        """Await `work`. UserError: QEMU ended first, or `work` took longer than `limit_s`."""
         assert self._process is not None
         task = asyncio.ensure_future(work)
         ending = asyncio.ensure_future(self._process.wait())
@@ -173,7 +174,7 @@ class Guest:
         lines = [line for line in _lines(self.session.folder / STDERR) if line.strip()]
         for line in lines:
             if line.startswith(PLUGIN_PREFIX):
-                return f"the plugin refused: {line.removeprefix(PLUGIN_PREFIX)}"
+                return f"the plugin failed: {line.removeprefix(PLUGIN_PREFIX)}"
         code = self._process.returncode
         said = f": {lines[-1].strip()}" if lines else ""
         if code is not None and code < 0:
@@ -181,7 +182,7 @@ class Guest:
         return f"QEMU ended unexpectedly with code {code}{said}"
 
     def _failure(self, reason: str) -> UserError:
-        return UserError(f"{self.name}: {reason}; the console's last lines:{tail(self.session.folder / CONSOLE)}")
+        return UserError(f"{self.name}: {reason}; last lines of the console:{tail(self.session.folder / CONSOLE)}")
 
     async def _kill(self) -> None:
         if self._process is None:
@@ -195,13 +196,13 @@ class Guest:
 
 @contextmanager
 def short_socket(session: Session) -> Iterator[Session]:
-    """The session with its monitor socket in a temporary folder: socket names may have no more than 107 bytes."""
+    """The session with its monitor socket in a temporary folder, because socket names are limited to 107 bytes."""
     with scratch() as folder:
         socket = folder / "qmp"
         if len(os.fsencode(socket)) > SOCKET_BYTES:
             raise UserError(
-                f"the folder for temporary files, {folder.parent.parent}, has too long a name for a socket in it: "
-                "set TMPDIR to a shorter one, for example /tmp"
+                f"the name of the folder for temporary files, {folder.parent.parent}, is too long for a socket: "
+                "set TMPDIR to a folder with a shorter name, for example /tmp"
             )
         yield replace(session, socket=socket)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Finds qemu-system-x86_64 >= 9.2, or unpacks one privately into build/qemu."""
+"""Finds qemu-system-x86_64 >= 9.2, or unpacks a private copy into build/qemu."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MINIMUM = (9, 2)
 
 @dataclass(frozen=True)
 class Qemu:
-    """A QEMU that can be started: `prefix` is the root of a private unpacking, None for the machine's own."""
+    """A usable QEMU. prefix: root of a private unpacking, or None for the system's QEMU."""
 
     binary: Path
     version: str
@@ -37,14 +37,14 @@ class Qemu:
         return file_hash(self.binary)
 
     def command(self) -> list[str]:
-        """The start of every command line."""
+        """The beginning of every command line."""
         if self.prefix is None:
             return [str(self.binary)]
         share = self.prefix / "usr/share"
         return [str(self.binary), "-L", str(share / "qemu"), "-L", str(share / "seabios")]
 
     def environment(self) -> dict[str, str]:
-        """The process environment; a private QEMU finds its own libraries first."""
+        """The process environment. A private QEMU finds its own libraries first."""
         environment = dict(os.environ)
         if self.prefix is not None:
             libraries = [str(path) for path in _library_folders(self.prefix)]
@@ -53,7 +53,8 @@ class Qemu:
 
 
 def find_qemu(prefix: Path = paths.BUILD / "qemu") -> Qemu:
-    """$S80LAB_QEMU, PATH, the private unpacking, in this order; UserError names what each of them lacked."""
+    """Look for QEMU in $S80LAB_QEMU, on PATH and in the private unpacking, in this order. UserError names the problem
+    of each."""
     reasons: list[str] = []
     chosen = os.environ.get("S80LAB_QEMU")
     for label, candidate in (("$S80LAB_QEMU", chosen), ("PATH", shutil.which(NAME))):
@@ -67,19 +68,19 @@ def find_qemu(prefix: Path = paths.BUILD / "qemu") -> Qemu:
     tried = _private(prefix)
     if isinstance(tried[-1], Qemu):
         return tried[-1]
-    reasons += [f"private unpacking: {why}" for why in tried if why]
+    reasons += [f"private copy: {why}" for why in tried if why]
     raise UserError(
-        f"QEMU >= {MINIMUM[0]}.{MINIMUM[1]} is needed and was not found ({'; '.join(reasons)}); "
+        f"QEMU >= {MINIMUM[0]}.{MINIMUM[1]} was not found ({'; '.join(reasons)}); "
         f"install a newer qemu-system-x86 or set S80LAB_QEMU to its {NAME}"
     )
 
 
 def _private(prefix: Path) -> list[Qemu | str]:
-    """The private QEMU last, unpacked where it must be; else why each attempt has none."""
+    """The private QEMU, unpacked if it is missing; else the reason why each attempt failed."""
     tried = [_unpacked(prefix)]
     if isinstance(tried[-1], Qemu):
         return tried
-    with held(prefix.with_name(f".{prefix.name}.lock"), lambda: _say("waiting for another process that unpacks it")):
+    with held(prefix.with_name(f".{prefix.name}.lock"), lambda: _say("waiting for another process that unpacks QEMU")):
         tried = [_unpacked(prefix)]  # it may have
         if not isinstance(tried[-1], Qemu):
             try:
@@ -91,7 +92,7 @@ def _private(prefix: Path) -> list[Qemu | str]:
 
 
 def _unpacked(prefix: Path) -> Qemu | str:
-    """The private QEMU, or why it cannot be used; nothing where there is none."""
+    """The private QEMU, or the reason why it cannot be used; None if there is none."""
     binary = prefix / "usr/bin" / NAME
     return _probe(binary, prefix) if binary.is_file() else ""
 
@@ -101,7 +102,7 @@ def _say(what: str) -> None:
 
 
 def _probe(binary: Path, prefix: Path | None) -> Qemu | str:
-    """The QEMU behind a path, or why it cannot be used."""
+    """The QEMU behind a path, or the reason why it cannot be used."""
     qemu = Qemu(binary, "", prefix)
     try:
         answer = subprocess.run(
@@ -112,9 +113,9 @@ def _probe(binary: Path, prefix: Path | None) -> Qemu | str:
     match = re.search(r"version ((\d+)\.(\d+)\S*)", answer.stdout)
     if answer.returncode or match is None:
         lines = answer.stderr.strip().splitlines() or answer.stdout.strip().splitlines() or ["no output"]
-        return f"{binary} does not tell its version ({lines[-1]})"
+        return f"{binary} does not print its version ({lines[-1]})"
     if (int(match[2]), int(match[3])) < MINIMUM:
-        return f"{binary} is version {match[1]}, too old"
+        return f"{binary} is version {match[1]}, which is too old"
     return Qemu(binary, match[1], prefix)
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Unpacks Debian's QEMU into a private folder: no maintainer script runs, nothing of the system changes.
+"""Unpacks Debian's QEMU into a private folder. It runs no maintainer script and changes nothing in the system.
 
-Debian 12's own QEMU is 7.2, so the backports suite is read too, from wherever the machine's own apt reads Debian.
+Debian 12 has QEMU 7.2, so the backports suite is read too, from the mirror that the machine's own apt uses.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ LIMIT_S = 900
 
 
 def unpack(prefix: Path) -> None:
-    """Puts QEMU and all its libraries under `prefix` (about 160 MB, some seconds); UserError says what failed."""
+    """Unpack QEMU and all its libraries below `prefix` (about 160 MB, a few seconds). UserError gives the reason of a
+    failure."""
     if shutil.which("mmdebstrap") is None:
         raise UserError("mmdebstrap is not installed")
     codename = debian_codename()
@@ -34,7 +35,7 @@ def unpack(prefix: Path) -> None:
         suites.append(f"{codename}-backports")
         options = [f'--aptopt=APT::Default-Release "{suites[-1]}"']
     sources = [f"deb [signed-by={KEYRING}] {debian_mirror()} {suite} main" for suite in suites]
-    print(f"QEMU: unpacking {', '.join(PACKAGES)} of {suites[-1]} into {shown(prefix)}", file=sys.stderr)
+    print(f"QEMU: unpacking {', '.join(PACKAGES)} from {suites[-1]} into {shown(prefix)}", file=sys.stderr)
     prefix.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".qemu-", dir=prefix.parent) as scratch:
         root = Path(scratch) / "root"
@@ -59,9 +60,9 @@ def unpack(prefix: Path) -> None:
 
 
 def debian_codename(os_release: Path = Path("/etc/os-release")) -> str:
-    """`bookworm`, `trixie`, ...; UserError where the machine is no Debian."""
+    """`bookworm`, `trixie`, ... UserError: the machine does not run Debian."""
     content = os_release.read_text() if os_release.is_file() else ""
     fields = dict(line.split("=", 1) for line in content.splitlines() if "=" in line)
     if fields.get("ID") != "debian" or "VERSION_CODENAME" not in fields:
-        raise UserError("this machine is no Debian release, so Debian's QEMU cannot be unpacked here")
+        raise UserError("this machine does not run Debian, so Debian's QEMU cannot be unpacked here")
     return fields["VERSION_CODENAME"].strip('"')

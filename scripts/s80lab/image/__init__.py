@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The guest image: Debian's packages unpacked, the files that a guest needs out of them, one initramfs.
+"""Builds the guest image: unpacks Debian's packages, selects the files that a guest needs, and packs one initramfs.
 
-May import config and below; shares its layer with protocol, of which it knows nothing.
+This package may import config and everything below it. It is on the same layer as protocol and does not import it.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The list of the mail's users that a server needs beside its programs."""
+"""Writes the list of mail users that a server needs in addition to its programs."""
 
 from __future__ import annotations
 
@@ -17,14 +17,16 @@ GUESTS_SQLITE = 3_040_001
 
 
 def accounts(name: str, folder: Path) -> bytes:
-    """user001 .. user512 in the form that the file's name tells: `.sqlite`, or lines `name:password`."""
+    """user001 .. user512 in the format that the file's name gives: `.sqlite` for a database, else lines
+    `name:password`."""
     if name.endswith(".sqlite"):
         return accounts_database(folder)
     return "".join(f"{user}:{password}\n" for user, password in _accounts()).encode()
 
 
 def accounts_database(folder: Path) -> bytes:
-    """An SQLite file with the table `users` (name, password): user001 .. user512; the same bytes on every host."""
+    """An SQLite file with the table `users` (name, password) for user001 .. user512. Its bytes are equal on every
+    host."""
     path = folder / "users.sqlite"
     with sqlite3.connect(path) as database:
         database.execute("PRAGMA page_size = 4096")

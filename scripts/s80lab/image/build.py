@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The guest image: Debian's kernel and one initramfs with a server, the mail store builder and the load generator.
+"""Builds the guest image: Debian's kernel, and one initramfs with a server, the mail store builder and the load
+generator.
 
     build_image(image_folder("debian", "uw"), load_server("uw"), progress=print)
 
-writes `vmlinuz`, `initramfs.cpio` (newc, uncompressed: unpacking is a plain copy, and gem5 takes nothing else) and
-`manifest.json`. The folder appears by one rename, whole or not at all, and is rebuilt only when an input changed.
+writes `vmlinuz`, `initramfs.cpio` (newc, uncompressed: unpacking is a plain copy, and gem5 takes no other format) and
+`manifest.json`. The folder appears by one rename when it is complete. It is rebuilt only if an input changed.
 
-Equal packages give equal bytes on every host, our two programs aside: they are static, and what is in them is of the
-host's compiler, C and C++ library and OpenSSL.
+Equal packages give equal bytes on every host, except for our programs: they are static and contain parts of the host's
+compiler, C and C++ library and OpenSSL.
 """
 
 from __future__ import annotations
@@ -34,14 +35,16 @@ from s80lab.image.sources import build_programs, deb_src
 
 
 class OfBuildroot(BaseModel):
-    """What the programs of an image were made with. config_sha256: of Buildroot's options, whatever the host."""
+    """Tools and options with which Buildroot made an image's programs. config_sha256: hash of Buildroot's options,
+    without those that name places on the host."""
 
     version: str
     config_sha256: str
 
 
 class ImageManifest(BaseModel):
-    """`manifest.json`: what the image is made of; sizes in bytes, digests SHA-256. buildroot: None of Debian's."""
+    """`manifest.json`: the contents of the image. Sizes are in bytes, digests are SHA-256. buildroot: None for an
+    image of Debian's packages."""
 
     server: str = DEFAULT_SERVER
     inputs_sha256: str
@@ -56,7 +59,7 @@ class ImageManifest(BaseModel):
 
 @dataclass(frozen=True)
 class Made:
-    """An image that is to be written. kernel: its file, named `vmlinuz-VERSION`."""
+    """An image that will be written. kernel: its file, named `vmlinuz-VERSION`."""
 
     kernel: Path
     entries: Iterable[Entry]
@@ -65,26 +68,26 @@ class Made:
 
 
 def image_folder(image: str, server: str) -> Path:
-    """Where the image of that distribution with that server is; the usual server's has no name of its own."""
+    """The folder of the image of that distribution with that server. The default server adds nothing to the name."""
     return BUILD / "image" / (image if server == DEFAULT_SERVER else f"{image}-{server}")
 
 
 def load_image(out_dir: Path) -> ImageManifest:
-    """The manifest of a built image; UserError if there is none or one of its files is missing."""
+    """The manifest of a built image. UserError: there is no image, or one of its files is missing."""
     image, _, server = out_dir.name.partition("-")
     command = f"s80lab image build{f' --image {image}' if image.startswith('buildroot') else ''}"
     command += f" --server {server}" if server else ""
     for name in ("manifest.json", "vmlinuz", "initramfs.cpio"):
         if not (out_dir / name).is_file():
-            raise UserError(f"{out_dir} holds no guest image ({name} is missing): run '{command}'")
+            raise UserError(f"no guest image in {out_dir} ({name} is missing): run '{command}'")
     try:
         return ImageManifest.model_validate_json((out_dir / "manifest.json").read_bytes())
     except ValidationError:
-        raise UserError(f"{out_dir} holds no guest image (manifest.json is none): run '{command}'") from None
+        raise UserError(f"no guest image in {out_dir} (manifest.json is invalid): run '{command}'") from None
 
 
 def is_current(out_dir: Path, server: Server, binaries: Path = BIN) -> bool:
-    """Whether there is an image, of what decides the server's now (the versions of its packages aside). UserError if a
+    """Whether an image exists and was built from the server's present inputs (ignoring package versions). UserError: a
     program is missing."""
     return _is_of(out_dir, inputs_digest(server, binaries))
 
@@ -99,19 +102,19 @@ def _is_of(out_dir: Path, inputs: str) -> bool:
 def build_image(
     out_dir: Path, server: Server, *, refresh: bool = False, progress: Callable[[str], None], binaries: Path = BIN
 ) -> ImageManifest:
-    """Build Debian's image unless the one in `out_dir` is of the same inputs.
+    """Build an image of Debian's packages unless the one in `out_dir` has the same inputs.
 
     `refresh` rebuilds in any case and records the packages' versions in disk-images/debian/versions. `binaries` is the
-    folder of the compiled programs. UserError if a tool, a program, the package mirror or a source package is missing.
+    folder of the compiled programs. UserError: a tool, a program, the package mirror or a source package is missing.
     """
 
     def make(work: Path, new: Path) -> Made:
         built = None
         if server.built:
             programs = ", ".join(server.built.programs)
-            progress(f"image: building {programs} from Debian's source of {server.built.package}")
+            progress(f"image: building {programs} from Debian's source package {server.built.package}")
             built = build_programs(server.built, deb_src(SUITE), work)
-        progress(f"image: unpacking the packages of Debian {SUITE}")
+        progress(f"image: unpacking packages of Debian {SUITE}")
         unpacked = unpack(packages(server), SUITE, work / "root")
         _compare_versions(unpacked, RECIPE / "versions" / f"{server.packages_of}.txt", refresh, progress)
         return Made(kernel(unpacked.root), entries(server, unpacked.root, work, binaries, built), unpacked.versions)
@@ -128,8 +131,8 @@ def write_image(
     refresh: bool = False,
     progress: Callable[[str], None],
 ) -> ImageManifest:
-    """Write the image that `make` makes unless the one in `out_dir` is of the same inputs. `make` has a folder for what
-    comes up on the way, and the new image's own, where it may put what is to lie beside it."""
+    """Write the image that `make` makes unless the one in `out_dir` has the same inputs. `make` receives a folder for
+    temporary files and the folder of the new image, in which it may put further files."""
     with _only_builder(out_dir) as work:
         if not refresh and _is_of(out_dir, inputs):
             progress("image: up to date")
@@ -161,7 +164,8 @@ def write_image(
 
 @contextmanager
 def _only_builder(out_dir: Path) -> Iterator[Path]:
-    """An empty folder beside `out_dir` for the one process that may build now, without a killed build's leavings."""
+    """An empty folder next to `out_dir` for the one process that may build now. Files of a killed build are
+    removed."""
     work = out_dir.parent / f".{out_dir.name}-new"
     with held(out_dir.parent / f".{out_dir.name}-lock", lambda: None):
         shutil.rmtree(work, ignore_errors=True)
@@ -173,8 +177,8 @@ def _only_builder(out_dir: Path) -> Iterator[Path]:
 
 
 def _compare_versions(unpacked: Packages, path: Path, refresh: bool, progress: Callable[[str], None]) -> None:
-    """Warn about each package whose version is not the one recorded in `path`, where there is such a record; with
-    `refresh` record the present ones."""
+    """Warn about each package whose version differs from the version recorded in `path`, if there is such a record.
+    With `refresh` record the present versions."""
     if refresh:
         header = "# SPDX-License-Identifier: GPL-2.0-or-later\n# Written by `s80lab image build --refresh`.\n"
         path.write_text(header + "".join(f"{name} {version}\n" for name, version in unpacked.versions.items()))
@@ -185,6 +189,7 @@ def _compare_versions(unpacked: Packages, path: Path, refresh: bool, progress: C
         want, have = recorded.get(name, "none"), unpacked.versions.get(name, "none")
         if want != have:
             progress(
-                f"warning: {name} is {have}, recorded is {want}: results may differ from the reference; "
+                f"warning: {name} has version {have} instead of the recorded {want}: results may differ from the "
+                "reference; "
                 "'s80lab image build --refresh' records the present versions"
             )

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The setup header of an x86 kernel's file, a bzImage (Linux, Documentation/arch/x86/boot.rst). Each function takes the
-file's content; `release` and `payload` that of one that `is_bzimage`."""
+"""Reads the setup header of an x86 kernel file, a bzImage (Linux, Documentation/arch/x86/boot.rst). Each function
+takes the file's content. `release` and `payload` require content for which `is_bzimage` holds."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ def is_bzimage(content: bytes) -> bool:
 
 
 def release(content: bytes) -> str:
-    """What `uname -r` says under this kernel."""
+    """The text that `uname -r` prints under this kernel."""
     begin = _BEGIN + int.from_bytes(content[_VERSION : _VERSION + 2], "little")
     return content[begin : content.index(b"\0", begin)].decode("ascii", "replace").split()[0]
 
 
 def payload(content: bytes) -> bytes:
-    """The kernel itself, as it is packed."""
+    """The packed kernel."""
     begin = (content[_SETUP_SECTORS] + 1) * _SECTOR + _u32(content, _PAYLOAD_OFFSET)
     return content[begin : begin + _u32(content, _PAYLOAD_LENGTH)]
 

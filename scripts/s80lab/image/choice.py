@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which builder makes an image: its name says it."""
+"""Selects the builder of an image from the image's name."""
 
 from __future__ import annotations
 
@@ -20,19 +20,21 @@ def make_image(
     refresh: bool = False,
     progress: Callable[[str], None],
 ) -> ImageManifest:
-    """Build the named image with that server unless it is up to date. choice: of Buildroot's images alone. UserError
-    for what is no image, and for options of another kind's."""
+    """Build the named image with that server unless it is up to date. choice: for images of Buildroot only. UserError:
+    the name is not an image, or an option belongs to another kind of image."""
     try:
         folder = image_folder(image_name(image), server)
     except ValueError as error:
         raise UserError(str(error)) from None
     if image != DEFAULT_IMAGE:
         if refresh:
-            raise UserError(f"--refresh records Debian's packages; image {image} is of Buildroot: leave it away")
+            raise UserError(
+                f"--refresh records Debian's packages, but image {image} is built with Buildroot: remove --refresh"
+            )
         return build_buildroot_image(folder, load_server(server), choice or Choice(), progress=progress)
     if choice is not None and choice != Choice():
         raise UserError(
-            f"image {image} is of Debian's packages: --buildroot, --downloads and --fragment are for `buildroot` and "
-            "`buildroot.NAME` (--image)"
+            f"image {image} is built from Debian's packages; --buildroot, --downloads and --fragment require "
+            "--image buildroot or --image buildroot.NAME"
         )
     return build_image(folder, load_server(server), refresh=refresh, progress=progress)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What goes into the initramfs, and from which inputs."""
+"""Collects the contents of the initramfs and the inputs on which they depend."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash, text_hash
 from s80lab.base.paths import ROOT
+from s80lab.base.programs import missing
 from s80lab.base.strict import shown
 from s80lab.config.server import SETTINGS, Server
 from s80lab.image.accounts import accounts
@@ -29,10 +30,11 @@ EMPTY_FOLDERS = ("dev", "proc", "sys", "run", "var/lib", "var/run", "var/mail-st
 
 
 def entries(server: Server, root: Path, work: Path, binaries: Path, built: Path | None = None) -> Iterator[Entry]:
-    """Everything in the initramfs: from the packages unpacked in `root`, the common files, the server's, and our
-    `binaries`. Programs in `built` take their place, symbols and all: nobody else has them.
+    """All entries of the initramfs: from the packages unpacked in `root`, the common files, the server's files, and
+    our programs in `binaries`. Programs in the folder `built` replace those of the packages, and keep their symbols,
+    because they cannot be had elsewhere.
 
-    `work` is a folder for what is made on the way.
+    `work` is a folder for temporary files.
     """
     yield from skeleton()
     yield from kept_files(root, _patterns(server))
@@ -44,14 +46,15 @@ def entries(server: Server, root: Path, work: Path, binaries: Path, built: Path 
 
 
 def skeleton() -> Iterator[Entry]:
-    """Folders and devices that every guest starts with."""
+    """Folders and devices that every guest needs at boot."""
     yield from (directory(path) for path in EMPTY_FOLDERS)
     yield directory("tmp", 0o1777)
     yield character_device("dev/console", 5, 1)  # the kernel opens it for init before anything is mounted
 
 
 def laid_over(server: Server, work: Path) -> Iterator[Entry]:
-    """What lies over the programs in every image: the common files, the server's, its accounts and settings."""
+    """Files that every image adds to its programs: the common files, the server's files, its accounts and its
+    settings."""
     for name, path in overlay(server).items():
         permissions = 0o600 if name in SECRET else 0o755 if os.access(path, os.X_OK) else 0o644
         yield regular(name, path.read_bytes() + _users(server, name), permissions)
@@ -61,7 +64,7 @@ def laid_over(server: Server, work: Path) -> Iterator[Entry]:
 
 
 def _stripped(program: Path, work: Path) -> bytes:
-    """Without its symbols; as it is where it has none (a jar)."""
+    """The program without its symbols; the program itself if it has none (a jar)."""
     content = program.read_bytes()
     if not content.startswith(b"\x7fELF"):
         return content
@@ -71,25 +74,27 @@ def _stripped(program: Path, work: Path) -> bytes:
 
 
 def kernel(root: Path) -> Path:
-    """The one kernel of the unpacked packages."""
+    """The only kernel in the unpacked packages."""
     kernels = matches(root, "boot/vmlinuz-*")
     if len(kernels) != 1:
-        raise UserError(f"the packages hold {len(kernels)} kernels instead of one: mend {RECIPE / 'packages.txt'}")
+        raise UserError(
+            f"the packages contain {len(kernels)} kernels instead of one: correct {RECIPE / 'packages.txt'}"
+        )
     return resolve(root, kernels[0])
 
 
 def common_files() -> list[Path]:
-    """Files that every image has, whatever the distribution and the server."""
+    """Files that every image has, for any distribution and any server."""
     return sorted(path for path in COMMON.rglob("*") if path.is_file())
 
 
 def packages(server: Server) -> list[str]:
-    """Names of what is unpacked for the server's image."""
+    """Names of the packages that are unpacked for the server's image."""
     return [*read_lines(RECIPE / "packages.txt"), *server.packages]
 
 
 def inputs_digest(server: Server, binaries: Path) -> str:
-    """One digest over everything that decides the image's contents, the package versions aside."""
+    """One digest over everything that determines the image's contents, except the package versions."""
     lines = [f"{FORMAT} {SUITE} {server.name} {server.store} {packages(server)} {_patterns(server)}"]
     lines += [f"{server.users} {server.accounts}"]
     built = server.built
@@ -100,26 +105,24 @@ def inputs_digest(server: Server, binaries: Path) -> str:
     for name, path in {**overlay(server), **programs}.items():
         if not path.is_file():
             needs = server.programs.get(path.name)
-            raise UserError(
-                f"{shown(path)} is missing: build the programs first (make)" + (f"; it needs {needs}" if needs else "")
-            )
+            raise UserError(missing(path) + (f"; it needs {needs}" if needs else ""))
         lines.append(file_line(name, path))
     return text_hash("\n".join(lines))
 
 
 def file_line(name: str, path: Path) -> str:
-    """A file of the guest among an image's inputs."""
+    """One file of the guest, as a line of the image's inputs."""
     return f"{name} {file_hash(path)} {os.access(path, os.X_OK)}"
 
 
 def _patterns(server: Server) -> dict[str, str]:
-    """Which of the packages' files are kept, and where that is said."""
+    """The patterns of files that are kept, each with the file that holds the pattern."""
     keep = RECIPE / "keep.txt"
     return {pattern: shown(keep) for pattern in read_lines(keep)} | server.keep
 
 
 def overlay(server: Server) -> dict[str, Path]:
-    """What lies over the guest's root, by path: a server's file takes the place of a common one."""
+    """Files that are laid over the guest's root, by path. A server's file replaces a common file."""
     return {str(path.relative_to(COMMON)): path for path in common_files()} | server.files()
 
 
@@ -128,6 +131,6 @@ def _programs(server: Server) -> list[str]:
 
 
 def _users(server: Server, name: str) -> bytes:
-    """What the list of that name says of the server's own users."""
+    """The lines about the server's own users for the list with that name."""
     form = {USERS: "{0}:x:{1}:{1}::/:/bin/false\n", GROUPS: "{0}:x:{1}:\n"}.get(name, "")
     return "".join(form.format(*user) for user in server.users.items()).encode()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The initramfs archive: cpio in the kernel's "newc" format, written without root and without the cpio tool.
+"""Writes the initramfs: a cpio archive in the kernel's "newc" format, without root rights and without the tool cpio.
 
-Format: Linux, Documentation/driver-api/early-userspace/buffer-format.rst. Owner (root) and modification time (0)
-are fixed, so equal contents give equal bytes.
+Format: Linux, Documentation/driver-api/early-userspace/buffer-format.rst. Owner (root) and modification time (0) are
+fixed, so equal contents give equal bytes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from s80lab.base.errors import UserError
 
 @dataclass(frozen=True)
 class Entry:
-    """One member: `path` relative to the guest's root, `mode` with the file type, its bytes (a link's target)."""
+    """One member: `path` relative to the guest's root, `mode` with the file type, and its bytes (for a link, the
+    target)."""
 
     path: str
     mode: int
@@ -43,7 +44,7 @@ def character_device(path: str, major: int, minor: int) -> Entry:
 
 
 def folder_entries(root: Path) -> Iterator[Entry]:
-    """All that lies in a folder, links as they are; UserError for what is neither file, folder nor link."""
+    """All entries of a folder; links are not followed. UserError: an entry is not a file, a folder or a link."""
     for path in sorted(root.rglob("*")):
         name, mode = str(path.relative_to(root)), path.lstat().st_mode
         if stat.S_ISLNK(mode):
@@ -53,11 +54,11 @@ def folder_entries(root: Path) -> Iterator[Entry]:
         elif stat.S_ISREG(mode):
             yield regular(name, path.read_bytes(), stat.S_IMODE(mode))
         else:
-            raise UserError(f"{path} is neither a file nor a folder nor a link: an image cannot hold it")
+            raise UserError(f"{path} is not a file, a folder or a link, so an image cannot contain it")
 
 
 def write_archive(entries: Iterable[Entry], target: Path) -> None:
-    """Write `entries`, sorted so that folders precede what they hold; missing parent folders are added."""
+    """Write `entries`, sorted so that folders precede their contents. Missing parent folders are added."""
     members = {entry.path: entry for entry in entries}
     for path in list(members):
         for parent in PurePosixPath(path).parents:
@@ -70,7 +71,7 @@ def write_archive(entries: Iterable[Entry], target: Path) -> None:
 
 
 def read_archive(source: Path) -> Iterator[Entry]:
-    """The members of an archive that `write_archive` wrote, devices aside."""
+    """The members of an archive that `write_archive` wrote. Devices lose their numbers."""
     content, at = source.read_bytes(), 0
     while at < len(content):
         fields = [int(content[at + 6 + 8 * i : at + 14 + 8 * i], 16) for i in range(13)]
@@ -96,5 +97,5 @@ def _write_member(archive: BinaryIO, entry: Entry, inode: int) -> None:
 
 
 def _padded(data: bytes) -> bytes:
-    """Headers and contents each end on a multiple of four bytes."""
+    """The data, padded to a multiple of four bytes, as headers and contents must be."""
     return data + b"\0" * (-len(data) % 4)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Choice of the guest's files: keep rules over the unpacked packages, plus the shared libraries these need."""
+"""Selects the guest's files: keep rules over the unpacked packages, and the shared libraries that the files need."""
 
 from __future__ import annotations
 
@@ -17,32 +17,36 @@ INTERPRETER = "lib64/ld-linux-x86-64.so.2"
 
 
 def read_lines(path: Path) -> list[str]:
-    """The lines of a list file, without comments and empty lines."""
+    """The lines of a list file without comments and empty lines."""
     lines = (line.split("#", 1)[0].strip() for line in path.read_text().splitlines())
     return [line for line in lines if line]
 
 
 def kept_files(root: Path, patterns: Mapping[str, str]) -> list[Entry]:
-    """Every file under `root` that a pattern names, and the libraries needed, each at its own path. patterns: each
-    with the file that it stands in."""
+    """Every file under `root` that a pattern matches, and the libraries that it needs. Each entry has its own path.
+    patterns: each pattern with the name of the file that holds it."""
     chosen: set[str] = set()
     for pattern, rules in patterns.items():
         found = matches(root, pattern)
         if not found:
-            raise UserError(f"{rules}: no file of the packages matches '{pattern}': mend the pattern or the packages")
+            raise UserError(
+                f"{rules}: no file of the packages matches '{pattern}': correct the pattern or the list of packages"
+            )
         chosen.update(found)
     libraries, missing = libraries_of(root, chosen)
     if missing:
-        raise UserError(f"libraries in none of the packages: {', '.join(sorted(missing))}; add theirs to the packages")
+        raise UserError(
+            f"no package contains the libraries {', '.join(sorted(missing))}: add their packages to the list"
+        )
     if libraries and not resolve(root, INTERPRETER).is_file():
-        raise UserError(f"the dynamic linker {INTERPRETER} is in none of the packages: mend the packages")
+        raise UserError(f"no package contains the dynamic linker {INTERPRETER}: correct the list of packages")
     chosen |= libraries
     return [regular(path, resolve(root, path).read_bytes(), 0o755) for path in sorted(chosen)]
 
 
 def libraries_of(root: Path, programs: Iterable[str]) -> tuple[set[str], set[str]]:
-    """The closure of the programs' DT_NEEDED entries, with the dynamic linker if there is any; and the names that no
-    library under `root` has."""
+    """All libraries that the programs need, directly or indirectly (DT_NEEDED), with the dynamic linker if there are
+    any. Also the names of needed libraries that are missing under `root`."""
     libraries: dict[str, str] = {}
     for path in files_named(root, ".so"):
         libraries.setdefault(PurePosixPath(path).name, path)

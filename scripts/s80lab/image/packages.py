@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Debian packages, unpacked into a private folder: as root or as an ordinary user, no maintainer script runs."""
+"""Unpacks Debian packages into a private folder, as root or as an ordinary user. No maintainer script runs."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ def debian_mirror() -> str:
         targets = subprocess.run(query, check=True, capture_output=True, text=True).stdout
     except (OSError, subprocess.CalledProcessError) as error:
         raise UserError(
-            f"apt-get does not list this machine's package sources ({error}): a Debian host is needed"
+            f"apt-get cannot list this machine's package sources ({error}): images of Debian's packages need a Debian "
+            "host"
         ) from error
     for line in targets.splitlines():
         uri, release, component = line.split()
         if component == "main" and re.fullmatch(r"[a-z]+", release) and "debian" in uri:
             return uri.rstrip("/")
     raise UserError(
-        "no Debian archive (component main) is among this machine's apt sources: add one and run apt-get update"
+        "this machine's apt sources contain no Debian archive (component main): add one and run apt-get update"
     )
 
 
@@ -43,7 +44,7 @@ class Packages:
 
 
 def unpack(names: Sequence[str], suite: str, root: Path) -> Packages:
-    """Unpack `names` and all that they depend on, from `suite` of this machine's mirror, into the new folder `root`."""
+    """Unpack `names` and all their dependencies from `suite` of this machine's mirror into the new folder `root`."""
     listing = root.with_name(root.name + ".packages")
     # chrootless: nothing is run in the folder, so no user namespaces are needed and the files belong to the caller
     command = [

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Paths of the unpacked packages, resolved as in the guest: no symbolic link leads out of their root.
+"""Resolves paths in the folder of unpacked packages as the guest would. Symbolic links cannot lead out of this folder.
 
-Debian's packages hold absolute links (libc6's dynamic linker is one). The host would follow them to its own files,
-which are those of another Debian release where the host is not of the image's suite.
+Debian's packages contain absolute links, for example libc6's dynamic linker. The host would follow them to its own
+files. Those are of another Debian release if the host's suite is not the image's.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ MAXIMUM_LINKS = 40  # as many as Linux follows
 
 
 def resolve(root: Path, path: str) -> Path:
-    """Where the guest's `path` lies under `root`, all links followed inside it; there need not be anything.
+    """The file under `root` to which the guest's `path` leads. All links are followed inside `root`. The file need not
+    exist.
 
-    UserError for a circle of links.
+    UserError: the links form a circle.
     """
     pending = list(reversed(PurePosixPath(path).parts))
     here = root
@@ -33,7 +34,7 @@ def resolve(root: Path, path: str) -> Path:
         elif (here / part).is_symlink():
             links += 1
             if links > MAXIMUM_LINKS:
-                raise UserError(f"the packages' link {path} leads in a circle")
+                raise UserError(f"the link {path} in the packages is part of a circle of links")
             pending.extend(reversed((here / part).readlink().parts))
         else:
             here = here / part
@@ -41,7 +42,7 @@ def resolve(root: Path, path: str) -> Path:
 
 
 def matches(root: Path, pattern: str) -> list[str]:
-    """The guest's files that a shell pattern names, sorted; folders that are links are entered like any other."""
+    """The guest's files that match a shell pattern, sorted. Links to folders are followed."""
     found = [""]
     for part in PurePosixPath(pattern).parts:
         found = [str(PurePosixPath(folder, name)) for folder in found for name in _names(root, folder, part)]
@@ -49,7 +50,7 @@ def matches(root: Path, pattern: str) -> list[str]:
 
 
 def files_named(root: Path, part: str) -> list[str]:
-    """The guest's files whose names contain `part`, nearest to the root first; folders that are links are left out."""
+    """The guest's files whose names contain `part`, nearest to the root first. Links to folders are not followed."""
     found = []
     for folder, _, names in os.walk(root):
         found += [str(Path(folder, name).relative_to(root)) for name in names if part in name]

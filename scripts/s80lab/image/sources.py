@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programs of a server that are built with its image, out of a source package of Debian's."""
+"""Builds programs of a server from a Debian source package."""
 
 from __future__ import annotations
 
@@ -17,24 +17,25 @@ TOLD = 300  # characters of what a failed program said
 
 
 def deb_src(suite: str) -> str:
-    """Where this machine's own apt sources have Debian's sources, as a line of such a list."""
+    """The apt source line for Debian's source packages, from the mirror of this machine's own apt sources."""
     return f"deb-src [signed-by={KEYRING}] {debian_mirror()} {suite} main"
 
 
 def build_programs(built: Built, line: str, work: Path) -> Path:
-    """A new folder in `work` with the programs; line: where the sources come from. UserError says what is missing."""
+    """Build the programs and return the new folder in `work` that holds them. line: the apt source line. UserError
+    names what is missing."""
     source, out = unpack_source(built.package, line, work), work / "programs"
     out.mkdir()
     _run(["sh", str(built.script), str(source), str(out)], work, f"{shown(built.script)} failed")
     for program in built.programs:
         if not (out / program).is_file():
-            raise UserError(f"{shown(built.script)} has built no {program}")
+            raise UserError(f"{shown(built.script)} has not built {program}")
     return out
 
 
 def unpack_source(package: str, line: str, work: Path) -> Path:
-    """The source package's tree in a new folder in `work`, its patches applied. apt compares every file with the
-    hashes in the signed index."""
+    """The tree of the source package in a new folder in `work`, with its patches applied. apt compares every file with
+    the hashes in the signed index."""
     files = work / "source"
     for folder in ("lists/partial", "cache/archives/partial"):
         (files / folder).mkdir(parents=True)
@@ -47,12 +48,16 @@ def unpack_source(package: str, line: str, work: Path) -> Path:
         "APT::Sandbox::User": "",
     }
     apt = ["apt-get", *(f"--option={key}={value}" for key, value in settings.items())]
-    lacking = f"Debian's source package {package} cannot be had"
+    lacking = f"Debian's source package {package} cannot be fetched"
     _run([*apt, "update"], files, lacking)
     _run([*apt, "source", "--download-only", package], files, lacking)
     (description,) = files.glob("*.dsc")
     tree = files / "tree"
-    _run(["dpkg-source", "--extract", str(description), str(tree)], files, f"{lacking} unpacked")
+    _run(
+        ["dpkg-source", "--extract", str(description), str(tree)],
+        files,
+        f"Debian's source package {package} cannot be unpacked",
+    )
     return tree
 
 
@@ -65,4 +70,4 @@ def _run(command: Sequence[str], folder: Path, failed: str) -> None:
         raise UserError(f"{failed}: {command[0]} is not installed: apt-get install {package}") from error
     if done.returncode != 0:
         reasons = [text for text in done.stderr.splitlines() if text.startswith(("E:", "Err:"))]
-        raise UserError(f"{failed}: {reasons[0] if reasons else done.stderr[-TOLD:].strip() or 'without a word'}")
+        raise UserError(f"{failed}: {reasons[0] if reasons else done.stderr[-TOLD:].strip() or 'no message'}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who serviced the misses of the sessions and what became of E, a row for each workload on each server, by memory's
-share; beside each what the paper says of its like."""
+"""Miss sources and E states of the sessions: one row per workload and server, ordered by the share of misses serviced
+by memory, with the paper's statements on the matching workload."""
 
 from __future__ import annotations
 
@@ -16,37 +16,40 @@ from s80lab.report.tables import ABSENT, Cell, Row, Table, number
 from s80lab.results import paper
 
 STARTS = 3
-"""As many independent starts a row needs for an interval that says something."""
+"""Runs that a row needs for a meaningful interval."""
 MEMORY, E_TO_M = "miss_source_of.session.all.memory", "e_to_m_share_of.session"
 COLUMNS: Mapping[str, str] = {
-    MEMORY: "memory",
-    "miss_source_of.session.all.M": "a cache in M",
-    "miss_source_of.session.all.O": "in O",
-    "miss_source_of.session.all.E": "in E",
-    "miss_source_of.session.all.S": "in S",
-    "e_share_of.session": "blocks that enter in E",
-    E_TO_M: "of those, to M",
+    MEMORY: "from memory",
+    "miss_source_of.session.all.M": "from a cache in M",
+    "miss_source_of.session.all.O": "from O",
+    "miss_source_of.session.all.E": "from E",
+    "miss_source_of.session.all.S": "from S",
+    "e_share_of.session": "E share",
+    E_TO_M: "E-to-M upgrades per E fill",
 }
 CLAIMS = ("C15", "C16", "C20", "C21", "C22")
 
 
 def coherence_groups(run_dirs: Sequence[Path]) -> list[Group]:
-    """The runs of each workload on each server, called after both, memory's share from the highest."""
+    """The runs of each workload on each server, labelled with both; highest share serviced by memory first."""
     if not run_dirs:
-        raise UserError("there is no run of any of its experiments: `s80lab run` or `s80lab reproduce` makes them")
+        raise UserError(
+            "the experiments of this figure have no runs; make them with `s80lab reproduce` or `s80lab run`"
+        )
     groups = [replace(group, label=_label(group)) for group in read_groups(run_dirs)]
     return sorted(groups, key=lambda group: group.mean(MEMORY), reverse=True)
 
 
 def coherence_table(groups: Sequence[Group]) -> Table:
-    """A row a group; their order by E to M is a column."""
+    """One row per group; the rank by silent E-to-M upgrades is a column."""
     table = Table(
-        "Sessions' misses and blocks, by memory's share",
-        (*COLUMNS.values(), "place from the lowest", "starts"),
-        note="Of the sessions: the processes, or threads, that serve the clients. Places are those of the means; where "
-        "two intervals overlap no order is shown. The paper's own order: by memory's share IMAP (75 to 85%) before "
-        "SPECmail (at most 15%); by E to M IMAP is the lowest, and SPECweb_SSL's 61% is the upper end of its span. Of "
-        "SPECjbb2000 it states neither.",
+        "Misses and fills of sessions, ordered by the share serviced by memory",
+        (*COLUMNS.values(), "rank by E-to-M upgrades", "valid runs"),
+        note="Sessions are the processes or threads that serve the clients. The first five columns are the sources of "
+        "their L2 misses. E-to-M upgrades are silent; rank 1 is the lowest mean. Two rows whose intervals overlap have "
+        "no certain order. The paper's order by share serviced by memory: IMAP (75 to 85%) before SPECmail (at most "
+        "15%). By E-to-M upgrades per E fill, IMAP is the lowest of the paper's workloads, and SPECweb_SSL's 61% is "
+        "the upper end of the range. The paper states neither number for SPECjbb2000.",
     )
     lowest = sorted(groups, key=lambda group: group.mean(E_TO_M))
     for group in groups:
@@ -63,7 +66,7 @@ def _label(group: Group) -> str:
 
 
 def _point(group: Group) -> str:
-    """Of a sweep: where else it lies than its label says."""
+    """Further coordinates of a point of a sweep, besides those in the label."""
     varied = group.runs[0].manifest.get("varied", {})
     at = {key: value for key, value in varied.items() if key not in ("workload", "server")}
     return f"At {row_label(axes_of([at]), list(at.values()))}." if at else ""
@@ -73,11 +76,11 @@ def _starts(group: Group) -> str:
     results = sum(not run.reasons for run in group.runs)
     if results >= STARTS:
         return str(results)
-    return f"{results} of {STARTS}" if results else "not a result"
+    return f"{results} of {STARTS}" if results else "invalid"
 
 
 def _says(mix: str) -> str:
     name = paper.STAND_INS.get(mix, mix)
     own = [claim for claim in paper.claims() if claim.id in CLAIMS and name in claim.workloads]
     said = "; ".join(f"{claim.quantity}: {claim.stated or claim.words} ({claim.id})" for claim in own)
-    return f"The paper of {name}: {said}." if said else ""
+    return f"The paper on {name}: {said}." if said else ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Commands of a group's scripts over its seeds: how many there were and how long they took."""
+"""Tables of the commands that a group's scripts sent: counts and response times over all seeds."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class _Command:
 
 
 def commands_tables(groups: Sequence[Group]) -> list[Table]:
-    """One table for each group whose load has scripts."""
+    """One table for each group whose clients run scripts."""
     return [commands_table(group) for group in groups if not group.replayed and "commands" in group.runs[0].load]
 
 
 def commands_table(group: Group) -> Table:
-    """One row a command and size; counts are sums over the seeds, latencies of all their commands."""
+    """One row per command and message size. Counts are sums over the seeds; times cover the commands of all seeds."""
     found: dict[tuple[str, str, int], _Command] = defaultdict(_Command)
     for run in group.runs:
         for entry in run.load["commands"]:
@@ -37,7 +37,10 @@ def commands_table(group: Group) -> Table:
             one.spent_ns += entry["count"] * entry["latency_ns"]["mean"]
             one.buckets.update({int(upper): int(count) for upper, count in entry["histogram"]})
     table = Table(f"Commands, {group.label}", _COLUMNS)
-    table.note = "Modelled time from a command to the end of its answer. Behind a name the bytes of the message."
+    table.note = (
+        "Simulated time from sending a command to the end of its answer. A number after a command is the message size "
+        "in bytes."
+    )
     for (protocol, name, size), one in sorted(found.items()):
         times = (one.spent_ns / one.count, *(quantile(one.buckets, share) for share in QUANTILES))
         cells = (Cell(f"{one.count}"), *(Cell(f"{time / 1e6:,.2f}", group.warm) for time in times))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a report is made from: run folders, and groups of runs that differ in the seed alone."""
+"""The data of a report: run folders, and groups of runs that differ in the seed only."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from s80lab.results.metrics.standing import standing_of
 
 NOT_WARM = "not warm"
 
-# What tells groups apart, the telling ones first.
+# Keys of the manifest that distinguish groups, most informative first.
 _IDENTITY = ("mix", "experiment", "scale", "protocol", "machine", "workload", "image", "server", "engine")
 
 
 @dataclass(frozen=True)
 class Run:
-    """One whole run's folder, read. result: the load generator's, None of a replay. misses: its tables of misses by
-    name, none where they were not logged."""
+    """The content of one complete run's folder. result: the load generator's result, None for a replay. misses: tables
+    of attributed misses, empty if the run did not log them."""
 
     manifest: Mapping[str, Any]
     stats: Mapping[str, Any]
@@ -32,7 +32,7 @@ class Run:
 
     @property
     def load(self) -> Mapping[str, Any]:
-        """The load generator's result, of runs that are known to have one."""
+        """The load generator's result, for runs that have one."""
         assert self.result is not None
         return self.result
 
@@ -47,14 +47,14 @@ class Run:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why it is no result; empty where it is one."""
+        """Why the run is invalid; empty for a valid run."""
         return standing_of(self.stats)[1]
 
 
 @dataclass(frozen=True)
 class Group:
-    """Runs that differ in the seed alone, in the order of their seeds. Where some are results and some are not, the
-    latter are `excluded`: no number of theirs is shown."""
+    """Runs that differ in the seed only, ordered by seed. If some are valid, the invalid ones are `excluded`: the
+    report shows none of their numbers. If all are invalid, `runs` holds all of them."""
 
     label: str
     runs: tuple[Run, ...]
@@ -66,7 +66,7 @@ class Group:
 
     @property
     def replayed(self) -> bool:
-        """Without a load generator's side: no response times, no throughput."""
+        """Whether the runs lack a load generator, and so response times and throughput."""
         return any(run.result is None for run in self.runs)
 
     @property
@@ -75,36 +75,36 @@ class Group:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why its runs are no results; empty where all are."""
+        """Why the runs are invalid; empty if all are valid."""
         return tuple(reason for run in self.runs for reason in run.reasons)
 
     def estimate(self, metric: str) -> Estimate | None:
         return estimate([run.metrics.get(metric) for run in self.runs])
 
     def has(self, metric: str) -> bool:
-        """Whether the engine has such a metric at all; it may still be undefined."""
+        """Whether any run has the metric; its value may still be undefined."""
         return any(metric in run.metrics for run in self.runs)
 
     def mean(self, metric: str) -> float:
-        """The mean over the seeds, 0 where a run has no such value: for pictures."""
+        """The mean over the seeds, for figures; 0 if a run has no such value."""
         found = self.estimate(metric)
         return 0.0 if found is None else found.mean
 
     def marked(self, metric: str) -> bool:
-        """Whether the metric's numbers must be marked as those of unsettled caches."""
+        """Whether to mark the metric's numbers: they depend on the caches, and a run had not reached steady state."""
         return not self.warm and of(metric).of_caches
 
 
 def read_run(run_dir: Path) -> Run:
-    """Raises UserError when a file is missing or the run is not whole."""
+    """Raises UserError if a file is missing or the run is incomplete."""
     manifest = read_manifest(run_dir)
     return Run(manifest, read_stats(run_dir), read_load(run_dir, manifest), read_misses(run_dir))
 
 
 def read_groups(run_dirs: Sequence[Path]) -> list[Group]:
-    """Groups the runs; a group's label is whatever tells it from the others, its mix at least."""
+    """Groups the runs. A group's label holds its mix, and what distinguishes it from other groups of the same mix."""
     if not run_dirs:
-        raise UserError("there is no run to report on; run an experiment first")
+        raise UserError("there are no runs to report on; run an experiment first")
     by_identity: dict[tuple[str, ...], list[Run]] = {}
     for run in map(read_run, run_dirs):
         identity = (*(str(run.manifest[key]) for key in _IDENTITY), varied(run.manifest))
@@ -128,6 +128,6 @@ def _label(identity: tuple[str, ...], all_identities: Sequence[tuple[str, ...]])
 
 
 def varied(manifest: Mapping[str, Any]) -> str:
-    """What a replay changed of its capture's own design, `mesi, l2.size=1MiB`; nothing of a live run."""
+    """What a replay or a sweep point changed, `mesi, l2.size=1MiB`; empty for other runs."""
     changed: Mapping[str, Any] = manifest.get("varied", {})
     return ", ".join(str(value) if key == "protocol" else f"{key}={value}" for key, value in changed.items())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A page and its figures as files: report.html, and figures/ beside it."""
+"""Writes a page and its figures as files: report.html and figures/."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ PAGE = "report.html"
 
 
 def write_files(folder: Path, page: str, pictures: Iterable[Picture], pngs: Mapping[str, bytes] | None = None) -> Path:
-    """page: HTML. Each picture is figures/NAME.svg, each of the `pngs` (by name) figures/NAME.png. The folder is made
-    where it is not there; returns the page's file."""
+    """Writes page (HTML) to report.html, each picture to figures/NAME.svg and each of `pngs` to figures/NAME.png.
+    Creates the folder if it does not exist. Returns the page's path."""
     figures = folder / "figures"
     figures.mkdir(parents=True, exist_ok=True)
     for picture in pictures:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which guest a report is of: the programs that decide its numbers, in one sentence.
+"""One sentence that identifies the guest of a report: the programs in it that determine the numbers.
 
-Debian replaces packages, so the same commit measures another guest a month later; whoever compares two reports sees by
-this sentence whether it was the same one.
+Debian replaces packages, so the same commit of s80lab may measure a different guest a month later. The sentence shows a
+reader of two reports whether both used the same guest.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from s80lab.base.folder import FIRST_SERVER
 from s80lab.base.hashing import value_hash
 from s80lab.report.data import Group
 
-# What of a run's versions is no package of the guest.
+# Keys of a run's versions that are not packages of the guest.
 _NOT_OF_THE_GUEST = ("s80lab", "qemu", "gem5", "kernel")
-# Names in the sentence, and the keys of a run's versions.
+# Programs in the sentence: label, and key in a run's versions.
 _SHOWN = (
     ("Buildroot", "buildroot"),
     ("Linux", "kernel"),
@@ -32,8 +32,8 @@ DIGITS = 12
 
 
 def guest_notes(groups: Sequence[Group], name: Callable[[Group], str] = lambda group: group.label) -> list[str]:
-    """`Guest: Linux 6.1.0-50-cloud-amd64, Dovecot ...`; one sentence a guest where there are several, with the
-    `name` of each of its groups; none where none is known (a replayed trace has none)."""
+    """`Guest: Linux 6.1.0-50-cloud-amd64, Dovecot ...`. Several guests: one sentence per guest, with the `name` of each
+    of its groups. Empty if no guest is known (a replayed trace has none)."""
     guests: dict[str, list[str]] = {}
     for group in groups:
         for run in group.runs:
@@ -42,11 +42,11 @@ def guest_notes(groups: Sequence[Group], name: Callable[[Group], str] = lambda g
                 labels.append(name(group))
     if len(guests) == 1:
         return [f"Guest: {guest}." for guest in guests if guest]
-    return [f"Guest of {', '.join(labels)}: {guest or 'not known'}." for guest, labels in guests.items()]
+    return [f"Guest of {', '.join(labels)}: {guest or 'unknown'}." for guest, labels in guests.items()]
 
 
 def packages_hash(packages: Mapping[str, str]) -> str:
-    """SHA-256 over the names and versions of the guest's packages, its first digits."""
+    """First digits of the SHA-256 over the names and versions of the guest's packages."""
     return value_hash(dict(packages))[:DIGITS]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The headline: the shares that a mix is summed up by, each with what independent starts and what windows say of it."""
+"""The headline table: ten shares that sum up a workload, with their interval over the seeds and within one run."""
 
 from __future__ import annotations
 
@@ -13,37 +13,40 @@ from s80lab.results.metrics.standing import HEADLINE
 
 _LABELS: dict[str, tuple[str, Format]] = {
     "miss_source.all.memory": ("L2 misses serviced by memory", PERCENT),
-    "miss_source.all.M": ("by a cache in M", PERCENT),
-    "miss_source.all.O": ("by a cache in O", PERCENT),
-    "miss_source.all.E": ("by a cache in E", PERCENT),
-    "miss_source.all.S": ("by a cache in S", PERCENT),
-    "e_share": ("blocks that enter an L2 in E", PERCENT),
-    "e_to_m_share": ("of those, go from E to M", PERCENT),
-    "upgrades_saved_share": ("upgrades that E saved, of those without E", PERCENT),
-    "kernel_share.cycles": ("kernel, of the busy cycles", PERCENT),
+    "miss_source.all.M": ("L2 misses serviced by a cache in M", PERCENT),
+    "miss_source.all.O": ("L2 misses serviced by a cache in O", PERCENT),
+    "miss_source.all.E": ("L2 misses serviced by a cache in E", PERCENT),
+    "miss_source.all.S": ("L2 misses serviced by a cache in S", PERCENT),
+    "e_share": ("E share (E fills, of all fills)", PERCENT),
+    "e_to_m_share": ("silent E-to-M upgrades per E fill", PERCENT),
+    "upgrades_saved_share": ("upgrades avoided by E, of those without E", PERCENT),
+    "kernel_share.cycles": ("kernel, share of the busy cycles", PERCENT),
     "l2_mpki.all": ("L2 misses per 1000 instructions", THREE),
 }
 ENTRIES = tuple(Entry(label, metric, style) for metric, (label, style) in _LABELS.items())
 
 
 def headline_table(groups: Sequence[Group]) -> Table:
-    """A row a share; for each group its mean over the seeds, and what the windows of a region tell alone."""
+    """One row per share. Three columns per group: mean over the seeds, half-width within one run, lag-1 correlation."""
     stated = [paper_says(entry.metric, groups) for entry in ENTRIES]
-    columns = [column for group in groups for column in (group.label, "by windows", "lag 1")]
+    columns = [column for group in groups for column in (group.label, "within one run", "lag-1 correlation")]
     table = Table("Headline", (*columns, *(("paper",) if any(stated) else ())))
     for entry, says in zip(ENTRIES, stated, strict=True):
         cells = [cell for group in groups for cell in _cells(group, entry)]
         table.rows.append(Row(entry.label, (*cells, *((Cell(says),) if any(stated) else ())), title=entry.title))
     table.note = (
-        "± of the mixes: 95% interval (Student t) over the seeds, each an independent start with a warm-up of its own. "
-        "By windows: the mean half-width of the 95% interval that the batch means of one seed's region give (ratio "
-        "estimators, jackknife); lag 1: correlation of neighbouring windows, mean over the seeds."
+        "± beside a mean: half-width of the 95% interval (Student t) over the seeds. Each seed has a warm-up of its "
+        "own; seeds that resume from one boot are not fully independent. Within one run: half-width of the 95% "
+        "interval that the sampling intervals of one measured region give (batch means of ratio estimators, "
+        "jackknife), mean over the seeds. Lag-1 correlation: between neighbouring sampling intervals, mean over the "
+        "seeds. Upgrades avoided by E: stores that found E, as a share of the upgrades that the run would issue "
+        "without state E."
     )
     return table
 
 
 def beside_table(first: Group, second: Group) -> Table:
-    """Two estimates of one design from other seeds: does the interval of the first hold the mean of the second?"""
+    """Two estimates of one design from different seeds: does the first interval contain the second mean?"""
     held = 0
     rows = []
     for entry in ENTRIES:
@@ -52,8 +55,10 @@ def beside_table(first: Group, second: Group) -> Table:
         held += holds
         cells = (number(one, entry.style), number(two, entry.style), "yes" if holds else "no")
         rows.append(Row(entry.label, tuple(map(Cell, cells)), title=entry.title))
-    table = Table(f"{first.label}: two estimates", (_seeds(first), _seeds(second), "held"), rows)
-    table.note = f"The 95% interval of the first holds the mean of the second in {held} of {len(HEADLINE)} shares."
+    table = Table(f"{first.label}: two estimates", (_seeds(first), _seeds(second), "contained"), rows)
+    table.note = (
+        f"The 95% interval of the first estimate contains the mean of the second in {held} of {len(HEADLINE)} rows."
+    )
     return table
 
 

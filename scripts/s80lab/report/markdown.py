@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A report's table as a Markdown file."""
+"""Writes a report's table as Markdown."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from s80lab.report.tables import Cell, Table
 
 
 def markdown(table: Table, heading: str = "") -> str:
-    """A whole file: title, note, table. heading: of the rows' names. Numbers of unsettled caches are in italics."""
+    """A complete file: title, note, table. heading: heading of the label column. Numbers of runs that had not reached
+    steady state are in italics."""
     return "\n".join([f"# {table.title}", table.note, "", *markdown_rows(table, heading)]) + "\n"
 
 
 def markdown_rows(table: Table, heading: str = "") -> list[str]:
-    """The lines of the table alone; details of its rows are a last column."""
+    """The lines of the table only. If rows have details, these form the last column."""
     detailed = any(row.detail for row in table.rows)
-    columns = [heading, *table.columns, *(["why"] if detailed else [])]
+    columns = [heading, *table.columns, *(["explanation"] if detailed else [])]
     lines = [f"| {' | '.join(columns)} |", "| --- |" + " --- |" * (len(columns) - 1)]
     for row in table.rows:
         cells = [row.label, *map(_text, row.cells), *([row.detail] if detailed else [])]

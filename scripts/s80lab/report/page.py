@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The page report.html: everything in one file, no date and no path in it."""
+"""The page report.html: one self-contained file without dates and paths."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ _OF_TRANSACTIONS = ("executed_mix", "latency")
 _TOPICS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("Headline", (), ("Headline",)),
     (
-        "Who serviced the L2 misses",
+        "Sources of the L2 misses",
         ("miss_source",),
-        ("Who serviced the L2 misses", "L2 misses per 1000 instructions"),
+        ("Sources of the L2 misses", "L2 misses per 1000 instructions"),
     ),
     (
-        "Blocks that entered an L2, and what became of E",
+        "Fills of the L2 caches, and the fate of E blocks",
         ("e_state",),
-        ("Blocks that entered an L2, and what became of E",),
+        ("Fills of the L2 caches, and the fate of E blocks",),
     ),
     (CLAIMS, (), (CLAIMS,)),
     ("Bus traffic per 1000 instructions", (), ("Bus traffic per 1000 instructions",)),
@@ -88,7 +88,7 @@ def render(
     topics: Sequence[Topic],
     origins: Sequence[Table],
 ) -> str:
-    """A page of these parts. verdicts: what is no result and why; origins: tables of hashes and versions."""
+    """A page from these parts. verdicts: invalid runs with reasons; origins: tables of hashes and versions."""
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -131,34 +131,35 @@ def _topics(groups: Sequence[Group], pictures: Sequence[Picture]) -> list[Topic]
 
 
 def miss_topics(groups: Sequence[Group]) -> list[Topic]:
-    """The misses by name of each group's first run that has logged them."""
+    """The attributed misses of each group's first run with a log of misses."""
     found = [(group, run) for group in groups for run in group.runs if run.misses]
     firsts = {group.label: (group, run) for group, run in reversed(found)}
     return [
-        Topic(f"What the misses were on: {label}, seed {run.manifest['seed']}", [], miss_tables(run.misses))
+        Topic(f"Attributed misses: {label}, seed {run.manifest['seed']}", [], miss_tables(run.misses))
         for label, (_, run) in sorted(firsts.items())
     ]
 
 
 def _clients(load: Mapping[str, Any]) -> str:
     if load["driver"] == "scripts":
-        return "{clients} clients that follow scripts".format(**load)
-    return "{clients} clients with {think_ms:g} ms of think time".format(**load)
+        return "{clients} clients that run scripts".format(**load)
+    return "{clients} clients with a mean think time of {think_ms:g} ms".format(**load)
 
 
 def _lead(groups: Sequence[Group]) -> str:
     first = groups[0].runs[0]
     manifest = first.manifest
     runs = sum(len(group.runs) for group in groups)
-    clients = "" if first.result is None else f" {_clients(first.load)};"
+    clients = "" if first.result is None else f" {_clients(first.load)},"
     return (
         f"Machine {manifest['machine']}, protocol {manifest['protocol']}, engine {manifest['engine']}, "
-        f"scale {manifest['scale']};{clients} {runs} run{'s' if runs > 1 else ''}. Times are the modelled machine's."
+        f"scale {manifest['scale']};{clients} {runs} run{'s' if runs > 1 else ''}. All times are simulated time, the "
+        "time of the modelled machine."
     )
 
 
 def origins(group: Group, kind: str) -> Table:
-    """Hashes of inputs or versions of programs, of all the group's runs where they differ."""
+    """Hashes of inputs, or versions of programs; several values if the runs of the group differ."""
     table = Table(f"{kind.capitalize()} of {group.label}", ("SHA-256" if kind == "inputs" else "version",))
     for name in sorted({name for run in group.runs for name in run.manifest[kind]}):
         values = dict.fromkeys(str(run.manifest[kind].get(name, ABSENT)) for run in group.runs)

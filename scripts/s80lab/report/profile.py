@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A run's profile (`s80lab run ... --profile`): which functions of which processes its instructions were in, as the
-paper's section 3.4 tells it of its server.
+"""A run's profile (`s80lab run ... --profile`): its instructions by process and function, as in the paper's section
+3.4.
 
-In the run's folder: profile.json (the plugin's samples, one every so many instructions of a processor), memory.npz
-(what the guest's processes had mapped), profile.html (the tables), profile.collapsed (for speedscope and flame graphs).
+Files in the run's folder: profile.json (the plugin's samples, taken at a fixed number of instructions per processor),
+memory.npz (the files that the guest's processes had mapped), profile.html (the tables), profile.collapsed (stacks for
+speedscope and flame graphs).
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from s80lab.report.tables import ABSENT, Cell, Row, Table
 
 PROFILE, PAGE, STACKS = "profile.json", "profile.html", "profile.collapsed"
 SESSION, USER = "session", "user"
-# Whose functions are TLS's work.
+# Libraries whose functions count as TLS.
 TLS = ("libssl", "libcrypto")
 KERNEL = "kernel"
 MOST = 30
@@ -35,7 +36,7 @@ MOST = 30
 
 @dataclass(frozen=True)
 class Sample:
-    """count samples of one block of code: whose it was and what it was in the kernel for (`user`: nothing)."""
+    """`count` samples in one basic block: process, class, kernel entry cause (`user` for user code) and function."""
 
     process: str
     party: str
@@ -45,19 +46,19 @@ class Sample:
 
     @property
     def program(self) -> str:
-        """The file that the function is of."""
+        """The file that contains the function; `kernel` for kernel code."""
         return self.function.partition(": ")[0] if self.entry == USER else KERNEL
 
 
 def has_profile(run: Path) -> bool:
-    """Whether the run was made with one."""
+    """Whether the run's folder holds a profile."""
     return (run / PROFILE).is_file() and (run / MAP).is_file()
 
 
 def _branches(content: dict[str, Any]) -> Table:
-    """Which way the conditional branches went: the paper's Figure 10 tells them apart."""
-    table = Table("Conditional branches", ("taken", "not taken", "followed"))
-    table.note = "Every 101st of a processor was followed."
+    """Directions of the conditional branches, as in the paper's Figure 10."""
+    table = Table("Conditional branches", ("taken", "not taken", "sampled branches"))
+    table.note = "The plugin samples every 101st conditional branch of each processor."
     for privilege, counts in content["branches"].items():
         followed = counts["taken"] + counts["not_taken"]
         shares = [f"{100 * counts[way] / followed:.1f}%" if followed else ABSENT for way in ("taken", "not_taken")]
@@ -76,7 +77,7 @@ def _content(run: Path) -> dict[str, Any]:
 
 
 def read_profile(run: Path) -> list[Sample]:
-    """UserError where the run has none, or was made with another image than there is now."""
+    """The run's samples. UserError if it has no profile, or if the image that it booted no longer exists."""
     return _samples(run, _content(run))
 
 
@@ -102,13 +103,13 @@ def _samples(run: Path, content: dict[str, Any]) -> list[Sample]:
 
 
 def write_profile(run: Path) -> Sequence[Table]:
-    """The tables, their page, and the stacks."""
+    """Writes profile.html and profile.collapsed; returns the tables."""
     content = _content(run)
     samples = _samples(run, content)
     tables = [*profile_tables(samples), _branches(content)]
     lead = (
-        "Where the instructions of the measured region were, by a sample every so many instructions of a processor. "
-        "Instructions, not time: stalls are not in it."
+        "Instructions of the measured region by process and function. The plugin takes one sample per fixed number of "
+        "instructions of each processor. The shares are shares of instructions, not of time: stalls are not included."
     )
     topics = [Topic(table.title, [], [table]) for table in tables]
     title = f"Profile of {read_manifest(run)['run']}"
@@ -118,7 +119,7 @@ def write_profile(run: Path) -> Sequence[Table]:
 
 
 def profile_tables(samples: Sequence[Sample]) -> list[Table]:
-    """Of the sessions' user code, as the paper's profile; of everything; of the kernel."""
+    """The sessions' user code, as in the paper's profile; then all work; then the kernel."""
     busy = [one for one in samples if one.entry != "idle"]
     user = [one for one in busy if one.entry == USER]
     kernel = [one for one in busy if one.entry != USER]
@@ -128,13 +129,13 @@ def profile_tables(samples: Sequence[Sample]) -> list[Table]:
         _table("User code of the sessions, by program and library", sessions, _program_or_tls),
         _table("All work, by process", busy, lambda one: f"{one.process}, {'user' if one.entry == USER else KERNEL}"),
         _table("All user code, by program and library", user, _program_or_tls),
-        _table("The kernel without idling, by what it was entered by", kernel, lambda one: one.entry),
-        _table("The kernel without idling, by function", kernel, lambda one: one.function),
+        _table("Kernel code without the idle loop, by entry cause", kernel, lambda one: one.entry),
+        _table("Kernel code without the idle loop, by function", kernel, lambda one: one.function),
     ]
 
 
 def collapsed(samples: Iterable[Sample]) -> str:
-    """`process;entry;function count`, a line a stack."""
+    """One line per stack: `process;entry;function count`."""
     stacks = Counter[str]()
     for one in samples:
         frames = (one.process, one.entry, one.function)
@@ -147,7 +148,7 @@ def _program_or_tls(sample: Sample) -> str:
 
 
 def _table(title: str, samples: Sequence[Sample], key: Callable[[Sample], str]) -> Table:
-    """The largest shares of these samples."""
+    """The largest shares of the samples, and the sum of the rest."""
     counts = Counter[str]()
     for one in samples:
         counts[key(one)] += one.count

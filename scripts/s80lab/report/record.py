@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs, groups and tables as plain values, for JSON."""
+"""Converts runs, groups and tables into plain values for JSON."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from s80lab.report.data import Group, Run, varied
 from s80lab.report.interval import Estimate
 from s80lab.report.tables import Table
 
-# Of a run's manifest: what tells it from others.
+# The keys of a run's manifest that distinguish it from other runs.
 IDENTITY = ("run", "experiment", "mix", "scale", "machine", "protocol", "image", "server", "engine", "seed")
 
 
 def run_record(run: Run) -> dict[str, Any]:
-    """One run: what it is, whether it is a result, and every metric in its own unit."""
+    """One run: its identity, the reasons if it is invalid, and every metric in its own unit."""
     return {
         **{key: run.manifest[key] for key in IDENTITY},
         "varied": varied(run.manifest),
@@ -27,8 +27,8 @@ def run_record(run: Run) -> dict[str, Any]:
 
 
 def groups_record(groups: Iterable[Group]) -> list[dict[str, Any]]:
-    """Every group: its runs, whether they are results, and every metric as a mean over the seeds with the half-width
-    of its 95% interval (none for one seed)."""
+    """Every group: its runs, the reasons of invalid runs, and every metric as a mean over the seeds with the half-width
+    of its 95% interval (null for one seed)."""
     return [_group(group) for group in groups]
 
 
@@ -48,7 +48,7 @@ def _group(group: Group) -> dict[str, Any]:
 
 
 def metric_names(runs: Iterable[Run]) -> list[str]:
-    """Flattened names, in the order of stats.json, of whatever any of the runs has."""
+    """The flattened names of all metrics that any of the runs has, in the order of stats.json."""
     return list(dict.fromkeys(name for run in runs for name in run.metrics))
 
 
@@ -57,7 +57,7 @@ def estimate_record(estimate: Estimate | None) -> dict[str, Any] | None:
 
 
 def tables_record(tables: Sequence[Table]) -> list[dict[str, Any]]:
-    """Tables whose cells are text already, row by row."""
+    """The tables row by row, with their cells as text."""
     return [
         {
             "title": table.title,

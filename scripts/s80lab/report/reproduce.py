@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The paper, figure by figure: what was measured beside its words and claims, on one page."""
+"""One page with every figure of the paper: our measurements next to the paper's statements."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PAPER = "Koka and Lipasti, Characterization of an IMAP Server on a Shared-Memory
 
 @dataclass(frozen=True)
 class Shown:
-    """A figure with what was measured for it."""
+    """A figure of the paper and the groups, pictures and tables that were measured for it."""
 
     figure: FigureOf
     groups: list[Group]
@@ -38,8 +38,8 @@ class Shown:
 
 
 def show_figure(figure: FigureOf, runs: Mapping[str, Sequence[Path]]) -> Shown:
-    """runs: the folders of each experiment's runs; where the figure is a profile, one of each mix or of each point of a
-    sweep has one."""
+    """Collects pictures and tables of one figure. runs: the folders of each experiment's runs. For a figure with a
+    profile, one run of each mix, or of each point of a sweep, has a profile."""
     folders = [folder for name in figure.experiments for folder in runs[name]]
     if figure.coherence:
         groups = coherence_groups(folders)
@@ -55,7 +55,7 @@ def show_figure(figure: FigureOf, runs: Mapping[str, Sequence[Path]]) -> Shown:
 
 
 def _show_sweeps(figure: FigureOf, runs: Mapping[str, Sequence[Path]]) -> Shown:
-    """Each experiment's sweep with its curves; the first is that of which there are statements and ratios."""
+    """Tables and curves of each experiment's sweep. Statements and ratios refer to the first experiment."""
     of = {name: sweep_groups(runs[name]) for name in figure.experiments}
     first = of[figure.experiments[0]]
     tables = study_tables(figure.study, first) if figure.study else []
@@ -67,7 +67,7 @@ def _show_sweeps(figure: FigureOf, runs: Mapping[str, Sequence[Path]]) -> Shown:
 
 
 def _profiles(folders: Sequence[Path]) -> list[Table]:
-    """The functions of the sessions' user code, of each run that has a profile."""
+    """The table of the sessions' user functions of each run with a profile."""
     tables = []
     for folder in filter(has_profile, folders):
         manifest = read_manifest(folder)
@@ -79,7 +79,7 @@ def _profiles(folders: Sequence[Path]) -> list[Table]:
 
 
 def write_page(shown: Sequence[Shown], folder: Path) -> Path:
-    """report.html with every figure, and the pictures as files beside it; returns the page."""
+    """Writes report.html with every figure, and the pictures as files in figures/; returns the page's path."""
     topics = [
         Topic(one.figure.title, one.pictures, one.tables, f"{one.figure.whose}: {one.figure.says}") for one in shown
     ]
@@ -90,9 +90,10 @@ def write_page(shown: Sequence[Shown], folder: Path) -> Path:
     papers = [PAPER for one in shown if not one.figure.study]
     studies = [load_answers(one.figure.study).title for one in shown if one.figure.study]
     page = render(
-        "The paper, figure by figure" if papers else "The other studies",
-        f"{', '.join(dict.fromkeys(papers + studies))}: what is stated there and what was measured here. "
-        f"Scale {', '.join(scales)}, engine {first['engine']}. Times are the model's.",
+        "Reproduction of the paper, figure by figure" if papers else "Reproduction of the other studies",
+        f"{', '.join(dict.fromkeys(papers + studies))}: the published statements next to our measurements. "
+        f"Scale {', '.join(scales)}, engine {first['engine']}. All times are simulated time, the time of the modelled "
+        "machine.",
         verdicts=verdicts(groups),
         notes=[*guest_notes(groups, _load), intervals_note(groups)],
         topics=topics,
@@ -102,14 +103,14 @@ def write_page(shown: Sequence[Shown], folder: Path) -> Path:
 
 
 def _named(one: Shown) -> list[Picture]:
-    """The pictures, called after the figure of the paper."""
+    """The pictures, named after the figure of the paper."""
     if len(one.pictures) == 1:
         return [replace(one.pictures[0], name=one.figure.name)]
     return [replace(picture, name=f"{one.figure.name}-{picture.name}") for picture in one.pictures]
 
 
 def _load(group: Group) -> str:
-    """The same at every point of a sweep."""
+    """Workload and server of the group, which are equal at every point of a sweep."""
     manifest = group.runs[0].manifest
     return f"{manifest['mix']} on {manifest['server']}"
 
@@ -119,7 +120,7 @@ def _names(group: Group) -> tuple[str, ...]:
 
 
 def _of_claims(figure: FigureOf, groups: Sequence[Group]) -> Table:
-    """Those rows of the table of claims."""
+    """The rows of the table of claims that belong to the figure."""
     table = claims_table(groups)
     rows = {row.label.split()[0]: row for row in table.rows}
     missing = [claim for claim in figure.claims if claim not in rows]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which metrics a report's tables show, in which order and with how many digits."""
+"""The rows of a report's tables: which metrics, in which order, with which label and how many digits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from s80lab.results.metrics.derive import of
 
 @dataclass(frozen=True)
 class Format:
-    """value x scale with `digits` decimals and a suffix."""
+    """How a value is printed: value x scale, with `digits` decimals and a suffix."""
 
     digits: int
     scale: float = 1.0
@@ -27,7 +27,7 @@ THREE = Format(3)
 
 @dataclass(frozen=True)
 class Entry:
-    """One row. head, if given, is a line above it that names the rows from here on."""
+    """One row of a table. head: a heading line above this row, which covers all rows down to the next heading."""
 
     label: str
     metric: str
@@ -49,10 +49,10 @@ class Section:
 _KINDS = {"ifetch": "instruction fetch", "load": "load", "store": "store", "walk": "page walk", "all": "all"}
 _SOURCES = {
     "memory": "memory",
-    "M": "a cache, in M",
-    "O": "a cache, in O",
-    "E": "a cache, in E",
-    "S": "a cache, in S",
+    "M": "another cache, in M",
+    "O": "another cache, in O",
+    "E": "another cache, in E",
+    "S": "another cache, in S",
 }
 
 
@@ -65,7 +65,7 @@ def _each(prefix: str, labels: dict[str, str], style: Format, head: str = "") ->
 
 _LEVELS = {"l1": "L1", "l2": "L2"}
 _PRIVILEGES = {"user": "user", "kernel": "kernel", "all": "all"}
-# gem5 says what answered loads and fetches together; other engines have no such rows.
+# gem5 counts the sources of loads and fetches together (`read`); other engines have no such metric.
 _ANSWERED = {
     **{kind: text for kind, text in _KINDS.items() if kind not in ("walk", "all")},
     "read": "load or instruction fetch",
@@ -74,7 +74,7 @@ _ANSWERED = {
 
 _COUNTED = {
     "context_switches": "context switches",
-    "migrations": "migrations of tasks",
+    "migrations": "task migrations",
     "page_faults": "page faults",
     "page_activations": "page activations",
     "pages_freed": "pages freed",
@@ -102,22 +102,22 @@ _NAMES = {
 
 _CLASSES = {
     "session": "sessions",
-    "delivery": "delivery and the rest of the server",
+    "delivery": "delivery and other server processes",
     "loadgen": "load generator",
     "idle": "idle",
     "kernel": "kernel threads",
     "other": "other",
 }
-# Sessions stand in the tables of the whole machine too.
+# The tables of the whole machine show the sessions, so the table of process classes leaves them out.
 _OTHERS = {key: text for key, text in _CLASSES.items() if key != "session"}
 _ENTRIES = {
     "user": "user code",
     "system_call": "system calls",
     "fault": "faults and exceptions",
-    "tick": "ticks",
+    "tick": "timer ticks",
     "interrupt": "other interrupts",
     "soft_interrupt": "soft interrupts",
-    "idle": "idling",
+    "idle": "idle loop",
     "kernel_thread": "kernel threads",
     "unknown": "unknown",
 }
@@ -131,85 +131,104 @@ SECTIONS: tuple[Section, ...] = (
     Section(
         "L2 misses per 1000 instructions",
         _each("l2_mpki", _PRIVILEGES, THREE),
-        "Each by the instructions retired at the same privilege.",
+        "Each row divides the misses by the instructions that retired at the same privilege level.",
     ),
     Section(
         "L1 and L2 misses",
         (
-            *_each("misses_m_per_s", _LEVELS, TWO, head="misses, million a modelled second"),
-            *_each("misses_per_transaction", _LEVELS, WHOLE, head="misses for each transaction"),
+            *_each("misses_m_per_s", _LEVELS, TWO, head="million misses per simulated second"),
+            *_each("misses_per_transaction", _LEVELS, WHOLE, head="misses per transaction"),
         ),
-        "Of the server's processors: all but those that the load generator has for itself.",
+        "Server cores only: cores that the machine file reserves for the load generator are left out.",
     ),
     Section(
-        "Who serviced the L2 misses",
+        "Sources of the L2 misses",
         (
-            *_each("miss_source_of.session.all", _SOURCES, PERCENT, head="of sessions, the paper's population"),
+            *_each("miss_source_of.session.all", _SOURCES, PERCENT, head="sessions (the paper's population)"),
             *(
                 entry
                 for kind, text in _ANSWERED.items()
                 for entry in _each(f"miss_source.{kind}", _SOURCES, PERCENT, head=text)
             ),
-            *_each("store_from_m_share", _PRIVILEGES, PERCENT, head="stores from a cache in M, of all misses"),
+            *_each("store_from_m_share", _PRIVILEGES, PERCENT, head="stores serviced by a cache in M, of all misses"),
         ),
-        "Share of the L2 misses of the same kind; all includes page walks where they are modelled. Sessions are the "
-        "processes that serve users (the server's file names them), in user and in kernel code; the rest is of the "
-        "whole machine.",
+        "Shares of the L2 misses of the same kind of access. `all` includes page walks on machines that model them. "
+        "Sessions are the processes that serve users, in user and in kernel code; the server's file in "
+        "workloads/servers names these processes. All other rows cover the whole machine.",
     ),
     Section(
-        "Blocks that entered an L2, and what became of E",
+        "Fills of the L2 caches, and the fate of E blocks",
         (
-            *_each("fill_state", {state: f"entered in {state}" for state in "MOES"}, PERCENT, head="fills"),
-            Entry("E share", "e_share_of.session", PERCENT, head="blocks that sessions brought in"),
-            Entry("E to M, per block", "e_to_m_share_of.session", PERCENT),
-            Entry("E share", "e_share", PERCENT, head="blocks that entered in E"),
-            Entry("E to M, per block", "e_to_m_share", PERCENT),
-            Entry("left E by a store (to M)", "e_fate.e_to_m", PERCENT, head="of those that left E"),
-            Entry("left E by another core's read", "e_fate.e_downgraded", PERCENT),
-            Entry("evicted in E", "e_fate.e_evicted", PERCENT),
-            Entry("invalidated in E", "e_fate.e_invalidated", PERCENT),
-            Entry("found E, of the stores in the L2", "stores_found_e_share", PERCENT, head="stores"),
-            Entry("upgrades made, per 1000 instructions", "upgrade_pki.made", THREE),
-            Entry("upgrades saved by E, per 1000", "upgrade_pki.saved", THREE),
-            Entry("saved, of those without E", "upgrades_saved_share", PERCENT),
+            *_each("fill_state", {state: f"filled in {state}" for state in "MOES"}, PERCENT, head="state of the fills"),
+            Entry("E share", "e_share_of.session", PERCENT, head="fills by sessions"),
+            Entry("silent E-to-M upgrades per E fill", "e_to_m_share_of.session", PERCENT),
+            Entry("E share", "e_share", PERCENT, head="fills by the whole machine"),
+            Entry("silent E-to-M upgrades per E fill", "e_to_m_share", PERCENT),
+            Entry("store (silent upgrade to M)", "e_fate.e_to_m", PERCENT, head="why blocks left E"),
+            Entry("read by another core", "e_fate.e_downgraded", PERCENT),
+            Entry("eviction", "e_fate.e_evicted", PERCENT),
+            Entry("invalidation", "e_fate.e_invalidated", PERCENT),
+            Entry(
+                "stores that found E, share of stores to the L2",
+                "stores_found_e_share",
+                PERCENT,
+                head="stores and upgrades",
+            ),
+            Entry("upgrades issued, per 1000 instructions", "upgrade_pki.made", THREE),
+            Entry("upgrades avoided by E, per 1000 instructions", "upgrade_pki.saved", THREE),
+            Entry("upgrades avoided by E, share of upgrades without E", "upgrades_saved_share", PERCENT),
         ),
-        "E to M per block is the paper's definition, of the blocks that entered in E. Both are counted in the "
-        "region: blocks that entered before it and are stored to in it can take the share past 100% in a short "
-        "one. The shares of those that left E count each block when it left.",
+        "A fill is a block that enters an L2. E share: fills in state E, divided by all fills. Silent E-to-M upgrades "
+        "per E fill is the paper's definition of E to M. Fills and silent upgrades are both counted in the measured "
+        "region. A block that was filled before the region and is stored to in the region can therefore raise this "
+        "share above 100% if the region is short. `Why blocks left E` counts each block when it leaves E. `Upgrades "
+        "without E` are the upgrades that a protocol without state E would issue: those issued plus those avoided.",
     ),
     Section(
-        "By class of processes",
+        "Process classes",
         (
-            *_each("class_share", _suffixed(_CLASSES, "instructions"), PERCENT, head="instructions"),
-            *_each("class_share", _suffixed(_CLASSES, "misses"), PERCENT, head="L2 misses"),
-            *_each("miss_source_of", _suffixed(_OTHERS, "all.memory"), PERCENT, head="memory's share of them"),
+            *_each("class_share", _suffixed(_CLASSES, "instructions"), PERCENT, head="share of the instructions"),
+            *_each("class_share", _suffixed(_CLASSES, "misses"), PERCENT, head="share of the L2 misses"),
+            *_each(
+                "miss_source_of",
+                _suffixed(_OTHERS, "all.memory"),
+                PERCENT,
+                head="share of the class's L2 misses serviced by memory",
+            ),
             *_each("e_share_of", _OTHERS, PERCENT, head="E share"),
             *_each("l2_mpki_of", _CLASSES, THREE, head="L2 misses per 1000 instructions"),
             *_each("upgrade_pki_of", _CLASSES, THREE, head="upgrades per 1000 instructions"),
-            *_each("class_processors", _CLASSES, TWO, head="processors busy"),
+            *_each("class_processors", _CLASSES, TWO, head="busy processors, on average"),
         ),
-        "By the process that ran, or that an interrupt came upon; a block is of the class that brought it in. "
-        "Memory's and E share of sessions stand above.",
+        "Each event counts for the class of the running process. Work of an interrupt counts for the class of the "
+        "interrupted process. A block counts for the class that filled it. The share of misses serviced by memory and "
+        "the E share of sessions are in the tables of miss sources and of fills.",
     ),
     Section(
-        "By entry of the kernel",
+        "Kernel entry causes",
         (
-            *_each("entry_share", _suffixed(_ENTRIES, "instructions"), PERCENT, head="instructions"),
-            Entry("soft interrupts", "entry_share.soft_interrupt.cycles", PERCENT, head="busy cycles"),
-            *_each("entry_share", _suffixed(_ENTRIES, "misses"), PERCENT, head="L2 misses"),
-            *_each("miss_source_in", _suffixed(_ENTRIES, "memory"), PERCENT, head="memory's share of them"),
-            *_each("upgrade_share.entry", _ENTRIES, PERCENT, head="upgrades"),
+            *_each("entry_share", _suffixed(_ENTRIES, "instructions"), PERCENT, head="share of the instructions"),
+            Entry("soft interrupts", "entry_share.soft_interrupt.cycles", PERCENT, head="share of the busy cycles"),
+            *_each("entry_share", _suffixed(_ENTRIES, "misses"), PERCENT, head="share of the L2 misses"),
+            *_each(
+                "miss_source_in",
+                _suffixed(_ENTRIES, "memory"),
+                PERCENT,
+                head="share of the cause's L2 misses serviced by memory",
+            ),
+            *_each("upgrade_share.entry", _ENTRIES, PERCENT, head="share of the upgrades"),
         ),
-        "User code, and kernel code by what the processor was in the kernel for.",
+        "User code, and kernel code by the cause of the entry into the kernel. Kernel threads have no entry cause. "
+        "Unknown: the cause could not be determined, for example because the guest's kernel layout was not available.",
     ),
     Section(
         "Bus traffic per 1000 instructions",
         _each(
             "traffic_pki",
             {
-                "fills": "blocks fetched",
-                "writebacks": "blocks written back",
-                "upgrades": "permissions asked for",
+                "fills": "fills (blocks fetched)",
+                "writebacks": "writebacks",
+                "upgrades": "upgrades (write permission requests)",
                 "all": "all",
             },
             THREE,
@@ -218,8 +237,8 @@ SECTIONS: tuple[Section, ...] = (
     Section(
         "Cache miss rates",
         (
-            *_each("l1_miss_rate", _KINDS, FINE_PERCENT, head="L1, of the line accesses"),
-            *_each("l2_miss_rate", _KINDS, FINE_PERCENT, head="L2, of the L2 accesses"),
+            *_each("l1_miss_rate", _KINDS, FINE_PERCENT, head="L1 misses, share of the line accesses"),
+            *_each("l2_miss_rate", _KINDS, FINE_PERCENT, head="L2 misses, share of the L2 accesses"),
         ),
     ),
     Section(
@@ -244,28 +263,29 @@ SECTIONS: tuple[Section, ...] = (
                 "l2_stall",
                 {kind: text for kind, text in _KINDS.items() if kind != "all"},
                 PERCENT,
-                head="stall cycles of L2 misses, by kind",
+                head="stall cycles of L2 misses, by kind of access",
             ),
-            Entry("store stalls for each load stall", "store_to_load_stall", TWO),
-            Entry("with upgrades among the store stalls", "store_to_load_stall_with_upgrades", TWO),
+            Entry("store stall cycles per load stall cycle", "store_to_load_stall", TWO),
+            Entry("store and upgrade stall cycles per load stall cycle", "store_to_load_stall_with_upgrades", TWO),
         ),
-        "Stall cycles follow from the machine file's latencies, which are assumed where the paper states none.",
+        "Stall cycles follow from the latencies in the machine file. Latencies that the paper does not state are "
+        "assumptions.",
     ),
     Section(
         "Instructions",
         (
-            Entry("kernel, of the instructions", "kernel_share.instructions", PERCENT, head="shares"),
-            Entry("kernel, of the busy cycles", "kernel_share.cycles", PERCENT),
-            Entry("load generator, of the instructions", "loadgen_share.instructions", FINE_PERCENT),
-            Entry("load generator, of the machine", "loadgen_share.machine", FINE_PERCENT),
-            Entry("loads and stores", "instruction_group.loads_and_stores", PERCENT, head="mix"),
+            Entry("kernel, share of the instructions", "kernel_share.instructions", PERCENT),
+            Entry("kernel, share of the busy cycles", "kernel_share.cycles", PERCENT),
+            Entry("load generator, share of the instructions", "loadgen_share.instructions", FINE_PERCENT),
+            Entry("load generator, share of the machine's cycles", "loadgen_share.machine", FINE_PERCENT),
+            Entry("loads and stores", "instruction_group.loads_and_stores", PERCENT, head="mix, the paper's groups"),
             Entry("branches", "instruction_group.branches", PERCENT),
             *_each(
                 "instruction_mix",
                 {
                     "load": "load only",
                     "store": "store only",
-                    "load_store": "load and store in one",
+                    "load_store": "load and store in one instruction",
                     "branch_conditional": "conditional branch",
                     "branch_unconditional": "other branch",
                     "other": "other",
@@ -274,107 +294,113 @@ SECTIONS: tuple[Section, ...] = (
                 head="mix by class",
             ),
         ),
-        "x86 instructions: one that loads and stores counts once among loads and stores, a branch as a branch.",
+        "x86 instructions. An instruction that loads and stores counts once under `loads and stores`. Calls, returns "
+        "and jumps count as branches only, even if they access memory.",
     ),
     Section(
         "Load and machine",
         (
-            Entry("throughput, transactions a second", "throughput", ONE),
-            Entry("Mbit of documents a second", "body_mbit", ONE),
-            Entry("mean response, ms", "response_ms", ONE),
-            Entry("95th percentile of the response, ms", "response_p95_ms", ONE),
-            Entry("mean think time that ended, ms", "think_ms", ONE),
-            Entry("million instructions a transaction", "instructions_per_transaction", ONE),
-            Entry("sent by the clients, Mbit a second", "payload_mbit.sent", ONE),
-            Entry("received by them, Mbit a second", "payload_mbit.received", ONE),
-            Entry("both ways, Mbit a second", "payload_mbit.all", ONE),
-            Entry("utilisation", "utilisation", PERCENT),
-            Entry("utilisation of the first processor", "busy_share.00", PERCENT),
-            Entry("utilisation of the server's processors", "server_utilisation", PERCENT),
-            Entry("cores busy for over half of the time", "busy_cores", ONE),
-            Entry("interactive law", "interactive_law", THREE),
-            Entry("what chance makes of it (standard deviation)", "interactive_law_chance", THREE),
-            Entry("Little's law by transactions that ended", "little_law", THREE),
-            Entry("utilisation law", "utilisation_law", THREE),
-            Entry("modelled seconds", "modelled_s", TWO),
+            Entry("throughput, transactions per second", "throughput", ONE),
+            Entry("documents and pages received, Mbit/s", "body_mbit", ONE),
+            Entry("mean response time, ms", "response_ms", ONE),
+            Entry("95th percentile of the response time, ms", "response_p95_ms", ONE),
+            Entry("mean think time, ms", "think_ms", ONE),
+            Entry("million instructions per transaction", "instructions_per_transaction", ONE),
+            Entry("sent by the clients, Mbit/s", "payload_mbit.sent", ONE),
+            Entry("received by the clients, Mbit/s", "payload_mbit.received", ONE),
+            Entry("sent and received by the clients, Mbit/s", "payload_mbit.all", ONE),
+            Entry("utilisation of all cores", "utilisation", PERCENT),
+            Entry("utilisation of core 0", "busy_share.00", PERCENT),
+            Entry("utilisation of the server's cores", "server_utilisation", PERCENT),
+            Entry("cores busy for more than half of the time", "busy_cores", ONE),
+            Entry("response-time law (1: holds)", "interactive_law", THREE),
+            Entry("response-time law: standard deviation by chance", "interactive_law_chance", THREE),
+            Entry("Little's law, completed transactions (1: holds)", "little_law", THREE),
+            Entry("utilisation law (1: holds)", "utilisation_law", THREE),
+            Entry("simulated seconds", "modelled_s", TWO),
             Entry("million instructions", "instructions_m", WHOLE),
             Entry(
-                "half of the instructions are in turns up to",
+                "median length, weighted by instructions",
                 "turn_length.median",
                 WHOLE,
-                head="QEMU's turns, instructions",
+                head="QEMU's time slices, in instructions",
             ),
             Entry("longest", "turn_length.longest", WHOLE),
-            Entry("in turns of 8192 and more", "turn_over.8192", PERCENT),
-            Entry("in turns of 131072 and more", "turn_over.131072", PERCENT),
+            Entry("share of instructions in slices of 8192 or more", "turn_over.8192", PERCENT),
+            Entry("share of instructions in slices of 131072 or more", "turn_over.131072", PERCENT),
         ),
-        "Modelled time. Interactive law: (clients in service + throughput x think) / clients; utilisation law: "
-        "throughput x busy time a transaction / busy time a second. Both are 1 where the clock is right. Little's law: "
-        "throughput x response / clients in service: what is not 1 of it was cut off at the region's ends.",
+        "All times are simulated. Response-time law: (clients in service + throughput x think time) / clients. "
+        "Utilisation law: throughput x busy time per transaction / busy time per second. Both ratios are 1 if all "
+        "counts are right and use one clock. Little's law: throughput x response time / clients in service. Its "
+        "deviation from 1 is due to transactions that the ends of the region cut off. Lengths of time slices are "
+        "rounded down to powers of two.",
     ),
     Section(
-        "Probes of memory",
+        "Memory probes",
         (
-            Entry("copied, MB a second of processor time", "copy_mb", WHOLE),
-            Entry("to hand the token over, ns of processor time", "token_ns", WHOLE),
-            Entry("the L1", "data_miss_ratio.l1", FINE_PERCENT, head="loads and stores of their own that missed"),
-            Entry("the L2, too", "data_miss_ratio.l2", FINE_PERCENT),
+            Entry("copied, MB per second of processor time", "copy_mb", WHOLE),
+            Entry("token hand-over, ns of processor time", "token_ns", WHOLE),
+            Entry(
+                "in the L1", "data_miss_ratio.l1", FINE_PERCENT, head="sessions' user-mode loads and stores that miss"
+            ),
+            Entry("in the L1 and the L2", "data_miss_ratio.l2", FINE_PERCENT),
         ),
     ),
     Section(
-        "Requests of scripts",
+        "Script requests",
         (
-            *_each("request_rate", _PROTOCOLS, ONE, head="requests a second"),
-            *_each("request_ms", _PROTOCOLS, TWO, head="mean response, ms"),
-            *_each("request_cpu_ms.imap", _CLASSES, THREE, head="processor time for an IMAP request, ms"),
+            *_each("request_rate", _PROTOCOLS, ONE, head="requests per second"),
+            *_each("request_ms", _PROTOCOLS, TWO, head="mean response time, ms"),
+            *_each("request_cpu_ms.imap", _CLASSES, THREE, head="processor time per IMAP request, ms"),
         ),
-        "A request is a command that was answered; connections are none.",
+        "A request is an answered command. Opening a connection is not a request.",
     ),
     Section(
         "Mail transport",
         (
-            Entry("mean of the region", "mail_queue.mean", TWO, head="envelopes in the mail transport's queue"),
-            Entry("when the region begins", "mail_queue.begin", WHOLE),
-            Entry("when it ends", "mail_queue.end", WHOLE),
+            Entry("mean over the region", "mail_queue.mean", TWO, head="envelopes in the mail transport's queue"),
+            Entry("at the start of the region", "mail_queue.begin", WHOLE),
+            Entry("at the end of the region", "mail_queue.end", WHOLE),
             Entry("accepted in the region", "mail_queue.accepted", WHOLE),
-            Entry("deliveries put off or refused", "mail_put_off", WHOLE),
+            Entry("deliveries postponed or refused, warm-up included", "mail_put_off", WHOLE),
         ),
-        "An envelope is a message to one recipient. A queue that is much longer at the end than at the begin is that "
-        "of a server that does not keep up: its mean goes with the region's length. Where the load is not meant to be "
-        "more than is delivered, such a run is no result.",
+        "An envelope is a message to one recipient. If the queue is much longer at the end of the region than at its "
+        "start, the server does not keep up, and the mean depends on the length of the region. Such a run is invalid, "
+        "unless the experiment sets `mail_may_wait`: its load is meant to exceed the rate of delivery.",
     ),
     Section(
         "Streams",
         (
-            Entry("media that came to the clients, Mbit a second", "stream_mbit", TWO),
-            Entry("that came", "stream_packets.received", WHOLE, head="packets"),
+            Entry("media received by the clients, Mbit/s", "stream_mbit", TWO),
+            Entry("received", "stream_packets.received", WHOLE, head="packets"),
             Entry("lost", "stream_packets.lost", WHOLE),
             Entry("late", "stream_packets.late", WHOLE),
             *_each("stream_jitter_ms", _TIMES, TWO, head="jitter, ms"),
-            *_each("stream_transit_ms", _TIMES, TWO, head="difference of packets' transit times, ms"),
+            *_each("stream_transit_ms", _TIMES, TWO, head="transit time difference of consecutive packets, ms"),
         ),
-        "Jitter is RFC 3550's: each client's smoothed mean of that difference, at the end of each of its plays.",
+        "Jitter as RFC 3550 defines it: each client's smoothed mean of the transit time difference, taken when a "
+        "stream ends that the client plays.",
     ),
     Section(
-        "The guest's kernel",
+        "Guest kernel",
         (
-            Entry("timer interrupts a processor, Hz", "tick_hz", WHOLE),
-            Entry("the machine file's", "tick_hz_wanted", WHOLE),
-            Entry("guest time for modelled time", "guest_time_ratio", TWO),
-            Entry("the machine file's", "guest_time_ratio_wanted", TWO),
-            Entry("waiting tasks a processor", "run_queue", THREE),
-            Entry("busy", "disk_utilisation.all", PERCENT, head="disks"),
-            Entry("service, ms", "disk_service_ms", TWO),
-            Entry("response, ms", "disk_response_ms", TWO),
-            Entry("requests in queues and in service", "disk_queue", ONE),
-            Entry("reads a transaction", "disk_per_transaction.reads", TWO),
-            Entry("writes a transaction", "disk_per_transaction.writes", TWO),
-            Entry("idle for a disk, of idle processors", "iowait_share", PERCENT),
-            *_each("guest_per_transaction", _COUNTED, ONE, head="for each transaction"),
-            *_each("guest_rate", _COUNTED, WHOLE, head="a modelled second, all processors"),
+            Entry("timer interrupts per processor, Hz", "tick_hz", WHOLE),
+            Entry("timer interrupts per processor, machine file, Hz", "tick_hz_wanted", WHOLE),
+            Entry("virtual time per simulated time", "guest_time_ratio", TWO),
+            Entry("virtual time per simulated time, machine file", "guest_time_ratio_wanted", TWO),
+            Entry("waiting tasks per processor", "run_queue", THREE),
+            Entry("utilisation", "disk_utilisation.all", PERCENT, head="disks"),
+            Entry("service time, ms", "disk_service_ms", TWO),
+            Entry("response time, ms", "disk_response_ms", TWO),
+            Entry("requests waiting or in service", "disk_queue", ONE),
+            Entry("reads per transaction", "disk_per_transaction.reads", TWO),
+            Entry("writes per transaction", "disk_per_transaction.writes", TWO),
+            Entry("waiting for a disk, share of idle processor time", "iowait_share", PERCENT),
+            *_each("guest_per_transaction", _COUNTED, ONE, head="events per transaction"),
+            *_each("guest_rate", _COUNTED, WHOLE, head="events per simulated second, all processors"),
             *_each("guest_time_share", _NAMES, PERCENT, head="processor time by process"),
         ),
-        "By the kernel's own counters. Its ticks and the servers' timeouts are on guest time, which runs faster or "
-        "slower than the modelled clock.",
+        "The guest kernel's own counters. The kernel's timer ticks and the servers' timeouts follow virtual time, "
+        "QEMU's clock, which runs faster or slower than simulated time.",
     ),
 )

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A study's own numbers beside ours, in the study's order and units, each with a verdict.
+"""Compares a study's published numbers with our measurements, in the study's order and units, with a verdict each.
 
 study_findings(study, groups) -> list[StudyFinding]
-study_tables(study, groups) -> list[Table]   one column of ours, or of a sweep one table with a column a condition
+study_tables(study, groups) -> list[Table]   a table with one column of our numbers; for the conditions of a sweep also
+                                             a table with one column per condition
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ from s80lab.results.study import Statement, StudyAnswer, StudyAnswers, load_answ
 
 _SIGNS: Mapping[Verdict, str] = {"agrees": "=", "differs": "≠", "not comparable": "·"}
 _RULE = (
-    f"A single number of the study stands for itself give or take {TOLERANCE:.0%} of it. Agrees: our mean lies there; "
-    "differs: no value of our interval does."
+    f"A single number of the study is read as that number ± {TOLERANCE:.0%}. Agrees: our mean lies in the study's "
+    "range. Differs: our whole 95% interval lies outside."
 )
 
 
 @dataclass(frozen=True)
 class StudyFinding:
-    """ours: in the study's unit, None where nothing was measured."""
+    """A statement of the study with our number (in the study's unit, None if nothing was measured) and the verdict."""
 
     statement: Statement
     answer: StudyAnswer
@@ -48,20 +49,20 @@ class StudyFinding:
 
     @property
     def reason(self) -> str:
-        """Why it is no agreement; empty where it is one."""
+        """Why the verdict is not `agrees`; empty if it is."""
         if self.judgement.verdict == "differs":
             tests = "; ".join(f"`{command}`" for command in self.tests)
-            return f"{self.differs} {f'Tested: {tests}.' if tests else 'A reading, not tested.'}"
+            return f"{self.differs} {f'Tested with {tests}.' if tests else 'This explanation was not tested.'}"
         return f"{self.judgement.note}." if self.judgement.verdict == "not comparable" else ""
 
 
 def _short(value: float, digits: int) -> str:
-    """So many significant digits, or all before the point."""
+    """The value with `digits` significant digits, but all digits before the decimal point."""
     return f"{value:.0f}" if abs(value) >= 10**digits else f"{value:.{digits}g}"
 
 
 def study_findings(study: str, groups: Sequence[Group]) -> list[StudyFinding]:
-    """groups: those of the experiment, one for each point of its sweep."""
+    """One finding per statement. groups: the experiment's groups, one per point of its sweep."""
     answers = load_answers(study)
     return [_finding(statement, answers, groups) for statement in load_statements(study)]
 
@@ -81,30 +82,37 @@ def _judge(
     statement: Statement, answer: StudyAnswer, ours: Estimate | None, measured: Sequence[Group], points: Sequence[str]
 ) -> Judgement:
     if not answer.metrics:
-        return Judgement("not comparable", note="Set, not measured" if answer.given else answer.because.rstrip("."))
+        return Judgement(
+            "not comparable",
+            note="This value is an input of the experiment, not a measurement"
+            if answer.given
+            else answer.because.rstrip("."),
+        )
     if len(measured) < len(points):
-        return Judgement("not comparable", note="There is no such run")
+        return Judgement("not comparable", note="The experiment has no run at this point")
     if ours is None:
-        return Judgement("not comparable", note="None of it ended in every run's measured region")
+        return Judgement("not comparable", note="At least one run completed no such operation in its measured region")
     reasons = [reason for group in measured for reason in group.reasons]
     if reasons:
-        return Judgement("not comparable", note=f"No result: {reasons[0]}")
+        return Judgement("not comparable", note=f"Invalid run: {reasons[0]}")
     if answer.unjudged:
         return Judgement("not comparable", note=answer.unjudged.rstrip("."))
     read = answer.low is not None or answer.high is not None
     low, high = (answer.low, answer.high) if read else (statement.low, statement.high)
     if low is None and high is None:
-        return Judgement("not comparable", note="An order: shown, not judged")
+        return Judgement(
+            "not comparable", note="The study states an order without numbers; our number is shown and not judged"
+        )
     return in_band(ours, Band.around(low, high))
 
 
 def _point(group: Group) -> str:
-    """Empty for an experiment without a sweep."""
+    """The group's point of the sweep; empty for an experiment without a sweep."""
     return varied(group.runs[0].manifest)
 
 
 def _ours(measured: Sequence[Group], answer: StudyAnswer) -> Estimate | None:
-    """In the study's unit; at one point over another by the seeds that both have."""
+    """Our number in the study's unit. A ratio of two points pairs the seeds that both points have."""
     values, *below = (_by_seed(group, answer) for group in measured)
     for divisors in below:
         values = {seed: _over(values[seed], divisors[seed]) for seed in values if seed in divisors}
@@ -117,7 +125,7 @@ def _over(above: float | None, below: float | None) -> float | None:
 
 
 def _by_seed(group: Group, answer: StudyAnswer) -> dict[int, float | None]:
-    """The sum of the metrics of each run; None where one is undefined."""
+    """For each seed the sum of the answer's metrics; None if one is undefined."""
     sums: dict[int, float | None] = {}
     for run in group.runs:
         parts = [run.metrics.get(metric) for metric in answer.metrics]
@@ -127,19 +135,19 @@ def _by_seed(group: Group, answer: StudyAnswer) -> dict[int, float | None]:
 
 
 def study_tables(study: str, groups: Sequence[Group]) -> list[Table]:
-    """See the module's text."""
+    """See the module's docstring."""
     answers, findings = load_answers(study), study_findings(study, groups)
     verdicts = Counter(finding.judgement.verdict for finding in findings)
     counts = ", ".join(f"{verdicts[verdict]} {COUNTED[verdict]}" for verdict in get_args(Verdict))
-    note = " ".join([f"Of {len(findings)} statements {counts}.", _RULE, *answers.remarks])
+    note = " ".join([f"Of {len(findings)} statements, {counts}.", _RULE, *answers.remarks])
     swept = [finding for finding in findings if finding.statement.at in answers.conditions]
     rest = [finding for finding in findings if finding not in swept]
     tables = [_by_condition(answers, swept, note)] if swept else []
-    return [*tables, _one_by_one(f"Beside the study: {answers.title}", rest, "" if swept else note)]
+    return [*tables, _one_by_one(f"Comparison with the study: {answers.title}", rest, "" if swept else note)]
 
 
 def _one_by_one(title: str, findings: Sequence[StudyFinding], note: str) -> Table:
-    table = Table(title, ("study", "here", "unit", "verdict"), note=note)
+    table = Table(title, ("study", "s80lab", "unit", "verdict"), note=note)
     place = ""
     for finding in findings:
         statement = finding.statement
@@ -158,13 +166,13 @@ def _one_by_one(title: str, findings: Sequence[StudyFinding], note: str) -> Tabl
 
 
 def _by_condition(answers: StudyAnswers, findings: Sequence[StudyFinding], note: str) -> Table:
-    """As the study prints it: a row a quantity, a column a condition."""
+    """A table laid out as in the study: one row per quantity, one column per condition."""
     columns = tuple(answers.conditions)
     signs = ", ".join(f"{sign} {verdict}" for verdict, sign in _SIGNS.items())
     table = Table(
         answers.title,
         (*columns, "unit"),
-        note=f"The study's number, a sign, and ours where it was measured: {signs}. {note}",
+        note=f"Each cell: the study's number, the verdict as a sign, our number if measured. Signs: {signs}. {note}",
     )
     for quantity, found in groupby(findings, key=lambda finding: finding.statement.quantity):
         at = {finding.statement.at: finding for finding in found}

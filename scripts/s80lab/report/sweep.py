@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A sweep of an experiment: a row and a place on the curves for each combination of what its [sweep] varies.
+"""Reports of an experiment's sweep: each combination of the values in its [sweep] is a point.
 
-sweep_groups(run_dirs)                 the runs of each point together, in the order of the sweep
-sweep_table(name, groups, metrics)     a row a point
-sweep_picture(groups, metrics, name)   the curves
-ratio_table(groups, ratios)            a metric at one value of an axis over that at another
-write_sweep(name, groups, metrics, folder)   report.html, sweep.md, the curves as SVG and PNG
+sweep_groups(run_dirs)                 one group per point, in the order of the sweep
+sweep_table(name, groups, metrics)     a table with one row per point
+sweep_picture(groups, metrics, name)   curves, one panel per metric
+ratio_table(groups, ratios)            a metric at one value of an axis, divided by the metric at another value
+write_sweep(name, groups, metrics, folder)   writes report.html, sweep.md, and the curves as SVG and PNG
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from s80lab.base.errors import UserError
 from s80lab.base.strict import hint
-from s80lab.config.axes import Axis, axes_of, row_label
+from s80lab.config.axes import Axis, axes_of, horizontal, row_label
 from s80lab.config.experiment import Experiment
 from s80lab.config.reproduce import Ratio
 from s80lab.report.claims.rules import TOLERANCE, Band, Judgement, in_band
@@ -37,10 +37,10 @@ from s80lab.report.tables import ABSENT, Cell, Row, Table, intervals_note, numbe
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Labels that say nothing alone.
+# Labels that need the title of their section.
 PARTS = ("all", "user", "kernel")
 
-# Shown where the experiment's file does not say what.
+# Metrics that are shown if the experiment's file has no `show`.
 USUAL = (
     *("throughput", "response_ms", "utilisation", "kernel_share.cycles", "cpi.all", "l2_mpki.all"),
     *("miss_source.all.memory", "miss_source.all.M", "e_share", "e_to_m_share"),
@@ -48,16 +48,16 @@ USUAL = (
 
 
 def sweep_groups(run_dirs: Sequence[Path]) -> list[Group]:
-    """The runs that differ in the seed alone, labelled by their place in the sweep."""
+    """Groups of runs that differ in the seed only, labelled by their point of the sweep."""
     groups = read_groups(run_dirs)
     axes = _axes(groups)
     return [Group(row_label(axes, _values(axes, group)), group.runs, group.excluded) for group in groups]
 
 
 def sweep_table(name: str, groups: Sequence[Group], metrics: Sequence[str] = ()) -> Table:
-    """Means over the seeds. UserError names a metric that no run has."""
+    """Means over the seeds, one row per point. UserError names a metric that no run has."""
     entries = _entries(groups, metrics)
-    table = Table(f"{name}: every point of the sweep", (*(entry.label for entry in entries), "seeds"))
+    table = Table(f"{name}: all points of the sweep", (*(entry.label for entry in entries), "seeds"))
     for group in groups:
         cells = [
             Cell(number(group.estimate(entry.metric), entry.style), warm=not group.marked(entry.metric))
@@ -69,7 +69,7 @@ def sweep_table(name: str, groups: Sequence[Group], metrics: Sequence[str] = ())
 
 
 def sweep_picture(groups: Sequence[Group], metrics: Sequence[str], name: str) -> Picture:
-    """The curves, a panel a metric."""
+    """Curves, one panel per metric."""
     with style():
         return _picture(groups, _curves(groups, metrics), name)
 
@@ -79,7 +79,7 @@ def _picture(groups: Sequence[Group], figure: Figure, name: str) -> Picture:
 
 
 def write_sweep(name: str, groups: Sequence[Group], metrics: Sequence[str], folder: Path) -> Path:
-    """The page, and the same table and curves as files beside it; returns report.html."""
+    """Writes the page, the table (sweep.md) and the curves; returns the path of report.html."""
     table = sweep_table(name, groups, metrics)
     with style():
         figure = _curves(groups, metrics)
@@ -89,11 +89,11 @@ def write_sweep(name: str, groups: Sequence[Group], metrics: Sequence[str], fold
     grid = "; ".join(f"{axis.key} = {', '.join(axis.values)}" for axis in _all_axes(groups))
     page = render(
         name,
-        f"{len(groups)} points: {grid}. Engine {first['engine']}, scale {first['scale']}. Times are the modelled "
-        "machine's.",
+        f"{len(groups)} points: {grid}. Engine {first['engine']}, scale {first['scale']}. All times are simulated "
+        "time, the time of the modelled machine.",
         verdicts=verdicts(groups),
         notes=[*guest_notes(groups[:1]), intervals_note(groups)],
-        topics=[Topic("Curves", [picture], []), Topic("Every point", [], [table])],
+        topics=[Topic("Curves", [picture], []), Topic("All points", [], [table])],
         origins=[origins(group, kind) for group in groups for kind in ("inputs", "versions")],
     )
     target = write_files(folder, page, [picture], pngs)
@@ -109,15 +109,15 @@ def _curves(groups: Sequence[Group], metrics: Sequence[str]) -> Figure:
 
 
 def ratio_table(groups: Sequence[Group], ratios: Sequence[Ratio]) -> Table:
-    """A row for each combination of the other axes at which both values were measured; intervals over the seeds that
-    both have."""
+    """One row per ratio and combination of the other axes, if both values were measured. The ratios pair runs by seed;
+    the intervals are over these pairs."""
     axes = _axes(groups)
     points = {tuple(_values(axes, group)): group for group in groups}
-    table = Table("Ratios", ("measured", "the paper", "verdict"))
+    table = Table("Ratios between points of the sweep", ("measured", "paper", "verdict"))
     for ratio in ratios:
         keys = [axis.key for axis in axes]
         if ratio.axis not in keys:
-            raise UserError(f"a ratio is over `{ratio.axis}`, which is no axis of the sweep: {hint(ratio.axis, keys)}")
+            raise UserError(f"a ratio uses `{ratio.axis}`, which is not an axis of the sweep: {hint(ratio.axis, keys)}")
         place = keys.index(ratio.axis)
         (entry,) = _entries(groups, [ratio.metric])
         for values, above in points.items():
@@ -125,7 +125,7 @@ def ratio_table(groups: Sequence[Group], ratios: Sequence[Ratio]) -> Table:
             if values[place] != ratio.at or below is None:
                 continue
             rest = row_label([*axes[:place], *axes[place + 1 :]], [*values[:place], *values[place + 1 :]])
-            label = f"{f'{rest}: ' if rest else ''}{entry.label}, {ratio.axis} {ratio.at} over {ratio.over}"
+            label = f"{f'{rest}: ' if rest else ''}{entry.label}, {ratio.axis} {ratio.at} / {ratio.over}"
             measured = _ratio(above, below, ratio.metric)
             judged = _judged(measured, ratio, (*above.reasons, *below.reasons))
             cells = (Cell(number(measured, TWO)), Cell(_stated(ratio)), Cell(judged.verdict if judged else ABSENT))
@@ -134,7 +134,7 @@ def ratio_table(groups: Sequence[Group], ratios: Sequence[Ratio]) -> Table:
 
 
 def _stated(ratio: Ratio) -> str:
-    """What the paper says, and what that is read as."""
+    """The paper's statement, and the range as which it is read."""
     bounds = [f"{word} {bound:g}" for word, bound in (("from", ratio.low), ("to", ratio.high)) if bound is not None]
     return f"{ratio.says} (read as {' '.join(bounds)})" if bounds else ratio.says
 
@@ -143,10 +143,13 @@ def _judged(measured: Estimate | None, ratio: Ratio, reasons: Sequence[str]) -> 
     if measured is None or (ratio.low is None and ratio.high is None):
         return None
     if reasons:
-        return Judgement("not comparable", note=f"No result: {reasons[0]}.")
+        return Judgement("not comparable", note=f"Invalid run: {reasons[0]}.")
     bounds = [bound for bound in (ratio.low, ratio.high) if bound is not None]
     if measured.half_width is None and any(abs(measured.mean / bound - 1) < TOLERANCE for bound in bounds):
-        return Judgement("not comparable", note="One start each: as much is chance.")
+        return Judgement(
+            "not comparable",
+            note="One seed per point, and the ratio is close to the bound: the difference may be chance.",
+        )
     return in_band(measured, Band(ratio.low, ratio.high))
 
 
@@ -157,12 +160,12 @@ def _ratio(above: Group, below: Group, metric: str) -> Estimate | None:
 
 
 def swept(manifest: Mapping[str, object]) -> bool:
-    """Whether a run is a point of an experiment's sweep (a replay's design is of its exploration)."""
+    """Whether a run is a point of an experiment's sweep. (Replays vary the design too, but belong to explorations.)"""
     return bool(manifest.get("varied")) and manifest["engine"] != "replay"
 
 
 def _axes(groups: Sequence[Group]) -> list[Axis]:
-    """Those on which the points differ."""
+    """The axes on which the points differ."""
     axes = _all_axes(groups)
     return [axis for axis in axes if len(axis.values) > 1] or axes
 
@@ -177,13 +180,14 @@ def _values(axes: Sequence[Axis], group: Group) -> list[str]:
 
 
 def showable() -> dict[str, Entry]:
-    """What `show` may name, as reports format it, called by the heads above it, too."""
+    """The metrics that `show` may name, with the format of the report and a label that includes the heading above
+    it."""
     called = [one for section in reversed(SECTIONS) for one in reversed(_called(section))]
     return {entry.metric: entry for entry in (*called, *HEADLINE)}
 
 
 def _called(section: Section) -> list[Entry]:
-    """Its entries with labels that say enough without the lines above them."""
+    """The section's entries, with labels that include their heading."""
     named, head = [], ""
     for entry in section.entries:
         head = entry.head or head
@@ -195,7 +199,7 @@ def _called(section: Section) -> list[Entry]:
 
 
 def check_shown(experiment: Experiment, where: str) -> None:
-    """UserError names the first of what the experiment shows that no report has; where: its file."""
+    """UserError names the first metric in the experiment's `show` that no report has. where: the experiment's file."""
     known = showable()
     for metric in experiment.show:
         if metric not in known:
@@ -203,7 +207,7 @@ def check_shown(experiment: Experiment, where: str) -> None:
 
 
 def _entries(groups: Sequence[Group], metrics: Sequence[str]) -> list[Entry]:
-    """The metrics as reports call and format them; of the usual ones those that the engine has."""
+    """The rows of the given metrics, or of those in USUAL that the engine has."""
     known = showable()
     there = [metric for metric in known if any(group.has(metric) for group in groups)]
     for metric in metrics:
@@ -213,8 +217,12 @@ def _entries(groups: Sequence[Group], metrics: Sequence[str]) -> list[Entry]:
 
 
 def _caption(groups: Sequence[Group]) -> str:
-    bars = "; bars are 95% intervals over the seeds" if any(len(group.runs) > 1 for group in groups) else ""
-    return f"Each against the axis with most numbers; a line for every combination of the others{bars}."
+    axes = _axes(groups)
+    across = horizontal(axes)
+    others = ", ".join(axis.key for axis in axes if axis is not across)
+    lines = f"; one line per combination of {others}" if others else ""
+    bars = " Bars are 95% intervals over the seeds." if any(len(group.runs) > 1 for group in groups) else ""
+    return f"x axis: {across.key}{lines}.{bars}"
 
 
 def _capital(text: str) -> str:

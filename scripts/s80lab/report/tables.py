@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The tables of a report, as rows of text that the terminal and the page both render."""
+"""The tables of a report as rows of text, which the terminal and the page both render."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ MISS_TABLES = 3
 
 @dataclass(frozen=True)
 class Cell:
-    """A number as text. warm is False where it comes from caches that had not settled, which the verdict at the top
-    says in words and the cell by its style; overlap is True where its interval shares values with the first column's.
-    """
+    """A number as text. warm: False if the run had not reached steady state; the cell is then printed in italics.
+    overlap: True if the cell's interval overlaps with the interval in the first column."""
 
     text: str
     warm: bool = True
@@ -31,14 +30,14 @@ class Cell:
 class Row:
     label: str
     cells: tuple[Cell, ...]
-    head: bool = False  # a line that names the rows below it
-    title: str = ""  # what the row measures, in a sentence
-    detail: str = ""  # what must be said of it, in sentences
+    head: bool = False  # a heading line above the rows that follow
+    title: str = ""  # what the row measures: the tooltip of its label
+    detail: str = ""  # explanation in sentences, printed below the row
 
 
 @dataclass
 class Table:
-    """columns name the cells; the row labels have no heading."""
+    """columns: headings of the cells; the column of row labels has no heading."""
 
     title: str
     columns: tuple[str, ...]
@@ -47,7 +46,7 @@ class Table:
 
 
 def measured_tables(groups: Sequence[Group]) -> list[Table]:
-    """One table a section of metrics: a column for each group, the paper's number last."""
+    """One table per section of metrics: one column per group, and the paper's number in the last column."""
     tables = []
     for section in SECTIONS:
         entries = [entry for entry in section.entries if any(group.has(entry.metric) for group in groups)]
@@ -66,12 +65,12 @@ def measured_tables(groups: Sequence[Group]) -> list[Table]:
 
 
 def miss_tables(content: Sequence[Mapping[str, Any]]) -> list[Table]:
-    """The first tables of a run's misses.json, which say most; the run's misses.html has them all."""
+    """The first tables of a run's misses.json, which matter most; the run's misses.html has all of them."""
     return [table_from(each) for each in content[:MISS_TABLES]]
 
 
 def table_from(content: Mapping[str, Any]) -> Table:
-    """A table out of its JSON form (dataclasses.asdict)."""
+    """A table from its JSON form (dataclasses.asdict)."""
     rows = [Row(**{**row, "cells": tuple(Cell(**cell) for cell in row["cells"])}) for row in content["rows"]]
     return Table(content["title"], tuple(content["columns"]), rows, content["note"])
 
@@ -80,29 +79,30 @@ def comparison_note(groups: Sequence[Group]) -> str:
     """How to read the intervals of these groups."""
     seeds = [len(group.runs) for group in groups]
     if max(seeds) == 1:
-        return "One seed each: there is no interval, and differences between columns show nothing."
-    note = "Means over the seeds ± 95% confidence intervals (Student t)"
+        return "One seed per column: there are no intervals, so differences between columns may be chance."
+    note = "Numbers are means over the seeds ± the half-width of the 95% confidence interval (Student t)"
     if len(groups) == 1:
         return note + "."
-    return note + f"; ≈ marks an interval that overlaps with that of {groups[0].label}: no difference is shown."
+    first = groups[0].label
+    return note + f". ≈ marks an interval that overlaps with the interval of {first}: no difference is shown."
 
 
 def intervals_note(groups: Sequence[Group]) -> str:
-    """The same of groups that are not set against the first; they may have unlike numbers of starts."""
+    """How to read the intervals of groups that are not compared with the first; seed counts may differ."""
     most = max(groups, key=lambda group: len(group.runs))
     single = len(most.runs) > 1 and any(len(group.runs) == 1 for group in groups)
-    return comparison_note([most]) + (" What has one start has no interval." if single else "")
+    return comparison_note([most]) + (" Rows with one seed have no interval." if single else "")
 
 
 def paper_says(metric: str, groups: Sequence[Group]) -> str:
-    """The paper's number for the first of the groups' mixes that it speaks of."""
+    """The paper's number for the first of the groups' mixes for which the paper states one."""
     found = (paper.claim_on(metric, group.mix) for group in groups)
     claim = next((claim for claim in found if claim is not None), None)
     return "" if claim is None else claim.stated
 
 
 def number(value: Estimate | None, style: Format) -> str:
-    """ "73.1 ± 0.8%"; a dash where there is no value."""
+    """The value as text, "73.1 ± 0.8%"; a dash if there is no value."""
     if value is None:
         return ABSENT
     text = f"{value.mean * style.scale:,.{style.digits}f}"
@@ -125,36 +125,40 @@ def _cells(entry: Entry, groups: Sequence[Group]) -> tuple[Cell, ...]:
 
 
 def run_table(groups: Sequence[Group]) -> Table:
-    """What was run, how it warmed up and how fast the host was."""
+    """The runs of each group: inputs, warm-up, errors and speed of the host."""
     rows: list[tuple[str, str, Callable[[Group], str]]] = [
         ("experiment", "", lambda g: str(g.runs[0].manifest["experiment"])),
         ("machine, protocol", "", lambda g: "{machine}, {protocol}".format(**g.runs[0].manifest)),
         ("engine, scale", "", lambda g: "{engine}, {scale}".format(**g.runs[0].manifest)),
         ("clients, think time", "", clients_and_think),
-        ("seeds", "Each from a warm-up of its own", lambda g: seeds(g.runs)),
-        ("seeds that are no result", "Left out of every number", lambda g: seeds(g.excluded) or ABSENT),
-        ("caches", "results/metrics/warmup.py says what warm means", _verdict),
-        ("warm-up, instructions", "Mean over the seeds", _warmup_length),
+        ("seeds", "Each seed has a warm-up of its own", lambda g: seeds(g.runs)),
+        ("invalid seeds", "Left out of every number", lambda g: seeds(g.excluded) or ABSENT),
+        (
+            "steady state",
+            "warm: the caches are full and the shares no longer drift (docs/background/precision.md)",
+            _verdict,
+        ),
+        ("length of the warm-up, instructions", "Mean over the seeds", _warmup_length),
         (
             "drift of E share",
-            "The last third of the warm-up's windows minus the third before it; the largest of the "
-            "seeds, ± its standard error",
+            "E share in the last third of the warm-up minus the third before; the largest drift of any seed, "
+            "± its standard error",
             lambda g: _drift(g, "e_share"),
         ),
         (
-            "drift of memory share",
-            "The last third of the warm-up's windows minus the third before it; the largest of the seeds, ± its "
-            "standard error",
+            "drift of the share of misses serviced by memory",
+            "Share in the last third of the warm-up minus the third before; the largest drift of any seed, "
+            "± its standard error",
             lambda g: _drift(g, "memory_share"),
         ),
         (
             "errors",
-            "Protocol errors, lost connections, missing messages, SMTP errors",
+            "Protocol errors, lost connections, missing messages and SMTP errors, sum over the seeds",
             lambda g: ABSENT if g.replayed else str(sum(sum(run.load["errors"].values()) for run in g.runs)),
         ),
         (
-            "speed of the host",
-            "Million instructions a second of wall time",
+            "speed of the simulation on the host",
+            "Million instructions per second of wall time",
             lambda g: f"{sum(run.manifest['mips'] for run in g.runs) / len(g.runs):,.3g} MIPS",
         ),
     ]
@@ -165,20 +169,20 @@ def run_table(groups: Sequence[Group]) -> Table:
 
 
 def replay_notes(groups: Sequence[Group]) -> list[str]:
-    """What must be said of groups that were replayed: what they lack, and what their captures had lost."""
+    """Limits of groups that gem5 or a replay produced, and the error of filtered captures."""
     notes = []
     engines = {run.manifest["engine"] for group in groups for run in group.runs}
     if "gem5" in engines:
         notes.append(
-            "gem5 simulates too little for response times; it tells neither privileges nor server and clients apart, "
-            "and E means Ruby's M: alone and not stored to here, be it clean or handed over dirty. Its instruction mix "
-            "is of micro-operations, and its base CPI has a cycle for each of them and each access that hits "
-            "(docs/guides/gem5.md)."
+            "gem5's runs are too short for response times. gem5 does not separate user from kernel code, nor server "
+            "from clients. State E stands for Ruby's M: the only copy, not stored to by this core, either clean or "
+            "received dirty. The instruction mix counts micro-operations. The base CPI contains one cycle per "
+            "micro-operation and per access that hits (docs/guides/gem5.md)."
         )
     if "replay" in engines:
         notes.append(
-            "A replay plays the recorded accesses on another design: the clients do not feel its timing, so response "
-            "times, throughput and the laws of the load are not available."
+            "A replay plays recorded accesses through another design. The clients do not react to the design's timing, "
+            "so response times, throughput and the operational laws are not available."
         )
     said = {
         (group.label, run.manifest["filter_error"]["statement"])
@@ -190,7 +194,7 @@ def replay_notes(groups: Sequence[Group]) -> list[str]:
 
 
 def clients_and_think(group: Group) -> str:
-    """ "200, 850 ms"; a dash for runs without a load generator's side."""
+    """Clients and think time, "200, 850 ms"; a dash for replays, which have no load generator."""
     return ABSENT if group.replayed else "{clients}, {think_ms:g} ms".format(**group.runs[0].load)
 
 
@@ -204,13 +208,13 @@ def _warmup_length(group: Group) -> str:
 
 
 def _drift(group: Group, share: str) -> str:
-    """The largest drift of the group's runs, in points of a percent, with its standard error where it is known."""
+    """The largest drift of the group's runs in points (percent), with its standard error if known."""
     largest: tuple[float, float | None] | None = None
     for run in group.runs:
         warmup = run.stats["warmup"]
         drift = warmup["drift_points"][share]
         if drift is None:
-            return "too few windows"
+            return "too few sampling intervals"
         if largest is None or abs(drift) > abs(largest[0]):
             largest = drift, warmup.get("error_points", {}).get(share)
     assert largest is not None
@@ -224,15 +228,15 @@ def seeds(runs: Sequence[Run]) -> str:
 
 
 def verdicts(groups: Sequence[Group]) -> list[tuple[str, str]]:
-    """What must be said before any number, as verdict and reasons: which group is no result, which lost a seed."""
+    """Warnings above all numbers, as verdict and reasons: groups that are invalid and groups with invalid seeds."""
     said = []
     for group in groups:
         bad = [run for run in group.runs if run.reasons]
         if bad:
-            said.append((f"{group.label}: not a result.", _why(bad)))
+            said.append((f"{group.label}: invalid (not a result).", _why(bad)))
         if group.excluded:
-            head = f"{group.label}: of {len(group.runs) + len(group.excluded)} seeds {len(group.runs)} are results."
-            said.append((head, f"Left out of every number: {_why(group.excluded)}"))
+            head = f"{group.label}: {len(group.runs)} of {len(group.runs) + len(group.excluded)} seeds are valid."
+            said.append((head, f"These seeds are left out of every number. {_why(group.excluded)}"))
     return said
 
 

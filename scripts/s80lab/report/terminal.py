@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A report on the terminal."""
+"""Prints a report on the terminal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from s80lab.report.transactions import transactions_table
 
 
 def print_groups(groups: Sequence[Group], console: Console) -> None:
-    """The verdicts, the headline, then all tables, the groups side by side; transactions one table a group."""
+    """Prints warnings, the headline, then all tables. Groups are columns; each group has a table of transactions."""
     for head, why in verdicts(groups):
         console.print(Text(head, style="bold yellow"), Text(why))
     loaded = [group for group in groups if not group.replayed]
@@ -31,7 +31,7 @@ def print_groups(groups: Sequence[Group], console: Console) -> None:
 
 
 def print_table(table: Table, console: Console, *, details: bool = False) -> None:
-    """One table, its note under it, and what must be said of its rows if asked for."""
+    """Prints one table and its note; with `details` also the explanations of its rows."""
     console.print(Text(table.title, style="bold"))
     shown = RichTable(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     shown.add_column("", min_width=4)

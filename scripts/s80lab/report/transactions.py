@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Transactions by type over the seeds of a group: the mix that was run, and how long they took."""
+"""Transactions by type over the seeds of a group: the executed mix and the response times."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from s80lab.report.data import Group
 from s80lab.report.tables import ABSENT, Cell, Row, Table
 from s80lab.results import paper
 
-# A type that should have run this often and did not is named.
+# A type that was expected this often and was never executed is named in the note.
 WORTH_SAYING = 5
 QUANTILES = (0.50, 0.90, 0.95, 0.99)
 
 
 @dataclass(frozen=True)
 class Type:
-    """One transaction type. Shares are of all transactions; expected is what the driver's mix lets
-    expect, table_1 the paper's; latencies in modelled milliseconds, by
-    quantile; error_ms is the standard error of their mean."""
+    """One transaction type. share, expected, table_1: its share of all transactions as executed, as the driver's mix
+    implies, and in the paper's Table 1. Response times in simulated milliseconds, by quantile; error_ms: standard error
+    of the mean."""
 
     name: str
     count: int
@@ -40,7 +40,7 @@ class Type:
 
 
 def types(group: Group) -> list[Type]:
-    """In the order of the load generator's result."""
+    """The types in the order of the load generator's result."""
     loads = [run.load["transactions"] for run in group.runs]
     total = sum(entry["count"] for load in loads for entry in load.values())
     profile = _profile(group)
@@ -72,7 +72,7 @@ def types(group: Group) -> list[Type]:
 
 
 def _profile(group: Group) -> Workload | None:
-    """With the driver that was used; None for a profile that is gone."""
+    """The run's workload profile with the driver that was used; None if the profile no longer exists."""
     run = group.runs[0]
     try:
         profile = load_workload(str(run.manifest["workload"]))
@@ -82,7 +82,8 @@ def _profile(group: Group) -> Workload | None:
 
 
 def standard_error(buckets: Mapping[int, int]) -> float:
-    """Of the mean of values that a histogram holds, each taken at its bucket's bound; 0 for fewer than two."""
+    """Standard error of the mean of a histogram's values, each taken at its bucket's bound; 0 for fewer than two
+    values."""
     n = sum(buckets.values())
     if n < 2:
         return 0.0
@@ -92,12 +93,12 @@ def standard_error(buckets: Mapping[int, int]) -> float:
 
 
 def transactions_table(group: Group) -> Table:
-    """One row a type; counts are sums over the seeds, latencies of all their transactions."""
+    """One row per type. Counts are sums over the seeds; response times cover the transactions of all seeds."""
     found = types(group)
     profile = _profile(group)
     stated = ("Table 1",) if any(one.table_1 is not None for one in found) else ()
     times = ("mean ms", "p50 ms", "p90 ms", "p95 ms", "p99 ms")
-    columns = ("count", "expected", "share", "expected", *stated, *times)
+    columns = ("count", "expected count", "share", "expected share", *stated, *times)
     table = Table(f"Transactions, {group.label}", columns)
     total = sum(one.count for one in found)
     what = profile.what if profile else {}
@@ -122,39 +123,42 @@ def _note(group: Group, found: list[Type], profile: Workload | None) -> str:
     if load["driver"] == "scripts":
         return " ".join(
             [
-                "Each is a script; one transaction is what it does between two waits.",
+                "Each row is a script; a transaction is the script's work between two waits. Times are simulated.",
                 *_arrivals(group),
-                *([f"{failed} FAILED."] if (failed := sum(one.failed for one in found)) else []),
+                *([f"{failed} transactions FAILED."] if (failed := sum(one.failed for one in found)) else []),
             ]
         )
     if profile and profile.protocol != "imap":
-        driver = "the profile's chain" if chain else "the profile's mix, each draw independent"
+        driver = "the profile's Markov chain" if chain else "the profile's mix (independent draws)"
     else:
-        driver = "Table 2's chain" if chain else "Table 1, each draw independent"
-    words = [f"Drawn from {driver}; expected is that mix in the long run."]
+        driver = "the Markov chain of the paper's Table 2" if chain else "the paper's Table 1 (independent draws)"
+    words = [
+        f"Transactions are drawn from {driver}. Expected: the long-run shares of this distribution. Times are "
+        "simulated response times."
+    ]
     if "move" in load:
-        words.append(f"MOVE is done by {load['move']}.")
+        words.append(f"IMAP commands of a MOVE: {load['move']}.")
     substituted = sum(one.substituted for one in found)
     if substituted:
-        why = profile.SUBSTITUTED if profile else "because it was not possible then"
-        words.append(f"{substituted} were run as another type {why}.")
+        why = profile.SUBSTITUTED if profile else "because the drawn type was not possible"
+        words.append(f"{substituted} transactions were executed as another type {why}.")
     total = sum(one.count for one in found)
     never = [one.name for one in found if not one.count and (one.expected or 0) * total >= WORTH_SAYING]
     if never:
-        words.append(f"Never run although expected {WORTH_SAYING} times or more: {', '.join(never)}.")
+        words.append(f"Not executed, although expected {WORTH_SAYING} times or more: {', '.join(never)}.")
     failed = sum(one.failed for one in found)
     if failed:
-        words.append(f"{failed} FAILED.")
+        words.append(f"{failed} transactions FAILED.")
     return " ".join(words)
 
 
 def _arrivals(group: Group) -> list[str]:
-    """Of the scripts whose passes arrive at a rate."""
+    """A sentence per open-loop script (passes arrive at a fixed rate)."""
     loads = [run.load["arrivals"] for run in group.runs]
     return [
         f"{name}: {sum(load[name]['count'] for load in loads)} arrived, "
         f"{sum(load[name]['queued'] for load in loads)} found no client free, "
-        f"{sum(load[name]['waiting'] for load in loads)} were not begun."
+        f"{sum(load[name]['waiting'] for load in loads)} did not start."
         for name in loads[0]
     ]
 

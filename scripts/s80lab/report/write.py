@@ -2,13 +2,14 @@
 """Reports of runs and experiments.
 
     write_run_report(run_dir: Path) -> Path
-        Writes report.html and figures/*.svg into a whole run's folder; returns report.html.
+        Writes report.html and figures/*.svg into a complete run's folder; returns the path of report.html.
     write_experiment_report(experiment: str, run_dirs: Sequence[Path], out_dir: Path) -> Path
-        The same over the seeds (and mixes) of several runs; returns out_dir/report.html.
+        Writes one report over the seeds (and mixes) of several runs; returns out_dir/report.html.
     print_experiment(run_dirs: Sequence[Path], console: Console) -> None
-        The tables of the main job on the terminal.
+        Prints all tables of the runs on the terminal.
     print_beside(first: Sequence[Path], second: Sequence[Path], console: Console) -> None
-        Two estimates of one design from other seeds: whether the intervals of the first hold the means of the second.
+        Compares two estimates of one design from different seeds: does each interval of the first contain the mean of
+        the second?
 A run folder must hold manifest.json, stats.json and transactions.json.
 """
 
@@ -33,24 +34,24 @@ __all__ = ["print_beside", "print_experiment", "two_estimates", "write_experimen
 
 
 def write_run_report(run_dir: Path) -> Path:
-    """See the module's text. Raises UserError when the run is not whole."""
+    """See the module's docstring. Raises UserError if the run is incomplete."""
     groups = read_groups([run_dir])
     manifest = groups[0].runs[0].manifest
     return _write(f"{manifest['experiment']}, seed {manifest['seed']}", groups, run_dir)
 
 
 def write_experiment_report(experiment: str, run_dirs: Sequence[Path], out_dir: Path) -> Path:
-    """See the module's text. `experiment` is the page's title."""
+    """See the module's docstring. `experiment` is the page's title."""
     return _write(experiment, read_groups(run_dirs), out_dir)
 
 
 def print_experiment(run_dirs: Sequence[Path], console: Console) -> None:
-    """See the module's text."""
+    """See the module's docstring."""
     print_groups(read_groups(run_dirs), console)
 
 
 def print_beside(first: Sequence[Path], second: Sequence[Path], console: Console) -> None:
-    """See the module's text. UserError where either is not one design's runs, or the two are not the same design's."""
+    """See the module's docstring. Raises UserError unless all runs are of one design."""
     one, two = two_estimates(first, second)
     for head, why in verdicts([one, two]):
         console.print(Text(head, style="bold yellow"), Text(why))
@@ -58,10 +59,13 @@ def print_beside(first: Sequence[Path], second: Sequence[Path], console: Console
 
 
 def two_estimates(first: Sequence[Path], second: Sequence[Path]) -> tuple[Group, Group]:
-    """The groups that `print_beside` sets side by side, with its errors."""
+    """The two groups that `print_beside` compares; raises the same errors."""
     groups = read_groups([*first, *second])
     if len(groups) != 1:
-        raise UserError(f"runs of different designs cannot stand for one: {', '.join(group.label for group in groups)}")
+        raise UserError(
+            f"the runs are of different designs ({', '.join(group.label for group in groups)}); compare seeds of one "
+            "design"
+        )
     (one,), (two,) = read_groups(first), read_groups(second)
     return one, two
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What was measured: the plugin's snapshots, identities that they satisfy, metrics, the database, the paper's figures.
+"""Results: the plugin's snapshots, conservation checks, metrics, the database, and the paper's published numbers.
 
-May import guest and below. A metric is declared in results/metrics and nowhere else.
+This package may import guest and the packages below it. Metrics are declared in results/metrics only.
 """

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whole run folders of many hosts into one folder of runs and one database.
+"""Collects complete run folders from many hosts into one folder of runs and one database.
 
-Everything is read and compared before anything is written: what is refused leaves runs and database as they were. The
-folders come first, each whole or absent, then all rows in one transaction; interrupted and called again, the rest is
-done, and what is there already stays as it is.
+All input is read and compared before anything is written, so a refused input changes neither runs nor database. First
+the folders are copied, each one completely or not at all. Then all rows are written in one transaction. After an
+interruption, a second call does the remaining work and keeps everything that exists.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from s80lab.results.database import insert_runs, require_schema
 from s80lab.results.metrics.derive import REGISTRY
 from s80lab.results.rows import RunRecord, check_rows
 
-# What the same inputs must give on every host. The manifest is not among them: it has the host's time.
+# Files that equal inputs must reproduce on every host. The manifest is not among them, because it holds host times.
 SNAPSHOTS = "snapshots.jsonl"
 PRODUCTS = ("stats.json", SNAPSHOTS, "transactions.json", "machine.toml", "protocol.toml")
 
 
 @dataclass(frozen=True)
 class Collected:
-    """runs: found, each counted once; copied: folders that were not there; entered: runs whose rows were not there (or
-    others); unfinished: partial folders that somebody is at work on, or has left."""
+    """What `collect` did. runs: distinct runs found. copied: folders that did not exist before. entered: runs whose
+    rows were missing or different. unfinished: partial folders, of a job that still runs or was abandoned."""
 
     runs: int
     copied: int
@@ -39,8 +39,9 @@ class Collected:
 
 
 def collect(sources: Sequence[Path], runs: Path, database: Path) -> Collected:
-    """Copies the run folders in `sources` (each a run's, or one that holds them) to `runs` and enters them. UserError
-    names the first that is not whole or not of this version's schema, or two folders of one run with unlike bytes."""
+    """Copies the run folders in `sources` (run folders, or folders of run folders) to `runs` and enters them in the
+    database. UserError names the first folder that is incomplete or has another version's schema, or two folders of one
+    run with different bytes."""
     found: dict[str, Path] = {}
     for folder in (folder for source in sources for folder in _run_folders(source)):
         name = _checked(folder)
@@ -59,9 +60,9 @@ def collect(sources: Sequence[Path], runs: Path, database: Path) -> Collected:
 
 
 def _run_folders(source: Path) -> Iterator[Path]:
-    """The run folders that a word of the user's names: one itself, a folder of them, or a results folder."""
+    """The run folders that an argument names: a run folder, a folder of run folders, or a results folder."""
     if not source.is_dir():
-        raise UserError(f"{shown(source)}: there is no such folder")
+        raise UserError(f"{shown(source)}: no such folder")
     if (source / "manifest.json").exists() or source.name.startswith(PARTIAL):
         yield source
         return
@@ -69,14 +70,18 @@ def _run_folders(source: Path) -> Iterator[Path]:
     folders = [folder for folder in sorted(inside.iterdir()) if folder.is_dir() and not folder.name.startswith(".")]
     # A results folder may have no run yet: its host has no part of the list, or was cut off in its first.
     if not folders and inside == source:
-        raise UserError(f"{shown(source)}: holds no run; name a run's folder, a folder of them or a results folder")
+        raise UserError(
+            f"{shown(source)}: holds no run; give a run folder, a folder of run folders, or a results folder"
+        )
     yield from folders
 
 
 def _checked(folder: Path) -> str:
-    """The run's id; UserError where the folder holds no whole run of this version."""
+    """The run's id. UserError unless the folder holds a complete run of this version."""
     if folder.name.startswith(PARTIAL):
-        raise UserError(f"{shown(folder)}: the run is not whole; let it end, or remove the folder, and collect again")
+        raise UserError(
+            f"{shown(folder)}: the run is incomplete; let it finish or remove the folder, then collect again"
+        )
     manifest = read_manifest(folder)
     stats, load = read_stats(folder), read_load(folder, manifest)
     try:
@@ -84,22 +89,24 @@ def _checked(folder: Path) -> str:
         check_rows(RunRecord(manifest, {**stats, "metrics": {}}, load, ""))
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise UserError(
-            f"{shown(folder)}: its files are not what this version writes ({error!r}); run it again"
+            f"{shown(folder)}: the files do not have this version's format ({error!r}); run the experiment again"
         ) from None
     if unknown:
         raise UserError(
-            f"{shown(folder / 'stats.json')}: has the metric {unknown[0]}, which this version does not know; collect "
-            f"with the version that made it ({manifest['versions'].get('s80lab', 'unknown')})"
+            f"{shown(folder / 'stats.json')}: contains the unknown metric {unknown[0]}; collect with the version of "
+            f"s80lab that wrote it ({manifest['versions'].get('s80lab', 'unknown')})"
         )
     name = str(manifest["run"])
     if Path(name).name != name or name.startswith("."):
-        raise UserError(f"{shown(folder / 'manifest.json')}: `{name}` is no name of a run; run it again")
+        raise UserError(
+            f"{shown(folder / 'manifest.json')}: `{name}` is not a valid name of a run; run the experiment again"
+        )
     return name
 
 
 def _product(path: Path) -> bytes | None:
-    """The file's content, None where it is absent. Of a run's snapshots to the end of the region: how long a live guest
-    goes on behind it, for windows even, is the host's."""
+    """The file's content, None if it is absent. Snapshots are cut at the end of the measured region: how much longer a
+    live guest runs depends on the host."""
     if not path.is_file():
         return None
     content = path.read_bytes()
@@ -108,11 +115,11 @@ def _product(path: Path) -> bytes | None:
 
 
 def _require_same(one: Path, other: Path) -> None:
-    """UserError where two folders of one run have unlike bytes."""
+    """UserError if two folders of one run have different bytes."""
     for name in PRODUCTS if one.resolve() != other.resolve() else ():
         pair = one / name, other / name
         if _product(pair[0]) != _product(pair[1]):
             raise UserError(
-                f"{shown(one)} and {shown(other)} are one run with unlike {name}, which the same inputs never give: "
-                "see the versions in their manifest.json, and remove the one that is wrong"
+                f"{shown(one)} and {shown(other)} are the same run, but their {name} differ. Equal inputs give equal "
+                "files: compare the versions in both manifest.json, and remove the wrong folder"
             )

@@ -2,17 +2,17 @@
 """The results database, results/s80lab.sqlite.
 
     insert_run(database: Path, run_dir: Path) -> None
-        Writes the rows of one whole run (manifest.json, stats.json, transactions.json unless it is a
-        replay) in one transaction; the same run again replaces its rows. Creates the database when absent.
+        Writes the rows of one complete run (manifest.json, stats.json, and transactions.json unless it is a replay) in
+        one transaction. Replaces existing rows of the run. Creates the database if it does not exist.
     insert_runs(database: Path, run_dirs: Sequence[Path]) -> int
-        The same for many runs in one transaction; what is there already, value for value, is left alone. How many
-        runs it has changed.
+        Writes many runs in one transaction. Rows that already have equal values stay unchanged. Returns the number of
+        changed runs.
     list_runs(database: Path) -> list[dict[str, Any]]
-        One row a run, oldest first.
+        One row per run, oldest first.
 
-The database keeps SQLite's rollback journal and full synchronisation: a writer that is killed leaves
-the last whole state, one file holds everything, and network file systems of clusters are fit for it
-(a write-ahead log is not). Writers at the same time wait for each other.
+The database uses SQLite's rollback journal and full synchronisation. A killed writer therefore leaves the last complete
+state, one file holds everything, and the file works on network file systems of clusters (a write-ahead log would not).
+Concurrent writers wait for each other.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ BUSY_TIMEOUT_S = 60.0
 
 
 def insert_run(database: Path, run_dir: Path) -> None:
-    """See the module's text. Raises UserError when the run is not whole or the database is unfit."""
+    """See the module's docstring. Raises UserError if the run is incomplete or the database is not usable."""
     run = _read(run_dir, database)
     try:
         with _writing(database) as connection:
@@ -47,7 +47,8 @@ def insert_run(database: Path, run_dir: Path) -> None:
 
 
 def insert_runs(database: Path, run_dirs: Sequence[Path]) -> int:
-    """See the module's text. Raises UserError when a run is not whole or the database is unfit, and writes no row."""
+    """See the module's docstring. Raises UserError, without writing a row, if a run is incomplete or the database is
+    not usable."""
     changed = 0
     try:
         with _writing(database) as connection:
@@ -62,7 +63,7 @@ def insert_runs(database: Path, run_dirs: Sequence[Path]) -> int:
 
 
 def list_runs(database: Path) -> list[dict[str, Any]]:
-    """The table `run`, oldest first; nothing where no database is yet."""
+    """The rows of the table `run`, oldest first; empty if no database exists."""
     if not database.exists():
         return []
     with closing(connect(database)) as connection:
@@ -72,14 +73,14 @@ def list_runs(database: Path) -> list[dict[str, Any]]:
 
 
 def require_schema(database: Path) -> None:
-    """UserError where there is a database of another schema."""
+    """UserError if the database exists and has another schema version."""
     if database.exists():
         with closing(connect(database)) as connection:
             _check_version(connection, database)
 
 
 def connect(database: Path) -> sqlite3.Connection:
-    """A writing connection in which transactions are begun and ended by hand."""
+    """A connection for writing, with explicit transactions."""
     connection = sqlite3.connect(database, timeout=BUSY_TIMEOUT_S, isolation_level=None)
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA synchronous = FULL")
@@ -87,7 +88,7 @@ def connect(database: Path) -> sqlite3.Connection:
 
 
 def _read(run_dir: Path, database: Path) -> RunRecord:
-    """What a whole run's folder holds for the database."""
+    """The content of a complete run's folder."""
     manifest = read_manifest(run_dir)
     folder = Path(os.path.relpath(run_dir, database.parent)).as_posix()
     return RunRecord(manifest, read_stats(run_dir), read_load(run_dir, manifest), folder)
@@ -95,7 +96,7 @@ def _read(run_dir: Path, database: Path) -> RunRecord:
 
 @contextmanager
 def _writing(database: Path) -> Iterator[sqlite3.Connection]:
-    """A transaction on the database, made where it is absent."""
+    """A transaction on the database, which is created if it does not exist."""
     database.parent.mkdir(parents=True, exist_ok=True)
     with closing(connect(database)) as connection, _transaction(connection):
         _ensure_schema(connection, database)
@@ -131,6 +132,6 @@ def _check_version(connection: sqlite3.Connection, database: Path) -> None:
     if version != SCHEMA_VERSION:
         age = "an older" if version < SCHEMA_VERSION else "a newer"
         raise UserError(
-            f"{database}: has schema {version} of {age} version, this one needs {SCHEMA_VERSION}; "
-            "move the file away: the next run makes a new one, and the run folders keep the old results"
+            f"{database}: has schema {version} of {age} version of s80lab; this version needs schema {SCHEMA_VERSION}. "
+            "Move the file away: the next run creates a new one, and the run folders keep the old results"
         )

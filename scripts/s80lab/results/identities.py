@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Identities that the statistics of every run must satisfy (docs/reference/interfaces/snapshots.md).
+"""Conservation checks: equations between counters that every run must satisfy (docs/reference/interfaces/snapshots.md).
 
 check_run(run_dir: Path) -> list[str]
-    Checks snapshots.jsonl and transactions.json of one run folder over the whole run, the
-    measured region and every window; returns the names of the identities that were checked.
-    Raises IdentityBroken (a UserError) with the identity's name and both numbers.
+    Checks snapshots.jsonl and transactions.json of one run folder over the whole run, the measured region and every
+    sampling interval. Returns the names of the checks. Raises IdentityBroken (a UserError) with the name of the failed
+    check and both numbers.
 check(delta: Delta, span: str) -> list[str]
-    The same for one stretch between two snapshots, which a message calls `span`.
+    Checks one stretch between two snapshots; `span` names the stretch in messages.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from s80lab.results.snapshots import Counts, Delta, Snapshots
 
 # The model counts base cycles in these parts of a cycle, so that a fractional base CPI stays exact.
 CYCLE_PARTS = 256
-# gem5 tells stores from reads, not loads from fetches.
+# gem5 separates stores from reads, but not loads from instruction fetches.
 READ = "read"
 REQUEST, REQUESTS = "request", (READ, "store")
-# Statistics by entry of the kernel, and the same by privilege.
+# Statistics by kernel entry cause, and the same statistics by privilege.
 ENTRIES = {
     "entry_instructions": "instructions",
     "entry_miss_source": "miss_source",
@@ -40,21 +40,22 @@ Sides = tuple[tuple[str, ...], Counts, Counts]
 
 
 class IdentityBroken(UserError):
-    """Two numbers that must agree do not."""
+    """A conservation check failed: two numbers that must agree do not."""
 
     def __init__(self, name: str, span: str, where: str, left: int, right: int, statement: str) -> None:
         self.name = name
         at = f" ({where})" if where else ""
         super().__init__(
-            f"identity {name} is broken over {span}{at}: {left} against {right}, but {statement}; "
-            "the run's statistics are wrong and its results are not to be used"
+            f"conservation check {name} failed over {span}{at}: {left} against {right}, but {statement}; "
+            "the run's statistics are wrong: do not use its results"
         )
 
 
 @dataclass(frozen=True)
 class Identity:
-    """Two sides over the named dimensions, and how they must relate, element by element. both_ends: one side counts
-    accesses when they begin, the other when they end, so they may differ by those under way. engine: whose alone."""
+    """A conservation check: two sides over the same dimensions and their relation, element by element. both_ends: one
+    side counts accesses at their start, the other at their end, so the sides may differ by the accesses in flight.
+    engine: the only engine that is checked; None: all."""
 
     name: str
     statement: str
@@ -64,7 +65,7 @@ class Identity:
     engine: str | None = None
 
     def broken(self, delta: Delta, dims: tuple[str, ...], left: Counts, right: Counts) -> Counts:
-        """Where the two sides do not relate as they must."""
+        """Mask of the elements that violate the relation."""
         cores = 1 if "core" in dims else delta.header.cores
         slack = delta.header.in_flight * cores if self.both_ends else 0
         return np.asarray(np.abs(left - right) > slack if self.relation == "==" else left > right)
@@ -78,7 +79,7 @@ def _same_shape(left: str, right: str) -> Callable[[Delta], Sides]:
 
 
 def _pair(delta: Delta, left: str, right: str, dims: tuple[str, ...]) -> Sides:
-    """Two statistics over the same dimensions; kinds that the engine does not always tell apart are put together."""
+    """Two statistics over the same dimensions; kinds of access that the engine does not separate are summed."""
     kinds = delta.header.labels["kind"]
     sides = delta.by(left, *dims), delta.by(right, *dims)
     if READ not in kinds:
@@ -136,7 +137,7 @@ def _cycles(delta: Delta) -> Sides:
 
 
 def _busy_within_time(delta: Delta) -> Sides:
-    """Cycles, rounded up, that the clock gave each core, with the lead that its processors may have."""
+    """Busy cycles of each core, and the cycles (rounded up) that the clock and the largest lead allow."""
     header = delta.header
     if header.longest_lead_ns is None:
         return (), np.asarray(0), np.asarray(0)
@@ -146,7 +147,7 @@ def _busy_within_time(delta: Delta) -> Sides:
 
 
 def _entries(name: str, whole: str) -> Callable[[Delta], Sides]:
-    """A statistic that tells entries of the kernel, and the one that tells user and kernel code."""
+    """A statistic by kernel entry cause, summed to user and kernel code, and the same statistic by privilege."""
 
     def sides(delta: Delta) -> Sides:
         others = delta.header.statistics[name].dims[2:]
@@ -164,17 +165,22 @@ IDENTITIES: tuple[Identity, ...] = (
     Identity("fills_sum_to_misses", "the fills by state sum to the L2 misses", _fills, both_ends=True),
     Identity(
         "fate_of_e",
-        "blocks that entered in E = went to M + downgraded + evicted + invalidated + still in E",
+        "blocks filled in E = went to M + downgraded + evicted + invalidated + still in E",
         _fate_of_e,
         engine="model",
     ),
     Identity(
         "classes_sum_to_instructions",
-        "loads, stores and all other classes sum to the instructions of all cores",
+        "the instruction classes sum to the instructions of all cores",
         _instruction_classes,
         engine="model",
     ),
-    Identity("cores_sum_to_instructions", "the cores' instructions sum to the run's", _instructions, engine="model"),
+    Identity(
+        "cores_sum_to_instructions",
+        "the instructions of all cores sum to the instructions of the run",
+        _instructions,
+        engine="model",
+    ),
     Identity(
         "l1_misses_within_accesses",
         "an access misses the L1 at most once",
@@ -196,23 +202,25 @@ IDENTITIES: tuple[Identity, ...] = (
     *(
         Identity(
             f"entries_sum_to_{whole}",
-            f"{whole} by entry of the kernel sum to those of user and of kernel code",
+            f"{whole} by kernel entry cause sum to {whole} of user code and of kernel code",
             _entries(name, whole),
             engine="model",
         )
         for name, whole in ENTRIES.items()
     ),
     # gem5 does not count the blocks that are in E: they are those that entered less those that left.
-    Identity("e_left_after_it_entered", "no more blocks left E than entered", _left_e, "<=", engine="gem5"),
+    Identity("e_left_after_it_entered", "at most as many blocks left E as entered E", _left_e, "<=", engine="gem5"),
     Identity("cycles_sum_to_busy", "base cycles and stall cycles sum to the busy cycles", _cycles, engine="model"),
     Identity(
         "busy_within_time",
-        "no processor is busy for longer than the clock moved, but for its lead",
+        "no core is busy for longer than the elapsed simulated time plus its lead",
         _busy_within_time,
         "<=",
         engine="model",
     ),
-    Identity("stalls_within_busy", "a core that waits is busy", _stalls_within_busy, "<=", engine="gem5"),
+    Identity(
+        "stalls_within_busy", "stall cycles are at most the busy cycles", _stalls_within_busy, "<=", engine="gem5"
+    ),
 )
 
 COUNTERS_GROW = "counters_only_grow"
@@ -220,7 +228,7 @@ TRANSACTIONS = "transactions_match_markers"
 
 
 def check(delta: Delta, span: str) -> list[str]:
-    """Checks every identity over one stretch; raises IdentityBroken, returns the names checked."""
+    """Runs all conservation checks over one stretch. Returns their names; raises IdentityBroken."""
     _check_growth(delta, span)
     identities = [identity for identity in IDENTITIES if identity.engine in (None, delta.header.engine)]
     for identity in identities:
@@ -240,12 +248,12 @@ def check(delta: Delta, span: str) -> list[str]:
 
 
 def check_transactions(region: Delta, result: Mapping[str, Any]) -> None:
-    """The TX_END markers of the region against the load generator's own counts.
+    """Compares the region's TX_END markers with the load generator's own counts.
 
-    The load generator learns of the region's two ends from the clock page, which it looks at after
-    the plugin has moved on. A client has one transaction under way at a time, so at either end no
-    more than one transaction a client can fall on different sides: the counts, of each type and of
-    all, may differ by the number of clients and by no more.
+    The load generator reads the two ends of the region from the clock page, shortly after the plugin has set them. Each
+    client has one transaction in progress at a time. At either end, at most one transaction per client can therefore
+    count for the region on one side only. The counts, by type and in total, may differ by the number of clients at
+    most.
     """
     clients = int(result["clients"])
     for outcome, key in (("good", "count"), ("failed", "failed")):
@@ -266,12 +274,13 @@ def check_transactions(region: Delta, result: Mapping[str, Any]) -> None:
                     f"{name}, {outcome}",
                     marked,
                     counted,
-                    f"TX_END markers and the load generator's counts agree within the {clients} clients",
+                    f"TX_END markers and the load generator's counts differ by at most {clients}, the number of "
+                    "clients",
                 )
 
 
 def check_run(run_dir: Path) -> list[str]:
-    """Checks one run folder; see the module's text."""
+    """Checks one run folder; see the module's docstring."""
     snapshots = Snapshots.read(run_dir / "snapshots.jsonl")
     names = check_snapshots(snapshots)
     check_transactions(snapshots.region(), read_transactions(run_dir / "transactions.json"))
@@ -279,11 +288,11 @@ def check_run(run_dir: Path) -> list[str]:
 
 
 def check_snapshots(snapshots: Snapshots) -> list[str]:
-    """The model's side alone, which is all that a replay has; returns the names checked."""
+    """Runs all checks on the snapshots, without the load generator's counts. Returns the names of the checks."""
     check(snapshots.whole(), "the whole run")
     names = check(snapshots.region(), "the measured region")
     for number, window in enumerate(snapshots.windows()):
-        check(window, f"window {number}")
+        check(window, f"sampling interval {number}")
     return names
 
 
@@ -295,7 +304,7 @@ def _check_growth(delta: Delta, span: str) -> None:
         first = tuple(int(axis) for axis in shrunk[0])
         where = f"{name}, {_place(delta, statistic.dims, first)}"
         before, after = int(delta.begin.values[name][first]), int(delta.end.values[name][first])
-        raise IdentityBroken(COUNTERS_GROW, span, where, before, after, "a counter never goes back")
+        raise IdentityBroken(COUNTERS_GROW, span, where, before, after, "counters never decrease")
 
 
 def _place(delta: Delta, dims: tuple[str, ...], index: tuple[int, ...]) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Order inversions of a run or a replay, summarised in one sentence from order.json.
+"""Order inversions of a run or a replay, from order.json.
 
 Definition: docs/background/clock.md.
 """
@@ -16,20 +16,20 @@ ORDER = "order.json"
 
 
 def inverted_share(folder: Path) -> float | None:
-    """Inverted transfers between caches, of all of them; None where there are none."""
+    """Share of the cache-to-cache transfers with inverted order; None if there are no transfers."""
     found = _read(folder)
     whole = _sum(found["transfers"])
     return _sum(found["inverted_transfers"]) / whole if whole else None
 
 
 def sentence(folder: Path) -> str:
-    """For people. UserError when the file is missing or unreadable."""
+    """A sentence with the share of order inversions. UserError if the file is missing or unreadable."""
     found = _read(folder)
     inverted, whole = _sum(found["inverted_transfers"]), _sum(found["transfers"])
     share = inverted_share(folder)
     return (
-        f"order: {inverted} of {whole} transfers between caches "
-        f"({'-' if share is None else f'{share:.1%}'}) are played against the guest's order"
+        f"order inversions: {inverted} of {whole} cache-to-cache transfers and upgrades "
+        f"({'-' if share is None else f'{share:.1%}'})"
     )
 
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a server's throughput is at most where only the moving of its bytes costs time.
+"""Upper bound of a server's throughput if only data movement takes time.
 
-The model of the study of high-throughput servers (KFUPM, 2003): a transfer of S bytes takes
+This is the model of the study of high-throughput servers (KFUPM, 2003). A transfer of S bytes takes
 
     T = n1 T(memory to cache) + n2 T(memory to memory) + n4 T(network)
 
-with T(memory to cache) = S / (32 Bi), T(memory to memory) = 2 S / Bi, T(network) = S / Be; Bi is the bandwidth of the
-memory's bus, Be that of the bus to the network adapter. The equations of the study's three applications did not survive
-in its slides; the counts in configs/studies/latency.toml are the ones that give every number of its table.
+with T(memory to cache) = S / (32 Bi), T(memory to memory) = 2 S / Bi, T(network) = S / Be. Bi is the bandwidth of the
+memory bus, Be the bandwidth of the bus to the network adapter. The study's slides do not contain the equations of its
+three applications; the counts in configs/studies/latency.toml reproduce every number of its table.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ BITS = 8
 
 
 class Application(Strict):
-    """How often each byte is moved: from memory to cache, from memory to memory, over the network."""
+    """How often an application moves each byte: from memory to cache, from memory to memory, over the network."""
 
     name: str
     to_cache: NonNegativeFloat = 0.0
@@ -33,17 +33,17 @@ class Application(Strict):
     network: PositiveFloat
 
     def microseconds(self, size: float, bi: float, be: float) -> float:
-        """Time of a transfer of `size` bytes; bi, be: in MB/s."""
+        """Time of a transfer of `size` bytes. bi, be: bandwidths in MB/s."""
         to_cache, to_memory, network = size / (32 * bi), 2 * size / bi, size / be
         return self.to_cache * to_cache + self.to_memory * to_memory + self.network * network
 
     def peak_mbit(self, bi: float, be: float) -> float:
-        """Throughput in Mbit/s; it does not depend on the size."""
+        """Throughput in Mbit/s, which does not depend on the size."""
         return BITS / self.microseconds(1.0, bi, be)
 
 
 class Platform(Strict):
-    """A machine of the study; stated: its numbers in Mbit/s, in the order of the applications."""
+    """A machine of the study. stated: the study's throughputs in Mbit/s, in the order of the applications."""
 
     name: str
     bi: PositiveFloat
@@ -51,7 +51,7 @@ class Platform(Strict):
 
 
 class LatencyStudy(Strict):
-    """be: MB/s of the network's bus, the same for all machines."""
+    """The study. be: bandwidth of the network bus in MB/s, equal for all machines."""
 
     be: PositiveFloat
     applications: Annotated[list[Application], Field(min_length=1)]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the paper states (results/paper), and which of its claims our metrics answer.
+"""Reads the paper's statements (results/paper) and the metrics that answer them.
 
-Source: P. Koka and M. H. Lipasti, "Characterization of an IMAP Server on a Shared-Memory
-Multiprocessor"; the numbers of its text and of its Tables 1 and 2.
+Source: P. Koka and M. H. Lipasti, "Characterization of an IMAP Server on a Shared-Memory Multiprocessor": the numbers
+in its text and in its Tables 1 and 2.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from s80lab.base.paths import ROOT
 PAPER = ROOT / "results" / "paper"
 ALL_WORKLOADS = "all"
 STAND_INS = {"pop3": "specmail", "web": "specweb_ssl", "jbb": "specjbb"}
-"""Our workloads that stand for licensed ones of the paper."""
+"""Our workloads that replace licensed workloads of the paper."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One statement. low and high bound its number, in `unit`; both are None for an order ("a exceeds
-    b"), which `words` puts short. metric is our answer's name, empty where no single one answers."""
+    """One statement of the paper. low, high: bounds of its number in `unit`; both None for an order ("a exceeds b"),
+    whose short form is `words`. metric: our metric that answers it; empty if no single metric does."""
 
     id: str
     workloads: tuple[str, ...]
@@ -37,12 +37,12 @@ class Claim:
     metric: str
 
     def about(self, mix: str) -> bool:
-        """Whether it speaks of that mix, or of what that stands for."""
+        """Whether the claim is about the mix, or about the workload that the mix replaces."""
         return bool({mix, STAND_INS.get(mix, mix), ALL_WORKLOADS} & {*self.workloads})
 
     @property
     def stated(self) -> str:
-        """The number as a reader wants it beside ours: "75 to 85%", "at most 2%"; empty for an order."""
+        """The number as text, "75 to 85%" or "at most 2%"; empty for an order."""
         unit = "%" if self.unit == "percent" else ""
         if self.low is None:
             return "" if self.high is None else f"at most {self.high:g}{unit}"
@@ -53,7 +53,7 @@ class Claim:
 
 @cache
 def claims() -> tuple[Claim, ...]:
-    """Every claim, in the paper's order of numbering."""
+    """All claims, ordered by number."""
     return tuple(
         Claim(
             id=row["id"],
@@ -71,20 +71,20 @@ def claims() -> tuple[Claim, ...]:
 
 
 def claim_on(metric: str, mix: str) -> Claim | None:
-    """The claim that this metric answers for this mix, if the paper makes one."""
+    """The claim that this metric answers for this mix; None if the paper makes no such claim."""
     return next((claim for claim in claims() if claim.metric == metric and claim.about(mix)), None)
 
 
 @cache
 def table_1() -> dict[str, dict[str, float]]:
-    """Mix to transaction type to share (the paper's percent over 100)."""
+    """The paper's Table 1: mix to transaction type to share (0 to 1)."""
     rows = _read("transactions.tsv")
     return {mix: {row["type"]: float(row[mix]) / 100 for row in rows} for mix in ("imapb", "imape")}
 
 
 @cache
 def table_2() -> dict[str, dict[str, dict[str, float]]]:
-    """Mix to last type to next type to probability, rows normalised."""
+    """The paper's Table 2: mix to last type to next type to probability, rows normalised."""
     weights: dict[str, dict[str, dict[str, float]]] = {}
     for row in _read("transitions.tsv"):
         weights.setdefault(row["mix"], {}).setdefault(row["from"], {})[row["to"]] = float(row["weight"])

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Questions to the results database in SQL, answered without ever writing to it.
+"""Read-only SQL queries on the results database.
 
-query(database, sql, output, console)      prints the answer as a table, CSV or JSON
-select(database, sql)                      column names and rows
-render(columns, rows, output)              the answer as a file's content, Parquet too
+query(database, sql, output, console)      prints the rows as a table, CSV or JSON
+select(database, sql)                      returns column names and rows
+render(columns, rows, output)              returns the rows as the content of a file, in any format including Parquet
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from rich.console import Console
 from s80lab.base.errors import UserError
 
 OUTPUTS = ("table", "csv", "json", "parquet")
-HOW_TO_INSTALL = "say `make analysis`, or outside a checkout pip install 's80lab[analysis]'"
+HOW_TO_INSTALL = "run `make analysis`, or outside a checkout `pip install pandas pyarrow`"
 STEPS = 100_000
-"""Of SQLite's machine between two looks at the signals: milliseconds."""
+"""Steps of SQLite's virtual machine between two checks for signals; they take milliseconds."""
 
 
 def query(database: Path, sql: str, output: str = "table", console: Console | None = None) -> None:
-    """Prints the rows that `sql` selects. Raises UserError for SQL that does not work or would write."""
+    """Prints the rows that `sql` selects. Raises UserError for SQL that fails or would write."""
     text = render(*select(database, sql), output).decode()
     (console or Console()).out(text, end="", highlight=False)
 
 
 def render(columns: Sequence[str], rows: Sequence[Sequence[Any]], output: str) -> bytes:
-    """The rows in one of OUTPUTS. UserError where its form cannot hold them."""
+    """The rows in one of the formats in OUTPUTS. UserError if the format cannot represent them."""
     if output not in OUTPUTS:
         raise UserError(f"unknown output `{output}`, allowed are {', '.join(OUTPUTS)}")
     if output == "parquet":
@@ -56,27 +56,26 @@ def select(database: Path, sql: str) -> tuple[list[str], list[Sequence[Any]]]:
             connection.set_progress_handler(lambda: 0, STEPS)
             cursor = connection.execute(sql)
             if cursor.description is None:
-                raise UserError("the SQL is no query; write a SELECT over the views v_* or the table run")
+                raise UserError("the SQL is not a query; write a SELECT on the views v_* or the table run")
             return [column[0] for column in cursor.description], cursor.fetchall()
     except (sqlite3.Error, sqlite3.Warning, UnicodeDecodeError) as error:
-        raise UserError(f"the SQL cannot be answered: {error}") from None
+        raise UserError(f"the SQL query failed: {error}") from None
 
 
 def _no_other_files(action: int, *_: str | None) -> int:
-    """ATTACH and VACUUM INTO would write beside the read-only database."""
+    """Denies ATTACH and VACUUM INTO, which would write other files than the read-only database."""
     return sqlite3.SQLITE_DENY if action == sqlite3.SQLITE_ATTACH else sqlite3.SQLITE_OK
 
 
 def _recover(database: Path) -> None:
-    """After a killed writer the first reader must roll its journal back, which a read-only connection
-    may not do."""
+    """Rolls back the journal of a killed writer, which a read-only connection may not do."""
     if database.with_name(database.name + "-journal").exists():
         with closing(sqlite3.connect(database, timeout=60)) as connection:
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
 
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Aligned columns, numbers to the right; as wide as it must be, so that it can be piped."""
+    """Aligned columns, numbers to the right. Lines are never cut, so the output can be piped."""
     cells = [[_cell(value) for value in row] for row in rows]
     lines = [""] * (len(rows) + 1)
     for position, column in enumerate(columns):
@@ -121,21 +120,23 @@ def _parquet(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> bytes:
     try:
         table = pyarrow.table(values, names=list(columns))
     except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError) as error:
-        raise UserError(f"a column holds values of several types, which Parquet cannot: {error}; use CAST") from None
+        raise UserError(
+            f"a column holds values of several types, which Parquet does not allow: {error}; use CAST"
+        ) from None
     content = io.BytesIO()
     pyarrow.parquet.write_table(table, content)
     return content.getvalue()
 
 
 def names_apart(columns: Sequence[str]) -> None:
-    """UserError where two columns have one name."""
+    """UserError if two columns have the same name."""
     twice = {column for column in columns if columns.count(column) > 1}
     if twice:
-        raise UserError(f"two columns are named {', '.join(sorted(twice))}: name them apart with AS")
+        raise UserError(f"two columns are named {', '.join(sorted(twice))}: rename one with AS")
 
 
 def _json_value(value: Any) -> Any:
-    """JSON has neither bytes nor infinity."""
+    """The value as JSON can hold it: bytes as hexadecimal text, infinities as null."""
     if isinstance(value, bytes):
         return value.hex()
     return None if isinstance(value, float) and not math.isfinite(value) else value

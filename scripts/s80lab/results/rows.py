@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The rows of one run, made from its manifest, its statistics and the load generator's result."""
+"""The database rows of one run, made from its manifest, its statistics and the load generator's result."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _WINDOW = (
     *("fills", "fills_e", "e_to_m"),
 )
 
-# Table: the statistics whose values are its columns, over their common dimensions.
+# For each table the statistics that are its columns, over their common dimensions.
 _COUNTED = {
     "line_access": ("accesses", "l1_misses", "l2_accesses", "l2_misses"),
     "miss_source": ("miss_source",),
@@ -48,7 +48,8 @@ _COLUMNS = ("id", *_RUN, "capture", "form", "clients", "think_ms", "warm", "stat
 
 @dataclass(frozen=True)
 class RunRecord:
-    """What is read of a run's folder. load: None of a replay; folder: relative to the database."""
+    """The content of a run's folder. load: the load generator's result, None for a replay. folder: path relative to the
+    database."""
 
     manifest: Mapping[str, Any]
     stats: Mapping[str, Any]
@@ -56,7 +57,7 @@ class RunRecord:
     folder: str
 
     def columns(self) -> tuple[Any, ...]:
-        """Of the table `run`, without the hour at which it was entered."""
+        """The run's row in the table `run`, without the time of entry."""
         manifest, source = self.manifest, self.manifest.get("capture", {})
         job = source if self.load is None else self.load
         verdict, reasons = standing_of(self.stats)
@@ -68,7 +69,7 @@ class RunRecord:
 
 
 def delete_and_insert(connection: sqlite3.Connection, run: RunRecord) -> None:
-    """Replaces the run's rows; the caller holds the transaction."""
+    """Replaces the run's rows. The caller has begun the transaction."""
     name = run.manifest["run"]
     connection.execute("DELETE FROM run WHERE id = ?", (name,))
     connection.execute(
@@ -83,7 +84,7 @@ def delete_and_insert(connection: sqlite3.Connection, run: RunRecord) -> None:
 
 
 def is_entered(connection: sqlite3.Connection, run: RunRecord) -> bool:
-    """Whether exactly these rows are there."""
+    """Whether the database holds exactly these rows of the run."""
     name = run.manifest["run"]
     there = connection.execute(f"SELECT {', '.join(_COLUMNS)} FROM run WHERE id = ?", (name,)).fetchone()
     if there != run.columns():
@@ -96,8 +97,8 @@ def is_entered(connection: sqlite3.Connection, run: RunRecord) -> bool:
 
 
 def check_rows(run: RunRecord) -> None:
-    """Makes them all, for nothing: LookupError, TypeError, ValueError or AttributeError where the run's files are not
-    what they should be."""
+    """Makes all rows and discards them. Raises LookupError, TypeError, ValueError or AttributeError if the run's files
+    have an unexpected format."""
     run.columns()
     for _, rows in _tables(run):
         for _ in rows:

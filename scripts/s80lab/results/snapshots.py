@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reader of snapshots.jsonl, the statistics that the plugin writes (docs/reference/interfaces/snapshots.md).
+"""Reads snapshots.jsonl, the statistics that the plugin writes (docs/reference/interfaces/snapshots.md).
 
-Counters grow from the first line to the last; every number of a result is the difference of two
-snapshots. `Snapshots.delta` takes it, `Delta.by` sums it over the dimensions that are not asked for.
+Counters grow from the first line to the last, so every number of a result is the difference of two snapshots.
+`Snapshots.delta` computes the difference, and `Delta.by` sums it over all dimensions except the given ones.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _CORE = ("core",)
 _E = ("core", "class")
 _ENTRY = ("class", "entry")
 
-# Every statistic that the metrics and the identities need, with its dimensions in file order.
+# Every statistic that metrics and conservation checks need, with its dimensions in file order.
 REQUIRED: Mapping[str, tuple[str, ...]] = {
     "instructions": _CPT,
     "instruction_class": ("privilege", "class", "instruction"),
@@ -54,7 +54,7 @@ REQUIRED: Mapping[str, tuple[str, ...]] = {
     "busy_cycles": _CORE,
     "transactions": ("transaction", "outcome"),
 }
-# The same, of engines that tell by what the kernel was entered.
+# Further statistics of engines that record kernel entry causes.
 REQUIRED_OF_MODEL: Mapping[str, tuple[str, ...]] = {
     "entry_instructions": _ENTRY,
     "entry_miss_source": (*_ENTRY, "source"),
@@ -65,7 +65,7 @@ REQUIRED_OF_MODEL: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Statistic:
-    """One declared statistic: its unit, its dimensions in row-major order, gauge or counter."""
+    """One declared statistic: unit, dimensions in row-major order, and whether it is a gauge or a counter."""
 
     name: str
     unit: str
@@ -76,11 +76,11 @@ class Statistic:
 
 @dataclass(frozen=True)
 class Header:
-    """First line of the file. clock_hz is the modelled core clock in hertz, base_cpi its cycles per
-    instruction without stalls (1 where the file does not say). engine: who counted, "model" or "gem5".
-    in_flight: accesses of a core that a snapshot may find begun and not ended (the model's are atomic).
-    longest_lead_ns: how much longer a processor may have been busy than the clock moved; None: not bounded.
-    memory_banks: that serve requests side by side, where memory has queues."""
+    """First line of the file. clock_hz: clock of the modelled cores in hertz. base_cpi: cycles per instruction without
+    stalls (1 if the file has no value). engine: what counted, "model" or "gem5". in_flight: accesses of a core that may
+    be incomplete at a snapshot (0 for the model, whose accesses are atomic). longest_lead_ns: largest lead of a
+    processor over the clock; None: unbounded. memory_banks: banks that serve requests in parallel, if memory has
+    queues."""
 
     cores: int
     line_bytes: int
@@ -95,15 +95,15 @@ class Header:
     memory_banks: int = 1
 
     def shape(self, name: str) -> tuple[int, ...]:
-        """Extents of a statistic's dimensions."""
+        """Lengths of a statistic's dimensions."""
         return tuple(len(self.labels[dim]) for dim in self.statistics[name].dims)
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """One line: all statistics since the model was switched on. Times in modelled nanoseconds.
-    guest: the counters of the guest's kernel, empty where none were read. clients_finished: how many clients had
-    finished a transaction since the load began; None where nobody counted."""
+    """One line: all statistics since the model was switched on. Times are simulated nanoseconds. guest: counters of the
+    guest kernel, empty if not read. clients_finished: clients that have completed a transaction since the start of the
+    load; None if not counted."""
 
     mark: str
     index: int
@@ -117,7 +117,7 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Delta:
-    """What happened between two snapshots; a gauge's entry is its change."""
+    """The difference of two snapshots; for a gauge, its change."""
 
     header: Header
     begin: Snapshot
@@ -137,15 +137,15 @@ class Delta:
 
     @property
     def guest(self) -> dict[str, int]:
-        """What the guest's kernel counted meanwhile (guest/counters.py)."""
+        """The guest kernel's counts between the two snapshots (guest/counters.py)."""
         return {name: value - self.begin.guest.get(name, 0) for name, value in self.end.guest.items()}
 
     def __getitem__(self, name: str) -> Counts:
         return np.asarray(self.end.values[name] - self.begin.values[name], dtype=np.int64)
 
     def only(self, **where: str) -> Delta:
-        """The same stretch with the counts of these labels alone, as in privilege="kernel"; statistics without such a
-        dimension stay as they are."""
+        """The stretch with only the counts of the given labels, as in privilege="kernel". Statistics without these
+        dimensions stay unchanged."""
         return replace(self, begin=self._only(self.begin, where), end=self._only(self.end, where))
 
     def _only(self, snapshot: Snapshot, where: Mapping[str, str]) -> Snapshot:
@@ -158,7 +158,7 @@ class Delta:
         return replace(snapshot, values=kept)
 
     def by(self, name: str, *dims: str) -> Counts:
-        """The statistic with the axes `dims` in that order, summed over all its others."""
+        """The statistic with the axes `dims` in this order, summed over all other dimensions."""
         have = self.header.statistics[name].dims
         others = tuple(axis for axis, dim in enumerate(have) if dim not in dims)
         kept = [dim for dim in have if dim in dims]
@@ -166,7 +166,7 @@ class Delta:
         return np.transpose(summed, [kept.index(dim) for dim in dims])
 
     def total(self, name: str, **where: str) -> int:
-        """The statistic's sum, or its part with the given labels, as in kind="store"."""
+        """The statistic's sum over all elements, or over those with the given labels, as in kind="store"."""
         part = self.by(name, *where)
         for dim, label in where.items():
             part = np.asarray(part[self.header.labels[dim].index(label)])
@@ -174,7 +174,7 @@ class Delta:
 
 
 def without(stretch: Delta, part: Delta) -> Delta:
-    """The stretch as if the part of it had not been: every difference is the stretch's less the part's."""
+    """The stretch without one part: every difference is the stretch's minus the part's."""
     end = stretch.end
     return Delta(
         stretch.header,
@@ -193,7 +193,7 @@ def without(stretch: Delta, part: Delta) -> Delta:
 
 @dataclass(frozen=True)
 class Snapshots:
-    """A whole file."""
+    """A complete file."""
 
     path: Path
     header: Header
@@ -201,8 +201,8 @@ class Snapshots:
 
     @classmethod
     def read(cls, path: Path, growing: bool = False) -> Snapshots:
-        """Reads and checks the file; UserError names the file, the line and what is wrong. growing: the plugin still
-        writes it, and a last line that is not whole yet is left out."""
+        """Reads and checks the file. UserError names the file, the line and the problem. growing: the plugin still
+        writes the file, so an incomplete last line is ignored."""
         try:
             text = path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
@@ -210,10 +210,10 @@ class Snapshots:
         lines = text.split("\n")
         if lines.pop() != "" and not growing:
             raise UserError(
-                f"{path}, line {len(lines) + 1}: the line is cut short, the run was interrupted; run it again"
+                f"{path}, line {len(lines) + 1}: the line is incomplete because the run was interrupted; run it again"
             )
         if len(lines) < 2:
-            raise UserError(f"{path}: holds no snapshot; the run ended before its first one")
+            raise UserError(f"{path}: contains no snapshot; the run ended before the first one")
         header = _header(f"{path}, line 1", _json(f"{path}, line 1", lines[0]))
         snapshots = tuple(
             _snapshot(f"{path}, line {number}", _json(f"{path}, line {number}", line), header)
@@ -222,7 +222,7 @@ class Snapshots:
         return cls(path, header, snapshots)
 
     def delta(self, a: int | str | Snapshot, b: int | str | Snapshot) -> Delta:
-        """From snapshot a to snapshot b, each given by position, by mark or itself."""
+        """The difference from snapshot a to snapshot b, each given as a position, a mark or a snapshot."""
         return Delta(self.header, self._find(a), self._find(b))
 
     def whole(self) -> Delta:
@@ -234,7 +234,7 @@ class Snapshots:
         return self.delta("measure_begin", "measure_end")
 
     def windows(self) -> list[Delta]:
-        """Every stretch between two neighbouring snapshots in which instructions were retired."""
+        """The sampling intervals: stretches between neighbouring snapshots in which instructions retired."""
         pairs = zip(self.lines, self.lines[1:], strict=False)
         return [Delta(self.header, a, b) for a, b in pairs if b.instructions > a.instructions]
 
@@ -249,14 +249,14 @@ class Snapshots:
         for snapshot in self.lines:
             if snapshot.mark == key:
                 return snapshot
-        raise UserError(f"{self.path}: no snapshot is marked {key}; the run did not get that far, run it again")
+        raise UserError(f"{self.path}: no snapshot has the mark {key}, because the run ended too early; run it again")
 
 
 def _json(where: str, line: str) -> dict[str, Any]:
     try:
         value = json.loads(line)
     except json.JSONDecodeError as error:
-        raise UserError(f"{where}: is no JSON ({error.msg} at column {error.colno}); run it again") from None
+        raise UserError(f"{where}: is not valid JSON ({error.msg} at column {error.colno}); run it again") from None
     if not isinstance(value, dict):
         raise UserError(f"{where}: must be a JSON object; run it again")
     return value
@@ -265,14 +265,16 @@ def _json(where: str, line: str) -> dict[str, Any]:
 def _need(where: str, line: Mapping[str, Any], keys: Sequence[str]) -> Iterator[Any]:
     for key in keys:
         if key not in line:
-            raise UserError(f"{where}: has no `{key}`; the plugin and the scripts are of different versions")
+            raise UserError(
+                f"{where}: has no `{key}`; plugin and scripts have different versions, build the plugin again"
+            )
         yield line[key]
 
 
 def _header(where: str, line: Mapping[str, Any]) -> Header:
     (schema,) = _need(where, line, ["schema"])
     if schema != SCHEMA:
-        raise UserError(f"{where}: has schema {schema}, this version reads schema {SCHEMA}; build the plugin again")
+        raise UserError(f"{where}: has schema {schema}, but this version reads schema {SCHEMA}; build the plugin again")
     cores, line_bytes, clock_hz, dims, stats = _need(where, line, ["cores", "line_bytes", "clock_hz", "dims", "stats"])
     engine = str(line.get("engine", "model"))
     labels = {str(dim): tuple(map(str, names)) for dim, names in dims.items()}
@@ -292,7 +294,7 @@ def _header(where: str, line: Mapping[str, Any]) -> Header:
         if declared[name].dims != needed and not (engine == "gem5" and declared[name].dims == needed[1:]):
             raise UserError(
                 f"{where}: statistic `{name}` has the dimensions {', '.join(declared[name].dims)}, "
-                f"needed are {', '.join(needed)}; build the plugin again"
+                f"but must have {', '.join(needed)}; build the plugin again"
             )
     base_cpi = float(line.get("base_cpi", 1.0))
     in_flight = int(line.get("in_flight", 0))
@@ -319,10 +321,10 @@ def _snapshot(where: str, line: Mapping[str, Any], header: Header) -> Snapshot:
         try:
             flat = np.array(values[name], dtype=np.int64)
         except (ValueError, TypeError, OverflowError):
-            raise UserError(f"{where}: statistic `{name}` holds something else than counts") from None
+            raise UserError(f"{where}: statistic `{name}` holds values that are not counts") from None
         if flat.ndim != 1 or flat.size != int(np.prod(shape)):
             raise UserError(
-                f"{where}: statistic `{name}` has {flat.size} values, its dimensions ask for {int(np.prod(shape))}"
+                f"{where}: statistic `{name}` has {flat.size} values, but its dimensions need {int(np.prod(shape))}"
             )
         arrays[name] = flat.reshape(shape)
     guest = {str(name): int(value) for name, value in line.get("guest", {}).items()}

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the other studies state (results/paper/STUDY/claims.tsv), and how it is answered (answers.toml beside it; of a
-study that is answered in parts, `STUDY/PART`, PART.toml).
+"""Reads the statements of the other studies (results/paper/STUDY/claims.tsv) and how s80lab answers them.
 
-load_statements(study) -> list[Statement]   in the study's order, of a part those of its places
-load_answers(study) -> StudyAnswers         one answer for each quantity
+The answers are in answers.toml in the same folder. A study that is answered in parts, `STUDY/PART`, has PART.toml.
+
+load_statements(study) -> list[Statement]   the statements in the study's order; for a part, those of its places
+load_answers(study) -> StudyAnswers         one answer per quantity
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from s80lab.results.paper import PAPER
 
 @dataclass(frozen=True)
 class Statement:
-    """One number or order. at: under which condition. low, high: as of the paper's claims."""
+    """One number or order that the study states. at: its condition. low, high: bounds, as in the paper's claims."""
 
     id: str
     place: str
@@ -35,7 +36,7 @@ class Statement:
 
     @property
     def stated(self) -> str:
-        """The number as a reader wants it beside ours; the words where there is none."""
+        """The number as text; the study's words if it states no number."""
         if self.low is None and self.high is None:
             return self.words
         if self.low == self.high:
@@ -46,12 +47,17 @@ class Statement:
 
 
 class StudyAnswer(Strict):
-    """Of one quantity. metrics: those of ours whose sum answers it; times scale it is in the study's unit. point: at
-    which point of the sweep, where the statement's condition does not say it; over: the point that it is divided by;
-    more: the study says by how much the first exceeds the second, so 1 is taken off their ratio before it is scaled.
-    low, high: what agrees, where the study puts its order into words. differs: why it is another number; tests:
-    commands that repeat what that rests on. unjudged: why ours is shown and is neither. given: what it is here, where
-    it is not measured but set. because: why nothing answers it."""
+    """The answer to one quantity. Exactly one of metrics, given and because is set.
+
+    metrics: our metrics whose sum answers the quantity; the sum times scale is in the study's unit.
+    point: the point of the sweep, if the statement's condition does not determine it.
+    over: the point whose value divides the value at `point`. more: the study states by how much the first exceeds the
+    second, so 1 is subtracted from the ratio before scaling.
+    low, high: the range that agrees, if the study states an order in words.
+    differs: why our number differs. tests: commands that reproduce the evidence for this explanation.
+    unjudged: why our number is shown without a verdict.
+    given: the value in our experiment, if the quantity is an input. because: why nothing answers the quantity.
+    """
 
     metrics: tuple[str, ...] = ()
     scale: PositiveFloat = 1.0
@@ -69,17 +75,17 @@ class StudyAnswer(Strict):
     @model_validator(mode="after")
     def _one_of_three(self) -> StudyAnswer:
         if [bool(self.metrics), bool(self.given), bool(self.because)].count(True) != 1:
-            raise ValueError("one of metrics, given and because says how it is answered")
+            raise ValueError("set exactly one of metrics, given and because")
         if self.more and not self.over:
-            raise ValueError("more = true needs `over`, the point that is exceeded")
+            raise ValueError("more = true needs `over`, the point to compare with")
         return self
 
 
 class StudyAnswers(Strict):
-    """places: where in the study that stands which is answered; everywhere where none is named. differs: why a number
-    is another where its answer does not say, with tests as there. conditions: what a statement's `at` is in our runs,
-    a point of the sweep (`clients=15`). remarks: what must be known to read the table. answers: by quantity, or by
-    `quantity @ condition` where a condition has one of its own."""
+    """The answers to a study. places: the places in the study whose statements are answered; empty: all places.
+    differs, tests: explanation and evidence for numbers whose own answer has none. conditions: for each condition
+    (`at`) of the statements, the point of our sweep (`clients=15`). remarks: notes below the table. answers: by
+    quantity, or by `quantity @ condition` for a single condition."""
 
     title: str
     experiment: str
@@ -94,7 +100,7 @@ class StudyAnswers(Strict):
         return self.answers.get(f"{statement.quantity} @ {statement.at}") or self.answers[statement.quantity]
 
     def point(self, statement: Statement) -> str:
-        """The point of the sweep that answers it; empty: that of an experiment without one."""
+        """The point of the sweep that answers the statement; empty for an experiment without a sweep."""
         return self.of(statement).point or self.conditions.get(statement.at, "")
 
 
@@ -113,7 +119,7 @@ def _answers_file(study: str) -> Path:
 
 
 def _stated(study: str) -> list[Statement]:
-    """Wherever in the study."""
+    """All statements of the study, at all places."""
     with (PAPER / study.partition("/")[0] / "claims.tsv").open(newline="", encoding="utf-8") as file:
         return [
             Statement(
@@ -131,7 +137,7 @@ def _stated(study: str) -> list[Statement]:
 
 
 def load_answers(study: str) -> StudyAnswers:
-    """UserError where a statement has no answer, or an answer no statement."""
+    """Reads the answers. UserError if a statement has no answer, or an answer has no statement."""
     file = _answers_file(study)
     found = load(file, StudyAnswers)
     told = load_statements(study)
@@ -140,5 +146,7 @@ def load_answers(study: str) -> StudyAnswers:
     lacking = {one.quantity for one, either in zip(told, names, strict=True) if not either & found.answers.keys()}
     if odd or lacking:
         which = ", ".join(sorted(odd | lacking))
-        raise UserError(f"{shown(file)}: {which}: each quantity of claims.tsv has one answer, and no other has")
+        raise UserError(
+            f"{shown(file)}: {which}: every quantity of claims.tsv needs exactly one answer, and only these quantities"
+        )
     return found

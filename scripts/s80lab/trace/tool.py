@@ -53,8 +53,12 @@ def call(program: Path, command: str, **arguments: Path | str | int) -> str:
 
 
 @contextmanager
-def files(order: Order | None, machine: Machine) -> Iterator[tuple[Path, Path]]:
-    """Temporary files with the order and the resolved machine, which exist until the block ends."""
+def files(program: Path, order: Order | None, machine: Machine) -> Iterator[tuple[Path, Path]]:
+    """Temporary files for `program` with the order and the resolved machine, which exist until the block ends.
+
+    UserError if the program is missing: before any file is written, so that the message is the same on any system.
+    """
+    built(program)
     with scratch() as folder:
         order_file, machine_file = folder / "order", folder / "machine.toml"
         if order is not None:
@@ -66,14 +70,14 @@ def files(order: Order | None, machine: Machine) -> Iterator[tuple[Path, Path]]:
 
 def steps(order: Order, setup: Setup) -> list[dict[str, Any]]:
     """The effect of each access: one object per access, as src/replay/order_step.cpp writes it."""
-    with files(order, setup.machine) as (order_file, machine_file):
+    with files(STEP, order, setup.machine) as (order_file, machine_file):
         out = call(STEP, "step", order=order_file, machine=machine_file, protocol=setup.protocol)
     return [json.loads(line) for line in out.splitlines()]
 
 
 def counts(order: Order, setup: Setup) -> dict[str, int]:
     """Counts by state, with the names in src/replay/order_count.h."""
-    with files(order, setup.machine) as (order_file, machine_file):
+    with files(STEP, order, setup.machine) as (order_file, machine_file):
         counted: dict[str, int] = json.loads(
             call(STEP, "count", order=order_file, machine=machine_file, protocol=setup.protocol)
         )
@@ -82,7 +86,7 @@ def counts(order: Order, setup: Setup) -> dict[str, int]:
 
 def from_capture(capture: Path, setup: Setup, first: int = 0, count: int | None = None) -> Order:
     """Accesses of a full capture, in the order in which the model plays them from cold caches with this setup."""
-    with files(None, setup.machine) as (order_file, machine_file):
+    with files(ORDER, None, setup.machine) as (order_file, machine_file):
         limit: dict[str, int] = {} if count is None else {"count": count}
         call(
             ORDER,
@@ -99,7 +103,7 @@ def from_capture(capture: Path, setup: Setup, first: int = 0, count: int | None 
 
 def to_capture(order: Order, machine: Machine, capture: Path, *, lines: int, protocol: str, origin: str) -> None:
     """Writes the accesses as a full capture with `lines` lines of memory."""
-    with files(order, machine) as (order_file, machine_file):
+    with files(ORDER, order, machine) as (order_file, machine_file):
         capture.parent.mkdir(parents=True, exist_ok=True)
         call(
             ORDER,

@@ -60,7 +60,7 @@ def test_the_signal_before_the_limit_leaves_nothing_half(place: Lab, tmp_path: P
     process.send_signal(signal.SIGTERM)
     said, _ = process.communicate(timeout=LIMIT_S)
     assert process.returncode == 130, said
-    assert "interrupted; nothing partial is kept" in said and place.partial() == []
+    assert "interrupted; no partial results are kept" in said and place.partial() == []
     done = len(place.runs())
     said, _ = (process := task(text, 1, tmp_path)).communicate(timeout=LIMIT_S)  # as --requeue does
     assert process.returncode == 0 and f"7 designs, {done} of them replayed already" in said
@@ -104,12 +104,12 @@ def test_time_and_memory_are_of_what_is_to_be_done(place: Lab, drawn_file: Path)
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["explore", "DRAWN", *GRID], "say for which batch system: --slurm"),
-        (["--slurm", "replay", "DRAWN"], "batch replay: only `run` and `explore` are done in tasks"),
-        (["--slurm", "explore", "DRAWN", *GRID, "--shard=1/2"], "batch: --shard is for the script to say"),
-        (["--slurm", "explore", "DRAWN", *GRID, "--jobs", "3"], "batch: --jobs is for the script to say"),
-        (["--slurm", "explore", "DRAWN"], "nothing to explore: write what varies"),
-        (["--slurm", "explore", "--help"], "batch: `s80lab explore --help --list --json` lists nothing to be done"),
+        (["explore", "DRAWN", *GRID], "no batch system is named: add --slurm"),
+        (["--slurm", "replay", "DRAWN"], "batch replay: only `run` and `explore` can be split into tasks"),
+        (["--slurm", "explore", "DRAWN", *GRID, "--shard=1/2"], "batch: the job script sets --shard itself"),
+        (["--slurm", "explore", "DRAWN", *GRID, "--jobs", "3"], "batch: the job script sets --jobs itself"),
+        (["--slurm", "explore", "DRAWN"], "explore needs at least one --vary option"),
+        (["--slurm", "explore", "--help"], "batch: `s80lab explore --help --list --json` prints no list of jobs"),
         (["--slurm", "explore", "missing.s80c", *GRID], "there is no capture file missing.s80c"),
     ],
 )

@@ -67,6 +67,7 @@ def test_the_page_is_whole(explored: tuple[Lab, str]) -> None:
     text = page.read_text()
     assert "{{" not in text and "protocol = msi, moesi, hammer; l2.size = 32KiB, 64KiB" in text
     assert "6 of 6 designs: not warm" in text
+    assert "&" not in text[text.index("<style>") : text.index("</style>")]
     ElementTree.fromstring((page.parent / "figures" / "curves.svg").read_text())
     assert (page.parent / "figures" / "curves.png").read_bytes().startswith(b"\x89PNG")
     assert str(explored[0].results) not in text

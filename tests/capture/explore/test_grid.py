@@ -30,15 +30,15 @@ def test_lists_and_ranges(text: str, values: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     ("texts", "sentence"),
     [
-        ([], "nothing to explore: write what varies, for example --vary protocol=msi,mesi,moesi"),
-        (["l2.size"], "--vary l2.size: write KEY=VALUES"),
-        (["=4"], "--vary =4: write KEY=VALUES"),
-        (["l2.size=1MiB,,2MiB"], "there is an empty value between the commas"),
-        (["l2.size=4MiB..1MiB"], "the range 4MiB..1MiB doubles from its first value, and that does not lead to 1MiB"),
-        (["l2.size=1MiB..3MiB"], "that does not lead to 3MiB; write the values with commas"),
-        (["l2.size=0..4"], "the range 0..4 doubles from its first value"),
-        (["l2.size=1MB..4MB"], "the range 1MB..4MB cannot be read: `1MB` is no size"),
-        (["l2.ways=1", "l2.ways=2"], "--vary l2.ways is given 2 times; write all its values in one"),
+        ([], "explore needs at least one --vary option, for example --vary protocol=msi,mesi,moesi"),
+        (["l2.size"], "--vary l2.size: expected KEY=VALUES"),
+        (["=4"], "--vary =4: expected KEY=VALUES"),
+        (["l2.size=1MiB,,2MiB"], "a value is empty; remove the extra comma"),
+        (["l2.size=4MiB..1MiB"], "doubling from 4MiB never reaches 1MiB"),
+        (["l2.size=1MiB..3MiB"], "never reaches 3MiB (a range a..b doubles from a to b); list the values with commas"),
+        (["l2.size=0..4"], "doubling from 0 never reaches 4"),
+        (["l2.size=1MB..4MB"], "invalid range 1MB..4MB: `1MB` is no"),
+        (["l2.ways=1", "l2.ways=2"], "--vary l2.ways is given 2 times; give all values in one option"),
     ],
 )
 def test_what_is_no_axis_is_refused(texts: list[str], sentence: str) -> None:
@@ -80,14 +80,14 @@ def test_cores_share_the_recorded_threads(full: Capture) -> None:
     [
         ("l2.sise=1MiB", "unknown key `l2.sise`: allowed are inclusion, size, ways (did you mean size?)"),
         ("l2.size=96KiB", "the number of sets must be a power of two"),
-        ("l2.size=big", "`big` is no size"),
+        ("l2.size=big", "`big` is not a size"),
         ("protocol=moesy", "there is no protocol `moesy` in configs/protocols"),
         ("machine=s81", "there is no machine `s81` in configs/machines"),
-        ("cores=3", "the capture has 4 hardware threads, which must be a multiple"),
+        ("cores=3", "the number of cores must divide the capture's 4 hardware threads"),
         ("cores=0", "--vary cores=0"),
-        ("processors.count=8", "was recorded with processors.count = 4 and cannot be replayed with 8; record another"),
-        ("translation.walks=hashed", "was recorded with the page walks of another"),
-        ("line_bytes=64", "was recorded with line_bytes = 128 and cannot be replayed with 64; record another"),
+        ("processors.count=8", "with processors.count = 4 and cannot be replayed with 8; record a new capture"),
+        ("translation.walks=hashed", "was recorded with another [translation]"),
+        ("line_bytes=64", "was recorded with line_bytes = 128 and cannot be replayed with 64; record a new capture"),
         ("clock.quantum_cycles=200,100", "more finely than they are recorded"),
         (
             "clock.slice_instructions=100",
@@ -109,7 +109,7 @@ def test_one_capture_can_be_replayed_at_longer_quanta(full: Capture) -> None:
 @pytest.mark.parametrize("vary", ["l1d.size=8KiB", "l1i.ways=1", "cores=2"])
 def test_a_filtered_capture_holds_for_its_l1s_alone(filtered: Capture, full: Capture, vary: str) -> None:
     assert points(full, parse_axes([vary]), None, [])
-    with pytest.raises(UserError, match=r"what these L1s absorb is not in it, so .* use a full capture"):
+    with pytest.raises(UserError, match=r"lacks the accesses that these L1s absorbed, so .* record a full capture"):
         points(filtered, parse_axes([vary]), None, [])
 
 

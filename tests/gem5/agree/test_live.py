@@ -24,5 +24,5 @@ def test_ruby_and_the_model_agree(case: Case, gem5: Path, tmp_path: Path) -> Non
 def test_what_gem5_refuses_is_one_sentence(gem5: Path, tmp_path: Path) -> None:
     case = SMALL[0]
     one_set = agree.setup("classroom", ["l2.size=128"])
-    with pytest.raises(UserError, match="l2 has one set, Ruby's caches need two or more"):
+    with pytest.raises(UserError, match="l2 has one set, but Ruby's caches need at least two"):
         agree.run(case.order(), one_set, "spaced", gem5, tmp_path)

@@ -47,7 +47,7 @@ def test_what_ruby_cannot_be_is_refused(module: ModuleType, tmp_path: Path) -> N
     with pytest.raises(module.MachineError, match="l1i has one set"):
         module.MachineFile.load(resolved(tmp_path, "l1i.size=256"))
     path.write_text("name = 'x'\n")
-    with pytest.raises(module.MachineError, match="no resolved machine file"):
+    with pytest.raises(module.MachineError, match="not a resolved machine file"):
         module.MachineFile.load(path)
     with pytest.raises(module.MachineError, match="cannot be read"):
         module.MachineFile.load(tmp_path / "absent.toml")
@@ -58,5 +58,5 @@ def test_what_ruby_says_otherwise_is_noted(module: ModuleType, tmp_path: Path) -
     plru = module.MachineFile.load(resolved(tmp_path, "replacement.policy=plru")).notes()
     assert any("plru" in note for note in plru)
     queues = module.MachineFile.load(resolved(tmp_path, "bandwidth.memory=40")).notes()
-    assert any("[bandwidth]: left away" in note for note in queues)
+    assert any("[bandwidth]: unused" in note for note in queues)
     assert not any("[bandwidth]" in note for note in plru)

@@ -15,7 +15,7 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.commands.compare import as_ruby
 from s80lab.config.experiment import load_experiment
-from s80lab.gem5.compare.page import table, write_files
+from s80lab.gem5.compare.page import comparison, table, write_files
 from s80lab.gem5.compare.windows import Side, compare, ends, lengths, model_side
 from s80lab.gem5.runs import gem5_runs
 from s80lab.protocol.proof import ensure_proven
@@ -64,10 +64,10 @@ def test_a_side_compared_with_itself_does_not_differ(cold: Path, tmp_path: Path)
     assert [row.quantity.title for row in rows if row.gem5 is None or row.model is None] == []
     differences = [row.difference for row in rows if row.difference is not None]
     assert all(difference.mean == 0 and difference.n == 6 for difference in differences)
-    made = table("x", rows, "moesi", cold=True)
-    write_files(tmp_path / "out", made, rows, [side, side, side])
+    content = comparison("x", rows, "moesi", True, "gem5 is slow.")
+    write_files(tmp_path / "out", content, [side, side, side])
     text = (tmp_path / "out" / "compare.md").read_text()
-    assert "not warm" in text and "+0.00 ± 0.00" in text and " ! |" not in text
+    assert "(not warm). gem5 is slow." in text and "+0.00 ± 0.00" in text and " ! |" not in text
     assert len(json.loads((tmp_path / "out" / "compare.json").read_text())["rows"]) == len(rows)
 
 
@@ -82,15 +82,16 @@ def test_a_large_difference_is_marked(cold: Path) -> None:
         for window in side.windows[0]
     ]
     rows = compare(replace(side, windows=(tuple(values),)), side, side, 0)
-    (marked,) = [row for row in table("x", rows, "moesi", cold=False).rows if row.label == "E to M"]
+    label = "silent E-to-M upgrades per E fill"
+    (marked,) = [row for row in table(comparison("x", rows, "moesi", False, "")).rows if row.label == label]
     assert marked.cells[3].text.startswith("-") and marked.cells[3].text.endswith("!")
 
 
 @pytest.mark.parametrize(
     ("at", "warm_snapshots", "refusal"),
     [
-        ([WINDOW, 100 * WINDOW], None, "is 39000 instructions long, gem5's windows end after 300000; record longer"),
-        ([WINDOW], "warmup.jsonl", "did not begin with empty caches: a comparison of unlike warm-up is refused"),
+        ([WINDOW, 100 * WINDOW], None, "has 39000 instructions, but gem5's runs end after 300000; record a longer"),
+        ([WINDOW], "warmup.jsonl", "did not begin with empty caches: runs with different warm-ups cannot be compared"),
     ],
 )
 def test_unlike_warm_up_is_refused(cold: Path, at: list[int], warm_snapshots: str | None, refusal: str) -> None:
@@ -103,7 +104,7 @@ def test_unlike_warm_up_is_refused(cold: Path, at: list[int], warm_snapshots: st
 def test_runs_of_other_windows_are_refused(cold: Path) -> None:
     side, other = whole(cold), model_side("x", [cold], [2 * WINDOW, 4 * WINDOW])
     with pytest.raises(
-        UserError, match="window 1 of one run of gem5 ends after 3000 instructions, of another after 6000"
+        UserError, match="sampling interval 1 ends after 3000 instructions in one run of gem5 and after 6000"
     ):
         ends(Side("gem5", side.windows + other.windows))
 
@@ -130,7 +131,7 @@ def test_only_runs_of_the_shipped_design_are_compared(tmp_path: Path, monkeypatc
         insert_run(paths.database(), folder)
     lengths = {"settle": "5", "run_lengths": "7"}
     assert gem5_runs("imapb", "m", {"l2.size": 1024}, "s", lengths) == [tmp_path / "runs/2"]
-    unlike = r"no run of imapb on m in gem5 is in .* \(3 of other designs, scales or lengths are\); run"
+    unlike = r"holds no run of imapb on m in gem5 \(3 runs have other designs, scales or lengths\); run"
     for design, scale, wanted in (
         ({"l2.size": 4096}, "s", lengths),
         ({"l2.size": 1024}, "tiny", lengths),
@@ -144,8 +145,8 @@ def test_an_experiment_that_warms_its_sides_up_unlike_is_refused() -> None:
     shipped = load_experiment("imapb", {})
     assert lengths(shipped, "s80-sixteenth").measure == 300_000_000
     for key, value, refusal in (
-        ("gem5.settle", 200_000_000, "unlike warm-up: gem5 runs 200000000 instructions"),
-        ("gem5.think_ms", 5, "unlike load: think_ms is 5 in \\[gem5\\] and 0 in"),
+        ("gem5.settle", 200_000_000, "warm-ups differ: gem5 runs 200000000 instructions"),
+        ("gem5.think_ms", 5, "loads differ: think_ms is 5 in \\[gem5\\] and 0 in"),
     ):
         with pytest.raises(UserError, match=refusal):
             lengths(load_experiment("imapb", {key: value}), "s80-sixteenth")

@@ -28,7 +28,7 @@ def test_debians_kernel_unpacks_to_elf(lab: Lab, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "refusal"),
     [
-        (lambda image: b"\0" * 2048, "is no x86 kernel"),
+        (lambda image: b"\0" * 2048, "is not an x86 kernel"),
         (lambda image: image[:0x300], "is not packed with LZ4"),
         (lambda image: image[: len(image) // 2], "cannot be unpacked|is no ELF file"),
     ],

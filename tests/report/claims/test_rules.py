@@ -56,9 +56,9 @@ def test_the_lowest_is_below_all_others() -> None:
     others = {"web": three(30, 5), "jbb": three(40, 2)}
     assert lowest(three(20, 4), others).verdict == "agrees"
     judgement = lowest(three(26, 4), others)
-    assert (judgement.verdict, judgement.note) == ("not comparable", "the interval overlaps that of web")
+    assert (judgement.verdict, judgement.note) == ("not comparable", "the interval overlaps with the interval of web")
     judgement = lowest(three(45, 2), others)
-    assert (judgement.verdict, judgement.note) == ("differs", "lower: web, jbb")
+    assert (judgement.verdict, judgement.note) == ("differs", "these workloads are lower: web, jbb")
     assert lowest(Estimate(29, None, 1), others).verdict == "agrees"
 
 
@@ -77,13 +77,14 @@ def test_extremes_are_of_types_with_samples_enough() -> None:
     assert extremes(types, "MOVE", "VIEW").verdict == "differs"
     rare = Responses("CRTE", 9, 100.0, 1.0)
     judgement = extremes([*types, rare], "MOVE", "SRCH")
-    assert (judgement.verdict, judgement.note) == ("agrees", "left out, for fewer than 10: CRTE (9)")
+    assert (judgement.verdict, judgement.note) == ("agrees", "left out (fewer than 10 transactions): CRTE (9)")
     assert extremes([*types[1:], Responses("MOVE", 9, 90.0, 5.0)], "MOVE", "SRCH").verdict == "not comparable"
 
 
 def test_another_slowest_differs_only_beyond_the_errors() -> None:
     types = [Responses("MOVE", 10, 90.0, 5.0), Responses("SRCH", 10, 2.0, 0.2)]
     near = extremes([*types, Responses("SELT", 10, 100.0, 5.0)], "MOVE", "SRCH")
-    assert (near.verdict, near.note) == ("not comparable", "the slowest is SELT, within its and MOVE's errors")
+    note = "the slowest is SELT; its difference to MOVE {} the 95% interval"
+    assert (near.verdict, near.note) == ("not comparable", note.format("is within"))
     far = extremes([*types, Responses("SELT", 10, 104.0, 5.0)], "MOVE", "SRCH")
-    assert (far.verdict, far.note) == ("differs", "the slowest is SELT, beyond its and MOVE's errors")
+    assert (far.verdict, far.note) == ("differs", note.format("exceeds"))

@@ -55,11 +55,11 @@ def test_an_empty_log_is_a_log(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "refusal"),
     [
-        (lambda content: content[:-3], "is no whole log of misses"),
-        (lambda content: b"S80MISS2" + content[8:], "is no whole log of misses"),
-        (lambda content: content[:4], "is no whole log of misses"),
-        (lambda content: content.replace(b'"whos"', b'"whom"'), "what it says of itself cannot be read"),
-        (lambda content: content.replace(b'{"line', b'}"line'), "what it says of itself cannot be read"),
+        (lambda content: content[:-3], "is not a complete log of misses"),
+        (lambda content: b"S80MISS2" + content[8:], "is not a complete log of misses"),
+        (lambda content: content[:4], "is not a complete log of misses"),
+        (lambda content: content.replace(b'"whos"', b'"whom"'), "the description at its end cannot be read"),
+        (lambda content: content.replace(b'{"line', b'}"line'), "the description at its end cannot be read"),
     ],
 )
 def test_a_damaged_log_is_refused(tmp_path: Path, damage: object, refusal: str) -> None:

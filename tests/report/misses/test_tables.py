@@ -104,7 +104,7 @@ def log() -> Log:
 
 def test_what_the_misses_were_on(log: Log) -> None:
     tables = all_tables(log, named(log), lines_of(log))
-    things = table(tables, "What the misses that a cache serviced were on")
+    things = table(tables, "Data of the misses that a cache serviced")
     share, m, o, _, _, upgrades, true, false, sharing, functions = things["slab: cache1"]
     assert (share, m, o, upgrades) == ("75.0%", "66.7%", "33.3%", "100.0%")
     assert (true, false, sharing) == ("66.7%", "33.3%", "producer-consumer")
@@ -116,32 +116,30 @@ def test_what_the_misses_were_on(log: Log) -> None:
 
 def test_callers_and_reasons(log: Log) -> None:
     tables = all_tables(log, named(log), lines_of(log))
-    callers = table(tables, "Misses by process and entry of the kernel")
+    callers = table(tables, "Misses by process and kernel entry cause")
     assert callers == {
         "imap; user": ["3", "50.0%", "100.0%", "25.0%", "0.0%"],
         "imap; read": ["2", "33.3%", "0.0%", "50.0%", "100.0%"],
         "lmtp; user": ["1", "16.7%", "0.0%", "25.0%", "0.0%"],
     }
-    reasons = table(tables, "Why the line was not there")
+    reasons = table(tables, "Misses by reason")
     assert [reasons[label][0] for label in ("coherence", "cold", "capacity", "none")] == ["3", "2", "1", "0"]
 
 
 def test_supplies_stand_in_a_matrix(log: Log) -> None:
-    matrix = table(all_tables(log, named(log), lines_of(log)), "Who supplied whom")
+    matrix = table(all_tables(log, named(log), lines_of(log)), "Misses by missing and supplying core")
     assert matrix == {"0": ["0"] * 4, **{str(core): [n, "0", "0", "0"] for core, n in ((1, "2"), (2, "1"), (3, "1"))}}
 
 
 def test_a_miss_without_a_name_lowers_the_coverage(log: Log) -> None:
     names = named(log)
-    whole = table(all_tables(log, names, lines_of(log)), "Misses with a name")
+    whole = table(all_tables(log, names, lines_of(log)), "Attributed misses")
     assert whole["misses serviced by a cache"] == ["4", "100.0%"]
     nameless = replace(names, whats=[What("allocated", ""), *names.whats[1:]])
-    partly = table(all_tables(log, nameless, lines_of(log)), "Misses with a name")
+    partly = table(all_tables(log, nameless, lines_of(log)), "Attributed misses")
     assert partly["misses serviced by a cache"] == ["4", "25.0%"]
     strange = replace(names, functions=["libc.so.6: ?", *names.functions[1:]])
-    assert (
-        table(all_tables(log, strange, lines_of(log)), "Misses with a name")["misses serviced by memory"][1] == "0.0%"
-    )
+    assert table(all_tables(log, strange, lines_of(log)), "Attributed misses")["misses serviced by memory"][1] == "0.0%"
 
 
 def test_stacks_are_sums_of_their_weights(log: Log) -> None:

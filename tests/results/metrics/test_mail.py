@@ -36,7 +36,7 @@ def test_what_it_put_off_makes_the_run_no_result(run_dir: Path) -> None:
     before = content(run_dir, load)["standing"]["reasons"]
     good = QUEUE | {"put_off": 0, "refused": 0}
     assert content(run_dir, load | {"mail_queue": good})["standing"]["reasons"] == before
-    reason = "the mail transport put off or refused 4 of its deliveries"
+    reason = "the mail transport postponed or refused 4 deliveries"
     assert content(run_dir, load | {"mail_queue": QUEUE})["standing"]["reasons"] == (*before, reason)
 
 
@@ -45,7 +45,7 @@ def test_a_queue_that_grows_makes_the_run_no_result_unless_it_may(run_dir: Path)
     queue = QUEUE | {"put_off": 0, "refused": 0, "accepted_in_region": 16}
     before = content(run_dir, load | {"mail_queue": queue})["standing"]["reasons"]
     grown = load | {"mail_queue": queue | {"end": 14}}
-    reason = "mail piles up: 16 messages to a recipient came in and 12 more wait than before"
+    reason = "the mail queue grew by 12 envelopes in the region, while 16 were accepted"
     assert content(run_dir, grown)["standing"]["reasons"] == (*before, reason)
     assert content(run_dir, grown, mail_may_wait=True)["standing"]["reasons"] == before
 

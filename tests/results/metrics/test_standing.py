@@ -15,19 +15,26 @@ from s80lab.results.metrics.standing import HEADLINE, standing, standing_of
 from s80lab.results.metrics.warmup import WarmUp
 
 WARM = WarmUp(1, 9, 3, {}, {}, 0.0, 200, "warm", ())
-COLD = WarmUp(1, 2, 0, {}, {}, None, 199, "not warm", ("too few windows to tell", "199 of 200 clients"))
+COLD = WarmUp(1, 2, 0, {}, {}, None, 199, "not warm", ("too few sampling intervals", "only 199 of 200 clients"))
 
 
 @pytest.mark.parametrize(
     ("cycles", "law", "reasons"),
     [
         (3.0, 1.0, ()),
-        (2.99, 1.0, ("2.99 client cycles measured, 3 are needed",)),
-        (1.8, 1.0, ("1.80 client cycles measured, 3 are needed",)),
+        (2.99, 1.0, ("2.99 closed-loop cycles per client measured, 3 are needed",)),
+        (1.8, 1.0, ("1.80 closed-loop cycles per client measured, 3 are needed",)),
         (3.0, 1.0499, ()),
-        (3.0, 1.0501, ("the interactive law is off by +5.0%",)),
-        (3.0, 0.93, ("the interactive law is off by -7.0%",)),
-        (1.0, 0.9, ("1.00 client cycles measured, 3 are needed", "the interactive law is off by -10.0%")),
+        (3.0, 1.0501, ("response-time law violated by +5.0% (limit 5.0%)",)),
+        (3.0, 0.93, ("response-time law violated by -7.0% (limit 5.0%)",)),
+        (
+            1.0,
+            0.9,
+            (
+                "1.00 closed-loop cycles per client measured, 3 are needed",
+                "response-time law violated by -10.0% (limit 5.0%)",
+            ),
+        ),
     ],
 )
 def test_limits(cycles: float, law: float, reasons: tuple[str, ...]) -> None:
@@ -44,7 +51,7 @@ def test_what_chance_makes_of_the_law_is_allowed(chance: float | None, result: b
 
 def test_a_run_that_is_not_warm_is_none() -> None:
     found = standing({"client_cycles": 4.0, "interactive_law": 1.0}, COLD)
-    assert found.reasons == ("not warm (too few windows to tell; 199 of 200 clients)",)
+    assert found.reasons == ("not in steady state (too few sampling intervals; only 199 of 200 clients)",)
 
 
 @pytest.mark.parametrize(("queued", "reasons"), [(None, 0), (0.0, 0), (0.5, 0), (0.51, 1)])
@@ -52,14 +59,15 @@ def test_an_open_script_whose_passes_wait_is_none(queued: float | None, reasons:
     metrics = {"client_cycles": 4.0, "interactive_law": 1.0, "queued_share.IMAP": 0.1, "queued_share.POP3": queued}
     found = standing(metrics, WARM)
     assert len(found.reasons) == reasons
-    assert all(one == "51% of the passes of POP3 found no client free when they arrived" for one in found.reasons)
+    said = "open-loop script POP3: 51% of the passes had to wait for a free client (limit 50%)"
+    assert all(one == said for one in found.reasons)
 
 
 @pytest.mark.parametrize("failed", [None, 0, 3])
 def test_a_mail_transport_that_puts_off_or_refuses_makes_it_none(failed: int | None) -> None:
     metrics = {"client_cycles": 4.0, "interactive_law": 1.0, "mail_queue.mean": 900.0, "mail_put_off": failed}
     found = standing(metrics, WARM)
-    assert found.reasons == (("the mail transport put off or refused 3 of its deliveries",) if failed else ())
+    assert found.reasons == (("the mail transport postponed or refused 3 deliveries",) if failed else ())
 
 
 @pytest.mark.parametrize(
@@ -78,7 +86,7 @@ def test_a_mail_transport_that_puts_off_or_refuses_makes_it_none(failed: int | N
 def test_mail_that_piles_up_makes_it_none(accepted: int | None, begin: int, end: int, grew: bool) -> None:
     queue = {"mail_queue.begin": begin, "mail_queue.end": end, "mail_queue.accepted": accepted}
     metrics = {"client_cycles": 4.0, "interactive_law": 1.0, **queue}
-    said = f"mail piles up: {accepted} messages to a recipient came in and {end - begin} more wait than before"
+    said = f"the mail queue grew by {end - begin} envelopes in the region, while {accepted} were accepted"
     assert standing(metrics, WARM).reasons == ((said,) if grew else ())
     assert standing(metrics, WARM, mail_may_wait=True).reasons == ()
 
@@ -89,7 +97,7 @@ def test_where_there_are_no_clients_the_caches_alone_are_judged() -> None:
 
 def test_stats_of_an_older_version_are_judged_by_their_caches() -> None:
     assert standing_of({"warmup": {"verdict": "warm"}}) == ("result", ())
-    assert standing_of({"warmup": {"verdict": "not warm"}}) == ("not a result", ("not warm",))
+    assert standing_of({"warmup": {"verdict": "not warm"}}) == ("not a result", ("not in steady state",))
 
 
 def law(think_ns: float, job_ms: float, name: str = "interactive_law") -> object:

@@ -53,21 +53,21 @@ def test_a_drift_of_two_points_is_not_warm_and_a_smaller_one_is_where_chance_may
     found = judged(moved, [0.7] * 9)
     assert found.verdict == "not warm"
     assert found.drift_points == {"e_share": pytest.approx(2), "memory_share": pytest.approx(0)}
-    assert found.reasons == ("E share: still moved by +2.0 points",)
+    assert found.reasons == ("E share: drift +2.0 points (limit 2)",)
     a_little = [*before, *before, *(share + 0.01 for share in before)]
     assert judged(a_little, [0.7] * 9).verdict == "warm"
 
 
 def test_a_small_drift_that_chance_does_not_explain_is_not_warm() -> None:
     found = judged([0.3] * 6 + [0.301] * 3, [0.7] * 9)
-    assert found.reasons == ("E share: still moved by +0.1 points, more than chance",)
+    assert found.reasons == ("E share: drift +0.1 points, more than chance",)
 
 
 def test_windows_that_scatter_too_much_say_nothing() -> None:
     scattered = [0.25, 0.30, 0.35] * 3
     found = judged(scattered, [0.7] * 9)
     assert found.drift_points["e_share"] == pytest.approx(0)
-    assert found.reasons == ("E share: its drift is known to 5.8 points only",)
+    assert found.reasons == ("E share: drift undecided (standard error 5.8 points, limit 1)",)
 
 
 def test_more_windows_of_the_same_scatter_say_enough() -> None:
@@ -75,8 +75,9 @@ def test_more_windows_of_the_same_scatter_say_enough() -> None:
 
 
 def test_eight_windows_are_too_few() -> None:
-    assert judged([0.3] * 8, [0.7] * 8).reasons == ("too few windows to tell",)
-    assert judge([]).reasons == ("too few windows to tell",)
+    reasons = ("too few sampling intervals to judge the drift",)
+    assert judged([0.3] * 8, [0.7] * 8).reasons == reasons
+    assert judge([]).reasons == reasons
 
 
 def test_the_first_third_does_not_count() -> None:
@@ -95,7 +96,7 @@ def test_caches_that_still_fill_up_are_not_warm(left: int, warm: bool) -> None:
     filling = [replace(window(0.3, 0.7), left=0)] * 6
     found = judge([*filling, *[replace(window(0.3, 0.7), left=left)] * 3])
     assert (found.verdict == "warm") is warm
-    assert warm or found.reasons == ("2.0% of the blocks that came in still filled the caches up",)
+    assert warm or found.reasons == ("caches not full: 2.0% of the last fills went to empty frames (limit 2%)",)
 
 
 def test_an_engine_that_does_not_balance_them_is_not_asked() -> None:
@@ -104,7 +105,7 @@ def test_an_engine_that_does_not_balance_them_is_not_asked() -> None:
 
 def test_a_wider_limit_allows_half_of_it_as_error() -> None:
     scattered = [window(share, 0.7) for share in [0.25, 0.30, 0.35] * 3]
-    assert judge(scattered, limit=11.0).reasons == ("E share: its drift is known to 5.8 points only",)
+    assert judge(scattered, limit=11.0).reasons == ("E share: drift undecided (standard error 5.8 points, limit 5.5)",)
     assert judge(scattered, limit=12.0).verdict == "warm"
 
 
@@ -112,7 +113,7 @@ def test_every_client_must_have_finished_a_transaction() -> None:
     settled = [window(0.3, 0.7)] * 9
     found = judge(settled, clients=200, finished=199)
     assert found.verdict == "not warm"
-    assert found.reasons == ("199 of 200 clients had finished a transaction",)
+    assert found.reasons == ("only 199 of 200 clients have completed a transaction",)
     assert judge(settled, clients=200, finished=200).verdict == "warm"
     assert judge(settled, clients=200, finished=None).verdict == "warm"  # nobody counted
 

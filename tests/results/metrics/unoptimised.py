@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a compiler without optimisation does to the paper's instruction mix (its claims C23 and C25):
+"""Shows how compiling without optimisation changes the paper's instruction mix (its claims C23 and C25):
 
-    python -m tests.results.unoptimised
+    python -m tests.results.metrics.unoptimised
 
-Compiles a loop that reads lines of a mailbox (data/read_line.c), where the paper's server spent 84% of its user time,
-with and without optimisation, by gcc and, where there is one, by powerpc-linux-gnu-gcc (Debian: gcc-powerpc-linux-gnu),
-and counts the instructions of the loop. All of them run for nearly every character, so their shares are the mix.
+The program compiles a loop that reads lines of a mailbox (data/read_line.c), in which the paper's server spent 84% of
+its user time. It compiles the loop with and without optimisation, by gcc and, if it is installed, by
+powerpc-linux-gnu-gcc (Debian: gcc-powerpc-linux-gnu), and counts the instructions of the loop. Nearly every character
+executes all of them, so their shares are the instruction mix.
 """
 
 from __future__ import annotations

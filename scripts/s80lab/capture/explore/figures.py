@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 _PANELS = (
     Panel("l2_mpki.all", "L2 misses per 1000 instructions"),
     Panel("miss_source.all.memory", "Misses serviced by memory", share=True),
-    Panel("e_share", "Blocks that entered in E (E share)", share=True),
-    Panel("e_to_m_share", "Of those, stored to (E to M)", share=True),
+    Panel("e_share", "E share of the fills", share=True),
+    Panel("e_to_m_share", "Silent E-to-M upgrades per E fill", share=True),
     Panel("upgrade_pki.made", "Upgrades per 1000 instructions"),
     Panel("traffic_pki.all", "Bus traffic per 1000 instructions"),
 )
 
 
 def curves_figure(axes: Sequence[Axis], points: Sequence[Point], runs: Sequence[Run]) -> Figure:
-    """Six panels over one axis."""
+    """The curves of an exploration: six panels over one axis."""
     return curves.curves_figure(
         axes,
         [point.values for point in points],

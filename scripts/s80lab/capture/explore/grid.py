@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The grid of an exploration: `--vary l2.size=512KiB..16MiB` and what it means on a capture."""
+"""The grid of an exploration: reads options such as `--vary l2.size=512KiB..16MiB` and resolves the designs."""
 
 from __future__ import annotations
 
@@ -27,19 +27,21 @@ class Point:
 
 
 def parse_axes(texts: Sequence[str]) -> list[Axis]:
-    """The --vary options; UserError for what is no axis."""
+    """Read the --vary options. Raises UserError for a malformed one."""
     axes = [_axis(text) for text in texts]
     if not axes:
-        raise UserError(f"nothing to explore: write what varies, for example {EXAMPLE}")
+        raise UserError(f"explore needs at least one --vary option, for example {EXAMPLE}")
     keys = [axis.key for axis in axes]
     for key in keys:
         if keys.count(key) > 1:
-            raise UserError(f"--vary {key} is given {keys.count(key)} times; write all its values in one, with commas")
+            raise UserError(
+                f"--vary {key} is given {keys.count(key)} times; give all values in one option, separated by commas"
+            )
     return axes
 
 
 def points(capture: Capture, axes: Sequence[Axis], machine: str | None, settings: Sequence[str]) -> list[Point]:
-    """Every combination, resolved before anything is replayed; UserError names the first that cannot be."""
+    """Every combination of values as a resolved design. Raises UserError for the first invalid combination."""
     found = []
     for values in itertools.product(*(axis.values for axis in axes)):
         chosen = {axis.key: value for axis, value in zip(axes, values, strict=True)}
@@ -56,7 +58,7 @@ def points(capture: Capture, axes: Sequence[Axis], machine: str | None, settings
 def _axis(text: str) -> Axis:
     key, equals, listed = text.partition("=")
     if not equals or not key or not listed:
-        raise UserError(f"--vary {text}: write KEY=VALUES, for example {EXAMPLE}")
+        raise UserError(f"--vary {text}: expected KEY=VALUES, for example {EXAMPLE}")
     values = [value for part in listed.split(",") for value in _values(text, part.strip())]
     return Axis(key.strip(), tuple(dict.fromkeys(values)))
 
@@ -65,18 +67,18 @@ def _values(text: str, part: str) -> list[str]:
     """A value, or all from `a..b`, each twice the one before."""
     first, dots, last = part.partition("..")
     if not part:
-        raise UserError(f"--vary {text}: there is an empty value between the commas")
+        raise UserError(f"--vary {text}: a value is empty; remove the extra comma")
     if not dots:
         return [part]
     try:
         low, high = parse_size(first), parse_size(last)
     except ValueError as error:
-        raise UserError(f"--vary {text}: the range {part} cannot be read: {error}") from None
+        raise UserError(f"--vary {text}: invalid range {part}: {error}") from None
     doublings = (high // low).bit_length() - 1 if low else -1
     if doublings < 0 or low << doublings != high:
         raise UserError(
-            f"--vary {text}: the range {part} doubles from its first value, and that does not lead to {last}; "
-            "write the values with commas"
+            f"--vary {text}: doubling from {first} never reaches {last} (a range a..b doubles from a to b); "
+            "list the values with commas"
         )
     return [_doubled(first.strip(), step) for step in range(doublings + 1)]
 
@@ -91,7 +93,6 @@ def _threads(capture: Capture, cores: str) -> str:
     processors = capture.machine.processors.count
     if not cores.isdigit() or not int(cores) or processors % int(cores):
         raise UserError(
-            f"--vary {CORES}={cores}: the capture has {processors} hardware threads, which must be a multiple of the "
-            "cores that share them"
+            f"--vary {CORES}={cores}: the number of cores must divide the capture's {processors} hardware threads"
         )
     return str(processors // int(cores))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The page of an exploration: results/reports/explore-.../report.html, its curves as SVG and PNG beside it."""
+"""The page of an exploration: results/reports/explore-.../report.html, with its curves as SVG and PNG."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from s80lab.capture.explore.figures import curves_figure
 from s80lab.capture.explore.grid import Point
 from s80lab.capture.explore.table import designs_table, errors_table, labels
 from s80lab.capture.store import Capture
-from s80lab.config.axes import Axis
+from s80lab.config.axes import Axis, horizontal
 from s80lab.report.data import Run
 from s80lab.report.figures.all import Picture
 from s80lab.report.figures.style import png, style, svg
@@ -24,28 +24,28 @@ CURVES = "curves"
 
 
 def write_page(capture: Capture, axes: Sequence[Axis], points: Sequence[Point], runs: Sequence[Run]) -> Path:
-    """The page of these replays; the same grid of the same capture has the same place."""
+    """Write the page of these replays. The folder depends on the capture and the grid only."""
     grid = {axis.key: axis.values for axis in axes}
     key = value_hash([grid, [point.design.machine.resolved() for point in points]])[:8]
     folder = paths.results() / "reports" / f"explore-{capture.name}-{capture.form}-{key}"
     with style():
         figure = curves_figure(axes, points, runs)
-        picture = Picture(CURVES, "Curves", _caption(runs), svg(figure))
+        picture = Picture(CURVES, "Curves", _caption(axes), svg(figure))
         pngs = {CURVES: png(figure)}
     return write_files(folder, _page(capture, axes, points, runs, picture), [picture], pngs)
 
 
 def notes(runs: Sequence[Run]) -> list[str]:
-    """How to read a replay's numbers."""
+    """Notes on the interpretation of a replay's numbers."""
     unmeasured = [run for run in runs if run.manifest["filter_error"] and not run.manifest["filter_error"]["errors"]]
     warning = (
-        f"What the filtered capture loses has not been measured for {len(unmeasured)} of the {len(runs)} designs: "
-        "compare them with a full capture (s80lab filter-error)."
+        f"The error of filtered captures has not been measured for {len(unmeasured)} of the {len(runs)} designs. "
+        "Measure it with `s80lab filter-error`, or compare them with a full capture."
     )
     return [
         *([warning] if unmeasured else []),
-        "Every design played the same recorded accesses: differences between designs are the designs', not chance, and "
-        "one seed says nothing about how they would vary from run to run. The clients do not feel the timing, so "
+        "All designs replayed the same recorded accesses, so the designs cause every difference. One seed does not "
+        "show how a difference varies from run to run. Clients do not react to the timing of a design; "
         "there are no response times and no throughput.",
     ]
 
@@ -54,20 +54,20 @@ def _page(
     capture: Capture, axes: Sequence[Axis], points: Sequence[Point], runs: Sequence[Run], picture: Picture
 ) -> str:
     cold = sum(not run.warm for run in runs)
-    said = "The caches had not settled before the measured region; their numbers are in italics."
+    said = "Their caches did not reach steady state before the measured region; their numbers are in italics."
     verdicts = [(f"{cold} of {len(runs)} designs: not warm.", said)] if cold else []
     topics = [
         Topic("Curves", [picture], []),
-        Topic("Every design", [], [designs_table(labels(axes, points), runs)]),
+        Topic("All designs", [], [designs_table(labels(axes, points), runs)]),
     ]
     errors = errors_table(axes, points, runs)
     if errors is not None:
         topics.append(Topic(errors.title, [], [errors]))
     grid = "; ".join(f"{axis.key} = {', '.join(axis.values)}" for axis in axes)
     lead = (
-        f"{len(points)} designs: {grid}. Replayed from "
-        f"the {capture.form} capture {capture.name}, {runs[0].manifest['instructions'] / 1e9:.2f} G instructions "
-        f"measured after {runs[0].stats['warmup']['instructions'] / 1e9:.2f} G of warm-up."
+        f"{len(points)} designs: {grid}. All were replayed from the {capture.form} capture {capture.name}: "
+        f"{runs[0].manifest['instructions'] / 1e9:.2f} G instructions measured, after "
+        f"{runs[0].stats['warmup']['instructions'] / 1e9:.2f} G of warm-up."
     )
     return render(
         f"Designs for {runs[0].manifest['experiment']}, {runs[0].manifest['scale']}",
@@ -79,19 +79,22 @@ def _page(
     )
 
 
-def _caption(runs: Sequence[Run]) -> str:
+def _caption(axes: Sequence[Axis]) -> str:
+    across = horizontal(axes)
+    others = " and ".join(axis.key for axis in axes if axis is not across)
+    lines = f"; one line per {others}" if others else ""
     return (
-        "Each against the axis with most numbers; a line for every combination of the others. Lines that lie on each "
-        "other differ by less than can be seen: the table below has the numbers."
+        f"x axis: {across.key}{lines}. Designs whose lines coincide differ by less than the plot resolves; the table "
+        "below has the numbers."
     )
 
 
 def _origins(points: Sequence[Point], runs: Sequence[Run]) -> list[Table]:
-    """Of the capture and of the program; and each design's machine and table by hash."""
+    """Hashes of the capture and the program, and of each design's machine and protocol table."""
     first = runs[0].manifest
-    common = Table("inputs of all designs", ("SHA-256",))
+    common = Table("Inputs common to all designs", ("SHA-256",))
     common.rows = [Row(name, (Cell(first["inputs"][name]),)) for name in ("capture", "replay")]
-    own = Table("machine and protocol of each design", ("machine", "protocol", "run"))
+    own = Table("Machine and protocol of each design", ("machine", "protocol", "run"))
     for point, run in zip(points, runs, strict=True):
         inputs = run.manifest["inputs"]
         cells = (inputs["machine"], inputs["protocol"], run.manifest["run"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A grid of designs, replayed on all host cores; what has been replayed already is taken as it is."""
+"""Replay of a grid of designs on all host cores; existing replays are kept."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ START_S = 2.0
 
 
 def replay_cost(capture: Capture) -> resources.Cost:
-    """Of one design on this capture."""
+    """Cost of replaying one design on this capture."""
     return resources.Cost(START_S + capture_info(capture.path)["events"] / SLOWEST_REPLAY, REPLAY_MEMORY)
 
 
@@ -45,8 +45,11 @@ async def explore(
     order: bool = False,
     enter: bool = True,
 ) -> list[Path]:
-    """The folders of the replays, in the order of the designs. jobs: processes at once (0: one a host core, as far
-    as the memory goes). order: with the order inversions. enter: their rows into the database."""
+    """Replay the designs and return the folders in the order of the designs.
+
+    jobs: processes at once; 0: one per host core, as far as memory allows. order: count the order inversions. enter:
+    enter the rows into the database.
+    """
     tidy(board.say, paths.runs())
     folders = [run_folder(capture, design) for design in designs]
     unique = dict(zip(folders, designs, strict=True))
@@ -80,7 +83,7 @@ async def explore(
 
 
 class Whole:
-    """Progress of all replays as one line: points done, share of the instructions, MIPS of all processes, time left."""
+    """Progress of all replays on one line: designs done, share of the instructions, total MIPS, time left."""
 
     def __init__(self, job: Job, points: int) -> None:
         self._job = job
@@ -91,13 +94,13 @@ class Whole:
         self._finished = 0
 
     def moved(self, point: Path, done: int, total: int) -> None:
-        """A point has played `done` of `total` instructions."""
+        """Record that a design has played `done` of `total` instructions."""
         self._done[point] = done
         self._length = max(self._length, total)
         self._show()
 
     def finished(self, point: Path) -> None:
-        """A point is whole."""
+        """Record that the replay of a design is complete."""
         self._done[point] = self._length
         self._finished += 1
         self._show()
@@ -105,8 +108,10 @@ class Whole:
     def end(self) -> None:
         seconds = time.monotonic() - self._began
         played = sum(self._done.values())
-        speed = f", {played / seconds / 1e6:.0f} MIPS in all" if played else ""
-        self._job.done(f"{self._points} replayed in {seconds:.0f} s{speed}" if self._points else "nothing was missing")
+        speed = f", {played / seconds / 1e6:.0f} MIPS in total" if played else ""
+        self._job.done(
+            f"{self._points} replayed in {seconds:.0f} s{speed}" if self._points else "all designs were replayed before"
+        )
 
     def _show(self) -> None:
         played = sum(self._done.values())
@@ -115,8 +120,8 @@ class Whole:
 
 
 def _at_once(jobs: int) -> int:
-    """UserError where the memory does not hold a single one."""
+    """Number of replays at once. Raises UserError if memory is too small for one."""
     room = resources.available_memory() // REPLAY_MEMORY
     if room < 1:
-        raise UserError(f"a replay needs {REPLAY_MEMORY // MIB} MiB of memory; end other programs")
+        raise UserError(f"a replay needs {REPLAY_MEMORY // MIB} MiB of free memory; end other programs")
     return max(1, min(jobs or host.cores(), room))

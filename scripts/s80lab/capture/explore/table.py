@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The tables of an exploration: what each design did, and what the capture's form hides of it."""
+"""The tables of an exploration: the metrics of each design, and the error of a filtered capture."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from s80lab.report.tables import ABSENT, Cell, Row, Table, number
 
 # Metric, its title, and its form: the columns of the table, and those with a picture.
 COLUMNS: tuple[tuple[str, str, Format], ...] = (
-    ("l2_mpki.all", "MPKI", THREE),
-    ("miss_source.all.memory", "memory", PERCENT),
+    ("l2_mpki.all", "L2 MPKI", THREE),
+    ("miss_source.all.memory", "from memory", PERCENT),
     ("miss_source.all.M", "from M", PERCENT),
     ("miss_source.all.O", "from O", PERCENT),
     ("miss_source.all.E", "from E", PERCENT),
     ("miss_source.all.S", "from S", PERCENT),
     ("e_share", "E share", PERCENT),
-    ("e_to_m_share", "E to M", PERCENT),
+    ("e_to_m_share", "E-to-M per E fill", PERCENT),
     ("upgrade_pki.made", "upgrades", THREE),
     ("traffic_pki.all", "traffic", THREE),
     ("cpi.all", "CPI", THREE),
@@ -30,13 +30,14 @@ COLUMNS: tuple[tuple[str, str, Format], ...] = (
 
 
 def designs_table(labels: Sequence[str], runs: Sequence[Run]) -> Table:
-    """One row a design."""
+    """A table with one row per design."""
     table = Table(
-        "Every design",
+        "All designs",
         (*(title for _, title, _ in COLUMNS), "caches"),
-        note="MPKI: L2 misses per 1000 instructions; memory, from M, O, E, S: who serviced them; E share: blocks that "
-        "entered an L2 in E; E to M: those of them that were stored to there; upgrades and traffic (blocks fetched and "
-        "written back, and upgrades) per 1000 instructions.",
+        note="L2 MPKI: L2 misses per 1000 instructions. From memory, M, O, E, S: share of the misses serviced by "
+        "memory or by a cache in that state. E share: E fills divided by all fills. E-to-M per E fill: silent "
+        "E-to-M upgrades per E fill. Upgrades and traffic (blocks fetched, blocks written back, and upgrades): per "
+        "1000 instructions. Caches: warm if they reached steady state before the measured region, else not warm.",
     )
     for label, run in zip(labels, runs, strict=True):
         cells = [Cell(number(_value(run, metric), style)) for metric, _, style in COLUMNS]
@@ -46,19 +47,19 @@ def designs_table(labels: Sequence[str], runs: Sequence[Run]) -> Table:
 
 
 def labels(axes: Sequence[Axis], points: Sequence[Point]) -> list[str]:
-    """The name of each row."""
+    """The label of each row."""
     return [row_label(axes, point.values) for point in points]
 
 
 def errors_table(axes: Sequence[Axis], points: Sequence[Point], runs: Sequence[Run]) -> Table | None:
-    """What the filter of the capture loses at each design; None where that has not been measured or nothing is lost."""
+    """The error of a filtered capture at each design; None for a full capture or if no error has been measured."""
     if not any((run.manifest["filter_error"] or {}).get("errors") for run in runs):
         return None
     table = Table(
-        "What the filtered capture loses",
+        "Error of the filtered capture",
         tuple(f"{one.title}, {one.unit}" for one in QUANTITIES),
-        note="Filtered minus full, as the project measured it with the same protocol and L2 or the next smaller one; a "
-        "dash where that has not been measured. A difference between designs that is not larger shows nothing.",
+        note="Filtered minus full, measured with the same protocol and the same L2 size or the next smaller one; a "
+        "dash: not measured. A difference between designs that is not larger than this error shows nothing.",
     )
     for point, run in zip(points, runs, strict=True):
         errors = run.manifest["filter_error"]["errors"]

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The same accesses through gem5's Ruby and through the model, category by category."""
+"""Plays the same accesses through gem5's Ruby and through the model, and compares the counts by category."""

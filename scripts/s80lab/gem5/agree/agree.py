@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Agreement: the same accesses through gem5's Ruby and through the model's `hammer`, category by category."""
+"""Agreement check: plays the same accesses through gem5's Ruby and through the model with the protocol `hammer`, and
+compares the counts by category."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ Spacing = Literal["spaced", "close"]
 
 @dataclass(frozen=True)
 class Row:
-    """One category: what Ruby counted and what the model counted."""
+    """One category: Ruby's count and the model's count."""
 
     category: str
     ruby: int
@@ -40,28 +41,29 @@ class Row:
 
     @property
     def share(self) -> float:
-        """The difference as a share of all accesses."""
+        """The difference between the two counts, as a share of all accesses."""
         return self.difference / self.accesses if self.accesses else 0.0
 
     def record(self) -> dict[str, Any]:
-        """For JSON."""
+        """The row as a JSON object."""
         return {"category": self.category, "ruby": self.ruby, "model": self.model}
 
 
 def setup(machine: str, settings: list[str]) -> Setup:
-    """The machine with hammer and its L2 organisation; UserError where Ruby cannot be it."""
+    """Load the machine with the protocol hammer. Raise UserError if MOESI_hammer cannot express the machine."""
     made = Setup.load(machine, PROTOCOL, settings)
     if made.machine.l2.inclusion != "exclusive":
-        raise UserError("MOESI_hammer's L2 is exclusive of its L1s: leave l2.inclusion to the protocol")
+        raise UserError("MOESI_hammer has an exclusive L2: remove l2.inclusion from the machine file and the settings")
     return made
 
 
 def timed(order: Order, machine: Machine, spacing: Spacing) -> Order:
-    """The accesses as both sides take them: spaced, in the order given, or close, in the order of their ticks."""
+    """The accesses with the ticks at which both sides play them. `spaced`: one access at a time, in the order given.
+    `close`: at the recorded ticks, in their order."""
     if spacing == "spaced":
         return replay.spaced(order, machine)
     if not order["tick"].any():
-        raise UserError("the accesses have no ticks (a text trace): compare them spaced")
+        raise UserError("a text trace has no ticks, which --spacing close needs: use --spacing spaced")
     tick = order["tick"].astype(np.int64)
     for processor in np.unique(order["processor"]):
         mine = order["processor"] == processor
@@ -73,14 +75,14 @@ def timed(order: Order, machine: Machine, spacing: Spacing) -> Order:
 
 
 def compare(rows: dict[str, int], version: str, order: Order, made: Setup, where: str) -> list[Row]:
-    """Ruby's transition counts beside the model's, for the same accesses."""
+    """Compare Ruby's transition counts with the model's counts for the same accesses."""
     ruby = ruby_counts(rows, len(order), version, where)
     model = model_counts(tool.counts(order, made), len(order))
     return [Row(c.name, ruby[c.name], model[c.name], len(order)) for c in CATEGORIES]
 
 
 def run(order: Order, made: Setup, spacing: Spacing, gem5: Path, folder: Path) -> tuple[list[Row], dict[str, Any]]:
-    """Replays through gem5 (everything stays in `folder`) and through the model."""
+    """Play the accesses through gem5 and through the model. All files of the gem5 run stay in `folder`."""
     played = timed(order, made.machine, spacing)
     replayed = replay.replay(played, made.machine, gem5, folder)
     where = str(folder / "gem5" / "stats.txt")
@@ -96,12 +98,12 @@ def run(order: Order, made: Setup, spacing: Spacing, gem5: Path, folder: Path) -
 
 
 def default_folder(name: str) -> Path:
-    """Where a comparison's files go: results/agreement/NAME."""
+    """The folder for the files of a comparison: results/agreement/NAME."""
     return paths.results() / "agreement" / name
 
 
 def show(rows: list[Row], console: Console) -> None:
-    """The table; categories that are zero on both sides are left out."""
+    """Print the table. Categories that are zero on both sides are left out."""
     table = Table("category", "Ruby", "model", "difference", "of accesses", title="Agreement with gem5's MOESI_hammer")
     for column in table.columns[1:]:
         column.justify = "right"

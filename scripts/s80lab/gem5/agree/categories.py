@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The one table that says what is compared: each category as Ruby counts it and as the model counts it.
+"""Table of the compared categories: how Ruby counts each one, and how the model counts it.
 
-Ruby's side: transitions STATE.EVENT of the cache controllers, and of the directory behind `dir:`.  The model's side:
-names of src/replay/order_count.h.  docs/background/agreement.md explains it in words.
+Ruby counts transitions STATE.EVENT of its cache and directory controllers. The model's names are those of
+src/replay/order_count.h. docs/background/agreement.md describes the categories.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ Terms = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Category:
-    """A count that both sides know: the sum of `ruby` (less `ruby_less`) and that of `model` (less `model_less`)."""
+    """A quantity that both sides count. Its value is the sum of the counters `ruby` minus `ruby_less`, or `model`
+    minus `model_less`."""
 
     name: str
     ruby: Terms
@@ -48,7 +49,7 @@ def _directory(states: Terms, events: Terms) -> Terms:
 
 
 def _model(pattern: str, states: Terms, kinds: Terms = ("",)) -> Terms:
-    """Every name that the pattern makes of the model's states behind Ruby's `states`."""
+    """All names that the pattern yields for the model's states that correspond to Ruby's `states`."""
     names = (name for state in states for name in _MODEL[state])
     return tuple(pattern.format(state=name, kind=kind) for name, kind in product(names, kinds))
 
@@ -58,7 +59,8 @@ _OWNED = ("M", "MM")
 
 
 def _hits() -> list[Category]:
-    """Accesses by where they found their block. A store needs M or MM; in M it is the silent E to M."""
+    """Accesses by the cache in which they found their block. A store hits in MM or M. A store in M is a silent E-to-M
+    upgrade."""
     found = []
     for place, states in (("L1", _HIT), ("L2", _FROM_L2)):
         at = f"access.{place.lower()}."
@@ -194,37 +196,38 @@ CATEGORIES: tuple[Category, ...] = (*_hits(), *_requests(), *_reads(), *_stores(
 _PROCESSOR = ("Load", "Ifetch", "Store")
 _ACCOUNTED = {row for category in CATEGORIES if category.reaches for row in category.ruby}
 RECORDED = frozenset(row for category in CATEGORIES for row in category.ruby + category.ruby_less)
-"""The rows that the table uses: what is kept of a recorded output."""
+"""The rows that the table uses. Recorded outputs keep these rows only."""
 
 
 def ruby_counts(rows: Mapping[str, int], accesses: int, version: str, where: str) -> dict[str, int]:
-    """Ruby's side by category. UserError for another version of gem5, for an access in a state that the table does not
-    know, and where the accesses in the rows are not those that were replayed (a missing row)."""
+    """Ruby's counts by category.
+
+    UserError: the statistics are of an unsupported version of gem5, an access met a state that the table does not
+    have, or the rows do not add up to the accesses that were replayed (a row is missing).
+    """
     if version not in VERSIONS:
-        raise UserError(f"{where}: is of gem5 {version}; the table of transitions is for {', '.join(VERSIONS)}")
+        raise UserError(f"{where}: was written by gem5 {version}; supported versions: {', '.join(VERSIONS)}")
     for row, count in rows.items():
         controller, state, event = row.split(".")
         known = row in _ACCOUNTED or state in _STALLED
         if controller == "L1Cache_Controller" and event in _PROCESSOR and not known and count:
-            raise UserError(
-                f"{where}: the row {row} is of no category: gem5/agree/categories.py does not know this transition"
-            )
+            raise UserError(f"{where}: the transition {row} belongs to no category in gem5/agree/categories.py")
     counts = {category.name: _sum(category.ruby, category.ruby_less, rows) for category in CATEGORIES}
     reached = sum(counts[category.name] for category in CATEGORIES if category.reaches)
     if reached != accesses:
         raise UserError(
-            f"{where}: its rows hold {reached} accesses of the {accesses} that were replayed: rows are missing"
+            f"{where}: the rows add up to {reached} accesses, but {accesses} were replayed: rows are missing"
         )
     return counts
 
 
 def model_counts(counts: Mapping[str, int], accesses: int) -> dict[str, int]:
-    """The model's side by category."""
+    """The model's counts by category."""
     mine = {category.name: _sum(category.model, category.model_less, counts) for category in CATEGORIES}
     reached = sum(mine[category.name] for category in CATEGORIES if category.reaches)
     if reached != accesses:
         raise UserError(
-            f"the model's categories hold {reached} of {accesses} accesses: it was not `hammer` on an exclusive L2"
+            f"the model's categories hold {reached} of {accesses} accesses: use protocol hammer with an exclusive L2"
         )
     return mine
 

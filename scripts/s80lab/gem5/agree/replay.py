@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""gem5 as the reference engine: replays of accesses through its Ruby."""
+"""Replays accesses through gem5's Ruby, which serves as the reference for the model."""
 
 from __future__ import annotations
 
@@ -26,28 +26,29 @@ MEMORY_STEP = 1 << 20
 
 @dataclass(frozen=True)
 class Replay:
-    """What Ruby said: its statistics as text, and facts about the run."""
+    """The result of a replay: Ruby's statistics as text, and facts about the run."""
 
     stats: str
     facts: dict[str, Any]
 
 
 def spacing_ps(machine: Machine) -> int:
-    """Time in which any access, its eviction and its write-back are over: ten times the longest path, 1 us at least."""
+    """Time within which an access, its eviction and its writeback have ended: ten times the longest path, at least 1
+    us."""
     latency = machine.latency
     cycles = latency.l2_hit + latency.memory + latency.cache + latency.upgrade
     return max(10**6, 10 * cycles * 10**12 // machine.processors.clock_hz)
 
 
 def spaced(order: Order, machine: Machine) -> Order:
-    """The same accesses, each alone in the machine."""
+    """The same accesses, spaced so that only one is under way at a time."""
     apart = order.copy()
     apart["tick"] = (np.arange(len(order), dtype=np.uint64) + np.uint64(1)) * np.uint64(spacing_ps(machine))
     return apart
 
 
 def replay(order: Order, machine: Machine, gem5: Path, folder: Path, outstanding: int = 1) -> Replay:
-    """Plays the order's accesses at their ticks through MOESI_hammer; leaves everything in `folder`."""
+    """Play the accesses at their ticks through MOESI_hammer. All files stay in `folder`."""
     traces, out = folder / "traces", folder / "gem5"
     for old in (traces, out):
         shutil.rmtree(old, ignore_errors=True)
@@ -61,6 +62,6 @@ def replay(order: Order, machine: Machine, gem5: Path, folder: Path, outstanding
     with log.open("w") as file:
         code = subprocess.run(command, stdout=file, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL).returncode
     if code != 0 or not (out / "facts.json").is_file():
-        raise UserError(f"gem5 ended with code {code}: {complaint(log.read_text(errors='replace'))} (all of it: {log})")
+        raise UserError(f"gem5 ended with code {code}: {complaint(log.read_text(errors='replace'))} (full log: {log})")
     facts = json.loads((out / "facts.json").read_text(encoding="utf-8"))
     return Replay((out / "stats.txt").read_text(encoding="utf-8"), facts)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Ruby's transition counts out of gem5's stats.txt: rows `...CONTROLLER.STATE.EVENT`, summed over the controllers."""
+"""Reads Ruby's transition counts from gem5's stats.txt: rows `...CONTROLLER.STATE.EVENT`, summed over the
+controllers."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ _NAME = re.compile(rf"\S*?({'|'.join(CONTROLLERS)})\.(\w+)\.(\w+)(?:::(\w+))?")
 
 
 def parse(text: str, where: str) -> dict[str, int]:
-    """Counts of the last dump by `CONTROLLER.STATE.EVENT`; UserError where the text is cut short or has none."""
+    """Counts of the last dump by `CONTROLLER.STATE.EVENT`. UserError: the text is cut short or has no such counts."""
     *_, last = dumps_of(text.splitlines(), where)
     rows: dict[str, int] = {}
     for name, values in last.rows.items():
@@ -27,12 +28,12 @@ def parse(text: str, where: str) -> dict[str, int]:
             rows[f"{controller}.{state}.{event}"] = int(sum(values))
     for controller in CONTROLLERS:
         if not any(key.startswith(controller) for key in rows):
-            raise UserError(f"{where}: has no transition of {controller}: no replay through MOESI_hammer")
+            raise UserError(f"{where}: no transitions of {controller} found: this is not a replay through MOESI_hammer")
     return rows
 
 
 def trim(text: str, keys: Iterable[str]) -> str:
-    """The dump with the rows of these keys alone: what is kept as recorded output."""
+    """The dump reduced to the rows of these keys. Recorded outputs are stored in this form."""
     wanted = set(keys)
     kept = []
     for line in text[text.rindex(BEGIN) :].splitlines():

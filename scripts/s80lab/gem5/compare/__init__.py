@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""gem5's runs beside the model's of the same mix, window by window."""
+"""Compares runs of gem5 with runs of the model for the same mix, one sampling interval after the other."""

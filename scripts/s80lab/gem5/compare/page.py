@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A comparison of the engines as a table, a picture of its windows, and files."""
+"""Writes a comparison of the engines: a table, a figure of its sampling intervals, and JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from s80lab.gem5.compare.windows import QUANTITIES, Row, Side, record
+from s80lab.gem5.compare.windows import QUANTITIES, Row, Side, record, rows_of
 from s80lab.report.figures.style import GROUP_COLOURS, panels, percent_axis, png, style
 from s80lab.report.interval import Estimate
 from s80lab.report.markdown import markdown
@@ -32,16 +33,27 @@ _PANELS = (
 )
 
 
-def table(title: str, rows: Sequence[Row], control: str, cold: bool) -> Table:
-    """All quantities; a difference above 5 points is marked, numbers of caches that had not settled say so."""
-    made = Table(title, ("gem5", "model", "its seeds", "gem5 - model", f"model, {control}"))
-    made.note = (
-        "Over the whole region, each window against the one of the same warm-up; 95% intervals from blocks of "
-        "consecutive windows. Its seeds: the least and the most of the model's, which is what chance does. Points "
-        "of shares and rates, percent of the rest; ! marks more than 5 points."
-        + (" The caches are not warm." if cold else "")
+def comparison(title: str, rows: Sequence[Row], control: str, cold: bool, speeds: str) -> dict[str, Any]:
+    """The content of compare.json. control: the control's protocol; speeds: a sentence on the engines' speeds."""
+    return {"schema": 1, "title": title, "control": control, "cold": cold, "speeds": speeds, "rows": record(rows)}
+
+
+def table(content: Mapping[str, Any]) -> Table:
+    """All quantities of a comparison. The table marks differences above 5 points, and values of caches that had not
+    reached steady state."""
+    cold = content["cold"]
+    made = Table(
+        content["title"], ("gem5", "model", "model, range over seeds", "gem5 - model", f"model, {content['control']}")
     )
-    for row in rows:
+    made.note = (
+        "Values over the whole measured region. Each sampling interval of gem5 is compared with the model's interval "
+        "after the same warm-up. The 95% confidence intervals are from blocks of consecutive sampling intervals. Range "
+        "over seeds: the model's lowest and highest value, which shows random variation. Differences are in points "
+        "for shares and rates, otherwise in percent; ! marks more than 5 points."
+        + (" The caches had not reached steady state (not warm)." if cold else "")
+        + f" {content['speeds']}"
+    )
+    for row in rows_of(content["rows"]):
         scale = 100.0 if row.quantity.points else 1.0
         cells = [_number(value, scale) for value in (row.gem5, row.model)]
         made.rows.append(
@@ -60,7 +72,7 @@ def table(title: str, rows: Sequence[Row], control: str, cold: bool) -> Table:
 
 
 def figure(sides: Sequence[Side]) -> Figure:
-    """Each quantity over the instructions since empty caches; one line a run."""
+    """Each quantity over the instructions since empty caches, with one line per run."""
     drawn, panes = panels(4, 2, 9.0)
     chosen = [quantity for name in _PANELS for quantity in QUANTITIES if quantity.metrics[0] == name]
     for pane, quantity in zip(panes, chosen, strict=True):
@@ -83,18 +95,26 @@ def figure(sides: Sequence[Side]) -> Figure:
         if quantity.points:
             percent_axis(pane, "", "y")
     for pane in panes[-2:]:
-        pane.set_xlabel("million instructions since empty caches")
+        pane.set_xlabel("instructions since empty caches (millions)")
     handles, labels = panes[0].get_legend_handles_labels()
     drawn.legend(handles, labels, loc="outside upper left", ncols=len(labels), frameon=False, borderpad=0)
     return drawn
 
 
-def write_files(folder: Path, made: Table, rows: Sequence[Row], sides: Sequence[Side]) -> None:
-    """compare.md, compare.json, windows.png."""
-    write(folder / "compare.md", markdown(made).encode())
-    write(folder / "compare.json", render({"schema": 1, "title": made.title, "rows": record(rows)}).encode())
+def write_files(folder: Path, content: Mapping[str, Any], sides: Sequence[Side]) -> None:
+    """Write compare.json, compare.md and windows.png. content: see `comparison`."""
+    write(folder / "compare.json", render(content).encode())
+    write_markdown(folder)
     with style():
         write(folder / "windows.png", png(figure(sides)))
+
+
+def write_markdown(folder: Path) -> Path:
+    """Write compare.md from the folder's compare.json; return its path."""
+    target = folder / "compare.md"
+    content = json.loads((folder / "compare.json").read_text(encoding="utf-8"))
+    write(target, markdown(table(content)).encode())
+    return target
 
 
 def _number(value: Estimate | None, scale: float) -> str:

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""gem5 and the model side by side: the same mix on the same machine at the same warm-up, window by window.
+"""Compares gem5 with the model: same mix, same machine, same warm-up, one sampling interval (`window`) after the
+other.
 
-Both sides run the mix for the same number of instructions without what is compared, then begin with empty caches: gem5
-restored under Ruby; the model as a replay of a full capture, cut where gem5's windows end.
+On both sides the mix first runs for the same number of instructions without the caches that are compared. Both then
+begin with empty caches: gem5 is restored under Ruby, and the model replays a full capture. The replay is cut at the
+ends of gem5's sampling intervals.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -32,15 +34,15 @@ BLOCKS = 6
 
 @dataclass(frozen=True)
 class Quantity:
-    """The sum of metrics of the registry, flattened; those that an engine does not have are not in its sum. points: a
-    share, whose differences are in points; else in percent."""
+    """The sum of some metrics of the registry, by their flattened names. Metrics that an engine lacks are left out of
+    the sum. points: the quantity is a share, so its differences are in points; otherwise they are in percent."""
 
     metrics: tuple[str, ...]
     title: str
     points: bool = True
 
     def of(self, span: Delta) -> float | None:
-        """Its value over a stretch; None where nothing is known."""
+        """The value over a part of a run; None if no metric has a value."""
         declared = [(name, of(name)) for name in self.metrics]
         known = [flatten(one.name, one.compute(Measurement(span, None))).get(name) for name, one in declared]
         parts = [float(value) for value in known if value is not None]
@@ -49,15 +51,15 @@ class Quantity:
 
 QUANTITIES = (
     Quantity(("miss_source.all.memory",), "misses serviced by memory"),
-    Quantity(("miss_source.all.M",), "by a cache in M"),
-    Quantity(("miss_source.all.O",), "by a cache in O"),
-    Quantity(("miss_source.all.E",), "by a cache in E (gem5: M)"),
+    Quantity(("miss_source.all.M",), "misses serviced by a cache in M"),
+    Quantity(("miss_source.all.O",), "misses serviced by a cache in O"),
+    Quantity(("miss_source.all.E",), "misses serviced by a cache in E (gem5: M)"),
     Quantity(("miss_source.store.memory",), "store misses serviced by memory"),
-    Quantity(("e_share",), "E share of the fills"),
-    Quantity(("e_to_m_share",), "E to M"),
-    Quantity(("upgrades_saved_share",), "upgrades saved by E"),
-    Quantity(("miss_kind.ifetch",), "misses that are fetches"),
-    Quantity(("miss_kind.store",), "misses that are stores"),
+    Quantity(("e_share",), "E share"),
+    Quantity(("e_to_m_share",), "silent E-to-M upgrades per E fill"),
+    Quantity(("upgrades_saved_share",), "upgrades avoided by E"),
+    Quantity(("miss_kind.ifetch",), "misses by instruction fetches"),
+    Quantity(("miss_kind.store",), "misses by stores"),
     Quantity(("l2_miss_rate.all",), "L2 miss rate"),
     # Not the rates: gem5 fetches for every instruction, the model once a line.
     Quantity(("l1_mpki.ifetch",), "L1I misses per 1000 instructions", points=False),
@@ -68,30 +70,30 @@ QUANTITIES = (
     Quantity(("l1_mpki.store",), "L1D misses of stores per 1000 instructions", points=False),
     Quantity(("l2_mpki.all",), "L2 misses per 1000 instructions", points=False),
     Quantity(("upgrade_pki.made",), "upgrades per 1000 instructions", points=False),
-    Quantity(("cpi.memory",), "CPI, stalls on memory", points=False),
+    Quantity(("cpi.memory",), "CPI: stalls on memory", points=False),
     # gem5's upgrades are GETX, which end with another cache's last answer.
-    Quantity(("cpi.cache", "cpi.upgrade"), "CPI, stalls on caches and upgrades", points=False),
+    Quantity(("cpi.cache", "cpi.upgrade"), "CPI: stalls on caches and upgrades", points=False),
 )
 
 
 @dataclass(frozen=True)
 class Side:
-    """One engine's runs of one design: windows by run, since empty caches."""
+    """The runs of one engine for one design: their sampling intervals since empty caches, by run."""
 
     label: str
     windows: tuple[tuple[Delta, ...], ...]
 
     def values(self, quantity: Quantity) -> list[list[float | None]]:
-        """By run and window."""
+        """The quantity's values by run and sampling interval."""
         return [[quantity.of(window) for window in run] for run in self.windows]
 
     def by_run(self, quantity: Quantity, first: int, count: int) -> list[float | None]:
-        """Over all of these windows together."""
+        """The quantity of each run, over `count` sampling intervals from number `first` on."""
         spans = [Delta(run[first].header, run[first].begin, run[first + count - 1].end) for run in self.windows]
         return [quantity.of(span) for span in spans]
 
     def over(self, quantity: Quantity, first: int, count: int) -> float | None:
-        """The mean of the runs."""
+        """The mean of `by_run` over the runs; None if a run has no value."""
         values = self.by_run(quantity, first, count)
         known = [value for value in values if value is not None]
         return sum(known) / len(known) if len(known) == len(values) else None
@@ -99,9 +101,9 @@ class Side:
 
 @dataclass(frozen=True)
 class Row:
-    """One quantity over the whole region, and the difference (gem5 minus the model): points, or percent of the model's.
-    Intervals are those of blocks of consecutive windows: neighbouring windows are too alike to count as samples.
-    seeds: the model's value of each seed, to see what chance does from region to region."""
+    """One quantity over the whole region, and the difference gem5 minus model, in points or in percent of the model's
+    value. The confidence intervals are from blocks of consecutive sampling intervals, because neighbouring ones are
+    correlated. seeds: the model's value for each seed, which shows the random variation between regions."""
 
     quantity: Quantity
     gem5: Estimate | None
@@ -112,19 +114,19 @@ class Row:
 
 
 def lengths(experiment: Experiment, machine: str) -> Gem5Phases:
-    """What gem5 ran; UserError where the model's side would begin with another warm-up."""
+    """The lengths of gem5's runs. UserError: the model's side would have another warm-up or another load."""
     part = experiment.gem5
     if part is None or machine not in part.phases:
         raise UserError(f"the experiment has no lengths for gem5 on {machine} ([gem5.phases.{machine}])")
     phases = experiment.phases.get(part.scale)
     if phases is None or (phases.warmup_min, phases.warmup_max) != (part.settle, part.settle):
         raise UserError(
-            f"unlike warm-up: gem5 runs {part.settle} instructions of the mix before its caches begin (settle), the "
-            f"model's [phases.{part.scale}] must have the same warmup_min and warmup_max"
+            f"warm-ups differ: gem5 runs {part.settle} instructions of the mix before its caches begin (settle); set "
+            f"warmup_min and warmup_max in [phases.{part.scale}] to this number"
         )
     if phases.think_ms != part.think_ms:
         raise UserError(
-            f"unlike load: think_ms is {part.think_ms} in [gem5] and {phases.think_ms} in [phases.{part.scale}]"
+            f"loads differ: think_ms is {part.think_ms} in [gem5] and {phases.think_ms} in [phases.{part.scale}]"
         )
     return part.phases[machine]
 
@@ -134,26 +136,28 @@ def gem5_side(runs: Sequence[Path]) -> Side:
 
 
 def ends(gem5: Side) -> list[int]:
-    """Instructions since empty caches at the end of each window; UserError where the runs' are not the same."""
+    """Instructions since empty caches at the end of each sampling interval. UserError: the intervals of the runs
+    differ."""
     by_run = [list(accumulate(window.instructions for window in run)) for run in gem5.windows]
     for number, (first, *others) in enumerate(zip(*by_run, strict=False)):
         for other in others:
             if abs(other - first) > WINDOW_TOLERANCE * gem5.windows[0][number].instructions:
                 raise UserError(
-                    f"window {number + 1} of one run of gem5 ends after {first} instructions, of another after "
-                    f"{other}: a comparison of unlike warm-up is refused; run them again with the same lengths"
+                    f"sampling interval {number + 1} ends after {first} instructions in one run of gem5 and after "
+                    f"{other} "
+                    "in another: runs with different warm-ups cannot be compared; repeat them with the same lengths"
                 )
     return by_run[0][: min(len(run) for run in by_run)]
 
 
 def model_side(label: str, runs: Sequence[Path], at: Sequence[int]) -> Side:
-    """Replays that began with empty caches, cut at these numbers of instructions (counts between two snapshots are
-    interpolated); UserError for one that did not begin so, or ended earlier."""
+    """Replays that began with empty caches, cut at these numbers of instructions. Counts between two snapshots are
+    interpolated. UserError: a replay did not begin with empty caches, or ended earlier."""
     return Side(label, tuple(_cut(run, at) for run in runs))
 
 
 def compare(gem5: Side, model: Side, control: Side, first: int) -> list[Row]:
-    """All quantities over the windows from number `first` on."""
+    """Compare all quantities over the sampling intervals from number `first` on."""
     count = min(len(run) for side in (gem5, model, control) for run in side.windows) - first
     return [_row(quantity, (gem5, model, control), first, count) for quantity in QUANTITIES]
 
@@ -170,7 +174,7 @@ def _row(quantity: Quantity, sides: tuple[Side, Side, Side], first: int, count: 
 
 
 def _estimate(whole: float | None, blocks: Sequence[float | None]) -> Estimate | None:
-    """The value over everything with the interval of the blocks' mean."""
+    """The value over the whole region, with the confidence interval of the blocks' mean."""
     spread = estimate(blocks)
     return None if whole is None or spread is None else Estimate(whole, spread.half_width, spread.n)
 
@@ -180,11 +184,12 @@ def _cut(run: Path, at: Sequence[int]) -> tuple[Delta, ...]:
     first, last = snapshots.lines[0], snapshots.lines[-1]
     counted = int(first.values["instructions"].sum())
     if read_manifest(run)["warm_snapshots"] is not None or counted > first.instructions:
-        raise UserError(f"{run}: did not begin with empty caches: a comparison of unlike warm-up is refused")
+        raise UserError(f"{run}: did not begin with empty caches: runs with different warm-ups cannot be compared")
     begin = first.instructions - counted
     if last.instructions - begin < at[-1]:
         raise UserError(
-            f"{run}: is {last.instructions - begin} instructions long, gem5's windows end after {at[-1]}; record longer"
+            f"{run}: has {last.instructions - begin} instructions, but gem5's runs end after {at[-1]}; record a longer "
+            "capture"
         )
     empty = {name: np.zeros_like(values) for name, values in first.values.items()}
     lines = [replace(first, instructions=begin, clock_ns=0, idle_ns=0, values=empty), *snapshots.lines]
@@ -193,7 +198,7 @@ def _cut(run: Path, at: Sequence[int]) -> tuple[Delta, ...]:
 
 
 def _between(lines: Sequence[Snapshot], instructions: int) -> Snapshot:
-    """What a snapshot at that moment would have held, between the two around it."""
+    """The snapshot at a number of instructions, interpolated between the two snapshots around it."""
     after = next(number for number, line in enumerate(lines) if line.instructions >= instructions)
     a, b = lines[after - 1], lines[after]
     part = (instructions - a.instructions) / (b.instructions - a.instructions)
@@ -206,7 +211,7 @@ def _between(lines: Sequence[Snapshot], instructions: int) -> Snapshot:
 
 
 def record(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """For JSON."""
+    """The rows as JSON objects."""
 
     def numbers(value: Estimate | None) -> dict[str, float | None] | None:
         return None if value is None else {"mean": value.mean, "half_width": value.half_width, "blocks": value.n}
@@ -221,4 +226,24 @@ def record(rows: Sequence[Row]) -> list[dict[str, Any]]:
             "seeds": list(row.seeds),
         }
         for row in rows
+    ]
+
+
+def rows_of(content: Sequence[Mapping[str, Any]]) -> list[Row]:
+    """The rows from their JSON objects, see `record`."""
+    quantities = {" + ".join(quantity.metrics): quantity for quantity in QUANTITIES}
+
+    def numbers(value: Mapping[str, Any] | None) -> Estimate | None:
+        return None if value is None else Estimate(value["mean"], value["half_width"], value["blocks"])
+
+    return [
+        Row(
+            quantity=quantities[row["metric"]],
+            gem5=numbers(row["gem5"]),
+            model=numbers(row["model"]),
+            difference=numbers(row["difference"]),
+            control=numbers(row["control"]),
+            seeds=tuple(row["seeds"]),
+        )
+        for row in content
     ]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The guest's kernel, told from its files and memory: symbols (kallsyms), layouts (BTF), tasks, pages, slab caches.
+"""Reads the guest's kernel from its files and from the guest's memory: symbols (kallsyms), structure layouts (BTF),
+tasks, pages, slab caches.
 
-What reads files: elf, symbols, types, unpack, facts, plugin_file. What reads a guest's RAM through them: memory and all
-that stands on it (tasks, address_space, file_names, pages, slabs).
+Modules that read files: elf, symbols, types, unpack, facts, plugin_file. The module memory reads a guest's RAM with
+their help; tasks, address_space, file_names, pages and slabs build on it.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The address space of a process: its mappings (VMAs, out of the maple tree) and its page tables."""
+"""The address space of a process: its mappings (VMAs, from the maple tree) and its page tables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PRESENT, _LARGE, _FRAME = 1, 1 << 7, 0x000F_FFFF_FFFF_F000
 
 @dataclass(frozen=True)
 class Mapping:
-    """begin to end, virtual; file: a struct file or 0, offset: bytes into it."""
+    """A mapping from begin to end (virtual addresses). file: a struct file, or 0. offset: bytes into the file."""
 
     begin: int
     end: int
@@ -44,7 +44,7 @@ def _mapping(memory: KernelMemory, vma: int) -> Mapping:
 
 
 def _entries(memory: KernelMemory, entry: int, last: int) -> Iterator[int]:
-    """What the tree below a pointer to a node holds, up to the index `last`."""
+    """The entries of the tree below a pointer to a node, up to the index `last`."""
     types = memory.kernel.types
     kinds = types.enumerators("maple_type")
     kind = entry >> _TYPE_SHIFT & _TYPE_MASK
@@ -64,7 +64,8 @@ def _entries(memory: KernelMemory, entry: int, last: int) -> Iterator[int]:
 
 
 def user_pages(memory: KernelMemory, mm: int) -> tuple[dict[int, int], list[int]]:
-    """(virtual page number -> frame, frames of the page tables) of a memory map's user half."""
+    """The frames that the user half of a memory map maps, by virtual page number; and the frames of its page
+    tables."""
     frames: dict[int, int] = {}
     tables: list[int] = []
     top = memory.value(mm, "mm_struct.pgd") - memory.direct
@@ -87,7 +88,7 @@ def _descend(
 
 
 def _table(memory: KernelMemory, table: int, number: int, count: int, tables: list[int]) -> Iterator[tuple[int, int]]:
-    """(number of what it maps, entry) of a table's present entries, of the first `count`."""
+    """The first `count` present entries of a table: (number of the range that the entry maps, entry)."""
     tables.append(table // PAGE)
     entries = np.frombuffer(memory.ram.read(table, PAGE), dtype=np.uint64)[:count]
     for place in np.flatnonzero(entries & np.uint64(_PRESENT)).tolist():

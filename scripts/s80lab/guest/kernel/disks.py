@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The guest's disks: block devices with a file system on them, out of its memory."""
+"""The guest's disks: block devices with a mounted file system, found in the guest's memory."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from s80lab.guest.kernel.memory import KernelMemory
 
 @dataclass(frozen=True)
 class MountedDisk:
-    """statistics: where the kernel's struct disk_stats of the disk is, by processor."""
+    """statistics: addresses of the kernel's struct disk_stats of the disk, by processor."""
 
     name: str
     statistics: tuple[int, ...]
 
 
 def mounted_disks(memory: KernelMemory) -> Iterator[MountedDisk]:
-    """In the order in which they were mounted; none where all is in memory."""
+    """The disks in the order in which they were mounted. The list is empty if all files are in memory."""
     head = memory.kernel.symbols.address("super_blocks")
     name = memory.kernel.types.field("gendisk.disk_name")
     for block in memory.entries(head, "super_block.s_list"):

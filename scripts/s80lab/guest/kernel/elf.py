@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""ELF files (x86-64, little-endian): sections and symbol tables, as far as names are read from them."""
+"""Reads sections and symbol tables of ELF files (x86-64, little-endian)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SECTION, _SYMBOL = struct.Struct("<IIQQQQIIQQ"), struct.Struct("<IBBHQQ")
 
 @dataclass(frozen=True)
 class Section:
-    """Where it is linked to (address), where it lies in the file (offset), and its length in bytes."""
+    """A section: linked address, offset in the file, and length in bytes."""
 
     name: str
     kind: int
@@ -40,13 +40,13 @@ class Function:
 
 
 class Elf:
-    """One file, in memory. UserError where it is none of ours or cut short."""
+    """One file, in memory. UserError: the file is not a 64-bit little-endian ELF file, or it is cut short."""
 
     def __init__(self, path: Path, content: bytes | None = None) -> None:
         self.path = path
         self.content = path.read_bytes() if content is None else content
         if not self.content.startswith(_IDENT):
-            raise UserError(f"{path}: is no 64-bit little-endian ELF file")
+            raise UserError(f"{path}: is not a 64-bit little-endian ELF file")
         try:
             self._sections = list(self._read_sections())
         except (struct.error, ValueError, IndexError, OverflowError):
@@ -54,13 +54,13 @@ class Elf:
         self.sections = {section.name: section for section in self._sections}
 
     def section(self, name: str) -> bytes:
-        """A section's bytes; UserError where there is none."""
+        """The bytes of a section. UserError: the file has no such section."""
         if name not in self.sections:
             raise UserError(f"{self.path}: has no section {name}")
         return self._bytes(self.sections[name])
 
     def functions(self) -> list[Function]:
-        """Of .symtab, where it was not stripped, or else of .dynsym; by address."""
+        """Functions by address, from .symtab, or from .dynsym if the file was stripped."""
         for kind in (_SYMTAB, _DYNSYM):
             found = [f for section in self._sections if section.kind == kind for f in self._functions(section)]
             if found:
@@ -68,7 +68,8 @@ class Elf:
         return []
 
     def begins(self) -> list[int]:
-        """Where functions begin, those without a name too, by the unwinder's table (.eh_frame_hdr)."""
+        """Addresses at which functions begin, including functions without a name, from the unwinder's table
+        (.eh_frame_hdr)."""
         if ".eh_frame_hdr" not in self.sections:
             return []
         section = self.sections[".eh_frame_hdr"]
@@ -79,7 +80,7 @@ class Elf:
         return [section.address + begin for begin, _ in struct.iter_unpack("<ii", data[12 : 12 + 8 * count])]
 
     def loaded(self, offset: int) -> int | None:
-        """The address that a byte of the file is linked to; None where it is loaded nowhere."""
+        """The address to which a byte of the file is linked; None if the byte is not loaded."""
         for kind, begin, address, size in self._segments():
             if kind == _LOAD and begin <= offset < begin + size:
                 return address + offset - begin
@@ -94,7 +95,7 @@ class Elf:
             yield kind, offset, address, length
 
     def stripped(self) -> bool:
-        """Whether only the dynamic symbols are there."""
+        """Whether the file has dynamic symbols only."""
         return not any(section.kind == _SYMTAB for section in self._sections)
 
     def _functions(self, table: Section) -> Iterator[Function]:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the guest's kernel says of itself: its symbols (kallsyms) and the layouts of its structures (BTF).
+"""Symbols (kallsyms) and structure layouts (BTF) of the guest's kernel.
 
-Both come out of the image's own kernel, so they are always those of the guest; nothing is kept by hand. They are read
-once a kernel and then lie beside the image, in a folder named after the kernel's hash.
+Both are read from the image's kernel, so they always match the guest. They are read once for each kernel and stored
+next to the image, in a folder named after the kernel's hash.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ FORMAT = 3
 
 @dataclass(frozen=True)
 class Kernel:
-    """Of one image. folder: where what was read lies."""
+    """The kernel of one image. folder: the folder with the extracted files."""
 
     version: str
     folder: Path
 
     @property
     def plugin_file(self) -> Path:
-        """What the plugin is told of it (docs/reference/interfaces/kernel-layout.md)."""
+        """The file about the kernel that the plugin reads (docs/reference/interfaces/kernel-layout.md)."""
         return self.folder / PLUGIN_FILE
 
     @cached_property
@@ -47,12 +47,12 @@ class Kernel:
 
     @cached_property
     def system_calls(self) -> list[str]:
-        """Names by number."""
+        """Names of the system calls by number."""
         return (self.folder / CALLS).read_text().splitlines()
 
 
 def load_kernel(image: Path) -> Kernel:
-    """The kernel of a built image; UserError where it cannot be read."""
+    """The kernel of a built image. UserError: the kernel cannot be read."""
     manifest = load_image(image)
     folder = image.parent / f"kernel-{FORMAT}-{manifest.vmlinuz_sha256[:16]}"
     if not folder.is_dir():

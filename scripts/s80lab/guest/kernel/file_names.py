@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Names of the guest's files, out of its dentries and mounts."""
+"""Names of the guest's files, from its dentries and mounts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _DEEPEST = 64
 
 @dataclass
 class Files:
-    """Remembers what it has named."""
+    """Finds names of files and caches them."""
 
     memory: KernelMemory
     _paths: dict[int, str] = field(default_factory=dict)
@@ -23,7 +23,7 @@ class Files:
         return self.of_inode(inode) if inode else "(no file)"
 
     def of_inode(self, inode: int) -> str:
-        """Its first path; of a file without a name, the file system's and the inode's number."""
+        """The first path of an inode. Without a path: the type of the file system and the number of the inode."""
         if inode not in self._paths:
             first = self.memory.value(inode, "inode.i_dentry")
             alias = self.memory.kernel.types.offset("dentry.d_u")
@@ -31,12 +31,12 @@ class Files:
         return self._paths[inode]
 
     def of_file(self, file: int) -> str:
-        """Of an open file (struct file)."""
+        """The path of an open file (struct file)."""
         dentry = self.memory.value(file + self.memory.kernel.types.offset("file.f_path"), "path.dentry")
         return self.of_dentry(dentry)
 
     def of_dentry(self, dentry: int) -> str:
-        """From the root of the first mount on."""
+        """The path of a dentry, from the root of the first mount."""
         if dentry not in self._paths:
             self._paths[dentry] = self._path(dentry)
         return self._paths[dentry]
@@ -59,7 +59,7 @@ class Files:
         return f"{kind}:" if kind else "/" + "/".join(reversed(parts))
 
     def _mount_point(self, super_block: int) -> int:
-        """The dentry that the file system is mounted on, 0 of the root."""
+        """The dentry on which the file system is mounted; 0 for the root."""
         memory = self.memory
         head = super_block + memory.kernel.types.offset("super_block.s_mounts")
         for mount in memory.entries(head, "mount.mnt_instance"):

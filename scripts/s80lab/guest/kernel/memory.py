@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The guest's memory seen with the kernel's eyes: virtual addresses, typed fields, lists, per-CPU variables."""
+"""Reads the guest's memory as its kernel does: virtual addresses, typed fields, lists, per-CPU variables."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ class Ram(Protocol):
     """Guest-physical memory."""
 
     def read(self, physical: int, size: int) -> bytes:
-        """Fewer bytes where there is no memory."""
+        """Read `size` bytes, or fewer if the memory ends before."""
         ...
 
 
 def _place(physical: int, low_ram: int) -> int | None:
-    """Where guest-physical memory lies in the RAM file; None in the PCI hole."""
+    """The offset of guest-physical memory in the RAM file; None in the PCI hole."""
     if physical >= _HIGH_RAM:
         return physical - _HIGH_RAM + low_ram
     return physical if physical < low_ram else None
 
 
 class RamFile:
-    """The RAM file of a checkpoint. low_ram: bytes of it that lie below the PCI hole."""
+    """The RAM file of a checkpoint. low_ram: bytes of the file below the PCI hole."""
 
     def __init__(self, path: Path, low_ram: int) -> None:
         self._low_ram = low_ram
@@ -55,9 +55,9 @@ class RamFile:
 
 
 class ProcessRam:
-    """The RAM of a guest that stands still: the RAM file as QEMU has mapped it, with what the guest has written since.
+    """The RAM of a paused guest: QEMU's mapping of the RAM file, including the guest's later stores.
 
-    Needs the right to read the process's memory, which its parent has.
+    The caller must be allowed to read the process's memory; its parent process is.
     """
 
     def __init__(self, pid: int, path: Path, low_ram: int) -> None:
@@ -87,35 +87,35 @@ class ProcessRam:
 
 @dataclass(frozen=True)
 class KernelMemory:
-    """UserError where an address is read that the kernel has not mapped."""
+    """The kernel's virtual memory. UserError: an address is read that the kernel has not mapped."""
 
     kernel: Kernel
     ram: Ram
 
     @cached_property
     def direct(self) -> int:
-        """Where all physical memory is mapped to."""
+        """The virtual address to which all physical memory is mapped."""
         return self._early("page_offset_base")
 
     @cached_property
     def vmemmap(self) -> int:
-        """Where the array of `struct page` is."""
+        """The address of the array of `struct page`."""
         return self._early("vmemmap_base")
 
     @cached_property
     def per_cpu_offsets(self) -> list[int]:
-        """By processor: what is added to a per-CPU variable's symbol."""
+        """Offsets by processor, which are added to a per-CPU variable's symbol."""
         base = self.kernel.symbols.address("__per_cpu_offset")
         return [self.word(base + 8 * cpu) for cpu in range(self._early("nr_cpu_ids", 4))]
 
     def physical(self, virtual: int) -> int | None:
-        """None where nothing is mapped."""
+        """The physical address of a virtual address; None if it is not mapped."""
         if self.direct <= virtual < self.direct + (1 << 46):
             return virtual - self.direct
         return self.walk(self.kernel.symbols.address("init_top_pgt") - _IMAGE, virtual)
 
     def walk(self, table: int, virtual: int) -> int | None:
-        """Through the page tables that begin at the physical address `table`."""
+        """Walk the page tables that begin at the physical address `table`."""
         for shift in (39, 30, 21, 12):
             entry = int.from_bytes(self.ram.read(table + (virtual >> shift & 511) * 8, 8), "little")
             if not entry & _PRESENT:
@@ -133,17 +133,17 @@ class KernelMemory:
             physical = self.physical(virtual)
             part = b"" if physical is None else self.ram.read(physical, here)
             if len(part) != here:
-                raise UserError(f"the guest's kernel has nothing at {virtual:#x}")
+                raise UserError(f"the guest's kernel has mapped nothing at {virtual:#x}")
             parts.append(part)
             virtual, size = virtual + here, size - here
         return b"".join(parts)
 
     def integer(self, virtual: int, size: int) -> int:
-        """Unsigned."""
+        """An unsigned integer."""
         return int.from_bytes(self.read(virtual, size), "little")
 
     def word(self, virtual: int) -> int:
-        """Eight bytes: a pointer, an unsigned long."""
+        """Eight bytes: a pointer or an unsigned long."""
         return self.integer(virtual, 8)
 
     def value(self, base: int, path: str) -> int:
@@ -152,7 +152,7 @@ class KernelMemory:
         return self.integer(base + field.offset, field.size)
 
     def text(self, virtual: int, limit: int = 256) -> str:
-        """Up to a NUL byte."""
+        """The text up to a NUL byte."""
         here = min(limit, PAGE - virtual % PAGE)
         begin = self.read(virtual, here)
         if b"\0" not in begin and here < limit:
@@ -160,15 +160,15 @@ class KernelMemory:
         return begin.split(b"\0", 1)[0].decode("utf-8", "replace")
 
     def symbol(self, name: str) -> int:
-        """A variable's first word."""
+        """The first word of a variable."""
         return self.word(self.kernel.symbols.address(name))
 
     def per_cpu(self, name: str) -> Iterator[int]:
-        """Where the per-CPU variable is, by processor."""
+        """Addresses of the per-CPU variable, by processor."""
         return self.of_each_processor(self.kernel.symbols.address(name))
 
     def of_each_processor(self, pointer: int) -> Iterator[int]:
-        """Where a per-CPU pointer leads to, by processor."""
+        """Addresses to which a per-CPU pointer leads, by processor."""
         return (base + pointer & _TOP for base in self.per_cpu_offsets)
 
     def entries(self, head: int, link: str) -> Iterator[int]:
@@ -182,13 +182,14 @@ class KernelMemory:
         raise UserError(f"the guest's list at {head:#x} has no end")
 
     def _early(self, name: str, size: int = 8) -> int:
-        """A variable of the image, before the other mappings are known (the kernel lies where it is linked to)."""
+        """A variable of the kernel image, read before the other mappings are known. The kernel lies at its linked
+        address."""
         physical = self.kernel.symbols.address(name) - _IMAGE
         return int.from_bytes(self.ram.read(physical, size), "little")
 
 
 def array_element(field: Field, index: int) -> Field:
-    """One element of an array field; UserError beyond its end."""
+    """One element of an array field. UserError: the index lies beyond the end."""
     if not 0 <= index < field.count:
-        raise UserError(f"the kernel's array has {field.count} elements, no number {index}")
+        raise UserError(f"the kernel's array has {field.count} elements, so element {index} does not exist")
     return Field(field.offset + index * field.stride, field.stride, field.type)

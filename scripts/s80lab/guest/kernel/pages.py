@@ -19,9 +19,9 @@ ANONYMOUS = 1  # of mapping: it is an anon_vma
 
 @dataclass(frozen=True)
 class Pages:
-    """flags, mapping, index and slab_cache (where it is a slab) of the page or, of a tail, of its head; `head` is that
-    one's frame, `users` the head's reference count: 0 where the page is free. places: (physical begin, first frame) of
-    each 2 MiB of the array itself."""
+    """Columns over the page frame number. flags, mapping, index and slab_cache (of slabs) belong to the page or, for a
+    tail page, to its head page. head: the frame of the head page. users: the reference count of the head page, 0 for a
+    free page. places: (physical begin, first frame) of each 2 MiB of the array itself."""
 
     flags: Words
     mapping: Words
@@ -36,12 +36,12 @@ class Pages:
         return len(self.flags)
 
     def flagged(self, bit: int) -> NDArray[np.bool_]:
-        """Where the flag of that number is set."""
+        """Whether each page has the flag with this number."""
         return np.asarray(self.flags >> np.uint64(bit) & np.uint64(1), dtype=bool)
 
 
 def read_pages(memory: KernelMemory) -> Pages:
-    """All of them (64 bytes for each 4 KiB of memory); frames without memory are as free ones."""
+    """Read all pages (64 bytes for each 4 KiB of memory). Frames without memory look like free pages."""
     types = memory.kernel.types
     size, count = types.size("page"), memory.symbol("max_pfn")
     raw, places = bytearray(count * size), []
@@ -75,5 +75,5 @@ def read_pages(memory: KernelMemory) -> Pages:
 
 
 def frame(physical: int) -> int:
-    """Number of the page that an address lies in."""
+    """The number of the page that contains an address."""
     return physical // PAGE

@@ -32,7 +32,7 @@ COPIES = re.compile(r"(__)?memcpy(_erms|_orig)?")
 
 
 def kernel_text(version: str, symbols: Symbols, types: Types) -> str:
-    """The whole file."""
+    """The content of the file."""
     return "".join(f"{line}\n" for line in _lines(version, symbols, types))
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Names of slab caches. The kernel merges caches of one size into one; the names that it was asked for are kept as
-links in /sys/kernel/slab."""
+"""Names of slab caches. The kernel merges caches of equal size. It keeps the names that were asked for as links in
+/sys/kernel/slab."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from s80lab.guest.kernel.memory import KernelMemory
 
 @dataclass(frozen=True)
 class Slabs:
-    """All caches of a guest."""
+    """All slab caches of a guest."""
 
     memory: KernelMemory
 
     def all(self) -> Iterator[int]:
-        """Where each struct kmem_cache is."""
+        """Addresses of all struct kmem_cache."""
         return self.memory.entries(self.memory.kernel.symbols.address("slab_caches"), "kmem_cache.list")
 
     def name(self, cache: int) -> str:
-        """Its names, `/` between them; the caches for kmalloc have one."""
+        """The names of a cache, separated by `/`. A cache for kmalloc has one name."""
         memory = self.memory
         own = memory.text(memory.value(cache, "kmem_cache.name"))
         if memory.value(cache, "kmem_cache.refcount") < 2:
@@ -33,7 +33,7 @@ class Slabs:
 
     @cached_property
     def _links(self) -> dict[int, list[str]]:
-        """By the folder (kernfs_node) of a cache: the links to it."""
+        """The links to each cache, by the cache's folder (kernfs_node)."""
         memory, found = self.memory, dict[int, list[str]]()
         types = memory.kernel.types
         kset = memory.symbol("slab_kset")

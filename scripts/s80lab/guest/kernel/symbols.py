@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The kernel's own table of its symbols (kallsyms), read out of its ELF file, which has no other.
+"""Reads the kernel's own symbol table (kallsyms) from its ELF file, which has no other symbol table.
 
-The layout is that of Linux, scripts/kallsyms.c, 5.x to 6.3: in .rodata follow one another, each aligned to 8 bytes, the
-offsets, their base, the number of symbols, the packed names, a marker each 256 names, and the tokens that the names
-are packed with. No symbol says where they begin, so they are found by their form.
+The layout is that of Linux 5.x to 6.3, scripts/kallsyms.c. The section .rodata holds, in this order and each aligned
+to 8 bytes: the offsets, their base, the number of symbols, the packed names, a marker for every 256 names, and the
+tokens with which the names are packed. No symbol gives the address of the table, so this module searches for its form.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _CALL = re.compile(r"__x64_(?:compat_)?sys_(\w+)")
 
 @dataclass(frozen=True)
 class Symbol:
-    """kind: as nm names them; lower case is local."""
+    """kind: the letter that nm prints; a lower-case letter is a local symbol."""
 
     address: int
     kind: str
@@ -55,17 +55,17 @@ class Symbols:
         return name in self._by_name
 
     def address(self, name: str) -> int:
-        """UserError where the kernel has no such symbol."""
+        """The address of a symbol. UserError: the kernel has no such symbol."""
         if name not in self._by_name:
             raise UserError(f"the kernel has no symbol `{name}`")
         return self._by_name[name].address
 
     def at(self, address: int) -> tuple[Symbol, int] | None:
-        """The last symbol that begins at the address or before it, and how far into it that is."""
+        """The last symbol at or before the address, and the distance from the symbol to the address."""
         return self._at(self.placed, address)
 
     def per_cpu_at(self, offset: int) -> tuple[Symbol, int] | None:
-        """The same in the per-CPU area."""
+        """The last symbol at or before an offset into the per-CPU area, and the distance."""
         return self._at(self._per_cpu, offset)
 
     def _at(self, part: list[Symbol], address: int) -> tuple[Symbol, int] | None:
@@ -73,18 +73,18 @@ class Symbols:
         return (part[place], address - part[place].address) if place >= 0 else None
 
     def text(self) -> str:
-        """One `address kind name` a line, as /proc/kallsyms has them."""
+        """All symbols, one `address kind name` per line, in the format of /proc/kallsyms."""
         return "".join(f"{s.address:016x} {s.kind} {s.name}\n" for s in self.all)
 
 
 def from_text(lines: Iterable[str]) -> Symbols:
-    """What `Symbols.text` wrote."""
+    """Read the text that `Symbols.text` wrote."""
     parts = (line.split() for line in lines)
     return Symbols([Symbol(int(address, 16), kind, name) for address, kind, name in parts])
 
 
 def read_symbols(elf: Elf) -> Symbols:
-    """UserError where the kernel has no table of this form."""
+    """Read the symbols of a kernel. UserError: it has no symbol table of this form."""
     data = elf.section(".rodata")
     for table, index in _token_tables(data):
         tokens = [data[table + i : data.index(b"\0", table + i)].decode("latin-1") for i in index]
@@ -95,11 +95,11 @@ def read_symbols(elf: Elf) -> Symbols:
             # CONFIG_KALLSYMS_ABSOLUTE_PERCPU: not negative, it is a per-CPU symbol's value; else it is from the base.
             addresses = (offset if offset >= 0 else base - 1 - offset for offset in offsets)
             return Symbols([Symbol(a, name[0], name[1:]) for a, name in zip(addresses, found, strict=True)])
-    raise UserError(f"{elf.path}: its table of symbols (kallsyms) was not found")
+    raise UserError(f"{elf.path}: its symbol table (kallsyms) was not found")
 
 
 def system_calls(elf: Elf, symbols: Symbols) -> list[str]:
-    """The system calls' names by number, out of the table of their functions (`__x64_sys_read` is read)."""
+    """Names of the system calls by number, from the table of their functions (`__x64_sys_read` is read)."""
     rodata = elf.sections[".rodata"]
     begin = symbols.address("sys_call_table") - rodata.address
     names = []
@@ -112,7 +112,7 @@ def system_calls(elf: Elf, symbols: Symbols) -> list[str]:
 
 
 def _token_tables(data: bytes) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Where tokens and their index are: the digits are tokens of their own."""
+    """The addresses of the tokens and of their index. They are found by the digits, which are tokens themselves."""
     at = -1
     while (at := data.find(_DIGITS, at + 1)) >= 0:
         for place in range(at + 7 & ~7, min(at + _LONGEST_TOKENS, len(data) - 2 * _TOKENS), 8):
@@ -124,7 +124,7 @@ def _token_tables(data: bytes) -> Iterator[tuple[int, tuple[int, ...]]]:
 
 
 def _name_tables(data: bytes, end: int) -> Iterator[tuple[int, int, int]]:
-    """(begin of the names, their number, base of the offsets) of what lies before `end` and has true markers."""
+    """(begin of the names, number of names, base of the offsets) of a table before `end` whose markers are right."""
     for names in range(end & ~7, 16, -8):
         base, count = struct.unpack_from("<QQ", data, names - 16)
         if base >> 31 != 0x1_FFFF_FFFF or not _FEWEST < count < _MOST:
@@ -141,7 +141,7 @@ def _name_tables(data: bytes, end: int) -> Iterator[tuple[int, int, int]]:
 
 
 def _walk(data: bytes, at: int, count: int) -> Iterator[tuple[int, bytes]]:
-    """Where each packed name is, and its tokens; its length is in one byte, or in two from 128 on."""
+    """The place and the tokens of each packed name. The length of a name takes one byte, or two from 128 on."""
     for _ in range(count):
         if at + 2 > len(data):
             return

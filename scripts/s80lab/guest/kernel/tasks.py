@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The tasks of a guest, out of its memory."""
+"""The tasks of a guest, from its memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PF_KTHREAD = 0x0020_0000
 
 @dataclass(frozen=True)
 class Task:
-    """One thread. address: of its task_struct; mm: of its memory map, 0 for a kernel thread."""
+    """One thread. address: of its task_struct. mm: address of its memory map, 0 for a kernel thread."""
 
     address: int
     pid: int
@@ -26,7 +26,7 @@ class Task:
 
 
 def tasks(memory: KernelMemory) -> Iterator[Task]:
-    """All threads but the idle ones, in the kernel's order."""
+    """All threads except the idle threads, in the kernel's order."""
     types = memory.kernel.types
     head = memory.kernel.symbols.address("init_task") + types.offset("task_struct.tasks")
     for leader in memory.entries(head, "task_struct.tasks"):
@@ -36,7 +36,7 @@ def tasks(memory: KernelMemory) -> Iterator[Task]:
 
 
 def task_at(memory: KernelMemory, address: int) -> Task:
-    """The task whose task_struct is there."""
+    """The task whose task_struct is at the address."""
     comm = memory.kernel.types.field("task_struct.comm")
     return Task(
         address=address,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Layouts of the kernel's structures, out of its type information (BTF, section .BTF).
+"""Layouts of the kernel's structures, from its type information (BTF, section .BTF).
 
 The format is that of Linux, Documentation/bpf/btf.rst.
 
@@ -29,7 +29,7 @@ _POINTER_BYTES = 8
 
 @dataclass(frozen=True)
 class Field:
-    """A part of a structure: bytes from its begin, length, number of its type; of an array, `count` elements."""
+    """A part of a structure: offset in bytes, length, and number of its type. For an array: `count` elements."""
 
     offset: int
     size: int
@@ -51,12 +51,12 @@ class _Type(NamedTuple):
 
 
 class Types:
-    """UserError from every reader of a name that the kernel does not have."""
+    """The types of a kernel. Every lookup raises UserError if the kernel does not have the name."""
 
     def __init__(self, btf: bytes) -> None:
         magic, _, _, header, types, types_size, strings, strings_size = struct.unpack_from("<HBBIIIII", btf)
         if magic != _MAGIC:
-            raise UserError("the kernel's type information (BTF) begins with another word than it should")
+            raise UserError("the kernel's type information (BTF) does not begin with BTF's magic number")
         self._data = btf
         self._strings = btf[header + strings : header + strings + strings_size]
         self._types = [_Type(0, "void", 0, False, 0, 0), *self._read(header + types, header + types + types_size)]
@@ -71,34 +71,35 @@ class Types:
         return self._size(self._composite(name))
 
     def field(self, path: str) -> Field:
-        """Of `structure.member.member...`; members of nameless parts are found without their names."""
+        """The field `structure.member.member...`. Members of nameless parts are found without the names of those
+        parts."""
         if path not in self._fields:
             name, *members = path.split(".")
             self._fields[path] = self._members(Field(0, 0, self._composite(name)), members, path)
         return self._fields[path]
 
     def offset(self, path: str) -> int:
-        """Bytes from the structure's begin to the member."""
+        """Bytes from the begin of the structure to the member."""
         return self.field(path).offset
 
     def variable(self, path: str) -> Field:
-        """The same of `per-CPU variable.member...`: from the variable's begin."""
+        """Bytes from the begin of a per-CPU variable to its member: `variable.member...`."""
         name, *members = path.split(".")
         if name not in self._variables:
             raise UserError(f"the kernel's type information has no variable `{name}`")
         return self._members(self._whole(0, self._variables[name]), members, path)
 
     def members(self, path: str) -> dict[str, Field]:
-        """The named members of a structure, nameless parts opened."""
+        """The named members of a structure, including those of its nameless parts."""
         return dict(self._flat(self.field(path).type if "." in path else self._composite(path), 0))
 
     def members_of(self, field: Field) -> dict[str, Field]:
-        """Those of a field that is a structure; of another there are none."""
+        """The named members of a field that is a structure; nothing for any other field."""
         number = self._bare(field.type)
         return dict(self._flat(number, field.offset)) if self._types[number].kind in (_STRUCT, _UNION) else {}
 
     def target(self, field: Field) -> str:
-        """The name of the structure that a field points to, empty where it does not."""
+        """The name of the structure to which a field points; empty if the field is not such a pointer."""
         bare = self._types[self._bare(field.type)]
         return self._types[self._bare(bare.value)].name if bare.kind == _PTR else ""
 
@@ -109,7 +110,7 @@ class Types:
         return dict(self._enumerators(self._types[self._enums[name]]))
 
     def enumeration_with(self, name: str) -> Mapping[str, int]:
-        """The same of an enumeration without a name, by one of its enumerators."""
+        """Names and values of an enumeration without a name, given one of its enumerators."""
         for _, each in self._numbered(_ENUM, _ENUM64):
             enumerators = dict(self._enumerators(each))
             if name in enumerators:
@@ -152,7 +153,7 @@ class Types:
             yield self._string(name), value
 
     def _bare(self, number: int) -> int:
-        """The type behind names, const and volatile."""
+        """The type without typedefs, const and volatile."""
         while self._types[number].kind in _NAMES_FOR:
             number = self._types[number].value
         return number

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The kernel as gem5 boots it and as its symbols are read from: the ELF file that is packed into a vmlinuz."""
+"""Unpacks the ELF file in a vmlinuz. gem5 boots this file, and the kernel's symbols are read from it."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ _ELF = b"\x7fELF"
 
 
 def unpack_kernel(vmlinuz: Path, target: Path) -> None:
-    """Writes the ELF file; UserError where the vmlinuz is packed in another way (Debian's uses LZ4)."""
+    """Write the ELF file. UserError: the vmlinuz is not packed with LZ4, which Debian uses."""
     image = vmlinuz.read_bytes()
     if not is_bzimage(image):
-        raise UserError(f"{vmlinuz}: is no x86 kernel (bzImage)")
+        raise UserError(f"{vmlinuz}: is not an x86 kernel (bzImage)")
     packed = payload(image)
     if len(packed) < 8 or _u32(packed, 0) != _LZ4_LEGACY:
-        raise UserError(f"{vmlinuz}: the kernel in it is not packed with LZ4; only Debian's kernels are known to work")
+        raise UserError(f"{vmlinuz}: its kernel is not packed with LZ4; s80lab supports Debian's kernels only")
     try:
         elf = b"".join(_blocks(packed))
     except lz4.block.LZ4BlockError as error:
-        raise UserError(f"{vmlinuz}: the kernel in it cannot be unpacked ({error})") from None
+        raise UserError(f"{vmlinuz}: its kernel cannot be unpacked ({error})") from None
     if not elf.startswith(_ELF):
-        raise UserError(f"{vmlinuz}: what is packed in it is no ELF file")
+        raise UserError(f"{vmlinuz}: the unpacked kernel is not an ELF file")
     partial = target.with_name(target.name + ".partial")
     partial.write_bytes(elf)
     partial.rename(target)

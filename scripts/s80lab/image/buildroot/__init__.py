@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Guest images out of the user's own Buildroot and the external tree of disk-images/buildroot."""
+"""Builds guest images with the user's own Buildroot and the external tree in disk-images/buildroot."""

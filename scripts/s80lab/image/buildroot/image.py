@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""An image of Buildroot's programs: the target folder packed with the files that every image has, and a kernel.
+"""Builds an image with Buildroot: the target folder, the files that every image has, and a kernel.
 
     build_buildroot_image(image_folder("buildroot", "dovecot"), load_server("dovecot"), Choice(), progress=print)
 
-Beside `vmlinuz`, `initramfs.cpio` and `manifest.json` lie `packages.json` (what Buildroot says of its packages),
-`manifest.csv` and `host-manifest.csv` (its bill of materials) and the texts of the licences, in `licences`.
+Next to `vmlinuz`, `initramfs.cpio` and `manifest.json` the image's folder holds `packages.json` (Buildroot's
+description of its packages), `manifest.csv` and `host-manifest.csv` (its bill of materials), and the texts of the
+licences, in `licences`.
 """
 
 from __future__ import annotations
@@ -47,8 +48,9 @@ BILL = ("manifest.csv", "host-manifest.csv", "licenses", "host-licenses")
 
 @dataclass(frozen=True)
 class Choice:
-    """Of the user. root: Buildroot's sources, else $BUILDROOT; downloads: a folder with all sources, else they are
-    fetched; fragments: options over the external tree's, and each over those before it."""
+    """The user's choices. root: Buildroot's sources, or None for $BUILDROOT. downloads: a folder with all sources, or
+    None to fetch them. fragments: files of options that override the external tree's; later ones override earlier
+    ones."""
 
     root: Path | None = None
     downloads: Path | None = None
@@ -58,18 +60,18 @@ class Choice:
 def build_buildroot_image(
     out_dir: Path, server: Server, choice: Choice, *, progress: Callable[[str], None]
 ) -> ImageManifest:
-    """Build the image unless the one in `out_dir` is of the same inputs. UserError says what is missing: Buildroot, a
-    tool of the host, a source."""
+    """Build the image unless the one in `out_dir` has the same inputs. UserError: Buildroot, a tool of the host or a
+    source is missing."""
     if DEFAULT_SERVER not in server.parts or server.programs:
         raise UserError(
-            f"server {server.name} is not in Buildroot's tree, which has Dovecot: "
-            f"take one that builds on {DEFAULT_SERVER}"
+            f"server {server.name} cannot be built with Buildroot, whose external tree has only Dovecot: "
+            f"choose a server that builds on {DEFAULT_SERVER}"
         )
     buildroot = find_buildroot(choice.root)
     configuration = load_configuration(*choice.fragments)
     downloads = choice.downloads.expanduser().absolute() if choice.downloads else None
     if downloads and not downloads.is_dir():
-        raise UserError(f"--downloads {choice.downloads}: there is no such folder")
+        raise UserError(f"--downloads {choice.downloads}: this folder does not exist")
     image = out_dir.name.partition("-")[0]
     making = Make(buildroot, BUILD / "buildroot" / image, downloads, progress)
 
@@ -92,16 +94,16 @@ def build_buildroot_image(
     inputs = _inputs(server, configuration, buildroot.version)
     # The images of several servers come out of one folder of Buildroot's.
     lock = making.out.with_name(f".{making.out.name}.lock")
-    with held(lock, lambda: progress(f"image: waiting for another process at work in {making.out}")):
+    with held(lock, lambda: progress(f"image: waiting for another process that builds in {making.out}")):
         return write_image(out_dir, server, inputs, make, progress=progress)
 
 
 def target_entries(target: Path, server: Server, modules: Path, work: Path) -> Iterator[Entry]:
-    """What is in the initramfs: Buildroot's `target` folder, the kernel's modules out of the root `modules` (Debian's,
-    or the target folder itself), and over them what lies over all images. A folder of the target that is a link is
-    entered, not replaced."""
+    """The entries of the initramfs: Buildroot's `target` folder, the kernel's modules from the root `modules`
+    (Debian's, or the target folder itself), and the files that every image has, which replace others. A link to a
+    folder is followed, not replaced."""
     if missing := [name for name in PROGRAMS if not (target / "usr" / "bin" / name).is_file()]:
-        raise UserError(f"{target} has no usr/bin/{missing[0]}: Buildroot did not build the package s80lab-guest")
+        raise UserError(f"{target} has no usr/bin/{missing[0]}: Buildroot has not built the package s80lab-guest")
     out = left_out(target)
     yield from (entry for entry in folder_entries(target) if entry.path not in out)
     rules = dict.fromkeys(read_lines(TREE / "keep.txt"), str(TREE / "keep.txt"))
@@ -112,8 +114,8 @@ def target_entries(target: Path, server: Server, modules: Path, work: Path) -> I
 
 
 def left_out(target: Path) -> set[str]:
-    """What of Buildroot's `target` folder stays out of the guest: what drop.txt names, but for the libraries that a
-    program which goes in needs."""
+    """Files of Buildroot's `target` folder that stay out of the guest: those that drop.txt names, except libraries
+    that a program in the guest needs."""
     dropped = {_place(target, path) for pattern in read_lines(TREE / "drop.txt") for path in matches(target, pattern)}
     files = (entry.path for entry in folder_entries(target) if not S_ISDIR(entry.mode))
     left = [path for path in files if path not in dropped and resolve(target, path).is_file()]
@@ -122,7 +124,7 @@ def left_out(target: Path) -> set[str]:
 
 
 def _steps(target: Path, path: str) -> Iterator[str]:
-    """A file of the target folder by its own place, after the links that lead there."""
+    """The path of a file in the target folder, and the paths to which its links lead."""
     while (target / (place := _place(target, path))).is_symlink():
         yield place
         path = str(PurePosixPath(place).parent / (target / place).readlink())
@@ -130,7 +132,7 @@ def _steps(target: Path, path: str) -> Iterator[str]:
 
 
 def _place(target: Path, path: str) -> str:
-    """Where a file lies, the links of folders followed."""
+    """The path of a file after links of folders are followed."""
     where = PurePosixPath(path)
     return str(resolve(target, str(where.parent)).relative_to(target) / where.name)
 
@@ -154,8 +156,8 @@ def _keep_bill(making: Make, new: Path) -> None:
 
 
 def _version(name: str, entry: dict[str, object]) -> str:
-    """What was built: the folder of its source says it, `custom` where that is the user's own; `version` is always that
-    of Buildroot's recipe."""
+    """The version that was built, from the name of the package's source folder. `custom` if the source is the user's
+    own. The field `version` is always that of Buildroot's recipe."""
     return PurePosixPath(str(entry["source_dir"])).name.removeprefix(f"{name}-")
 
 

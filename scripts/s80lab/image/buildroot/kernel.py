@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The kernel of an image of Buildroot's programs: Debian's, so that two guests differ in their programs alone, or the
-one that Buildroot has compiled where its options ask for it (configs/kernel.fragment)."""
+"""Selects the kernel of an image made with Buildroot. It is Debian's kernel, so that two guests differ in their
+programs only, or a kernel compiled by Buildroot if Buildroot's options ask for one (configs/kernel.fragment)."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ FRAGMENT = TREE / "configs" / "kernel.fragment"
 
 @dataclass(frozen=True)
 class GuestKernel:
-    """image: a bzImage named `vmlinuz-RELEASE`; modules: the root that its modules lie under; versions: those of
-    Debian's packages that it came in."""
+    """image: a bzImage named `vmlinuz-RELEASE`. modules: the root that contains its modules. versions: versions of the
+    Debian packages that contained the kernel."""
 
     image: Path
     modules: Path
@@ -31,13 +31,13 @@ class GuestKernel:
 
 
 def guest_kernel(out: Path, work: Path, progress: Callable[[str], None]) -> GuestKernel:
-    """Of the image that Buildroot's output folder `out` is to become. UserError where it is to have a kernel of its own
-    and has none."""
+    """The kernel for the image that Buildroot's output folder `out` becomes. UserError: the configuration asks for a
+    kernel of its own, and Buildroot has built none."""
     if OPTION in (out / ".config").read_text().splitlines():
         built = out / "images" / "bzImage"
         content = built.read_bytes() if built.is_file() else b""
         if not is_bzimage(content):
-            raise UserError(f"{built} is no kernel for x86: with {OPTION} take the options of {shown(FRAGMENT)}")
+            raise UserError(f"{built} is not a kernel for x86: with {OPTION} use the options of {shown(FRAGMENT)}")
         named = work / f"vmlinuz-{release(content)}"
         named.write_bytes(content)
         return GuestKernel(named, out / "target", {})

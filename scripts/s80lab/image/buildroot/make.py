@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Buildroot's make in a folder of its own, from the configuration to the target folder, with its failures in one
+"""Runs Buildroot's make in its own output folder, from the configuration to the target folder. Failures become one
 sentence."""
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _HASH = re.compile(r"ERROR: (?:while checking hashes from \S+|(\S+) has wrong (?
 
 @dataclass(frozen=True)
 class Make:
-    """One output folder (O=) of a Buildroot. downloads: a folder of sources, then nothing is fetched; None: as
-    Buildroot does. say: takes a line of progress."""
+    """One output folder (O=) of a Buildroot. downloads: a folder with all sources, so that nothing is fetched; None:
+    fetch sources as Buildroot does. say: receives lines of progress."""
 
     buildroot: Buildroot
     out: Path
@@ -40,8 +40,8 @@ class Make:
         return self.out.with_name(f"{self.out.name}.log")
 
     def build(self, configuration: Configuration) -> None:
-        """The target folder, `legal-info`. What an earlier build of the same inputs has made stays; UserError says
-        what is missing."""
+        """Build the target folder and `legal-info`. Results of an earlier build with the same inputs are kept.
+        UserError names what is missing."""
         inputs = text_hash(f"{self.buildroot} {configuration.text()} {tree_digest()}")
         if not _holds(self.out / INPUTS, inputs):
             shutil.rmtree(self.out, ignore_errors=True)
@@ -53,7 +53,7 @@ class Make:
         self._run("configuring", f"BR2_EXTERNAL={TREE}", f"BR2_DEFCONFIG={defconfig}", "defconfig")
         if refused := configuration.refused(self.out / ".config"):
             raise UserError(
-                f"Buildroot {self.buildroot.version} does not take `{refused[0]}`: it has no such option, "
+                f"Buildroot {self.buildroot.version} rejects `{refused[0]}`: it has no such option, "
                 "or something that it depends on is missing"
             )
         self._run("gathering the sources", *self._sites(), "source")
@@ -62,15 +62,15 @@ class Make:
             if any(self.out.glob(f"build/{OWN_PACKAGE}-*")):
                 self._run("", f"{OWN_PACKAGE}-dirclean")
             (self.out / SOURCES).write_text(sources)
-        self._run("compiling, which is long the first time", *self._sites(), "all")
+        self._run("compiling, which takes long the first time", *self._sites(), "all")
         try:
             self._run("gathering licences", *self._sites(), "legal-info")
         except UserError as error:
             # Buildroot demands the licence's text of its own version even of a source that the user put in its place.
-            self.say(f"warning: the image has no whole bill of materials: {error}")
+            self.say(f"warning: the image has no complete bill of materials: {error}")
 
     def packages(self) -> str:
-        """What Buildroot says of its packages (`show-info`): JSON."""
+        """Buildroot's description of its packages (`show-info`), as JSON."""
         return self._output("show-info")
 
     def _sites(self) -> list[str]:
@@ -82,8 +82,8 @@ class Make:
         return ["make", "-C", str(self.buildroot.root), f"O={self.out}", *words]
 
     def _environment(self) -> dict[str, str]:
-        """Without what an outer make says to inner ones. Sources are kept beside the output where a folder is given,
-        which is only read."""
+        """The environment without variables that an outer make passes to inner ones. With a read-only folder of
+        sources, copies of the sources are kept next to the output."""
         own = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "O")}
         own["LC_ALL"] = "C"
         if self.downloads is not None:
@@ -112,7 +112,7 @@ class Make:
                 raise
         if code:
             said = self.log.read_bytes()[begin:].decode(errors="replace")
-            raise UserError(f"{complaint(said, self.downloads)}; all that Buildroot said is in {self.log}")
+            raise UserError(f"{complaint(said, self.downloads)}; full log: {self.log}")
         if what:
             self.say(f"image: {what.split(',')[0]} took {time.monotonic() - began:.0f} s")
 
@@ -125,16 +125,16 @@ class Make:
 
 
 def complaint(said: str, downloads: Path | None) -> str:
-    """The sentence in what Buildroot said: a tool or a source that is missing, else make's own last word."""
+    """The error in Buildroot's output: a missing tool or source, or else make's last message."""
     if tools := list(dict.fromkeys(_TOOL.findall(said))):
         return f"Buildroot needs {', '.join(tools)} on this machine: apt-get install {' '.join(tools)}"
     if missing := list(dict.fromkeys(_DOWNLOAD.findall(said))):
-        where = f"is not in {downloads}" if downloads else "cannot be fetched"
-        wrong = ", or is not the file that Buildroot knows by its hash" if _HASH.search(said) else ""
+        where = f"is missing in {downloads}" if downloads else "cannot be fetched"
+        wrong = ", or its hash is not the one that Buildroot has recorded" if _HASH.search(said) else ""
         return f"the source of {missing[0]} {where}{wrong}"
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     stops = [line for line in lines if "*** " in line]  # a row of stars is an ornament
-    return f"Buildroot failed: {(stops or lines or ['it said nothing'])[0 if stops else -1]}"
+    return f"Buildroot failed: {(stops or lines or ['it printed nothing'])[0 if stops else -1]}"
 
 
 def _holds(path: Path, text: str) -> bool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The user's Buildroot, the external tree that it is given, and the configuration of one image."""
+"""The user's Buildroot, our external tree for it, and the configuration of one image."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ TREE = ROOT / "disk-images" / "buildroot"
 DEFCONFIG = TREE / "configs" / "s80lab_mail_defconfig"
 WORKLOADS = ROOT / "workloads"
 PACKING = ("packages.txt", "keep.txt", "drop.txt")
-NO_SOURCES = ("profiles", "scales", "servers", "classes.toml")
+NO_SOURCES = ("README.md", "profiles", "scales", "servers", "classes.toml")
 OLDEST, NEWEST = "2024.02", "2026.08"
-"""Versions whose options are those of the external tree (tests/image/buildroot_symbols.txt); each with what was mended
-in it (2025.02.16)."""
+"""Versions with the options of the external tree (tests/image/buildroot_symbols.txt), including their point releases
+(2025.02.16)."""
 _VERSION = re.compile(r"^export BR2_VERSION := ((\d{4}\.\d{2})\S*)$", re.MULTILINE)
 _PLACE = re.compile(r"BR2_(EXTERNAL\w*|DL_DIR|DEFCONFIG|TOOLCHAIN_EXTERNAL_PATH|PACKAGE_OVERRIDE_FILE)=")
 _SETTING = re.compile(r"(BR2_\w+)=.*|# (BR2_\w+) is not set")
@@ -29,44 +29,45 @@ _SETTING = re.compile(r"(BR2_\w+)=.*|# (BR2_\w+) is not set")
 
 @dataclass(frozen=True)
 class Buildroot:
-    """A Buildroot's sources."""
+    """The sources of a Buildroot."""
 
     root: Path
     version: str
 
 
 def find_buildroot(given: Path | None = None) -> Buildroot:
-    """The user's Buildroot: the path given, else $BUILDROOT; UserError where it is none or of another version."""
+    """The user's Buildroot: the path given, or $BUILDROOT. UserError: it is not a Buildroot, or of an unsupported
+    version."""
     named = given or (Path(os.environ["BUILDROOT"]) if os.environ.get("BUILDROOT") else None)
     if named is None:
-        raise UserError("no Buildroot: give --buildroot PATH or set $BUILDROOT (docs/guides/buildroot.md)")
+        raise UserError("Buildroot was not found: give --buildroot PATH or set $BUILDROOT (docs/guides/buildroot.md)")
     root = named.expanduser().absolute()
     makefile = root / "Makefile"
     found = _VERSION.search(makefile.read_text(errors="replace")) if makefile.is_file() else None
     if found is None:
-        raise UserError(f"{root} is no Buildroot: it has no Makefile that names a BR2_VERSION")
+        raise UserError(f"{root} is not a Buildroot: it has no Makefile with a BR2_VERSION")
     if not OLDEST <= found[2] <= NEWEST:
         age = "older" if found[2] < OLDEST else "newer"
         raise UserError(
-            f"{root} is Buildroot {found[1]}, {age} than what disk-images/buildroot was made for: "
-            f"take one from {OLDEST} to {NEWEST}"
+            f"{root} is Buildroot {found[1]}, {age} than the versions that disk-images/buildroot supports: "
+            f"use one from {OLDEST} to {NEWEST}"
         )
     return Buildroot(root, found[1])
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """Buildroot's options for an image: the tree's, and fragments of the user's over them."""
+    """Buildroot's options for an image: those of the external tree, overridden by the user's fragments."""
 
     fragments: tuple[Path, ...] = ()
 
     def text(self) -> str:
-        """As one defconfig file; of two lines of the same option the later counts."""
+        """The options as one defconfig file. If an option appears twice, the later line counts."""
         return "\n".join(path.read_text() for path in (DEFCONFIG, *self.fragments))
 
     def refused(self, config: Path) -> list[str]:
-        """Lines that are wanted and do not stand in the `.config` that Buildroot made of them: of packages, and all of
-        the fragments'."""
+        """Wanted lines that are missing in the `.config` that Buildroot made of them: those about packages, and all
+        lines of the fragments."""
         wanted = {
             found[1] or found[2]: line for line in self.text().splitlines() if (found := _SETTING.fullmatch(line))
         }
@@ -85,7 +86,7 @@ def _not_set(key: str) -> str:
 
 
 def load_configuration(*fragments: Path) -> Configuration:
-    """UserError where a fragment cannot be read or holds what is no option."""
+    """Load the options. UserError: a fragment cannot be read, or a line of it is not an option."""
     for fragment in fragments:
         try:
             lines = fragment.read_text().splitlines()
@@ -93,23 +94,23 @@ def load_configuration(*fragments: Path) -> Configuration:
             raise UserError(f"{fragment}: cannot be read ({error})") from None
         for number, line in enumerate(lines, start=1):
             if line.strip() and not line.startswith("#") and not _SETTING.fullmatch(line):
-                raise UserError(f"{fragment}, line {number}: `{line}` is no option of Buildroot (BR2_...=value)")
+                raise UserError(f"{fragment}, line {number}: `{line}` is not an option of Buildroot (BR2_...=value)")
     return Configuration(fragments)
 
 
 def config_hash(config: Path) -> str:
-    """SHA-256 of the options in a `.config`, those aside that say where on this host something lies."""
+    """SHA-256 of the options in a `.config`, without those that name places on this host."""
     lines = [line for line in config.read_text().splitlines() if line.startswith("BR2_")]
     return text_hash("\n".join(line for line in lines if not _PLACE.match(line)))
 
 
 def tree_digest() -> str:
-    """One digest over what Buildroot reads of the external tree; a change of it builds everything anew."""
+    """One digest over the parts of the external tree that Buildroot reads. A change rebuilds everything."""
     return _digest(path for path in TREE.rglob("*") if path.relative_to(TREE).as_posix() not in PACKING)
 
 
 def packing_digest() -> str:
-    """One digest over what decides which files the guest has; a change of it packs anew."""
+    """One digest over everything that decides which files the guest has. A change packs the image anew."""
     return _digest(TREE / name for name in PACKING)
 
 
@@ -119,10 +120,10 @@ def _digest(paths: Iterable[Path]) -> str:
 
 
 def sources_digest() -> str:
-    """One digest over the sources of our programs; a change builds these anew. UserError where they are not there."""
+    """One digest over the sources of our programs. A change rebuilds them. UserError: the sources are missing."""
     if not (WORKLOADS / "CMakeLists.txt").is_file():
         raise UserError(
-            f"{shown(WORKLOADS)} has no sources of the guest's programs, which Buildroot is to compile: "
+            f"{shown(WORKLOADS)} does not contain the sources of the guest's programs, which Buildroot compiles: "
             "build the image in a checkout"
         )
     files = sorted(path for path in WORKLOADS.rglob("*") if path.is_file())

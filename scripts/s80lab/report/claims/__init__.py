@@ -1,2 +1,3 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The paper's claims beside what was measured: `rules` judge, `answers` say what is compared, `tables` show it."""
+"""Compares the paper's claims with measurements: `answers` reads what to compare, `rules` and `judge` compute verdicts,
+`tables` shows them."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How the paper's claims are answered here: results/paper/answers.toml, strictly read."""
+"""Reads results/paper/answers.toml, which states how each claim of the paper is compared with measurements."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Rule = Literal["band", "higher", "alike", "extremes", "lowest", "none"]
 
 
 class Needs(Strict):
-    """What the runs must have been; think_ms may be "same": of all the mixes compared."""
+    """Conditions on the runs. think_ms = "same": all compared mixes have one think time."""
 
     clients: int | None = None
     think_ms: float | Literal["same"] | None = None
 
 
 class Answer(Strict):
-    """One claim's; the file's head says what each key means."""
+    """The answer to one claim. The comment at the top of answers.toml explains each key."""
 
     rule: Rule
     population: str = ""
@@ -46,9 +46,12 @@ class Answer(Strict):
 
 @cache
 def answers() -> Mapping[str, Answer]:
-    """By the claim's id, one for each claim. Raises UserError where one is missing or unknown."""
+    """One answer per claim, by the claim's id. Raises UserError if an answer is missing or belongs to no claim."""
     found = {name: validate(content, Answer, f"{shown(FILE)}: {name}") for name, content in read_toml(FILE).items()}
     wanted = {claim.id for claim in paper.claims()}
     if odd := sorted(wanted ^ found.keys()):
-        raise UserError(f"{shown(FILE)}: {', '.join(odd)}: each claim of claims.tsv has one answer, and no other has")
+        raise UserError(
+            f"{shown(FILE)}: {', '.join(odd)}: every claim of claims.tsv needs exactly one answer, and only these "
+            "claims"
+        )
     return found

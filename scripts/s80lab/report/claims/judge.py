@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every claim of the paper beside what was measured, with a verdict that is computed and the reason for it.
+"""Compares every claim of the paper with measurements and computes a verdict with its reason.
 
 findings(groups: Sequence[Group]) -> list[Finding]
-    One for each claim, in the paper's order; groups are those of a report.
+    One finding per claim, in the paper's order. groups: the groups of a report.
 """
 
 from __future__ import annotations
@@ -32,14 +32,15 @@ from s80lab.results.metrics.derive import of
 from s80lab.results.paper import Claim
 
 MIXES = ("imapb", "imape")
-# What two groups share that differ in the mix alone.
+# Keys of the manifest with equal values in groups that differ in the mix only.
 _SETTING = ("scale", "protocol", "machine", "server", "engine")
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A claim, the metric that answers it (empty where no single one does), our numbers (a mapping from metric to
-    estimate for each group), each group's transaction types where the claim ranks them, each group's judgement."""
+    """A claim and its comparison. metric: the metric that answers the claim (empty if no single metric does). numbers:
+    for each group a mapping from metric to estimate. rankings: for claims that rank transaction types, each group's
+    types. judgements: one per group."""
 
     claim: Claim
     answer: Answer
@@ -51,20 +52,20 @@ class Finding:
 
     @property
     def verdict(self) -> Verdict:
-        """Of all groups: a difference anywhere is one."""
+        """The verdict over all groups: `differs` if any group differs, else `agrees` if any group agrees."""
         said = {judgement.verdict for judgement in self.judgements}
         return "differs" if "differs" in said else "agrees" if "agrees" in said else "not comparable"
 
     @property
     def verdict_text(self) -> str:
-        """The verdict, by group where they disagree."""
+        """The verdict; one per group if the groups disagree."""
         if len({judgement.verdict for judgement in self.judgements}) == 1:
             return self.verdict
         return ", ".join(f"{label} {one.verdict}" for label, one in zip(self.labels, self.judgements, strict=True))
 
     @property
     def reasons(self) -> list[str]:
-        """What the rules noted, by group where they noted different things, then why, for each verdict that occurs."""
+        """Notes of the rules (by group if they differ), followed by the explanation of each verdict that occurs."""
         notes = [judgement.note for judgement in self.judgements]
         if len(set(notes)) > 1:
             notes = [f"{label}: {note}" for label, note in zip(self.labels, notes, strict=True) if note]
@@ -75,7 +76,7 @@ class Finding:
         return [text for text in dict.fromkeys([*noted, *whys]) if text]
 
     def record(self) -> dict[str, Any]:
-        """For JSON: shares as shares, times in modelled milliseconds."""
+        """The finding as plain values for JSON. Shares are 0 to 1, times are simulated milliseconds."""
         groups = {
             label: {
                 "verdict": judgement.verdict,
@@ -101,12 +102,12 @@ class Finding:
 
 
 def findings(groups: Sequence[Group]) -> list[Finding]:
-    """See the module's text."""
+    """See the module's docstring."""
     return [_finding(claim, answers()[claim.id], groups) for claim in paper.claims()]
 
 
 def said_by_paper(claim: Claim) -> str:
-    """The claim's number, or its order in short."""
+    """The claim's number, or a short form of the order that it states."""
     return claim.stated or claim.words
 
 
@@ -129,13 +130,13 @@ def _finding(claim: Claim, answer: Answer, groups: Sequence[Group]) -> Finding:
 
 
 def _metric(claim: Claim, answer: Answer, groups: Sequence[Group]) -> str:
-    """That of the paper's population where all runs have it, else the whole machine's."""
+    """The metric of the paper's population if all runs have it, else the metric of the whole machine."""
     known = answer.population and all(group.estimate(answer.population) is not None for group in groups)
     return answer.population if known else claim.metric
 
 
 def _of(claim: Claim, answer: Answer, group: Group) -> bool:
-    """Whether the claim, or what it says of other workloads than its own, is about the group's."""
+    """Whether the claim, or its implication for other workloads, is about the group's workload."""
     return claim.about(group.mix) or answer.elsewhere is not None
 
 
@@ -154,7 +155,7 @@ def _judge(claim: Claim, answer: Answer, metric: str, group: Group, groups: Sequ
     if answer.rule == "lowest":
         others = _stand_ins(groups, metric)
         if len(others) < len(paper.STAND_INS):
-            return Judgement("not comparable", note="the other workloads are needed: `s80lab reproduce workloads`")
+            return Judgement("not comparable", note="needs runs of the other workloads: `s80lab reproduce workloads`")
         return lowest(_known(group, metric), others)
     if answer.rule == "higher":
         return higher(_known(pair[0], metric), _known(pair[1], metric))
@@ -162,14 +163,14 @@ def _judge(claim: Claim, answer: Answer, metric: str, group: Group, groups: Sequ
 
 
 def _pair(group: Group, groups: Sequence[Group]) -> tuple[Group, ...]:
-    """The first group of each mix with the same setting as this one, in the order of MIXES."""
+    """The first group of each mix with this group's setting, in the order of MIXES."""
     alike_but_mix = [other for other in groups if _setting(other) == _setting(group)]
     found = (next((other for other in alike_but_mix if other.mix == mix), None) for mix in MIXES)
     return tuple(other for other in found if other is not None)
 
 
 def _stand_ins(groups: Sequence[Group], metric: str) -> Mapping[str, Estimate]:
-    """The metric of each workload that stands for another one of the paper's, where its runs are results."""
+    """The metric of each stand-in for a workload of the paper, if its runs are valid."""
     results = [group for group in groups if not group.reasons]
     return {
         group.mix: value
@@ -184,34 +185,34 @@ def _setting(group: Group) -> tuple[str, ...]:
 
 
 def _refusal(claim: Claim, answer: Answer, metric: str, pair: Sequence[Group]) -> str:
-    """Why these groups say nothing to this claim; empty where they do."""
+    """Why these groups cannot be compared with the claim; empty if they can."""
     if not all(_of(claim, answer, group) for group in pair):
-        return "a stand-in is judged by the claims about all workloads and about what it stands for"
+        return "the claim is about neither this workload nor the licensed workload that it replaces"
     if answer.rule in ("higher", "alike") and len(pair) < len(MIXES):
-        return "both mixes are needed"
+        return "needs runs of both mixes, imapb and imape"
     metrics = [name for name in (metric, *answer.alike) if name]
     lacking = [name for name in metrics if any(group.estimate(name) is None for group in pair)]
     if lacking or (answer.rule == "extremes" and any(group.replayed for group in pair)):
-        return f"such runs have no {', '.join(lacking) or 'response times'}"
+        return f"these runs do not measure {', '.join(lacking) or 'response times'}"
     needs = answer.needs
     if (needs.clients or needs.think_ms is not None) and any(group.replayed for group in pair):
-        return "such runs have no clients"
+        return "these runs have no clients"
     clients = {int(group.runs[0].load["clients"]) for group in pair} if needs.clients else set()
     thinks = [float(group.runs[0].load["think_ms"]) for group in pair] if needs.think_ms is not None else []
     if needs.clients and clients != {needs.clients}:
-        return f"{clients.pop()} clients"
+        return f"the claim is about {needs.clients} clients, these runs have {clients.pop()}"
     if needs.think_ms == "same" and len(set(thinks)) > 1:
-        return "think times of " + " and ".join(f"{think:g} ms" for think in thinks)
+        return "the mixes have different think times, " + " and ".join(f"{think:g} ms" for think in thinks)
     if isinstance(needs.think_ms, float) and thinks != [needs.think_ms]:
-        return f"a think time of {thinks[0]:g} ms"
+        return f"the claim is about a think time of {needs.think_ms:g} ms, these runs have {thinks[0]:g} ms"
     judged = [name for name in (claim.metric, *answer.alike) if name] or ["response_ms"]
     if any(of(name).of_caches for name in judged):
-        return next((f"no result: {reason}" for group in pair for reason in group.reasons), "")
+        return next((f"invalid run: {reason}" for group in pair for reason in group.reasons), "")
     return ""
 
 
 def _band(claim: Claim, answer: Answer, group: Group) -> Band:
-    """In the metric's own unit."""
+    """The range that agrees, in the metric's unit."""
     scale = 0.01 if claim.unit == "percent" else 1.0
     read = answer.low is not None or answer.high is not None
     low, high = (answer.low, answer.high) if read else (claim.low, claim.high)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The rules by which a claim of the paper is judged: numbers in, a verdict out."""
+"""The rules that judge a claim of the paper: functions from numbers to a verdict."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from s80lab.report.interval import Estimate
 Verdict = Literal["agrees", "differs", "not comparable"]
 Side = Literal["above", "below", ""]
 
-# A single number of the paper stands for itself give or take this part of it: the text rounds and gives no interval.
+# A single number in the paper is read as that number ± this share: the paper rounds and gives no intervals.
 TOLERANCE = 0.1
-# Fewer transactions of a type say nothing of its mean response time.
+# With fewer transactions of a type, its mean response time is too uncertain.
 ENOUGH_SAMPLES = 10
 Z = NormalDist().inv_cdf(0.5 + CONFIDENCE / 2)
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """side: where the number lies beside the paper's. note: what the rule itself has to say."""
+    """A verdict. side: whether our number is above or below the paper's range. note: an explanation by the rule."""
 
     verdict: Verdict
     side: Side = ""
@@ -33,52 +33,56 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Band:
-    """What agrees with the paper, ends included; None is open."""
+    """The range that agrees with the paper, ends included. None: no bound on this side."""
 
     low: float | None
     high: float | None
 
     @classmethod
     def around(cls, low: float | None, high: float | None) -> Band:
-        """A span as it is; a single number give or take TOLERANCE of it."""
+        """A range as stated; a single number becomes the number ± TOLERANCE."""
         if low is not None and low == high:
             return cls(low * (1 - TOLERANCE), low * (1 + TOLERANCE))
         return cls(low, high)
 
 
 def in_band(value: Estimate, band: Band) -> Judgement:
-    """Agrees where the mean lies in the band, differs where no value of the interval does. A mean outside whose
-    interval reaches in decides nothing. A single run has no interval: its number alone decides."""
+    """Agrees if the mean lies in the band. Differs if the whole interval lies outside. Not comparable if only part of
+    the interval lies outside. A single run has no interval, so its number decides."""
     half = value.half_width or 0.0
     for bound, sign, side in ((band.low, -1, "below"), (band.high, 1, "above")):
         if bound is not None and sign * (value.mean - bound) > 0:
             where: Side = "below" if side == "below" else "above"
             if sign * (value.mean - bound) > half:
                 return Judgement("differs", where)
-            return Judgement("not comparable", where, f"the interval of {value.n} runs reaches into the paper's span")
+            return Judgement(
+                "not comparable",
+                where,
+                f"our mean is outside the range, but the 95% interval of {value.n} runs overlaps with it",
+            )
     return Judgement("agrees")
 
 
 def higher(first: Estimate, second: Estimate) -> Judgement:
-    """Whether the second is higher than the first; two intervals that overlap decide nothing."""
+    """Whether the second is higher than the first; not comparable if the intervals overlap."""
     if first.overlaps(second):
-        return Judgement("not comparable", note="the intervals overlap")
+        return Judgement("not comparable", note="the 95% intervals of the two mixes overlap")
     return Judgement("agrees" if second.mean > first.mean else "differs")
 
 
 def lowest(own: Estimate, others: Mapping[str, Estimate]) -> Judgement:
-    """Whether it is below all others; intervals that overlap decide nothing."""
+    """Whether `own` is below all others; not comparable if the intervals overlap."""
     lower = [name for name, other in others.items() if higher(own, other).verdict == "differs"]
     unclear = [name for name, other in others.items() if own.overlaps(other)]
     if lower:
-        return Judgement("differs", note=f"lower: {', '.join(lower)}")
+        return Judgement("differs", note=f"these workloads are lower: {', '.join(lower)}")
     if unclear:
-        return Judgement("not comparable", note=f"the interval overlaps that of {', '.join(unclear)}")
-    return Judgement("agrees", note=f"below {', '.join(others)}")
+        return Judgement("not comparable", note=f"the interval overlaps with the interval of {', '.join(unclear)}")
+    return Judgement("agrees", note=f"lower than {', '.join(others)}")
 
 
 def alike(pairs: Mapping[str, tuple[Estimate, Estimate]]) -> Judgement:
-    """Whether each metric's two intervals overlap; the note names those that do not."""
+    """Whether each metric's two intervals overlap; the note names the metrics whose intervals do not."""
     overlaps = {name: first.overlaps(second) for name, (first, second) in pairs.items()}
     if None in overlaps.values():
         return Judgement("not comparable", note="single runs have no intervals")
@@ -90,7 +94,7 @@ def alike(pairs: Mapping[str, tuple[Estimate, Estimate]]) -> Judgement:
 
 @dataclass(frozen=True)
 class Responses:
-    """Of one transaction type: how many, their mean response time and its standard error, in modelled milliseconds."""
+    """One transaction type: count, mean response time and its standard error in simulated milliseconds."""
 
     name: str
     count: int
@@ -98,31 +102,32 @@ class Responses:
     error_ms: float
 
     def apart(self, other: Responses) -> bool:
-        """Whether the difference of the means is beyond its 95% interval."""
+        """Whether the difference of the means exceeds its 95% interval."""
         return abs(self.mean_ms - other.mean_ms) > Z * math.hypot(self.error_ms, other.error_ms)
 
 
 def ranked(types: Sequence[Responses]) -> list[Responses]:
-    """The types with samples enough, slowest first."""
+    """The types with enough transactions, slowest first."""
     return sorted((one for one in types if one.count >= ENOUGH_SAMPLES), key=lambda one: one.mean_ms, reverse=True)
 
 
 def extremes(types: Sequence[Responses], slowest: str, fastest: str) -> Judgement:
-    """Whether these two are the slowest and the fastest of the types with samples enough. Another in the place of one
-    is a difference where their means are apart, and decides nothing elsewhere."""
+    """Whether the two named types are the slowest and the fastest among types with enough transactions. If another type
+    takes such a place: differs if the two means differ by more than chance, else not comparable."""
     order = ranked(types)
     named = {one.name: one for one in order}
     few = [name for name in (slowest, fastest) if name not in named]
     if few:
-        return Judgement("not comparable", note=f"fewer than {ENOUGH_SAMPLES} of {' and '.join(few)}")
+        return Judgement("not comparable", note=f"fewer than {ENOUGH_SAMPLES} transactions of type {' and '.join(few)}")
     places = ((order[0], named[slowest], "slowest"), (order[-1], named[fastest], "fastest"))
     wrong = [(found, stated, place) for found, stated, place in places if found != stated]
     notes = [
-        f"the {place} is {found.name}, {'beyond' if found.apart(stated) else 'within'} its and {stated.name}'s errors"
+        f"the {place} is {found.name}; its difference to {stated.name} "
+        f"{'exceeds' if found.apart(stated) else 'is within'} the 95% interval"
         for found, stated, place in wrong
     ]
     left_out = [f"{one.name} ({one.count})" for one in types if one.name not in named]
-    notes += [f"left out, for fewer than {ENOUGH_SAMPLES}: {', '.join(left_out)}"] if left_out else []
+    notes += [f"left out (fewer than {ENOUGH_SAMPLES} transactions): {', '.join(left_out)}"] if left_out else []
     apart = any(found.apart(stated) for found, stated, _ in wrong)
     verdict: Verdict = "differs" if apart else "not comparable" if wrong else "agrees"
     return Judgement(verdict, note="; ".join(notes))

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Figures of a report, as SVG and PNG: one module a subject, one look (`style`), `all` draws them."""
+"""Figures of a report as SVG and PNG: one module per subject, a common look in `style`, and `all` draws them."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""All figures of a report; the page says where each stands."""
+"""Draws all figures of a report; report/page.py decides where each one appears."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DECLARING_MODULES = (caches, load, warmup)
 
 @dataclass(frozen=True)
 class Picture:
-    """A drawn figure. caption says what it shows, and "not warm" where its numbers are."""
+    """A drawn figure. caption: what the figure shows, and which groups had not reached steady state."""
 
     name: str
     title: str
@@ -28,18 +28,18 @@ class Picture:
 
 
 def draw_all(groups: Sequence[Group]) -> list[Picture]:
-    """Draws every figure of these groups that has something to show: a replay has no load generator's side."""
+    """Draws every figure that applies to these groups; replays have no figures of the load."""
     return draw(groups, list(PICTURES))
 
 
 def draw(groups: Sequence[Group], names: Sequence[str]) -> list[Picture]:
-    """The same of the named figures. UserError names one that is not declared."""
+    """Draws the named figures. UserError names the first one that is not declared."""
     for name in names:
         if name not in PICTURES:
-            raise UserError(f"there is no figure `{name}`: {hint(name, PICTURES)}")
+            raise UserError(f"unknown figure `{name}`: {hint(name, PICTURES)}")
     loaded = [group for group in groups if not group.replayed]
     marked = [group.label for group in groups if not group.warm]
-    words = f" {', '.join(marked)}: {NOT_WARM}." if marked else ""
+    words = f" {NOT_WARM[:1].upper()}{NOT_WARM[1:]} (no steady state): {', '.join(marked)}." if marked else ""
     with style():
         return [
             Picture(one.name, one.title, one.caption + (words if one.of_caches else ""), svg(one.draw(shown)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Figures of caches and instructions: miss sources, the E state, CPI, instruction mix."""
+"""Figures of caches and instructions: miss sources, state E, CPI, stalls, instruction mix."""
 
 from __future__ import annotations
 
@@ -16,22 +16,25 @@ if TYPE_CHECKING:
 
 SOURCES = ("memory", "M", "O", "E", "S")
 FATES = {
-    "M": ("e_fate.e_to_m", "to M by a store"),
+    "M": ("e_fate.e_to_m", "store (silent upgrade to M)"),
     "S": ("e_fate.e_downgraded", "read by another core"),
-    "evicted": ("e_fate.e_evicted", "evicted"),
-    "invalidated": ("e_fate.e_invalidated", "invalidated"),
+    "evicted": ("e_fate.e_evicted", "eviction"),
+    "invalidated": ("e_fate.e_invalidated", "invalidation"),
 }
 
 
 def panel_title(group: Group, *, of_caches: bool = True) -> str:
-    """The group's label, with "not warm" where the panel's numbers depend on the caches."""
+    """The group's label; with "not warm" if its runs had not reached steady state and the numbers depend on the
+    caches."""
     return group.label + (f" ({NOT_WARM})" if of_caches and not group.warm else "")
 
 
 @picture(
     "miss_source",
-    "Who serviced the L2 misses",
-    "Share of the L2 misses of each kind, by user and kernel code where they are told apart; percent in the bars.",
+    "Sources of the L2 misses",
+    "Sources of the L2 misses, by privilege and kind of access. Each bar is 100% of the misses of its kind; the "
+    "numbers in the bars are percent. gem5 does not separate user from kernel code, nor loads from instruction "
+    "fetches.",
 )
 def miss_source(groups: Sequence[Group]) -> Figure:
     figure, axes = panel_each(len(groups), 3.0)
@@ -41,12 +44,12 @@ def miss_source(groups: Sequence[Group]) -> Figure:
         stacked(axis, rows, SOURCES, 100)
         percent_axis(axis, "L2 misses")
         axis.set_title(panel_title(group))
-    key(figure, [("memory", "memory"), *((state, f"a cache, in {state}") for state in "MOES")])
+    key(figure, [("memory", "memory"), *((state, f"another cache, in {state}") for state in "MOES")])
     return figure
 
 
 def _bars(group: Group) -> list[tuple[str, str]]:
-    """Name and metric of the parts, by what the engine tells: gem5 neither privileges nor loads from fetches."""
+    """Label and metric of each bar. gem5 separates neither privileges nor loads from fetches."""
     if group.has("miss_source.read.memory"):
         return [("load or fetch", "miss_source.read"), ("store", "miss_source.store")]
     kinds = {"ifetch": "fetch", "load": "load", "store": "store", "all": "all"}
@@ -59,33 +62,34 @@ def _bars(group: Group) -> list[tuple[str, str]]:
 
 @picture(
     "e_state",
-    "Blocks that entered an L2, and the fate of those in E",
-    "Above: all blocks by their state at fill. Below: what ended the E of blocks that had entered in E.",
+    "Fills of the L2 caches, and the fate of E blocks",
+    "Top: fills of the L2 caches by the state in which the block enters. Bottom: why blocks that entered in E left E.",
 )
 def e_state(groups: Sequence[Group]) -> Figure:
     figure, axes = panels(2, 1, 1.9 + 0.6 * len(groups), share_x=False)
     fills = [(panel_title(g), [g.mean(f"fill_state.{state}") for state in "MOES"]) for g in groups]
     stacked(axes[0], fills, tuple("MOES"), 100)
     percent_axis(axes[0], "fills")
-    key(axes[0], [(state, state) for state in "MOES"], "State in which blocks entered an L2")
+    key(axes[0], [(state, state) for state in "MOES"], "Fills by state")
     fates = [(panel_title(g), [g.mean(metric) for metric, _ in FATES.values()]) for g in groups]
     stacked(axes[1], fates, tuple(FATES), 100)
     percent_axis(axes[1], "blocks that left E")
     words = [(colour, word) for colour, (_, word) in FATES.items()]
-    key(axes[1], words, "How blocks that had entered in E left it")
+    key(axes[1], words, "Why blocks left E")
     return figure
 
 
 @picture(
     "cpi",
     "Cycles per instruction",
-    "Base cycles, and stalls by where the access was serviced.",
+    "Cycles per instruction: base cycles, and stall cycles by what serviced the access. The numbers at the right are "
+    "the sums.",
 )
 def cpi(groups: Sequence[Group]) -> Figure:
     figure, axes = panel_each(len(groups), 1.9)
     words = {"base": "base", "l2": "L2 hit", "memory": "memory", "cache": "another cache", "upgrade": "upgrade"}
     if any(group.has("cpi.issue") for group in groups):
-        words["issue"] = "other thread"
+        words["issue"] = "wait for the other thread"
     for axis, group in zip(axes, groups, strict=True):
         told = [name for name in ("user", "kernel") if group.estimate(f"cpi_at.{name}.all") is not None]
         bars = [*((name, f"cpi_at.{name}") for name in told), ("all", "cpi")]
@@ -104,9 +108,9 @@ def cpi(groups: Sequence[Group]) -> Figure:
 
 @picture(
     "l2_stalls",
-    "What the L2 stalls were for",
-    "Stall cycles of L2 misses by the access that waited; walks are x86's page walks. The paper's Figure 7 has these "
-    "parts too.",
+    "L2 stall cycles by kind of access",
+    "Stall cycles of L2 misses by the kind of access that waited. Page walks are those of x86's page-table walker. The "
+    "paper's Figure 7 has the same parts.",
 )
 def l2_stalls(groups: Sequence[Group]) -> Figure:
     parts = {
@@ -126,7 +130,7 @@ def l2_stalls(groups: Sequence[Group]) -> Figure:
 @picture(
     "instruction_mix",
     "Instruction mix",
-    "Retired instructions by class; the paper states loads and stores in one number, branches in another.",
+    "Retired instructions by class. The paper states one number for loads and stores, and one for branches.",
     of_caches=False,
 )
 def instruction_mix(groups: Sequence[Group]) -> Figure:
@@ -149,7 +153,7 @@ def instruction_mix(groups: Sequence[Group]) -> Figure:
 
 
 def _paper_mix(groups: Sequence[Group]) -> list[tuple[str, list[float]]]:
-    """The paper's two shares as a row: all loads and stores in one part, all branches in another."""
+    """The paper's two shares as a bar: one part for loads and stores, one for branches."""
     stated = []
     for metric in ("instruction_group.loads_and_stores", "instruction_group.branches"):
         claim = next((found for group in groups if (found := paper.claim_on(metric, group.mix))), None)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Curves over a grid of designs or loads: the axis with most numbers runs to the right, every other combination is a
-line."""
+"""Curves over a grid of designs or loads. The numeric axis with the most values is the x axis; every combination of the
+other axes is one line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _COLOURS = (*GROUP_COLOURS, "#3b3f8f", "#b5648f", "#8a6d3b", "#2a9d8f")
 _MARKERS = "osD^vPX*<>"
 _DASHES = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
 _LEGEND_COLUMNS = 4
-_LEGEND_CHARACTERS = 105  # that fit beside one another, with handles
+_LEGEND_CHARACTERS = 105  # that fit in one row of the legend, with handles
 _TITLE_CHARACTERS = 44  # that fit above a panel
 _PANEL_HEIGHT_IN = 2.4
 _LEGEND_ROW_IN = 0.2
@@ -31,7 +31,7 @@ _HEADROOM = 1.06  # above the highest point, for its marker
 
 @dataclass(frozen=True)
 class Panel:
-    """One metric over the axis; share: in percent."""
+    """One panel: a metric over the x axis. share: print it in percent."""
 
     metric: str
     title: str
@@ -40,7 +40,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class _Curve:
-    """points: position on the horizontal axis, and which point of the grid stands there."""
+    """One line. points: pairs (position on the x axis, number of the grid point)."""
 
     label: str
     points: tuple[tuple[int, int], ...]
@@ -52,8 +52,8 @@ def curves_figure(
     value: Callable[[int, str], Estimate | None],
     shown: Sequence[Panel],
 ) -> Figure:
-    """points: the values of each point of the grid, in the order of the axes. value: of a point, by its number, and a
-    metric; its interval is drawn where it has one."""
+    """points: for each point of the grid its values, in the order of the axes. value: a function from a point's number
+    and a metric to an estimate. Estimates with intervals get error bars."""
     across = horizontal(axes)
     curves = _curves(axes, points, across)
     columns = _legend_columns(curves)
@@ -105,7 +105,7 @@ def _draw(pane: Axes, known: Sequence[tuple[int, Estimate]], number: int, lined:
 
 
 def _style(number: int) -> dict[str, Any]:
-    """Colour, marker, dashes, and thinner than the one below: lines that lie on each other can all be seen."""
+    """Colour, marker and dashes of a line. Later lines are thinner, so coinciding lines stay visible."""
     above = min(number, 9)
     return {
         "color": _COLOURS[number % len(_COLOURS)],

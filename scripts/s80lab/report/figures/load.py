@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Figures of the load: response times, the mix as run, busy cores."""
+"""Figures of the load: response times, executed mix, utilisation, busy cores."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Of a logarithmic axis, by the panels side by side.
+# Ticks of a logarithmic axis, by the number of panels in a row.
 MOST_TICKS = {1: 7, 2: 7, 3: 4}
 _SHADES = (1.0, 0.75, 0.5, 0.3)
 
@@ -37,11 +37,12 @@ _SHADES = (1.0, 0.75, 0.5, 0.3)
 @picture(
     "latency",
     "Response times",
-    "Modelled response time by transaction type (and their number): median, 90th, 95th, 99th percentile.",
+    "Simulated response time by transaction type, with the number of transactions in parentheses. The dots are the "
+    "median, the 90th, 95th and 99th percentile.",
     of_load=True,
 )
 def latency(groups: Sequence[Group]) -> Figure:
-    """One row a type: a line from the median to the 99th percentile, a dot at each quantile."""
+    """One row per type: a line from the median to the 99th percentile, with a dot at each quantile."""
     figure, axes = panel_each(len(groups), 3.2)
     for axis, group, colour in zip(axes, groups, cycle(GROUP_COLOURS), strict=False):
         found = types(group)
@@ -60,7 +61,7 @@ def latency(groups: Sequence[Group]) -> Figure:
             if columns_of(axis) < len(MOST_TICKS):
                 _name_quantiles(axis, found)
         axis.grid(axis="x")
-        axis.set_xlabel("response time, modelled ms")
+        axis.set_xlabel("response time, ms (simulated)")
         axis.set_title(panel_title(group))
     for axis in axes:  # their limits are one another's: once all have their points
         if axis.get_xscale() == "log":
@@ -70,13 +71,14 @@ def latency(groups: Sequence[Group]) -> Figure:
 
 @picture(
     "executed_mix",
-    "Transactions, as run and as stated",
-    "Share of each type among the executed transactions, beside Table 1 and what the driver lets expect.",
+    "Executed transaction mix",
+    "Share of each type among the executed transactions (bars), its share in the paper's Table 1, and the share that "
+    "the load generator's mix implies (expected).",
     of_caches=False,
     of_load=True,
 )
 def executed_mix(groups: Sequence[Group]) -> Figure:
-    """One row a type: a bar for what was run, marks for Table 1 and for the chain."""
+    """One row per type: a bar for the executed share, marks for Table 1 and for the expected share."""
     figure, axes = panel_each(len(groups), 3.3)
     for axis, group, colour in zip(axes, groups, cycle(GROUP_COLOURS), strict=False):
         found = types(group)
@@ -99,7 +101,7 @@ def executed_mix(groups: Sequence[Group]) -> Figure:
 @picture(
     "utilisation",
     "Utilisation",
-    "What all cores together did: user code, the kernel, nothing. The paper's Figure 4 has the same parts.",
+    "Cycles of all cores: user code, kernel code, idle. The paper's Figure 4 has the same parts.",
     of_caches=False,
 )
 def utilisation(groups: Sequence[Group]) -> Figure:
@@ -118,10 +120,11 @@ def utilisation(groups: Sequence[Group]) -> Figure:
 @picture(
     "busy",
     "Busy cores",
-    "Busy cycles of each core as a share of the measured region; the thin lines span the seeds.",
+    "Busy cycles of each core as a share of the measured region, mean over the seeds. The thin lines span the seeds; "
+    "the dashed line is 50%.",
 )
 def busy(groups: Sequence[Group]) -> Figure:
-    """A bar a core, its height the mean over the seeds."""
+    """One bar per core; its height is the mean over the seeds."""
     figure, axes = panel_each(len(groups), 2.3)
     for axis, group, colour in zip(axes, groups, cycle(GROUP_COLOURS), strict=False):
         cores = sorted(name for name in group.runs[0].metrics if name.startswith("busy_share."))
@@ -142,7 +145,7 @@ def busy(groups: Sequence[Group]) -> Figure:
 
 
 def _plain_log_ticks(axis: Axes) -> None:
-    """1, 2, 5, 10, ... (fewer where the range is wide) instead of powers of ten."""
+    """Sets ticks at 1, 2, 5, 10, ... (fewer for a wide range) instead of powers of ten."""
     from matplotlib.ticker import NullLocator
 
     low, high = axis.get_xlim()
@@ -158,7 +161,7 @@ def _plain_log_ticks(axis: Axes) -> None:
 
 
 def _name_quantiles(axis: Axes, found: Sequence[Type]) -> None:
-    """Words on the row that leaves the most room for them, so that no legend is needed."""
+    """Labels the quantiles on the row with the most room, which replaces a legend."""
     roomy = max(
         (one for one in found if one.quantiles_ms[0]), key=lambda one: one.quantiles_ms[-1] / one.quantiles_ms[0]
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The one place where figures of a report are declared, with `@picture(...)` on the function that draws one."""
+"""Registry of a report's figures. `@picture(...)` on a function that draws a figure declares it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ Draw = Callable[[Sequence[Group]], "Figure"]
 
 @dataclass(frozen=True)
 class Declared:
-    """of_caches: its numbers need warm caches. of_load: it shows the load generator's side, which a replay lacks."""
+    """A declared figure. of_caches: its numbers depend on the caches, so they need steady state. of_load: it shows the
+    load generator's result, which replays lack."""
 
     name: str
     title: str
@@ -33,7 +34,7 @@ PICTURES: dict[str, Declared] = {}
 def picture(
     name: str, title: str, caption: str, *, of_caches: bool = True, of_load: bool = False
 ) -> Callable[[Draw], Draw]:
-    """Declares the decorated function, which draws groups of runs, as the figure `name`."""
+    """Declares the decorated function, which draws groups of runs, as figure `name`."""
 
     def declare(draw: Draw) -> Draw:
         if name in PICTURES:

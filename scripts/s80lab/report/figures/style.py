@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The look of all figures: one colour for each source or state everywhere, little ink, SVG that follows
-the page's light or dark colours.
+"""The look of all figures: one colour per miss source or state in every figure, few lines, and SVG that follows the
+page's light or dark colours.
 
-matplotlib is loaded where something is drawn: that takes half as long as to load all the rest, and most commands draw
-nothing.
+Functions import matplotlib when they draw, because the import is slow and most commands draw nothing.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ if TYPE_CHECKING:
 
 WIDTH_IN = 8.2
 PNG_DPI = 150
-_ABREAST = 3  # panels that find room beside one another
+_ABREAST = 3  # panels that fit in one row
 
-# Stands for the colour of the text around the picture; becomes `currentColor`.
+# Placeholder for the colour of the surrounding text; svg() replaces it by `currentColor`.
 INK = "#010203"
 QUIET = "#808488"
 
@@ -78,7 +77,8 @@ _STANDALONE = (
 
 @contextmanager
 def style() -> Iterator[None]:
-    """All drawing happens inside this: matplotlib reads its settings when a thing is made."""
+    """Context with our matplotlib settings. All drawing happens inside, because matplotlib reads settings at
+    creation."""
     import matplotlib
 
     matplotlib.use("svg")
@@ -87,7 +87,7 @@ def style() -> Iterator[None]:
 
 
 def panels(rows: int, columns: int, height_in: float, *, share_x: bool = True) -> tuple[Figure, list[Axes]]:
-    """A figure of equal panels, row by row."""
+    """A figure with rows x columns equal panels, and its axes row by row."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(WIDTH_IN, height_in), layout="constrained")
@@ -96,7 +96,8 @@ def panels(rows: int, columns: int, height_in: float, *, share_x: bool = True) -
 
 
 def panel_each(count: int, height_in: float, columns: int = 0) -> tuple[Figure, list[Axes]]:
-    """A figure with so many panels, so many or (0) a few of them side by side; height_in: of a row."""
+    """A figure with `count` panels, `columns` side by side (0: chosen by count). height_in: height of a row in
+    inches."""
     columns = columns or (2 if count == 4 else min(count, _ABREAST))
     rows = -(-count // columns)
     figure, axes = panels(rows, columns, height_in * rows)
@@ -108,7 +109,7 @@ def panel_each(count: int, height_in: float, columns: int = 0) -> tuple[Figure, 
 
 
 def svg(figure: Figure) -> str:
-    """The figure as SVG text for a page: the same bytes for the same numbers."""
+    """The figure as SVG text for a page. Equal numbers give equal bytes."""
     text = io.StringIO()
     figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
     picture = text.getvalue().replace(INK, "currentColor")
@@ -116,20 +117,20 @@ def svg(figure: Figure) -> str:
 
 
 def png(figure: Figure) -> bytes:
-    """The figure as PNG on white, for slides and papers."""
+    """The figure as PNG on a white background, for slides and papers."""
     content = io.BytesIO()
     figure.savefig(content, format="png", dpi=PNG_DPI, facecolor="white", metadata={"Software": None})
     return content.getvalue()
 
 
 def standalone(picture: str) -> str:
-    """The same as a file of its own, with its own light and dark colours."""
+    """The SVG as a separate file, with its own light and dark colours."""
     return re.sub(r"(<svg[^>]*>)", rf"\1{_STANDALONE}", picture, count=1)
 
 
 def stacked(axis: Axes, rows: Sequence[tuple[str, Sequence[float]]], names: Sequence[str], unit: float) -> None:
-    """Horizontal stacked bars, the first row on top. A part that is wide enough carries its number
-    (value x unit); the colours are those of `names`."""
+    """Draws horizontal stacked bars, the first row on top. A part that is wide enough shows its number (value x unit).
+    names: for each part, its key in COLOURS."""
     left = [0.0] * len(rows)
     places = range(len(rows) - 1, -1, -1)
     panel_in = WIDTH_IN / columns_of(axis) - 1.1
@@ -157,13 +158,13 @@ def _on(colour: str) -> str:
 
 
 def columns_of(axis: Axes) -> int:
-    """Panels side by side, of which this is one."""
+    """Number of panels in this panel's row."""
     place = axis.get_subplotspec()
     return 1 if place is None else int(place.get_gridspec().ncols)
 
 
 def percent_axis(axis: Axes, whole: str, which: str = "x") -> None:
-    """Labels an axis of shares in percent of `whole`."""
+    """Formats an axis of shares in percent and labels it `share of the WHOLE`."""
     from matplotlib.ticker import PercentFormatter
 
     one = axis.xaxis if which == "x" else axis.yaxis
@@ -172,8 +173,7 @@ def percent_axis(axis: Axes, whole: str, which: str = "x") -> None:
 
 
 def key(on: Figure | Axes, names: Sequence[tuple[str, str]], title: str = "") -> None:
-    """One line of coloured words above a figure, or above one panel with that panel's title:
-    (colour name, word)."""
+    """Draws a one-line legend above a figure, or above one panel with a title. names: pairs (key in COLOURS, label)."""
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The warm-up curve: what the caches did from the first instruction of the mix to the last measured one."""
+"""The warm-up curve: cache statistics from the first instruction of the mix to the last measured instruction."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _PANELS = {
-    "memory_share": "misses serviced by memory",
-    "e_share": "blocks that entered in E",
+    "memory_share": "share of L2 misses serviced by memory",
+    "e_share": "E share (E fills, of all fills)",
     "mpki": "L2 misses per 1000 instructions",
 }
 
@@ -28,11 +28,12 @@ Window = Mapping[str, Any]
 @picture(
     "warm_up",
     "Warm-up",
-    "Each statistics window since the mix began, a line a seed: faint in the warm-up, strong in the region.",
+    "One point per sampling interval since the start of the mix, one line per seed. Faint: warm-up. Strong: measured "
+    "region. The grey band starts where the first seed is measured.",
     of_caches=False,
 )
 def warm_up(groups: Sequence[Group]) -> Figure:
-    """Three panels over the same instructions; one line a seed, faint until its measured region begins."""
+    """Three panels over the same instructions; one line per seed, faint until its measured region starts."""
     figure, axes = panels(len(_PANELS), 1, 5.2)
     for axis, (quantity, title) in zip(axes, _PANELS.items(), strict=True):
         ends = []
@@ -53,13 +54,15 @@ def warm_up(groups: Sequence[Group]) -> Figure:
     begin, end = min(begin for begin, _ in spans), max(end for _, end in spans)
     for axis in axes:
         axis.axvspan(begin, end, color=QUIET, alpha=0.13, linewidth=0)
-    axes[0].text(begin, 0.04, " first seed measured", transform=axes[0].get_xaxis_transform(), color=INK, fontsize=8)
-    axes[-1].set_xlabel("instructions since the mix began, 10⁹")
+    axes[0].text(
+        begin, 0.04, " first measured region starts", transform=axes[0].get_xaxis_transform(), color=INK, fontsize=8
+    )
+    axes[-1].set_xlabel("instructions since the start of the mix, 10⁹")
     return figure
 
 
 def _of_usual_length(windows: Sequence[Window]) -> list[Window]:
-    """Without the short ones where a warm-up ended: too few misses to be a point of the curve."""
+    """The intervals without the short one at the end of a warm-up, which has too few misses for a point."""
     usual = median(window["instructions"] for window in windows)
     return [window for window in windows if window["instructions"] >= usual / 2 or window["phase"] == "measured"]
 
@@ -87,7 +90,7 @@ def _last(run: Run, quantity: str) -> tuple[float, float]:
 
 
 def _name_lines(axis: Axes, ends: Sequence[tuple[tuple[float, float], Group, str]]) -> None:
-    """Each line's name at its right end, pushed apart where two ends are close."""
+    """Writes each group's name at the right end of its line, with a vertical shift per group."""
     ordered = sorted(ends, key=lambda end: end[0][1])
     for place, ((x, y), group, colour) in enumerate(ordered):
         words = group.label if group.warm else f"{group.label}, {NOT_WARM}"

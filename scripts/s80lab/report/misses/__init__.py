@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A run's misses with names: the plugin's log, the function that missed, what the line was, how it was shared."""
+"""Attributed misses of a run: for each miss its function, the data behind its address, and how the line was shared."""

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Names of functions: the kernel's by its own symbols, those of programs and libraries by their ELF files.
+"""Names of functions: from the kernel's symbols, and from the ELF files of programs and libraries.
 
-Debian's files are stripped, so a function that is not exported has no name. Its begin is still known (the unwinder's
-table), and it is called after the exported symbol before it: `libc.so.6: malloc~3f0` begins 0x3f0 bytes behind malloc.
+Debian's files are stripped, so functions that are not exported have no name. Their start addresses are known from the
+unwind tables. Such a function is named after the preceding exported symbol: `libc.so.6: malloc~3f0` starts 0x3f0 bytes
+after malloc.
 
-QEMU translates a page of code once for all processes, so the address that an instruction is logged with may be another
-process's than the one that ran it: where a process has nothing mapped there, whoever has is asked.
+QEMU translates a page of code once for all processes. A logged address may therefore be an address of another process
+than the one that executed the instruction. If a process has no mapping at the address, the mappings of all other
+processes are searched.
 """
 
 from __future__ import annotations
@@ -23,13 +25,13 @@ from s80lab.report.misses.memory import VDSO, FileMapping
 
 _KERNEL_HALF = 1 << 63
 UNNAMED = "?"
-# No part of a file is mapped in longer stretches.
+# Longest mapping of a file that is expected.
 _LONGEST = 64 << 20
 
 
 @dataclass(frozen=True)
 class Program:
-    """Functions of one file: begins by address, and each one's name."""
+    """The functions of one file: sorted start addresses, and one name for each."""
 
     begins: Sequence[int]
     names: Sequence[str]
@@ -41,8 +43,8 @@ class Program:
 
 @dataclass
 class Functions:
-    """files: what each thread (pid) has mapped; image: the archive that the programs come from; built: where our
-    own programs are, which the image holds stripped."""
+    """Finds the function at a code address. files: the mappings of each thread (pid). image: the archive with the
+    guest's programs. built: the folder of our own programs before stripping."""
 
     symbols: Symbols
     files: Mapping[int, Sequence[FileMapping]]
@@ -55,7 +57,7 @@ class Functions:
     _begins: list[int] = field(default_factory=list)
 
     def name(self, pid: int, pc: int) -> str:
-        """`function` of the kernel, `file: function` of a program; `?` where nothing is known."""
+        """`function` for the kernel, `file: function` for a program, `?` if unknown."""
         key = (0 if pc >= _KERNEL_HALF else pid, pc)
         if key not in self._found:
             self._found[key] = self._kernel(pc) if pc >= _KERNEL_HALF else self._user(pid, pc)
@@ -76,7 +78,7 @@ class Functions:
         return f"{name}: {self._program_at(mapping.path, pc - mapping.begin + mapping.offset)}"
 
     def _anybodys(self, pc: int) -> FileMapping | None:
-        """The mapping of whatever process has one there; None where two disagree."""
+        """The mapping that any process has at the address; None if two processes map different code there."""
         if self._all is None:
             self._all = sorted({mapping for files in self.files.values() for mapping in files}, key=_begin)
             self._begins = [mapping.begin for mapping in self._all]
@@ -98,7 +100,7 @@ class Functions:
         return self._programs[path].at(address)
 
     def _whole(self, path: str, elf: Elf) -> Elf:
-        """The file before it was stripped, where we have built it and it is the same."""
+        """The file before stripping, if we have built it and its code is identical; else the stripped file."""
         ours = self.built / path.rsplit("/", 1)[-1]
         if not ours.is_file():
             return elf
@@ -121,7 +123,7 @@ def _begin(mapping: FileMapping) -> tuple[int, int, str]:
 
 
 def program(elf: Elf) -> Program:
-    """All functions of a file, those without a name after the symbol before them."""
+    """All functions of a file; nameless functions are named after the preceding symbol."""
     named = {function.address: function.name for function in reversed(elf.functions())}
     addresses = sorted(named)
     begins = sorted({*addresses, *elf.begins()})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The plugin's log of misses (docs/reference/interfaces/miss-log.md), as columns."""
+"""Reads the plugin's log of misses (docs/reference/interfaces/miss-log.md) into columns."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ RECORD = np.dtype(
         *((name, "<u4") for name in ("stall", "zero")),
     ]
 )
-# In front of the records; behind them JSON and, in 8 bytes, its length.
+# Starts the file. The records follow, then a JSON text, then its length in 8 bytes.
 MAGIC = b"S80MISS1"
 _LENGTH = struct.Struct("<Q")
 
 
 @dataclass(frozen=True)
 class Who:
-    """A task in a system call, or in none (-1)."""
+    """A task and its current system call (-1: none)."""
 
     pid: int
     comm: str
@@ -42,7 +42,7 @@ class Who:
 
 @dataclass(frozen=True)
 class Log:
-    """One measured region's requests to the bus, in the order in which they were played."""
+    """The bus requests of one measured region, in the order in which the model processed them."""
 
     records: NDArray[np.void]
     labels: Mapping[str, Sequence[str]]
@@ -53,12 +53,12 @@ class Log:
 
     @cached_property
     def misses(self) -> NDArray[np.bool_]:
-        """The others are upgrades."""
+        """Mask of the records that are misses; all other records are upgrades."""
         return self._is("request", "miss")
 
     @cached_property
     def by_cache(self) -> NDArray[np.bool_]:
-        """Misses that another core's cache serviced."""
+        """Mask of the misses that another core's cache serviced."""
         return self.misses & ~self._is("source", "memory")
 
     @cached_property
@@ -67,7 +67,7 @@ class Log:
 
     @cached_property
     def stores(self) -> NDArray[np.bool_]:
-        """Of stores, upgrades among them."""
+        """Mask of the requests by stores, upgrades included."""
         return self._is("kind", "store")
 
     @cached_property
@@ -76,7 +76,7 @@ class Log:
 
     @cached_property
     def byte(self) -> NDArray[np.uint64]:
-        """Guest-physical, of the first granule that the access uses."""
+        """Guest-physical address of the first granule that each access uses."""
         used = (self.records["reads"] | self.records["writes"]).astype(np.int64)
         lowest = np.bitwise_count((used & -used) - 1)
         inside = np.where(used > 0, lowest, 0).astype(np.uint64) * np.uint64(self.granule)
@@ -84,23 +84,23 @@ class Log:
 
     @property
     def granule(self) -> int:
-        """Bytes for each of the 16 bits that tell what of a line was used."""
+        """Bytes per granule: a line's use is recorded in 16 bits, one per granule."""
         return max(8, self.line_bytes // 16)
 
     def from_state(self, state: str) -> NDArray[np.bool_]:
-        """Misses that a cache serviced which held the line so."""
+        """Mask of the misses that a cache serviced which held the line in this state."""
         return self.by_cache & self._is("source", state)
 
     def shared(self, how: str) -> NDArray[np.bool_]:
-        """Coherence misses of true or false sharing."""
+        """Mask of the coherence misses due to true or false sharing."""
         return self._is("sharing", how)
 
     def named(self, column: str) -> NDArray[np.str_]:
-        """The labels of a column that has labels."""
+        """The labels of a labelled column, one per record."""
         return np.asarray(np.array(self.labels[column])[self.records[column]])
 
     def callers(self) -> NDArray[np.str_]:
-        """`process; entry of the kernel`, with the name of the system call."""
+        """`process; kernel entry cause` of each record; for a system call, its name is the cause."""
         keys = np.stack([self.records["who"].astype(np.int64), self.records["context"].astype(np.int64)], axis=1)
         found, numbers = np.unique(keys, axis=0, return_inverse=True)
         texts = [f"{self.whos[who].comm}; {self._entry(who, context)}" for who, context in found.tolist()]
@@ -118,7 +118,7 @@ class Log:
 
 
 def read_log(path: Path, system_calls: Sequence[str] = ()) -> Log:
-    """UserError where the file is not whole. system_calls: their names by number."""
+    """Reads a log. UserError if the file is incomplete. system_calls: names of the system calls by number."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -126,13 +126,15 @@ def read_log(path: Path, system_calls: Sequence[str] = ()) -> Log:
     (length,) = _LENGTH.unpack(content[-_LENGTH.size :]) if len(content) > len(MAGIC) + _LENGTH.size else (0,)
     end = len(content) - _LENGTH.size - length
     if not content.startswith(MAGIC) or length == 0 or end < len(MAGIC) or (end - len(MAGIC)) % RECORD.itemsize:
-        raise UserError(f"{path}: is no whole log of misses; run it again with --misses")
+        raise UserError(f"{path}: is not a complete log of misses; run the experiment again with --misses")
     try:
         tail = json.loads(content[end : end + length])
         whos = [Who(int(pid), str(comm), int(call)) for pid, comm, call in tail["whos"]]
         labels = {str(name): [str(label) for label in names] for name, names in tail["labels"].items()}
         line_bytes, cores = int(tail["line_bytes"]), int(tail["cores"])
     except (ValueError, KeyError, TypeError) as error:
-        raise UserError(f"{path}: what it says of itself cannot be read ({error}); run it again") from None
+        raise UserError(
+            f"{path}: the description at its end cannot be read ({error}); run the experiment again with --misses"
+        ) from None
     records = np.frombuffer(content, dtype=RECORD, count=(end - len(MAGIC)) // RECORD.itemsize, offset=len(MAGIC))
     return Log(records, labels, whos, line_bytes, cores, system_calls)

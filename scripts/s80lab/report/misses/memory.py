@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What each line of the guest's memory was, as it stood at the end of a run's measured region.
+"""The content of each line of the guest's memory, as it was at the end of a run's measured region.
 
-A map has a name for each page; where a page holds things of several kinds (the kernel's image, per-CPU areas, the array
-of `struct page`) the line's place in it tells which.
+A map holds a name for each page. Some pages hold several kinds of data: the kernel's image, per-CPU areas, and the
+array of `struct page`. In these pages the address of the line determines the name.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from s80lab.base.errors import UserError
 from s80lab.guest.kernel.memory import PAGE
 from s80lab.guest.kernel.symbols import Symbols
 
-# Kinds of pages whose lines are told apart further.
+# Kinds of pages whose lines get names of their own.
 IMAGE, PER_CPU, STRUCT_PAGE = "kernel image", "per-CPU", "struct page"
 UNKNOWN, FREE = "unknown", "free"
-# What the kernel maps into every process, as if it were a file.
+# The vDSO, which the kernel maps into every process like a file.
 VDSO = "[vdso]"
 _IMAGE_BASE = 0xFFFF_FFFF_8000_0000
 
 
 @dataclass(frozen=True)
 class What:
-    """kind: page cache, slab, per-CPU, kernel data, ...; name: which one."""
+    """What a line holds. kind: page cache, slab, per-CPU, kernel data, ...; name: the file, slab cache or variable."""
 
     kind: str
     name: str
@@ -42,8 +42,8 @@ class What:
 
 @dataclass(frozen=True)
 class PerCpu:
-    """Where the area of each processor begins (physical), its bytes, and (offset, bytes, name) of what is allocated
-    behind the kernel's own variables."""
+    """The per-CPU areas. begins: physical start of each processor's area; size: bytes of an area; allocated: (offset,
+    bytes, name) of each allocation after the kernel's static variables."""
 
     begins: Sequence[int]
     size: int
@@ -52,7 +52,7 @@ class PerCpu:
 
 @dataclass(frozen=True)
 class FileMapping:
-    """Virtual addresses of a process, begin to end, that hold the file from the offset on."""
+    """A mapping of a process: virtual addresses begin to end hold the file from offset on."""
 
     begin: int
     end: int
@@ -62,9 +62,9 @@ class FileMapping:
 
 @dataclass(frozen=True)
 class MemoryMap:
-    """page: by frame, the number of its name; struct_pages: (physical begin, first frame) of each 2 MiB of that array;
-    kernel: name of the folder that the kernel's symbols lie in; files: by the number of the thread (pid), what its
-    process has mapped, by address."""
+    """The map. page: for each frame, the index of its name in names. struct_pages: (physical start, first frame) of
+    each 2 MiB chunk of the array of struct page. kernel: name of the folder with the kernel's symbols. files: for each
+    thread (pid), the mappings of its process, by address."""
 
     names: Sequence[What]
     page: NDArray[np.uint32]
@@ -75,13 +75,13 @@ class MemoryMap:
     files: Mapping[int, Sequence[FileMapping]]
 
     def of_page(self, frame: int) -> What:
-        """The page's name."""
+        """What the page holds."""
         if frame >= len(self.page):  # beside the guest's memory there is nothing else
             return What("page table", "hashed")
         return self.names[self.page[frame]] if frame >= 0 else What(UNKNOWN, "no memory")
 
     def of(self, physical: int, symbols: Symbols) -> What:
-        """The name of what lies at an address."""
+        """What the line at a physical address holds."""
         what = self.of_page(physical // PAGE)
         if what.kind == IMAGE:
             return _of_image(physical, symbols)
@@ -111,7 +111,7 @@ class MemoryMap:
         return None
 
     def write(self, path: Path) -> None:
-        """One compressed file."""
+        """Writes the map into one compressed file."""
         texts = {
             "names": [[what.kind, what.name] for what in self.names],
             "per_cpu": [list(self.per_cpu.begins), self.per_cpu.size, [list(each) for each in self.per_cpu.allocated]],
@@ -125,7 +125,7 @@ class MemoryMap:
 
 
 def read_map(path: Path) -> MemoryMap:
-    """What `MemoryMap.write` wrote; UserError where it is absent or damaged."""
+    """Reads a map that `MemoryMap.write` wrote. UserError if the file is absent or damaged."""
     try:
         with np.load(path) as content:
             page, texts = content["page"], json.loads(content["texts"].tobytes())

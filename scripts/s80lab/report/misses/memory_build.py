@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Makes the map of a guest's memory (report/misses/memory.py) out of the kernel's own structures."""
+"""Builds the map of a guest's memory (report/misses/memory.py) from the kernel's data structures."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _THREAD_STACKS = "alloc_thread_stack_node"
 
 @dataclass
 class Names:
-    """Numbers for names, in the order of their first use."""
+    """Assigns numbers to names in the order of their first use."""
 
     all: list[What] = field(default_factory=list)
     _numbers: dict[What, int] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class Names:
 
 
 def map_memory(memory: KernelMemory) -> MemoryMap:
-    """The whole map (seconds); the guest must stand still."""
+    """Builds the map, which takes seconds. The guest must be stopped."""
     builder = _Builder(memory, read_pages(memory), Files(memory), Slabs(memory))
     return builder.build()
 
@@ -57,7 +57,7 @@ class _Builder:
     mapped: dict[int, list[FileMapping]] = field(default_factory=dict)
 
     def build(self) -> MemoryMap:
-        """From what is least telling to what is most."""
+        """Names all pages; later steps are more specific and overwrite earlier names."""
         memory, pages = self.memory, self.pages
         per_cpu = self._per_cpu()
         page = np.full(pages.count, self.names.number(FREE), dtype=np.uint32)
@@ -81,7 +81,7 @@ class _Builder:
         return self.pages.flagged(self.memory.kernel.types.enumerators("pageflags")[name])
 
     def _reserved(self, page: NDArray[np.uint32]) -> None:
-        """The kernel's image, and what was allocated before there was an allocator: by the variable that keeps it."""
+        """Names the kernel's image and boot-time allocations; the latter after the variable that points to them."""
         symbols = self.memory.kernel.symbols
         reserved = self._flagged("PG_reserved")
         page[reserved] = self.names.number("boot memory")
@@ -121,7 +121,7 @@ class _Builder:
                 )
 
     def _files(self, page: NDArray[np.uint32]) -> None:
-        """Page cache by file; anonymous memory for now without its owner."""
+        """Names the page cache by file, and anonymous memory without its owner (set in a later step)."""
         plain = (self.pages.users > 0) & ~self._flagged("PG_slab") & ~self._flagged("PG_reserved")
         mapped = plain & (self.pages.mapping != _NO_MAPPING)
         anonymous = mapped & (self.pages.mapping & np.uint64(ANONYMOUS)).astype(bool)
@@ -134,14 +134,14 @@ class _Builder:
                 page[frames] = self.names.number("page cache", self.files.of_mapping(owner))
 
     def _kept(self, page: NDArray[np.uint32]) -> None:
-        """Other allocated pages that a variable of the kernel points to the begin of."""
+        """Names other allocated pages, if a kernel variable points to their start."""
         allocated = self.names.number("allocated")
         for target, name in self._pointers():
             if target % PAGE == 0 and page[target // PAGE] == allocated:
                 page[self.pages.head == self.pages.head[target // PAGE]] = self.names.number("kernel memory", name)
 
     def _vmalloc(self, page: NDArray[np.uint32]) -> None:
-        """Pages of virtually mapped kernel memory, by the function that asked for it."""
+        """Names vmalloc memory by the function that allocated it."""
         memory = self.memory
         for area in memory.entries(memory.kernel.symbols.address("vmap_area_list"), "vmap_area.list"):
             vm = memory.value(area, "vmap_area.vm")
@@ -155,7 +155,7 @@ class _Builder:
             page[(targets // np.uint64(memory.kernel.types.size("page"))).astype(np.int64)] = number
 
     def _processes(self, page: NDArray[np.uint32]) -> None:
-        """Kernel stacks, page tables and anonymous memory, by the process that has them."""
+        """Names kernel stacks, page tables and anonymous memory by their process."""
         seen: dict[int, list[FileMapping]] = {}
         for task in tasks(self.memory):
             who = "kernel threads" if task.kernel_thread else task.comm
@@ -182,7 +182,7 @@ class _Builder:
                 yield physical // PAGE
 
     def _anonymous(self, page: NDArray[np.uint32], task: Task, frames: dict[int, int], areas: list[Mapping]) -> None:
-        """What is shared by processes is the first one's."""
+        """Names anonymous pages by process and area. Shared pages belong to the first process."""
         anonymous = self.names.number("anonymous")
         names = [self.names.number("anonymous", f"{task.comm}, {self._area(task, area)}") for area in areas]
         at = 0
@@ -204,7 +204,7 @@ class _Builder:
         return "mapping"
 
     def _kernel_tables(self, page: NDArray[np.uint32]) -> None:
-        """The kernel's own page tables: what maps the kernel's half, 4 KiB a table."""
+        """Names the page tables of the kernel half of the address space, 4 KiB each."""
         memory = self.memory
         number = self.names.number("page table", "kernel")
         levels = [memory.kernel.symbols.address("init_top_pgt") - _IMAGE_BASE]
@@ -229,7 +229,7 @@ class _Builder:
         return PerCpu(begins, size, sorted(self._per_cpu_allocated()))
 
     def _per_cpu_allocated(self) -> Iterator[tuple[int, int, str]]:
-        """What each slab cache keeps a processor, and the network's counters."""
+        """The per-CPU data of each slab cache, and the network counters."""
         memory, types = self.memory, self.memory.kernel.types
         size = types.size("kmem_cache_cpu")
         for cache in self.slabs.all():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A name for each miss: the function that missed, and what the line was."""
+"""Attributes each miss to the function that missed and to the data in the line."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from s80lab.report.misses.functions import UNNAMED, Functions
 from s80lab.report.misses.log import Log
 from s80lab.report.misses.memory import FREE, UNKNOWN, MemoryMap, What
 
-# Kinds that say where a line was, not what it held.
+# Kinds that give the place of a line, not its data: such a miss is not attributed.
 NAMELESS = (FREE, UNKNOWN, "allocated")
 _KERNEL_HALF = np.uint64(1 << 63)
 
 
 @dataclass(frozen=True)
 class Named:
-    """function and what: for each record of the log, a number of `functions` and `whats`."""
+    """Attribution of all records. function, what: for each record of the log, an index into `functions` and `whats`."""
 
     functions: list[str]
     function: NDArray[np.int64]
@@ -28,14 +28,15 @@ class Named:
     what: NDArray[np.int64]
 
     def named(self) -> NDArray[np.bool_]:
-        """Records of which both are known."""
+        """Mask of the records whose function and data are both known."""
         good_functions = np.array([not name.endswith(UNNAMED) for name in self.functions])
         good_whats = np.array([what.kind not in NAMELESS for what in self.whats])
         return np.asarray(good_functions[self.function] & good_whats[self.what])
 
 
 def name_all(log: Log, memory_map: MemoryMap, functions: Functions, symbols: Symbols) -> Named:
-    """Names of every record; each different (process, address) and each different place in a line is looked up once."""
+    """Attributes every record. Each distinct (process, code address) and each distinct data address is looked up
+    once."""
     # A kernel address is the same function whatever the process.
     pc = log.records["pc"]
     pids = np.where(pc >= _KERNEL_HALF, 0, log.pid).astype(np.uint64)

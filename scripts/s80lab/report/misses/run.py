@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A run's misses with names (`s80lab run ... --misses`).
+"""Attributed misses of a run (`s80lab run ... --misses`).
 
-    write_map(run, pid, ram, low_ram, image)   what the memory of the guest held, while it stands still at the end
-    write_misses(run)                          tables, page and stacks, out of the plugin's log and that map
-    analyse(run)                               the same as columns
-In the run's folder: misses.bin (the log), memory.npz (the map), misses.json (the tables), misses.html (a page of them),
-misses.collapsed and stalls.collapsed (for speedscope: weighted by misses, by stall cycles).
+    write_map(run, pid, ram, low_ram, image)   maps the content of the guest's memory; the guest must be stopped
+    write_misses(run)                          makes tables, page and stacks from the plugin's log and the map
+    analyse(run)                               returns the attributed log as columns
+Files in the run's folder: misses.bin (the log), memory.npz (the map), misses.json (the tables), misses.html (the page),
+misses.collapsed and stalls.collapsed (stacks for speedscope, weighted by misses and by stall cycles).
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ class Analysis:
 
 
 def has_misses(run: Path) -> bool:
-    """Whether the run was made with its log."""
+    """Whether the run's folder holds a log of misses and a map."""
     return (run / LOG).is_file() and (run / MAP).is_file()
 
 
 def write_map(run: Path, pid: int, ram: Path, low_ram: int, image: Path) -> None:
-    """Names the guest's memory; QEMU's process `pid` must have stopped the guest."""
+    """Writes the map of the guest's memory. QEMU (process `pid`) must have stopped the guest."""
     memory = ProcessRam(pid, ram, low_ram)
     try:
         map_memory(KernelMemory(load_kernel(image), memory)).write(run / MAP)
@@ -63,9 +63,9 @@ def write_map(run: Path, pid: int, ram: Path, low_ram: int, image: Path) -> None
 
 
 def analyse(run: Path) -> Analysis:
-    """UserError where the run has no log, or was made with another image than there is now."""
+    """Attributes the run's log. UserError if it has no log, or if the image that it booted no longer exists."""
     if not has_misses(run):
-        raise UserError(f"{run} has no log of misses: run it with --misses")
+        raise UserError(f"{run}: has no log of misses; run the experiment with --misses")
     image, kernel = booted_image(run)
     memory_map = read_map(run / MAP)
     log = read_log(run / LOG, kernel.system_calls)
@@ -74,13 +74,13 @@ def analyse(run: Path) -> Analysis:
 
 
 def write_misses(run: Path) -> Sequence[Table]:
-    """All that is made of the log; its tables."""
+    """Writes all files that are made from the log; returns the tables."""
     analysis = analyse(run)
     tables = analysis.tables()
     (run / TABLES).write_text(json.dumps([asdict(table) for table in tables], indent=1) + "\n")
-    title = f"Misses of {read_manifest(run)['run']}"
+    title = f"Attributed misses of {read_manifest(run)['run']}"
     topics = [Topic(table.title, [], [table]) for table in tables]
-    lead = "Every L2 miss of the measured region, by what missed and what it missed on."
+    lead = "All L2 misses and upgrades of the measured region, by the function that missed and the data in the line."
     (run / PAGE).write_text(render(title, lead, verdicts=[], notes=[], topics=topics, origins=[]))
     log, named = analysis.log, analysis.named
     (run / BY_MISSES).write_text(collapsed(log, named, log.misses.astype(np.int64)))
@@ -89,10 +89,10 @@ def write_misses(run: Path) -> Sequence[Table]:
 
 
 def booted_image(run: Path) -> tuple[Path, Kernel]:
-    """The image that the run booted, where it is still there."""
+    """The folder of the image that the run booted, and its kernel. UserError if the image no longer exists."""
     inputs = read_manifest(run)["inputs"]
     for folder in sorted(path.parent for path in (paths.BUILD / "image").glob("*/manifest.json")):
         manifest = load_image(folder)
         if (manifest.vmlinuz_sha256, manifest.initramfs_sha256) == (inputs["kernel"], inputs["initramfs"]):
             return folder, load_kernel(folder)
-    raise UserError(f"{run}: the image that it booted is not there any more; run it again")
+    raise UserError(f"{run}: the image that it booted no longer exists; run the experiment again")

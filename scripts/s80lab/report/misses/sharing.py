@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How a line was shared, told from who missed on it and how."""
+"""Sharing patterns of lines, derived from the cores that missed on them with loads and stores."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ PATTERNS = ("one processor", "widely read", "producer-consumer", "migratory", "s
 
 @dataclass(frozen=True)
 class Lines:
-    """line: for each record, a number; numbers: where the lines begin, physical. readers and
-    writers: masks of the cores that missed on it so; pattern: of each line, an index of PATTERNS."""
+    """The lines of a log. line: for each record, the index of its line. For each line: numbers, its physical address;
+    readers and writers, masks of the cores that missed on it with reads and with stores; pattern, an index into
+    PATTERNS."""
 
     line: NDArray[np.int64]
     numbers: NDArray[np.uint64]
@@ -27,10 +28,10 @@ class Lines:
 
 
 def lines_of(log: Log) -> Lines:
-    """All lines of a log.
+    """All lines of a log with their sharing patterns.
 
-    Migratory: at least half of the stores that missed or asked for permission came from a core that had been the last
-    to read the line. Producer-consumer: one core stores, others read.
+    Migratory: at least half of the stores that missed or requested an upgrade came from the core that was the last to
+    read the line. Producer-consumer: one core stores, other cores read.
     """
     numbers, line = np.unique(log.records["physical"], return_inverse=True)
     line = line.reshape(-1)
@@ -47,7 +48,7 @@ def lines_of(log: Log) -> Lines:
 def _stores_after_own_read(
     line: NDArray[np.int64], core: NDArray[np.uint8], stores: NDArray[np.bool_], lines: int
 ) -> tuple[list[int], list[int]]:
-    """By line: stores, and those right behind a read of the same core. The records are in the order of time."""
+    """For each line: number of stores, and of stores that directly follow a read by the same core."""
     order = np.argsort(line, kind="stable")
     lines_in, cores, stored = line[order], core[order], stores[order]
     behind = np.zeros(len(order), dtype=bool)
@@ -70,5 +71,5 @@ def _pattern(readers: int, writers: int, stores: int, own: int) -> int:
 
 
 def cores_of(mask: int) -> Sequence[int]:
-    """The cores of a mask."""
+    """The numbers of the cores in a mask."""
     return [core for core in range(64) if mask >> core & 1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Misses as collapsed stacks, `process;entry;function;line count`, which speedscope and flame graphs read."""
+"""Misses as collapsed stacks for speedscope and flame graphs: `process;entry;function;line count`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from s80lab.report.misses.names import Named
 
 
 def collapsed(log: Log, named: Named, weights: NDArray[np.int64]) -> str:
-    """One line a stack, by name; weights: what each record counts (1, or its stall cycles)."""
+    """One line per stack, sorted by name. weights: weight of each record (1, or its stall cycles)."""
     callers, caller = np.unique(log.callers(), return_inverse=True)
     keys = np.stack([caller.reshape(-1), named.function, named.what], axis=1)
     found, numbers = np.unique(keys, axis=0, return_inverse=True)

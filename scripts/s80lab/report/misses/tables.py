@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tables of misses with names: what they were on, in the manner of `perf c2c`; who supplied whom; why."""
+"""Tables of attributed misses: contended data and lines (as in `perf c2c`), functions, reasons, supplying cores."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Select = NDArray[np.bool_]
 
 
 def all_tables(log: Log, named: Named, lines: Lines) -> list[Table]:
-    """In the order in which a reader wants them. Misses are L2 misses; upgrades stand apart."""
+    """All tables, most important first. Misses are L2 misses; upgrades are counted separately."""
     return [
         coverage_table(log, named),
         things_table(log, named, lines),
@@ -35,9 +35,11 @@ def all_tables(log: Log, named: Named, lines: Lines) -> list[Table]:
 
 
 def coverage_table(log: Log, named: Named) -> Table:
-    """How many misses have a name: of a function, and of what the line was."""
+    """How many misses are attributed to a function and to data."""
     known = named.named()
-    table = Table("Misses with a name", ("records", "named"), note="Named: by function and by what the line was.")
+    table = Table(
+        "Attributed misses", ("records", "attributed"), note="Attributed: function and data in the line are both known."
+    )
     for label, chosen in (
         ("misses serviced by a cache", log.by_cache),
         ("misses serviced by memory", log.by_memory),
@@ -48,14 +50,15 @@ def coverage_table(log: Log, named: Named) -> Table:
 
 
 def things_table(log: Log, named: Named, lines: Lines) -> Table:
-    """What the cache-serviced misses were on."""
+    """The data of the misses that a cache serviced."""
     chosen = log.by_cache
     table = Table(
-        "What the misses that a cache serviced were on",
+        "Data of the misses that a cache serviced",
         ("share", "M", "O", "E", "S", "upgrades", "true sharing", "false sharing", "pattern", "functions"),
-        note="Shares of all misses that a cache serviced; upgrades in percent of all upgrades. Sharing: of the misses "
-        "for want of coherence, whether bytes were used that another processor had written since. Pattern: of most of "
-        "its misses.",
+        note="Share: of all misses that a cache serviced. M, O, E, S: state in the supplying cache, share of the row's "
+        "misses. Upgrades: share of all upgrades. True and false sharing: share of the row's misses that are coherence "
+        "misses of this type; sharing is true if the access uses bytes that another core has written since. Pattern: "
+        "the sharing pattern of most of the row's misses.",
     )
     upgrades = ~log.misses
     for number, count in _ranked(named.what[chosen], SHOWN):
@@ -75,26 +78,27 @@ def things_table(log: Log, named: Named, lines: Lines) -> Table:
 
 
 def lines_table(log: Log, named: Named, lines: Lines) -> Table:
-    """The lines with the most misses that a cache serviced, one by one."""
+    """The lines with the most misses that a cache serviced."""
     chosen = log.by_cache
     table = Table(
         "Lines with the most misses that a cache serviced",
         (
-            "what",
+            "data",
             "misses",
             "M",
             "O",
             "E",
             "S",
             "upgrades",
-            "true",
-            "false",
+            "true sharing",
+            "false sharing",
             "pattern",
             "readers",
             "writers",
             "functions",
         ),
-        note="Address: guest-physical, of the line's begin. Readers, writers: processors that missed on it so.",
+        note="Rows: guest-physical address of the line. Readers, writers: number of cores that missed on the line with "
+        "reads and with stores.",
     )
     for number, count in _ranked(lines.line[chosen], SHOWN):
         of_it = lines.line == number
@@ -116,41 +120,41 @@ def lines_table(log: Log, named: Named, lines: Lines) -> Table:
 
 
 def kinds_table(log: Log, named: Named) -> Table:
-    """Kinds of lines by source."""
+    """Misses by kind of data and source."""
     kinds = np.array([what.kind for what in named.whats])[named.what]
-    return _by_source("Misses by kind of line", log, kinds)
+    return _by_source("Misses by kind of data", log, kinds)
 
 
 def functions_table(log: Log, named: Named) -> Table:
-    """Functions by source."""
+    """Misses by function and source."""
     table = _by_source("Misses by function", log, np.array(named.functions)[named.function])
     del table.rows[SHOWN:]
     return table
 
 
 def entries_table(log: Log) -> Table:
-    """By the class of the process and what entered the kernel."""
-    table = _by_source("Misses by process and entry of the kernel", log, log.callers())
+    """Misses by process and kernel entry cause."""
+    table = _by_source("Misses by process and kernel entry cause", log, log.callers())
     del table.rows[2 * SHOWN :]
     return table
 
 
 def reasons_table(log: Log) -> Table:
-    """Cold, capacity, conflict, coherence."""
-    return _by_source("Why the line was not there", log, log.named("reason"))
+    """Misses by reason: cold, capacity, conflict, coherence."""
+    return _by_source("Misses by reason", log, log.named("reason"))
 
 
 def patterns_table(log: Log, lines: Lines) -> Table:
-    """How the lines were shared."""
-    return _by_source("How the lines were shared", log, np.array(PATTERNS)[lines.pattern[lines.line]])
+    """Misses by the sharing pattern of the line."""
+    return _by_source("Misses by sharing pattern", log, np.array(PATTERNS)[lines.pattern[lines.line]])
 
 
 def supply_table(log: Log) -> Table:
-    """Rows: who missed; columns: who supplied."""
+    """Matrix of cores: rows missed, columns supplied the line."""
     table = Table(
-        "Who supplied whom",
+        "Misses by missing and supplying core",
         tuple(str(core) for core in range(log.cores)),
-        note="Misses that a cache serviced: rows missed, columns supplied.",
+        note="Misses that a cache serviced. Rows: the core that missed. Columns: the core that supplied the line.",
     )
     chosen = log.by_cache
     matrix = np.zeros((log.cores, log.cores), dtype=np.int64)
@@ -161,8 +165,17 @@ def supply_table(log: Log) -> Table:
 
 
 def _by_source(title: str, log: Log, labels: NDArray[np.str_]) -> Table:
-    """A row a label, most misses first: its share of all misses, and of those of each source."""
-    table = Table(title, ("misses", "share", "of memory's", "of the caches'", "of upgrades"))
+    """One row per label, most misses first: its share of all misses, and of the misses of each source."""
+    table = Table(
+        title,
+        (
+            "misses",
+            "share of all misses",
+            "share of misses from memory",
+            "share of misses from caches",
+            "share of upgrades",
+        ),
+    )
     sets: Sequence[Select] = (log.misses, log.by_memory, log.by_cache, ~log.misses)
     found, numbers = np.unique(labels, return_inverse=True)
     counts = [np.bincount(numbers.reshape(-1)[chosen], minlength=len(found)).tolist() for chosen in sets]
@@ -174,7 +187,7 @@ def _by_source(title: str, log: Log, labels: NDArray[np.str_]) -> Table:
 
 
 def _ranked(numbers: NDArray[np.int64], limit: int) -> Iterable[tuple[int, int]]:
-    """The most frequent numbers and their counts; equal ones by number."""
+    """The most frequent numbers with their counts; equal counts are ordered by number."""
     found, counts = np.unique(numbers, return_counts=True)
     order = np.lexsort((found, -counts))[:limit]
     return zip(found[order].tolist(), counts[order].tolist(), strict=True)

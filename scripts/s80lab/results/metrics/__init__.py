@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Metrics, each declared once with unit, formula and source: the report, the database and the docs read the registry.
+"""Metrics. Each is declared once, with unit, description and formula; report, database and docs read the registry.
 
-`registry` is the declaration itself, `derive` makes stats.json; each other module is a subject.
+`registry` defines the declaration, `derive` writes stats.json, and each other module declares the metrics of a subject.
 """

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Batch means: what the windows of one stretch say of the precision of its ratios.
+"""Batch means: the standard error of a ratio, estimated from the sampling intervals of one stretch of a run.
 
-A share is a ratio of sums, so the mean of the windows' shares is not the stretch's share and their scatter is not its
-error. The jackknife leaves out one window at a time; what the ratio then loses, scaled, is the window's part in it
-(its pseudo-value), and the parts are averaged as plain batch means are. Neighbouring windows that resemble each other
-hold less than as many independent ones: their lag-1 correlation widens the error as it does for a first-order
-autoregressive process, and lowers the degrees of freedom.
+A share is a ratio of sums. The mean of the intervals' shares is therefore not the share of the stretch, and their
+scatter is not its error. The jackknife leaves out one interval at a time and computes a pseudo-value for it; the
+pseudo-values are averaged like plain batch means. Neighbouring intervals are correlated, so they hold less information
+than independent ones. Their lag-1 correlation widens the error, as for a first-order autoregressive process, and lowers
+the degrees of freedom.
 """
 
 from __future__ import annotations
@@ -18,16 +18,17 @@ from statistics import fmean
 
 from s80lab.base.student import student_t
 
-# Fewer windows say nothing of their own scatter.
+# With fewer intervals, their scatter cannot be estimated.
 FEWEST = 3
-# A correlation estimated beyond this would make the error as good as endless.
+# A higher estimate of the correlation would make the error nearly infinite.
 HIGHEST_LAG_1 = 0.9
 
 
 @dataclass(frozen=True)
 class Batches:
-    """A ratio over a stretch of windows. standard_error: of the ratio, in its unit. lag_1: correlation of neighbouring
-    windows, corrected for the bias that few windows have. degrees: of freedom of the error, at least 1."""
+    """A ratio over a stretch of sampling intervals. standard_error: of the ratio, in the unit of the ratio. lag_1:
+    correlation of neighbouring intervals, corrected for the bias of short series. windows: number of intervals.
+    degrees: degrees of freedom of the error, at least 1."""
 
     value: float
     standard_error: float
@@ -37,17 +38,17 @@ class Batches:
 
     @property
     def half_width(self) -> float:
-        """Of the 95% interval (Student t)."""
+        """Half-width of the 95% interval (Student t)."""
         return student_t(self.degrees) * self.standard_error
 
     def record(self) -> dict[str, float | int]:
-        """As stats.json holds it."""
+        """The values in the form of stats.json."""
         return {**asdict(self), "half_width": self.half_width}
 
 
 def batches(value: float, without: Sequence[float]) -> Batches | None:
-    """value: the whole stretch's; without: that of the stretch without each of its windows, in their order. None for
-    fewer than three windows."""
+    """value: the ratio over the whole stretch. without: the ratios over the stretch without each of its intervals, in
+    order. None for fewer than three intervals."""
     if len(without) < FEWEST:
         return None
     parts = pseudo_values(value, without)
@@ -56,7 +57,7 @@ def batches(value: float, without: Sequence[float]) -> Batches | None:
 
 
 def ratio_batches(parts: Sequence[float], wholes: Sequence[float]) -> Batches | None:
-    """The same for sum(parts) / sum(wholes), each a count by window. None where there is nothing to divide by."""
+    """Batch means of sum(parts) / sum(wholes), given one count per interval. None if a divisor is 0."""
     part, whole = sum(parts), sum(wholes)
     if any(whole - one <= 0 for one in wholes):
         return None
@@ -65,16 +66,16 @@ def ratio_batches(parts: Sequence[float], wholes: Sequence[float]) -> Batches | 
 
 
 def pseudo_values(value: float, without: Sequence[float]) -> list[float]:
-    """The windows' parts in the ratio; their mean is the ratio but for a small bias."""
+    """Jackknife pseudo-values of the intervals; their mean is the ratio, except for a small bias."""
     n = len(without)
     return [n * value - (n - 1) * less for less in without]
 
 
 def lag_1(stretches: Sequence[Sequence[float]]) -> float:
-    """Correlation of neighbours, pooled over stretches that may have different means; 0 where nothing varies.
+    """Correlation of neighbouring values, pooled over stretches that may have different means; 0 if nothing varies.
 
-    Deviations from the n values' own mean make it (1 + 4 r) / n too low on average, which is put back (Kendall,
-    Biometrika 1954; Marriott and Pope, in the same volume).
+    Deviations from the sample mean of n values bias the correlation by -(1 + 4 r) / n; this bias is corrected (Kendall,
+    Biometrika 1954; Marriott and Pope, same volume).
     """
     across = within = 0.0
     for values in stretches:
@@ -90,14 +91,14 @@ def lag_1(stretches: Sequence[Sequence[float]]) -> float:
 
 
 def standard_error(values: Sequence[float], correlation: float) -> float:
-    """Of the mean of values whose neighbours correlate; a negative correlation is not taken for a gain."""
+    """Standard error of the mean of values whose neighbours correlate. Negative correlations count as 0."""
     n, mean = len(values), fmean(values)
     independent = math.sqrt(sum((value - mean) ** 2 for value in values) / (n - 1) / n)
     return independent * math.sqrt(_widening(correlation))
 
 
 def degrees(windows: int, correlation: float, means: int = 1) -> int:
-    """Of freedom of such an error: of as many independent windows as these are worth, less the means taken."""
+    """Degrees of freedom of that error: the equivalent number of independent intervals, minus the number of means."""
     return max(1, round(windows / _widening(correlation)) - means)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Metrics of the caches: miss rates, who serviced the misses, and the life of blocks that came in E."""
+"""Metrics of the caches: miss rates, miss sources, fills by state and the fate of E blocks, upgrades, bus traffic."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def shares(labels: tuple[str, ...], counts: list[int]) -> dict[str, float | None
 @metric(
     "l2_mpki",
     "misses per 1000 instructions",
-    "L2 misses per 1000 instructions retired at the same privilege",
+    "L2 misses per 1000 instructions that retired at the same privilege level",
     "1000 x l2_misses / instructions",
 )
 def _l2_mpki(m: Measurement) -> Value:
@@ -46,7 +46,7 @@ def _l2_mpki(m: Measurement) -> Value:
 @metric(
     "l1_mpki",
     "misses per 1000 instructions",
-    "L1 misses by kind of access per 1000 instructions, whatever the engine counts as one access",
+    "L1 misses per 1000 instructions, by kind of access; engines differ in what they count as one access",
     "1000 x l1_misses / instructions",
 )
 def _l1_mpki(m: Measurement) -> Value:
@@ -62,8 +62,8 @@ def _misses(m: Measurement) -> dict[str, int]:
 
 @metric(
     "misses_m_per_s",
-    "million misses per modelled second",
-    "L1 and L2 misses of the server's cores: all but those that the load generator has for itself",
+    "million misses per simulated second",
+    "L1 and L2 misses of the server's cores; cores that the machine file reserves for the load generator are left out",
     "l1_misses, l2_misses / clock_ns",
 )
 def _misses_m_per_s(m: Measurement) -> Value:
@@ -73,7 +73,7 @@ def _misses_m_per_s(m: Measurement) -> Value:
 @metric(
     "misses_per_transaction",
     "misses per transaction",
-    "the same for each good transaction",
+    "L1 and L2 misses of the server's cores per good transaction",
     "l1_misses, l2_misses / TX_END markers (good)",
 )
 def _misses_per_transaction(m: Measurement) -> Value:
@@ -81,17 +81,19 @@ def _misses_per_transaction(m: Measurement) -> Value:
     return {level: ratio(count, done) for level, count in _misses(m).items()}
 
 
-@metric("l1_miss_rate", "share", "L1 misses as a share of the line accesses", "l1_misses / accesses")
+@metric("l1_miss_rate", "share", "L1 misses, as a share of all line accesses of the same kind", "l1_misses / accesses")
 def _l1_miss_rate(m: Measurement) -> Value:
     return _split(m.region, "l1_misses", "accesses", "kind")
 
 
-@metric("l2_miss_rate", "share", "L2 misses as a share of the L2 accesses", "l2_misses / l2_accesses")
+@metric("l2_miss_rate", "share", "L2 misses, as a share of all L2 accesses of the same kind", "l2_misses / l2_accesses")
 def _l2_miss_rate(m: Measurement) -> Value:
     return _split(m.region, "l2_misses", "l2_accesses", "kind")
 
 
-@metric("miss_kind", "share", "L2 misses by kind of access", "l2_misses of the kind / l2_misses")
+@metric(
+    "miss_kind", "share", "L2 misses by kind of access, as shares of all L2 misses", "l2_misses of the kind / l2_misses"
+)
 def _miss_kind(m: Measurement) -> Value:
     return shares(m.region.header.labels["kind"], m.region.by("l2_misses", "kind").tolist())
 
@@ -106,7 +108,7 @@ def sources(region: Delta, table: list[list[int]]) -> Mapping[str, Value]:
 @metric(
     "miss_source",
     "share",
-    "who serviced the L2 misses: memory, or another cache that held the block in M, O, E or S",
+    "sources of the L2 misses: memory, or another cache that held the block in M, O, E or S; by kind of access",
     "miss_source / l2_misses, by kind of access",
 )
 def _miss_source(m: Measurement) -> Value:
@@ -116,7 +118,7 @@ def _miss_source(m: Measurement) -> Value:
 @metric(
     "miss_source_at",
     "share",
-    "who serviced the L2 misses of user and of kernel code",
+    "sources of the L2 misses of user code and of kernel code, by kind of access",
     "miss_source / l2_misses, by privilege and kind of access",
 )
 def _miss_source_at(m: Measurement) -> Value:
@@ -128,7 +130,7 @@ def _miss_source_at(m: Measurement) -> Value:
 @metric(
     "store_from_m_share",
     "share",
-    "stores that missed the L2 and were serviced by a cache in M, of all L2 misses, by privilege",
+    "L2 misses by stores that a cache in M serviced, as a share of all L2 misses; by privilege level",
     "miss_source of stores from M / l2_misses",
 )
 def _store_from_m_share(m: Measurement) -> Value:
@@ -137,17 +139,27 @@ def _store_from_m_share(m: Measurement) -> Value:
     return {label: ratio(count, misses) for label, count in {**stores, ALL: sum(stores.values())}.items()}
 
 
-@metric("fill_state", "share", "blocks that entered an L2, by their state at fill", "fills in the state / fills")
+@metric(
+    "fill_state",
+    "share",
+    "fills (blocks that enter an L2) by the state in which the block enters, as shares of all fills",
+    "fills in the state / fills",
+)
 def _fill_state(m: Measurement) -> Value:
     return shares(m.region.header.labels["state"], m.region.by("fills", "state").tolist())
 
 
-@metric("e_share", "share", "blocks that entered an L2 in E", "fills in E / fills")
+@metric("e_share", "share", "E share: fills in state E, as a share of all fills", "fills in E / fills")
 def _e_share(m: Measurement) -> Value:
     return ratio(m.region.total("fills", state="E"), m.region.total("fills"))
 
 
-@metric("e_to_m_share", "share", "blocks that entered in E and were stored to there", "e_to_m / fills in E")
+@metric(
+    "e_to_m_share",
+    "share",
+    "silent E-to-M upgrades per E fill: the share of blocks filled in E that are stored to while in E",
+    "e_to_m / fills in E",
+)
 def _e_to_m_share(m: Measurement) -> Value:
     """Per block, as in the paper."""
     return ratio(m.region.total("e_to_m"), m.region.total("fills", state="E"))
@@ -156,7 +168,7 @@ def _e_to_m_share(m: Measurement) -> Value:
 @metric(
     "e_fate",
     "share",
-    "what ended the E of blocks that entered in E: a store, a remote read, eviction, invalidation",
+    "why blocks that were filled in E left E: a store (to M), a read by another core, eviction, invalidation",
     "e_to_m, e_downgraded, e_evicted or e_invalidated / their sum",
 )
 def _e_fate(m: Measurement) -> Value:
@@ -167,7 +179,7 @@ def _e_fate(m: Measurement) -> Value:
 @metric(
     "stores_found_e_share",
     "share",
-    "stores that found their block in E, of all stores that reached the L2",
+    "stores that find their block in E, as a share of all stores that reach the L2",
     "stores_found_e / l2_accesses by stores",
 )
 def _stores_found_e_share(m: Measurement) -> Value:
@@ -177,7 +189,7 @@ def _stores_found_e_share(m: Measurement) -> Value:
 @metric(
     "upgrade_pki",
     "per 1000 instructions",
-    "stores that asked for permission on the bus (made), and those that E spared (saved)",
+    "upgrades: requests for write permission on the bus (made), and those that state E avoided (saved)",
     "1000 x upgrades or stores_found_e / instructions",
 )
 def _upgrade_pki(m: Measurement) -> Value:
@@ -187,7 +199,8 @@ def _upgrade_pki(m: Measurement) -> Value:
 @metric(
     "traffic_pki",
     "per 1000 instructions",
-    "what the caches put on the bus: blocks fetched (fills), blocks written back, permission asked for (upgrades)",
+    "bus transactions of the caches: fills (blocks fetched), writebacks, upgrades (write permission requests), and "
+    "their sum",
     "1000 x fills, l2_writebacks, upgrades or their sum / instructions",
 )
 def _traffic_pki(m: Measurement) -> Value:
@@ -198,7 +211,7 @@ def _traffic_pki(m: Measurement) -> Value:
 @metric(
     "upgrades_saved_share",
     "share",
-    "upgrades that E saved, of those that there would have been without E",
+    "upgrades avoided by E: stores that found E, as a share of the upgrades that the run would issue without state E",
     "stores_found_e / (upgrades + stores_found_e)",
 )
 def _upgrades_saved_share(m: Measurement) -> Value:

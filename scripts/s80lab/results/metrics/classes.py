@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Metrics by class of process, and by what the kernel was entered by. The paper's population is `session`."""
+"""Metrics by process class and by kernel entry cause. The class `session` is the paper's population."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ COUNTED = {"instructions": "instructions", "misses": "l2_misses"}
 
 
 def _of_each(compute: Callable[[Measurement, str], Value]) -> Callable[[Measurement], Value]:
-    """The metric of each class; undefined where the engine does not tell classes apart."""
+    """The metric of each class; None if the engine does not separate classes."""
 
     def of_classes(m: Measurement) -> Value:
         if not told(m.region, "class"):
@@ -26,8 +26,8 @@ def _of_each(compute: Callable[[Measurement, str], Value]) -> Callable[[Measurem
 @metric(
     "class_share",
     "share",
-    "each class's share of the instructions, of the busy cycles and of the L2 misses",
-    "of the class / of all",
+    "each process class's share of the instructions, of the busy cycles and of the L2 misses",
+    "count of the class / count of all classes",
 )
 @_of_each
 def _class_share(m: Measurement, label: str) -> Value:
@@ -40,7 +40,7 @@ def _class_share(m: Measurement, label: str) -> Value:
 @metric(
     "class_processors",
     "processors",
-    "busy time of each class of processes a second",
+    "processors that each process class keeps busy, on average",
     "busy_cycles / (clock_hz x clock_ns)",
 )
 @_of_each
@@ -51,7 +51,7 @@ def _class_processors(m: Measurement, label: str) -> Value:
 @metric(
     "miss_source_of",
     "share",
-    "who serviced the L2 misses of each class of processes",
+    "sources of the L2 misses of each process class, by kind of access",
     "miss_source / l2_misses, by class and kind of access",
 )
 @_of_each
@@ -63,7 +63,7 @@ def _miss_source_of(m: Measurement, label: str) -> Value:
 @metric(
     "l2_mpki_of",
     "misses per 1000 instructions",
-    "L2 misses of each class per 1000 of its instructions",
+    "L2 misses of each process class per 1000 of its own instructions",
     "1000 x l2_misses / instructions, of the class",
 )
 @_of_each
@@ -74,7 +74,7 @@ def _l2_mpki_of(m: Measurement, label: str) -> Value:
 @metric(
     "upgrade_pki_of",
     "per 1000 instructions",
-    "stores of each class that asked for permission on the bus, per 1000 of its instructions",
+    "upgrades by each process class per 1000 of its own instructions",
     "1000 x upgrades / instructions, of the class",
 )
 @_of_each
@@ -83,7 +83,7 @@ def _upgrade_pki_of(m: Measurement, label: str) -> Value:
 
 
 def _per_1000(m: Measurement, statistic: str, label: str) -> float | None:
-    """Events of a class for each thousand of its instructions."""
+    """Events of a class per 1000 of its instructions."""
     instructions = m.region.total("instructions", **{"class": label}) / 1000
     return ratio(m.region.total(statistic, **{"class": label}), instructions)
 
@@ -91,7 +91,7 @@ def _per_1000(m: Measurement, statistic: str, label: str) -> float | None:
 @metric(
     "e_share_of",
     "share",
-    "blocks that entered an L2 in E, of those that each class brought in",
+    "E share of the fills that each process class caused",
     "fills in E / fills, of the class",
 )
 @_of_each
@@ -103,7 +103,7 @@ def _e_share_of(m: Measurement, label: str) -> Value:
 @metric(
     "e_to_m_share_of",
     "share",
-    "blocks that each class brought in in E and that were stored to there, by whomever",
+    "silent E-to-M upgrades per E fill, for the fills that each process class caused; the store may be of any class",
     "e_to_m / fills in E, of the class",
 )
 @_of_each
@@ -112,7 +112,9 @@ def _e_to_m_share_of(m: Measurement, label: str) -> Value:
     return ratio(m.region.total("e_to_m", **{"class": label}), in_e)
 
 
-@metric("cpi_of", "cycles per instruction", "the same for each class of processes", "as cpi, by class")
+@metric(
+    "cpi_of", "cycles per instruction", "cycles per instruction and its parts, by process class", "as cpi, by class"
+)
 @_of_each
 def _cpi_of(m: Measurement, label: str) -> Value:
     at = m.region.header.labels["class"].index(label)
@@ -123,7 +125,7 @@ def _cpi_of(m: Measurement, label: str) -> Value:
 @metric(
     "kernel_share_of",
     "share",
-    "the kernel's share of the instructions and of the busy cycles of each class",
+    "kernel code's share of the instructions and of the busy cycles of each process class",
     "as kernel_share, by class",
 )
 @_of_each
@@ -136,7 +138,7 @@ def _kernel_share_of(m: Measurement, label: str) -> Value:
 
 
 def _entries(m: Measurement, name: str) -> Mapping[str, int] | None:
-    """The statistic by entry of the kernel, of all classes; nothing where the engine does not tell."""
+    """The statistic by kernel entry cause, over all classes; None if the engine does not record causes."""
     if name not in m.region.header.statistics:
         return None
     return dict(zip(m.region.header.labels["entry"], m.region.by(name, "entry").tolist(), strict=True))
@@ -145,7 +147,7 @@ def _entries(m: Measurement, name: str) -> Mapping[str, int] | None:
 @metric(
     "entry_share",
     "share",
-    "shares of user code and of each entry of the kernel: instructions, busy cycles, L2 misses",
+    "instructions, busy cycles and L2 misses by kernel entry cause and of user code, as shares of all",
     "entry_instructions, instructions x base CPI + entry_stall_cycles, or entry_miss_source / of all entries",
 )
 def _entry_share(m: Measurement) -> Value:
@@ -167,7 +169,7 @@ def _entry_share(m: Measurement) -> Value:
 @metric(
     "miss_source_in",
     "share",
-    "who serviced the L2 misses of user code and of each entry of the kernel",
+    "sources of the L2 misses of user code and of each kernel entry cause",
     "entry_miss_source / their sum, by entry",
 )
 def _miss_source_in(m: Measurement) -> Value:
@@ -181,7 +183,7 @@ def _miss_source_in(m: Measurement) -> Value:
 @metric(
     "upgrade_share",
     "share",
-    "upgrades by class of processes and by entry of the kernel",
+    "upgrades by process class and by kernel entry cause, as shares of all upgrades",
     "entry_upgrades of the class or entry / of all",
 )
 def _upgrade_share(m: Measurement) -> Value:

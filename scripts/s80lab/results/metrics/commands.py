@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Metrics of the commands that scripts send, by protocol, name and size of message; none of other loads."""
+"""Metrics of the commands that client scripts send, by protocol, command and message size. Only loads with scripts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TIMES = ("mean", "p50", "p90", "p95", "p99")
 
 
 def label(command: Mapping[str, Any]) -> str:
-    """`imap.fetch.1062`."""
+    """The label of a command: protocol, name and message size, as in `imap.fetch.1062`."""
     words = (command["protocol"], str(command["command"]).replace(" ", "_"), *_bytes(command))
     return ".".join(words)
 
@@ -31,8 +31,8 @@ def _each(m: Measurement, value: Callable[[Mapping[str, Any]], Value]) -> dict[s
 
 @metric(
     "command_rate",
-    "per modelled second",
-    "commands of scripts that were answered, by protocol, name and size of the message where it is about one",
+    "per simulated second",
+    "answered commands of client scripts, by protocol, command and (if the command concerns a message) message size",
     "count of the command / clock_ns",
 )
 def _command_rate(m: Measurement) -> Value:
@@ -42,7 +42,7 @@ def _command_rate(m: Measurement) -> Value:
 @metric(
     "command_ms",
     "ms",
-    "modelled time from a command of a script to the end of its answer: mean and percentiles",
+    "simulated time from a client script's command to the end of its answer: mean and percentiles",
     "latency_ns of the command",
 )
 def _command_ms(m: Measurement) -> Value:
@@ -68,8 +68,8 @@ def _count(commands: Sequence[Mapping[str, Any]]) -> int:
 
 @metric(
     "request_rate",
-    "per modelled second",
-    "commands of scripts that were answered, all of a protocol together, without connections",
+    "per simulated second",
+    "answered commands of client scripts, by protocol; opening a connection does not count",
     "sum of counts / clock_ns",
 )
 def _request_rate(m: Measurement) -> Value:
@@ -78,8 +78,8 @@ def _request_rate(m: Measurement) -> Value:
 
 @metric(
     "request_rate_per_client",
-    "per modelled second",
-    "request_rate for each client of the load",
+    "per simulated second",
+    "request_rate per client",
     "request_rate / clients",
 )
 def _request_rate_per_client(m: Measurement) -> Value:
@@ -92,7 +92,7 @@ def _request_rate_per_client(m: Measurement) -> Value:
 @metric(
     "request_ms",
     "ms",
-    "mean modelled time of a command of a script, all of a protocol together, without connections",
+    "mean simulated time from a client script's command to the end of its answer, by protocol, without connections",
     "sum of count x latency_ns.mean / sum of counts",
 )
 def _request_ms(m: Measurement) -> Value:
@@ -107,7 +107,7 @@ def _mean_ms(commands: Sequence[Mapping[str, Any]]) -> Value:
 @metric(
     "queued_share",
     "share",
-    "passes of an open script that found no client free when they arrived, by script",
+    "passes of an open-loop script that had to wait for a free client at their arrival, by script",
     "arrivals.queued / arrivals.count",
     of_caches=False,
 )
@@ -119,7 +119,8 @@ def _queued_share(m: Measurement) -> Value:
 @metric(
     "request_cpu_ms",
     "ms of processor time",
-    "busy time of each class of processes for each command of a protocol, whatever the class does for others",
+    "busy time of each process class per answered command of a protocol; it includes the class's work for other "
+    "protocols",
     "busy_cycles of the class / clock_hz / sum of counts",
 )
 def _request_cpu_ms(m: Measurement) -> Value:

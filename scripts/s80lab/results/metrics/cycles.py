@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Metrics of instructions and cycles: CPI and its parts, stall shares, kernel and load generator shares."""
+"""Metrics of instructions and cycles: CPI and its parts, stalls by kind of access, kernel and load generator shares."""
 
 from __future__ import annotations
 
 from s80lab.results.metrics.registry import Measurement, Value, metric, ratio
 from s80lab.results.snapshots import Delta
 
-# Stalls of accesses that missed in the L2, as the paper's "L2 stall cycles".
+# Services of accesses that missed the L2; their stalls are the paper's "L2 stall cycles".
 L2_MISS_SERVICES = ("memory", "cache")
-# Accesses of a walk for a page of 4 KB (larger pages need fewer).
+# Memory accesses of a page walk for a 4 KB page (larger pages need fewer).
 WALK_LEVELS = 4
 
 
@@ -24,14 +24,19 @@ def cpi_parts(region: Delta, stalls: list[int], instructions: int) -> Value:
 @metric(
     "cpi",
     "cycles per instruction",
-    "cycles per instruction and its parts: base, and stalls by where the access was serviced",
+    "cycles per instruction and its parts: base cycles, and stalls by what serviced the access",
     "busy_cycles / instructions; parts: base cycles or stall_cycles of the service / instructions",
 )
 def _cpi(m: Measurement) -> Value:
     return cpi_parts(m.region, m.region.by("stall_cycles", "service").tolist(), m.region.total("instructions"))
 
 
-@metric("cpi_at", "cycles per instruction", "the same for user and for kernel code", "as cpi, by privilege")
+@metric(
+    "cpi_at",
+    "cycles per instruction",
+    "cycles per instruction and its parts, for user code and for kernel code",
+    "as cpi, by privilege",
+)
 def _cpi_at(m: Measurement) -> Value:
     labels = m.region.header.labels["privilege"]
     stalls = m.region.by("stall_cycles", "privilege", "service").tolist()
@@ -49,7 +54,7 @@ def _l2_miss_stalls(region: Delta, kind: str) -> int:
 @metric(
     "l2_stall",
     "share",
-    "stall cycles of L2 misses by kind of access; walk is the page-table walker, null if not modelled",
+    "stall cycles of L2 misses by kind of access, as shares of all; walk: page-table walker, null if not modelled",
     "stall_cycles serviced by memory or a cache, of the kind / of all kinds",
 )
 def _l2_stall(m: Measurement) -> Value:
@@ -63,8 +68,8 @@ def _l2_stall(m: Measurement) -> Value:
 @metric(
     "walk_stall_from_memory",
     "share",
-    "what the walks' share in l2_stall would be if each TLB miss cost one access to memory, as one PTEG may",
-    "accesses by walks / 4 x stall_cycles of a miss serviced by memory, of that and the other kinds' L2 miss stalls",
+    "share of page walks in the L2 stall cycles if each TLB miss cost one memory access, as for one PowerPC PTEG",
+    "W / (W + L2 miss stall_cycles of other kinds), W = accesses by walks / 4 x stall_cycles per miss from memory",
 )
 def _walk_stall_from_memory(m: Measurement) -> Value:
     stall = ratio(m.region.total("stall_cycles", service="memory"), m.region.total("miss_source", source="memory"))
@@ -77,7 +82,7 @@ def _walk_stall_from_memory(m: Measurement) -> Value:
 @metric(
     "store_to_load_stall",
     "ratio",
-    "stall cycles of store misses for each stall cycle of load misses",
+    "stall cycles of L2 misses by stores, per stall cycle of L2 misses by loads",
     "L2 miss stall_cycles of stores / of loads",
 )
 def _store_to_load_stall(m: Measurement) -> Value:
@@ -87,7 +92,7 @@ def _store_to_load_stall(m: Measurement) -> Value:
 @metric(
     "store_to_load_stall_with_upgrades",
     "ratio",
-    "the same with the upgrades of stores that hit counted among the stalls of stores",
+    "store_to_load_stall, with the stall cycles of upgrades counted as stalls of stores",
     "(L2 miss stall_cycles of stores + stall_cycles of upgrades) / L2 miss stall_cycles of loads",
 )
 def _store_to_load_stall_with_upgrades(m: Measurement) -> Value:
@@ -100,14 +105,14 @@ def cycles(region: Delta, **where: str) -> float:
 
 
 def told(region: Delta, dim: str) -> bool:
-    """Whether the engine tells this dimension's labels apart; gem5 has a label `any` where it does not."""
+    """Whether the engine separates the labels of this dimension; if it does not (gem5), it uses the label `any`."""
     return "any" not in region.header.labels[dim] or not region.total("instructions", **{dim: "any"})
 
 
 @metric(
     "kernel_share",
     "share",
-    "the kernel's share of the instructions and of the busy cycles",
+    "kernel code's share of the instructions and of the busy cycles",
     "kernel instructions / instructions; kernel busy cycles / busy_cycles",
 )
 def _kernel_share(m: Measurement) -> Value:
@@ -123,7 +128,7 @@ def _kernel_share(m: Measurement) -> Value:
 @metric(
     "loadgen_share",
     "share",
-    "the load generator's share of the instructions, of the busy cycles and of the machine",
+    "the load generator's share of the instructions, of the busy cycles and of all cycles of the machine",
     "its instructions / instructions; its busy cycles / busy_cycles or / (cores x threads x clock_ns x clock_hz)",
 )
 def _loadgen_share(m: Measurement) -> Value:
@@ -140,7 +145,7 @@ def _loadgen_share(m: Measurement) -> Value:
 @metric(
     "instruction_mix",
     "share",
-    "retired instructions by class; load_store reads and writes memory in one instruction",
+    "retired instructions by class, as shares of all; a load_store instruction reads and writes memory",
     "instruction_class / instructions",
     of_caches=False,
 )
@@ -153,7 +158,7 @@ def _instruction_mix(m: Measurement) -> Value:
 @metric(
     "instruction_group",
     "share",
-    "instructions that load, store or do both (counted once), and all branches, as the paper groups them",
+    "the paper's two groups: instructions that load or store (or both, counted once), and branches",
     "(load + store + load_store) / instruction_class; (conditional + unconditional branches) / instruction_class",
     of_caches=False,
 )

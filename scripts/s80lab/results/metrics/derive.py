@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Metrics derived from the statistics of a measured region, and stats.json.
+"""Computes the metrics of a measured region and writes stats.json.
 
     write_stats(run_dir: Path, *, inputs: Mapping[str, str] | None = None,
                 warm_snapshots: Path | None = None) -> dict[str, Any]
-        Reads snapshots.jsonl and transactions.json (a replay has none) of the run folder and writes
-        stats.json beside them; returns what it wrote. inputs (name to SHA-256) and warm_snapshots (of the warm
-        checkpoint, for the drift) come from manifest.json when inputs are not given. Nothing that
-        depends on the host or on the hour goes into the file. Its "warmup" entry
-        ({"verdict": "warm" | "not warm", "drift_points": {...}, ...}) is the verdict on the caches, "standing"
-        ({"verdict": "result" | "not a result", "reasons": [...]}) that on the whole run.
+        Reads snapshots.jsonl and transactions.json (absent for a replay) in the run folder, writes stats.json there and
+        returns its content. If inputs (name to SHA-256) are not given, inputs and warm_snapshots (of the warm
+        checkpoint, for the drift) come from manifest.json. The file holds nothing that depends on the host or the time
+        of day. Its "warmup" entry ({"verdict": "warm" | "not warm", "drift_points": {...}, ...}) is the verdict on
+        steady state; "standing" ({"verdict": "result" | "not a result", "reasons": [...]}) is the verdict on the run.
     warm_up(warm_snapshots: Path, clients: int | None = None) -> WarmUp
-        The verdict on a warm checkpoint's own snapshots.
+        The verdict on a warm checkpoint, from its snapshots.
 
-stats.json: {"schema", "inputs", "region", "metrics", "batches", "windows", "warmup", "standing"}. region holds the
-raw counts: `totals` summed over the cores, `by_core` summed over everything else, `labels` of the dimensions. metrics
-are those of `registry.REGISTRY`, flattened; batches: of the headline's, by the windows of the region.
+stats.json: {"schema", "inputs", "region", "metrics", "batches", "windows", "warmup", "standing"}. region holds the raw
+counts: `totals` are sums over the cores, `by_core` sums over all other dimensions, `labels` names the dimensions.
+metrics: all metrics of `registry.REGISTRY`, flattened. batches: batch means of the headline metrics. windows: the
+sampling intervals.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ def stats(
     drift_limit: float = ALLOWED_DRIFT_POINTS,
     mail_may_wait: bool = False,
 ) -> dict[str, Any]:
-    """The content of stats.json. wanted: the machine file's keys of [guest]; drift_limit: of a warm-up, in points;
-    mail_may_wait: as `standing` takes it."""
+    """The content of stats.json. wanted: the keys of [guest] in the machine file. drift_limit: the largest drift of a
+    warm-up, in points. mail_may_wait: see `standing`."""
     region = run.region()
     windows = curve(run, warm)
     metrics = compute(run, load, wanted)
@@ -98,14 +98,14 @@ def stats(
 def compute(
     run: Snapshots, load: Mapping[str, Any] | None, wanted: Mapping[str, Any] | None = None
 ) -> dict[str, float | int | None]:
-    """Every metric of the measured region; load: the load generator's result, None of a replay."""
+    """All metrics of the measured region. load: the load generator's result, None for a replay."""
     return compute_all(Measurement(run.region(), load, wanted or {}))
 
 
 def write_stats(
     run_dir: Path, *, inputs: Mapping[str, str] | None = None, warm_snapshots: Path | None = None
 ) -> dict[str, Any]:
-    """See the module's text. Raises UserError when a file is missing or not whole."""
+    """See the module's docstring. Raises UserError if a file is missing or incomplete."""
     drift_limit, mail_may_wait = ALLOWED_DRIFT_POINTS, False
     if inputs is not None:
         load: Mapping[str, Any] | None = read_transactions(run_dir / "transactions.json")
@@ -128,14 +128,13 @@ def write_stats(
 
 
 def warm_up(warm_snapshots: Path, clients: int | None = None, drift_limit: float = ALLOWED_DRIFT_POINTS) -> WarmUp:
-    """The verdict on a warm checkpoint's own snapshots, which may be in the making."""
+    """The verdict on a warm checkpoint, from its snapshots; the plugin may still be writing the file."""
     snapshots = Snapshots.read(warm_snapshots, growing=True)
     return judge(curve(snapshots), clients, snapshots.lines[-1].clients_finished, drift_limit)
 
 
 def render(value: Any) -> str:
-    """JSON that is the same, byte for byte, wherever it is made: sorted keys, floats of nine digits,
-    a list of numbers on one line."""
+    """JSON with the same bytes on every host: sorted keys, floats of nine digits, lists of numbers on one line."""
     text = json.dumps(_rounded(value), sort_keys=True, indent=1, allow_nan=False)
     return re.sub(r"\[[^\[\]{}]*\]", lambda found: re.sub(r"\s+", " ", found[0]), text) + "\n"
 

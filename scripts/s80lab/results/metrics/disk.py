@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Metrics of the guest's disks by its kernel's own counters; none where the mail lies in memory.
+"""Metrics of the guest's disks from the guest kernel's counters. Absent if the mail store is in memory.
 
-The kernel measures a request in guest time, from when it is made until it has ended. Shares of the region's guest time
-are the same in modelled time as long as the two go at a steady ratio; ticks (jiffies) are modelled time, by the pace
-that the load generator keeps.
+The kernel measures each request in virtual time, from its creation to its completion. A share of the region's virtual
+time equals the same share of simulated time as long as the ratio of the two clocks is constant. Ticks (jiffies) follow
+simulated time, because the load generator paces them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _spent_ms(m: Measurement, count: int) -> float | None:
 @metric(
     "disk_utilisation",
     "share",
-    "of the time in which a disk has a request: of each, and of all on average",
+    "share of the time in which a disk has at least one request: each disk, and mean over all disks",
     "disk_busy_jiffies / jiffies",
     of_caches=False,
 )
@@ -49,8 +49,8 @@ def _disk_utilisation(m: Measurement) -> Value:
 
 @metric(
     "disk_rate",
-    "per modelled second",
-    "requests to all disks",
+    "per simulated second",
+    "read and write requests to all disks",
     "disk.reads, disk.writes / clock_ns",
     of_caches=False,
 )
@@ -63,7 +63,7 @@ def _disk_rate(m: Measurement) -> Value:
 @metric(
     "disk_per_transaction",
     "per transaction",
-    "requests, and KiB, for each good transaction",
+    "disk requests and KiB transferred, per good transaction",
     "disk.reads, disk.writes, disk.sectors_* / 2 / TX_END markers (good)",
     of_caches=False,
 )
@@ -80,9 +80,9 @@ def _disk_per_transaction(m: Measurement) -> Value:
 
 @metric(
     "disk_service_ms",
-    "modelled ms",
-    "service time of a request, by the utilisation law",
-    "disk_utilisation.all x disks / requests a modelled second",
+    "simulated ms",
+    "mean service time of a disk request, from the utilisation law",
+    "disk_utilisation.all x disks / requests per simulated second",
     of_caches=False,
 )
 def _disk_service_ms(m: Measurement) -> Value:
@@ -95,7 +95,7 @@ def _disk_service_ms(m: Measurement) -> Value:
 @metric(
     "disk_queue",
     "requests",
-    "requests that wait for their disk or are served, all disks together, on average",
+    "mean number of requests that wait for a disk or are in service, all disks together",
     "(disk_ns.reads + disk_ns.writes) / (instructions + idle_ns)",
     of_caches=False,
 )
@@ -105,9 +105,9 @@ def _disk_queue(m: Measurement) -> Value:
 
 @metric(
     "disk_response_ms",
-    "modelled ms",
-    "time of a request from its making to its end, by Little's law",
-    "disk_queue / requests a modelled second",
+    "simulated ms",
+    "mean time from the creation of a disk request to its completion, from Little's law",
+    "disk_queue / requests per simulated second",
     of_caches=False,
 )
 def _disk_response_ms(m: Measurement) -> Value:
@@ -116,8 +116,9 @@ def _disk_response_ms(m: Measurement) -> Value:
 
 @metric(
     "disk_ms_per_transaction",
-    "modelled ms",
-    "times of all requests, for each good transaction: those that nobody waits for, and those at one time, count too",
+    "simulated ms",
+    "sum of the response times of all disk requests, per good transaction; overlapping requests and requests that no "
+    "process waits for count too",
     "disk_queue x clock_ns / TX_END markers (good)",
     of_caches=False,
 )
@@ -128,7 +129,7 @@ def _disk_ms_per_transaction(m: Measurement) -> Value:
 @metric(
     "iowait_share",
     "share",
-    "of the processors' idle ticks, those in which a task that last ran there waits for a disk",
+    "share of the idle processor time in which a task that last ran on the processor waits for a disk",
     "cpu_ns.iowait / (cpu_ns.iowait + cpu_ns.idle)",
     of_caches=False,
 )

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Metrics of the guest's kernel by its own counters (guest/counters.py), and of its time against the modelled clock.
+"""Metrics from the guest kernel's counters (guest/counters.py), and the ratio of virtual time to simulated time.
 
-A run whose snapshots have no such counters (a replay) has no such values; gem5 counts interrupts and context switches.
+Runs whose snapshots lack these counters (replays) lack the metrics. gem5 counts only interrupts and context switches.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ def _each(m: Measurement, share: Callable[[int], float | None]) -> Value:
 
 
 def guest_ns(m: Measurement) -> int:
-    """One nanosecond an instruction of whatever processor, and the idle gaps."""
+    """Length of the region in virtual time: 1 ns per instruction of all processors together, plus idle gaps."""
     return m.region.instructions + m.region.idle_ns
 
 
 @metric(
     "tick_hz",
     "Hz",
-    "timer interrupts of a processor in a modelled second",
+    "timer interrupts per processor and simulated second",
     "interrupt.timer / (cores x clock_ns)",
 )
 def _tick_hz(m: Measurement) -> Value:
@@ -48,8 +48,8 @@ def _tick_hz(m: Measurement) -> Value:
 @metric(
     "guest_time_ratio",
     "ratio",
-    "the guest's time for each unit of modelled time: 1 where the kernel's clock is the machine's",
-    "(instructions + idle_ns) / clock_ns; null in gem5, whose guest's time is the machine's",
+    "virtual time per simulated time; 1 if the guest kernel's clock runs at the speed of the modelled machine",
+    "(instructions + idle_ns) / clock_ns; null in gem5, where the guest's clock is the machine's",
 )
 def _guest_time_ratio(m: Measurement) -> Value:
     return None if m.region.header.engine == "gem5" else ratio(guest_ns(m), m.region.clock_ns)
@@ -58,7 +58,7 @@ def _guest_time_ratio(m: Measurement) -> Value:
 @metric(
     "tick_hz_wanted",
     "Hz",
-    "timer interrupts a processor and modelled second that the machine file asks for; null for the kernel's own",
+    "timer interrupts per processor and simulated second that the machine file requests; null: the kernel's own rate",
     "guest.tick_hz",
     of_caches=False,
 )
@@ -69,7 +69,7 @@ def _tick_hz_wanted(m: Measurement) -> Value:
 @metric(
     "guest_time_ratio_wanted",
     "ratio",
-    "guest_time_ratio that the machine file reckons with",
+    "guest_time_ratio that the machine file assumes",
     "guest.time_ratio",
     of_caches=False,
 )
@@ -79,9 +79,9 @@ def _guest_time_ratio_wanted(m: Measurement) -> Value:
 
 @metric(
     "guest_rate",
-    "per modelled second",
-    "what the guest's kernel counted on all processors: interrupts and soft interrupts by type, context switches, "
-    "migrations, page faults, page activations, pages freed, forks",
+    "per simulated second",
+    "events that the guest kernel counted on all processors: interrupts and soft interrupts by type, context switches, "
+    "task migrations, page faults, page activations, pages freed, forks",
     "counter / clock_ns",
 )
 def _guest_rate(m: Measurement) -> Value:
@@ -91,7 +91,7 @@ def _guest_rate(m: Measurement) -> Value:
 @metric(
     "guest_per_transaction",
     "per transaction",
-    "the same for each good transaction",
+    "the events of guest_rate, per good transaction",
     "counter / TX_END markers (good)",
 )
 def _guest_per_transaction(m: Measurement) -> Value:
@@ -102,7 +102,8 @@ def _guest_per_transaction(m: Measurement) -> Value:
 @metric(
     "guest_time_share",
     "share",
-    "processor time by process name, of the tasks that were there when the region began; kernel: kernel threads",
+    "processor time by process name, as shares of all; only tasks that existed at the start of the region; kernel: "
+    "kernel threads",
     "task_ns of the name / of all",
     of_caches=False,
 )
@@ -115,7 +116,7 @@ def _guest_time_share(m: Measurement) -> Value:
 @metric(
     "run_queue",
     "tasks",
-    "tasks that waited for a processor, on average and for each processor, besides the one that ran",
+    "mean number of tasks per processor that are runnable but wait, without the running task",
     "waiting_ns / (cores x (instructions + idle_ns))",
     of_caches=False,
 )

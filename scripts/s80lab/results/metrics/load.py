@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Metrics of the load: utilisation, throughput, response times and the laws that tie them together."""
+"""Metrics of the load: utilisation, throughput, response times, and the operational laws that connect them."""
 
 from __future__ import annotations
 
@@ -24,27 +24,28 @@ def _completed(load: Mapping[str, Any]) -> int:
 
 
 def client_cycles(load: Mapping[str, Any]) -> float:
-    """How often a client thought and was served, in the mean; load: what the load generator counted."""
+    """Mean number of closed-loop cycles (think time plus response time) per client. load: the load generator's
+    result."""
     return _completed(load) / int(load["clients"])
 
 
 def load_seconds(m: Measurement) -> float:
-    """Length of the region by the load generator's clock."""
+    """Length of the region in seconds of the load generator's clock."""
     region = m.load["region"]
     return int(region["end_ns"] - region["begin_ns"]) / 1e9
 
 
 def _throughput(m: Measurement) -> float:
-    """Transactions a modelled second, by the load generator's own counts and clock."""
+    """Transactions per simulated second, from the load generator's counts and clock."""
     return _completed(m.load) / load_seconds(m)
 
 
-@metric("modelled_s", "s", "modelled length of the measured region", "clock_ns", of_caches=False)
+@metric("modelled_s", "s", "length of the measured region in simulated time", "clock_ns", of_caches=False)
 def _modelled_s(m: Measurement) -> Value:
     return m.seconds
 
 
-@metric("instructions_m", "million", "instructions of the measured region", "instructions", of_caches=False)
+@metric("instructions_m", "million", "instructions in the measured region, all cores", "instructions", of_caches=False)
 def _instructions_m(m: Measurement) -> Value:
     return m.region.instructions / 1e6
 
@@ -52,14 +53,19 @@ def _instructions_m(m: Measurement) -> Value:
 @metric(
     "busy_share",
     "share",
-    "busy cycles of each core, of those of all its threads",
+    "utilisation of each core: its busy cycles, as a share of the cycles of all its threads",
     "busy_cycles / (threads x clock_ns x clock_hz), by core",
 )
 def _busy_share(m: Measurement) -> Value:
     return {f"{core:02d}": share for core, share in enumerate(_busy_shares(m))}
 
 
-@metric("utilisation", "share", "busy cycles of the machine", "busy_cycles / (cores x threads x clock_ns x clock_hz)")
+@metric(
+    "utilisation",
+    "share",
+    "utilisation of the machine: busy cycles, as a share of the cycles of all cores",
+    "busy_cycles / (cores x threads x clock_ns x clock_hz)",
+)
 def _utilisation(m: Measurement) -> Value:
     return ratio(m.region.total("busy_cycles"), m.capacity_cycles)
 
@@ -67,7 +73,7 @@ def _utilisation(m: Measurement) -> Value:
 @metric(
     "server_utilisation",
     "share",
-    "busy cycles of the server's cores: all but those that the load generator has for itself",
+    "utilisation of the server's cores; cores that the machine file reserves for the load generator are left out",
     "mean of busy_share over these cores",
 )
 def _server_utilisation(m: Measurement) -> Value:
@@ -78,7 +84,7 @@ def _server_utilisation(m: Measurement) -> Value:
 @metric(
     "busy_cores",
     "cores",
-    "cores that were busy for more than half of the region",
+    "number of cores that were busy for more than half of the region",
     "count of busy_share > 0.5",
 )
 def _busy_cores(m: Measurement) -> Value:
@@ -87,8 +93,8 @@ def _busy_cores(m: Measurement) -> Value:
 
 @metric(
     "throughput",
-    "transactions per modelled second",
-    "good transactions that ended in the region",
+    "transactions per simulated second",
+    "good transactions that end in the region, per simulated second",
     "sum of counts / region length, on the load generator's side; in gem5 TX_END markers (good) / clock_ns",
 )
 def _throughput_metric(m: Measurement) -> Value:
@@ -99,7 +105,13 @@ def _throughput_metric(m: Measurement) -> Value:
     return ratio(m.region.total("transactions", outcome="good"), m.seconds) if feels else None
 
 
-@metric("response_ms", "ms", "mean response time of all good transactions, modelled", "response_ns_mean", of_load=True)
+@metric(
+    "response_ms",
+    "ms",
+    "mean response time of all good transactions, in simulated time",
+    "response_ns_mean",
+    of_load=True,
+)
 def _response_ms(m: Measurement) -> Value:
     return float(m.load["totals"]["response_ns_mean"]) / 1e6
 
@@ -107,7 +119,7 @@ def _response_ms(m: Measurement) -> Value:
 @metric(
     "response_p95_ms",
     "ms",
-    "95th percentile of the response times of all good transactions, modelled: the upper bound of its bucket",
+    "95th percentile of the response times of all good transactions, in simulated time (upper bound of its bucket)",
     "of the histograms of all types together",
     of_load=True,
 )
@@ -121,7 +133,7 @@ def _response_p95_ms(m: Measurement) -> Value:
 @metric(
     "think_ms",
     "ms",
-    "mean of the think times that ended in the region, modelled",
+    "mean of the think times that end in the region, in simulated time",
     "think_ns_mean",
     of_caches=False,
     of_load=True,
@@ -133,7 +145,7 @@ def _think_ms(m: Measurement) -> Value:
 @metric(
     "instructions_per_transaction",
     "million instructions",
-    "instructions of all cores for each good transaction",
+    "instructions of all cores per good transaction",
     "instructions / TX_END markers (good)",
     of_caches=False,
 )
@@ -144,8 +156,8 @@ def _instructions_per_transaction(m: Measurement) -> Value:
 @metric(
     "interactive_law",
     "ratio",
-    "clients that are served, by the time in service that fell into the region, and that think, by throughput x think, "
-    "over the number of clients: 1 where both sides count the same on one clock",
+    "response-time law: (mean number of clients in service + throughput x think time) / clients. 1 if load generator "
+    "and model count the same transactions on one clock",
     "(in_flight_mean + throughput x think_ns_mean, the job's think_ms where no think time ended) / clients",
     of_load=True,
 )
@@ -160,8 +172,8 @@ def _think_ns(m: Measurement) -> float:
 @metric(
     "interactive_law_chance",
     "ratio",
-    "standard deviation of interactive_law that the think times make which the region's two ends cut off: those of the "
-    "clients that think then, as long as exponential ones have lasted at any moment; of constant ones it is a third",
+    "standard deviation of interactive_law by chance: the ends of the region cut off the think times of the clients "
+    "that think at that moment. Computed for exponential think times; for constant think times it is a third of this",
     "sqrt(2 x (clients - in_flight_mean)) x think_ns_mean / region length / clients",
     of_load=True,
 )
@@ -173,7 +185,8 @@ def _interactive_law_chance(m: Measurement) -> Value:
 @metric(
     "little_law",
     "ratio",
-    "throughput x response over the clients that were served: off by what is cut off at the region's two ends",
+    "Little's law: throughput x response time / mean number of clients in service. It deviates from 1 by the "
+    "transactions that the ends of the region cut off",
     "throughput x response_ns_mean / in_flight_mean",
     of_load=True,
 )
@@ -185,7 +198,7 @@ def _little_law(m: Measurement) -> Value:
 @metric(
     "client_cycles",
     "cycles",
-    "cycles of thinking and being served in the region: good transactions a client",
+    "closed-loop cycles (think time plus response time) per client in the region: good transactions per client",
     "sum of counts / clients",
     of_caches=False,
     of_load=True,
@@ -197,7 +210,8 @@ def _client_cycles(m: Measurement) -> Value:
 @metric(
     "utilisation_law",
     "ratio",
-    "throughput x busy time a transaction over busy time a second: 1 where both sides count alike",
+    "utilisation law: throughput x busy time per transaction / busy time per second. 1 if load generator and markers "
+    "count the same transactions",
     "throughput x (busy_cycles / TX_END markers) / (busy_cycles / clock_ns)",
     of_load=True,
 )
@@ -209,7 +223,7 @@ def _utilisation_law(m: Measurement) -> Value:
 @metric(
     "executed_mix",
     "share",
-    "transactions by type, as really run",
+    "executed transactions by type, as shares of all",
     "count of the type / counts",
     of_caches=False,
     of_load=True,

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Metrics of the mail transport's queue, by what it logs; none of servers without one, nor of runs that did not count.
+"""Metrics of the mail transport's queue, from its log. Absent for servers without a mail transport and for older runs.
 
-Its unit is OpenSMTPD's envelope, a message to one of its recipients: from when the message is accepted until it is
-delivered to that recipient, or given up.
+The unit is OpenSMTPD's envelope: a message to one recipient. An envelope is in the queue from the acceptance of the
+message until the delivery to that recipient, or until the transport gives up.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from s80lab.results.metrics.registry import Measurement, Value, metric
 @metric(
     "mail_queue",
     "envelopes",
-    "the mail transport's queue, messages x recipients that it has accepted and not delivered yet: mean of the region, "
-    "at its begin and at its end; accepted: those that came in the region",
+    "envelopes (messages x recipients) that the mail transport has accepted and not yet delivered: mean over the "
+    "region, at its start, at its end; accepted: envelopes accepted in the region",
     "mail_queue.mean, .begin, .end, .accepted_in_region, on the load generator's side",
     of_load=True,
 )
@@ -29,7 +29,7 @@ def _mail_queue(m: Measurement) -> Value:
 @metric(
     "mail_put_off",
     "deliveries",
-    "deliveries that the mail transport put off until later or refused, of the whole run: in the warm-up, too",
+    "deliveries that the mail transport postponed or refused, in the whole run including the warm-up",
     "mail_queue.put_off + mail_queue.refused",
     of_caches=False,
     of_load=True,

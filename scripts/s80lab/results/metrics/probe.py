@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Metrics of the probes of memory and of context switches; none of other loads, but for the miss ratio."""
+"""Metrics of the probes of memory and of context switches. Other loads have only the miss ratio."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _busy_seconds(m: Measurement) -> float:
 @metric(
     "copy_mb",
     "MB per second of processor time",
-    "what the memory probe copied: each word once, however often it was read and written for it",
+    "data that the memory probe copied per second of its processor time; each copied word counts once",
     "4 x batch x count of COPY / busy time of the class session",
 )
 def _copy_mb(m: Measurement) -> Value:
@@ -37,8 +37,8 @@ def _copy_mb(m: Measurement) -> Value:
 @metric(
     "token_ns",
     "ns of processor time",
-    "what it costs to hand the token over, with the walk through the working set: from process to process (PASS) or "
-    "to oneself (KEEP)",
+    "processor time per token hand-over, including the walk through the working set: to another process (PASS) or to "
+    "the same process (KEEP)",
     "busy time of the class session / (batch x count of PASS and KEEP)",
 )
 def _token_ns(m: Measurement) -> Value:
@@ -49,7 +49,7 @@ def _token_ns(m: Measurement) -> Value:
 @metric(
     "data_miss_ratio",
     "share",
-    "loads and stores of the sessions' own code that missed the L1, and those that missed the L2, too",
+    "loads and stores of the sessions' user code that miss the L1 (l1), and those that also miss the L2 (l2)",
     "l1_misses or l2_misses / accesses, loads and stores of the class session in user mode",
 )
 def _data_miss_ratio(m: Measurement) -> Value:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Metrics of what requests wait for: the bus and memory, where the machine gives them a service time ([bandwidth])."""
+"""Metrics of queueing for the bus and memory, on machines with a service time for them ([bandwidth])."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ RESOURCES = ("bus", "memory")
 
 
 def _of_each(m: Measurement, part: str, whole: Callable[[str], float]) -> Value:
-    """part / whole by resource, None where nothing has queues: gem5's and older runs, and most machines."""
+    """part / whole by resource. None without queues: gem5, older runs, and machines without [bandwidth]."""
     if part not in m.region.header.statistics:
         return dict.fromkeys(RESOURCES)
     return {
@@ -27,8 +27,8 @@ def _requests(m: Measurement, resource: str) -> int:
 @metric(
     "queue_utilisation",
     "share",
-    "how busy the bus and memory were; null where they serve as many requests at once as come",
-    "queue_busy_cycles / (clock_ns x clock_hz x banks), which is requests a second x service time / banks",
+    "utilisation of the bus and of memory; null if the machine has no [bandwidth], so requests never queue",
+    "queue_busy_cycles / (clock_ns x clock_hz x banks), which is requests per second x service time / banks",
 )
 def _queue_utilisation(m: Measurement) -> Value:
     cycles, banks = m.seconds * m.region.header.clock_hz, {"bus": 1, "memory": m.region.header.memory_banks}
@@ -37,8 +37,8 @@ def _queue_utilisation(m: Measurement) -> Value:
 
 @metric(
     "queue_wait",
-    "cycles a request",
-    "how long a request waited for the bus, and one that memory answers or takes for its bank",
+    "cycles per request",
+    "mean time that a request waits for the bus; memory: mean time that a request to memory waits for its bank",
     "queue_wait_cycles / queue_requests",
 )
 def _queue_wait(m: Measurement) -> Value:

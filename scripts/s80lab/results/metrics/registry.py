@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The one place where derived metrics are declared; the report, the database and the docs read it.
+"""Registry of derived metrics, which the report, the database and the docs read.
 
-A metric is declared with `@metric(...)` on the function that computes it from a Measurement. The
-function returns a number, None where it is undefined (nothing to divide by), or a mapping from
-labels to such values; a mapping is flattened with dots, as in `l2_mpki.user`.
+`@metric(...)` on a function declares the metric that this function computes from a Measurement. The function returns a
+number, None if the value is undefined (division by zero), or a mapping from labels to such values. Mappings are
+flattened with dots, as in `l2_mpki.user`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ Value = float | int | None | Mapping[str, "Value"]
 
 @dataclass(frozen=True)
 class Measurement:
-    """What metrics are computed from: the region's statistics and the load generator's result, which a replay lacks.
-    wanted: of the guest's kernel, by the machine file (its keys of [guest])."""
+    """The input of all metrics. region: the statistics of the measured region. result: the load generator's result,
+    None for a replay. wanted: the keys of [guest] in the machine file."""
 
     region: Delta
     result: Mapping[str, Any] | None
@@ -28,36 +28,36 @@ class Measurement:
 
     @property
     def load(self) -> Mapping[str, Any]:
-        """The load generator's result, for metrics that are declared `of_load`."""
+        """The load generator's result, for metrics declared with `of_load`."""
         assert self.result is not None
         return self.result
 
     @property
     def seconds(self) -> float:
-        """Modelled length of the region."""
+        """Length of the region in simulated seconds."""
         return self.region.clock_ns / 1e9
 
     @property
     def server_cores(self) -> slice:
-        """Of statistics by core: all but those that the load generator has for itself (`guest.load_processors`)."""
+        """The server's cores: all cores except those reserved for the load generator (`guest.load_processors`)."""
         apart = int(self.wanted.get("load_processors", 0)) // self.region.header.threads_per_core
         return slice(self.region.header.cores - apart)
 
     @property
     def core_cycles(self) -> float:
-        """Cycles in which a core could have been busy in the region: those of all its threads."""
+        """Cycles of one core in the region, summed over its threads."""
         return self.seconds * self.region.header.clock_hz * self.region.header.threads_per_core
 
     @property
     def capacity_cycles(self) -> float:
-        """The same of all cores together."""
+        """Cycles of all cores in the region, summed over their threads."""
         return self.region.header.cores * self.core_cycles
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A declaration. of_caches: the value depends on what the caches hold, so it needs warm ones.
-    of_load: it needs the load generator's side, so a replay has no such value."""
+    """A declared metric. of_caches: the value depends on the content of the caches, so it needs steady state. of_load:
+    the value needs the load generator's result, so replays do not have it."""
 
     name: str
     unit: str
@@ -105,12 +105,12 @@ def compute_all(measurement: Measurement) -> dict[str, float | int | None]:
 
 
 def ratio(part: float, whole: float) -> float | None:
-    """part / whole, undefined where there is nothing to divide by."""
+    """part / whole; None if whole is 0."""
     return float(part) / float(whole) if whole else None
 
 
 def markdown() -> str:
-    """The registry as a table for the docs."""
+    """The registry as a Markdown table for the docs."""
     rows = ["| metric | unit | meaning | formula |", "| --- | --- | --- | --- |"]
     for declared in REGISTRY.values():
         rows.append(f"| `{declared.name}` | {declared.unit} | {declared.description} | {declared.formula} |")

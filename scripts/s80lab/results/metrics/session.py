@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Metrics of the population that the paper's counters saw, where they are not declared by class already."""
+"""Metrics of the paper's population (the class `session`) that are not already declared by process class."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ OF_POPULATION = (
 @metric(
     "session",
     "as named",
-    "metrics of the same names for the paper's population alone: the processes that serve users, in user and in "
-    "kernel code",
-    "as named, counts of the class session alone",
+    "the metric named after `session.`, for the paper's population only: the processes that serve users, in user and "
+    "in kernel code",
+    "as the named metric, from the counts of the class session only",
 )
 def _session(m: Measurement) -> Value:
     if POPULATION not in m.region.header.labels["class"]:

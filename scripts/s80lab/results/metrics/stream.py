@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Metrics of media that are streamed (workloads/loadgen/rtp), by what came to the clients; none of other loads."""
+"""Metrics of media streams (workloads/loadgen/rtp), measured at the clients. Absent for other loads."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def _of_streams(compute: Callable[[Mapping[str, Any], float], Value]) -> Callabl
 
 @metric(
     "stream_mbit",
-    "Mbit per modelled second",
-    "media that came to the clients, without headers",
+    "Mbit per simulated second",
+    "media data that the clients received, without headers",
     "8 x bytes / region length / 10^6, on the load generator's side",
     of_load=True,
 )
@@ -38,7 +38,7 @@ def _stream_mbit(streams: Mapping[str, Any], seconds: float) -> Value:
 @metric(
     "stream_packets",
     "packets",
-    "packets that came; those that never did; those that came later than a player's buffer lasts (the workload's "
+    "media packets: received; lost; late (received after the client's buffer would have run empty, the workload's "
     "late_ms)",
     "packets, lost, late",
     of_load=True,
@@ -50,8 +50,8 @@ def _stream_packets(streams: Mapping[str, Any], seconds: float) -> Value:
 
 @metric(
     "stream_jitter_ms",
-    "modelled ms",
-    "interarrival jitter (RFC 3550, section 6.4.1): each client's estimate at the end of each of its plays",
+    "simulated ms",
+    "interarrival jitter (RFC 3550, section 6.4.1): each client's estimate at the end of each stream that it plays",
     "jitter_ns",
     of_load=True,
 )
@@ -62,8 +62,9 @@ def _stream_jitter_ms(streams: Mapping[str, Any], seconds: float) -> Value:
 
 @metric(
     "stream_transit_ms",
-    "modelled ms",
-    "by how much the transit times of neighbouring packets of a stream differ, which that estimate smooths (its |D|)",
+    "simulated ms",
+    "difference between the transit times of consecutive packets of a stream (|D| in RFC 3550), which the jitter "
+    "smooths",
     "transit_ns",
     of_load=True,
 )

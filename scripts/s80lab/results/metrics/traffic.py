@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Metrics of what the clients send and receive, as they count it: what is in the connections, inside TLS."""
+"""Metrics of the data that the clients send and receive in their connections, counted inside TLS."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ _BYTES = {"sent": "bytes_out", "received": "bytes_in"}
 
 @metric(
     "payload_mbit",
-    "Mbit per modelled second",
-    "what clients sent and received in the transactions that ended in the region, without what TLS, TCP and IP add",
+    "Mbit per simulated second",
+    "data that clients sent and received in the transactions that end in the region, without overhead of TLS, TCP "
+    "and IP",
     "8 x bytes_out, bytes_in or both / region length",
     of_load=True,
 )
@@ -23,9 +24,9 @@ def _payload_mbit(m: Measurement) -> Value:
 
 @metric(
     "body_mbit",
-    "Mbit per modelled second",
-    "what the clients received of documents and pages, in the transactions that ended in the region; null of protocols "
-    "without HTTP's bodies",
+    "Mbit per simulated second",
+    "bodies of documents and pages that the clients received in the transactions that end in the region; null for "
+    "protocols without HTTP bodies",
     "8 x sum of body_bytes / region length, on the load generator's side",
     of_load=True,
 )

@@ -10,12 +10,12 @@ from itertools import accumulate
 
 from s80lab.results.metrics.registry import Measurement, Value, metric, ratio
 
-# Instructions: beyond what a bounded turn has, four times and sixteen times that.
+# Instructions: longer than any bounded slice, then 4 and 16 times this length.
 LONG = (8192, 32768, 131072)
 
 
 def _by_length(m: Measurement, name: str) -> list[tuple[int, int]]:
-    """(length, count); nothing where the statistic is not declared."""
+    """Pairs (length, count); empty if the statistic is not declared."""
     header = m.region.header
     if name not in header.statistics:
         return []
@@ -26,7 +26,8 @@ def _by_length(m: Measurement, name: str) -> list[tuple[int, int]]:
 @metric(
     "turn_length",
     "instructions",
-    "QEMU's turns: half of the instructions were in turns of this length or shorter ones; the longest",
+    "length of QEMU's time slices, rounded down to a power of two: longest, and median (half of the instructions are "
+    "in slices of this length or shorter)",
     "of turn_instructions by turn_length, in powers of two",
     of_caches=False,
 )
@@ -42,7 +43,7 @@ def _turn_length(m: Measurement) -> Value:
 @metric(
     "turn_over",
     "share",
-    "instructions in turns of QEMU of at least so many instructions",
+    "instructions in QEMU's time slices of at least the length in the label, as a share of all",
     "turn_instructions from that turn_length on / turn_instructions",
     of_caches=False,
 )
@@ -52,7 +53,7 @@ def _turn_over(m: Measurement) -> Value:
     return {str(long): ratio(sum(count for length, count in run if length >= long), total) for long in LONG}
 
 
-@metric("turns_m", "million", "turns that QEMU gave its processors", "turns", of_caches=False)
+@metric("turns_m", "million", "number of time slices that QEMU gave its processors", "turns", of_caches=False)
 def _turns_m(m: Measurement) -> Value:
     turns = _by_length(m, "turns")
     return sum(count for _, count in turns) / 1e6 if turns else None

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether the caches had settled before the measurement, by a test that knows its own standard error.
+"""Steady-state detection: whether the caches had settled at the end of the warm-up.
 
-The last third of the warm-up's windows is set against the third before it, so that the test grows more exact as the
-warm-up goes on, and the beginning, where everything drifts, is left out. "Warm" says of the E share and of memory's
-share that their drift between the two thirds
-- is below a limit (two points, unless the experiment's phases say otherwise), and
-- is not told from zero (Student t, 95%), and
-- is known to half the limit: with a larger standard error a drift at the limit could not be told from none, and the
-  words would rest on not having looked. Then the warm-up goes on, to its limit if need be;
-that the caches are full: over the last third they lost as many blocks as they took in, but for two in a hundred (the
-mix's own scatter, which makes the drift of a short warm-up uncertain, is not in this balance);
-and that every client has finished a transaction, so that the load is not the one that all began together.
+The test compares the last third of the warm-up's sampling intervals with the third before it. It becomes more precise
+as the warm-up grows, and it ignores the start, where everything drifts. The verdict is "warm" if all of these hold: -
+The drift of the E share and of the share of misses serviced by memory, between the two thirds, is below a limit: two
+  points, or the `drift_points` of the experiment's phases.
+- Neither drift differs significantly from zero (Student t, 95%).
+- The standard error of each drift is at most half the limit. With a larger error, a drift at the limit could not be
+  distinguished from no drift; the warm-up is then extended, up to its maximum length.
+- The caches are full: in the last third, the blocks that left the caches are at least 98% of the fills. The scatter of
+  the mix, which makes the drift of a short warm-up uncertain, does not affect this balance.
+- Every client has completed a transaction, so the clients no longer act in step as they do at the start.
 """
 
 from __future__ import annotations
@@ -29,14 +29,15 @@ ALLOWED_DRIFT_POINTS = 2.0
 ALLOWED_FILLING = 0.02
 THIRDS = 3
 
-# The shares that are watched: counts of a window that are divided.
+# The shares under test: numerator and denominator, as fields of a Window.
 WATCHED = {"e_share": ("fills_e", "fills"), "memory_share": ("memory_misses", "misses")}
-_NAMES = {"e_share": "E share", "memory_share": "memory's share"}
+_NAMES = {"e_share": "E share", "memory_share": "share of misses serviced by memory"}
 
 
 @dataclass(frozen=True)
 class Drift:
-    """Of one share, in points (percent): later minus earlier windows, with the standard error of that difference."""
+    """Drift of one share in points (percent): later minus earlier intervals, with the standard error of the
+    difference."""
 
     points: float
     error_points: float
@@ -47,20 +48,20 @@ class Drift:
         return abs(self.points) > student_t(self.degrees) * self.error_points
 
     def objection(self, limit: float) -> str:
-        """Why it is not settled; empty where it is. limit: of the drift, in points."""
+        """Why the share has not settled; empty if it has. limit: the largest drift allowed, in points."""
         if abs(self.points) >= limit:
-            return f"still moved by {self.points:+.1f} points"
+            return f"drift {self.points:+.1f} points (limit {limit:g})"
         if self.error_points > limit / 2:
-            return f"its drift is known to {self.error_points:.1f} points only"
-        return f"still moved by {self.points:+.1f} points, more than chance" if self.significant else ""
+            return f"drift undecided (standard error {self.error_points:.1f} points, limit {limit / 2:g})"
+        return f"drift {self.points:+.1f} points, more than chance" if self.significant else ""
 
 
 @dataclass(frozen=True)
 class WarmUp:
-    """The verdict on a warm-up. drift_points: later minus earlier windows, in points (percent), and error_points its
-    standard error; None with too few windows. compared: windows in each of the two stretches. filling: over the last
-    of them, blocks that came less blocks that went, of those that came. clients_finished: those that had finished a
-    transaction at its end, None where nobody counted. reasons: why it is not warm."""
+    """The verdict on a warm-up. windows: sampling intervals; compared: intervals in each of the two compared thirds.
+    drift_points: later minus earlier third, in points (percent); error_points: its standard error; both None if there
+    are too few intervals. filling: in the last third, (fills - blocks that left) / fills. clients_finished: clients
+    that have completed a transaction, None if not counted. reasons: why the verdict is "not warm"."""
 
     instructions: int
     windows: int
@@ -79,9 +80,9 @@ def judge(
     finished: int | None = None,
     limit: float = ALLOWED_DRIFT_POINTS,
 ) -> WarmUp:
-    """The verdict on the warm-up among these windows. clients: how many there are, where that is known; finished: how
-    many of them have finished a transaction since the mix began, where it was counted. limit: of a drift, in points.
-    A window cut short (under half the usual length) says too little and is left out."""
+    """The verdict on the warm-up that these sampling intervals contain. clients: number of clients, if known. finished:
+    number of clients that have completed a transaction since the start of the mix, if counted. limit: the largest drift
+    allowed, in points. Intervals shorter than half the usual length are left out."""
     warming = [window for window in windows if window.phase == "warm-up"]
     usual = median(window.instructions for window in warming) if warming else 0
     whole = [window for window in warming if window.instructions >= usual / 2]
@@ -91,12 +92,15 @@ def judge(
         f"{_NAMES[name]}: {said}" for name, found in drifts.items() if found and (said := found.objection(limit))
     ]
     if None in drifts.values():
-        reasons.append("too few windows to tell")
+        reasons.append("too few sampling intervals to judge the drift")
     filling = _filling(whole[-compared:]) if compared else None
     if filling is not None and filling > ALLOWED_FILLING:
-        reasons.append(f"{100 * filling:.1f}% of the blocks that came in still filled the caches up")
+        reasons.append(
+            f"caches not full: {100 * filling:.1f}% of the last fills went to empty frames (limit "
+            f"{100 * ALLOWED_FILLING:g}%)"
+        )
     if clients is not None and finished is not None and finished < clients:
-        reasons.append(f"{finished} of {clients} clients had finished a transaction")
+        reasons.append(f"only {finished} of {clients} clients have completed a transaction")
     return WarmUp(
         instructions=sum(window.instructions for window in warming),
         windows=len(warming),
@@ -117,7 +121,7 @@ def _filling(windows: Sequence[Window]) -> float | None:
 
 
 def drift(windows: Sequence[Window], name: str) -> Drift | None:
-    """Between the two halves of the windows; None where a share is undefined."""
+    """Drift between the two halves of the intervals; None if a share is undefined."""
     half = len(windows) // 2
     part, whole = WATCHED[name]
     stretches: list[tuple[float, list[float]]] = []

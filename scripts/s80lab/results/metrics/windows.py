@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The curve of statistics windows, from the first instruction of the mix to the last measured one."""
+"""The curve of sampling intervals, from the first instruction of the mix to the last measured instruction."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ Phase = Literal["warm-up", "measured"]
 
 @dataclass(frozen=True)
 class Window:
-    """One statistics window. end_instructions counts from the first snapshot of the warm-up; left: blocks that were
-    evicted or invalidated, None where the engine's counts of them do not balance with its fills (gem5)."""
+    """One sampling interval. end_instructions: counted from the first snapshot of the warm-up. left: blocks that were
+    evicted or invalidated; None if these counts do not balance with the fills (gem5)."""
 
     phase: Phase
     end_instructions: int
@@ -47,14 +47,14 @@ class Window:
         return ratio(self.e_to_m, self.fills_e)
 
     def record(self) -> dict[str, Any]:
-        """Counts and shares, as stats.json holds them."""
+        """Counts and shares in the form of stats.json."""
         shares = {name: getattr(self, name) for name in ("mpki", "memory_share", "e_share", "e_to_m_share")}
         return {**asdict(self), **shares}
 
 
 def curve(run: Snapshots, warm: Snapshots | None = None) -> list[Window]:
-    """Windows of the warm checkpoint's snapshots, if given, followed by the run's own up to the end
-    of its measured region. A run that goes on counting from its checkpoint joins on to it."""
+    """The sampling intervals of the warm checkpoint's snapshots, if given, followed by the run's own up to the end of
+    its measured region. If the run continued its checkpoint's counters, the interval in between is included."""
     stretches: list[tuple[Phase, Delta]] = []
     if warm is not None:
         stretches += [("warm-up", window) for window in warm.windows()]
