@@ -4,7 +4,7 @@ S80LAB := build/venv/bin/s80lab
 # Two commands at once; fails where either does.
 both = $(1) & other=$$!; $(2); status=$$?; wait $$other && exit $$status
 
-.PHONY: setup build image run test lint lesson docs wheel analysis workflow slurm bench fuzz trixie clean
+.PHONY: setup build image run test lint lesson docs pages wheel wheel-any analysis workflow slurm bench fuzz first-minute trixie clean
 .DEFAULT_GOAL := run
 
 setup:
@@ -45,12 +45,23 @@ docs:
 	@build/venv/bin/python -m sphinx --quiet --fail-on-warning --keep-going --fresh-env -c docs -d build/doctrees . build/docs
 	@ls build/docs/index.html
 
-# A package that can be installed elsewhere: configurations, plugin and tools are in it.
+# Regenerates the generated pages of results/reference, docs/background and docs/reference from the data in git. No guest runs.
+pages: setup
+	@build/venv/bin/python -m s80lab.commands.pages
+
+# A package that can be installed on another Linux: configurations, plugin and tools are in it.
 wheel: build
 	@scripts/build s80turns
-	@rm -rf build/package build/dist
+	@rm -rf build/package build/dist/*-linux_*.whl
 	@build/venv/bin/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/dist .
-	@ls build/dist/*.whl
+	@ls build/dist/*-linux_*.whl
+
+# The same package without compiled programs, for any system. It needs python3-venv, no compiler.
+wheel-any:
+	@scripts/setup wheel
+	@rm -rf build/package build/dist/*-any.whl
+	@S80LAB_WHEEL=any build/venv/bin/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/dist .
+	@ls build/dist/*-any.whl
 
 # pandas and pyarrow, for notebooks and for Parquet.
 analysis: setup
@@ -75,6 +86,11 @@ fuzz:
 	@scripts/build all
 	@tests/reference/fuzz/run
 
+# `make lesson` and `make docs` as a new user of a minimal Debian meets them, timed.
+first-minute:
+	@scripts/first-minute
+
+# Set-up, build and both mixes in a fresh Debian 13.
 trixie:
 	@scripts/trixie
 
