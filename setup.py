@@ -4,6 +4,7 @@
 In an installed package they lie in s80lab/shipped, in the same order as in a checkout (scripts/s80lab/base/paths.py).
 """
 
+import os
 import shutil
 from pathlib import Path
 
@@ -26,7 +27,7 @@ FILES = (
     "workloads/scales",
     "workloads/servers",
 )
-# Without them the package still proves protocols and reads results; what needs them says that they are missing.
+# Commands that need a program that the package lacks say so in one sentence (scripts/s80lab/base/programs.py).
 BUILT = (
     "build/bin/s80-jbb.jar",
     "build/bin/s80-loadgen",
@@ -45,6 +46,8 @@ BUILT = (
     "build/lib/libs80lab.so",
     "build/lib/libs80turns.so",
 )
+# `make wheel-any`: a package for any system, without compiled programs.
+ANY_SYSTEM = os.environ.get("S80LAB_WHEEL") == "any"
 
 
 class Build(build_py):
@@ -54,7 +57,7 @@ class Build(build_py):
             return
         shipped = Path(self.build_lib) / "s80lab" / "shipped"
         shutil.rmtree(shipped, ignore_errors=True)
-        for name in (*FILES, *BUILT):
+        for name in FILES if ANY_SYSTEM else (*FILES, *BUILT):
             source, target = ROOT / name, shipped / name
             target.parent.mkdir(parents=True, exist_ok=True)
             if source.is_dir():
@@ -68,17 +71,17 @@ class Build(build_py):
 
 
 class Wheel(bdist_wheel):
-    """For any Python 3 on this kind of machine."""
+    """A wheel for any Python 3: on systems like this one, or on any system."""
 
     def get_tag(self) -> tuple[str, str, str]:
         return "py3", "none", super().get_tag()[2]
 
 
 class Package(Distribution):
-    """The programs in it are compiled."""
+    """A package that contains compiled programs, except the package for any system."""
 
     def has_ext_modules(self) -> bool:
-        return True
+        return not ANY_SYSTEM
 
 
 setup(
