@@ -15,7 +15,7 @@ from s80lab.base import paths
 from s80lab.config.reproduce import load_figures
 from s80lab.report import profile
 from s80lab.report.misses import run as misses
-from s80lab.report.page import TEMPLATES
+from s80lab.report.page import TEMPLATES, prose
 from s80lab.report.profile import Sample
 from s80lab.report.reproduce import show_figure, write_page
 from s80lab.report.sweep import sweep_groups, write_sweep
@@ -85,3 +85,7 @@ def test_step_page_style_has_no_escaped_characters() -> None:
 def test_reference_page_style_has_no_escaped_characters(page: Path) -> None:
     styles = STYLE.findall(page.read_text(encoding="utf-8"))
     assert styles and "&" not in "".join(styles)
+
+
+def test_prose_turns_backticks_into_code_and_escapes_the_rest() -> None:
+    assert prose("run `a < b` & see") == "run <code>a &lt; b</code> &amp; see"

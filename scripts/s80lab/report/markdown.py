@@ -3,13 +3,23 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from s80lab.report.tables import Cell, Table
+
+
+WIDTH = 110
+
+
+def wrap(paragraph: str) -> list[str]:
+    """The lines of a paragraph, of WIDTH characters at most. Words and code are not divided."""
+    return textwrap.wrap(paragraph, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def markdown(table: Table, heading: str = "") -> str:
     """A complete file: title, note, table. heading: heading of the label column. Numbers of runs that had not reached
     steady state are in italics."""
-    return "\n".join([f"# {table.title}", table.note, "", *markdown_rows(table, heading)]) + "\n"
+    return "\n".join([f"# {table.title}", *wrap(table.note), "", *markdown_rows(table, heading)]) + "\n"
 
 
 def markdown_rows(table: Table, heading: str = "") -> list[str]:

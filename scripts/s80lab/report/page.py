@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from s80lab.report.claims.tables import TITLE as CLAIMS
 from s80lab.report.claims.tables import claims_table
@@ -95,6 +97,7 @@ def render(
         undefined=StrictUndefined,
         keep_trailing_newline=True,
     )
+    environment.filters["prose"] = prose
     return environment.get_template("report.html.j2").render(
         title=title,
         lead=lead,
@@ -105,6 +108,11 @@ def render(
         origins=origins,
         metrics=list(REGISTRY.values()),
     )
+
+
+def prose(text: str) -> Markup:
+    """Text for HTML; what is in backticks becomes code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 def _topics(groups: Sequence[Group], pictures: Sequence[Picture]) -> list[Topic]:

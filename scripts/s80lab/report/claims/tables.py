@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from textwrap import wrap
 from typing import get_args
 
 from s80lab.report.claims.judge import Finding, findings, said_by_paper
 from s80lab.report.claims.rules import TOLERANCE, Verdict
 from s80lab.report.data import Group
-from s80lab.report.markdown import markdown_rows
+from s80lab.report.markdown import markdown_rows, wrap
 from s80lab.report.rows import PERCENT, SECTIONS, THREE, Format
 from s80lab.report.tables import ABSENT, Cell, Row, Table, clients_and_think, number
 from s80lab.results.metrics.derive import of
@@ -103,14 +102,14 @@ def claims_page(sections: Mapping[str, Sequence[Group]]) -> str:
         "*Not comparable* means that these runs neither confirm nor refute the claim. The claim is about another",
         "workload, server or operating point, or about an input of the model, or the intervals are too wide.",
         "",
-        *wrap(RULES, 110),
+        *wrap(RULES),
         "",
     ]
     for heading, groups in sections.items():
         table = claims_table(groups)
         verdicts = Counter(finding.verdict for finding in findings(groups))
         counts = ", ".join(f"{verdicts[verdict]} {COUNTED[verdict]}" for verdict in get_args(Verdict))
-        lines += [f"## {heading}", *wrap(f"{_runs(groups)}. Of {verdicts.total()} claims, {counts}.", 110), ""]
+        lines += [f"## {heading}", *wrap(f"{_runs(groups)}. Of {verdicts.total()} claims, {counts}."), ""]
         lines += [*markdown_rows(table, "claim (workload, section)"), ""]
     return "\n".join(lines)
 
