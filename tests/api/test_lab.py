@@ -36,7 +36,7 @@ def test_examples(lab: Lab, module: ModuleType) -> None:
 def test_another_lab_is_read_where_it_lies(lab: Lab) -> None:
     other = Lab(lab.results.parent)
     assert len(other.runs("imape").results()) == 3
-    with pytest.raises(UserError, match="works only in the lab of the command"):
+    with pytest.raises(UserError, match="works only in the lab that the command `s80lab` uses"):
         other.explore("capture", "protocol=mesi")
 
 
@@ -62,10 +62,10 @@ def test_a_report_over_runs_of_ones_own_choice(lab: Lab, tmp_path: Path) -> None
             lambda lab: lab.runs().frame("e_shares"),
             r"no run has a metric `e_shares`: \d+ are allowed, the nearest: e_share, ",
         ),
-        (lambda lab: lab.reference("huge"), "there is no reference result `huge`"),
+        (lambda lab: lab.reference("huge"), "results/reference has no result `huge`"),
         (lambda lab: lab.capture("imapb"), "there is no capture in"),
         (lambda lab: lab.protocol("mosey"), "there is no protocol `mosey`"),
-        (lambda lab: lab.query("SELECT seed, seed FROM run"), "two columns are named seed"),
+        (lambda lab: lab.query("SELECT seed, seed FROM run"), "two columns of the query are named seed"),
         (lambda lab: lab.query("DELETE FROM run"), "the SQL query failed"),
     ],
 )
@@ -83,7 +83,7 @@ def test_without_pandas_one_sentence(lab: Lab, monkeypatch: pytest.MonkeyPatch) 
         return real(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(UserError, match="need pandas, which is not installed"):
+    with pytest.raises(UserError, match="need the package pandas, which is not installed"):
         lab.metrics()
 
 

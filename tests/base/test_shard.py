@@ -35,10 +35,10 @@ def test_a_shard_is_read_as_it_is_written(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("0/10", "--shard 0/10: there is no part 0 of 10: write 1/10 to 10/10"),
-        ("11/10", "--shard 11/10: there is no part 11 of 10"),
-        ("0/0", "there is no part 0 of 0"),
-        ("3", "--shard 3: write I/N, for example 1/10"),
+        ("0/10", "--shard 0/10: there is no shard 0 of 10: write 1/10 to 10/10"),
+        ("11/10", "--shard 11/10: there is no shard 11 of 10"),
+        ("0/0", "there is no shard 0 of 0"),
+        ("3", "--shard 3: is not a shard: write I/N, for example 1/10"),
         ("1/2/3", "write I/N"),
         ("-1/4", "write I/N"),
         ("a/4", "write I/N"),

@@ -145,7 +145,10 @@ def test_a_capture_is_opened_by_the_beginning_of_its_name(inside: Lab, drawn_fil
 
 def test_a_form_that_was_not_recorded_is_refused_with_what_to_do(inside: Lab, drawn_file: Path) -> None:
     keep("imapb-tiny-a", drawn_file)
-    with pytest.raises(UserError, match="has no filtered form, only full; record it with `s80lab capture imapb --form"):
+    with pytest.raises(
+        UserError,
+        match="only the form full, not the form filtered; record a capture of this form with `s80lab capture imapb",
+    ):
         open_capture("imapb", "filtered")
 
 
@@ -153,7 +156,7 @@ def test_a_capture_without_its_file_is_refused(inside: Lab, drawn_file: Path) ->
     keep("imapb-tiny-a", drawn_file)
     (inside.captures / "imapb-tiny-a" / "full.s80c").unlink()
     with pytest.raises(
-        UserError, match="are missing or truncated; record it again with `s80lab capture imapb --scale tiny"
+        UserError, match="are missing or truncated; record the capture again with `s80lab capture imapb --scale tiny"
     ):
         open_capture("imapb")
 

@@ -119,7 +119,10 @@ def test_a_replay_that_is_there_says_what_has_been_measured_since(
 
 def test_a_table_of_another_version_is_refused(filtered: Capture, table: Path) -> None:
     table.write_text(json.dumps({"schema": 2, "rows": []}))
-    with pytest.raises(UserError, match=r"filter-error.json: has schema 2, but this version reads 1; make it again"):
+    with pytest.raises(
+        UserError,
+        match=r"filter-error.json: has schema 2, but this version of s80lab reads schema 1; make the table again",
+    ):
         filter_error(filtered, resolve_design(filtered), table)
 
 

@@ -66,7 +66,7 @@ def test_what_a_replay_cannot_know_is_said_and_not_shown(replayed: tuple[Lab, Pa
     assert ask(lab, "SELECT count(*) FROM latency") == [(0,)]
     page = " ".join((folder / "report.html").read_text().split())
     for text in (" ".join(said.split()), page):
-        assert "response times, throughput and the operational laws are not available" in text
+        assert "the report has no response times, no throughput and no checks of the operational laws" in text
     assert "Response times" not in page
     assert not (folder / "figures" / "latency.svg").exists()
 
@@ -83,7 +83,7 @@ def test_a_second_call_takes_what_is_there(replayed: tuple[Lab, Path, str], draw
 def test_a_replay_is_no_run_of_its_experiment(replayed: tuple[Lab, Path, str]) -> None:
     lab, folder, _ = replayed
     assert folder.name in lab.call("list")
-    assert "contains no run of imapb with the design of its file" in lab.call("report", "imapb", code=2)
+    assert "contains no run of imapb with the design in the experiment's file" in lab.call("report", "imapb", code=2)
 
 
 def refused(lab: Lab, *arguments: str) -> str:

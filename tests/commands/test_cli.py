@@ -28,7 +28,7 @@ def empty(tmp_path: Path) -> Lab:
         (["run", "imapb", "--protocol", "mosey"], "there is no protocol `mosey` in configs/protocols: allowed are"),
         (
             ["run", "imapb", "--scale", "giant"],
-            "no phases for scale `giant`: allowed are paper, sixteenth, small, tiny",
+            "no phases for scale `giant` (table [phases.giant]): allowed are paper, sixteenth, small, tiny",
         ),
         (["run", "imapb", "--set", "l2.size=3MiB"], "makes 6144 sets; the number of sets must be a power of two"),
         (["run", "imapb", "--set", "l2.waves=4"], "configs/machines/s80.toml: unknown key `l2.waves`: allowed are"),
@@ -36,8 +36,8 @@ def empty(tmp_path: Path) -> Lab:
         (["run", "imapb", "--seeds", "1,1"], "--seeds 1,1: a seed is given twice"),
         (["run", "imapb", "--seeds", "0,1"], "--seeds 0,1: write whole numbers of at least 1"),
         (["capture", "imapb", "--seed", "0"], "--seed 0: write a whole number of at least 1"),
-        (["report", "imapb"], "contains no run of imapb with the design of its file"),
-        (["claims"], "contains no run of imapb, imape with the design of its file"),
+        (["report", "imapb"], "contains no run of imapb with the design in the experiment's file"),
+        (["claims"], "contains no run of imapb, imape with the design in the experiment's file"),
     ],
 )
 def test_one_sentence(empty: Lab, arguments: list[str], sentence: str) -> None:

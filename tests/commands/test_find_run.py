@@ -33,12 +33,14 @@ def test_find_run_beginning_of_a_name_chooses_the_run_with_the_file(runs: Path) 
 
 def test_find_run_ambiguous_beginning_is_refused_with_the_names(runs: Path) -> None:
     (runs / "imapb-tiny-s1-aaaa" / "log").touch()
-    with pytest.raises(UserError, match="begin with imapb: imapb-tiny-s1-aaaa, imapb-tiny-s1-bbbb; name one"):
+    with pytest.raises(
+        UserError, match="begin with `imapb`: imapb-tiny-s1-aaaa, imapb-tiny-s1-bbbb; write one complete name"
+    ):
         find_run("imapb", "log", "--log")
 
 
 def test_find_run_without_the_file_names_the_option(runs: Path) -> None:
-    with pytest.raises(UserError, match="was made with --other: add --other"):
+    with pytest.raises(UserError, match="was made with --other: repeat `s80lab run` for its experiment with --other"):
         find_run("imapb", "other", "--other")
 
 

@@ -37,7 +37,7 @@ def test_the_latest_runs_are_on_the_experiments_image(other: Path) -> None:
     assert read_manifest(other.with_name("imape-2"))["image"] == "debian"
     assert other not in latest_runs(["imape"], "tiny")
     assert latest_runs(["imape"], "tiny", image="buildroot") == [other]
-    with pytest.raises(UserError, match="contains no run of imape with the design of its file"):
+    with pytest.raises(UserError, match="contains no run of imape with the design in the experiment's file"):
         latest_runs(["imape"], "tiny", image="buildroot.fast")
 
 

@@ -55,7 +55,7 @@ def test_a_file_that_is_no_table_is_one_sentence(bare: Lab, tmp_path: Path) -> N
 def test_nothing_to_check_is_told(bare: Lab) -> None:
     assert (
         bare.call("protocol", "check", code=2)
-        == "s80lab: there is no table to check: name a protocol or a file, or add --all\n"
+        == "s80lab: no protocol is named: write its name or .toml file after `protocol check`, or add --all\n"
     )
 
 
@@ -127,7 +127,10 @@ def test_absent_rumur_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
 
 
 def test_a_checker_that_cannot_be_started_is_told(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"cannot be started .*; set TMPDIR to a folder in which programs may run"):
+    with pytest.raises(
+        UserError,
+        match=r"cannot be started .*; set TMPDIR to a folder on a file system that allows the execution of programs",
+    ):
         run([str(tmp_path / "model")], tmp_path)
 
 

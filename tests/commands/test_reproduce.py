@@ -32,5 +32,5 @@ def test_the_page_is_of_the_runs_that_there_are(measured: Lab) -> None:
 
 def test_a_seed_that_is_lacking_is_named(measured: Lab) -> None:
     refused = measured.call("reproduce", "figure8", "--measured", "--scale", "tiny", code=2)
-    assert "contains no run of imape, seed 1 with the design of its file" in refused
+    assert "contains no run of imape, seed 1 with the design in the experiment's file" in refused
     assert not (measured.results / "reports").exists()

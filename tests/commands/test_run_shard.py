@@ -14,8 +14,11 @@ from tests.lab import Lab
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--shard", "3/2"], "--shard 3/2: there is no part 3 of 2: write 1/2 to 2/2"),
-        (["--shard", "1/2", "--until", "2%"], "--shard and --list cannot be combined with --until: omit one of them"),
+        (["--shard", "3/2"], "--shard 3/2: there is no shard 3 of 2: write 1/2 to 2/2"),
+        (
+            ["--shard", "1/2", "--until", "2%"],
+            "--shard and --list cannot be combined with --until: omit one of the two options",
+        ),
         (["--list", "--engine", "gem5"], "--shard and --list cannot be combined with --engine gem5"),
     ],
 )

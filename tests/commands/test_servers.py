@@ -39,7 +39,7 @@ def uw(measured: Lab, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_latest_runs_are_the_experiments_servers(uw: Path) -> None:
     assert uw not in latest_runs(["imape"], "tiny")
     assert latest_runs(["imape"], "tiny", server="uw") == [uw]
-    with pytest.raises(UserError, match="contains no run of imape with the design of its file"):
+    with pytest.raises(UserError, match="contains no run of imape with the design in the experiment's file"):
         latest_runs(["imape"], "tiny", server="cyrus")
 
 
@@ -53,7 +53,9 @@ def test_the_latest_runs_are_of_the_experiments_design(measured: Lab, monkeypatc
     for key, value in (("l2.size", 1 << 20), ("scale.storage", "disk"), ("workload.requests_max", 10)):
         path.write_text(json.dumps(manifest | {"design": manifest["design"] | {key: value}}))
         assert newest not in latest_runs(["imape"], "tiny")
-        with pytest.raises(UserError, match="contains no run of imape, seed 13 with the design of its file"):
+        with pytest.raises(
+            UserError, match="contains no run of imape, seed 13 with the design in the experiment's file"
+        ):
             latest_runs(["imape"], "tiny", [13])
 
 

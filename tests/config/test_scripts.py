@@ -99,19 +99,27 @@ def test_the_job_has_the_scripts_line_by_line(tmp_path: Path) -> None:
         ("speed_up = 100", "speed_up = inf", "speed_up.*: Input should be a finite number"),
         ('"select INBOX"', '"select my box"', "write `select` and a mailbox"),
         ('"wait exponential 50"', '"wait long"', "`long` is not a time: write constant MS"),
-        ('"uniform 100000 500000"', '"uniform 5 1"', "MOST is less than LEAST"),
+        ('"uniform 100000 500000"', '"uniform 5 1"', "MOST must not be less than LEAST"),
         ('start = ["connect"', 'start = ["wait constant 1"', "the login cannot wait"),
         ("repeat = 6", "repeat = 0", "`repeat = 0` is not allowed"),
         ("percent = 2.5, steps", "percent = 101, steps", "`percent = 101` is not allowed"),
         ('when = "offline"', 'when = "online"', "`when = online` is not allowed"),
         ("repeat = 6, steps", "steps", "is not a step: write a command, or a table"),
-        ('think = "uniform 100000 500000"', "", "READ needs either rate_per_s or think"),
-        ("rate_per_s = 0.5", 'rate_per_s = 0.5\nthink = "constant 1"', "FETCH needs either rate_per_s or think"),
+        ('think = "uniform 100000 500000"', "", "READ needs exactly one of rate_per_s and think"),
+        (
+            "rate_per_s = 0.5",
+            'rate_per_s = 0.5\nthink = "constant 1"',
+            "FETCH needs exactly one of rate_per_s and think",
+        ),
         ("percent = 25", "percent = 30", "must sum to 100"),
         ('name = "FETCH"', 'name = "READ"', "must have different names"),
         ("1062 = 45\n139602 = 2.5", "", r"the table \[sizes\] is missing"),
         ("1062 = 45", "100 = 45", "sizes.100"),
-        ('["connect", "login", {', '[{ percent = 5, steps = ["connect"] }, {', "outside `percent` and `when`"),
+        (
+            '["connect", "login", {',
+            '[{ percent = 5, steps = ["connect"] }, {',
+            "outside the blocks `percent` and `when`",
+        ),
         ("speed_up = 100", "think_ms = 100", "unknown key `think_ms`"),
     ],
 )
@@ -127,7 +135,7 @@ def test_a_wrong_script_is_refused(old: str, new: str, message: str, tmp_path: P
 
 def test_what_does_not_fit_scripts_is_refused(tmp_path: Path) -> None:
     path = profile(tmp_path)
-    with pytest.raises(UserError, match="its scripts contain the waiting times"):
+    with pytest.raises(UserError, match="the scripts of this workload contain the waiting times"):
         job_text(load_workload(path), clients=9, users=12, seed=1, think_ms=5)
     for text in (login_job_text(load_workload("imapb"), 13, 12), login_job_text(load_workload(path), 12, 12)):
         assert "users=12\n" in text

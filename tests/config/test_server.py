@@ -70,10 +70,18 @@ def test_packages_of_its_own_are_recorded_apart(servers: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "files", "reason"),
     [
-        ('store = "mbox"', (), r"wrong\.toml: is only a base for servers: its rootfs has no usr/lib/s80lab/server\.sh"),
+        (
+            'store = "mbox"',
+            (),
+            r"wrong\.toml: this server cannot run alone, because its rootfs has no usr/lib/s80lab/server\.sh",
+        ),
         ("", (START,), r"wrong\.toml: the key `store` is missing"),
         ('base = "wrong"', (START,), r"wrong\.toml: key `base`: the bases form a cycle: wrong -> wrong"),
-        ('base = "plan"', (), r"wrong\.toml: key `base`: there is no server `plan`: .*did you mean plain\?"),
+        (
+            'base = "plan"',
+            (),
+            r"wrong\.toml: key `base`: there is no server `plan` to use as base: .*did you mean plain\?",
+        ),
         ('session = ["longer than a name"]', (START,), r"wrong\.toml: key `session\.0`: .*at most 15 characters"),
         ("users = { root = 0 }", (START,), r"wrong\.toml: key `users\.root`"),
         ('store = "mh"', (START,), r"wrong\.toml: key `store`: .*'mbox', 'maildir', 'imap' or 'none'"),

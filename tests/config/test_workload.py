@@ -112,7 +112,7 @@ def test_a_web_load_without_tls_says_so_at_the_login_too(tmp_path: Path) -> None
 def test_a_chain_needs_its_rows(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text('driver = "chain"\n' + (paths.PROFILES / "web.toml").read_text().replace("driver =", "# driver ="))
-    with pytest.raises(UserError, match='driver = "chain" needs `transitions`'):
+    with pytest.raises(UserError, match='driver = "chain" needs the table `transitions`'):
         load_workload(path)
 
 
@@ -135,7 +135,7 @@ def test_messages_have_bounds(size: object) -> None:
         ("working_set", "12KiB", "working_set = 12288 must be a power of two"),
         ("working_set", "2KiB", "greater than or equal to 4096"),
         ("stride", 2, "greater than or equal to 4"),
-        ("batch", 1000, "batch = 1000 words must be a multiple of the 8192 words of one pass"),
+        ("batch", 1000, "batch = 1000 words must be a multiple of 8192, the words that COPY copies"),
     ],
 )
 def test_probes_have_whole_passes(key: str, value: object, said: str) -> None:

@@ -58,7 +58,9 @@ def test_one_that_was_written_to_is_refused(store: Path) -> None:
     made = make(store, "ready-a")
     made.guest_state.write_bytes(b"stath")
     os.utime(made.guest_state, (later := made.guest_state.stat().st_mtime + 60, later))
-    with pytest.raises(UserError, match=r"guest.state: has changed since it was recorded; remove .*ready-a to"):
+    with pytest.raises(
+        UserError, match=r"guest.state: the file has changed since s80lab wrote it; remove the folder .*ready-a, and"
+    ):
         checkpoint.find("ready-a", made.manifest.key)
     made.guest_state.write_bytes(b"state")
     os.utime(made.guest_state, (later, later))

@@ -93,7 +93,7 @@ def test_a_byte_that_changed_on_the_way(made: Checkpoint, there: Callable[[], No
     content = (lies / file).read_bytes()
     (lies / file).write_bytes(content[:-1] + b"?")
     there()
-    assert f"{file} differs from what was exported; copy it again" in refused(lies)
+    assert f"{file} differs from the file that was exported; copy the export again" in refused(lies)
 
 
 def test_a_file_that_is_missing(made: Checkpoint, there: Callable[[], None], tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_another_one_of_that_name_is_not_replaced(made: Checkpoint, there: Calla
     said = json.loads((lies / EXPORT).read_text())
     said["manifest"]["files"][GUEST_STATE]["sha256"] = "0" * 64
     (lies / EXPORT).write_text(json.dumps(said))
-    with pytest.raises(UserError, match="exists already with other content, because two hosts have built it"):
+    with pytest.raises(UserError, match=r"exists already with other content than .*, because two hosts built it"):
         take_in(STORE, lies)
 
 
@@ -152,14 +152,14 @@ def test_what_is_damaged_or_unknown_is_not_exported(made: Checkpoint, tmp_path: 
     with pytest.raises(UserError, match=r"there is no `raedy-a` in .*: allowed are ready-a \(did you mean ready-a\?\)"):
         export(STORE, "raedy-a", tmp_path)
     made.guest_state.write_bytes(b"stath")
-    with pytest.raises(UserError, match="has changed since it was recorded; remove it, have it rebuilt"):
+    with pytest.raises(UserError, match="files have changed since s80lab wrote them; remove the folder"):
         export(STORE, "ready-a", tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["here"]
 
 
 def test_a_place_that_is_taken(made: Checkpoint, tmp_path: Path) -> None:
     export(STORE, "ready-a", tmp_path)
-    with pytest.raises(UserError, match="ready-a: exists already; remove it, or name another target"):
+    with pytest.raises(UserError, match="ready-a: the target exists already; remove it, or name another target"):
         export(STORE, "ready-a", tmp_path)
 
 
@@ -179,7 +179,7 @@ def test_a_stage_has_one_copy_hashed(made: Checkpoint, tmp_path: Path, monkeypat
     assert asyncio.run(checkpoint.local(made, job())).ram.stat().st_mtime_ns == before
     shutil.rmtree(copy.folder)
     made.guest_state.write_bytes(b"stath")
-    with pytest.raises(UserError, match=r"its copy in .*stage has another hash; check that disk"):
+    with pytest.raises(UserError, match=r"the copy on the disk of .*stage.* has another hash than the file"):
         asyncio.run(checkpoint.local(made, job()))
     assert not copy.folder.exists()
 

@@ -30,7 +30,7 @@ def test_just_enough_disk_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_too_little_memory_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"1000000.0 GiB of memory are needed, but .* run fewer guests at once"):
+    with pytest.raises(UserError, match=r"1000000.0 GiB of memory are needed, but .* run fewer guests in parallel"):
         require(Need(0, 1_000_000 * GIB), tmp_path)
 
 

@@ -150,7 +150,7 @@ def test_what_is_no_result_is_said_as_soon_as_it_is_known(stages: Stages) -> Non
     stages.run([1, 2, 3, 4], jobs=1)
     said = [line.split("] ")[1] for line in stages.said.getvalue().splitlines() if "old" in line or "run-" in line]
     assert said == [
-        "old-2: measured already, invalid: not in steady state",
+        "old-2: this run exists already, invalid: not in steady state",
         "mix seed 3: complete: run-3, invalid: not in steady state",
         "mix seed 4: complete: run-4",
     ]
@@ -188,7 +188,7 @@ def test_a_point_that_fails_keeps_no_other_from_its_end(stages: Stages, broken: 
     there = len(POINTS) - len(broken)
     assert [str(error) for error in leaves(failed.value)] == [
         *(f"boot of {name}: the guest gave up" for name in broken),
-        f"{len(broken)} of 6 points failed, the others are complete: run the command again",
+        f"the runs from {len(broken)} of 6 ready checkpoints failed, all other runs are complete: repeat the command",
     ]
     assert stages.log.count("run 1") == len(stages.entered) == there
 

@@ -33,7 +33,7 @@ def test_a_replay_needs_no_guest(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("answer", "refusal"),
     [
-        (json.dumps(GOOD | {"gem5": "25.1.0.0"}), "is version 25.1.0.0; supported versions: 24.0.0.0, 24"),
+        (json.dumps(GOOD | {"gem5": "25.1.0.0"}), "is version 25.1.0.0, but s80lab supports only 24.0.0.0, 24"),
         (json.dumps(GOOD | {"protocol": "MESI_Two_Level"}), "protocol MESI_Two_Level; build it with MOESI_hammer"),
         (json.dumps(GOOD | {"isa": ["ARM"]}), "was built without X86, which the guest needs"),
         ("usage: gem5 [options]", "did not report its version and build options"),

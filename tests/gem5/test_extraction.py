@@ -219,22 +219,25 @@ def without(row: str) -> Callable[[str], str]:
     [
         (
             lambda text: text[: len(text) // 2],
-            r"stats.txt, dump 2: has no end line: gem5 ended early, or the file is cut",
+            r"stats.txt, dump 2: the end line is missing, because gem5 ended early or the file is truncated",
         ),
-        (lambda text: "", "holds no statistics"),
+        (lambda text: "", "the file contains no statistics"),
         (
             lambda text: text[: text.index("---------- End")] + "---------- End Simulation Statistics   ----------\n",
-            "holds 1 dumps, but 3 sampling intervals were run",
+            "the file has 1 dumps of statistics instead of 3",
         ),
-        (without(f"{CACHES}.I.Load"), r"the rows STATE.Load do not add up to `.*Load`: one of them is missing"),
+        (
+            without(f"{CACHES}.I.Load"),
+            r"the rows STATE.Load do not add up to the row `.*Load`, so one of them is missing",
+        ),
         (without(f"{CACHES}.Store"), r"the row `.*L1Cache_Controller.Store` is missing"),
         (without("simTicks"), "the row `simTicks` is missing"),
-        (without("board.processor.cores7.core.commitStats0.numOps"), "of 17 processors instead of 18"),
+        (without("board.processor.cores7.core.commitStats0.numOps"), "for 17 processors instead of 18"),
         (
             lambda text: text.replace(f"{CACHES}.I.Load ", f"{CACHES}.X.Load "),
-            "is not in gem5/table.py",
+            "add the state to scripts/s80lab/gem5/table.py",
         ),
-        (lambda text: text.replace("simTicks 5", "simTicks x5", 1), "holds something that is not a number"),
+        (lambda text: text.replace("simTicks 5", "simTicks x5", 1), "contains a value that is not a number"),
     ],
 )
 def test_what_is_wrong_is_said(out: Path, change: Callable[[str], str], refusal: str) -> None:
@@ -249,7 +252,7 @@ def test_what_is_wrong_is_said(out: Path, change: Callable[[str], str], refusal:
 def test_another_gem5_is_refused(out: Path, key: str, value: str) -> None:
     facts = json.loads((out / "facts.json").read_text())
     (out / "facts.json").write_text(json.dumps(facts | {key: value}))
-    with pytest.raises(UserError, match=f"{value}.*supported: gem5 24.0.0.0, 24.0.0.1 with MOESI_hammer"):
+    with pytest.raises(UserError, match=f"{value}.*supports only gem5 24.0.0.0, 24.0.0.1 with MOESI_hammer"):
         extracted(out)
 
 

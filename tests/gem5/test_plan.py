@@ -55,9 +55,9 @@ def test_seeds_have_checkpoints_of_their_own(lab: Lab, tmp_path: Path) -> None:
     ("options", "refusal"),
     [
         (Options(machine="classroom"), r"\[gem5.phases.classroom\] with the lengths for machine classroom is missing"),
-        (Options(protocol="mesi"), "gem5 supports only MOESI_hammer; use --protocol hammer"),
-        (Options(settings={"scale.storage": "disk"}), "gem5's guest keeps its mail in memory"),
-        (Options(scale="paper"), "has 8 GiB of memory; gem5's PC supports 3 GiB at most"),
+        (Options(protocol="mesi"), "supports only the protocol MOESI_hammer; use --protocol hammer"),
+        (Options(settings={"scale.storage": "disk"}), "in gem5 the guest keeps its mail in memory"),
+        (Options(scale="paper"), "has 8 GiB of memory, but the PC that gem5 simulates supports 3 GiB at most"),
     ],
 )
 def test_what_gem5_cannot_be_is_refused(lab: Lab, tmp_path: Path, options: Options, refusal: str) -> None:

@@ -59,7 +59,7 @@ def test_a_run_is_in_the_database_and_has_a_report(plan: Gem5Plan, tmp_path: Pat
     assert 0.2 < state["e_share"] < 0.5 and 0.1 < state["e_to_m_share"] < 0.3
     said = StringIO()
     print_experiment([folder], Console(file=said, width=400))
-    for words in ("load or instruction fetch", "not warm", "State E stands for Ruby's M"):
+    for words in ("load or instruction fetch", "not warm", "State E stands for Ruby's state M"):
         assert words in said.getvalue()
     # Its lengths are not those of the experiment's file: it is not to be mixed with runs that have them.
     refusal = own.call("report", "imapb", "--engine", "gem5", "--machine", "s80-sixteenth", code=2)
@@ -71,7 +71,7 @@ def test_a_run_is_in_the_database_and_has_a_report(plan: Gem5Plan, tmp_path: Pat
 @pytest.mark.parametrize(
     ("items", "lengths", "refusal"),
     [
-        ({}, {"measure": 3_000_000}, r"only \d+ of 3000000 instructions were measured"),
+        ({}, {"measure": 3_000_000}, r"gem5 ended after \d+ of the 3000000 instructions"),
         ({"7": 3}, {"transactions": 4}, r"only 3 of 4 transactions ended within \d+ instructions; lower"),
     ],
 )
@@ -128,7 +128,7 @@ def test_what_a_refused_run_said_is_kept(plan: Gem5Plan, tmp_path: Path, monkeyp
         with Board(Console(quiet=True)) as board:
             return await Gem5Pipeline(board)._measure(asked, warm(tmp_path))
 
-    with pytest.raises(UserError, match=r"instructions were measured \(gem5's output is kept in (.*)\)") as refusal:
+    with pytest.raises(UserError, match=r"repeat the run \(gem5's output is kept in (.*)\)") as refusal:
         asyncio.run(measure())
     (kept,) = (tmp_path / "results" / "refused").iterdir()
     assert str(kept) in str(refusal.value)

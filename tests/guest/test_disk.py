@@ -113,4 +113,7 @@ def test_a_disk_that_accesses_memory_by_itself_takes_no_misses(disks: Lab, run: 
 
 def test_a_capture_has_no_accesses_of_devices(disks: Lab) -> None:
     said = disks.call("capture", "imapb", "--scale", "tiny", *SETTINGS, "--set", "scale.disk.dma=true", code=2)
-    assert said.endswith("s80lab: scale.disk.dma: a capture cannot record accesses of devices; set it to false\n")
+    assert said.endswith(
+        "s80lab: scale.disk.dma = true: a capture cannot record the memory accesses of disks; "
+        "add --set scale.disk.dma=false\n"
+    )

@@ -31,7 +31,10 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_missing_qemu_says_what_was_tried_and_what_to_do(bare: Path) -> None:
-    with pytest.raises(UserError, match=r"QEMU >= 9.2 was not found .*PATH: no qemu-system-x86_64.*mmdebstrap is not"):
+    with pytest.raises(
+        UserError,
+        match=r"QEMU >= 9.2 was not found .*PATH: no qemu-system-x86_64.*mmdebstrap, which unpacks QEMU, is not",
+    ):
         find_qemu(bare / "private")
 
 
@@ -95,5 +98,5 @@ done
 
 def test_another_system_than_debian_is_refused(tmp_path: Path) -> None:
     (tmp_path / "os-release").write_text('ID=fedora\nVERSION_ID="40"\n')
-    with pytest.raises(UserError, match="this machine does not run Debian"):
+    with pytest.raises(UserError, match="this host does not run Debian"):
         debian_codename(tmp_path / "os-release")

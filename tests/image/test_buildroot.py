@@ -121,7 +121,9 @@ def test_a_buildroot_is_given_or_named_by_the_environment(sources: Path, monkeyp
 
 def test_a_folder_without_a_version_is_no_buildroot(tmp_path: Path) -> None:
     for _ in range(2):
-        with pytest.raises(UserError, match="is not a Buildroot: it has no Makefile with a BR2_VERSION"):
+        with pytest.raises(
+            UserError, match="is not a folder with Buildroot's sources: it contains no Makefile with BR2_VERSION"
+        ):
             find_buildroot(tmp_path)
         (tmp_path / "Makefile").write_text("all:\n")
 
@@ -225,7 +227,7 @@ def test_a_folder_is_packed_as_it_lies(tmp_path: Path) -> None:
         Entry("link", 0o120777, b"/absent"),
     ]
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(UserError, match="pipe is not a file, a folder or a link"):
+    with pytest.raises(UserError, match="pipe is a device, a socket or a named pipe"):
         list(folder_entries(tmp_path))
 
 
@@ -241,7 +243,9 @@ def test_what_lies_over_the_target_folder_enters_its_links(target: Path, debian:
     assert entries["usr/lib/s80lab/server.conf"].data == b"SERVER=dovecot STORE=mbox\n"
     assert "etc/dovecot/users.sqlite" in entries
     (target / "usr/bin/s80-loadgen").unlink()
-    with pytest.raises(UserError, match="has no usr/bin/s80-loadgen: Buildroot has not built the package s80lab-guest"):
+    with pytest.raises(
+        UserError, match="has no usr/bin/s80-loadgen, because Buildroot did not build the package s80lab-guest"
+    ):
         list(target_entries(target, SERVER, debian, tmp_path))
 
 
@@ -335,7 +339,9 @@ def test_an_outer_make_does_not_matter(making: Make, monkeypatch: pytest.MonkeyP
 def test_an_option_that_buildroot_does_not_take(making: Make, sources: Path) -> None:
     text = MAKEFILE.replace("cp $(BR2_DEFCONFIG)", "grep -v OPENSMTPD $(BR2_DEFCONFIG) >")
     (sources / "Makefile").write_text(text)
-    with pytest.raises(UserError, match=r"2025\.02\.16 rejects `BR2_PACKAGE_OPENSMTPD=y`: it has no such option"):
+    with pytest.raises(
+        UserError, match=r"2025\.02\.16 rejects the option `BR2_PACKAGE_OPENSMTPD=y`: this version has no such option"
+    ):
         making.build(Configuration())
 
 
@@ -391,10 +397,10 @@ def test_a_kernel_of_ones_own_is_one_for_x86_with_the_guests_modules(
         build_buildroot_image(tmp_path / "image" / "buildroot", SERVER, choice, progress=print)
 
     (sources / "bzImage").write_bytes(b"\x7fELF" + bytes(0x400))
-    with pytest.raises(UserError, match=r"images/bzImage is not a kernel for x86: .*/configs/kernel\.fragment"):
+    with pytest.raises(UserError, match=r"images/bzImage is missing or not an x86 kernel: .*/configs/kernel\.fragment"):
         build()
     (sources / "bzImage").write_bytes(kernel_image("6.1.174"))
-    with pytest.raises(UserError, match=r"no file of .* matches 'lib/modules/"):
+    with pytest.raises(UserError, match=r"no file in .* matches the pattern 'lib/modules/"):
         build()
     assert not (tmp_path / "image" / "buildroot").exists()
 
@@ -432,7 +438,7 @@ def test_bad_words_are_refused(
     assert refused("--downloads", ".").startswith("s80lab: image debian is built from Debian's packages; --buildroot, ")
     assert "--refresh records Debian's packages" in refused("--image", "buildroot", "--refresh")
     assert "Buildroot was not found: give --buildroot PATH" in refused("--image", "buildroot")
-    assert "is not a Buildroot" in refused("--buildroot", str(tmp_path / "absent"))
+    assert "is not a folder with Buildroot's sources" in refused("--buildroot", str(tmp_path / "absent"))
     given = ("--buildroot", str(sources))
     assert "server uw cannot be built with Buildroot" in refused(*given, "--server", "uw")
     assert "--downloads absent: this folder does not exist" in refused(*given, "--downloads", "absent")

@@ -70,12 +70,14 @@ def test_kept_programs_bring_their_libraries(tmp_path: Path) -> None:
     paths = [entry.path for entry in kept_files(tmp_path / "root", rules)]
     assert paths == ["lib64/ld-linux-x86-64.so.2", "usr/bin/program", "usr/lib/libone.so.1"]
     library.unlink()
-    with pytest.raises(UserError, match=r"libone\.so\.1: add their packages to the list"):
+    with pytest.raises(UserError, match=r"libone\.so\.1, which programs in the image need: add their packages"):
         kept_files(tmp_path / "root", rules)
 
 
 def test_a_rule_that_matches_nothing_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"^here: no file of the packages matches 'usr/bin/absent'"):
+    with pytest.raises(
+        UserError, match=r"^here: no file in the packages of the image matches the pattern 'usr/bin/absent'"
+    ):
         kept_files(tmp_path, {"usr/bin/absent": "here"})
 
 

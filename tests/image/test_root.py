@@ -54,7 +54,7 @@ def test_the_dynamic_linker_is_the_images_own(root: Path, outside: Path) -> None
     entries = {entry.path: entry.data for entry in kept_files(root, {"usr/bin/program": "here"})}
     assert entries[INTERPRETER] == b"the image's"
     own.unlink()
-    with pytest.raises(UserError, match=r"no package contains the dynamic linker"):
+    with pytest.raises(UserError, match=r"no package of the image contains the dynamic linker"):
         kept_files(root, {"usr/bin/program": "here"})
 
 
@@ -109,5 +109,5 @@ def test_dots_lead_no_further_than_the_root(root: Path) -> None:
 def test_a_circle_of_links_is_an_error(root: Path) -> None:
     link(root / "one", "two")
     link(root / "two", "/one")
-    with pytest.raises(UserError, match="the link one in the packages is part of a circle"):
+    with pytest.raises(UserError, match="the symbolic link one in the packages of the image is part of a cycle"):
         resolve(root, "one")

@@ -84,7 +84,7 @@ def test_a_script_that_fails_says_what_it_said(archive: Path, work: Path, tmp_pa
 
 
 def test_a_program_that_was_not_built_is_named(archive: Path, work: Path, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"build has not built doll$"):
+    with pytest.raises(UserError, match=r"build ended without building doll"):
         build_programs(toy(tmp_path, 'gcc -o "$2/toy" "$1/toy.c"\n', "toy", "doll"), line(archive), work)
 
 

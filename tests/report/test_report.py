@@ -140,7 +140,7 @@ def test_the_terminal_shows_both_mixes_beside_the_paper(folders: list[Path]) -> 
     assert re.search(r"84\.0 ± 1\.5% +83\.\d ± 1\.\d% +75 to 85%", line)
     for words in ("Transactions, imapb", "silent E-to-M upgrades", "upgrades avoided by E", "drift of E share"):
         assert words in text
-    assert "≈ marks an interval that overlaps" in text
+    assert "≈ marks a number whose interval overlaps" in text
 
 
 def test_the_terminal_shows_one_seed_without_interval(run_dir: Path) -> None:
@@ -213,7 +213,7 @@ def test_a_run_with_a_short_warm_up_says_so(tmp_path: Path) -> None:
 
 
 def test_no_runs_and_a_run_that_is_not_whole(run_dir: Path) -> None:
-    with pytest.raises(UserError, match="there are no runs to report on; run an experiment first"):
+    with pytest.raises(UserError, match="there are no runs for the report; run an experiment first"):
         print_experiment([], Console())
     (run_dir / "manifest.json").unlink()
     with pytest.raises(UserError, match=r"manifest\.json: cannot be read"):
@@ -253,7 +253,8 @@ def test_a_seed_that_is_no_result_is_left_out_of_the_means_and_named(folders: li
     (said,) = verdicts([group])
     assert said == (
         "imape: 2 of 3 seeds are valid.",
-        "These seeds are left out of every number. Seed 12: 1.8 closed-loop cycles per client measured, 3 are needed.",
+        "The other seeds are left out of every mean. "
+        "Seed 12: 1.8 closed-loop cycles per client measured, 3 are needed.",
     )
 
 

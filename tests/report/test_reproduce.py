@@ -111,5 +111,5 @@ def test_what_was_measured_stands_in_one_table_by_memorys_share(runs: Path) -> N
     assert stated in rows["imape on dovecot"].detail
     assert "The paper on specmail: Misses serviced by other caches in M, O or E: 85% (C16)" in rows["pop3 on uw"].detail
     assert rows["pop3 on uw"].detail.startswith("At clients 40. The paper")
-    with pytest.raises(UserError, match="the experiments of this figure have no runs"):
+    with pytest.raises(UserError, match="the experiments behind this figure have no runs"):
         show_figure(figure, {name: [] for name in figure.experiments})

@@ -76,7 +76,9 @@ def test_ratios_are_of_the_same_seeds(points: Sequence[Path]) -> None:
     ]
     assert row.cells[0].text.startswith(f"{sum(by_seed) / 2:.2f} ± ") and row.cells[1].text == "about 1"
     assert ratio_table(groups, [ratio.model_copy(update={"over": "8"})]).rows == []
-    with pytest.raises(UserError, match=r"uses `client`, which is not an axis of the sweep.*clients"):
+    with pytest.raises(
+        UserError, match=r"has axis = `client`, which is not an axis of the experiment's sweep.*clients"
+    ):
         ratio_table(groups, [ratio.model_copy(update={"axis": "client"})])
 
 
@@ -106,7 +108,8 @@ def test_single_starts_near_the_bound_decide_nothing(points: Sequence[Path], low
     (row,) = ratio_table(groups, [ratio.model_copy(update={"low": low * above / below})]).rows
     assert row.cells[2].text == verdict
     assert row.detail == (
-        "One seed per point, and the ratio is close to the bound: the difference may be chance."
+        "There is one seed per point, and the ratio is close to a bound of the stated range: "
+        "the difference may be chance."
         if verdict == "not comparable"
         else ""
     )

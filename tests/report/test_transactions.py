@@ -49,7 +49,7 @@ def test_imaps_table_is_the_papers(runs: Path) -> None:
     table = transactions_table(group)
     assert "Table 1" in table.columns
     assert len(table.rows) == 11
-    assert "IMAP commands of a MOVE: MOVE." in table.note
+    assert "IMAP commands that move a message in the transaction MOVE: MOVE." in table.note
 
 
 @pytest.fixture
@@ -99,7 +99,10 @@ def test_scripts_are_a_groups_transactions(of_scripts: Group) -> None:
     table = transactions_table(of_scripts)
     assert [row.label for row in table.rows] == ["IMAP", "POP3", "SMTP", "all"]
     assert table.rows[1].title == "Fetch mail and delete it from the server"
-    assert "IMAP: 20 arrived, 3 found no client free, 2 did not start." in table.note
+    assert (
+        "IMAP: 20 passes arrived; 3 of these passes had to wait for a free client, and 2 still waited at the"
+        in table.note
+    )
     assert "Table 1" not in table.note and "mix" not in table.note
 
 

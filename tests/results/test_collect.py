@@ -106,9 +106,9 @@ def test_two_folders_of_one_run_with_unlike_bytes(lab: Path, hosts: list[Path]) 
     assert gather(lab / "alike", *hosts).runs == 6
     stats = other / "stats.json"
     stats.write_bytes(stats.read_bytes().replace(b'"schema": 1', b'"schema": 1 '))
-    assert "are the same run, but their stats.json differ" in refused(lab, *hosts)
+    assert "are one run (equal inputs), but their files stats.json differ" in refused(lab, *hosts)
     gather(lab, hosts[0])
-    assert f"{other} and {lab / 'runs' / 'imapb-2'} are the same run, but their" in refused(lab, hosts[1])
+    assert f"{other} and {lab / 'runs' / 'imapb-2'} are one run (equal inputs), but their" in refused(lab, hosts[1])
     (other / "stats.json").write_bytes((hosts[0] / "runs" / "imapb-2" / "stats.json").read_bytes())
     (other / "transactions.json").unlink()
     assert "transactions.json: cannot be read" in refused(lab, hosts[1])
@@ -127,7 +127,7 @@ def test_what_comes_behind_the_measured_region_is_the_hosts(lab: Path, hosts: li
     (other / "snapshots.jsonl").write_text("".join([*lines[:-1], *more]))
     assert gather(lab, *hosts).runs == 6
     (other / "snapshots.jsonl").write_text("".join([lines[0], *lines[2:]]))
-    assert "are the same run, but their snapshots.jsonl differ" in refused(lab, *hosts)
+    assert "are one run (equal inputs), but their files snapshots.jsonl differ" in refused(lab, *hosts)
 
 
 def half(run: Path) -> str:
@@ -138,7 +138,7 @@ def half(run: Path) -> str:
 def interrupted(run: Path) -> str:
     manifest = json.loads((run / "manifest.json").read_text())
     (run / "manifest.json").write_text(json.dumps({**manifest, "status": "interrupted"}))
-    return "the run has status `interrupted`, not `whole`; run it again"
+    return "the run is incomplete (status `interrupted` instead of `whole`); repeat the run"
 
 
 def cut(run: Path) -> str:
@@ -150,7 +150,7 @@ def cut(run: Path) -> str:
 def newer(run: Path) -> str:
     manifest = json.loads((run / "manifest.json").read_text())
     (run / "manifest.json").write_text(json.dumps({**manifest, "schema": 2}))
-    return "has schema 2, but this version reads schema 1"
+    return "has schema 2, but this version of s80lab reads schema 1"
 
 
 def unknown(run: Path) -> str:
@@ -170,13 +170,16 @@ def without(run: Path) -> str:
     stats = json.loads((run / "stats.json").read_text())
     del stats["windows"][0]["fills_e"]
     (run / "stats.json").write_text(json.dumps(stats))
-    return "imape-2: the files do not have this version's format (KeyError('fills_e')); run the experiment again"
+    return (
+        "imape-2: the files of this run do not have the format of this version of s80lab (KeyError('fills_e')); "
+        "run the experiment again"
+    )
 
 
 def nameless(run: Path) -> str:
     manifest = json.loads((run / "manifest.json").read_text())
     (run / "manifest.json").write_text(json.dumps({**manifest, "versions": None}))
-    return "the files do not have this version's format"
+    return "the files of this run do not have the format of this version of s80lab"
 
 
 @pytest.mark.parametrize("spoil", [half, interrupted, cut, newer, unknown, elsewhere, without, nameless])
@@ -196,10 +199,12 @@ def test_a_host_that_has_nothing_whole_yet(lab: Path, hosts: list[Path], tmp_pat
 def test_a_partial_folder_that_is_named(lab: Path, hosts: list[Path]) -> None:
     run = hosts[0] / "runs" / "imapb-1"
     partial = run.rename(run.with_name(".partial-imapb-1-abcdefgh@host"))
-    assert "the run is incomplete; let it finish or remove the folder" in refused(lab, partial)
+    assert "the run is incomplete; let the run finish, or remove the folder" in refused(lab, partial)
 
 
-@pytest.mark.parametrize(("name", "sentence"), [("missing", "missing: no such folder"), ("", "holds no run")])
+@pytest.mark.parametrize(
+    ("name", "sentence"), [("missing", "missing: this folder does not exist"), ("", "contains no run")]
+)
 def test_what_is_no_folder_of_runs(lab: Path, tmp_path: Path, name: str, sentence: str) -> None:
     (tmp_path / "empty").mkdir()
     assert sentence in refused(lab, tmp_path / "empty" / name)

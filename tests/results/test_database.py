@@ -135,7 +135,9 @@ def test_the_folder_is_relative_to_the_database(database: Path) -> None:
 def test_a_run_that_is_not_whole_is_refused(runs: Path, run_dir: Path) -> None:
     path = run_dir / "manifest.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "status": "interrupted"}))
-    with pytest.raises(UserError, match=r"manifest.json: the run has status `interrupted`, not `whole`"):
+    with pytest.raises(
+        UserError, match=r"manifest.json: the run is incomplete \(status `interrupted` instead of `whole`\)"
+    ):
         insert_run(runs / "new.sqlite", run_dir)
     assert list_runs(runs / "new.sqlite") == []
 
@@ -225,7 +227,7 @@ def test_a_file_that_is_no_database_is_refused(runs: Path, run_dir: Path) -> Non
         ("DELETE FROM run", "the SQL query failed: attempt to write a readonly database"),
         ("SELECT 1; DELETE FROM run", "the SQL query failed: You can only execute one statement"),
         ("ATTACH 'other.sqlite' AS other", "the SQL query failed: not authorized"),
-        ("BEGIN", "the SQL is not a query"),
+        ("BEGIN", "the SQL text does not read rows"),
     ],
 )
 def test_bad_sql_is_one_sentence_and_changes_nothing(database: Path, sql: str, sentence: str) -> None:
@@ -249,7 +251,7 @@ def test_outputs(database: Path) -> None:
         "imapb-1     1  -         0.25",
         "imapb-2     2  -         0.25",
     ]
-    with pytest.raises(UserError, match="unknown output `xml`, allowed are table, csv, json"):
+    with pytest.raises(UserError, match="there is no output format `xml`, allowed are table, csv, json"):
         printed(database, sql, "xml")
 
 
@@ -257,12 +259,12 @@ def test_what_json_and_a_terminal_cannot_show(database: Path) -> None:
     sql = "SELECT x'00ff' AS raw, 9e999 AS beyond, char(27) || '[2J' AS text"
     assert json.loads(printed(database, sql, "json")) == [{"raw": "00ff", "beyond": None, "text": "\x1b[2J"}]
     assert printed(database, sql, "table").splitlines()[1].split() == ["00ff", "inf", "\\x1b[2J"]
-    with pytest.raises(UserError, match="two columns are named seed: rename one with AS"):
+    with pytest.raises(UserError, match="two columns of the query are named seed: rename one of them with AS"):
         printed(database, "SELECT seed, seed FROM run", "json")
 
 
 def test_no_database_yet(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="there are no results yet; run an experiment first"):
+    with pytest.raises(UserError, match="does not exist yet: run an experiment first"):
         query(tmp_path / "s80lab.sqlite", "SELECT 1")
 
 
@@ -277,7 +279,7 @@ def test_parquet(database: Path) -> None:
     ("sql", "sentence"),
     [
         ("SELECT 1 AS a UNION ALL SELECT 'x'", "several types"),
-        ("SELECT 1 AS a, 2 AS a", "two columns are named a"),
+        ("SELECT 1 AS a, 2 AS a", "two columns of the query are named a"),
     ],
 )
 def test_what_parquet_cannot_hold(database: Path, sql: str, sentence: str) -> None:

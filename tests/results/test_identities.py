@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -93,12 +94,11 @@ def test_one_wrong_number_breaks_it_by_name(run_dir: Path, name: str) -> None:
 
 def test_the_message_holds_place_and_both_numbers(run_dir: Path) -> None:
     change_from(run_dir, LAST_WINDOW, bump("e_evicted", 2, by=7))
-    place = r"fate_of_e .* \(core 0, class loadgen\): (\d+) against (\d+), but"
+    place = r"fate_of_e .* \(core 0, class loadgen\): the counts are (\d+) and (\d+), but"
     with pytest.raises(IdentityBroken, match=place) as caught:
         check_run(run_dir)
-    words = str(caught.value).split()
-    at = words.index("against")
-    assert int(words[at + 1].rstrip(",")) - int(words[at - 1]) == 7
+    left, right = re.findall(r"the counts are (\d+) and (\d+), but", str(caught.value))[0]
+    assert int(right) - int(left) == 7
 
 
 def test_two_windows_that_cancel_out_are_found(run_dir: Path) -> None:
@@ -127,5 +127,7 @@ def test_one_transaction_a_client_may_straddle_the_boundary(run_dir: Path, diffe
 @pytest.mark.parametrize("difference", [41, -41])
 def test_more_than_one_a_client_may_not(run_dir: Path, difference: int) -> None:
     set_views(run_dir, difference)
-    with pytest.raises(IdentityBroken, match=r"transactions_match_markers .* \(VIEW, good\): \d+ against \d+"):
+    with pytest.raises(
+        IdentityBroken, match=r"transactions_match_markers .* \(VIEW, good\): the counts are \d+ and \d+"
+    ):
         check_run(run_dir)

@@ -74,7 +74,7 @@ def test_line_that_is_no_json(run_dir: Path) -> None:
 
 def test_unknown_schema(run_dir: Path) -> None:
     change(run_dir, 1, lambda line: line.update(schema=2))
-    refused(run_dir, "line 1: has schema 2, but this version reads schema 1; build the plugin again")
+    refused(run_dir, "line 1: has schema 2, but this version of s80lab reads schema 1; build the plugin again")
 
 
 def test_statistic_not_declared(run_dir: Path) -> None:
@@ -105,7 +105,7 @@ def test_statistic_with_too_few_values(run_dir: Path) -> None:
 
 def test_statistic_with_no_counts(run_dir: Path) -> None:
     change(run_dir, 4, lambda line: line["values"].update(e_evicted=["a", 1, 2, 3]))
-    refused(run_dir, "line 4: statistic `e_evicted` holds values that are not counts")
+    refused(run_dir, "line 4: statistic `e_evicted` has values that are not 64-bit whole numbers")
 
 
 def test_key_missing_in_a_snapshot(run_dir: Path) -> None:

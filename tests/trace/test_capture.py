@@ -68,7 +68,7 @@ def test_a_truncated_order_file_is_refused(drawn: Order, tmp_path: Path) -> None
     ("column", "value", "complaint"),
     [
         ("op", 4, "the unknown operation 4"),
-        ("zero", 1, "not a .order file"),
+        ("zero", 1, "not a totally ordered trace"),
         ("processor", 32, "processor 32"),
         ("line", 0xFFFF_FFFF, "beyond"),
     ],

@@ -35,7 +35,7 @@ def test_a_trace_says_what_happens_and_on_what() -> None:
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [
-        ("0 load", "line 1: `0 load` is not of the form CORE"),
+        ("0 load", "line 1: `0 load` is not an access of the form CORE"),
         ("0 move 0x10", "`move` is not an operation; allowed: ifetch, load, store"),
         ("x load 0x10", "the core `x`"),
         ("32 load 0x10", "the core `32`"),

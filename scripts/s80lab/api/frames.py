@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Data frames with pandas, an optional dependency. UserError says how to install it."""
+"""Data frames with pandas, an optional dependency. Without pandas, a UserError states how to install it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 def frame(rows: Iterable[Mapping[str, Any]]) -> pandas.DataFrame:
-    """A data frame with one row per mapping; columns in the order of their first appearance."""
+    """A data frame with one row per mapping; the columns are in the order in which the keys first appear."""
     return table(None, list(rows))
 
 
 def table(columns: Sequence[str] | None, rows: Sequence[Any]) -> pandas.DataFrame:
-    """A data frame of rows under the given columns."""
+    """A data frame with the given columns and rows."""
     try:
         import pandas
     except ImportError:
-        raise UserError(f"data frames need pandas, which is not installed: {HOW_TO_INSTALL}") from None
+        raise UserError(f"data frames need the package pandas, which is not installed: {HOW_TO_INSTALL}") from None
     return pandas.DataFrame(rows, columns=None if columns is None else list(columns))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Access to a lab folder: runs, captures, protocols, SQL, and replays of captures on other designs."""
+"""Access to a lab folder: runs, captures, protocols, SQL queries, and replays of captures through other designs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 class Lab:
-    """The lab of the command `s80lab`, or the lab in a folder.
+    """Access to a lab: without an argument the lab that the command `s80lab` uses, else the lab in the given folder.
 
     Errors raise `s80lab.base.errors.UserError`, whose text says what is wrong and what to do.
 
@@ -73,7 +73,10 @@ class Lab:
         rows = list_runs(self.database)
         for column in where:
             if rows and column not in rows[0]:
-                raise UserError(f"the table `run` has no column `{column}`: {hint(column, rows[0])}")
+                raise UserError(
+                    f"runs() cannot select by `{column}`: the table `run` has no column `{column}`: "
+                    f"{hint(column, rows[0])}"
+                )
         return Runs(
             [
                 self.results / row["folder"]
@@ -85,7 +88,7 @@ class Lab:
         )
 
     def reference(self, name: str = "small") -> Runs:
-        """The runs of a reference result that is part of s80lab (results/reference).
+        """The runs of a reference result, a folder in results/reference that is shipped with s80lab.
 
         >>> lab.reference("small").frame("l2_mpki.all")["seed"].to_list()[:3]
         [1, 2, 3]
@@ -93,7 +96,7 @@ class Lab:
         found = sorted((paths.REFERENCE / name / "runs").glob("*/manifest.json"))
         if not found:
             there = sorted(path.parent.name for path in paths.REFERENCE.glob("*/runs"))
-            raise UserError(f"there is no reference result `{name}` with runs: {hint(name, there)}")
+            raise UserError(f"results/reference has no result `{name}` with runs: {hint(name, there)}")
         return Runs([path.parent for path in found])
 
     def query(self, sql: str) -> pandas.DataFrame:
@@ -118,7 +121,8 @@ class Lab:
         return frame({key: getattr(metric, key) for key in keys} for metric in REGISTRY.values())
 
     def protocols(self) -> pandas.DataFrame:
-        """The coherence protocols in configs/protocols. proven: whether this host has a proof of the present table.
+        """The coherence protocols in configs/protocols. Column proven: whether this host has a stored proof of the
+        table.
 
         >>> lab.protocols().set_index("name").loc["mesi", "states"]
         'M E S I'
@@ -146,7 +150,7 @@ class Lab:
         return shown
 
     def captures(self) -> pandas.DataFrame:
-        """The captures (recorded access streams), one row per form.
+        """The captures (recorded access streams), one row per capture and form (full or filtered).
 
         >>> lab.captures().empty
         True
@@ -163,18 +167,20 @@ class Lab:
         return open_capture(name, form, self._captures)
 
     def explore(self, capture: str, *vary: str, settings: Sequence[str] = (), jobs: int = 0) -> Runs:
-        """Replay a capture on every design of a grid, like `s80lab explore`; return the runs in the order of the grid.
+        """Replay a capture through every design of a grid, like `s80lab explore`; return the runs in the order of the
+        grid.
 
         Existing replays are reused.
 
         capture: the beginning of a capture's name, or the path of a .s80c file.
         vary: axes of the grid, for example "protocol=mesi,moesi" and "l2.size=1MiB..8MiB".
         settings: values of the machine file for all designs, for example "l1d.size=64KiB".
-        jobs: number of replays that run at once; 0: one per host core.
+        jobs: number of replays that run in parallel; 0: one per host core.
         """
         if not self._own:
             raise UserError(
-                "explore() works only in the lab of the command: use Lab() without a folder, and set $S80LAB_HOME"
+                "explore() works only in the lab that the command `s80lab` uses: create Lab() without a "
+                "folder, and set $S80LAB_HOME to the folder of the lab"
             )
         opened = self.capture(capture)
         grid = points(opened, parse_axes(vary), None, settings)
@@ -183,7 +189,7 @@ class Lab:
 
 
 def _finish(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine to its result, also in notebooks, which already run an event loop."""
+    """Run a coroutine and return its result. This also works in notebooks, in which an event loop runs already."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

@@ -63,13 +63,15 @@ class Runs(Sequence[Run]):
         return Runs([folder for folder, run in zip(self.folders, self, strict=True) if not run.reasons])
 
     def metrics(self, prefix: str = "") -> list[str]:
-        """The flattened names of all metrics that any run has. prefix: only the names below this one."""
+        """The flattened names of all metrics that any run has. prefix: return only names that begin with this
+        prefix."""
         return [
             name for name in metric_names(self) if name == prefix or name.startswith(f"{prefix}." if prefix else "")
         ]
 
     def frame(self, *metrics: str) -> pandas.DataFrame:
-        """One row per run: its identity, and these metrics in their own units (all metrics if none is named).
+        """One row per run: columns that identify the run (mix, seed, ...), and the named metrics in their own units.
+        All metrics if none is named.
 
         >>> lab.reference("small").frame("e_share")[["mix", "seed"]].head(3)
              mix  seed
@@ -85,7 +87,8 @@ class Runs(Sequence[Run]):
         return frame(rows)
 
     def estimates(self, *metrics: str) -> pandas.DataFrame:
-        """Means over the seeds with the half-width of the 95% interval (Student t; none for one seed).
+        """Means over the seeds with the half-width of the 95% confidence interval (Student t). One seed has no
+        interval.
 
         There is one row per metric and group of runs that differ only in the seed. Invalid runs are left out if their
         group has valid runs.
@@ -106,7 +109,8 @@ class Runs(Sequence[Run]):
         return frame(rows)
 
     def windows(self) -> pandas.DataFrame:
-        """One row per sampling interval (about 250 million instructions), warm-up first: shows how the caches fill.
+        """One row per sampling interval (about 250 million instructions), warm-up first. The rows show how the caches
+        fill.
 
         >>> sorted(set(lab.reference("small").windows()["phase"]))
         ['measured', 'warm-up']

@@ -44,10 +44,12 @@ def read_manifest(run_dir: Path) -> dict[str, Any]:
     path = run_dir / "manifest.json"
     manifest = _read(path, MANIFEST_KEYS)
     if manifest["status"] != "whole":
-        raise UserError(f"{path}: the run has status `{manifest['status']}`, not `whole`; run it again")
+        raise UserError(
+            f"{path}: the run is incomplete (status `{manifest['status']}` instead of `whole`); repeat the run"
+        )
     for key in NUMBERS:
         if isinstance(manifest[key], bool) or not isinstance(manifest[key], int | float):
-            raise UserError(f"{path}: `{key}` must be a number, not {manifest[key]!r}; run it again")
+            raise UserError(f"{path}: the value of `{key}` must be a number, not {manifest[key]!r}; repeat the run")
     manifest.setdefault("server", FIRST_SERVER)
     manifest.setdefault("image", FIRST_IMAGE)
     return manifest
@@ -61,14 +63,14 @@ def read_transactions(path: Path) -> dict[str, Any]:
 def read_load(run_dir: Path, manifest: Mapping[str, Any]) -> dict[str, Any] | None:
     """Read the result of the load generator; None for replays and gem5 runs.
 
-    The clients of a replay do not feel its timing. The measured region of a gem5 run ends before the load generator
-    writes its result.
+    A replay plays recorded accesses, so no load generator runs. The measured region of a gem5 run ends before the load
+    generator writes its result.
     """
     return None if manifest["engine"] in UNLOADED else read_transactions(run_dir / "transactions.json")
 
 
 def read_stats(run_dir: Path) -> dict[str, Any]:
-    """Read stats.json, which write_stats wrote."""
+    """Read stats.json, the metrics of the run."""
     return _read(run_dir / "stats.json", STATS_KEYS)
 
 
@@ -86,21 +88,25 @@ def read_misses(run_dir: Path) -> list[dict[str, Any]]:
     try:
         return list(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError) as error:
-        raise UserError(f"{path}: cannot be read ({error}); `s80lab misses {run_dir.name}` rewrites it") from None
+        raise UserError(
+            f"{path}: cannot be read ({error}); `s80lab misses {run_dir.name}` writes the file again"
+        ) from None
 
 
 def _read(path: Path, keys: Sequence[str]) -> dict[str, Any]:
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except json.JSONDecodeError as error:
-        raise UserError(f"{path}, line {error.lineno}: is not JSON ({error.msg}); run it again") from None
+        raise UserError(f"{path}, line {error.lineno}: is not JSON ({error.msg}); repeat the run") from None
     except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: cannot be read ({error}); run it again") from None
+        raise UserError(f"{path}: cannot be read ({error}); repeat the run") from None
     if not isinstance(value, dict):
-        raise UserError(f"{path}: must be a JSON object; run it again")
+        raise UserError(f"{path}: the file must contain a JSON object; repeat the run")
     if value.get("schema") != 1:
-        raise UserError(f"{path}: has schema {value.get('schema')}, but this version reads schema 1; run it again")
+        raise UserError(
+            f"{path}: has schema {value.get('schema')}, but this version of s80lab reads schema 1; repeat the run"
+        )
     for key in keys:
         if key not in value:
-            raise UserError(f"{path}: the key `{key}` is missing; run it again with this version")
+            raise UserError(f"{path}: the key `{key}` is missing; repeat the run with this version of s80lab")
     return value

@@ -15,5 +15,5 @@ def cores() -> int:
 
 
 def name() -> str:
-    """The network name of the host, which tells hosts with a shared file system apart."""
+    """The network name of the host. It distinguishes hosts that share a file system."""
     return platform.node()

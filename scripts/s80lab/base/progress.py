@@ -64,10 +64,10 @@ class Job:
 
 
 class Tally:
-    """Counts finished jobs and estimates the remaining time from the jobs' costs.
+    """Counts finished pieces of work and estimates the remaining time from their costs.
 
-    The estimate assumes that time is proportional to cost (in any unit). It appears when twice as many jobs are
-    finished as run at once. A single job prints nothing.
+    The estimate assumes that time is proportional to cost (in any unit). The estimate appears when twice as many pieces
+    are finished as run in parallel. A single piece prints nothing.
     """
 
     def __init__(self, board: Board, what: str, costs: Sequence[float], at_once: int = 1) -> None:

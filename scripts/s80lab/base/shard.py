@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Shards of a list of jobs. Hosts share a list without communication, because each sorts it by the same hashes."""
+"""Shards of a list of runs or replays. Hosts divide a list without communication, because all sort it by equal
+hashes."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Shard:
-    """Part `number` (from 1) of `of`."""
+    """One shard: part `number` (counted from 1) of a list that is divided into `of` parts."""
 
     number: int = 1
     of: int = 1
@@ -32,10 +33,10 @@ def parse_shard(text: str) -> Shard:
     """Parse the value of `--shard I/N`. UserError if it is malformed."""
     match = re.fullmatch(r"(\d{1,9})/(\d{1,9})", text)
     if match is None:
-        raise UserError(f"--shard {text}: write I/N, for example 1/10 for the first of ten")
+        raise UserError(f"--shard {text}: is not a shard: write I/N, for example 1/10 for the first of ten shards")
     number, of = int(match[1]), int(match[2])
     if not 1 <= number <= of:
-        raise UserError(f"--shard {text}: there is no part {number} of {of}: write 1/{of} to {of}/{of}")
+        raise UserError(f"--shard {text}: there is no shard {number} of {of}: write 1/{of} to {of}/{of}")
     return Shard(number, of)
 
 

@@ -46,7 +46,8 @@ async def staged(folder: Path, key: str, files: Mapping[str, str], hash: Hash, w
                     await sparse_copy(folder / name, partial / name)
                     if sha256 and await asyncio.to_thread(hash, partial / name) != sha256:
                         raise UserError(
-                            f"{shown(folder / name)}: its copy in {stage} has another hash; check that disk"
+                            f"{shown(folder / name)}: the copy on the disk of $S80LAB_STAGE ({stage}) has "
+                            "another hash than the file; check both disks for errors, then repeat the command"
                         )
     return final
 

@@ -2,7 +2,7 @@
 """Stores of large files: manifests `<name>.json` next to folders `<name>/` with the files.
 
 A name contains the first digits of the hash of all inputs, so an entry with outdated inputs is never used. The manifest
-is written last: a folder without a manifest does not count.
+is written last: a folder without a manifest is not an entry.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Store(Generic[M]):
     def find(self, name: str, key: str | None = None) -> M | None:
         """The manifest, if its files exist and its key is `key` (None: any key).
 
-        A file that has been written to since is hashed again. UserError if its content has changed.
+        A file that was written to after the manifest is hashed again. UserError if its content has changed.
         """
         manifest = self._read(self._file(name))
         if manifest is None or key not in (None, manifest.key) or self._missing(manifest):
@@ -85,7 +85,10 @@ class Store(Generic[M]):
             path = self.folder(name) / blob
             if path.stat().st_mtime_ns > recorded and self.hash(path) != file.sha256:
                 where = shown(path.parent)
-                raise UserError(f"{shown(path)}: has changed since it was recorded; remove {where} to have it rebuilt")
+                raise UserError(
+                    f"{shown(path)}: the file has changed since s80lab wrote it; remove the folder {where}, "
+                    "and s80lab will build it again"
+                )
         return manifest
 
     def known(self, name: str) -> M | None:
@@ -93,7 +96,7 @@ class Store(Generic[M]):
         return self._read(self._file(name))
 
     def record(self, manifest: M) -> None:
-        """Write the manifest of a complete folder, which makes the entry visible."""
+        """Write the manifest of a complete folder. The manifest makes the entry visible."""
         partial = self._file(manifest.name).with_suffix(".json.partial")
         partial.write_text(manifest.model_dump_json(indent=2) + "\n")
         partial.replace(self._file(manifest.name))
@@ -109,7 +112,7 @@ class Store(Generic[M]):
         return {path.name: FileRecord(bytes=path.stat().st_size, sha256=self.hash(path)) for path in files}
 
     def verify(self, manifest: M) -> Verdict:
-        """Check all hashes again."""
+        """Hash all files again and compare with the recorded hashes."""
         if self._missing(manifest):
             return "missing"
         key_holds = value_hash(manifest.inputs) == manifest.key

@@ -34,7 +34,7 @@ def parse_size(value: object) -> int:
     """Bytes from 131072, "131072" or "128KiB"; ValueError for anything else."""
     match = re.fullmatch(r"(\d+)\s*(KiB|MiB|GiB|)", str(value))
     if match is None or isinstance(value, bool):
-        raise ValueError(f"`{value}` is not a size: write bytes or a number with KiB, MiB or GiB")
+        raise ValueError(f"`{value}` is not a size: write a number of bytes, or a number with KiB, MiB or GiB")
     return int(match[1]) * UNITS[match[2]]
 
 
@@ -83,7 +83,7 @@ def with_bases(kind: str, folder: Path, name: str) -> dict[Path, dict[str, Any]]
     while (base := chain[path].get("base")) is not None:
         where = f"{shown(path)}: key `base`"
         if base not in names(folder):
-            raise UserError(f"{where}: there is no {kind} `{base}`: {hint(str(base), names(folder))}")
+            raise UserError(f"{where}: there is no {kind} `{base}` to use as base: {hint(str(base), names(folder))}")
         path = find(kind, folder, base)
         if path in chain:
             raise UserError(f"{where}: the bases form a cycle: {' -> '.join(one.stem for one in (*chain, path))}")
@@ -97,7 +97,10 @@ def find_or_file(kind: str, folder: Path, name: str) -> Path:
     if path.suffix != ".toml":
         return find(kind, folder, name)
     if not path.is_file():
-        raise UserError(f"there is no {kind} file {name}: write a path that exists, or {hint(name, names(folder))}")
+        raise UserError(
+            f"there is no {kind} file {name}: write the path of an existing file, or a name without .toml; "
+            f"{hint(name, names(folder))}"
+        )
     return path
 
 
@@ -110,7 +113,10 @@ def read_toml(path: Path) -> dict[str, Any]:
     """Read a TOML file. UserError if the file cannot be read or is not TOML."""
     try:
         if path.stat().st_size > LARGEST:
-            raise UserError(f"{shown(path)}: is larger than {LARGEST >> 10} KiB, so it is not a configuration file")
+            raise UserError(
+                f"{shown(path)}: is larger than {LARGEST >> 10} KiB, the limit for configuration files; name "
+                "another file"
+            )
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{shown(path)}: cannot be read ({error})") from None
@@ -124,7 +130,7 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{where}: is not TOML: {error}") from None
     except RecursionError:
-        raise UserError(f"{where}: its tables are nested too deeply") from None
+        raise UserError(f"{where}: the tables in the file are nested too deeply; use fewer levels") from None
 
 
 def load(path: Path, model: type[M], overrides: Mapping[str, object] | None = None) -> M:
@@ -195,7 +201,7 @@ def _put(content: dict[str, Any], key: str, value: object, where: str, model: ty
         inner = content.setdefault(name, {})
         if not isinstance(inner, dict):
             allowed = hint(name, _fields(model, tables[:depth]))
-            raise UserError(f"{where}: `{name}` in `{key}` is not a table: {allowed}")
+            raise UserError(f"{where}: `{name}` in `{key}` is a single value and not a table with keys: {allowed}")
         content = inner
     content[last] = value
 

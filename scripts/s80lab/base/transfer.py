@@ -51,7 +51,7 @@ def export(store: Store[M], name: str, target: Path) -> Path:
     manifest = _named(store, name)
     final = target if target.suffix == TAR else target / manifest.name
     if final.exists():
-        raise UserError(f"{shown(final)}: exists already; remove it, or name another target")
+        raise UserError(f"{shown(final)}: the target exists already; remove it, or name another target")
     folder = store.folder(manifest.name)
     files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     records = {
@@ -60,7 +60,8 @@ def export(store: Store[M], name: str, target: Path) -> Path:
     }
     if {**records, **manifest.files} != records:
         raise UserError(
-            f"{shown(folder)}: has changed since it was recorded; remove it, have it rebuilt, and export again"
+            f"{shown(folder)}: files have changed since s80lab wrote them; remove the folder, let s80lab build "
+            "it again, and repeat the export"
         )
     said = Export(manifest=manifest.model_dump(mode="json"), files=records).model_dump_json(indent=1) + "\n"
     if target.suffix == TAR:
@@ -86,11 +87,15 @@ def take_in(store: Store[M], source: Path, waiting: Callable[[], None] = lambda:
             manifest = store.manifest.model_validate(content.manifest)
         except ValidationError:
             raise UserError(
-                f"{shown(source)}: its {EXPORT} was written for another store or by another version"
+                f"{shown(source)}: {EXPORT} does not describe an entry of {shown(store.root())}, or another "
+                "version of s80lab wrote it; import checkpoints with `checkpoint import` and captures with "
+                "`captures import`, and use equal versions on both hosts"
             ) from None
         name = manifest.name
         if not all(map(_is_plain, (*content.files, name))) or "/" in name or name.startswith("."):
-            raise UserError(f"{shown(source)}: its {EXPORT} names files outside the folder")
+            raise UserError(
+                f"{shown(source)}: the file list in {EXPORT} names files outside the folder; do not import this export"
+            )
         with held(store.root() / f".{name}.lock", waiting):
             sweep(store.root())
             return name, _put(store, source, content, manifest, unpack)
@@ -103,8 +108,9 @@ def _put(store: Store[M], source: Path, content: Export, manifest: M, unpack: Un
     if known is not None and store.present(known):
         if (known.key, known.content) != (manifest.key, manifest.content):
             raise UserError(
-                f"{shown(store.folder(name))}: exists already with other content, because two hosts have built it; "
-                "their runs are never equal, so remove one of the two"
+                f"{shown(store.folder(name))}: exists already with other content than {shown(source)}, because "
+                "two hosts built it independently; runs from the two copies would differ: remove this folder "
+                "and import again, or keep it and do not import"
             )
         return False
     with staging(store.folder(name)) as partial:
@@ -112,16 +118,20 @@ def _put(store: Store[M], source: Path, content: Export, manifest: M, unpack: Un
             (partial / file).parent.mkdir(parents=True, exist_ok=True)
             unpack(file, partial / file)
             if (partial / file).stat().st_size != record.bytes or store.hash(partial / file) != record.sha256:
-                raise UserError(f"{shown(source)}: {file} differs from what was exported; copy it again")
+                raise UserError(
+                    f"{shown(source)}: {file} differs from the file that was exported; copy the export again"
+                )
         if {**content.files, **manifest.files} != content.files or value_hash(manifest.inputs) != manifest.key:
-            raise UserError(f"{shown(source)}: its manifest does not match its files; export it again")
+            raise UserError(
+                f"{shown(source)}: the manifest in {EXPORT} does not match the files; export again on the other host"
+            )
     store.record(manifest)
     return True
 
 
 @contextmanager
 def _opened(source: Path) -> Iterator[tuple[bytes, Unpack]]:
-    """The text of export.json, and a function that writes one of the files to a path."""
+    """The text of export.json, and a function that writes one of the exported files to a path."""
     try:
         if source.suffix != TAR:
             yield (source / EXPORT).read_bytes(), lambda file, target: asyncio.run(sparse_copy(source / file, target))
@@ -135,13 +145,16 @@ def _opened(source: Path) -> Iterator[tuple[bytes, Unpack]]:
                 write_sparse(content, target)
 
             if EXPORT not in members or (head := tar.extractfile(members[EXPORT])) is None:
-                raise UserError(f"{shown(source)}: contains no {EXPORT}, so it was not written by `export`")
+                raise UserError(
+                    f"{shown(source)}: contains no file {EXPORT}, so `s80lab ... export` did not write it; "
+                    "name an export"
+                )
             yield head.read(), unpack
     except tarfile.TarError as error:
-        raise UserError(f"{shown(source)}: is not a tar file or is truncated ({error}); copy it again") from None
+        raise UserError(f"{shown(source)}: is not a tar file or is truncated ({error}); copy the file again") from None
     except FileNotFoundError as absent:
         raise UserError(
-            f"{shown(Path(str(absent.filename)))}: is missing, so the export is incomplete; copy it again"
+            f"{shown(Path(str(absent.filename)))}: is missing, so the export is incomplete; copy the export again"
         ) from None
 
 
@@ -168,7 +181,7 @@ def _named(store: Store[M], name: str) -> M:
         known = f": {hint(name, manifests)}" if manifests else ", which is empty"
         raise UserError(f"there is no `{name}` in {shown(store.root())}{known}")
     if len(fitting) > 1:
-        raise UserError(f"`{name}` fits several names: {', '.join(fitting)}; write more of the name")
+        raise UserError(f"several names begin with `{name}`: {', '.join(fitting)}; write more of the name")
     return manifests[fitting[0]]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Benchmark of the model and its captures: one load from one ready checkpoint, with and without them."""
+"""Benchmark of the guest's speed: one load from one ready checkpoint, with and without the model and with captures."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ ROUNDS = 3
 
 @dataclass(frozen=True)
 class Rate:
-    """Instructions after the clients' login, and the wall-clock seconds in which the host executed them."""
+    """Instructions since the clients logged in, and the wall-clock seconds in which the host executed these
+    instructions."""
 
     instructions: int
     seconds: float
@@ -61,7 +62,7 @@ class Rates:
         return statistics.median(self._mips[kind])
 
     def ratio(self, kind: str, to: str) -> float:
-        """The median over the rounds of the rate of `kind` divided by the rate of `to`."""
+        """The rate of `kind` divided by the rate of `to`, as the median over the rounds."""
         return statistics.median(a / b for a, b in zip(self._mips[kind], self._mips[to], strict=True))
 
 
@@ -167,12 +168,21 @@ def run_bench(plan: Plan, ready: Checkpoint, say: Callable[[str], None]) -> None
             say(f"{kind}: {rates.median(kind):.0f} MIPS")
         slice_length = plan.machine.clock.turn_instructions
         say(
-            f"without the model, time slices of {slice_length} instructions: {rates.ratio(BARE, UNBOUNDED):.0%} of "
-            "the speed with QEMU's own time slices"
+            f"without the model, time slices of {slice_length} instructions: "
+            f"{rates.ratio(BARE, UNBOUNDED):.0%} of the guest's speed with QEMU's own time slices"
         )
-        say(f"with the model: {rates.ratio(MODELLED, BARE):.0%} of the speed without it (equal time slices)")
-        say(f"with the model and attributed misses: {rates.ratio(NAMED, BARE):.0%} of the speed without the model")
-        say(f"writing a filtered capture takes {1 / rates.ratio(FILTERED, MODELLED) - 1:.0%} more time")
+        say(
+            f"with the model: {rates.ratio(MODELLED, BARE):.0%} of the guest's speed without the model (equal "
+            "time slices)"
+        )
+        say(
+            f"with the model and attributed misses: {rates.ratio(NAMED, BARE):.0%} of the guest's speed "
+            "without the model"
+        )
+        say(
+            f"a run that also writes a filtered capture takes {1 / rates.ratio(FILTERED, MODELLED) - 1:.0%} "
+            "more time than a run with the model alone"
+        )
         bench_replay(captures / "full.s80c", captures / "filtered.s80c", say)
     finally:
         shutil.rmtree(captures)

@@ -46,6 +46,6 @@ def bench_replay(full: Path, filtered: Path, say: Callable[[str], None]) -> None
             f"{full_rate / floor:.0%} of the speed of a loop that only searches the same tags"
         )
     say(
-        f"reading: {millions('read_full', 'events'):.0f} M events/s, writing: {millions('write_full', 'events'):.0f}, "
-        f"filter: {millions('filter', 'events'):.0f}"
+        f"full capture, one host core, M events/s: reading {millions('read_full', 'events'):.0f}, writing "
+        f"{millions('write_full', 'events'):.0f}, L1 filter {millions('filter', 'events'):.0f}"
     )

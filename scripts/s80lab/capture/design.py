@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Designs for replays: a resolved machine and protocol. Designs that a capture cannot answer are refused."""
+"""Designs for replays: a resolved machine and protocol. A design that a capture does not support raises UserError."""
 
 from __future__ import annotations
 
@@ -98,7 +98,8 @@ def value_text(key: str, value: object) -> str:
 
 
 def _own_protocol(capture: Capture) -> Path:
-    """The table beside the live run, else the one of that name: it may have changed since."""
+    """The protocol table that was stored with the live run, because the table of that name may have changed since.
+    Without a stored table: the present one."""
     beside = capture.path.parent / "protocol.toml"
     if capture.live is not None and beside.is_file():
         return beside
@@ -109,8 +110,8 @@ def _refuse(capture: Capture, machine: Machine) -> None:
     own, asked = capture.machine.design(), machine.design()
     if capture.machine.translation != machine.translation:
         raise UserError(
-            f"the capture {capture.name} was recorded with another [translation] (page walks), which a replay cannot "
-            "change; record a new capture with this [translation]"
+            f"the capture {capture.name} was recorded on a machine with another table [translation] (page "
+            "walks), and a replay cannot change page walks; record a new capture on the wanted machine"
         )
     for key in _RECORDED + (_FILTERED if capture.form == "filtered" else ()):
         if own[key] == asked[key]:
@@ -118,10 +119,11 @@ def _refuse(capture: Capture, machine: Machine) -> None:
         reason = f"{capture.form} capture {capture.name} was recorded with {key} = {value_text(key, own[key])}"
         if key in _RECORDED:
             raise UserError(
-                f"the {reason} and cannot be replayed with {value_text(key, asked[key])}; record a new capture"
+                f"the {reason} and cannot be replayed with {value_text(key, asked[key])}; record a new capture "
+                "with the wanted value"
             )
         raise UserError(
-            f"the {reason} and lacks the accesses that these L1s absorbed, so it cannot be replayed with "
+            f"the {reason} and lacks the accesses that hit in these L1s, so it cannot be replayed with "
             f"{value_text(key, asked[key])}; record a full capture (`s80lab capture "
             f"{capture.origin.get('experiment', 'EXPERIMENT')} --form full`) or do not change {key}"
         )

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Differences between two measurements, and the measured error of filtered captures.
 
-A filtered capture lacks the accesses that its L1s absorb. An inclusive L2 that evicts a line also removes the line from
-the L1, and the next access misses. A filtered capture loses these misses; the smaller the L2, the more it loses.
-results/reference/filter-error.json has the error by protocol and L2 size (docs/guides/exploration.md).
+A filtered capture lacks the accesses that hit in the L1s. An inclusive L2 that evicts a line also removes the line from
+the L1, and the next access to the line misses. A filtered capture loses these misses; the smaller the L2, the more
+misses it loses. results/reference/filter-error.json has the error by protocol and L2 size (docs/guides/exploration.md).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Quantity:
     relative: bool = False
 
     def difference(self, true: Metrics, other: Metrics) -> float | None:
-        """`other` minus `true`, or None if one of them does not have the metric."""
+        """`other` minus `true` (both are the metrics of a replay), or None if one of them does not have the metric."""
         a, b = true.get(self.metric), other.get(self.metric)
         if a is None or b is None or (self.relative and not a):
             return None
@@ -78,7 +78,7 @@ def differences(true: Metrics, other: Metrics) -> Errors:
 
 
 def filter_error(capture: Capture, design: Design, table: Path = TABLE) -> dict[str, Any] | None:
-    """The error to state with a replay of this design: {"statement", "errors", ...}. None for a full capture.
+    """The error of a filtered capture for this design, as {"statement", "errors", ...}. None for a full capture.
 
     The row of the table has the same protocol and L2 organisation, and this L2 size or the next smaller one that was
     measured (which has a larger error).
@@ -94,8 +94,8 @@ def filter_error(capture: Capture, design: Design, table: Path = TABLE) -> dict[
         smallest = f" (smallest measured L2: {size_text(min(row['l2.size'] for row in same))})" if same else ""
         return {
             "errors": {},
-            "statement": f"The error of filtered captures with {what} has not been measured{smallest}. Measure it with "
-            "`s80lab filter-error`, or compare with a full capture.",
+            "statement": f"The error of filtered captures with {what} has not been measured{smallest}. Measure this "
+            "error with `s80lab filter-error`, or repeat the replay with a full capture.",
         }
     row = max(fitting, key=lambda one: one["l2.size"])
     errors = row["errors"]
@@ -104,7 +104,8 @@ def filter_error(capture: Capture, design: Design, table: Path = TABLE) -> dict[
     return {
         "l2.size": row["l2.size"],
         "errors": errors,
-        "statement": f"Replayed from a filtered capture. Error (filtered minus full) with {what}{measured}: {said}.",
+        "statement": "Replayed from a filtered capture. Its error (value from a filtered capture minus value from a "
+        f"full capture) with {what}{measured}: {said}.",
     }
 
 
@@ -113,14 +114,14 @@ def _signed(value: float | None) -> str:
 
 
 def _rows(table: Path) -> Sequence[Mapping[str, Any]]:
-    """Nothing where the table has not been made."""
+    """The rows of the table; no rows if the table does not exist."""
     if not table.is_file():
         return []
     content = json.loads(table.read_text(encoding="utf-8"))
     if content.get("schema") != SCHEMA:
         raise UserError(
-            f"{table}: has schema {content.get('schema')}, but this version reads {SCHEMA}; make it again with "
-            "`s80lab filter-error`"
+            f"{table}: has schema {content.get('schema')}, but this version of s80lab reads schema {SCHEMA}; "
+            "make the table again with `s80lab filter-error`"
         )
     rows: Sequence[Mapping[str, Any]] = content["rows"]
     return rows

@@ -56,14 +56,17 @@ def _row(full: Run, filtered: Run) -> dict[str, Any]:
 
 def _table(content: Mapping[str, Any]) -> Table:
     columns = [f"{one.title}, {one.unit}" for one in QUANTITIES]
-    table = Table("Filter error: filtered minus full capture", (*columns, "any share, points"))
+    table = Table(
+        "Error of filtered captures: value from the filtered capture minus value from the full capture",
+        (*columns, "any share, points"),
+    )
     table.note = (
-        "What a filtered capture loses: each row compares the replays of both forms of one live run "
-        f"({content['capture']}) on one design. Both replays start from cold caches, with "
-        f"{content['warm_up'] / 1e9:.2f} G instructions of warm-up and {content['measured'] / 1e9:.2f} G measured. "
-        "Shares: differences in points. MPKI (misses per 1000 instructions) and upgrades: differences in percent of "
-        "the full capture's value. any share: the largest difference of any miss source, state at fill, or E-to-M "
-        "upgrades per E fill."
+        "Each row compares two replays on one design: of the filtered capture and of the full capture of one "
+        f"live run ({content['capture']}). Both replays start from cold caches, with "
+        f"{content['warm_up'] / 1e9:.2f} G instructions of warm-up and {content['measured'] / 1e9:.2f} G "
+        "instructions measured. Shares: differences in points. MPKI (misses per 1000 instructions) and "
+        "upgrades: differences in percent of the full capture's value. any share: the largest difference of "
+        "any miss source, state at fill, or E-to-M upgrades per E fill."
     )
     for row in content["rows"]:
         errors = row["errors"]

@@ -96,12 +96,13 @@ class Recipe:
 def lengths(
     phases: Phases, stage: str, forms: Sequence[Form], instructions: int | None, warm_up: int | None
 ) -> tuple[int, int]:
-    """(skip, measure) of a capture, in instructions of all processors together; given values replace the defaults.
+    """The lengths (skip, measure) of a capture: warm-up and measured region, in instructions of all processors.
 
-    From a ready guest, the filtered form measures a run's region. The warm-up before it makes the capture as long as
-    the experiment's minimum warm-up, but lasts for nine sampling intervals at least.
-    With the full form included, the capture measures a third of a run's region, after a warm-up of two thirds of it.
-    From a warm guest, whose caches are in the capture, it measures a fifteenth of a run's region without a warm-up.
+    The values `warm_up` and `instructions` apply if they are given. The defaults depend on the checkpoint (`stage`):
+    - ready, only the filtered form: measure is a run's measured region. skip + measure is the experiment's minimum
+      warm-up, but skip is at least nine sampling intervals.
+    - ready, with the full form: measure is a third of a run's measured region, skip two thirds of it.
+    - warm: measure is a fifteenth of a run's measured region. skip is 0, because the capture contains the caches.
     """
     if stage == "warm":
         measure = instructions or phases.measure // 15
@@ -118,7 +119,9 @@ def lengths(
 async def make(recipe: Recipe, slots: asyncio.Semaphore, job: Job, again: bool) -> Manifest:
     """Record the capture of the recipe, unless it exists. again: record it in any case."""
     name, key = recipe.name, value_hash(recipe.inputs)
-    async with exclusive(paths.captures() / f".{name}.lock", lambda: job.update("waiting for another process")):
+    async with exclusive(
+        paths.captures() / f".{name}.lock", lambda: job.update("waiting for another process that records this capture")
+    ):
         sweep(paths.captures())
         found = STORE.find(name, key)
         if found is not None and not again:
@@ -166,7 +169,9 @@ async def _record(recipe: Recipe, folder: Path, job: Job) -> None:
     timing = await live(plan, recipe.start, folder, job, extra)
     for path in files.values():
         if not path.is_file():
-            raise UserError(f"recording {recipe.name}: the plugin did not write {path.name}")
+            raise UserError(
+                f"recording {recipe.name}: the plugin did not write the capture file {path.name}; repeat the command"
+            )
     job.update("report")
     await to_its_end(finish, plan, recipe.start, recipe.name, recipe.inputs, timing, folder)
 
@@ -182,7 +187,8 @@ async def _verify(recipe: Recipe, form: Form, folder: Path, job: Job) -> Totals:
     identical = up_to_the_end(out / SNAPSHOTS) == up_to_the_end(folder / SNAPSHOTS)
     if form == "full" and not identical:
         raise UserError(
-            f"{recipe.name}: the replay of the full capture differs from the live run; the capture was discarded"
+            f"{recipe.name}: the replay of the full capture differs from the live run, which is a defect of "
+            "s80lab; the capture was discarded: report this defect"
         )
     content = capture_info(path)
     (out / SNAPSHOTS).unlink()

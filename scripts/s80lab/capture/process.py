@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Execution of one s80-replay process, with progress; every failure becomes one message."""
+"""Execution of one s80-replay process, with progress; a failure becomes a UserError."""
 
 from __future__ import annotations
 
@@ -88,10 +88,16 @@ async def play(
                 process.kill()
             await process.wait()
     if code < 0:
-        raise UserError(f"s80-replay was killed by signal {signal.Signals(-code).name} while it replayed {capture}")
+        raise UserError(
+            f"the program s80-replay was killed by signal {signal.Signals(-code).name} while it replayed "
+            f"{capture}; repeat the command"
+        )
     if code:
         raise UserError(said(stderr))
     try:
         return Played(**json.loads(last))
     except (json.JSONDecodeError, TypeError):
-        raise UserError(f"s80-replay: cannot read the last line of its output: {last[:200]!r}") from None
+        raise UserError(
+            f"the program s80-replay printed an unknown last line, {last[:200]!r}; build the program again "
+            "with `make build`"
+        ) from None

@@ -149,7 +149,8 @@ def _finish(capture: Capture, design: Design, run_id: str, played: Played, began
 
 
 def _restate(capture: Capture, design: Design, folder: Path) -> None:
-    """The filter error may have been measured after the replay; it does not affect the numbers of the replay."""
+    """Write the filter error into the manifest again: it may have been measured after the replay, whose numbers do not
+    depend on it."""
     manifest = read_manifest(folder)
     stated = filter_error(capture, design)
     if manifest["filter_error"] != stated:
@@ -158,7 +159,8 @@ def _restate(capture: Capture, design: Design, folder: Path) -> None:
 
 
 def _warm_snapshots(capture: Capture, design: Design, folder: Path) -> str | None:
-    """The name of the windows of the warm-up that is the replay's, copied into its folder."""
+    """Copy the snapshots of the capture's warm-up into the folder of the replay and return the file's name; None if the
+    replay has its own warm-up."""
     warm_up = design.warm_up(capture)
     if warm_up is None:
         return None

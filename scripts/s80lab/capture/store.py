@@ -25,7 +25,8 @@ SUFFIX = ".s80c"
 
 
 class Totals(Strict):
-    """Contents of one capture file, and the differences of its replay from the live run (points; mpki in percent).
+    """Contents of one capture file, and the differences between its replay and the live run (in points; mpki in
+    percent).
 
     accesses: line accesses of the guest, recorded or not. replay_mips: million instructions per second on one core.
     identical: the replay reproduced the live run's snapshots.
@@ -112,8 +113,9 @@ def open_capture(name: str, form: Form | None = None, store: Store[Manifest] = S
     chosen = form or next(one for one in FORMS if one in manifest.forms)
     if chosen not in manifest.forms:
         raise UserError(
-            f"the capture {manifest.name} has no {chosen} form, only {', '.join(manifest.forms)}; "
-            f"record it with `s80lab capture {manifest.experiment} --form {chosen}`"
+            f"the capture {manifest.name} has only the form {', '.join(manifest.forms)}, not the form "
+            f"{chosen}; record a capture of this form with `s80lab capture {manifest.experiment} --form "
+            f"{chosen}`"
         )
     return _read(store.folder(manifest.name) / f"{chosen}{SUFFIX}")
 
@@ -126,11 +128,13 @@ def _named(name: str, store: Store[Manifest]) -> Manifest:
     if not fitting:
         raise UserError(f"there is no capture `{name}` in {shown(store.root())}: {hint(name, manifests)}")
     if len(fitting) > 1:
-        raise UserError(f"several captures begin with `{name}`: {', '.join(fitting)}; give more of the name")
+        raise UserError(
+            f"the names of several captures begin with `{name}`: {', '.join(fitting)}; write more of the name"
+        )
     manifest = manifests[fitting[0]]
     if not store.present(manifest):
         raise UserError(
-            f"files of the capture {manifest.name} are missing or truncated; record it again with "
+            f"files of the capture {manifest.name} are missing or truncated; record the capture again with "
             f"`s80lab capture {manifest.experiment} --scale {manifest.scale} --seed {manifest.seed} --again`"
         )
     return manifest
@@ -138,7 +142,7 @@ def _named(name: str, store: Store[Manifest]) -> Manifest:
 
 def _read(path: Path) -> Capture:
     if not path.is_file():
-        raise UserError(f"there is no capture file {shown(path)}")
+        raise UserError(f"there is no capture file {shown(path)}; `s80lab captures list` shows the captures of the lab")
     content = capture_info(path)
     return Capture(
         path=path,

@@ -27,7 +27,7 @@ MIB = 1 << 20
 
 SCRIPT = """\
 #!/bin/bash
-# {jobs} jobs (list {key}) in {tasks} tasks of about {minutes} minutes. Submit this script with sbatch. When all tasks
+# {jobs} runs (list {key}) in {tasks} tasks of about {minutes} minutes. Submit this script with sbatch. When all tasks
 # have ended, enter their runs into the database with `s80lab collect`. If tasks were cut off or killed, submit the
 # script again: complete runs are kept.
 {prepare}#SBATCH --job-name=s80lab-{verb}
@@ -63,12 +63,12 @@ PREPARE = "# First run `s80lab checkpoint build ... --stage ready` for the same 
 
 @dataclass(frozen=True)
 class Work:
-    """The work of a command, as its --list states it.
+    """The work of a command `run` or `explore`, as the command states it with --list.
 
-    key: hash of the list of jobs.
-    jobs: number of jobs.
-    seconds: time of one core for all jobs.
-    memory: bytes for one job.
+    key: hash of the list of runs.
+    jobs: number of runs or replays.
+    seconds: time that one core would need for all of them.
+    memory: bytes of memory for one run or replay.
     """
 
     key: str
@@ -80,35 +80,58 @@ class Work:
 def batch_command(
     words: Annotated[
         list[str],
-        typer.Argument(metavar="COMMAND...", help="`run ...` or `explore ...`, as you would write it without `batch`."),
+        typer.Argument(
+            metavar="COMMAND...",
+            help="The command to split: `run ...` or `explore ...` with its options, as you would write it without "
+            "`batch`.",
+        ),
     ],
     slurm: Annotated[
-        bool, typer.Option("--slurm", help="Write a job array for Slurm (the only supported batch system).")
+        bool,
+        typer.Option(
+            "--slurm",
+            help="Write the script for Slurm, as a job array. Required: Slurm is the only supported batch system.",
+        ),
     ] = False,
     tasks: Annotated[
         int | None,
-        typer.Option(min=1, max=TASKS_MOST, help="Number of tasks; default: as many as take about 20 minutes each."),
+        typer.Option(
+            min=1,
+            max=TASKS_MOST,
+            help="Number of tasks of the job array. Default: so many that one task takes about 20 minutes.",
+        ),
     ] = None,
-    cpus: Annotated[int, typer.Option(min=1, help="Cores per task; each core runs one replay or guest.")] = 1,
+    cpus: Annotated[
+        int, typer.Option(min=1, help="Cores per task. Each core runs one guest or one replay at a time.")
+    ] = 1,
     minutes: Annotated[
         int | None,
-        typer.Option(min=2, help="Time limit of a task; default: twice the estimate, at least 10 minutes."),
+        typer.Option(
+            min=2, help="Time limit of a task in minutes. Default: twice the estimated time, at least 10 minutes."
+        ),
     ] = None,
     memory: Annotated[
-        int | None, typer.Option(min=1, help="Memory of a task in MiB; default: estimated from the jobs.")
+        int | None,
+        typer.Option(min=1, help="Memory of a task in MiB. Default: an estimate from its guests or replays."),
     ] = None,
     stage: Annotated[
         str | None,
-        typer.Option(help="Folder on the nodes' own disks for copies of checkpoints and captures, e.g. '$TMPDIR'."),
+        typer.Option(
+            help="Folder on the local disk of each node, e.g. '$TMPDIR'. Tasks copy checkpoints and captures there "
+            "and read the copies."
+        ),
     ] = None,
     options: Annotated[
         list[str] | None,
-        typer.Option("--option", help="Further sbatch option, e.g. --option=--partition=short. May be repeated."),
+        typer.Option(
+            "--option", help="Option of sbatch to add to the script, e.g. --option=--partition=short. May be repeated."
+        ),
     ] = None,
 ) -> None:
-    """Print a job script that splits a run or an exploration into tasks. A task leaves only complete runs."""
+    """Print a script for a batch system that distributes the runs or replays of one command over tasks. If tasks are
+    killed, submit the script again: complete runs are kept."""
     if not slurm:
-        raise UserError("no batch system is named: add --slurm, the only one that is supported")
+        raise UserError("batch: no batch system is named: add --slurm, the only supported one")
     work = _work(words)
     count = min(tasks or math.ceil(work.seconds / (TASK_S * cpus)), work.jobs, TASKS_MOST) or 1
     seconds = work.seconds / work.jobs * math.ceil(math.ceil(work.jobs / count) / cpus) if work.jobs else 0.0
@@ -136,12 +159,15 @@ def batch_command(
 
 
 def _work(words: Sequence[str]) -> Work:
-    """The work that the command lists itself. If the command fails, its message becomes ours."""
+    """The work that the command `words` lists. If this command fails, its message becomes the message of `batch`."""
     if words[0] not in ("run", "explore"):
-        raise UserError(f"batch {words[0]}: only `run` and `explore` can be split into tasks")
+        raise UserError(
+            f"batch {words[0]}: only the commands `run` and `explore` can be split into tasks; write one of "
+            "them after `batch`"
+        )
     ours = {"--shard", "--list", "--json", "--jobs"} & {word.partition("=")[0] for word in words}
     if ours:
-        raise UserError(f"batch: the job script sets {min(ours)} itself; omit it")
+        raise UserError(f"batch: omit {min(ours)} after `{words[0]}`: the batch script sets this option for each task")
     command = [sys.executable, "-m", "s80lab", *words, "--list", "--json"]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
@@ -149,10 +175,14 @@ def _work(words: Sequence[str]) -> Work:
     try:
         said = json.loads(done.stdout)
     except ValueError:  # of --help
-        raise UserError(f"batch: `s80lab {shlex.join(command[3:])}` prints no list of jobs") from None
+        raise UserError(
+            f"batch: `s80lab {shlex.join(words)}` cannot be split into tasks, because `s80lab "
+            f"{shlex.join(command[3:])}` prints no list of runs: omit options such as --help"
+        ) from None
     return Work(said["list"], said["of"], said["core_seconds"], said["memory_bytes"])
 
 
 def _is_ours(name: str) -> bool:
-    """Whether the tasks inherit this variable: all folders of the lab except the stage, which each task sets itself."""
+    """Whether the tasks inherit this environment variable: all folders of the lab except $S80LAB_STAGE, which each task
+    sets to a folder on its node."""
     return name.startswith("S80LAB_") and name != "S80LAB_STAGE"

@@ -45,39 +45,65 @@ def capture(
     form: Annotated[
         Literal["filtered", "full", "both"],
         typer.Option(
-            help="filtered: accesses that an L1 cannot absorb; full: every access; both: both forms of one run."
+            help="Form of the capture. filtered (small): only the accesses that missed the recording machine's "
+            "L1s; full: every access; both: both forms of one run, in two files."
         ),
     ] = "filtered",
     start: Annotated[
         Literal["ready", "warm"] | None,
-        typer.Option(help="Checkpoint to start from (default: warm with --form full, else ready)."),
+        typer.Option(
+            help="Checkpoint from which the recorded guest resumes. ready: booted, cold caches; warm: steady "
+            "state. Default: warm with --form full, else ready."
+        ),
     ] = None,
     instructions: Annotated[
-        int | None, typer.Option(min=1, help="Length of the measured region: instructions of all processors together.")
+        int | None,
+        typer.Option(
+            min=1,
+            help="Length of the measured region, in instructions of all processors together. Default: from the "
+            "experiment.",
+        ),
     ] = None,
     warm_up: Annotated[
-        int | None, typer.Option(min=0, help="Instructions to record before the measured region.")
+        int | None,
+        typer.Option(
+            min=0,
+            help="Length of the warm-up that is recorded before the measured region, in instructions. Default: "
+            "from the experiment; 0 with --start warm.",
+        ),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Also copy the capture file to this path (one form only).")] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed; default: the experiment's first.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Also copy the capture file to this path. Not with --form both.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Seed of the load's random draws. Default: the experiment's first seed.")
+    ] = None,
     machine: Machine = None,
     protocol: Protocol = None,
     server: Server = None,
     image: Image = None,
     scale: Scale = None,
     settings: Settings = None,
-    again: Annotated[bool, typer.Option("--again", help="Record again even if the capture exists.")] = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="Record the capture even if it exists already, and replace it.")
+    ] = False,
 ) -> None:
-    """Record the access streams of a live run. `s80lab replay` and `s80lab explore` play them through any design."""
+    """Record the memory accesses of a live run, for `s80lab replay` and `s80lab explore`."""
     forms: tuple[Form, ...] = ("filtered", "full") if form == "both" else (form,)
     if out is not None and len(forms) > 1:
-        raise UserError("--out takes one file, but --form both makes two: omit --out and take the files from captures/")
+        raise UserError(
+            f"--out {out}: --form both makes two files, but --out names one: omit --out and take both files "
+            "from captures/"
+        )
     stage = start or ("warm" if forms == ("full",) else "ready")
     chosen = parse_settings(settings or [])
     options = Options(machine, protocol, scale, one_seed(seed), chosen, server=server, image=image)
     plan, *_ = make_plans([experiment], options)
     if plan.dma:
-        raise UserError("scale.disk.dma: a capture cannot record accesses of devices; set it to false")
+        raise UserError(
+            "scale.disk.dma = true: a capture cannot record the memory accesses of disks; add --set "
+            "scale.disk.dma=false"
+        )
     run_pipeline([plan], 1, False, stage)
     skip, measure = lengths(plan.phases, stage, forms, instructions, warm_up)
     recipe = Recipe(plan, forms, _start(plan, stage), skip, measure)
@@ -117,7 +143,7 @@ def _totals(totals: Totals) -> str:
     else:
         points = totals.differences[ANY_SHARE]
         said.append(
-            "every share of the replay within " + ("-" if points is None else f"{points:.2f} points of the live run")
+            "every share of the replay is within " + ("-" if points is None else f"{points:.2f} points of the live run")
         )
     return "; ".join(said)
 

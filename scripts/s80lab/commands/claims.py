@@ -23,16 +23,26 @@ PAGE = paths.HOME / "docs" / "background" / "claims.md"
 # Folders of reference results, in the order of the page, by its headings.
 HEADINGS = {"At the paper's scale": "paper-scale", "The default experiment": "small"}
 
-Experiments = Annotated[list[str] | None, typer.Argument(help="Names of experiments; default: imapb imape.")]
+Experiments = Annotated[
+    list[str] | None,
+    typer.Argument(
+        help="Names of experiments (files in configs/experiments, without .toml). Default: imapb and imape."
+    ),
+]
 Reference = Annotated[
-    bool, typer.Option("--reference", help="Write docs/background/claims.md from results/reference instead.")
+    bool,
+    typer.Option(
+        "--reference",
+        help="Use the runs in results/reference instead, and write the comparison to docs/background/claims.md.",
+    ),
 ]
 
 
 def claims_command(
     experiments: Experiments = None, scale: Scale = None, as_json: AsJson = False, reference: Reference = False
 ) -> None:
-    """Compare every claim of the paper with the latest run of each seed: a verdict and the reason for it."""
+    """Compare every claim of the paper (Koka and Lipasti) with the latest run of each seed, and print a verdict with
+    its reason for each claim."""
     if reference:
         print(f"page: {write_page()}")
         return

@@ -63,7 +63,7 @@ from s80lab.commands.transfer import add_transfer_commands
 from s80lab.config.experiment import DEFAULT_IMAGE, DEFAULT_SERVER
 from s80lab.experiment import checkpoint
 from s80lab.experiment.plan import Options
-from s80lab.experiment.precision import SHARES, USUAL, parse_wanted
+from s80lab.experiment.precision import USUAL, parse_wanted
 from s80lab.experiment.stages import Drop
 from s80lab.image.buildroot.image import Choice
 from s80lab.image.choice import make_image
@@ -81,8 +81,15 @@ app.add_typer(captures_app, name="captures")
 app.add_typer(trace_app, name="trace")
 app.add_typer(model_app, name="model")
 
-Experiments = Annotated[list[str], typer.Argument(help="Names of experiments (files in configs/experiments).")]
-Seeds = Annotated[str | None, typer.Option(help="Seeds, separated by commas; default: the experiment's own.")]
+Experiments = Annotated[
+    list[str], typer.Argument(help="Names of experiments (files in configs/experiments, without .toml).")
+]
+Seeds = Annotated[
+    str | None,
+    typer.Option(
+        help="Seeds of the load's random draws, separated by commas. Default: the seeds in the experiment's file."
+    ),
+]
 
 
 def _version(wanted: bool) -> None:
@@ -103,30 +110,40 @@ def common(
 
 @image_app.command("build")
 def image_build(
-    server: Annotated[str, typer.Option(help="Server in the image (a name in workloads/servers).")] = DEFAULT_SERVER,
+    server: Annotated[str, typer.Option(help="Server in the image: a name in workloads/servers.")] = DEFAULT_SERVER,
     refresh: Annotated[
-        bool, typer.Option(help="Rebuild, and record the present versions of the Debian packages.")
+        bool,
+        typer.Option(
+            help="Rebuild even if the image is up to date, and record the versions of the Debian packages in "
+            "disk-images/debian/versions."
+        ),
     ] = False,
     image: Annotated[
         str | None,
-        typer.Option(help="debian (default), or buildroot or buildroot.NAME: an image from your own Buildroot."),
+        typer.Option(
+            help="Name of the image: debian (from Debian packages), or buildroot or buildroot.NAME (from your own "
+            "Buildroot). Default: debian; with --buildroot: buildroot."
+        ),
     ] = None,
     buildroot: Annotated[
         Path | None,
-        typer.Option(help="Folder with Buildroot's sources; default: $BUILDROOT (docs/guides/buildroot.md)."),
+        typer.Option(help="Folder with Buildroot's sources. Default: $BUILDROOT. See docs/guides/buildroot.md."),
     ] = None,
     downloads: Annotated[
         Path | None,
-        typer.Option(help="Folder with all files that Buildroot would download; Buildroot then downloads nothing."),
+        typer.Option(
+            help="Folder with all source archives that Buildroot needs. With this option, Buildroot downloads nothing."
+        ),
     ] = None,
     fragment: Annotated[
         list[Path] | None,
         typer.Option(
-            help="File of Buildroot options that override the image's. May be repeated: later files override earlier."
+            help="File with Buildroot options that replace options of the image's configuration. May be "
+            "repeated: later files replace options of earlier ones."
         ),
     ] = None,
 ) -> None:
-    """Build the guest image of a server, unless the image is up to date."""
+    """Build the guest image (kernel and initramfs) with a server, unless an up-to-date image exists."""
     name = image or ("buildroot" if buildroot else DEFAULT_IMAGE)
     make_image(name, server, Choice(buildroot, downloads, tuple(fragment or ())), refresh=refresh, progress=print)
 
@@ -134,7 +151,13 @@ def image_build(
 @checkpoint_app.command("build")
 def checkpoint_build(
     experiments: Experiments,
-    stage: Annotated[Literal["ready", "warm"], typer.Option(help="Last stage to build.")] = "warm",
+    stage: Annotated[
+        Literal["ready", "warm"],
+        typer.Option(
+            help="Last checkpoint to build. ready: the guest has booted and its clients are logged in; warm: the load "
+            "is in steady state (this includes ready)."
+        ),
+    ] = "warm",
     machine: Machine = None,
     protocol: Protocol = None,
     server: Server = None,
@@ -146,7 +169,7 @@ def checkpoint_build(
     engine: Engine = "qemu",
     gem5: Gem5 = None,
 ) -> None:
-    """Build the checkpoints of experiments that do not exist yet."""
+    """Build those checkpoints of the experiments that do not exist yet."""
     chosen = parse_settings(settings or [])
     options = Options(machine, protocol, scale, parse_seeds(seeds), chosen, server=server, image=image)
     if engine == "gem5":
@@ -179,23 +202,41 @@ def run(
     until: Annotated[
         str | None,
         typer.Option(
-            help="Add seeds until each share's 95% interval has this half-width at most, in points, for example 2%."
+            help="Add seeds until the 95% confidence interval of each share named by --of is at most ± this "
+            "many percentage points, for example 2%."
         ),
     ] = None,
-    of: Annotated[str, typer.Option(help=f"Shares for --until, separated by commas: {', '.join(SHARES)}.")] = USUAL,
-    max_seeds: Annotated[int, typer.Option(min=2, help="With --until: maximum number of seeds per experiment.")] = 12,
+    of: Annotated[
+        str,
+        typer.Option(
+            help="Shares to which --until applies, separated by commas. memory, M, O, E, S: L2 misses serviced "
+            "by memory or by a cache in that state; e: fills in E; e-to-m: silent E-to-M upgrades per E "
+            "fill; upgrades-saved: upgrades avoided by E; kernel: busy cycles in the kernel."
+        ),
+    ] = USUAL,
+    max_seeds: Annotated[
+        int, typer.Option(min=2, help="With --until: the largest number of seeds per experiment.")
+    ] = 12,
     drop_warm: Annotated[
         bool,
-        typer.Option("--drop-warm", help="Remove each warm checkpoint when its run is complete, to save disk space."),
+        typer.Option(
+            "--drop-warm", help="Remove the warm checkpoint of each run when the run is complete, to save disk space."
+        ),
     ] = False,
     order: Order = False,
     misses: Annotated[
         bool,
-        typer.Option("--misses", help="Log every L2 miss by function and data (slower); then run `s80lab misses RUN`."),
+        typer.Option(
+            "--misses",
+            help="Log every L2 miss with its function and data structure. The run is slower. `s80lab misses RUN` "
+            "shows the log.",
+        ),
     ] = False,
     profile: Annotated[
         bool,
-        typer.Option("--profile", help="Sample which functions run; then run `s80lab profile RUN`."),
+        typer.Option(
+            "--profile", help="Sample which functions the guest executes. `s80lab profile RUN` shows the samples."
+        ),
     ] = False,
     engine: Engine = "qemu",
     gem5: Gem5 = None,
@@ -203,7 +244,8 @@ def run(
     listed: ListOption = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run experiments: build missing checkpoints, measure every seed not yet measured, print the tables."""
+    """Run experiments: build missing checkpoints, measure each seed that has no complete run yet, and print the
+    tables."""
     chosen = parse_settings(settings or [])
     options = Options(machine, protocol, scale, parse_seeds(seeds), chosen, order, misses, profile, server, image)
     drop: Drop = "warm" if drop_warm else "nothing"
@@ -230,7 +272,7 @@ def run(
 
 @app.command("bench")
 def bench_command(
-    experiment: Annotated[str, typer.Argument(help="Experiment whose load the guest runs.")] = "imapb",
+    experiment: Annotated[str, typer.Argument(help="Name of the experiment whose load the guest runs.")] = "imapb",
     scale: Scale = None,
 ) -> None:
     """Compare the guest's speed with the model and without it. The ready checkpoint is built if it is missing."""

@@ -18,10 +18,13 @@ from s80lab.results.collect import collect
 def collect_command(
     folders: Annotated[
         list[Path] | None,
-        typer.Argument(help="Run folders, folders of run folders, or results folders; default: the lab's own runs."),
+        typer.Argument(
+            help="Folders to collect from: run folders, folders that contain run folders, or results folders of "
+            "other labs. Default: only this lab's own runs."
+        ),
     ] = None,
 ) -> None:
-    """Copy complete runs of other hosts into the lab, and enter all runs into its database in one transaction."""
+    """Copy the complete runs of other hosts into this lab, and enter all runs into the database of this lab."""
 
     def waiting() -> None:
         print(f"collect: waiting for another `s80lab collect` in {shown(paths.results())}", file=sys.stderr)
@@ -31,7 +34,7 @@ def collect_command(
         done = collect(folders or [paths.runs()], paths.runs(), paths.database())
     print(
         f"{done.runs} runs: {done.copied} copied to {shown(paths.runs())}, {done.entered} entered into "
-        f"{shown(paths.database())}; the others were there already"
+        f"{shown(paths.database())}; the other runs were there already"
     )
     if done.unfinished:
-        print(f"{done.unfinished} partial folders skipped: their runs are in progress or were interrupted")
+        print(f"{done.unfinished} folders with partial runs skipped: these runs are in progress or were interrupted")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`s80lab compare`: gem5's runs compared with the model's replays of the same mix, at the same warm-up."""
+"""`s80lab compare`: runs of gem5 compared with replays by the model, with equal load and equal warm-up."""
 
 from __future__ import annotations
 
@@ -44,22 +44,30 @@ AS_RUBY = "hammer-as-ruby"
 CONTROL = "moesi"
 # Settings that the guest itself feels, so that it must run anew; the others are tried on the same accesses.
 MOVING = ("guest.", "clock.", "processors.")
-Seeds = Annotated[str, typer.Option(help="Seeds of the model's side, separated by commas.")]
+Seeds = Annotated[str, typer.Option(help="Seeds for which the model replays a capture, separated by commas.")]
 ModelSettings = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", help="Override a value of the machine file on the model's side only, to test a cause of a difference."
+        "--set",
+        help="Override a value of the machine file, as KEY=VALUE, for the model but not for gem5, to test what "
+        "causes a difference. May be repeated.",
     ),
 ]
 Through = Annotated[
     int,
-    typer.Option("--replay", min=0, help="Accesses of the model's side to play through Ruby too, if gem5 is found."),
+    typer.Option(
+        "--replay",
+        min=0,
+        help="Number of accesses of the model's capture that are also played through gem5's Ruby, if gem5 is found.",
+    ),
 ]
-MachineName = Annotated[str, typer.Option("--machine", help="Machine that both sides model.")]
+MachineName = Annotated[
+    str, typer.Option("--machine", help="Machine that gem5 and the model both simulate: a name in configs/machines.")
+]
 
 
 def compare_command(
-    experiment: Annotated[str, typer.Argument(help="Name of an experiment that has been run in gem5.")],
+    experiment: Annotated[str, typer.Argument(help="Name of an experiment of which runs in gem5 exist.")],
     machine: MachineName = "s80-sixteenth",
     seeds: Seeds = "1,2,3",
     settings: ModelSettings = None,
@@ -67,11 +75,12 @@ def compare_command(
     gem5: Gem5 = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare gem5 with the model on the same mix, one sampling interval after the other, starting from empty caches.
+    """Compare runs of gem5 with the model on the same load, in each sampling interval since the caches were empty.
 
-    The command reads existing gem5 runs and does not need gem5 itself.
+    The command reads existing runs of gem5 and works without gem5.
 
-    If gem5 is found, the same accesses are also played through Ruby and the model, to show the differences of Ruby.
+    If gem5 is found, the command also plays equal accesses through gem5's Ruby and through the model, to show which
+    differences Ruby itself causes.
     """
     say = sayer(as_json)
     loaded = load_experiment(experiment, {})
@@ -128,7 +137,7 @@ def compare_command(
 
 @dataclass(frozen=True)
 class _Made:
-    """The model's side: captures by seed, the folders of their replays, and the comparison with Ruby."""
+    """What the model contributes: captures by seed, the folders of their replays, and the comparison with Ruby."""
 
     captures: list[Capture]
     model: list[Path]
@@ -158,7 +167,7 @@ def _gem5_for_replay(given: Path | None, say: Callable[[str], None]) -> Path | N
     except UserError as absent:
         if given:
             raise
-        say(f"no replay through Ruby: {absent}")
+        say(f"the accesses are not played through gem5's Ruby: {absent}")
         return None
 
 
@@ -172,7 +181,7 @@ async def _through_ruby(
     try:
         rows, _ = await asyncio.to_thread(agree.run, source.order, source.setup, "spaced", binary, folder)
     except UserError as error:
-        job.done(f"not played: {error}")
+        job.done(f"not played through gem5's Ruby: {error}")
         return []
     shutil.rmtree(folder / "traces", ignore_errors=True)
     job.done("played")

@@ -30,9 +30,13 @@ class Finding:
 
 
 def doctor_command(
-    scale: Annotated[str, typer.Option(help="Check for experiments at this scale.")] = "small", as_json: AsJson = False
+    scale: Annotated[
+        str, typer.Option(help="Scale whose needs of memory and disk are checked: a name in workloads/scales.")
+    ] = "small",
+    as_json: AsJson = False,
 ) -> None:
-    """Check whether this host can run the default experiments, and state what to do if it cannot."""
+    """Check whether this host can run the default experiments, and print a remedy for each requirement that is not
+    met."""
     findings = examine(scale)
     if as_json:
         print_json([asdict(finding) for finding in findings])

@@ -29,11 +29,19 @@ installation; its caches do not fill, so it is marked invalid.
 
 
 def init_command(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="New or empty folder, on a disk with 25 GB or more.")],
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DIR", help="Folder for the lab: a new or empty one, on a disk with at least 25 GB of free space."
+        ),
+    ],
 ) -> None:
     """Create a lab: a folder for checkpoints, captures, results and your own configuration files."""
     if paths.CHECKOUT:
-        raise UserError(f"s80lab runs from the checkout {paths.ROOT}, which is its lab; set $S80LAB_HOME for another")
+        raise UserError(
+            f"s80lab runs from the checkout {paths.ROOT}, which is a lab already, so `init` is not needed; to "
+            "use another folder as lab, set $S80LAB_HOME to it"
+        )
     make_lab(folder)
     print(f"{folder} is now a lab; its README.md lists the first steps")
 
@@ -42,7 +50,7 @@ def make_lab(folder: Path) -> None:
     """Create a lab in a new or empty folder. UserError for any other folder, including an existing lab."""
     try:
         if (folder / paths.MARK).is_file():
-            raise UserError(f"{folder} is a lab already")
+            raise UserError(f"{folder} is a lab already; use this lab, or name a new or empty folder")
         if folder.is_dir() and any(folder.iterdir()):
             raise UserError(f"{folder} is not empty: name a new or empty folder")
         for kind in KINDS:

@@ -30,16 +30,24 @@ KNOCKOUTS = paths.ROOT / "configs" / "knockouts.toml"
 
 
 def knockout_command(
-    experiment: Annotated[str, typer.Argument(help="Name of an experiment (a file in configs/experiments).")],
+    experiment: Annotated[
+        str, typer.Argument(help="Name of an experiment (a file in configs/experiments, without .toml).")
+    ],
     machine: Machine = None,
     scale: Scale = None,
     seeds: Annotated[
-        str | None, typer.Option(help="Seeds, separated by commas; default: the experiment's own.")
+        str | None,
+        typer.Option(
+            help="Seeds of the load's random draws, separated by commas. Default: the seeds in the experiment's file."
+        ),
     ] = None,
-    keep: Annotated[bool, typer.Option(help="Keep the checkpoints of all variants (a few GB each).")] = False,
+    keep: Annotated[
+        bool, typer.Option(help="Keep the checkpoints of all variants (a few GB each). Default: remove them.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Measure what each change to the guest contributes (ablation): with none, with each alone, and with all."""
+    """Measure what each change to the guest contributes (ablation): one variant without any change, one per change
+    alone, one with all changes."""
     loaded = load_experiment(experiment, {})
     name = machine or loaded.machine
     file = load(KNOCKOUTS, Changes)
@@ -75,8 +83,8 @@ def _measured(variant: str, plans: Sequence[Plan], keep: bool) -> Group:
 
 
 def _there(plan: Plan) -> Path | None:
-    """The complete run of the plan from an earlier call, if there is one. Its checkpoint may have been removed since;
-    the checkpoint follows from the same inputs."""
+    """The folder of the plan's complete run from an earlier call; None if there is none. The checkpoint of the run may
+    have been removed since, because equal inputs give an equal checkpoint."""
     wanted = plan.run_inputs("")
     for manifest in sorted(paths.runs().glob(f"{plan.name}-{plan.scale_name}-s{plan.seed}-*/manifest.json")):
         if read_manifest(manifest.parent)["inputs"] | {"warm": ""} == wanted:

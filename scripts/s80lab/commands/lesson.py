@@ -20,15 +20,25 @@ FIRST = "producer-consumer"
 
 
 def lesson_command(
-    name: Annotated[str, typer.Argument(metavar="LESSON", help="Name of a trace in docs/traces.")] = FIRST,
+    name: Annotated[
+        str, typer.Argument(metavar="LESSON", help="Name of a trace in docs/traces; --list shows the names.")
+    ] = FIRST,
     protocol: Annotated[
-        str | None, typer.Option(help="Protocol to step through; without it, the one that the lesson names.")
+        str | None,
+        typer.Option(
+            help="Coherence protocol that plays the trace: a name in configs/protocols, or a .toml file. Default: "
+            "the protocol that the trace file names."
+        ),
     ] = None,
-    listed: Annotated[bool, typer.Option("--list", help="List the lessons instead.")] = False,
-    html: Annotated[Path | None, typer.Option(help="Also write a page with the state of every cache.")] = None,
+    listed: Annotated[
+        bool, typer.Option("--list", help="List the names and titles of all lessons, and step through none.")
+    ] = False,
+    html: Annotated[
+        Path | None, typer.Option(help="HTML file to write, with the state of every cache after each access.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Step through a short coherence trace, with the reason for each change of state."""
+    """Step through a short coherence trace (a lesson), with the reason for each change of state. No guest is needed."""
     lessons = {file.stem: file for file in sorted(paths.LESSONS.glob("*.trace"))}
     if listed:
         titles = {stem: text.read(file).title for stem, file in lessons.items()}

@@ -60,8 +60,8 @@ def latest_runs(
     if missing or not wanted:
         what = missing[0] if missing else ", ".join(experiments)
         raise UserError(
-            f"{paths.runs()} contains no run of {what} with the design of its file (without --set and --machine): "
-            "run `s80lab run` first"
+            f"{paths.runs()} contains no run of {what} with the design in the experiment's file; runs with "
+            "--set or --machine do not count: make the run with `s80lab run` first"
         )
     return [latest[key] for key in sorted(wanted, key=lambda key: (points.index(key[:2]), key[2]))]
 

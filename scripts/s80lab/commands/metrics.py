@@ -18,7 +18,9 @@ HEAD = "| metric | unit |"
 
 
 def metrics_command(
-    docs: Annotated[bool, typer.Option("--docs", help="Rewrite the table in docs/reference/metrics.md.")] = False,
+    docs: Annotated[
+        bool, typer.Option("--docs", help="Write the table into docs/reference/metrics.md instead of printing it.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Print every metric with its unit, meaning and formula, as a Markdown table."""

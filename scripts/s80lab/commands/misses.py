@@ -23,10 +23,15 @@ from s80lab.report.terminal import print_table
 
 
 def misses_command(
-    run: Annotated[str, typer.Argument(help="Name, beginning of a name, or folder of a run made with --misses.")],
+    run: Annotated[
+        str,
+        typer.Argument(
+            help="A run that was made with `s80lab run --misses`: its name, the beginning of its name, or its folder."
+        ),
+    ],
     as_json: AsJson = False,
 ) -> None:
-    """Show the attributed L2 misses of a run: function, data structure, supplier of the line, and kind of sharing."""
+    """Show the attributed L2 misses of a run: by function, data structure, source of the line, and sharing pattern."""
     folder = find_run(run, LOG, "--misses")
     _show(write_misses(folder), as_json)
     say = sayer(as_json)
@@ -34,10 +39,15 @@ def misses_command(
 
 
 def profile_command(
-    run: Annotated[str, typer.Argument(help="Name, beginning of a name, or folder of a run made with --profile.")],
+    run: Annotated[
+        str,
+        typer.Argument(
+            help="A run that was made with `s80lab run --profile`: its name, the beginning of its name, or its folder."
+        ),
+    ],
     as_json: AsJson = False,
 ) -> None:
-    """Show in which functions of which processes a run spent its instructions."""
+    """Show how the instructions of a run are distributed over processes and their functions."""
     folder = find_run(run, profile.PROFILE, "--profile")
     _show(write_profile(folder), as_json)
     sayer(as_json)(f"page: {folder / profile.PAGE}\nstacks: {folder / profile.STACKS} (speedscope.app, flame graphs)")
@@ -53,14 +63,17 @@ def find_run(run: str, file: str, option: str) -> Path:
         return Path(run)
     matching = sorted(folder for folder in paths.runs().glob(f"{glob.escape(run)}*") if folder.is_dir())
     if not matching:
-        raise UserError(f"there is no run {run} in {paths.runs()}: `s80lab list` shows the runs")
+        raise UserError(f"there is no run `{run}` in {paths.runs()}: `s80lab list` shows the names of all runs")
     exact = [folder for folder in matching if folder.name == run]
     found = exact or [folder for folder in matching if (folder / file).is_file()]
     if not found:
-        raise UserError(f"no run whose name begins with {run} was made with {option}: add {option} to `s80lab run`")
+        raise UserError(
+            f"no run whose name begins with `{run}` was made with {option}: repeat `s80lab run` for its "
+            f"experiment with {option}"
+        )
     if len(found) > 1:
         names = ", ".join(folder.name for folder in found)
-        raise UserError(f"several runs have names that begin with {run}: {names}; name one of them")
+        raise UserError(f"the names of several runs begin with `{run}`: {names}; write one complete name")
     return found[0]
 
 

@@ -13,7 +13,9 @@ from s80lab.report.tables import ABSENT, Cell, Row, Table
 from s80lab.report.terminal import print_table
 from s80lab.results.latency import Platform, load_study
 
-app = typer.Typer(help="Evaluate closed-form models, for comparison with simulations.", no_args_is_help=True)
+app = typer.Typer(
+    help="Evaluate closed-form performance models, for comparison with simulations.", no_args_is_help=True
+)
 
 
 @app.callback()
@@ -24,13 +26,17 @@ def common() -> None:
 
 @app.command()
 def latency(
-    bi: Annotated[float | None, typer.Option(help="Memory bus bandwidth of a further machine, MB/s.")] = None,
+    bi: Annotated[
+        float | None, typer.Option(help="Memory bus bandwidth, in MB/s, of a machine that is added to the table.")
+    ] = None,
     be: Annotated[
-        float | None, typer.Option(help="Bandwidth of the network's bus, MB/s; default: the study's.")
+        float | None,
+        typer.Option(help="Bandwidth of the bus to the network adapter, in MB/s. Default: the value of the study."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Calculate peak throughput from the number of times each byte is moved, for the study's machines and yours."""
+    """Calculate the peak throughput of a server from the number of times that it moves each byte (latency model of the
+    KFUPM study of 2003)."""
     for name, value in (("--bi", bi), ("--be", be)):
         if value is not None and not 0 < value < float("inf"):
             raise UserError(f"{name} {value:g}: write a positive bandwidth in MB/s")

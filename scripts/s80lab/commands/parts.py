@@ -33,37 +33,71 @@ from s80lab.image.choice import make_image
 T = TypeVar("T")
 
 Machine = Annotated[
-    str | None, typer.Option(help="Model this machine instead: a name in configs/machines, or a .toml file.")
+    str | None,
+    typer.Option(
+        help="Machine to model: a name in configs/machines, or a .toml file. Default: the machine of the "
+        "experiment or capture."
+    ),
 ]
 Protocol = Annotated[
-    str | None, typer.Option(help="Model this protocol instead: a name in configs/protocols, or a .toml file.")
+    str | None,
+    typer.Option(
+        help="Coherence protocol to model: a name in configs/protocols, or a .toml file. Default: that of the "
+        "experiment or capture, else of the machine."
+    ),
 ]
-Server = Annotated[str | None, typer.Option(help="Use this server instead (a name in workloads/servers).")]
+Server = Annotated[
+    str | None, typer.Option(help="Server in the guest: a name in workloads/servers. Default: the experiment's server.")
+]
 Image = Annotated[
     str | None,
-    typer.Option(help="Use this image instead: debian, or buildroot or buildroot.NAME from your own Buildroot."),
+    typer.Option(
+        help="Guest image: debian, or (from your own Buildroot) buildroot or buildroot.NAME. Default: the "
+        "experiment's image."
+    ),
 ]
-Scale = Annotated[str | None, typer.Option(help="Use this scale instead (a name in workloads/scales).")]
+Scale = Annotated[
+    str | None,
+    typer.Option(
+        help="Scale (number of clients, size of the mail store): a name in workloads/scales. Default: the experiment's "
+        "scale."
+    ),
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
-        help="Override a value, as KEY=VALUE: of the machine file (l2.size=4MiB), of the guest's scale "
-        "(scale.storage=disk) or of its workload (workload.requests_max=10). May be repeated.",
+        help="Override a value, as KEY=VALUE. The prefix of KEY selects the file: `scale.` the scale "
+        "(scale.storage=disk), `workload.` the workload profile (workload.requests_max=10), no such "
+        "prefix the machine file (l2.size=4MiB). May be repeated.",
+    ),
+]
+MachineSettings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", help="Override a value of the machine file, as KEY=VALUE, e.g. l2.size=4MiB. May be repeated."
     ),
 ]
 Engine = Annotated[
-    Literal["qemu", "gem5"], typer.Option(help="Simulator: qemu, or your own gem5 (docs/guides/gem5.md).")
+    Literal["qemu", "gem5"],
+    typer.Option(
+        help="Simulator that executes the guest: qemu (with s80lab's own cache model), or your own gem5 "
+        "(docs/guides/gem5.md)."
+    ),
 ]
 Gem5 = Annotated[
     Path | None, typer.Option("--gem5", help="Path of the gem5 binary; default: $GEM5, else gem5.fast on PATH.")
 ]
 Order = Annotated[
     bool,
-    typer.Option("--order", help="Count conflicting accesses that the model reorders with respect to the guest."),
+    typer.Option(
+        "--order",
+        help="Count order inversions: accesses that the model plays after a conflicting access that the guest "
+        "executed later.",
+    ),
 ]
-Jobs = Annotated[int, typer.Option(min=0, help="Number of guests that run at once; 0: one per host core.")]
-Again = Annotated[bool, typer.Option("--again", help="Measure again what has been measured already.")]
+Jobs = Annotated[int, typer.Option(min=0, help="Number of guests that run in parallel; 0: one per host core.")]
+Again = Annotated[bool, typer.Option("--again", help="Repeat runs or replays whose results exist already.")]
 
 
 def make_plans(experiments: Sequence[str], options: Options) -> list[Plan]:
@@ -82,7 +116,7 @@ def build_images(experiments: Sequence[str], options: Options) -> None:
     """Build the missing images of the experiments' servers, and rebuild outdated Debian images.
 
     An existing Buildroot image is taken as it is, because only the user's Buildroot can tell whether it is outdated.
-    UserError if a named Buildroot image is missing: s80lab has no record of its options.
+    UserError if a Buildroot image with a name of its own is missing: s80lab has no record of its options.
     """
     read = [read_experiment(name, options) for name in dict.fromkeys(experiments)]
     needed = {(at.image, at.server): None for one in read for at in map(one.at, sweep_points(one.sweep))}
@@ -101,14 +135,15 @@ def build_images(experiments: Sequence[str], options: Options) -> None:
 def run_pipeline(
     plans: list[Plan], jobs: int, again: bool, until: Until, drop: Drop = "nothing", enter: bool = True
 ) -> list[Path]:
-    """Take the experiments to a stage; return the folders of the measured runs. enter: add the runs to the database."""
+    """Build the checkpoints of the plans up to stage `until`; with `run`, also measure, and return the folders of the
+    runs. enter: enter the runs into the database."""
     return on_board(lambda board: Pipeline(board, jobs, again, drop, enter).go(plans, until))
 
 
 def run_gem5(
     experiments: Sequence[str], options: Options, gem5: Path | None, jobs: int, again: bool, until: Until
 ) -> dict[Path, Gem5Plan]:
-    """Take the experiments to a stage in gem5; return the folder and the plan of each measured run."""
+    """Like run_pipeline, in gem5; return the folder and the plan of each run."""
     drafts = [gem5_plans(name, options) for name in dict.fromkeys(experiments)]
     build_images(experiments, replace(options, scale=None))
     plans = [plan for complete in drafts for plan in complete(gem5)]
@@ -118,7 +153,7 @@ def run_gem5(
 
 
 def on_board(work: Callable[[Board], Awaitable[T]]) -> T:
-    """Run the work with progress lines on stderr; return its result. Ctrl-C and SIGTERM cancel it in order."""
+    """Run the work with progress lines on stderr; return its result. Ctrl-C and SIGTERM cancel the work cleanly."""
 
     async def whole(board: Board) -> T:
         task = asyncio.current_task()
@@ -131,7 +166,11 @@ def on_board(work: Callable[[Board], Awaitable[T]]) -> T:
         with Board(Console(stderr=True)) as board:
             return asyncio.run(whole(board))
     except (KeyboardInterrupt, asyncio.CancelledError):
-        print("s80lab: interrupted; no partial results are kept, run the same command again to resume", file=sys.stderr)
+        print(
+            "s80lab: interrupted; complete results are kept, partial results are deleted; repeat the command "
+            "to continue",
+            file=sys.stderr,
+        )
         raise typer.Exit(130) from None
     finally:
         signal.signal(signal.SIGTERM, before)
@@ -140,7 +179,7 @@ def on_board(work: Callable[[Board], Awaitable[T]]) -> T:
 def add_store_commands(app: typer.Typer, store: Store[M], noun: str, describe: Callable[[M], str]) -> None:
     """Add the commands list, verify and prune for a store. describe: text about one manifest for the list."""
 
-    @app.command("list", help=f"List every {noun} with its size on disk.")
+    @app.command("list", help=f"List every {noun} with its size on disk and the time at which it was made.")
     def list_all(as_json: AsJson = False) -> None:
         if as_json:
             print_json([_record(store, manifest) for manifest in store.all()])
@@ -149,7 +188,11 @@ def add_store_commands(app: typer.Typer, store: Store[M], noun: str, describe: C
             there = f"{store.disk_bytes(manifest.name) / 1e9:.1f} GB" if store.present(manifest) else "files missing"
             print(f"{manifest.name}: {there}, {describe(manifest)}{manifest.created}")
 
-    @app.command("verify", help=f"Check the hashes of every {noun}; exit code 1 if one is damaged or lacks files.")
+    @app.command(
+        "verify",
+        help=f"Compare the files of every {noun} with their recorded hashes; exit code 1 if a file is damaged or "
+        "missing.",
+    )
     def verify(as_json: AsJson = False) -> None:
         verdicts = [(manifest.name, store.verify(manifest)) for manifest in store.all()]
         if as_json:
@@ -159,9 +202,13 @@ def add_store_commands(app: typer.Typer, store: Store[M], noun: str, describe: C
         if any(verdict != "whole" for _, verdict in verdicts):
             raise typer.Exit(1)
 
-    @app.command("prune", help=f"Remove all {noun}s except those named by --keep, and remains of interrupted builds.")
+    @app.command(
+        "prune", help=f"Remove all {noun}s except those named by --keep, and all files that interrupted commands left."
+    )
     def prune(
-        keep: Annotated[list[str] | None, typer.Option(help="Name to keep. May be repeated.")] = None,
+        keep: Annotated[
+            list[str] | None, typer.Option(help="Name of an entry that is not removed. May be repeated.")
+        ] = None,
     ) -> None:
         for name, freed in store.prune(set(keep or [])):
             print(f"{name}: removed, {freed / 1e9:.1f} GB freed")
@@ -192,5 +239,5 @@ def parse_seeds(text: str | None, option: str = "--seeds") -> list[int]:
     if min(seeds) < 1:
         raise UserError(f"{option} {text}: write whole numbers of at least 1")
     if len(set(seeds)) < len(seeds):
-        raise UserError(f"{option} {text}: a seed is given twice; write each seed once, because one seed is one run")
+        raise UserError(f"{option} {text}: a seed is given twice; write each seed once, because each seed is one run")
     return seeds

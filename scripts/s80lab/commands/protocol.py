@@ -22,14 +22,14 @@ from s80lab.protocol.show import print_list, print_protocol, print_verdict
 from s80lab.protocol.table import Protocol, find_protocol, load_protocol
 from s80lab.protocol.text import TEMPLATE
 
-app = typer.Typer(help="Show, verify and write tables of coherence protocols.", no_args_is_help=True)
+app = typer.Typer(help="Show, prove and create tables of coherence protocols.", no_args_is_help=True)
 
 Name = Annotated[str, typer.Argument(metavar="NAME|FILE", help="Name in configs/protocols, or path of a .toml file.")]
 
 
 @app.command("list")
 def list_protocols(as_json: AsJson = False) -> None:
-    """List the tables in configs/protocols, and whether each is proven."""
+    """List the protocol tables in configs/protocols, and state whether a stored proof of each exists."""
     rows: list[tuple[str, Protocol | UserError, Proof | None]] = []
     for path in known():
         try:
@@ -46,7 +46,7 @@ def list_protocols(as_json: AsJson = False) -> None:
 @app.command()
 def show(
     name: Name,
-    svg: Annotated[Path | None, typer.Option(help="Also draw the state diagram into this file.")] = None,
+    svg: Annotated[Path | None, typer.Option(help="SVG file to write, with the state diagram.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Print a protocol table in readable form: one row per state, one column per event."""
@@ -63,17 +63,23 @@ def show(
 @app.command()
 def check(
     files: Annotated[
-        list[str] | None, typer.Argument(metavar="NAME|FILE...", help="Names in configs/protocols, or .toml files.")
+        list[str] | None,
+        typer.Argument(metavar="NAME|FILE...", help="Protocols to check: names in configs/protocols, or .toml files."),
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Verify every table in configs/protocols.")] = False,
-    caches: Annotated[int, typer.Option(min=2, max=6, help="Number of caches that share the block.")] = CACHES,
-    again: Annotated[bool, typer.Option("--again", help="Verify again even if a proof exists.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Check every protocol table in configs/protocols.")] = False,
+    caches: Annotated[
+        int, typer.Option(min=2, max=6, help="Number of caches in the proof. All of them may hold the block.")
+    ] = CACHES,
+    again: Annotated[
+        bool, typer.Option("--again", help="Prove the table again even if a stored proof exists.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Prove tables correct, or show the shortest sequence of events that violates an invariant (exit code 1)."""
+    """Prove that protocol tables satisfy all invariants, or show a shortest sequence of events that violates one (exit
+    code 1)."""
     chosen = [find_protocol(one) for one in files or []] + (known() if everything else [])
     if not chosen:
-        raise UserError("there is no table to check: name a protocol or a file, or add --all")
+        raise UserError("no protocol is named: write its name or .toml file after `protocol check`, or add --all")
     chosen = list(dict.fromkeys(chosen))
     with Board(Console(stderr=True)) as board:
         jobs = {path: board.job(path.stem) for path in chosen}
@@ -96,7 +102,7 @@ def check(
 
 @app.command()
 def new(name: Name) -> None:
-    """Write a commented table to start from (MSI), in configs/protocols or at the given path."""
+    """Write a commented table of the protocol MSI, as a start for a protocol of your own."""
     path = Path(name) if name.endswith(".toml") else paths.own(paths.PROTOCOLS) / f"{name}.toml"
     if not path.stem.replace("-", "").replace("_", "").isalnum():
         raise UserError(f"{path.stem}: a protocol's name may contain only letters, digits, - and _")
@@ -115,6 +121,6 @@ def new(name: Name) -> None:
 
 @app.command()
 def docs() -> None:
-    """Regenerate the pages and diagrams of docs/reference/protocols from the tables."""
+    """Regenerate the pages and state diagrams in docs/reference/protocols from the protocol tables."""
     for file in write_pages():
         print(shown(file))

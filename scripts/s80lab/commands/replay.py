@@ -24,7 +24,7 @@ from s80lab.capture.explore.table import designs_table, errors_table, labels
 from s80lab.capture.replay import design_key, draw_report, run_folder
 from s80lab.capture.store import Capture, open_capture
 from s80lab.commands.output import AsJson, print_json, sayer, wide_console
-from s80lab.commands.parts import Again, Machine, Order, Protocol, Settings, on_board
+from s80lab.commands.parts import Again, Machine, MachineSettings, Order, Protocol, on_board
 from s80lab.commands.shards import ListOption, Part, ShardOption, part, show_list, tell_shard
 from s80lab.config.axes import Axis
 from s80lab.experiment.run import is_whole
@@ -35,33 +35,40 @@ from s80lab.report.write import print_experiment
 from s80lab.results.inversions import sentence
 
 CaptureName = Annotated[
-    str, typer.Argument(metavar="CAPTURE", help="Name of a capture or its beginning, or a .s80c file.")
+    str, typer.Argument(metavar="CAPTURE", help="Capture: its name, the beginning of its name, or a .s80c file.")
 ]
 FormOption = Annotated[
-    Literal["filtered", "full"] | None, typer.Option("--form", help="Form to play, if the capture has both.")
+    Literal["filtered", "full"] | None,
+    typer.Option(
+        "--form",
+        help="Form of the capture to play: filtered (only the accesses that missed the recording machine's L1s) or "
+        "full (every access). Default: filtered if the capture has this form, else full.",
+    ),
 ]
 Vary = Annotated[
     list[str] | None,
     typer.Option(
         "--vary",
-        help="Axis of the grid, as KEY=VALUES. KEY: protocol, machine, cores or a key of the machine file. VALUES: "
-        "separated by commas; a..b doubles from a to b. May be repeated.",
+        help="Parameter that varies over the designs of the grid, as KEY=VALUES. KEY: protocol, machine, cores "
+        "or a key of the machine file. VALUES: a list with commas; a..b stands for a, 2a, 4a, ... b. May "
+        "be repeated: the grid has every combination.",
     ),
 ]
-Jobs = Annotated[int, typer.Option(min=0, help="Number of replays that run at once; 0: one per host core.")]
+Jobs = Annotated[int, typer.Option(min=0, help="Number of replays that run in parallel; 0: one per host core.")]
 
 
 def replay_command(
     capture: CaptureName,
     machine: Machine = None,
     protocol: Protocol = None,
-    settings: Settings = None,
+    settings: MachineSettings = None,
     form: FormOption = None,
     again: Again = False,
     order: Order = False,
     as_json: AsJson = False,
 ) -> None:
-    """Play a capture through the model, on its own design or another one, and enter the result into the database."""
+    """Play a capture through the model and enter the result into the database. Without options, the design (machine and
+    protocol) is that of the recording."""
     opened = open_capture(capture, form)
     design = resolve_design(opened, machine, protocol, parse_settings(settings or []))
     (folder,) = _explore(opened, [design], 1, again, order)
@@ -81,7 +88,7 @@ def explore_command(
     capture: CaptureName,
     vary: Vary = None,
     machine: Machine = None,
-    settings: Settings = None,
+    settings: MachineSettings = None,
     form: FormOption = None,
     jobs: Jobs = 0,
     again: Again = False,
@@ -90,7 +97,8 @@ def explore_command(
     listed: ListOption = False,
     as_json: AsJson = False,
 ) -> None:
-    """Play a capture on every design of a grid, on all host cores. An interrupted exploration resumes."""
+    """Play a capture through every design of a grid, in parallel. After an interruption, repeat the command to
+    continue."""
     opened = open_capture(capture, form)
     axes = parse_axes(vary or [])
     grid = points(opened, axes, machine, settings or [])
@@ -126,22 +134,25 @@ def _shard(
 
 
 def filter_error_command(
-    capture: Annotated[str, typer.Argument(help="A capture with both forms (made by `s80lab capture --form both`).")],
+    capture: Annotated[
+        str, typer.Argument(help="Capture with the forms full and filtered (made by `s80lab capture --form both`).")
+    ],
     vary: Vary = None,
     out: Annotated[
         Path,
         # The default as every checkout has it, without this one's own folder.
         typer.Option(
             show_default=str(TABLE.relative_to(paths.ROOT)),
-            help="JSON file for the table; a .md file is written next to it.",
+            help="JSON file to write, with one entry per design; a Markdown file of the same name is written "
+            "next to it.",
         ),
     ] = TABLE,
     jobs: Jobs = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Measure the error of filtered captures: play both forms of one run on each design.
+    """Measure the error of filtered captures: play the filtered and the full capture of one run through each design.
 
-    The default designs are every protocol with L2s of 0.5 to 16 MiB.
+    Without --vary, the designs are all protocols, each with L2 sizes from 512 KiB to 16 MiB.
     """
     full, filtered = open_capture(capture, "full"), open_capture(capture, "filtered")
     protocols = ",".join(names(paths.PROTOCOLS))

@@ -27,26 +27,35 @@ def reproduce_command(
     figures: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Figures of configs/reproduce.toml, e.g. figure8, or groups: paper, studies, throughput. Default: all."
+            help="Names of figures in configs/reproduce.toml, e.g. figure8, or groups of figures: paper, "
+            "studies, throughput. Default: all figures."
         ),
     ] = None,
     scale: Scale = None,
     seeds: Annotated[
-        str | None, typer.Option(help="Seeds, separated by commas; default: each experiment's own.")
+        str | None,
+        typer.Option(
+            help="Seeds of the load's random draws, separated by commas. Default: the seeds in each experiment's file."
+        ),
     ] = None,
     jobs: Jobs = 0,
     measured: Annotated[
         bool,
-        typer.Option("--measured", help="Run nothing: use the latest existing runs, including collected ones."),
+        typer.Option(
+            "--measured",
+            help="Start no run: use the latest existing run of each seed, including runs that `s80lab collect` "
+            "entered.",
+        ),
     ] = False,
     keep: Annotated[
-        bool, typer.Option("--keep", help="Also copy the page and its pictures to results/reference/paper.")
+        bool, typer.Option("--keep", help="Also copy the page and its figures to results/reference/paper.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Reproduce the figures of the paper and the tables of the other studies on one page, beside their statements.
+    """Reproduce the figures of the paper (Koka and Lipasti) and the tables of other studies, next to their published
+    numbers, on one page.
 
-    Missing runs are made first. Run the command again to resume after an interruption.
+    Runs that do not exist yet are made first. After an interruption, repeat the command to continue.
     """
     chosen = load_figures(figures or [])
     run = [figure for figure in chosen if figure.run]

@@ -60,22 +60,33 @@ def _status(run: dict[str, Any]) -> str:
 
 
 def report_command(
-    experiments: Annotated[list[str], typer.Argument(help="Names of experiments (files in configs/experiments).")],
+    experiments: Annotated[
+        list[str], typer.Argument(help="Names of experiments (files in configs/experiments, without .toml).")
+    ],
     server: Server = None,
     image: Image = None,
     scale: Scale = None,
-    seeds: Annotated[str | None, typer.Option(help="Use only these seeds, separated by commas.")] = None,
+    seeds: Annotated[
+        str | None,
+        typer.Option(help="Seeds whose runs are used, separated by commas. Default: every seed that has a run."),
+    ] = None,
     beside: Annotated[
         str | None,
-        typer.Option(help="Other seeds: check whether the interval of the first seeds contains the mean of these."),
+        typer.Option(
+            help="Further seeds, separated by commas, for a second estimate. The command then checks whether the "
+            "confidence intervals of the seeds in --seeds contain the means of these further seeds."
+        ),
     ] = None,
     engine: Engine = "qemu",
-    machine: Annotated[str | None, typer.Option(help="With --engine gem5: use the runs on this machine.")] = None,
+    machine: Annotated[
+        str | None,
+        typer.Option(help="With --engine gem5: the machine whose runs are used, a name in configs/machines."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print the tables of the latest run of each seed, and write a report over all of them."""
+    """Print tables of existing runs (the latest run of each seed), and write a report page with all of them."""
     if machine is not None and engine != "gem5":
-        raise UserError("--machine selects among gem5's runs: add --engine gem5, or omit --machine")
+        raise UserError("--machine selects among runs of gem5 only: add --engine gem5, or omit --machine")
     if engine == "gem5":
         show_runs([folder for name in experiments for folder in shipped_runs(name, machine)], as_json)
         return
@@ -105,18 +116,20 @@ def _beside_record(first: Sequence[Path], second: Sequence[Path]) -> dict[str, A
 
 
 def query_command(
-    sql: Annotated[str, typer.Argument(help="Read-only SQL over the tables and views of results/schema.sql.")],
+    sql: Annotated[
+        str, typer.Argument(help="An SQL query (read-only) over the tables and views in results/schema.sql.")
+    ],
     output: Annotated[
-        Literal["table", "csv", "json", "parquet"], typer.Option("--format", help="Format of the answer.")
+        Literal["table", "csv", "json", "parquet"], typer.Option("--format", help="Output format of the rows.")
     ] = "table",
-    out: Annotated[Path | None, typer.Option(help="Write to this file instead of stdout.")] = None,
+    out: Annotated[Path | None, typer.Option(help="File to which the rows are written. Default: stdout.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Query the database of results with SQL."""
+    """Query the results database of the lab with SQL."""
     form = "json" if as_json else output
     if out is None:
         if form == "parquet":
-            raise UserError("--format parquet is binary: name a file for it with --out")
+            raise UserError("--format parquet is a binary format: name the file to write with --out")
         query(paths.database(), sql, form)
         return
     columns, rows = select(paths.database(), sql)

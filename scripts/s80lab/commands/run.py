@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`s80lab run --until` (rounds of seeds until the shares are known well enough) and `s80lab run --shard`."""
+"""`s80lab run --until` (rounds of seeds until the shares are precise enough) and `s80lab run --shard`."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def run_until(
 def run_shard(
     plans: list[Plan], shard: str | None, listed: bool, jobs: int, again: bool, drop: Drop, as_json: bool
 ) -> None:
-    """List what there is to measure (each workload, point of its sweep and seed), or measure the runs of a shard."""
+    """List the runs (each experiment, point of its sweep and seed), or measure the runs of a shard."""
     chosen = part(shard, by_hash(plans, job_key))
     if listed:
         show_list(
@@ -72,14 +72,14 @@ def _describe(plan: Plan) -> str:
 
 
 def tell(folders: Sequence[Path], wanted: Wanted, say: Callable[[str], None]) -> None:
-    """State whether the wanted precision was reached: one line per group of runs."""
+    """Print whether the wanted precision was reached: one line per group of runs."""
     for group in read_groups(folders):
         say(statement(group, wanted))
 
 
 def _step(group: Group, wanted: Wanted, jobs: int, experiments: int) -> int:
-    """Seeds of the next round: those that seem to be missing, but one per host core at most, because the scatter of a
-    few seeds is a bad estimate."""
+    """Number of seeds in the next round: the estimate of the missing seeds, but one per host core at most, because an
+    estimate from few seeds is imprecise."""
     at_once = -(-(jobs or host.cores()) // experiments)
     return min(missing_seeds(group, wanted), at_once)
 

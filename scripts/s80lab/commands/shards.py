@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`--shard I/N` and `--list` of `s80lab explore` and `s80lab run`: the list of jobs, and one host's part of the list.
+"""`--shard I/N` and `--list` of `s80lab explore` and `s80lab run`: the list of runs or replays, and the shard of one
+host.
 
 Every host that resolves the same command with the same files gets the same list, because the list is sorted by the
 hashes of all inputs. The hosts need no other agreement. A shard leaves run folders and never writes the database:
@@ -30,18 +31,21 @@ ShardOption = Annotated[
     typer.Option(
         "--shard",
         metavar="I/N",
-        help="Do part I of N. It leaves run folders and no database rows; enter them with `s80lab collect`.",
+        help="Do only shard I of N: the list of runs is divided among N hosts, and this host does part I. A "
+        "shard writes run folders, not the database; `s80lab collect` enters the runs.",
     ),
 ]
-ListOption = Annotated[bool, typer.Option("--list", help="List the jobs, sorted by hash, and run nothing.")]
+ListOption = Annotated[
+    bool, typer.Option("--list", help="Print the list of runs or replays, sorted by hash, and start none of them.")
+]
 
 
 @dataclass(frozen=True)
 class Part(Generic[T]):
-    """A shard of a list of jobs.
+    """A shard of a list of runs or replays.
 
-    items: the jobs of the shard by their hashes.
-    of: the number of jobs in the complete list.
+    items: the runs or replays of the shard, by their hashes.
+    of: the number of items in the complete list.
     key: hash of the complete list; it is equal in all shards of one list.
     """
 
@@ -51,7 +55,7 @@ class Part(Generic[T]):
     key: str
 
     def __str__(self) -> str:
-        return f"shard {self.shard}: {len(self.items)} of {self.of} jobs (list {self.key})"
+        return f"shard {self.shard}: {len(self.items)} of {self.of} runs (list {self.key})"
 
 
 def part(text: str | None, items: Mapping[str, T]) -> Part[T]:
@@ -64,7 +68,8 @@ def part(text: str | None, items: Mapping[str, T]) -> Part[T]:
 def show_list(
     part: Part[T], describe: Callable[[T], str], whole: Callable[[T], bool], cost: Callable[[T], Cost], as_json: bool
 ) -> None:
-    """Print one line per job (hash, description, whether its result is complete), and the cost of all jobs."""
+    """Print one line per run or replay (hash, description, whether its result is complete), and the cost of all of
+    them."""
     records = [(hash, describe(item), whole(item)) for hash, item in part.items.items()]
     costs = [cost(item) for item in part.items.values()]
     seconds, memory = sum(one.core_s for one in costs), max((one.memory for one in costs), default=0)
@@ -73,24 +78,31 @@ def show_list(
         of_list = {"list": part.key, "of": part.of, "shard": str(part.shard), "jobs": listed}
         print_json(of_list | {"core_seconds": round(seconds), "memory_bytes": memory})
         return
-    print(f"{part}, sorted by hash; {seconds / 3600:.1f} core hours at most, {memory / GIB:.1f} GiB of memory per job")
+    print(
+        f"{part}, sorted by hash; estimate: {seconds / 3600:.1f} core hours at most, {memory / GIB:.1f} GiB of "
+        "memory per run"
+    )
     for hash, what, there in records:
         print(f"{hash[:8]} {what}{' (complete)' if there else ''}")
 
 
 def tell_shard(part: Part[T], folders: list[Path], as_json: bool) -> None:
-    """Print which runs a shard has left."""
+    """Print which runs a shard has completed."""
     if as_json:
         names = [folder.name for folder in folders]
         print_json({"list": part.key, "of": part.of, "shard": str(part.shard), "runs": names})
     else:
-        print(f"{part}, all complete in {shown(paths.runs())}; enter them into a database with `s80lab collect`")
+        print(
+            f"{part}; all runs are complete in {shown(paths.runs())}; enter the runs into a database with "
+            "`s80lab collect`"
+        )
 
 
 def check_shard(text: str | None, options: Mapping[str, object]) -> None:
-    """UserError if the text of --shard is malformed, or if one of these options is given, which exclude --shard."""
+    """UserError if the text of --shard is malformed, or if one of `options`, which cannot be combined with --shard, is
+    set."""
     if text:
         parse_shard(text)
     for name, value in options.items():
         if value:
-            raise UserError(f"--shard and --list cannot be combined with {name}: omit one of them")
+            raise UserError(f"--shard and --list cannot be combined with {name}: omit one of the two options")

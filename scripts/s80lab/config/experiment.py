@@ -66,7 +66,7 @@ class Scale(Strict):
     @model_validator(mode="after")
     def _disks(self) -> Self:
         if self.storage == "disk" and self.disk is None:
-            raise ValueError("storage = `disk` needs a table [disk]: add it")
+            raise ValueError("storage = `disk` needs a table [disk]: add this table to the scale's file")
         return self
 
     def boot_line(self) -> str:
@@ -137,11 +137,14 @@ class Phases(Strict):
     @model_validator(mode="after")
     def _order(self) -> Self:
         if self.warmup_max < self.warmup_min:
-            raise ValueError(f"warmup_max = {self.warmup_max} is less than warmup_min = {self.warmup_min}")
+            raise ValueError(
+                f"warmup_max = {self.warmup_max} is less than warmup_min = {self.warmup_min}: raise warmup_max"
+            )
         if self.warmup_min < FEWEST_WINDOWS * self.window:
             raise ValueError(
-                f"warmup_min = {self.warmup_min} is less than {FEWEST_WINDOWS} windows of {self.window} instructions, "
-                "which the drift test needs"
+                f"warmup_min = {self.warmup_min} is less than {FEWEST_WINDOWS} sampling intervals (key "
+                f"`window`) of {self.window} instructions, which the steady-state test needs: raise warmup_min "
+                "or lower window"
             )
         return self
 
@@ -193,7 +196,7 @@ class Gem5Part(Strict):
 def _distinct(seeds: list[int]) -> list[int]:
     """The seeds; ValueError if one occurs twice, because one seed is one run."""
     if len(set(seeds)) < len(seeds):
-        raise ValueError(f"seeds = {seeds} names a seed twice: write each seed once, because one seed is one run")
+        raise ValueError(f"seeds = {seeds} names a seed twice: write each seed once, because each seed is one run")
     return seeds
 
 
@@ -256,8 +259,8 @@ def load_scale(name: str, overrides: Mapping[str, object] | None = None) -> Scal
     scale = load(path, Scale, overrides)
     if scale.ram % MIB or scale.ram < scale.store_bytes() + 512 * MIB:
         raise UserError(
-            f"{shown(path)}: key `ram`: {scale.ram} bytes must be a whole number of MiB and hold {scale.store_bytes()} "
-            "bytes of mail and 512 MiB more"
+            f"{shown(path)}: key `ram`: {scale.ram} bytes is too small or not a whole number of MiB: the guest "
+            f"needs {scale.store_bytes()} bytes for the mail and 512 MiB more"
         )
     return scale
 
@@ -269,7 +272,8 @@ def load_experiment(name: str, overrides: Mapping[str, object]) -> Experiment:
     experiment = resolve(_content(said), Experiment, shown(path), overrides)
     if experiment.scale not in experiment.phases:
         raise UserError(
-            f"{shown(path)}: no phases for scale `{experiment.scale}`: {hint(experiment.scale, experiment.phases)}"
+            f"{shown(path)}: no phases for scale `{experiment.scale}` (table [phases.{experiment.scale}]): "
+            f"{hint(experiment.scale, experiment.phases)}"
         )
     return experiment
 

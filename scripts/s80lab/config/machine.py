@@ -78,9 +78,9 @@ class Clock(Strict):
         if self.slice_instructions * self.base_cpi > self.quantum_cycles:
             taken = self.slice_instructions * self.base_cpi
             raise ValueError(
-                f"clock.slice_instructions = {self.slice_instructions} take {taken:g} cycles, more than "
-                f"clock.quantum_cycles = {self.quantum_cycles}: the model would interleave accesses more finely than "
-                "they are recorded; lower the first or raise the second"
+                f"clock.slice_instructions = {self.slice_instructions} takes {taken:g} cycles, more than "
+                f"clock.quantum_cycles = {self.quantum_cycles}: the model would interleave accesses more "
+                "finely than they are recorded; lower clock.slice_instructions or raise clock.quantum_cycles"
             )
         return self
 
@@ -183,14 +183,16 @@ class Machine(Strict):
             )
         if self.smt.issue_share < 1 and self.processors.threads_per_core != 2:
             raise ValueError(
-                f"smt.issue_share = {self.smt.issue_share:g} needs cores of two threads, but "
-                f"processors.threads_per_core = {self.processors.threads_per_core}"
+                f"smt.issue_share = {self.smt.issue_share:g} needs cores with two threads, but "
+                f"processors.threads_per_core = {self.processors.threads_per_core}: set it to 2, or remove "
+                "[smt]"
             )
         apart, threads = self.guest.load_processors, self.processors.threads_per_core
         if apart >= self.processors.count or apart % threads:
             raise ValueError(
-                f"guest.load_processors = {apart} must leave complete cores to the server: there are "
-                f"{self.processors.count // threads} of {threads} threads"
+                f"guest.load_processors = {apart} must leave at least one core, and only complete cores, to "
+                f"the server: the machine has {self.processors.count // threads} cores (threads per core: "
+                f"{threads})"
             )
         for name, cache in (("l1i", self.l1i), ("l1d", self.l1d), ("l2", self.l2)):
             sets, rest = divmod(cache.size, cache.ways * self.line_bytes)
@@ -200,7 +202,7 @@ class Machine(Strict):
                     f"{cache.size / (cache.ways * self.line_bytes):g} sets; the number of sets must be a power of two"
                 )
             if self.replacement.policy == "plru" and cache.ways & (cache.ways - 1):
-                raise ValueError(f"{name}.ways = {cache.ways} must be a power of two for plru")
+                raise ValueError(f"{name}.ways = {cache.ways} must be a power of two for the replacement policy `plru`")
         return self
 
     @model_validator(mode="after")
@@ -208,9 +210,14 @@ class Machine(Strict):
         known = set(_flat(self.model_dump(exclude={"name", "description", "provenance"})))
         for key, text in self.provenance.items():
             if key not in known:
-                raise ValueError(f"provenance of `{key}`, which is not a key of a machine")
+                raise ValueError(
+                    f"[provenance] has an entry for `{key}`, which is not a key of a machine file: correct or "
+                    "remove the entry"
+                )
             if not text.startswith(("stated: ", "assumed: ")):
-                raise ValueError(f"provenance of `{key}` must begin with `stated: ` or `assumed: `")
+                raise ValueError(
+                    f"the entry for `{key}` in [provenance] must begin with `stated: ` (by a source) or `assumed: `"
+                )
         return self
 
     def pace(self) -> dict[str, float]:

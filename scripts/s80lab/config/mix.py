@@ -87,7 +87,7 @@ class Mix(Workload):
             if sorted(getattr(self, table)) != sorted(names) and (table == "mix_percent" or self.transitions):
                 raise ValueError(f"`{table}` must have exactly the keys {', '.join(names)}")
         if self.driver == "chain" and not self.transitions:
-            raise ValueError('driver = "chain" needs `transitions`')
+            raise ValueError('driver = "chain" needs the table `transitions`: add it, or write driver = "independent"')
         for name, row in {**self.transitions, "mix_percent": list(self.mix_percent.values())}.items():
             if len(row) != len(names) or sum(row) <= 0:
                 raise ValueError(f"`{name}` must have {len(names)} numbers that are not all 0")

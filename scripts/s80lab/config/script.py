@@ -108,16 +108,22 @@ class Script(Strict):
     @model_validator(mode="after")
     def _possible(self) -> Self:
         if (self.rate_per_s is None) == (self.think is None):
-            raise ValueError(f"the script {self.name} needs either rate_per_s or think")
+            raise ValueError(f"the script {self.name} needs exactly one of rate_per_s and think")
         if self.think is not None:
             _check_time(self.think)
         for line in self.start:
             if line.startswith("wait"):
-                raise ValueError(f"the script {self.name} has a `wait` in `start`: remove it, the login cannot wait")
+                raise ValueError(
+                    f"the script {self.name} has a step `wait` in `start`: remove this step, because the login "
+                    "cannot wait"
+                )
         for line in (*self.start, *self.steps):
             self._check(line)
         if not _always_acts(self.steps):
-            raise ValueError(f"the script {self.name} needs a command outside `percent` and `when`")
+            raise ValueError(
+                f"the script {self.name} needs a command outside the blocks `percent` and `when`, so that each "
+                "pass sends at least one command"
+            )
         return self
 
     def _check(self, line: str) -> None:
@@ -125,7 +131,10 @@ class Script(Strict):
         if word == "wait":
             _check_time(rest)
         elif word == "offline" and self.protocol == "smtp":
-            raise ValueError("`when` cannot be used in an smtp script: each `send` has its own connection")
+            raise ValueError(
+                "`when` cannot be used in an smtp script, because each `send` opens a connection of its own: "
+                "remove the block"
+            )
         elif word == "connection" and self.protocol == "imap":
             if rest not in ("1", "2", "3", "4"):
                 raise ValueError(f"`{line}` is not allowed: write `connection` and a number from 1 to 4")
@@ -164,10 +173,13 @@ class Script(Strict):
 
 def _check_time(text: str) -> None:
     if not re.fullmatch(_TIME, text):
-        raise ValueError(f"`{text}` is not a time: write constant MS, uniform LEAST MOST or exponential MEAN")
+        raise ValueError(
+            f"`{text}` is not a time: write constant MS, uniform LEAST MOST or exponential MEAN, with numbers "
+            "in milliseconds"
+        )
     least, *most = map(float, re.findall(_NUMBER, text))
     if most and most[0] < least:
-        raise ValueError(f"`{text}` is not a time: MOST is less than LEAST")
+        raise ValueError(f"`{text}` is not a time: in uniform LEAST MOST, MOST must not be less than LEAST")
 
 
 def _always_acts(steps: Sequence[str]) -> bool:

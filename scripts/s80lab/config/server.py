@@ -182,7 +182,10 @@ def load_server(name: str) -> Server:
     """Read a server with its bases. UserError if one of them does not exist, or if the server is incomplete."""
     server = _with_bases(name)
     if START not in server.files():
-        raise UserError(f"{shown(server.origins[-1])}: is only a base for servers: its rootfs has no {START}")
+        raise UserError(
+            f"{shown(server.origins[-1])}: this server cannot run alone, because its rootfs has no {START}; it "
+            "is only a base of other servers: choose one of those"
+        )
     if not any(part.store for part in server.parts.values()):
         raise UserError(f"{shown(server.origins[-1])}: the key `store` is missing")
     return server

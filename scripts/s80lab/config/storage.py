@@ -56,7 +56,7 @@ class Disk(Strict):
         tick_us = 1e6 / guest.tick_hz if guest.tick_hz else 1e6 / KERNEL_HZ / guest.time_ratio
         if self.service_us < tick_us:
             raise UserError(
-                f"disk.service_us = {self.service_us} is less than a timer tick of {tick_us:g} us, and requests end at "
-                "ticks: raise disk.service_us or guest.tick_hz"
+                f"disk.service_us = {self.service_us} is less than a timer tick of {tick_us:g} us, and a "
+                "request can end only at a tick: raise disk.service_us or guest.tick_hz"
             )
         return round((self.service_us - tick_us) * guest.time_ratio * 1000)

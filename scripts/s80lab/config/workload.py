@@ -128,7 +128,7 @@ class Web(Mix):
     requests_max: maximum number of requests per connection; the average is half of it.
     """
 
-    WHAT: ClassVar = {"FILE": "Get a static file", "PAGE": "Get a page that a program makes"}
+    WHAT: ClassVar = {"FILE": "Get a static file", "PAGE": "Get a page that a program generates"}
 
     protocol: Literal["web"]
     tls: bool = True
@@ -164,8 +164,8 @@ class Jbb(Mix):
         "PAYM": "Pay",
         "ORDS": "Look up the latest order of a customer",
         "DLVR": "Deliver the oldest orders of all districts",
-        "STCK": "Count the items of a district that run short",
-        "CUST": "Report on a customer",
+        "STCK": "Count the items of a district whose stock is low",
+        "CUST": "Write a report about a customer",
     }
 
     protocol: Literal["jbb"]
@@ -219,7 +219,7 @@ class Route(Mix):
     """
 
     WHAT: ClassVar = {
-        "SEND": "Send a message, which is acknowledged",
+        "SEND": "Send a message and receive an acknowledgement",
         "SWAP": "Send a message and receive one of the same size",
     }
 
@@ -241,8 +241,10 @@ class Probe(Mix):
 
     WHAT: ClassVar = {
         "COPY": "Copy memory word by word",
-        "PASS": "Two processes hand a token to each other, which is a context switch, and walk through their memory",
-        "KEEP": "One process hands the token to itself and walks through its memory as often",
+        "PASS": "Two processes pass a token to each other, with a context switch each time, and then access their "
+        "memory",
+        "KEEP": "One process passes the token to itself, without a context switch, and accesses its memory "
+        "equally often",
     }
 
     protocol: Literal["probe"]
@@ -258,9 +260,14 @@ class Probe(Mix):
                 raise ValueError(f"{key} = {getattr(self, key)} must be a power of two")
         words = self.working_set // 8
         if self.mix_percent["COPY"] > 0 and self.batch % words:
-            raise ValueError(f"batch = {self.batch} words must be a multiple of the {words} words of one pass")
+            raise ValueError(
+                f"batch = {self.batch} words must be a multiple of {words}, the words that COPY copies in one "
+                "pass through the working set"
+            )
         if self.mix_percent["PASS"] > 0 and self.batch % 2:
-            raise ValueError(f"batch = {self.batch} must be even for PASS: both processes get the token equally often")
+            raise ValueError(
+                f"batch = {self.batch} must be even for PASS, because the two processes get the token equally often"
+            )
         return self
 
     def own_lines(self) -> list[str]:
@@ -307,12 +314,18 @@ class Scripts(Workload):
 
     def load_lines(self, clients: int, seed: int, think_ms: float | None, think: str | None) -> list[str]:
         if think_ms is not None or think is not None:
-            raise UserError(f"workload {self.mix}: omit think_ms and think: its scripts contain the waiting times")
+            raise UserError(
+                f"workload {self.mix}: omit think_ms and think, because the scripts of this workload contain "
+                "the waiting times"
+            )
         return [f"seed={seed}", *self.login_lines(clients)]
 
     def login_lines(self, clients: int) -> list[str]:
         if clients < len(self.script):
-            raise UserError(f"workload {self.mix}: {clients} clients are too few for {len(self.script)} scripts")
+            raise UserError(
+                f"workload {self.mix}: {clients} clients are too few for {len(self.script)} scripts: use at "
+                "least one client per script"
+            )
         shares = apportioned(clients, [script.percent for script in self.script])
         scripts = zip(self.script, shares, strict=True)
         lines = [line for one, share in scripts for line in one.lines(share, self.speed_up)]
@@ -373,8 +386,8 @@ def _load(workload: Workload | str, clients: int, users: int) -> Workload:
     load = workload if isinstance(workload, Workload) else load_workload(workload)
     if clients > users and {"pop3", "pop3-plain"} & set(load.speaks):
         raise UserError(
-            f"workload {load.mix}: {clients} clients are too many for {users} users, because a POP3 mailbox allows one "
-            "session at a time"
+            f"workload {load.mix}: {clients} clients are too many for {users} users, because a POP3 mailbox "
+            "allows one session at a time: use fewer clients or a scale with more users"
         )
     return load
 

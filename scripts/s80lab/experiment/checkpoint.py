@@ -141,7 +141,7 @@ async def build(
     lock = paths.checkpoints() / f".{wanted.name}.lock"
     if not lockable(lock) and (found := find(wanted.name, wanted.key)) is not None:
         return found
-    async with exclusive(lock, lambda: job.update("waiting for another process that builds it")):
+    async with exclusive(lock, lambda: job.update("waiting for another process that builds this checkpoint")):
         found = find(wanted.name, wanted.key)
         if found is not None:
             return found
@@ -173,7 +173,11 @@ async def local(checkpoint: Checkpoint, job: Job) -> Checkpoint:
     hashes = {path.name: "" for path in sorted(folder.iterdir()) if path.is_file()}
     hashes |= {name: record.sha256 for name, record in manifest.files.items()}
     copy = await staged(
-        folder, manifest.content, hashes, _hash, lambda: job.update("waiting for another process that copies it")
+        folder,
+        manifest.content,
+        hashes,
+        _hash,
+        lambda: job.update("waiting for another process that copies this checkpoint"),
     )
     return Checkpoint(manifest, copy)
 

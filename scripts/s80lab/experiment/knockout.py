@@ -46,7 +46,9 @@ class Change(Strict):
     @model_validator(mode="after")
     def _does_something(self) -> Change:
         if not self.words and not self.settings:
-            raise ValueError("`words` and `settings` are both missing: the ablation would remove nothing")
+            raise ValueError(
+                "`words` and `settings` are both missing, so the ablation would remove nothing: add one of them"
+            )
         return self
 
 
@@ -84,7 +86,8 @@ def _taken_out(changes: Mapping[str, Change], kept: Sequence[str], machine: Mach
     missing = gone - set(words)
     if missing:
         raise UserError(
-            f"knockouts.toml: {', '.join(sorted(missing))}: not in guest.kernel_args of machine {machine.name}"
+            f"configs/knockouts.toml removes the kernel arguments {', '.join(sorted(missing))}, which are not "
+            f"in guest.kernel_args of machine {machine.name}: correct one of the two files"
         )
     if gone:
         settings["guest.kernel_args"] = " ".join(word for word in words if word not in gone)

@@ -37,7 +37,7 @@ class Need:
 
 @dataclass(frozen=True)
 class Cost:
-    """The cost of one job: a high estimate from measurements. core_s: seconds of one core; memory: bytes."""
+    """The cost of one run or replay: a high estimate from measurements. core_s: seconds of one core; memory: bytes."""
 
     core_s: float
     memory: int
@@ -73,15 +73,15 @@ def require(needed: Need, folder: Path) -> None:
     disk = shutil.disk_usage(folder).free
     if disk < needed.disk:
         raise UserError(
-            f"{folder}: {needed.disk / GIB:.1f} GiB of disk are needed, but {disk / GIB:.1f} GiB are free: remove old "
-            "checkpoints (s80lab checkpoint prune), keep fewer at once (s80lab run --drop-warm), or set "
-            "S80LAB_CHECKPOINTS to a folder on another disk"
+            f"{folder}: {needed.disk / GIB:.1f} GiB of disk are needed, but {disk / GIB:.1f} GiB are free: "
+            "remove old checkpoints (s80lab checkpoint prune), remove each warm checkpoint after its run "
+            "(s80lab run --drop-warm), or set S80LAB_CHECKPOINTS to a folder on another disk"
         )
     memory = available_memory()
     if memory < needed.memory:
         raise UserError(
             f"{needed.memory / GIB:.1f} GiB of memory are needed, but {memory / GIB:.1f} GiB are available: "
-            "end other programs, or run fewer guests at once (--jobs 1)"
+            "end other programs, or run fewer guests in parallel (--jobs 1)"
         )
 
 

@@ -103,7 +103,7 @@ async def measure(plan: Plan, warm: Checkpoint, job: Job) -> Path:
     length = region_length(plan, await asyncio.to_thread(Snapshots.read, warm.folder / SNAPSHOTS))
     plan = replace(plan, phases=plan.phases.model_copy(update={"measure": length}))
     lock = paths.runs() / f".{folder.name}.lock"
-    async with exclusive(lock, lambda: job.update("waiting for another process that measures it")) as waited:
+    async with exclusive(lock, lambda: job.update("waiting for another process that measures this run")) as waited:
         if not (waited and is_whole(folder)):
             warm = await checkpoint.local(warm, job)
             with staging(folder) as partial:
@@ -276,7 +276,8 @@ def _check_errors(result: dict[str, Any], name: str) -> None:
     if errors:
         counted = ", ".join(f"{count} {kind}" for kind, count in errors.items())
         raise UserError(
-            f"{name}: the load generator counted errors ({counted}); the first one: {result.get('first_error')}"
+            f"{name}: the load generator counted errors ({counted}), so the run is not kept; the first error: "
+            f"{result.get('first_error')}"
         )
 
 

@@ -2,7 +2,7 @@
 """The pipeline of all stages of several experiments, ordered so that every host core is busy.
 
 Each ready checkpoint is built once. Then each seed's warm-up is followed at once by its measured run. Only a few points
-of a sweep are in progress at a time, so that the first runs are complete early and few checkpoints take disk space.
+of a sweep are in progress at a time. The first runs are then complete early, and few checkpoints take disk space.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ Drop = Literal["nothing", "warm", "built"]
 
 
 class Pipeline:
-    """Takes plans through the stages ready, warm and run.
+    """Builds the ready and warm checkpoints of plans, and measures their runs.
 
     board: the progress lines.
     jobs: number of guests that run at once; 0: one per host core.
     again: measure again what has been measured already.
-    drop: the checkpoints to remove when the runs that need them are complete: `warm` removes each warm checkpoint,
-        `built` removes also each ready checkpoint that was built here.
+    drop: the checkpoints that are removed when the runs that need them are complete: `warm` removes each warm
+        checkpoint, `built` removes also each ready checkpoint that was built here.
     enter: whether runs are entered into the database.
     """
 
@@ -60,7 +60,7 @@ class Pipeline:
         self._to_database(whole)
         for folder in filter(None, whole):
             if short := _short_of_a_result(folder):
-                self._board.say(f"{folder.name}: measured already{short}")
+                self._board.say(f"{folder.name}: this run exists already{short}")
         lacking = [plan for plan, folder in zip(plans, whole, strict=True) if folder is None]
         if lacking:
             self._check_needs(lacking, until)
@@ -81,7 +81,10 @@ class Pipeline:
         async with asyncio.TaskGroup() as group:
             tasks = {key: group.create_task(self._apart(of_point, until, failures)) for key, of_point in points.items()}
         if failures:
-            rest = f"{len(failures)} of {len(points)} points failed, the others are complete: run the command again"
+            rest = (
+                f"the runs from {len(failures)} of {len(points)} ready checkpoints failed, all other runs are "
+                "complete: repeat the command"
+            )
             raise ExceptionGroup("points that failed", [*failures, UserError(rest)])
         return {key: iter(task.result()) for key, task in tasks.items()}
 
@@ -93,7 +96,9 @@ class Pipeline:
         disk = sum(sorted(ready.values(), reverse=True)[: self._jobs + 1 if self._drop == "built" else None])
         disk += sum(sorted(warm.values(), reverse=True)[: at_once if self._drop != "nothing" else None])
         needed = resources.Need(disk, at_once * resources.RUN_MEMORY)
-        self._board.say(f"needs {needed} ({len(absent)} checkpoints to build, {at_once} guests at once)")
+        self._board.say(
+            f"this command needs {needed} ({len(absent)} checkpoints to build, {at_once} guests in parallel)"
+        )
         resources.require(needed, paths.checkpoints())
 
     async def _apart(self, plans: Sequence[Plan], until: Until, failures: list[Exception]) -> list[Path | None]:
@@ -102,7 +107,10 @@ class Pipeline:
             return await self._point(plans, until)
         except* UserError as group:
             failures.append(group)
-            self._board.say(f"{plans[0].ready_name}: failed; the other points continue")
+            self._board.say(
+                f"{plans[0].ready_name}: a run from this ready checkpoint failed; runs from other ready "
+                "checkpoints continue"
+            )
         return []
 
     async def _point(self, plans: Sequence[Plan], until: Until) -> list[Path | None]:
@@ -172,5 +180,5 @@ def _short_of_a_result(folder: Path) -> str:
 
 
 def _sizes(checkpoints: Mapping[str, Plan], but: Container[str] = ()) -> dict[str, int]:
-    """Bytes of each checkpoint, by name. but: names to leave out."""
+    """Estimated bytes of each checkpoint, by name. but: names to leave out."""
     return {name: resources.checkpoint_bytes(plan.scale) for name, plan in checkpoints.items() if name not in but}

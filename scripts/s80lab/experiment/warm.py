@@ -96,11 +96,14 @@ async def _warm_up(plan: Plan, ready: Checkpoint, folder: Path, job: Job) -> War
                 follower.show(job)
                 return follower.ended()
 
-            verdict = await guest.wait("the warm-up's next window", look, STALL_S)
+            verdict = await guest.wait("the next sampling interval of the warm-up", look, STALL_S)
             await guest.save(folder / GUEST_STATE)
             await guest.quit()
     if not (folder / MODEL_STATE).is_file():
-        raise UserError(f"warm-up of {plan.warm_name}: the plugin wrote no {MODEL_STATE} to {folder}")
+        raise UserError(
+            f"warm-up of {plan.warm_name}: the plugin did not write {MODEL_STATE} (the contents of the model's "
+            f"caches) to {folder}; repeat the command"
+        )
     return WarmupRecord(
         verdict=verdict.verdict,
         instructions=verdict.instructions,

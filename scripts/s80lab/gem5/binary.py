@@ -31,7 +31,7 @@ def find_gem5(given: Path | None = None) -> Path:
     named = given or (Path(os.environ["GEM5"]) if os.environ.get("GEM5") else None)
     if named is not None:
         if not os.access(named, os.X_OK) or named.is_dir():
-            raise UserError(f"{named} is not an executable file: name a gem5 binary")
+            raise UserError(f"{named} is not an executable file: name a gem5 binary with --gem5 or $GEM5")
         return named
     for name in NAMES:
         if found := shutil.which(name):
@@ -67,10 +67,13 @@ def require(gem5: Path, *, x86: bool) -> None:
             version, protocol, isas = about["gem5"], about["protocol"], about["isa"]
         except (OSError, ValueError, LookupError, TypeError, subprocess.TimeoutExpired):
             raise UserError(
-                f"{gem5} did not report its version and build options (script {SCRIPT.name}): is it a gem5 binary?"
+                f"{gem5} did not report its version and build options to the script {SCRIPT.name}: name a gem5 "
+                "binary with --gem5 or $GEM5"
             ) from None
     if version not in VERSIONS:
-        raise UserError(f"{gem5} is version {version}; supported versions: {', '.join(VERSIONS)}")
+        raise UserError(
+            f"{gem5} is version {version}, but s80lab supports only {', '.join(VERSIONS)}: use a supported version"
+        )
     if protocol != PROTOCOL:
         raise UserError(
             f"{gem5} was built with the protocol {protocol}; build it with {PROTOCOL} (docs/guides/gem5.md)"

@@ -149,12 +149,16 @@ def gem5_plans(name: str, options: Options) -> Callable[[Path | None], list[Gem5
     experiment = read_experiment(name, replace(options, scale=None))
     part = gem5_part(name, experiment)
     if options.protocol not in (None, PROTOCOL):
-        raise UserError(f"--protocol {options.protocol}: gem5 supports only MOESI_hammer; use --protocol {PROTOCOL}")
+        raise UserError(
+            f"--protocol {options.protocol}: with gem5, s80lab supports only the protocol MOESI_hammer; use "
+            f"--protocol {PROTOCOL}"
+        )
     scale_name = options.scale or part.scale
     scale = load_scale(scale_name)
     if scale.disks or any(key.startswith(OF_SCALE) for key in {**(options.settings or {}), **part.sweep}):
         raise UserError(
-            f"scale {scale_name}: gem5's guest keeps its mail in memory; remove `storage` and `{OF_SCALE}*`"
+            f"scale {scale_name}: in gem5 the guest keeps its mail in memory, without disks; remove the "
+            f"options --set {OF_SCALE}KEY=VALUE, or choose a scale without `storage`"
         )
     designs = [
         (varied, *gem5_design(name, experiment.machine, part, {**(options.settings or {}), **varied}))
@@ -162,7 +166,10 @@ def gem5_plans(name: str, options: Options) -> Callable[[Path | None], list[Gem5
     ]
     phases = gem5_phases(name, part, designs[0][1].name)
     if scale.ram > LARGEST:
-        raise UserError(f"scale {scale_name}: has {scale.ram >> 30} GiB of memory; gem5's PC supports 3 GiB at most")
+        raise UserError(
+            f"scale {scale_name}: the guest has {scale.ram >> 30} GiB of memory, but the PC that gem5 "
+            "simulates supports 3 GiB at most: choose a smaller scale"
+        )
     image = image_folder(experiment.image, load_server(experiment.server).name)
     seeds = list(options.seeds) or experiment.seeds[:1]
 
@@ -197,7 +204,7 @@ def gem5_part(name: str, experiment: Experiment) -> Gem5Part:
     """The experiment's table [gem5]; UserError if it has none."""
     if experiment.gem5 is None:
         raise UserError(
-            f"experiment {name} has no table [gem5], so it cannot run in gem5: choose an experiment that has one"
+            f"experiment {name} has no table [gem5], so it cannot run in gem5: choose an experiment with such a table"
         )
     return experiment.gem5
 
@@ -225,11 +232,20 @@ def gem5_design(
     of_machine = {key: value for key, value in settings.items() if not key.startswith(RUBY)}
     machine = load_machine(machine_name, {**of_machine, "l2.inclusion": "exclusive"})
     if machine.translation != Translation():
-        raise UserError("translation: gem5's processors walk the guest's own page tables; remove [translation]")
+        raise UserError(
+            "[translation] cannot be set for gem5, whose processors walk the guest's own page tables: remove "
+            "it from the machine file"
+        )
     if machine.bandwidth != Bandwidth():
-        raise UserError("bandwidth: Ruby's network and memory have their own queues; remove [bandwidth]")
+        raise UserError(
+            "[bandwidth] cannot be set for gem5, whose network and memory model their own queues: remove it "
+            "from the machine file"
+        )
     if machine.smt != Smt():
-        raise UserError("smt: gem5's TimingSimpleCPU has one thread per core; remove [smt]")
+        raise UserError(
+            "[smt] cannot be set for gem5, whose TimingSimpleCPU has one thread per core: remove it from the "
+            "machine file"
+        )
     ruby = resolve(part.ruby.model_dump(), RubyPart, f"experiment {name}: [gem5.ruby]", of_ruby)
     least = 2 * PROBE_FILTER_WAYS * machine.line_bytes
     if ruby.probe_filter and (ruby.probe_filter < least or ruby.probe_filter & (ruby.probe_filter - 1)):

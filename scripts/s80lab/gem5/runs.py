@@ -48,7 +48,7 @@ def gem5_runs(
     if not latest:
         unlike = f" ({others} runs have other designs, scales or lengths)" if others else ""
         raise UserError(
-            f"{paths.runs()} holds no run of {experiment} on {machine} in gem5{unlike}; "
-            f"run `s80lab run {experiment} --engine gem5 --machine {machine}` first"
+            f"{paths.runs()} contains no run of {experiment} on {machine} in gem5{unlike}: make one with "
+            f"`s80lab run {experiment} --engine gem5 --machine {machine}`"
         )
     return [latest[seed] for seed in sorted(latest)]

@@ -66,8 +66,8 @@ class Facts:
             ) from None
         if facts.gem5 not in VERSIONS or facts.protocol != PROTOCOL:
             raise UserError(
-                f"{path}: was written by gem5 {facts.gem5} with {facts.protocol}; supported: gem5 "
-                f"{', '.join(VERSIONS)} with {PROTOCOL}"
+                f"{path}: was written by gem5 {facts.gem5} with protocol {facts.protocol}, but s80lab supports "
+                f"only gem5 {', '.join(VERSIONS)} with {PROTOCOL}: repeat the run with a supported gem5"
             )
         return facts
 
@@ -79,7 +79,8 @@ def write_snapshots(out: Path, machine: Machine, warm_up: int, target: Path) -> 
     dumps = list(read_dumps(out / "stats.txt"))
     if len(dumps) != len(facts.windows):
         raise UserError(
-            f"{out / 'stats.txt'}: holds {len(dumps)} dumps, but {len(facts.windows)} sampling intervals were run"
+            f"{out / 'stats.txt'}: the file has {len(dumps)} dumps of statistics instead of "
+            f"{len(facts.windows)}, one per sampling interval: repeat the run"
         )
     windows = [
         (*_window(dump, machine, window.get("transactions", {})), window.get("calls", {}))
@@ -160,7 +161,10 @@ def _lines(windows: Sequence[tuple[int, int, Values, Mapping[str, int]]], warm_u
         guest.update(calls)
         yield line("window", index)
     if not marked:
-        raise UserError(f"the run ended after {instructions} instructions, before the end of its warm-up of {warm_up}")
+        raise UserError(
+            f"gem5's run ended after {instructions} instructions, before the end of its warm-up of {warm_up} "
+            "instructions: repeat the run"
+        )
     yield line("measure_end", len(windows))
 
 
@@ -192,8 +196,8 @@ def _window(dump: Dump, machine: Machine, ended: Mapping[str, int]) -> tuple[int
             found = idle | found
         if len(found) != machine.processors.count:
             raise UserError(
-                f"{dump.where}: the rows `{pattern}` are of {len(found)} processors instead of "
-                f"{machine.processors.count}"
+                f"{dump.where}: there are rows `{pattern}` for {len(found)} processors instead of "
+                f"{machine.processors.count}: repeat the run"
             )
         in_order = sorted(found, key=lambda number: int(number or 0))
         counts = np.rint([found[key][0] * scale for key in in_order]).astype(np.int64)
@@ -245,15 +249,21 @@ def check_events(dump: Dump, cores: int) -> None:
     for kind, event in table.EVENTS.items():
         row = table.CACHE + event
         if row not in dump.rows:
-            raise UserError(f"{dump.where}: the row `{row}` is missing")
+            raise UserError(f"{dump.where}: the row `{row}` is missing; repeat the run")
         known = set(table.ACCESSES["accesses"][kind]) | {f"{table.CACHE}{state}.{event}" for state in table.STALLED}
         known |= {f"{table.CACHE}{state}.{event}" for state in table.STALLED_STORES}
         rows = dump.matching(f"({table.CACHE.replace('.', '[.]')}[A-Z_0-9]+[.]{event})")
         for name in sorted(rows.keys() - known):
-            raise UserError(f"{dump.where}: the state of the row `{name}` is not in gem5/table.py")
+            raise UserError(
+                f"{dump.where}: s80lab does not know the cache state in the row `{name}`: add the state to "
+                "scripts/s80lab/gem5/table.py"
+            )
         counted = np.sum([np.array(dump.vector(name, cores)) for name in rows], axis=0)
         if not np.array_equal(counted, np.array(dump.vector(row, cores))):
-            raise UserError(f"{dump.where}: the rows STATE.{event} do not add up to `{row}`: one of them is missing")
+            raise UserError(
+                f"{dump.where}: the rows STATE.{event} do not add up to the row `{row}`, so one of them is "
+                "missing: repeat the run"
+            )
 
 
 def _sources(dump: Dump, cores: int) -> dict[tuple[str, str], int]:

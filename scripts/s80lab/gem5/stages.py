@@ -44,8 +44,8 @@ KEPT = (CONSOLE, "config.ini", "facts.json", "stats.txt")
 
 
 class Gem5Pipeline:
-    """Runs experiments in gem5. jobs: parallel simulations (0: one for each host core). again: repeat measurements
-    that exist already."""
+    """Runs experiments in gem5. jobs: number of parallel simulations (0: one per host core). again: repeat runs that
+    exist already."""
 
     def __init__(self, board: Board, jobs: int = 0, again: bool = False) -> None:
         self._board = board
@@ -70,7 +70,9 @@ class Gem5Pipeline:
         boots = sum(name in absent for name in {plan.ready_name for plan in plans})
         booting = min(self._jobs, boots) * (ram + resources.GEM5_BOOT_MEMORY)
         needed = resources.Need(disk, max(booting, at_once * (ram + resources.GEM5_MEMORY)))
-        self._board.say(f"needs {needed} ({len(absent)} checkpoints to build, {at_once} simulations in parallel)")
+        self._board.say(
+            f"this command needs {needed} ({len(absent)} checkpoints to build, {at_once} simulations in parallel)"
+        )
         resources.require(needed, paths.checkpoints())
 
     async def _experiment(self, plan: Gem5Plan, until: Until, group: asyncio.TaskGroup) -> list[Path]:
@@ -193,11 +195,13 @@ def _refuse_short(run_id: str, phases: Gem5Phases, region: Delta) -> None:
     if ended < phases.transactions:
         raise UserError(
             f"{run_id}: only {ended} of {phases.transactions} transactions ended within {region.instructions} "
-            "instructions; "
-            "lower `transactions` or raise `measure`"
+            "instructions; lower `transactions` or raise `measure` in the experiment's table [gem5.phases]"
         )
     if not phases.transactions and region.instructions < phases.measure:
-        raise UserError(f"{run_id}: only {region.instructions} of {phases.measure} instructions were measured")
+        raise UserError(
+            f"{run_id}: gem5 ended after {region.instructions} of the {phases.measure} instructions of the "
+            "measured region: repeat the run"
+        )
 
 
 def finish(

@@ -35,7 +35,10 @@ class Dump:
         if row is None:
             raise UserError(f"{self.where}: the row `{name}` is missing")
         if len(row) != 1:
-            raise UserError(f"{self.where}: the row `{name}` has {len(row)} values instead of one")
+            raise UserError(
+                f"{self.where}: the row `{name}` has {len(row)} values instead of one: use a gem5 version that "
+                "s80lab supports"
+            )
         return row[0]
 
     def number(self, name: str) -> float:
@@ -79,9 +82,14 @@ def dumps_of(lines: Iterable[str], where: str) -> Iterator[Dump]:
         elif rows is not None:
             _take(line, rows, f"{where}, dump {number}")
     if rows is not None:
-        raise UserError(f"{where}, dump {number}: has no end line: gem5 ended early, or the file is cut short")
+        raise UserError(
+            f"{where}, dump {number}: the end line is missing, because gem5 ended early or the file is "
+            "truncated: repeat the run"
+        )
     if number == 0:
-        raise UserError(f"{where}: holds no statistics: gem5 ended before its first dump")
+        raise UserError(
+            f"{where}: the file contains no statistics, because gem5 ended before the first dump: repeat the run"
+        )
 
 
 def _take(line: str, rows: dict[str, Row], where: str) -> None:
@@ -95,4 +103,4 @@ def _take(line: str, rows: dict[str, Row], where: str) -> None:
         else:
             rows[words[0]] = (float(words[1]),)
     except ValueError:
-        raise UserError(f"{where}: the row `{line.strip()}` holds something that is not a number") from None
+        raise UserError(f"{where}: the row `{line.strip()}` contains a value that is not a number") from None

@@ -126,5 +126,8 @@ def _watched(memory: KernelMemory, name: str, base: int, field: Field, guard: tu
 def _physical(memory: KernelMemory, virtual: int) -> int:
     physical = memory.physical(virtual)
     if physical is None:
-        raise UserError(f"the guest's kernel has mapped nothing at {virtual:#x}")
+        raise UserError(
+            "a kernel counter cannot be found: the guest's kernel has mapped no memory at the virtual address "
+            f"{virtual:#x}"
+        )
     return physical

@@ -39,7 +39,7 @@ class Monitor:
         try:
             return await self._client.execute(name, {key.replace("_", "-"): value for key, value in arguments.items()})
         except ExecuteError as error:
-            raise UserError(f"QEMU refused `{name}`: {error}") from None
+            raise UserError(f"QEMU refused the command `{name}`: {error}") from None
 
     async def restore(self, state: Path) -> None:
         """Load a saved state (QEMU was started with -incoming defer) and let the guest run."""

@@ -27,7 +27,7 @@ def unpack(prefix: Path) -> None:
     """Unpack QEMU and all its libraries below `prefix` (about 160 MB, a few seconds). UserError gives the reason of a
     failure."""
     if shutil.which("mmdebstrap") is None:
-        raise UserError("mmdebstrap is not installed")
+        raise UserError("the program mmdebstrap, which unpacks QEMU, is not installed: apt-get install mmdebstrap")
     codename = debian_codename()
     suites = [codename]
     options: list[str] = []
@@ -51,7 +51,10 @@ def unpack(prefix: Path) -> None:
                 stdin=subprocess.DEVNULL,
             )
         except subprocess.TimeoutExpired:
-            raise UserError(f"mmdebstrap did not end within {LIMIT_S} s") from None
+            raise UserError(
+                f"mmdebstrap, which unpacks QEMU, did not end within {LIMIT_S} s: check the connection to the "
+                "package mirror, then repeat the command"
+            ) from None
         if done.returncode:
             lines = [line for line in done.stderr.splitlines() if line.startswith("E:")] or ["no reason given"]
             raise UserError(f"mmdebstrap could not unpack QEMU from {' and '.join(suites)} ({lines[-1]})")
@@ -64,5 +67,8 @@ def debian_codename(os_release: Path = Path("/etc/os-release")) -> str:
     content = os_release.read_text() if os_release.is_file() else ""
     fields = dict(line.split("=", 1) for line in content.splitlines() if "=" in line)
     if fields.get("ID") != "debian" or "VERSION_CODENAME" not in fields:
-        raise UserError("this machine does not run Debian, so Debian's QEMU cannot be unpacked here")
+        raise UserError(
+            "this host does not run Debian, so s80lab cannot unpack Debian's QEMU: install qemu-system-x86 or "
+            "set S80LAB_QEMU"
+        )
     return fields["VERSION_CODENAME"].strip('"')

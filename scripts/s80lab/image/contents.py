@@ -78,7 +78,8 @@ def kernel(root: Path) -> Path:
     kernels = matches(root, "boot/vmlinuz-*")
     if len(kernels) != 1:
         raise UserError(
-            f"the packages contain {len(kernels)} kernels instead of one: correct {RECIPE / 'packages.txt'}"
+            f"the Debian packages of the image contain {len(kernels)} kernels instead of one: correct "
+            f"{RECIPE / 'packages.txt'}"
         )
     return resolve(root, kernels[0])
 

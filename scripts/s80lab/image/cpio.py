@@ -54,7 +54,10 @@ def folder_entries(root: Path) -> Iterator[Entry]:
         elif stat.S_ISREG(mode):
             yield regular(name, path.read_bytes(), stat.S_IMODE(mode))
         else:
-            raise UserError(f"{path} is not a file, a folder or a link, so an image cannot contain it")
+            raise UserError(
+                f"{path} is a device, a socket or a named pipe, but an image can contain only regular files, "
+                "folders and symbolic links: remove it"
+            )
 
 
 def write_archive(entries: Iterable[Entry], target: Path) -> None:

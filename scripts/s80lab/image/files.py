@@ -30,16 +30,20 @@ def kept_files(root: Path, patterns: Mapping[str, str]) -> list[Entry]:
         found = matches(root, pattern)
         if not found:
             raise UserError(
-                f"{rules}: no file of the packages matches '{pattern}': correct the pattern or the list of packages"
+                f"{rules}: no file in the packages of the image matches the pattern '{pattern}': correct the "
+                "pattern or the list of packages"
             )
         chosen.update(found)
     libraries, missing = libraries_of(root, chosen)
     if missing:
         raise UserError(
-            f"no package contains the libraries {', '.join(sorted(missing))}: add their packages to the list"
+            f"no package of the image contains the libraries {', '.join(sorted(missing))}, which programs in "
+            "the image need: add their packages to the list of packages"
         )
     if libraries and not resolve(root, INTERPRETER).is_file():
-        raise UserError(f"no package contains the dynamic linker {INTERPRETER}: correct the list of packages")
+        raise UserError(
+            f"no package of the image contains the dynamic linker {INTERPRETER}: add libc6 to the list of packages"
+        )
     chosen |= libraries
     return [regular(path, resolve(root, path).read_bytes(), 0o755) for path in sorted(chosen)]
 

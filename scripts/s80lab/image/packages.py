@@ -23,15 +23,15 @@ def debian_mirror() -> str:
         targets = subprocess.run(query, check=True, capture_output=True, text=True).stdout
     except (OSError, subprocess.CalledProcessError) as error:
         raise UserError(
-            f"apt-get cannot list this machine's package sources ({error}): images of Debian's packages need a Debian "
-            "host"
+            f"apt-get cannot list the package archives of this host ({error}): to build an image from Debian "
+            "packages, use a Debian host with working apt sources"
         ) from error
     for line in targets.splitlines():
         uri, release, component = line.split()
         if component == "main" and re.fullmatch(r"[a-z]+", release) and "debian" in uri:
             return uri.rstrip("/")
     raise UserError(
-        "this machine's apt sources contain no Debian archive (component main): add one and run apt-get update"
+        "the apt sources of this host contain no Debian archive (component main): add one and run apt-get update"
     )
 
 

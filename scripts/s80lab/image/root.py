@@ -34,7 +34,10 @@ def resolve(root: Path, path: str) -> Path:
         elif (here / part).is_symlink():
             links += 1
             if links > MAXIMUM_LINKS:
-                raise UserError(f"the link {path} in the packages is part of a circle of links")
+                raise UserError(
+                    f"the symbolic link {path} in the packages of the image is part of a cycle of links: "
+                    "correct the list of packages"
+                )
             pending.extend(reversed((here / part).readlink().parts))
         else:
             here = here / part

@@ -29,7 +29,10 @@ def build_programs(built: Built, line: str, work: Path) -> Path:
     _run(["sh", str(built.script), str(source), str(out)], work, f"{shown(built.script)} failed")
     for program in built.programs:
         if not (out / program).is_file():
-            raise UserError(f"{shown(built.script)} has not built {program}")
+            raise UserError(
+                f"the build script {shown(built.script)} ended without building {program}: correct the script "
+                "or the key `programs`"
+            )
     return out
 
 

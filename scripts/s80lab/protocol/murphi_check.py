@@ -67,12 +67,14 @@ def parse(output: str) -> Exploration:
         root = ElementTree.fromstring(output)
     except ElementTree.ParseError as error:
         raise UserError(
-            f"the protocol checker's output is not XML ({error}); it begins with {output[:200]!r}"
+            f"the output of the protocol checker (rumur) is not XML ({error}); the output begins with {output[:200]!r}"
         ) from None
     summary = root.find("summary")
     failure = root.find("error")
     if summary is None:
-        raise UserError("the protocol checker ended without a summary, probably for lack of memory; try fewer --caches")
+        raise UserError(
+            "the protocol checker ended without a summary, probably because memory was insufficient; use fewer --caches"
+        )
     return Exploration(
         states=int(summary.attrib["states"]),
         rules_fired=int(summary.attrib["rules_fired"]),
@@ -116,7 +118,9 @@ def run(command: list[str], folder: Path, codes: tuple[int, ...] = (0,)) -> str:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     except OSError as error:
         reason = f"{command[0]} in {folder} cannot be started ({error.strerror})"
-        raise UserError(f"{reason}; set TMPDIR to a folder in which programs may run") from None
+        raise UserError(
+            f"{reason}; set TMPDIR to a folder on a file system that allows the execution of programs"
+        ) from None
     if done.returncode not in codes:
         said = (done.stderr or done.stdout).strip().splitlines()
         raise UserError(f"{Path(command[0]).name} failed ({done.returncode}): {said[0] if said else 'no output'}")

@@ -40,7 +40,7 @@ def print_protocol(name: str, protocol: Protocol, proof: Proof | None, console: 
     if protocol.source:
         console.print(Text(f"source: {' '.join(protocol.source.split())}", style="dim"))
     if protocol.l2_inclusion:
-        console.print(f"designed for an L2 that is {protocol.l2_inclusion} of the L1s")
+        console.print(f"the L2 that this protocol is made for is {protocol.l2_inclusion} of the L1s")
     states = _table("state", "meaning", "counted as", "silent accesses", "role")
     for one, state in protocol.states.items():
         cells = (state.description, state.counts_as or "", permissions(protocol, one), roles(protocol, one))
@@ -78,7 +78,10 @@ def print_verdict(verdict: Verdict, console: Console) -> None:
         )
         for place in proof.unreached:
             console.print(
-                Text(f"  warning: no sequence of events reaches {place}; if intended, mark the cell as impossible"),
+                Text(
+                    f"  warning: no sequence of events reaches the cell {place}; if this is intended, mark the "
+                    "cell as impossible"
+                ),
                 soft_wrap=True,
             )
         return

@@ -60,7 +60,7 @@ class AccessCell(Cell):
             return self
         if self.next is not None:
             if self.alone is not None or self.shared is not None:
-                raise ValueError("has both `next` and `alone`/`shared`; write one or the other")
+                raise ValueError("has both `next` and `alone`/`shared`; write either `next`, or `alone` and `shared`")
         elif self.bus is None:
             raise ValueError("has no `bus`, so it needs `next` instead of `alone`/`shared`")
         elif self.alone is None or self.shared is None:
@@ -89,7 +89,7 @@ class EvictCell(Cell):
     @model_validator(mode="after")
     def _whole(self) -> Self:
         if self.possible and self.next is None:
-            raise ValueError('the text `next` is missing; write the invalid state, or impossible = "why"')
+            raise ValueError('the key `next` is missing; write the invalid state, or impossible = "why"')
         return self
 
 
@@ -104,9 +104,9 @@ class RemoteCell(Cell):
     @model_validator(mode="after")
     def _whole(self) -> Self:
         if self.possible and self.next is None:
-            raise ValueError('the text `next` is missing; write the next state, or impossible = "why"')
+            raise ValueError('the key `next` is missing; write the next state, or impossible = "why"')
         if self.gives is not None and not self.supply:
-            raise ValueError("`gives` needs supply = true")
+            raise ValueError("`gives` (the state that the supplier hands over) needs supply = true")
         return self
 
     @property
@@ -158,7 +158,9 @@ class Protocol(Strict):
             if re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) is None:
                 raise ValueError(f"the state's name `{name}` must be a letter followed by letters, digits and _")
             if state.readable and state.counts_as is None:
-                raise ValueError(f"states.{name} is readable, so it needs `counts_as`: M, O, E or S")
+                raise ValueError(
+                    f"states.{name} is readable, so it needs `counts_as` (the letter in statistics): M, O, E or S"
+                )
             if not state.readable and (state.writable or state.counts_as is not None):
                 raise ValueError(f"states.{name} is not readable, so it can have neither `writable` nor `counts_as`")
         absent = [name for name, state in self.states.items() if not state.readable]
@@ -185,7 +187,9 @@ class Protocol(Strict):
             why = "an upgrade carries no data" if cell.bus else "the cell has no `bus`"
             raise ValueError(f"{place}: a miss needs data, but {why}; write bus = read or rfo")
         if self.invalid in (cell.when_alone, cell.when_shared):
-            raise ValueError(f"{place} ends in the invalid state, but the core has just accessed the block")
+            raise ValueError(
+                f"{place} ends in the invalid state, but the core has just accessed the block; write a readable state"
+            )
 
     def _check_evict(self, place: str, state: str, cell: EvictCell) -> None:
         if cell.possible and state == self.invalid:
@@ -197,15 +201,23 @@ class Protocol(Strict):
         if not cell.possible:
             return
         if state == self.invalid and (cell.after != state or cell.supply or cell.writeback):
-            raise ValueError(f"{place}: a cache without the block cannot change state, supply or write back")
+            raise ValueError(
+                f"{place}: a cache without the block cannot change state, supply or write back; omit these keys"
+            )
         if bus == "upgrade" and cell.supply:
-            raise ValueError(f"{place}: an upgrade carries no data, so no cache can supply")
+            raise ValueError(f"{place}: an upgrade carries no data, so no cache can supply; omit `supply`")
         if cell.gives is None:
             return
         if cell.gives == self.invalid:
-            raise ValueError(f"{place}.gives is the invalid state, but the requester has just received the block")
+            raise ValueError(
+                f"{place}.gives is the invalid state, but the requester has just received the block; write a "
+                "readable state"
+            )
         if cell.after != self.invalid and self.states[cell.gives].counts_as in ("M", "E"):
-            raise ValueError(f"{place} gives {cell.gives}, the state of an only copy, but keeps a copy in {cell.after}")
+            raise ValueError(
+                f"{place} gives {cell.gives}, a state for the only copy, but the supplier keeps a copy in "
+                f"{cell.after}; correct one of the two states"
+            )
 
     def rows(self) -> Iterator[tuple[str, Mapping[str, Cell]]]:
         """All rows with their names in the file (`own.load`)."""

@@ -34,7 +34,7 @@ def coherence_groups(run_dirs: Sequence[Path]) -> list[Group]:
     """The runs of each workload on each server, labelled with both; highest share serviced by memory first."""
     if not run_dirs:
         raise UserError(
-            "the experiments of this figure have no runs; make them with `s80lab reproduce` or `s80lab run`"
+            "the experiments behind this figure have no runs; make runs with `s80lab reproduce` or `s80lab run`"
         )
     groups = [replace(group, label=_label(group)) for group in read_groups(run_dirs)]
     return sorted(groups, key=lambda group: group.mean(MEMORY), reverse=True)
@@ -44,12 +44,13 @@ def coherence_table(groups: Sequence[Group]) -> Table:
     """One row per group; the rank by silent E-to-M upgrades is a column."""
     table = Table(
         "Misses and fills of sessions, ordered by the share serviced by memory",
-        (*COLUMNS.values(), "rank by E-to-M upgrades", "valid runs"),
-        note="Sessions are the processes or threads that serve the clients. The first five columns are the sources of "
-        "their L2 misses. E-to-M upgrades are silent; rank 1 is the lowest mean. Two rows whose intervals overlap have "
-        "no certain order. The paper's order by share serviced by memory: IMAP (75 to 85%) before SPECmail (at most "
-        "15%). By E-to-M upgrades per E fill, IMAP is the lowest of the paper's workloads, and SPECweb_SSL's 61% is "
-        "the upper end of the range. The paper states neither number for SPECjbb2000.",
+        (*COLUMNS.values(), "rank by E-to-M upgrades per E fill", "valid runs"),
+        note="Sessions are the processes or threads that serve the clients. The first five columns are the "
+        "sources of the sessions' L2 misses. E-to-M upgrades are silent upgrades; rank 1 is the lowest "
+        "share. If the intervals of two rows overlap, the order of these rows is not certain. In the "
+        "paper (Koka and Lipasti), memory services more of the misses of IMAP (75 to 85%) than of "
+        "SPECmail (at most 15%). Of the paper's workloads, IMAP has the lowest share of E-to-M upgrades "
+        "per E fill, and SPECweb_SSL the highest (61%). The paper states neither number for SPECjbb2000.",
     )
     lowest = sorted(groups, key=lambda group: group.mean(E_TO_M))
     for group in groups:
@@ -66,7 +67,7 @@ def _label(group: Group) -> str:
 
 
 def _point(group: Group) -> str:
-    """Further coordinates of a point of a sweep, besides those in the label."""
+    """A sentence with the values of the sweep's point, except workload and server, which are in the label."""
     varied = group.runs[0].manifest.get("varied", {})
     at = {key: value for key, value in varied.items() if key not in ("workload", "server")}
     return f"At {row_label(axes_of([at]), list(at.values()))}." if at else ""

@@ -104,7 +104,7 @@ def read_run(run_dir: Path) -> Run:
 def read_groups(run_dirs: Sequence[Path]) -> list[Group]:
     """Groups the runs. A group's label holds its mix, and what distinguishes it from other groups of the same mix."""
     if not run_dirs:
-        raise UserError("there are no runs to report on; run an experiment first")
+        raise UserError("there are no runs for the report; run an experiment first")
     by_identity: dict[tuple[str, ...], list[Run]] = {}
     for run in map(read_run, run_dirs):
         identity = (*(str(run.manifest[key]) for key in _IDENTITY), varied(run.manifest))

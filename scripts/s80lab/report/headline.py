@@ -19,7 +19,7 @@ _LABELS: dict[str, tuple[str, Format]] = {
     "miss_source.all.S": ("L2 misses serviced by a cache in S", PERCENT),
     "e_share": ("E share (E fills, of all fills)", PERCENT),
     "e_to_m_share": ("silent E-to-M upgrades per E fill", PERCENT),
-    "upgrades_saved_share": ("upgrades avoided by E, of those without E", PERCENT),
+    "upgrades_saved_share": ("upgrades avoided by E, share of upgrades without E", PERCENT),
     "kernel_share.cycles": ("kernel, share of the busy cycles", PERCENT),
     "l2_mpki.all": ("L2 misses per 1000 instructions", THREE),
 }
@@ -35,12 +35,12 @@ def headline_table(groups: Sequence[Group]) -> Table:
         cells = [cell for group in groups for cell in _cells(group, entry)]
         table.rows.append(Row(entry.label, (*cells, *((Cell(says),) if any(stated) else ())), title=entry.title))
     table.note = (
-        "± beside a mean: half-width of the 95% interval (Student t) over the seeds. Each seed has a warm-up of its "
-        "own; seeds that resume from one boot are not fully independent. Within one run: half-width of the 95% "
-        "interval that the sampling intervals of one measured region give (batch means of ratio estimators, "
-        "jackknife), mean over the seeds. Lag-1 correlation: between neighbouring sampling intervals, mean over the "
-        "seeds. Upgrades avoided by E: stores that found E, as a share of the upgrades that the run would issue "
-        "without state E."
+        "± beside a mean: half-width of the 95% interval (Student t) over the seeds. Each seed has a warm-up "
+        "of its own; seeds that resume from one boot are not fully independent. Within one run: half-width of "
+        "the 95% interval that the sampling intervals of one measured region give (batch means of ratio "
+        "estimators, jackknife), mean over the seeds. Lag-1 correlation: between neighbouring sampling "
+        "intervals, mean over the seeds. Upgrades avoided by E: stores that found their block in E, as a "
+        "share of the upgrades that the run would issue without state E."
     )
     return table
 
@@ -57,7 +57,8 @@ def beside_table(first: Group, second: Group) -> Table:
         rows.append(Row(entry.label, tuple(map(Cell, cells)), title=entry.title))
     table = Table(f"{first.label}: two estimates", (_seeds(first), _seeds(second), "contained"), rows)
     table.note = (
-        f"The 95% interval of the first estimate contains the mean of the second in {held} of {len(HEADLINE)} rows."
+        "Column `contained`: whether the 95% interval of the first seeds contains the mean of the second "
+        f"seeds. This is so in {held} of {len(HEADLINE)} rows."
     )
     return table
 

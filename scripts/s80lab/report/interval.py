@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Means over seeds with 95% confidence intervals (for the reasons in Alameldeen and Wood, HPCA 2003)."""
+"""Means over seeds with 95% confidence intervals. Alameldeen and Wood (HPCA 2003) explain why one run is not enough."""
 
 from __future__ import annotations
 

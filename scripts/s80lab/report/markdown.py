@@ -7,7 +7,6 @@ import textwrap
 
 from s80lab.report.tables import Cell, Table
 
-
 WIDTH = 110
 
 

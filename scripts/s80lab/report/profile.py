@@ -68,7 +68,7 @@ def _branches(content: dict[str, Any]) -> Table:
 
 def _content(run: Path) -> dict[str, Any]:
     if not has_profile(run):
-        raise UserError(f"{run} has no profile: run it with --profile")
+        raise UserError(f"{run}: this run has no profile; run the experiment with --profile")
     try:
         content: dict[str, Any] = json.loads((run / PROFILE).read_text(encoding="utf-8"))
         return content

@@ -91,9 +91,9 @@ def write_page(shown: Sequence[Shown], folder: Path) -> Path:
     studies = [load_answers(one.figure.study).title for one in shown if one.figure.study]
     page = render(
         "Reproduction of the paper, figure by figure" if papers else "Reproduction of the other studies",
-        f"{', '.join(dict.fromkeys(papers + studies))}: the published statements next to our measurements. "
-        f"Scale {', '.join(scales)}, engine {first['engine']}. All times are simulated time, the time of the modelled "
-        "machine.",
+        f"{', '.join(dict.fromkeys(papers + studies))}: the published statements next to measurements with "
+        f"s80lab. Scale {', '.join(scales)}, engine {first['engine']}. All times are simulated time, the time "
+        "of the modelled machine.",
         verdicts=verdicts(groups),
         notes=[*guest_notes(groups, _load), intervals_note(groups)],
         topics=topics,
@@ -125,5 +125,8 @@ def _of_claims(figure: FigureOf, groups: Sequence[Group]) -> Table:
     rows = {row.label.split()[0]: row for row in table.rows}
     missing = [claim for claim in figure.claims if claim not in rows]
     if missing:
-        raise UserError(f"{figure.name}: results/paper/claims.tsv has no claim {', '.join(missing)}")
+        raise UserError(
+            f"configs/reproduce.toml: {figure.name} names the claims {', '.join(missing)}, which are not in "
+            "results/paper/claims.tsv"
+        )
     return Table(table.title, table.columns, [rows[claim] for claim in figure.claims], table.note)

@@ -144,17 +144,19 @@ SECTIONS: tuple[Section, ...] = (
     Section(
         "Sources of the L2 misses",
         (
-            *_each("miss_source_of.session.all", _SOURCES, PERCENT, head="sessions (the paper's population)"),
+            *_each("miss_source_of.session.all", _SOURCES, PERCENT, head="sessions (the processes that serve users)"),
             *(
                 entry
                 for kind, text in _ANSWERED.items()
                 for entry in _each(f"miss_source.{kind}", _SOURCES, PERCENT, head=text)
             ),
-            *_each("store_from_m_share", _PRIVILEGES, PERCENT, head="stores serviced by a cache in M, of all misses"),
+            *_each(
+                "store_from_m_share", _PRIVILEGES, PERCENT, head="stores serviced by a cache in M, share of all misses"
+            ),
         ),
-        "Shares of the L2 misses of the same kind of access. `all` includes page walks on machines that model them. "
-        "Sessions are the processes that serve users, in user and in kernel code; the server's file in "
-        "workloads/servers names these processes. All other rows cover the whole machine.",
+        "Shares of the L2 misses of the same kind of access. `all` includes page walks on machines that model "
+        "them. Sessions are counted in user and in kernel code, like the population of Koka and Lipasti; the "
+        "server's file in workloads/servers names the processes. All other rows cover the whole machine.",
     ),
     Section(
         "Fills of the L2 caches, and the fate of E blocks",
@@ -169,7 +171,7 @@ SECTIONS: tuple[Section, ...] = (
             Entry("eviction", "e_fate.e_evicted", PERCENT),
             Entry("invalidation", "e_fate.e_invalidated", PERCENT),
             Entry(
-                "stores that found E, share of stores to the L2",
+                "stores that found their block in E, share of stores to the L2",
                 "stores_found_e_share",
                 PERCENT,
                 head="stores and upgrades",
@@ -178,11 +180,12 @@ SECTIONS: tuple[Section, ...] = (
             Entry("upgrades avoided by E, per 1000 instructions", "upgrade_pki.saved", THREE),
             Entry("upgrades avoided by E, share of upgrades without E", "upgrades_saved_share", PERCENT),
         ),
-        "A fill is a block that enters an L2. E share: fills in state E, divided by all fills. Silent E-to-M upgrades "
-        "per E fill is the paper's definition of E to M. Fills and silent upgrades are both counted in the measured "
-        "region. A block that was filled before the region and is stored to in the region can therefore raise this "
-        "share above 100% if the region is short. `Why blocks left E` counts each block when it leaves E. `Upgrades "
-        "without E` are the upgrades that a protocol without state E would issue: those issued plus those avoided.",
+        "A fill is a block that enters an L2. E share: fills in state E, divided by all fills. Silent E-to-M "
+        "upgrades per E fill is the quantity that Koka and Lipasti call E to M. Fills and silent upgrades are "
+        "both counted in the measured region. A block that was filled before the region and is stored to in "
+        "the region can therefore raise this share above 100% if the region is short. `Why blocks left E` "
+        "counts each block when it leaves E. `Upgrades without E` are the upgrades that a protocol without "
+        "state E would issue: those issued plus those avoided.",
     ),
     Section(
         "Process classes",
@@ -200,9 +203,10 @@ SECTIONS: tuple[Section, ...] = (
             *_each("upgrade_pki_of", _CLASSES, THREE, head="upgrades per 1000 instructions"),
             *_each("class_processors", _CLASSES, TWO, head="busy processors, on average"),
         ),
-        "Each event counts for the class of the running process. Work of an interrupt counts for the class of the "
-        "interrupted process. A block counts for the class that filled it. The share of misses serviced by memory and "
-        "the E share of sessions are in the tables of miss sources and of fills.",
+        "Each event (instruction, miss, upgrade) counts for the class of the running process. Work of an "
+        "interrupt counts for the class of the interrupted process. A block counts for the class that filled "
+        "it. The share of misses serviced by memory and the E share of sessions are in the tables of miss "
+        "sources and of fills.",
     ),
     Section(
         "Kernel entry causes",
@@ -268,8 +272,8 @@ SECTIONS: tuple[Section, ...] = (
             Entry("store stall cycles per load stall cycle", "store_to_load_stall", TWO),
             Entry("store and upgrade stall cycles per load stall cycle", "store_to_load_stall_with_upgrades", TWO),
         ),
-        "Stall cycles follow from the latencies in the machine file. Latencies that the paper does not state are "
-        "assumptions.",
+        "Stall cycles follow from the latencies in the machine file. Latencies that Koka and Lipasti do not "
+        "state are assumptions.",
     ),
     Section(
         "Instructions",
@@ -278,7 +282,9 @@ SECTIONS: tuple[Section, ...] = (
             Entry("kernel, share of the busy cycles", "kernel_share.cycles", PERCENT),
             Entry("load generator, share of the instructions", "loadgen_share.instructions", FINE_PERCENT),
             Entry("load generator, share of the machine's cycles", "loadgen_share.machine", FINE_PERCENT),
-            Entry("loads and stores", "instruction_group.loads_and_stores", PERCENT, head="mix, the paper's groups"),
+            Entry(
+                "loads and stores", "instruction_group.loads_and_stores", PERCENT, head="instruction mix, two groups"
+            ),
             Entry("branches", "instruction_group.branches", PERCENT),
             *_each(
                 "instruction_mix",
@@ -291,7 +297,7 @@ SECTIONS: tuple[Section, ...] = (
                     "other": "other",
                 },
                 PERCENT,
-                head="mix by class",
+                head="instruction mix by class",
             ),
         ),
         "x86 instructions. An instruction that loads and stores counts once under `loads and stores`. Calls, returns "
@@ -378,8 +384,8 @@ SECTIONS: tuple[Section, ...] = (
             *_each("stream_jitter_ms", _TIMES, TWO, head="jitter, ms"),
             *_each("stream_transit_ms", _TIMES, TWO, head="transit time difference of consecutive packets, ms"),
         ),
-        "Jitter as RFC 3550 defines it: each client's smoothed mean of the transit time difference, taken when a "
-        "stream ends that the client plays.",
+        "Jitter as RFC 3550 defines it: a smoothed mean, per client, of the differences between the transit "
+        "times of consecutive packets. Its value at the end of each stream counts.",
     ),
     Section(
         "Guest kernel",

@@ -23,8 +23,8 @@ from s80lab.results.study import Statement, StudyAnswer, StudyAnswers, load_answ
 
 _SIGNS: Mapping[Verdict, str] = {"agrees": "=", "differs": "≠", "not comparable": "·"}
 _RULE = (
-    f"A single number of the study is read as that number ± {TOLERANCE:.0%}. Agrees: our mean lies in the study's "
-    "range. Differs: our whole 95% interval lies outside."
+    f"A single number of the study is read as a range, this number ± {TOLERANCE:.0%}. Agrees: our mean is "
+    "within the study's range. Differs: the whole 95% interval of our mean is outside the study's range."
 )
 
 
@@ -52,7 +52,8 @@ class StudyFinding:
         """Why the verdict is not `agrees`; empty if it is."""
         if self.judgement.verdict == "differs":
             tests = "; ".join(f"`{command}`" for command in self.tests)
-            return f"{self.differs} {f'Tested with {tests}.' if tests else 'This explanation was not tested.'}"
+            tested = f"was tested with {tests}" if tests else "was not tested"
+            return f"{self.differs} This explanation {tested}."
         return f"{self.judgement.note}." if self.judgement.verdict == "not comparable" else ""
 
 
@@ -89,7 +90,7 @@ def _judge(
             else answer.because.rstrip("."),
         )
     if len(measured) < len(points):
-        return Judgement("not comparable", note="The experiment has no run at this point")
+        return Judgement("not comparable", note="The experiment has no run at this point of its sweep")
     if ours is None:
         return Judgement("not comparable", note="At least one run completed no such operation in its measured region")
     reasons = [reason for group in measured for reason in group.reasons]

@@ -117,7 +117,10 @@ def ratio_table(groups: Sequence[Group], ratios: Sequence[Ratio]) -> Table:
     for ratio in ratios:
         keys = [axis.key for axis in axes]
         if ratio.axis not in keys:
-            raise UserError(f"a ratio uses `{ratio.axis}`, which is not an axis of the sweep: {hint(ratio.axis, keys)}")
+            raise UserError(
+                f"configs/reproduce.toml: a ratio has axis = `{ratio.axis}`, which is not an axis of the "
+                f"experiment's sweep: {hint(ratio.axis, keys)}"
+            )
         place = keys.index(ratio.axis)
         (entry,) = _entries(groups, [ratio.metric])
         for values, above in points.items():
@@ -134,7 +137,7 @@ def ratio_table(groups: Sequence[Group], ratios: Sequence[Ratio]) -> Table:
 
 
 def _stated(ratio: Ratio) -> str:
-    """The paper's statement, and the range as which it is read."""
+    """The study's statement about the ratio, and the range of numbers as which s80lab reads the statement."""
     bounds = [f"{word} {bound:g}" for word, bound in (("from", ratio.low), ("to", ratio.high)) if bound is not None]
     return f"{ratio.says} (read as {' '.join(bounds)})" if bounds else ratio.says
 
@@ -148,7 +151,8 @@ def _judged(measured: Estimate | None, ratio: Ratio, reasons: Sequence[str]) -> 
     if measured.half_width is None and any(abs(measured.mean / bound - 1) < TOLERANCE for bound in bounds):
         return Judgement(
             "not comparable",
-            note="One seed per point, and the ratio is close to the bound: the difference may be chance.",
+            note="There is one seed per point, and the ratio is close to a bound of the stated range: the "
+            "difference may be chance.",
         )
     return in_band(measured, Band(ratio.low, ratio.high))
 
@@ -187,7 +191,7 @@ def showable() -> dict[str, Entry]:
 
 
 def _called(section: Section) -> list[Entry]:
-    """The section's entries, with labels that include their heading."""
+    """The entries of a report's section, each with a label that includes the heading above it."""
     named, head = [], ""
     for entry in section.entries:
         head = entry.head or head

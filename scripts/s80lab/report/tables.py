@@ -65,7 +65,8 @@ def measured_tables(groups: Sequence[Group]) -> list[Table]:
 
 
 def miss_tables(content: Sequence[Mapping[str, Any]]) -> list[Table]:
-    """The first tables of a run's misses.json, which matter most; the run's misses.html has all of them."""
+    """The most important tables of a run's misses.json, which are the first ones; the run's misses.html has all
+    tables."""
     return [table_from(each) for each in content[:MISS_TABLES]]
 
 
@@ -84,7 +85,10 @@ def comparison_note(groups: Sequence[Group]) -> str:
     if len(groups) == 1:
         return note + "."
     first = groups[0].label
-    return note + f". ≈ marks an interval that overlaps with the interval of {first}: no difference is shown."
+    return note + (
+        f". ≈ marks a number whose interval overlaps with the interval of {first}: these two do not differ "
+        "significantly."
+    )
 
 
 def intervals_note(groups: Sequence[Group]) -> str:
@@ -132,7 +136,7 @@ def run_table(groups: Sequence[Group]) -> Table:
         ("engine, scale", "", lambda g: "{engine}, {scale}".format(**g.runs[0].manifest)),
         ("clients, think time", "", clients_and_think),
         ("seeds", "Each seed has a warm-up of its own", lambda g: seeds(g.runs)),
-        ("invalid seeds", "Left out of every number", lambda g: seeds(g.excluded) or ABSENT),
+        ("invalid seeds", "These runs are left out of every mean", lambda g: seeds(g.excluded) or ABSENT),
         (
             "steady state",
             "warm: the caches are full and the shares no longer drift (docs/background/precision.md)",
@@ -141,14 +145,14 @@ def run_table(groups: Sequence[Group]) -> Table:
         ("length of the warm-up, instructions", "Mean over the seeds", _warmup_length),
         (
             "drift of E share",
-            "E share in the last third of the warm-up minus the third before; the largest drift of any seed, "
-            "± its standard error",
+            "E share in the last third of the warm-up minus the E share in the third before; the largest "
+            "drift of any seed, ± its standard error",
             lambda g: _drift(g, "e_share"),
         ),
         (
             "drift of the share of misses serviced by memory",
-            "Share in the last third of the warm-up minus the third before; the largest drift of any seed, "
-            "± its standard error",
+            "Share of misses serviced by memory in the last third of the warm-up minus this share in the "
+            "third before; the largest drift of any seed, ± its standard error",
             lambda g: _drift(g, "memory_share"),
         ),
         (
@@ -174,15 +178,17 @@ def replay_notes(groups: Sequence[Group]) -> list[str]:
     engines = {run.manifest["engine"] for group in groups for run in group.runs}
     if "gem5" in engines:
         notes.append(
-            "gem5's runs are too short for response times. gem5 does not separate user from kernel code, nor server "
-            "from clients. State E stands for Ruby's M: the only copy, not stored to by this core, either clean or "
-            "received dirty. The instruction mix counts micro-operations. The base CPI contains one cycle per "
-            "micro-operation and per access that hits (docs/guides/gem5.md)."
+            "gem5's runs are too short for response times. gem5 does not separate user from kernel code, nor "
+            "server from clients. State E stands for Ruby's state M: the only copy of a block, to which this "
+            "core has not stored; the copy may have been received dirty. The instruction mix counts "
+            "micro-operations. The base CPI contains one cycle per micro-operation and per access that hits "
+            "(docs/guides/gem5.md)."
         )
     if "replay" in engines:
         notes.append(
-            "A replay plays recorded accesses through another design. The clients do not react to the design's timing, "
-            "so response times, throughput and the operational laws are not available."
+            "A replay plays recorded accesses through another design. The clients cannot react to the timing "
+            "of this design, so the report has no response times, no throughput and no checks of the "
+            "operational laws."
         )
     said = {
         (group.label, run.manifest["filter_error"]["statement"])
@@ -194,7 +200,8 @@ def replay_notes(groups: Sequence[Group]) -> list[str]:
 
 
 def clients_and_think(group: Group) -> str:
-    """Clients and think time, "200, 850 ms"; a dash for replays, which have no load generator."""
+    """Number of clients and mean think time, for example "200, 850 ms"; a dash for replays, which have no load
+    generator."""
     return ABSENT if group.replayed else "{clients}, {think_ms:g} ms".format(**group.runs[0].load)
 
 
@@ -223,7 +230,7 @@ def _drift(group: Group, share: str) -> str:
 
 
 def seeds(runs: Sequence[Run]) -> str:
-    """`1, 2, 3`."""
+    """The seeds of the runs as text, for example `1, 2, 3`."""
     return ", ".join(str(run.manifest["seed"]) for run in runs)
 
 
@@ -236,12 +243,12 @@ def verdicts(groups: Sequence[Group]) -> list[tuple[str, str]]:
             said.append((f"{group.label}: invalid (not a result).", _why(bad)))
         if group.excluded:
             head = f"{group.label}: {len(group.runs)} of {len(group.runs) + len(group.excluded)} seeds are valid."
-            said.append((head, f"These seeds are left out of every number. {_why(group.excluded)}"))
+            said.append((head, f"The other seeds are left out of every mean. {_why(group.excluded)}"))
     return said
 
 
 def _why(runs: Sequence[Run]) -> str:
-    """`Seeds 1, 2: not warm (...). Seed 3: ...`."""
+    """The reasons why runs are invalid, by seed: `Seeds 1, 2: not warm (...). Seed 3: ...`."""
     by_reason: dict[str, list[Run]] = {}
     for run in runs:
         by_reason.setdefault("; ".join(run.reasons), []).append(run)

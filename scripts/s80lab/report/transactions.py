@@ -131,13 +131,17 @@ def _note(group: Group, found: list[Type], profile: Workload | None) -> str:
     if profile and profile.protocol != "imap":
         driver = "the profile's Markov chain" if chain else "the profile's mix (independent draws)"
     else:
-        driver = "the Markov chain of the paper's Table 2" if chain else "the paper's Table 1 (independent draws)"
+        driver = (
+            "the Markov chain in Table 2 of Koka and Lipasti"
+            if chain
+            else "Table 1 of Koka and Lipasti (independent draws)"
+        )
     words = [
         f"Transactions are drawn from {driver}. Expected: the long-run shares of this distribution. Times are "
         "simulated response times."
     ]
     if "move" in load:
-        words.append(f"IMAP commands of a MOVE: {load['move']}.")
+        words.append(f"IMAP commands that move a message in the transaction MOVE: {load['move']}.")
     substituted = sum(one.substituted for one in found)
     if substituted:
         why = profile.SUBSTITUTED if profile else "because the drawn type was not possible"
@@ -156,9 +160,9 @@ def _arrivals(group: Group) -> list[str]:
     """A sentence per open-loop script (passes arrive at a fixed rate)."""
     loads = [run.load["arrivals"] for run in group.runs]
     return [
-        f"{name}: {sum(load[name]['count'] for load in loads)} arrived, "
-        f"{sum(load[name]['queued'] for load in loads)} found no client free, "
-        f"{sum(load[name]['waiting'] for load in loads)} did not start."
+        f"Script {name}: {sum(load[name]['count'] for load in loads)} passes arrived; "
+        f"{sum(load[name]['queued'] for load in loads)} of these passes had to wait for a free client, and "
+        f"{sum(load[name]['waiting'] for load in loads)} still waited at the end."
         for name in loads[0]
     ]
 

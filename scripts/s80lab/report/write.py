@@ -63,8 +63,8 @@ def two_estimates(first: Sequence[Path], second: Sequence[Path]) -> tuple[Group,
     groups = read_groups([*first, *second])
     if len(groups) != 1:
         raise UserError(
-            f"the runs are of different designs ({', '.join(group.label for group in groups)}); compare seeds of one "
-            "design"
+            f"the runs are of different designs ({', '.join(group.label for group in groups)}); compare runs "
+            "that differ only in the seed"
         )
     (one,), (two,) = read_groups(first), read_groups(second)
     return one, two

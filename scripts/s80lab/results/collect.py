@@ -62,7 +62,7 @@ def collect(sources: Sequence[Path], runs: Path, database: Path) -> Collected:
 def _run_folders(source: Path) -> Iterator[Path]:
     """The run folders that an argument names: a run folder, a folder of run folders, or a results folder."""
     if not source.is_dir():
-        raise UserError(f"{shown(source)}: no such folder")
+        raise UserError(f"{shown(source)}: this folder does not exist")
     if (source / "manifest.json").exists() or source.name.startswith(PARTIAL):
         yield source
         return
@@ -71,7 +71,7 @@ def _run_folders(source: Path) -> Iterator[Path]:
     # A results folder may have no run yet: its host has no part of the list, or was cut off in its first.
     if not folders and inside == source:
         raise UserError(
-            f"{shown(source)}: holds no run; give a run folder, a folder of run folders, or a results folder"
+            f"{shown(source)}: contains no run; name a run folder, a folder of run folders, or a results folder"
         )
     yield from folders
 
@@ -80,7 +80,7 @@ def _checked(folder: Path) -> str:
     """The run's id. UserError unless the folder holds a complete run of this version."""
     if folder.name.startswith(PARTIAL):
         raise UserError(
-            f"{shown(folder)}: the run is incomplete; let it finish or remove the folder, then collect again"
+            f"{shown(folder)}: the run is incomplete; let the run finish, or remove the folder, then collect again"
         )
     manifest = read_manifest(folder)
     stats, load = read_stats(folder), read_load(folder, manifest)
@@ -89,12 +89,13 @@ def _checked(folder: Path) -> str:
         check_rows(RunRecord(manifest, {**stats, "metrics": {}}, load, ""))
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise UserError(
-            f"{shown(folder)}: the files do not have this version's format ({error!r}); run the experiment again"
+            f"{shown(folder)}: the files of this run do not have the format of this version of s80lab "
+            f"({error!r}); run the experiment again"
         ) from None
     if unknown:
         raise UserError(
-            f"{shown(folder / 'stats.json')}: contains the unknown metric {unknown[0]}; collect with the version of "
-            f"s80lab that wrote it ({manifest['versions'].get('s80lab', 'unknown')})"
+            f"{shown(folder / 'stats.json')}: contains the unknown metric {unknown[0]}; collect this run with "
+            f"the version of s80lab that made it ({manifest['versions'].get('s80lab', 'unknown')})"
         )
     name = str(manifest["run"])
     if Path(name).name != name or name.startswith("."):
@@ -120,6 +121,6 @@ def _require_same(one: Path, other: Path) -> None:
         pair = one / name, other / name
         if _product(pair[0]) != _product(pair[1]):
             raise UserError(
-                f"{shown(one)} and {shown(other)} are the same run, but their {name} differ. Equal inputs give equal "
-                "files: compare the versions in both manifest.json, and remove the wrong folder"
+                f"{shown(one)} and {shown(other)} are one run (equal inputs), but their files {name} differ. "
+                "Compare the versions in both files manifest.json, and remove the wrong folder"
             )

@@ -46,8 +46,8 @@ class IdentityBroken(UserError):
         self.name = name
         at = f" ({where})" if where else ""
         super().__init__(
-            f"conservation check {name} failed over {span}{at}: {left} against {right}, but {statement}; "
-            "the run's statistics are wrong: do not use its results"
+            f"conservation check {name} failed over {span}{at}: the counts are {left} and {right}, but "
+            f"{statement}; the statistics of this run are wrong: do not use them"
         )
 
 

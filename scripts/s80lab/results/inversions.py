@@ -42,4 +42,4 @@ def _read(folder: Path) -> dict[str, Any]:
     try:
         return dict(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError) as error:
-        raise UserError(f"{path}: cannot be read ({error}); run it again with --order") from None
+        raise UserError(f"{path}: cannot be read ({error}); repeat the run or replay with --order") from None

@@ -23,7 +23,9 @@ from rich.console import Console
 from s80lab.base.errors import UserError
 
 OUTPUTS = ("table", "csv", "json", "parquet")
-HOW_TO_INSTALL = "run `make analysis`, or outside a checkout `pip install pandas pyarrow`"
+HOW_TO_INSTALL = (
+    "run `make analysis` in a checkout, or `pip install pandas pyarrow` if s80lab was installed as a package"
+)
 STEPS = 100_000
 """Steps of SQLite's virtual machine between two checks for signals; they take milliseconds."""
 
@@ -37,7 +39,7 @@ def query(database: Path, sql: str, output: str = "table", console: Console | No
 def render(columns: Sequence[str], rows: Sequence[Sequence[Any]], output: str) -> bytes:
     """The rows in one of the formats in OUTPUTS. UserError if the format cannot represent them."""
     if output not in OUTPUTS:
-        raise UserError(f"unknown output `{output}`, allowed are {', '.join(OUTPUTS)}")
+        raise UserError(f"there is no output format `{output}`, allowed are {', '.join(OUTPUTS)}")
     if output == "parquet":
         return _parquet(columns, rows)
     return {"table": _table, "csv": _csv, "json": _json}[output](columns, rows).encode()
@@ -46,7 +48,10 @@ def render(columns: Sequence[str], rows: Sequence[Sequence[Any]], output: str) -
 def select(database: Path, sql: str) -> tuple[list[str], list[Sequence[Any]]]:
     """Column names and rows of one SELECT."""
     if not database.exists():
-        raise UserError(f"{database}: there are no results yet; run an experiment first")
+        raise UserError(
+            f"the results database {database} does not exist yet: run an experiment first, for example `s80lab "
+            "run imapb`"
+        )
     try:
         _recover(database)
         uri = f"{database.resolve().as_uri()}?mode=ro"
@@ -56,7 +61,9 @@ def select(database: Path, sql: str) -> tuple[list[str], list[Sequence[Any]]]:
             connection.set_progress_handler(lambda: 0, STEPS)
             cursor = connection.execute(sql)
             if cursor.description is None:
-                raise UserError("the SQL is not a query; write a SELECT on the views v_* or the table run")
+                raise UserError(
+                    "the SQL text does not read rows: write one SELECT on the table `run` or on a view `v_...`"
+                )
             return [column[0] for column in cursor.description], cursor.fetchall()
     except (sqlite3.Error, sqlite3.Warning, UnicodeDecodeError) as error:
         raise UserError(f"the SQL query failed: {error}") from None
@@ -115,13 +122,16 @@ def _parquet(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> bytes:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        raise UserError(f"Parquet needs pyarrow, which is not installed: {HOW_TO_INSTALL}") from None
+        raise UserError(
+            f"the format parquet needs the package pyarrow, which is not installed: {HOW_TO_INSTALL}"
+        ) from None
     values = [[row[position] for row in rows] for position in range(len(columns))]
     try:
         table = pyarrow.table(values, names=list(columns))
     except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError) as error:
         raise UserError(
-            f"a column holds values of several types, which Parquet does not allow: {error}; use CAST"
+            f"a column holds values of several types, which Parquet does not allow ({error}): convert the "
+            "column with CAST in the query"
         ) from None
     content = io.BytesIO()
     pyarrow.parquet.write_table(table, content)
@@ -132,7 +142,7 @@ def names_apart(columns: Sequence[str]) -> None:
     """UserError if two columns have the same name."""
     twice = {column for column in columns if columns.count(column) > 1}
     if twice:
-        raise UserError(f"two columns are named {', '.join(sorted(twice))}: rename one with AS")
+        raise UserError(f"two columns of the query are named {', '.join(sorted(twice))}: rename one of them with AS")
 
 
 def _json_value(value: Any) -> Any:

@@ -174,7 +174,7 @@ class Delta:
 
 
 def without(stretch: Delta, part: Delta) -> Delta:
-    """The stretch without one part: every difference is the stretch's minus the part's."""
+    """This stretch without a part of it: the counts of the stretch minus the counts of the part."""
     end = stretch.end
     return Delta(
         stretch.header,
@@ -210,10 +210,10 @@ class Snapshots:
         lines = text.split("\n")
         if lines.pop() != "" and not growing:
             raise UserError(
-                f"{path}, line {len(lines) + 1}: the line is incomplete because the run was interrupted; run it again"
+                f"{path}, line {len(lines) + 1}: the line is incomplete because the run was interrupted; repeat the run"
             )
         if len(lines) < 2:
-            raise UserError(f"{path}: contains no snapshot; the run ended before the first one")
+            raise UserError(f"{path}: contains no snapshot, because the run ended before the first one; repeat the run")
         header = _header(f"{path}, line 1", _json(f"{path}, line 1", lines[0]))
         snapshots = tuple(
             _snapshot(f"{path}, line {number}", _json(f"{path}, line {number}", line), header)
@@ -249,16 +249,16 @@ class Snapshots:
         for snapshot in self.lines:
             if snapshot.mark == key:
                 return snapshot
-        raise UserError(f"{self.path}: no snapshot has the mark {key}, because the run ended too early; run it again")
+        raise UserError(f"{self.path}: no snapshot has the mark {key}, because the run ended too early; repeat the run")
 
 
 def _json(where: str, line: str) -> dict[str, Any]:
     try:
         value = json.loads(line)
     except json.JSONDecodeError as error:
-        raise UserError(f"{where}: is not valid JSON ({error.msg} at column {error.colno}); run it again") from None
+        raise UserError(f"{where}: is not valid JSON ({error.msg} at column {error.colno}); repeat the run") from None
     if not isinstance(value, dict):
-        raise UserError(f"{where}: must be a JSON object; run it again")
+        raise UserError(f"{where}: must be a JSON object; repeat the run")
     return value
 
 
@@ -266,7 +266,8 @@ def _need(where: str, line: Mapping[str, Any], keys: Sequence[str]) -> Iterator[
     for key in keys:
         if key not in line:
             raise UserError(
-                f"{where}: has no `{key}`; plugin and scripts have different versions, build the plugin again"
+                f"{where}: has no `{key}`; plugin and scripts have different versions; build the plugin again "
+                "with `make build`"
             )
         yield line[key]
 
@@ -274,7 +275,10 @@ def _need(where: str, line: Mapping[str, Any], keys: Sequence[str]) -> Iterator[
 def _header(where: str, line: Mapping[str, Any]) -> Header:
     (schema,) = _need(where, line, ["schema"])
     if schema != SCHEMA:
-        raise UserError(f"{where}: has schema {schema}, but this version reads schema {SCHEMA}; build the plugin again")
+        raise UserError(
+            f"{where}: has schema {schema}, but this version of s80lab reads schema {SCHEMA}; build the plugin "
+            "again with `make build`, then repeat the run"
+        )
     cores, line_bytes, clock_hz, dims, stats = _need(where, line, ["cores", "line_bytes", "clock_hz", "dims", "stats"])
     engine = str(line.get("engine", "model"))
     labels = {str(dim): tuple(map(str, names)) for dim, names in dims.items()}
@@ -289,12 +293,14 @@ def _header(where: str, line: Mapping[str, Any]) -> Header:
     required = REQUIRED if engine == "gem5" else {**REQUIRED, **REQUIRED_OF_MODEL}
     for name, needed in required.items():
         if name not in declared:
-            raise UserError(f"{where}: does not declare the statistic `{name}`; build the plugin again")
+            raise UserError(
+                f"{where}: does not declare the statistic `{name}`; build the plugin again with `make build`"
+            )
         # gem5 does not say by core who answered a miss and how long it took.
         if declared[name].dims != needed and not (engine == "gem5" and declared[name].dims == needed[1:]):
             raise UserError(
-                f"{where}: statistic `{name}` has the dimensions {', '.join(declared[name].dims)}, "
-                f"but must have {', '.join(needed)}; build the plugin again"
+                f"{where}: statistic `{name}` has the dimensions {', '.join(declared[name].dims)}, but must "
+                f"have {', '.join(needed)}; build the plugin again with `make build`"
             )
     base_cpi = float(line.get("base_cpi", 1.0))
     in_flight = int(line.get("in_flight", 0))
@@ -316,12 +322,14 @@ def _snapshot(where: str, line: Mapping[str, Any], header: Header) -> Snapshot:
     arrays: dict[str, Counts] = {}
     for name in header.statistics:
         if name not in values:
-            raise UserError(f"{where}: the statistic `{name}` is missing; run it again")
+            raise UserError(f"{where}: the statistic `{name}` is missing; repeat the run")
         shape = header.shape(name)
         try:
             flat = np.array(values[name], dtype=np.int64)
         except (ValueError, TypeError, OverflowError):
-            raise UserError(f"{where}: statistic `{name}` holds values that are not counts") from None
+            raise UserError(
+                f"{where}: statistic `{name}` has values that are not 64-bit whole numbers; repeat the run"
+            ) from None
         if flat.ndim != 1 or flat.size != int(np.prod(shape)):
             raise UserError(
                 f"{where}: statistic `{name}` has {flat.size} values, but its dimensions need {int(np.prod(shape))}"

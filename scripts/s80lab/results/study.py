@@ -75,9 +75,11 @@ class StudyAnswer(Strict):
     @model_validator(mode="after")
     def _one_of_three(self) -> StudyAnswer:
         if [bool(self.metrics), bool(self.given), bool(self.because)].count(True) != 1:
-            raise ValueError("set exactly one of metrics, given and because")
+            raise ValueError("set exactly one of the keys metrics, given and because")
         if self.more and not self.over:
-            raise ValueError("more = true needs `over`, the point to compare with")
+            raise ValueError(
+                "more = true needs `over`, the point of the sweep whose value is the base of the comparison"
+            )
         return self
 
 
@@ -109,7 +111,10 @@ def load_statements(study: str) -> list[Statement]:
     told = _stated(study)
     unknown = sorted(set(places) - {one.place for one in told})
     if unknown:
-        raise UserError(f"{shown(_answers_file(study))}: claims.tsv has no place {', '.join(unknown)}")
+        raise UserError(
+            f"{shown(_answers_file(study))}: the key `places` names {', '.join(unknown)}, which no statement "
+            "in claims.tsv has in its column `place`"
+        )
     return [one for one in told if not places or one.place in places]
 
 
@@ -147,6 +152,7 @@ def load_answers(study: str) -> StudyAnswers:
     if odd or lacking:
         which = ", ".join(sorted(odd | lacking))
         raise UserError(
-            f"{shown(file)}: {which}: every quantity of claims.tsv needs exactly one answer, and only these quantities"
+            f"{shown(file)}: the answers and claims.tsv do not match for {which}: write exactly one answer for "
+            "each quantity in claims.tsv, and none for others"
         )
     return found

@@ -42,6 +42,8 @@ def read(path: Path) -> bytes:
             return gzip.decompress(raw)
         return lzma.decompress(raw) if raw.startswith(_XZ) else raw
     except (EOFError, gzip.BadGzipFile, lzma.LZMAError) as error:
-        raise UserError(f"{path}: cannot be decompressed, perhaps because it is truncated ({error})") from None
+        raise UserError(
+            f"{path}: cannot be decompressed, perhaps because the file is truncated ({error}); copy the file again"
+        ) from None
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror})") from None

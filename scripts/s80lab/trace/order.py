@@ -68,7 +68,8 @@ def read(path: Path) -> Order:
         size = path.stat().st_size
         if size % DTYPE.itemsize:
             raise UserError(
-                f"{path}: {size} bytes are not a multiple of 16-byte records: truncated, or not a .order file"
+                f"{path}: the size of {size} bytes is not a multiple of 16-byte records, so the file is "
+                "truncated or not a totally ordered trace (.order)"
             )
         order: Order = np.fromfile(path, DTYPE)
     except OSError as error:
@@ -81,7 +82,7 @@ def check(order: Order, where: str, processors: int = MAX_PROCESSORS) -> None:
     """UserError for the first record with an unknown operation, processor or line."""
     for bad, what in (
         (order["op"] > max(Op), "has the unknown operation {op}"),
-        (order["zero"] != 0, "does not end in a zero byte: not a .order file"),
+        (order["zero"] != 0, "does not end in a zero byte, so the file is not a totally ordered trace (.order)"),
         (
             order["processor"] >= processors,
             f"names processor {{processor}}, but there are {processors} processors (0 to {processors - 1})",

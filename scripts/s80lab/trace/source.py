@@ -61,7 +61,8 @@ def kind_of(path: Path) -> str:
     if trace_files.read(path).startswith(MAGIC):
         return GEM5.name
     raise UserError(
-        f"{path}: unknown kind of trace; rename the file so that its name ends in one of {', '.join(known)}"
+        f"{path}: the name does not show the format of the trace; rename the file so that its name ends in one "
+        f"of {', '.join(known)}"
     )
 
 
@@ -89,7 +90,9 @@ def load(path: Path, wanted: Wanted) -> Source:
 
 def _cut(order: Order, wanted: Wanted) -> Order:
     if wanted.first and wanted.first >= len(order):
-        raise UserError(f"--first {wanted.first}: the trace has only {len(order)} accesses")
+        raise UserError(
+            f"--first {wanted.first}: the trace has only {len(order)} accesses, counted from 0; write a smaller number"
+        )
     end = None if wanted.count is None else wanted.first + wanted.count
     return order[wanted.first : end]
 
@@ -123,7 +126,8 @@ def import_files(files: list[Path], form: str, line_bytes: int) -> Order:
     if form in ("text", "order"):
         if len(files) != 1:
             raise UserError(
-                f"a trace in format {form} is one file with all processors, but {len(files)} files were given"
+                f"--format {form}: one file contains the accesses of all processors, but {len(files)} files "
+                "were named; name one file"
             )
         return trace_text.read(files[0]).order(line_bytes) if form == "text" else trace_order.read(files[0])
     return exchange.load(files, FORMATS[form], line_bytes)

@@ -117,7 +117,7 @@ def lesson(source: Source, name: str) -> Lesson:
 
 
 class _Teller:
-    """Explanations in terms of one protocol's table."""
+    """Writes the explanations of accesses, in terms of the cells of one protocol's table."""
 
     def __init__(self, table: dict[str, Any], exclusive: bool) -> None:
         self._table = table

@@ -90,7 +90,7 @@ def parse(text: str, where: str) -> TextTrace:
 def _access(text: str, where: str) -> tuple[int, Op, int]:
     words = text.split()
     if len(words) != 3:
-        raise UserError(f"{where}: `{text}` is not of the form CORE ifetch|load|store ADDRESS")
+        raise UserError(f"{where}: `{text}` is not an access of the form CORE ifetch|load|store ADDRESS")
     core, op, address = words
     if not core.isdigit() or int(core) >= MAX_PROCESSORS:
         raise UserError(f"{where}: the core `{core}` is not a number from 0 to {MAX_PROCESSORS - 1}")

@@ -60,7 +60,7 @@ def test_the_signal_before_the_limit_leaves_nothing_half(place: Lab, tmp_path: P
     process.send_signal(signal.SIGTERM)
     said, _ = process.communicate(timeout=LIMIT_S)
     assert process.returncode == 130, said
-    assert "interrupted; no partial results are kept" in said and place.partial() == []
+    assert "interrupted; complete results are kept" in said and place.partial() == []
     done = len(place.runs())
     said, _ = (process := task(text, 1, tmp_path)).communicate(timeout=LIMIT_S)  # as --requeue does
     assert process.returncode == 0 and f"7 designs, {done} of them replayed already" in said
@@ -105,11 +105,11 @@ def test_time_and_memory_are_of_what_is_to_be_done(place: Lab, drawn_file: Path)
     ("words", "sentence"),
     [
         (["explore", "DRAWN", *GRID], "no batch system is named: add --slurm"),
-        (["--slurm", "replay", "DRAWN"], "batch replay: only `run` and `explore` can be split into tasks"),
-        (["--slurm", "explore", "DRAWN", *GRID, "--shard=1/2"], "batch: the job script sets --shard itself"),
-        (["--slurm", "explore", "DRAWN", *GRID, "--jobs", "3"], "batch: the job script sets --jobs itself"),
+        (["--slurm", "replay", "DRAWN"], "batch replay: only the commands `run` and `explore` can be split into tasks"),
+        (["--slurm", "explore", "DRAWN", *GRID, "--shard=1/2"], "batch: omit --shard after `explore`"),
+        (["--slurm", "explore", "DRAWN", *GRID, "--jobs", "3"], "batch: omit --jobs after `explore`"),
         (["--slurm", "explore", "DRAWN"], "explore needs at least one --vary option"),
-        (["--slurm", "explore", "--help"], "batch: `s80lab explore --help --list --json` prints no list of jobs"),
+        (["--slurm", "explore", "--help"], "`s80lab explore --help --list --json` prints no list of runs"),
         (["--slurm", "explore", "missing.s80c", *GRID], "there is no capture file missing.s80c"),
     ],
 )

@@ -34,9 +34,9 @@ def test_lists_and_ranges(text: str, values: tuple[str, ...]) -> None:
         (["l2.size"], "--vary l2.size: expected KEY=VALUES"),
         (["=4"], "--vary =4: expected KEY=VALUES"),
         (["l2.size=1MiB,,2MiB"], "a value is empty; remove the extra comma"),
-        (["l2.size=4MiB..1MiB"], "doubling from 4MiB never reaches 1MiB"),
-        (["l2.size=1MiB..3MiB"], "never reaches 3MiB (a range a..b doubles from a to b); list the values with commas"),
-        (["l2.size=0..4"], "doubling from 0 never reaches 4"),
+        (["l2.size=4MiB..1MiB"], "doubling never reaches 1MiB"),
+        (["l2.size=1MiB..3MiB"], "the range 1MiB..3MiB stands for 1MiB, its double, and so on up to 3MiB"),
+        (["l2.size=0..4"], "doubling never reaches 4"),
         (["l2.size=1MB..4MB"], "invalid range 1MB..4MB: `1MB` is no"),
         (["l2.ways=1", "l2.ways=2"], "--vary l2.ways is given 2 times; give all values in one option"),
     ],
@@ -83,10 +83,10 @@ def test_cores_share_the_recorded_threads(full: Capture) -> None:
         ("l2.size=big", "`big` is not a size"),
         ("protocol=moesy", "there is no protocol `moesy` in configs/protocols"),
         ("machine=s81", "there is no machine `s81` in configs/machines"),
-        ("cores=3", "the number of cores must divide the capture's 4 hardware threads"),
+        ("cores=3", "the number of cores must divide 4, the number of hardware threads"),
         ("cores=0", "--vary cores=0"),
         ("processors.count=8", "with processors.count = 4 and cannot be replayed with 8; record a new capture"),
-        ("translation.walks=hashed", "was recorded with another [translation]"),
+        ("translation.walks=hashed", "was recorded on a machine with another table [translation]"),
         ("line_bytes=64", "was recorded with line_bytes = 128 and cannot be replayed with 64; record a new capture"),
         ("clock.quantum_cycles=200,100", "more finely than they are recorded"),
         (
@@ -109,7 +109,7 @@ def test_one_capture_can_be_replayed_at_longer_quanta(full: Capture) -> None:
 @pytest.mark.parametrize("vary", ["l1d.size=8KiB", "l1i.ways=1", "cores=2"])
 def test_a_filtered_capture_holds_for_its_l1s_alone(filtered: Capture, full: Capture, vary: str) -> None:
     assert points(full, parse_axes([vary]), None, [])
-    with pytest.raises(UserError, match=r"lacks the accesses that these L1s absorbed, so .* record a full capture"):
+    with pytest.raises(UserError, match=r"lacks the accesses that hit in these L1s, so .* record a full capture"):
         points(filtered, parse_axes([vary]), None, [])
 
 

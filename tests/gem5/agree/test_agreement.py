@@ -17,9 +17,9 @@ from s80lab.trace.order import DTYPE
 
 # Categories that only transactions under way at once can have.
 TRANSIENT = {
-    "reads: from a block on its way out",
-    "reads: merged into one answer",
-    "stores: data from a block on its way out",
+    "reads: from a block that is being evicted",
+    "reads: several reads answered as one",
+    "stores: data from a block that is being evicted",
 }
 CLOSE_LIMIT = 0.01
 

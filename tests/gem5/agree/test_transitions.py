@@ -41,12 +41,12 @@ def test_the_last_dump_counts() -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("", "holds no statistics"),
-        (dump(LOAD, GETS)[:-20], "holds something that is not a number"),
-        (dump(LOAD, GETS) + stats.BEGIN + "\n" + LOAD, "has no end line"),
+        ("", "the file contains no statistics"),
+        (dump(LOAD, GETS)[:-20], "contains a value that is not a number"),
+        (dump(LOAD, GETS) + stats.BEGIN + "\n" + LOAD, "the end line is missing"),
         (dump(LOAD), "no transitions of Directory_Controller"),
         (dump(GETS), "no transitions of L1Cache_Controller"),
-        (dump(LOAD.replace("3", "many"), GETS), "holds something that is not a number"),
+        (dump(LOAD.replace("3", "many"), GETS), "contains a value that is not a number"),
     ],
 )
 def test_what_is_not_whole_is_refused(text: str, complaint: str) -> None:
@@ -69,12 +69,14 @@ def test_missing_accesses_are_refused() -> None:
 
 
 def test_an_unknown_version_is_refused() -> None:
-    with pytest.raises(UserError, match=r"written by gem5 25\.0\.0\.0; supported versions: 24\.0\.0\.0, 24\.0\.0\.1"):
+    with pytest.raises(
+        UserError, match=r"written by gem5 25\.0\.0\.0, but s80lab supports only 24\.0\.0\.0, 24\.0\.0\.1"
+    ):
         ruby_counts({}, 0, "25.0.0.0", "x")
 
 
 def test_an_unknown_transition_is_refused() -> None:
-    with pytest.raises(UserError, match=r"L1Cache_Controller\.XX\.Load belongs to no category"):
+    with pytest.raises(UserError, match=r"L1Cache_Controller\.XX\.Load, which is in no category"):
         ruby_counts({"L1Cache_Controller.XX.Load": 1}, 1, "24.0.0.1", "x")
 
 
@@ -118,7 +120,7 @@ def test_close_accesses_are_played_in_the_order_of_their_ticks() -> None:
     close = agree.timed(order, machine, "close")
     assert close["line"].tolist() == [2, 1, 3, 4]
     assert close["tick"].tolist() == [0, 50, 50, 70]  # a processor's own ticks do not go back
-    with pytest.raises(UserError, match="no ticks"):
+    with pytest.raises(UserError, match="needs the time of each access"):
         agree.timed(make(0, Op.LOAD, [1]), machine, "close")
 
 

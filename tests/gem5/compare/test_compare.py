@@ -91,7 +91,7 @@ def test_a_large_difference_is_marked(cold: Path) -> None:
     ("at", "warm_snapshots", "refusal"),
     [
         ([WINDOW, 100 * WINDOW], None, "has 39000 instructions, but gem5's runs end after 300000; record a longer"),
-        ([WINDOW], "warmup.jsonl", "did not begin with empty caches: runs with different warm-ups cannot be compared"),
+        ([WINDOW], "warmup.jsonl", "began with the full caches of its checkpoint"),
     ],
 )
 def test_unlike_warm_up_is_refused(cold: Path, at: list[int], warm_snapshots: str | None, refusal: str) -> None:
@@ -131,7 +131,7 @@ def test_only_runs_of_the_shipped_design_are_compared(tmp_path: Path, monkeypatc
         insert_run(paths.database(), folder)
     lengths = {"settle": "5", "run_lengths": "7"}
     assert gem5_runs("imapb", "m", {"l2.size": 1024}, "s", lengths) == [tmp_path / "runs/2"]
-    unlike = r"holds no run of imapb on m in gem5 \(3 runs have other designs, scales or lengths\); run"
+    unlike = r"contains no run of imapb on m in gem5 \(3 runs have other designs, scales or lengths\): make one"
     for design, scale, wanted in (
         ({"l2.size": 4096}, "s", lengths),
         ({"l2.size": 1024}, "tiny", lengths),
@@ -145,10 +145,10 @@ def test_an_experiment_that_warms_its_sides_up_unlike_is_refused() -> None:
     shipped = load_experiment("imapb", {})
     assert lengths(shipped, "s80-sixteenth").measure == 300_000_000
     for key, value, refusal in (
-        ("gem5.settle", 200_000_000, "warm-ups differ: gem5 runs 200000000 instructions"),
-        ("gem5.think_ms", 5, "loads differ: think_ms is 5 in \\[gem5\\] and 0 in"),
+        ("gem5.settle", 200_000_000, "warm-ups differ: gem5 executes 200000000 instructions"),
+        ("gem5.think_ms", 5, "loads differ: think_ms is 5 in \\[gem5\\] but 0 in"),
     ):
         with pytest.raises(UserError, match=refusal):
             lengths(load_experiment("imapb", {key: value}), "s80-sixteenth")
-    with pytest.raises(UserError, match="no lengths for gem5 on classroom"):
+    with pytest.raises(UserError, match="runs on machine classroom: add this table"):
         lengths(shipped, "classroom")

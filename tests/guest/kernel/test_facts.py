@@ -130,12 +130,12 @@ def test_a_kernel_without_the_table_is_refused(elf: Elf) -> None:
     """The base of the offsets, which stands before the names, is where the search begins."""
     text = struct.pack("<Q", 0xFFFF_FFFF_8100_0000)
     other = Elf(Path("other"), elf.content.replace(text, bytes(8)))
-    with pytest.raises(UserError, match=r"other: its symbol table \(kallsyms\) was not found"):
+    with pytest.raises(UserError, match=r"other: the kernel contains no symbol table \(kallsyms\)"):
         read_symbols(other)
 
 
 def test_another_file_is_no_elf_file() -> None:
     with pytest.raises(UserError, match="is not a 64-bit little-endian ELF file"):
         Elf(Path("other"), b"#!/bin/sh\n")
-    with pytest.raises(UserError, match="cut short"):
+    with pytest.raises(UserError, match="truncated"):
         Elf(Path("other"), b"\x7fELF\x02\x01".ljust(64, b"\xff"))

@@ -43,5 +43,5 @@ def test_a_private_mapping_shows_what_was_written_to_it(tmp_path: Path) -> None:
 
 
 def test_another_process_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="cannot be read in QEMU's process"):
+    with pytest.raises(UserError, match="cannot be read from the process of QEMU"):
         ProcessRam(1 << 30, tmp_path / "ram.img", 0)

@@ -58,8 +58,14 @@ def test_an_empty_log_is_a_log(tmp_path: Path) -> None:
         (lambda content: content[:-3], "is not a complete log of misses"),
         (lambda content: b"S80MISS2" + content[8:], "is not a complete log of misses"),
         (lambda content: content[:4], "is not a complete log of misses"),
-        (lambda content: content.replace(b'"whos"', b'"whom"'), "the description at its end cannot be read"),
-        (lambda content: content.replace(b'{"line', b'}"line'), "the description at its end cannot be read"),
+        (
+            lambda content: content.replace(b'"whos"', b'"whom"'),
+            "the description at the end of the file cannot be read",
+        ),
+        (
+            lambda content: content.replace(b'{"line', b'}"line'),
+            "the description at the end of the file cannot be read",
+        ),
     ],
 )
 def test_a_damaged_log_is_refused(tmp_path: Path, damage: object, refusal: str) -> None:

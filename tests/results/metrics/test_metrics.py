@@ -156,7 +156,9 @@ def test_inputs_given_by_the_caller_need_no_manifest(run_dir: Path) -> None:
 def test_a_run_that_is_not_whole_gets_no_stats(run_dir: Path) -> None:
     path = run_dir / "manifest.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "status": "interrupted"}))
-    with pytest.raises(UserError, match="the run has status `interrupted`, not `whole`; run it again"):
+    with pytest.raises(
+        UserError, match=r"the run is incomplete \(status `interrupted` instead of `whole`\); repeat the run"
+    ):
         write_stats(run_dir)
 
 

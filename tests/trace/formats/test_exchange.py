@@ -104,16 +104,16 @@ def test_a_champsim_record_is_64_bytes_with_the_load_first() -> None:
     ("form", "content", "complaint"),
     [
         (GEM5, b"gzip", "does not begin with `gem5`"),
-        (GEM5, b"gem5", "ends before its header"),
+        (GEM5, b"gem5", "ends before the end of its header"),
         (GEM5, b"gem5\x08\x0a\x01x\x18\xe8\x07", "truncated"),
         (GEM5, b"gem5\x06\x0a\x01x\x18\xe8\x07", "ticks per second"),
         (GEM5, GEM5.encode(make(0, Op.LOAD, [1]), 128)[:-1], "truncated"),
         (GEM5, GEM5.encode(make(0, Op.LOAD, [1]), 128).replace(b"\x10\x01", b"\x10\x11"), "the command 17"),
-        (GEM5, b"gem5\x0f\x0a\x06s80lab\x18\x80\xa0\x94\xa5\x8d\x1d\x04\x08\x01\x10\x01", "lacks tick, cmd"),
+        (GEM5, b"gem5\x0f\x0a\x06s80lab\x18\x80\xa0\x94\xa5\x8d\x1d\x04\x08\x01\x10\x01", "has no tick, cmd"),
         (CHAMPSIM, b"\0" * 65, "not a multiple of 64-byte records"),
         (CHAMPSIM, b"\0" * 8 + b"\2" + b"\0" * 55, "branch flag"),
         (CHAMPSIM, b"\xff" * 8 + b"\0" * 56, "beyond"),
-        (DIN, b"0 100", "no end of line"),
+        (DIN, b"0 100", "does not end with a newline"),
         (DIN, b"7 100\n", "line 1: unknown label `7`"),
         (DIN, b"0 100\n\n1 xyz\n", "line 3: the label has no hexadecimal address"),
         (DIN, b"0 100\n0 8000000000\n", "access 1 has the address 0x8000000000, beyond 0x7fffffff80"),
@@ -134,9 +134,9 @@ def test_the_highest_line_is_still_carried(tmp_path: Path) -> None:
 def test_processors_follow_names_or_places() -> None:
     assert exchange.processors_of([Path("cpu03.din"), Path("cpu01.din")]) == [3, 1]
     assert exchange.processors_of([Path("a.din"), Path("cpu07.din")]) == [0, 1]
-    with pytest.raises(UserError, match="two files belong to processor 3"):
+    with pytest.raises(UserError, match="mean processor 3"):
         exchange.processors_of([Path("cpu03.din"), Path("cpu3.trc")])
-    with pytest.raises(UserError, match="processor 32 is out of range"):
+    with pytest.raises(UserError, match="belongs to processor 32, but"):
         exchange.processors_of([Path("cpu32.din")])
 
 

@@ -64,7 +64,7 @@ def _axis(text: str) -> Axis:
 
 
 def _values(text: str, part: str) -> list[str]:
-    """A value, or all from `a..b`, each twice the one before."""
+    """The values of one part: a single value, or for `a..b` the values a, 2a, 4a, ... b."""
     first, dots, last = part.partition("..")
     if not part:
         raise UserError(f"--vary {text}: a value is empty; remove the extra comma")
@@ -77,22 +77,24 @@ def _values(text: str, part: str) -> list[str]:
     doublings = (high // low).bit_length() - 1 if low else -1
     if doublings < 0 or low << doublings != high:
         raise UserError(
-            f"--vary {text}: doubling from {first} never reaches {last} (a range a..b doubles from a to b); "
-            "list the values with commas"
+            f"--vary {text}: the range {first}..{last} stands for {first}, its double, and so on up to {last}, "
+            f"but doubling never reaches {last}; list the values with commas"
         )
     return [_doubled(first.strip(), step) for step in range(doublings + 1)]
 
 
 def _doubled(first: str, step: int) -> str:
-    """`512KiB` thrice doubled is `4MiB`; a plain number stays one."""
+    """The value `first`, doubled `step` times: `512KiB` doubled three times is `4MiB`. A number without unit stays
+    one."""
     return str(int(first) << step) if first.isdigit() else size_text(parse_size(first) << step)
 
 
 def _threads(capture: Capture, cores: str) -> str:
-    """Hardware threads a core, so that the capture's processors make that many cores."""
+    """The number of hardware threads per core with which the processors of the capture form `cores` cores."""
     processors = capture.machine.processors.count
     if not cores.isdigit() or not int(cores) or processors % int(cores):
         raise UserError(
-            f"--vary {CORES}={cores}: the number of cores must divide the capture's {processors} hardware threads"
+            f"--vary {CORES}={cores}: the number of cores must divide {processors}, the number of hardware "
+            "threads in the capture"
         )
     return str(processors // int(cores))

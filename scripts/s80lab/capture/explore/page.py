@@ -39,14 +39,14 @@ def notes(runs: Sequence[Run]) -> list[str]:
     """Notes on the interpretation of a replay's numbers."""
     unmeasured = [run for run in runs if run.manifest["filter_error"] and not run.manifest["filter_error"]["errors"]]
     warning = (
-        f"The error of filtered captures has not been measured for {len(unmeasured)} of the {len(runs)} designs. "
-        "Measure it with `s80lab filter-error`, or compare them with a full capture."
+        f"The error of filtered captures has not been measured for {len(unmeasured)} of the {len(runs)} "
+        "designs. Measure this error with `s80lab filter-error`, or repeat the replays with a full capture."
     )
     return [
         *([warning] if unmeasured else []),
-        "All designs replayed the same recorded accesses, so the designs cause every difference. One seed does not "
-        "show how a difference varies from run to run. Clients do not react to the timing of a design; "
-        "there are no response times and no throughput.",
+        "All designs replayed the same recorded accesses, so every difference between designs is due to the "
+        "designs. One seed does not show how a difference varies from run to run. In a replay, clients do not "
+        "react to the timing of a design, so there are no response times and no throughput.",
     ]
 
 
@@ -54,7 +54,10 @@ def _page(
     capture: Capture, axes: Sequence[Axis], points: Sequence[Point], runs: Sequence[Run], picture: Picture
 ) -> str:
     cold = sum(not run.warm for run in runs)
-    said = "Their caches did not reach steady state before the measured region; their numbers are in italics."
+    said = (
+        "The caches of these designs did not reach steady state before the measured region; the numbers of "
+        "these designs are in italics."
+    )
     verdicts = [(f"{cold} of {len(runs)} designs: not warm.", said)] if cold else []
     topics = [
         Topic("Curves", [picture], []),
@@ -84,8 +87,8 @@ def _caption(axes: Sequence[Axis]) -> str:
     others = " and ".join(axis.key for axis in axes if axis is not across)
     lines = f"; one line per {others}" if others else ""
     return (
-        f"x axis: {across.key}{lines}. Designs whose lines coincide differ by less than the plot resolves; the table "
-        "below has the numbers."
+        f"x axis: {across.key}{lines}. If lines coincide, the designs differ by less than the figure can show; "
+        "the table below has the numbers."
     )
 
 

@@ -32,7 +32,7 @@ START_S = 2.0
 
 
 def replay_cost(capture: Capture) -> resources.Cost:
-    """Cost of replaying one design on this capture."""
+    """Cost of replaying this capture through one design."""
     return resources.Cost(START_S + capture_info(capture.path)["events"] / SLOWEST_REPLAY, REPLAY_MEMORY)
 
 
@@ -55,7 +55,9 @@ async def explore(
     unique = dict(zip(folders, designs, strict=True))
     missing = [folder for folder in unique if again or not is_whole(folder, *([ORDER] if order else []))]
     at_once = _at_once(jobs)
-    board.say(f"{len(designs)} designs, {len(unique) - len(missing)} of them replayed already; {at_once} at once")
+    board.say(
+        f"{len(designs)} designs, {len(unique) - len(missing)} of them replayed already; replays in parallel: {at_once}"
+    )
     whole = Whole(board.job(capture.name), len(missing))
     slots = asyncio.Semaphore(at_once)
 
@@ -83,7 +85,7 @@ async def explore(
 
 
 class Whole:
-    """Progress of all replays on one line: designs done, share of the instructions, total MIPS, time left."""
+    """Progress of all replays on one line: finished designs, share of the instructions, total MIPS, remaining time."""
 
     def __init__(self, job: Job, points: int) -> None:
         self._job = job
@@ -94,7 +96,7 @@ class Whole:
         self._finished = 0
 
     def moved(self, point: Path, done: int, total: int) -> None:
-        """Record that a design has played `done` of `total` instructions."""
+        """Record that the replay of a design has played `done` of `total` instructions."""
         self._done[point] = done
         self._length = max(self._length, total)
         self._show()
@@ -120,8 +122,10 @@ class Whole:
 
 
 def _at_once(jobs: int) -> int:
-    """Number of replays at once. Raises UserError if memory is too small for one."""
+    """Number of replays that run in parallel. Raises UserError if the memory is too small for one replay."""
     room = resources.available_memory() // REPLAY_MEMORY
     if room < 1:
-        raise UserError(f"a replay needs {REPLAY_MEMORY // MIB} MiB of free memory; end other programs")
+        raise UserError(
+            f"the host has too little free memory: a replay needs {REPLAY_MEMORY // MIB} MiB; end other programs"
+        )
     return max(1, min(jobs or host.cores(), room))

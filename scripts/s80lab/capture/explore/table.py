@@ -52,14 +52,16 @@ def labels(axes: Sequence[Axis], points: Sequence[Point]) -> list[str]:
 
 
 def errors_table(axes: Sequence[Axis], points: Sequence[Point], runs: Sequence[Run]) -> Table | None:
-    """The error of a filtered capture at each design; None for a full capture or if no error has been measured."""
+    """The error of the filtered capture for each design; None for a full capture, or if no error has been measured."""
     if not any((run.manifest["filter_error"] or {}).get("errors") for run in runs):
         return None
     table = Table(
         "Error of the filtered capture",
         tuple(f"{one.title}, {one.unit}" for one in QUANTITIES),
-        note="Filtered minus full, measured with the same protocol and the same L2 size or the next smaller one; a "
-        "dash: not measured. A difference between designs that is not larger than this error shows nothing.",
+        note="Error: value from a filtered capture minus value from a full capture. It was measured with the "
+        "protocol of the row, and with the L2 size of the row or the next smaller measured size; a dash: "
+        "not measured. A difference between two designs that is not larger than this error is not "
+        "significant.",
     )
     for point, run in zip(points, runs, strict=True):
         errors = run.manifest["filter_error"]["errors"]

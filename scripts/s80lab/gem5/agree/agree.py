@@ -53,7 +53,9 @@ def setup(machine: str, settings: list[str]) -> Setup:
     """Load the machine with the protocol hammer. Raise UserError if MOESI_hammer cannot express the machine."""
     made = Setup.load(machine, PROTOCOL, settings)
     if made.machine.l2.inclusion != "exclusive":
-        raise UserError("MOESI_hammer has an exclusive L2: remove l2.inclusion from the machine file and the settings")
+        raise UserError(
+            "gem5's protocol MOESI_hammer has an exclusive L2: remove l2.inclusion from the machine file and from --set"
+        )
     return made
 
 
@@ -63,7 +65,9 @@ def timed(order: Order, machine: Machine, spacing: Spacing) -> Order:
     if spacing == "spaced":
         return replay.spaced(order, machine)
     if not order["tick"].any():
-        raise UserError("a text trace has no ticks, which --spacing close needs: use --spacing spaced")
+        raise UserError(
+            "--spacing close needs the time of each access, which a text trace does not have: use --spacing spaced"
+        )
     tick = order["tick"].astype(np.int64)
     for processor in np.unique(order["processor"]):
         mine = order["processor"] == processor
@@ -115,6 +119,9 @@ def show(rows: list[Row], console: Console) -> None:
     console.print(table)
     worst = max(rows, key=lambda row: abs(row.share))
     if worst.difference:
-        console.print(f"largest difference: {worst.category}, {100 * worst.share:+.4f}% of {worst.accesses:,} accesses")
+        console.print(
+            f"largest difference: category `{worst.category}`, {100 * worst.share:+.4f}% of all "
+            f"{worst.accesses:,} accesses"
+        )
     else:
-        console.print(f"equal in every category, {worst.accesses:,} accesses")
+        console.print(f"gem5 and the model agree in every category; {worst.accesses:,} accesses were played")

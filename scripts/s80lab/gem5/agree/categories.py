@@ -110,7 +110,7 @@ def _requests() -> list[Category]:
 
 def _reads() -> list[Category]:
     supplied = [
-        Category("reads: from memory, nobody has it", _directory(("E",), ("GETS",)), ("fill.read.E",)),
+        Category("reads: from memory, no cache has the block", _directory(("E",), ("GETS",)), ("fill.read.E",)),
         Category(
             "reads: from memory, S copies remain",
             _directory(("O",), ("GETS",)),
@@ -133,8 +133,8 @@ def _reads() -> list[Category]:
         )
     return [
         *supplied,
-        Category("reads: from a block on its way out", _cache(("MI", "OI"), ("Other_GETS", "Merged_GETS")), ()),
-        Category("reads: merged into one answer", _cache(("M", "MM", "O", "OM"), ("Merged_GETS",)), ()),
+        Category("reads: from a block that is being evicted", _cache(("MI", "OI"), ("Other_GETS", "Merged_GETS")), ()),
+        Category("reads: several reads answered as one", _cache(("M", "MM", "O", "OM"), ("Merged_GETS",)), ()),
     ]
 
 
@@ -156,7 +156,7 @@ def _stores() -> list[Category]:
         )
     return [
         *supplied,
-        Category("stores: data from a block on its way out", _cache(("MI", "OI"), ("Other_GETX",)), ()),
+        Category("stores: data from a block that is being evicted", _cache(("MI", "OI"), ("Other_GETX",)), ()),
         Category("stores: S copies invalidated", _cache(("S", "SM"), ("Other_GETX",)), ("remote.rfo.S",)),
     ]
 
@@ -206,17 +206,24 @@ def ruby_counts(rows: Mapping[str, int], accesses: int, version: str, where: str
     have, or the rows do not add up to the accesses that were replayed (a row is missing).
     """
     if version not in VERSIONS:
-        raise UserError(f"{where}: was written by gem5 {version}; supported versions: {', '.join(VERSIONS)}")
+        raise UserError(
+            f"{where}: was written by gem5 {version}, but s80lab supports only {', '.join(VERSIONS)}: use a "
+            "supported version"
+        )
     for row, count in rows.items():
         controller, state, event = row.split(".")
         known = row in _ACCOUNTED or state in _STALLED
         if controller == "L1Cache_Controller" and event in _PROCESSOR and not known and count:
-            raise UserError(f"{where}: the transition {row} belongs to no category in gem5/agree/categories.py")
+            raise UserError(
+                f"{where}: gem5 counted the transition {row}, which is in no category: add it to "
+                "scripts/s80lab/gem5/agree/categories.py"
+            )
     counts = {category.name: _sum(category.ruby, category.ruby_less, rows) for category in CATEGORIES}
     reached = sum(counts[category.name] for category in CATEGORIES if category.reaches)
     if reached != accesses:
         raise UserError(
-            f"{where}: the rows add up to {reached} accesses, but {accesses} were replayed: rows are missing"
+            f"{where}: the rows add up to {reached} accesses, but {accesses} were replayed, so rows are "
+            "missing in gem5's output: repeat the command"
         )
     return counts
 
@@ -227,7 +234,8 @@ def model_counts(counts: Mapping[str, int], accesses: int) -> dict[str, int]:
     reached = sum(mine[category.name] for category in CATEGORIES if category.reaches)
     if reached != accesses:
         raise UserError(
-            f"the model's categories hold {reached} of {accesses} accesses: use protocol hammer with an exclusive L2"
+            f"the categories cover only {reached} of the {accesses} accesses that the model played: use "
+            "protocol hammer with an exclusive L2"
         )
     return mine
 

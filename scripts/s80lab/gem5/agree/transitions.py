@@ -28,7 +28,10 @@ def parse(text: str, where: str) -> dict[str, int]:
             rows[f"{controller}.{state}.{event}"] = int(sum(values))
     for controller in CONTROLLERS:
         if not any(key.startswith(controller) for key in rows):
-            raise UserError(f"{where}: no transitions of {controller} found: this is not a replay through MOESI_hammer")
+            raise UserError(
+                f"{where}: the file has no transitions of {controller}, so it is not the output of a replay "
+                "through MOESI_hammer: repeat the command"
+            )
     return rows
 
 

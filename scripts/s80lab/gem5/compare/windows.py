@@ -2,7 +2,7 @@
 """Compares gem5 with the model: same mix, same machine, same warm-up, one sampling interval (`window`) after the
 other.
 
-On both sides the mix first runs for the same number of instructions without the caches that are compared. Both then
+In both engines, the load first runs for equal numbers of instructions without the caches that are compared. Both then
 begin with empty caches: gem5 is restored under Ruby, and the model replays a full capture. The replay is cut at the
 ends of gem5's sampling intervals.
 """
@@ -117,16 +117,21 @@ def lengths(experiment: Experiment, machine: str) -> Gem5Phases:
     """The lengths of gem5's runs. UserError: the model's side would have another warm-up or another load."""
     part = experiment.gem5
     if part is None or machine not in part.phases:
-        raise UserError(f"the experiment has no lengths for gem5 on {machine} ([gem5.phases.{machine}])")
+        raise UserError(
+            f"the experiment's file has no table [gem5.phases.{machine}] with the lengths of gem5's runs on "
+            f"machine {machine}: add this table"
+        )
     phases = experiment.phases.get(part.scale)
     if phases is None or (phases.warmup_min, phases.warmup_max) != (part.settle, part.settle):
         raise UserError(
-            f"warm-ups differ: gem5 runs {part.settle} instructions of the mix before its caches begin (settle); set "
-            f"warmup_min and warmup_max in [phases.{part.scale}] to this number"
+            f"warm-ups differ: gem5 executes {part.settle} instructions of the load (key `settle` of [gem5]) "
+            f"before its caches are switched on; set warmup_min and warmup_max in [phases.{part.scale}] to "
+            "this number"
         )
     if phases.think_ms != part.think_ms:
         raise UserError(
-            f"loads differ: think_ms is {part.think_ms} in [gem5] and {phases.think_ms} in [phases.{part.scale}]"
+            f"loads differ: think_ms is {part.think_ms} in [gem5] but {phases.think_ms} in "
+            f"[phases.{part.scale}]; write equal values"
         )
     return part.phases[machine]
 
@@ -143,9 +148,9 @@ def ends(gem5: Side) -> list[int]:
         for other in others:
             if abs(other - first) > WINDOW_TOLERANCE * gem5.windows[0][number].instructions:
                 raise UserError(
-                    f"sampling interval {number + 1} ends after {first} instructions in one run of gem5 and after "
-                    f"{other} "
-                    "in another: runs with different warm-ups cannot be compared; repeat them with the same lengths"
+                    f"sampling interval {number + 1} ends after {first} instructions in one run of gem5 and "
+                    f"after {other} in another: runs of different lengths cannot be compared; repeat gem5's "
+                    "runs with equal lengths"
                 )
     return by_run[0][: min(len(run) for run in by_run)]
 
@@ -184,12 +189,15 @@ def _cut(run: Path, at: Sequence[int]) -> tuple[Delta, ...]:
     first, last = snapshots.lines[0], snapshots.lines[-1]
     counted = int(first.values["instructions"].sum())
     if read_manifest(run)["warm_snapshots"] is not None or counted > first.instructions:
-        raise UserError(f"{run}: did not begin with empty caches: runs with different warm-ups cannot be compared")
+        raise UserError(
+            f"{run}: this replay began with the full caches of its checkpoint, but gem5's runs begin with "
+            "empty caches, so the two cannot be compared"
+        )
     begin = first.instructions - counted
     if last.instructions - begin < at[-1]:
         raise UserError(
-            f"{run}: has {last.instructions - begin} instructions, but gem5's runs end after {at[-1]}; record a longer "
-            "capture"
+            f"{run}: this replay has {last.instructions - begin} instructions, but gem5's runs end after "
+            f"{at[-1]}; record a longer capture"
         )
     empty = {name: np.zeros_like(values) for name, values in first.values.items()}
     lines = [replace(first, instructions=begin, clock_ns=0, idle_ns=0, values=empty), *snapshots.lines]

@@ -50,13 +50,13 @@ class Elf:
         try:
             self._sections = list(self._read_sections())
         except (struct.error, ValueError, IndexError, OverflowError):
-            raise UserError(f"{path}: its section headers are cut short") from None
+            raise UserError(f"{path}: the file is truncated: its section headers are incomplete") from None
         self.sections = {section.name: section for section in self._sections}
 
     def section(self, name: str) -> bytes:
         """The bytes of a section. UserError: the file has no such section."""
         if name not in self.sections:
-            raise UserError(f"{self.path}: has no section {name}")
+            raise UserError(f"{self.path}: the ELF file has no section {name}")
         return self._bytes(self.sections[name])
 
     def functions(self) -> list[Function]:

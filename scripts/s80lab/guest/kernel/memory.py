@@ -66,7 +66,7 @@ class ProcessRam:
             maps = Path(f"/proc/{pid}/maps").read_text()
             self._memory = Path(f"/proc/{pid}/mem").open("rb", buffering=0)  # noqa: SIM115 - closed with the object
         except OSError as error:
-            raise UserError(f"the guest's memory cannot be read in QEMU's process ({error})") from None
+            raise UserError(f"the guest's memory cannot be read from the process of QEMU ({error})") from None
         lines = [line.split(maxsplit=5) for line in maps.splitlines()]
         mapped = [(line[0].split("-"), int(line[2], 16)) for line in lines if line[-1] == str(path)]
         self._parts = sorted((offset, int(begin, 16), int(end, 16)) for (begin, end), offset in mapped)
@@ -133,7 +133,10 @@ class KernelMemory:
             physical = self.physical(virtual)
             part = b"" if physical is None else self.ram.read(physical, here)
             if len(part) != here:
-                raise UserError(f"the guest's kernel has mapped nothing at {virtual:#x}")
+                raise UserError(
+                    "the guest's memory cannot be interpreted: its kernel has mapped no memory at the virtual "
+                    f"address {virtual:#x}"
+                )
             parts.append(part)
             virtual, size = virtual + here, size - here
         return b"".join(parts)
@@ -179,7 +182,7 @@ class KernelMemory:
                 return
             yield at - inside
             at = self.word(at)
-        raise UserError(f"the guest's list at {head:#x} has no end")
+        raise UserError(f"the guest's memory cannot be interpreted: the kernel's linked list at {head:#x} has no end")
 
     def _early(self, name: str, size: int = 8) -> int:
         """A variable of the kernel image, read before the other mappings are known. The kernel lies at its linked
@@ -191,5 +194,8 @@ class KernelMemory:
 def array_element(field: Field, index: int) -> Field:
     """One element of an array field. UserError: the index lies beyond the end."""
     if not 0 <= index < field.count:
-        raise UserError(f"the kernel's array has {field.count} elements, so element {index} does not exist")
+        raise UserError(
+            f"the guest's memory cannot be interpreted: an array of the kernel has {field.count} elements, so "
+            f"element {index} does not exist"
+        )
     return Field(field.offset + index * field.stride, field.stride, field.type)

@@ -57,7 +57,10 @@ class Symbols:
     def address(self, name: str) -> int:
         """The address of a symbol. UserError: the kernel has no such symbol."""
         if name not in self._by_name:
-            raise UserError(f"the kernel has no symbol `{name}`")
+            raise UserError(
+                f"the guest's kernel has no symbol `{name}`, which s80lab needs: use a supported kernel, for "
+                "example Debian's"
+            )
         return self._by_name[name].address
 
     def at(self, address: int) -> tuple[Symbol, int] | None:
@@ -95,7 +98,10 @@ def read_symbols(elf: Elf) -> Symbols:
             # CONFIG_KALLSYMS_ABSOLUTE_PERCPU: not negative, it is a per-CPU symbol's value; else it is from the base.
             addresses = (offset if offset >= 0 else base - 1 - offset for offset in offsets)
             return Symbols([Symbol(a, name[0], name[1:]) for a, name in zip(addresses, found, strict=True)])
-    raise UserError(f"{elf.path}: its symbol table (kallsyms) was not found")
+    raise UserError(
+        f"{elf.path}: the kernel contains no symbol table (kallsyms) that s80lab can read: use a kernel of "
+        "Linux 5.x to 6.3 with CONFIG_KALLSYMS"
+    )
 
 
 def system_calls(elf: Elf, symbols: Symbols) -> list[str]:

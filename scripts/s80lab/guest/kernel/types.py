@@ -56,7 +56,10 @@ class Types:
     def __init__(self, btf: bytes) -> None:
         magic, _, _, header, types, types_size, strings, strings_size = struct.unpack_from("<HBBIIIII", btf)
         if magic != _MAGIC:
-            raise UserError("the kernel's type information (BTF) does not begin with BTF's magic number")
+            raise UserError(
+                "the type information of the guest's kernel does not begin with the magic number of BTF: use "
+                "a supported kernel, for example Debian's"
+            )
         self._data = btf
         self._strings = btf[header + strings : header + strings + strings_size]
         self._types = [_Type(0, "void", 0, False, 0, 0), *self._read(header + types, header + types + types_size)]
@@ -86,7 +89,10 @@ class Types:
         """Bytes from the begin of a per-CPU variable to its member: `variable.member...`."""
         name, *members = path.split(".")
         if name not in self._variables:
-            raise UserError(f"the kernel's type information has no variable `{name}`")
+            raise UserError(
+                f"the type information (BTF) of the guest's kernel has no variable `{name}`, which s80lab "
+                "needs: use a supported kernel, for example Debian's"
+            )
         return self._members(self._whole(0, self._variables[name]), members, path)
 
     def members(self, path: str) -> dict[str, Field]:
@@ -106,7 +112,10 @@ class Types:
     def enumerators(self, name: str) -> Mapping[str, int]:
         """Names and values of an enumeration."""
         if name not in self._enums:
-            raise UserError(f"the kernel's type information has no enumeration `{name}`")
+            raise UserError(
+                f"the type information (BTF) of the guest's kernel has no enumeration `{name}`, which s80lab "
+                "needs: use a supported kernel, for example Debian's"
+            )
         return dict(self._enumerators(self._types[self._enums[name]]))
 
     def enumeration_with(self, name: str) -> Mapping[str, int]:
@@ -115,14 +124,20 @@ class Types:
             enumerators = dict(self._enumerators(each))
             if name in enumerators:
                 return enumerators
-        raise UserError(f"the kernel's type information has no enumerator `{name}`")
+        raise UserError(
+            f"the type information (BTF) of the guest's kernel has no enumerator `{name}`, which s80lab needs: "
+            "use a supported kernel, for example Debian's"
+        )
 
     def _members(self, begin: Field, members: list[str], path: str) -> Field:
         here = begin
         for member in members:
             inside = self.members_of(here)
             if member not in inside:
-                raise UserError(f"the kernel's `{path}` has no member `{member}`")
+                raise UserError(
+                    f"the structure `{path}` of the guest's kernel has no member `{member}`, which s80lab "
+                    "needs: use a supported kernel, for example Debian's"
+                )
             here = inside[member]
         return here
 
@@ -131,7 +146,10 @@ class Types:
             return self._composites[name]
         if name in self._typedefs:
             return self._bare(self._typedefs[name])
-        raise UserError(f"the kernel's type information has no structure `{name}`")
+        raise UserError(
+            f"the type information (BTF) of the guest's kernel has no structure `{name}`, which s80lab needs: "
+            "use a supported kernel, for example Debian's"
+        )
 
     def _flat(self, number: int, offset: int) -> Iterator[tuple[str, Field]]:
         composite = self._types[number]

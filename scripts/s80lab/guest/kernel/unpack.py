@@ -25,11 +25,16 @@ def unpack_kernel(vmlinuz: Path, target: Path) -> None:
         raise UserError(f"{vmlinuz}: is not an x86 kernel (bzImage)")
     packed = payload(image)
     if len(packed) < 8 or _u32(packed, 0) != _LZ4_LEGACY:
-        raise UserError(f"{vmlinuz}: its kernel is not packed with LZ4; s80lab supports Debian's kernels only")
+        raise UserError(
+            f"{vmlinuz}: the kernel in this file is not packed with LZ4, as Debian's kernels are, so s80lab "
+            "cannot unpack it; use a kernel that is packed with LZ4"
+        )
     try:
         elf = b"".join(_blocks(packed))
     except lz4.block.LZ4BlockError as error:
-        raise UserError(f"{vmlinuz}: its kernel cannot be unpacked ({error})") from None
+        raise UserError(
+            f"{vmlinuz}: the packed kernel in this file is damaged ({error}); build the image again"
+        ) from None
     if not elf.startswith(_ELF):
         raise UserError(f"{vmlinuz}: the unpacked kernel is not an ELF file")
     partial = target.with_name(target.name + ".partial")

@@ -71,7 +71,7 @@ def build_buildroot_image(
     configuration = load_configuration(*choice.fragments)
     downloads = choice.downloads.expanduser().absolute() if choice.downloads else None
     if downloads and not downloads.is_dir():
-        raise UserError(f"--downloads {choice.downloads}: this folder does not exist")
+        raise UserError(f"--downloads {choice.downloads}: this folder does not exist; name an existing folder")
     image = out_dir.name.partition("-")[0]
     making = Make(buildroot, BUILD / "buildroot" / image, downloads, progress)
 
@@ -103,7 +103,10 @@ def target_entries(target: Path, server: Server, modules: Path, work: Path) -> I
     (Debian's, or the target folder itself), and the files that every image has, which replace others. A link to a
     folder is followed, not replaced."""
     if missing := [name for name in PROGRAMS if not (target / "usr" / "bin" / name).is_file()]:
-        raise UserError(f"{target} has no usr/bin/{missing[0]}: Buildroot has not built the package s80lab-guest")
+        raise UserError(
+            f"{target} has no usr/bin/{missing[0]}, because Buildroot did not build the package s80lab-guest: "
+            "do not switch this package off in a fragment"
+        )
     out = left_out(target)
     yield from (entry for entry in folder_entries(target) if entry.path not in out)
     rules = dict.fromkeys(read_lines(TREE / "keep.txt"), str(TREE / "keep.txt"))
@@ -132,7 +135,7 @@ def _steps(target: Path, path: str) -> Iterator[str]:
 
 
 def _place(target: Path, path: str) -> str:
-    """The path of a file after links of folders are followed."""
+    """The path of a file, with links to folders resolved."""
     where = PurePosixPath(path)
     return str(resolve(target, str(where.parent)).relative_to(target) / where.name)
 

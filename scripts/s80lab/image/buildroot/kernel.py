@@ -37,7 +37,10 @@ def guest_kernel(out: Path, work: Path, progress: Callable[[str], None]) -> Gues
         built = out / "images" / "bzImage"
         content = built.read_bytes() if built.is_file() else b""
         if not is_bzimage(content):
-            raise UserError(f"{built} is not a kernel for x86: with {OPTION} use the options of {shown(FRAGMENT)}")
+            raise UserError(
+                f"{built} is missing or not an x86 kernel: if your options contain {OPTION}, also use those of "
+                f"{shown(FRAGMENT)}"
+            )
         named = work / f"vmlinuz-{release(content)}"
         named.write_bytes(content)
         return GuestKernel(named, out / "target", {})

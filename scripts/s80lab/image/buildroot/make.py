@@ -53,8 +53,8 @@ class Make:
         self._run("configuring", f"BR2_EXTERNAL={TREE}", f"BR2_DEFCONFIG={defconfig}", "defconfig")
         if refused := configuration.refused(self.out / ".config"):
             raise UserError(
-                f"Buildroot {self.buildroot.version} rejects `{refused[0]}`: it has no such option, "
-                "or something that it depends on is missing"
+                f"Buildroot {self.buildroot.version} rejects the option `{refused[0]}`: this version has no "
+                "such option, or another option on which it depends is missing; correct the fragment"
             )
         self._run("gathering the sources", *self._sites(), "source")
         sources = sources_digest()

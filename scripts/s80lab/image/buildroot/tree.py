@@ -45,7 +45,7 @@ def find_buildroot(given: Path | None = None) -> Buildroot:
     makefile = root / "Makefile"
     found = _VERSION.search(makefile.read_text(errors="replace")) if makefile.is_file() else None
     if found is None:
-        raise UserError(f"{root} is not a Buildroot: it has no Makefile with a BR2_VERSION")
+        raise UserError(f"{root} is not a folder with Buildroot's sources: it contains no Makefile with BR2_VERSION")
     if not OLDEST <= found[2] <= NEWEST:
         age = "older" if found[2] < OLDEST else "newer"
         raise UserError(

@@ -187,24 +187,27 @@ def _setting(group: Group) -> tuple[str, ...]:
 def _refusal(claim: Claim, answer: Answer, metric: str, pair: Sequence[Group]) -> str:
     """Why these groups cannot be compared with the claim; empty if they can."""
     if not all(_of(claim, answer, group) for group in pair):
-        return "the claim is about neither this workload nor the licensed workload that it replaces"
+        return (
+            "the claim is about neither this workload nor the licensed workload for which this workload is a stand-in"
+        )
     if answer.rule in ("higher", "alike") and len(pair) < len(MIXES):
         return "needs runs of both mixes, imapb and imape"
     metrics = [name for name in (metric, *answer.alike) if name]
     lacking = [name for name in metrics if any(group.estimate(name) is None for group in pair)]
     if lacking or (answer.rule == "extremes" and any(group.replayed for group in pair)):
-        return f"these runs do not measure {', '.join(lacking) or 'response times'}"
+        return f"these runs do not measure {', '.join(f'`{name}`' for name in lacking) or 'response times'}"
     needs = answer.needs
     if (needs.clients or needs.think_ms is not None) and any(group.replayed for group in pair):
-        return "these runs have no clients"
+        return "the claim is about clients, but these runs are replays, which have no clients"
     clients = {int(group.runs[0].load["clients"]) for group in pair} if needs.clients else set()
     thinks = [float(group.runs[0].load["think_ms"]) for group in pair] if needs.think_ms is not None else []
     if needs.clients and clients != {needs.clients}:
-        return f"the claim is about {needs.clients} clients, these runs have {clients.pop()}"
+        return f"the claim is about {needs.clients} clients, but these runs have {clients.pop()}"
     if needs.think_ms == "same" and len(set(thinks)) > 1:
-        return "the mixes have different think times, " + " and ".join(f"{think:g} ms" for think in thinks)
+        of_mixes = " and ".join(f"{group.mix} {think:g} ms" for group, think in zip(pair, thinks, strict=True))
+        return f"the mixes have different think times: {of_mixes}"
     if isinstance(needs.think_ms, float) and thinks != [needs.think_ms]:
-        return f"the claim is about a think time of {needs.think_ms:g} ms, these runs have {thinks[0]:g} ms"
+        return f"the claim is about a think time of {needs.think_ms:g} ms, but these runs have {thinks[0]:g} ms"
     judged = [name for name in (claim.metric, *answer.alike) if name] or ["response_ms"]
     if any(of(name).of_caches for name in judged):
         return next((f"invalid run: {reason}" for group in pair for reason in group.reasons), "")

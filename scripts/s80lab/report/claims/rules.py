@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Literal
@@ -58,15 +58,15 @@ def in_band(value: Estimate, band: Band) -> Judgement:
             return Judgement(
                 "not comparable",
                 where,
-                f"our mean is outside the range, but the 95% interval of {value.n} runs overlaps with it",
+                f"our mean is outside the paper's range, but the 95% interval of our {value.n} runs overlaps with it",
             )
     return Judgement("agrees")
 
 
 def higher(first: Estimate, second: Estimate) -> Judgement:
-    """Whether the second is higher than the first; not comparable if the intervals overlap."""
+    """Whether the second estimate is higher than the first; not comparable if their intervals overlap."""
     if first.overlaps(second):
-        return Judgement("not comparable", note="the 95% intervals of the two mixes overlap")
+        return Judgement("not comparable", note="the 95% intervals of imapb and imape overlap")
     return Judgement("agrees" if second.mean > first.mean else "differs")
 
 
@@ -75,21 +75,28 @@ def lowest(own: Estimate, others: Mapping[str, Estimate]) -> Judgement:
     lower = [name for name, other in others.items() if higher(own, other).verdict == "differs"]
     unclear = [name for name, other in others.items() if own.overlaps(other)]
     if lower:
-        return Judgement("differs", note=f"these workloads are lower: {', '.join(lower)}")
+        return Judgement("differs", note=f"these workloads have a lower value: {', '.join(lower)}")
     if unclear:
-        return Judgement("not comparable", note=f"the interval overlaps with the interval of {', '.join(unclear)}")
-    return Judgement("agrees", note=f"lower than {', '.join(others)}")
+        return Judgement(
+            "not comparable", note=f"the 95% interval of this workload overlaps with that of {', '.join(unclear)}"
+        )
+    return Judgement("agrees", note=f"the value is lower than that of {', '.join(others)}")
 
 
 def alike(pairs: Mapping[str, tuple[Estimate, Estimate]]) -> Judgement:
     """Whether each metric's two intervals overlap; the note names the metrics whose intervals do not."""
     overlaps = {name: first.overlaps(second) for name, (first, second) in pairs.items()}
     if None in overlaps.values():
-        return Judgement("not comparable", note="single runs have no intervals")
+        return Judgement("not comparable", note="a single run has no interval; run several seeds of each mix")
     apart = [name for name, overlap in overlaps.items() if not overlap]
     if apart:
-        return Judgement("differs", note=f"the intervals of {', '.join(apart)} do not overlap")
-    return Judgement("agrees", note=f"the intervals of {', '.join(pairs)} overlap")
+        return Judgement("differs", note=f"the 95% intervals of imapb and imape do not overlap for {_named(apart)}")
+    return Judgement("agrees", note=f"the 95% intervals of imapb and imape overlap for {_named(pairs)}")
+
+
+def _named(metrics: Iterable[str]) -> str:
+    """The names of the metrics, as code."""
+    return ", ".join(f"`{name}`" for name in metrics)
 
 
 @dataclass(frozen=True)
@@ -122,8 +129,8 @@ def extremes(types: Sequence[Responses], slowest: str, fastest: str) -> Judgemen
     places = ((order[0], named[slowest], "slowest"), (order[-1], named[fastest], "fastest"))
     wrong = [(found, stated, place) for found, stated, place in places if found != stated]
     notes = [
-        f"the {place} is {found.name}; its difference to {stated.name} "
-        f"{'exceeds' if found.apart(stated) else 'is within'} the 95% interval"
+        f"the {place} transaction is {found.name}, not {stated.name}; the difference of their mean response times is "
+        f"{'significant' if found.apart(stated) else 'not significant'} (95%)"
         for found, stated, place in wrong
     ]
     left_out = [f"{one.name} ({one.count})" for one in types if one.name not in named]

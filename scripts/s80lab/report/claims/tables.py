@@ -12,13 +12,14 @@ from s80lab.report.claims.rules import TOLERANCE, Verdict
 from s80lab.report.data import Group
 from s80lab.report.markdown import markdown_rows, wrap
 from s80lab.report.rows import PERCENT, SECTIONS, THREE, Format
-from s80lab.report.tables import ABSENT, Cell, Row, Table, clients_and_think, number
+from s80lab.report.tables import ABSENT, Cell, Row, Table, number
 from s80lab.results.metrics.derive import of
 
 TITLE = "Comparison with the paper"
 RULES = (
-    f"A single number in the paper is read as that number ± {TOLERANCE:.0%}. Agrees: our mean lies in the paper's "
-    "range. Differs: our whole 95% interval lies outside. Not comparable: the row gives the reason."
+    f"If the paper states a single number, its range is this number ± {TOLERANCE:.0%}. Agrees: our mean lies in the "
+    "paper's range. Differs: our whole 95% interval lies outside the paper's range. Not comparable: the row states the "
+    "reason."
 )
 COUNTED = {"agrees": "agree", "differs": "differ", "not comparable": "are not comparable"}
 GENERATED_BY = "s80lab claims --reference"
@@ -41,14 +42,14 @@ def claims_table(groups: Sequence[Group]) -> Table:
 def detail(finding: Finding) -> str:
     """Sentences on how the claim is read, related numbers, reasons, tests of the reasons, and errors of the paper."""
     answer = finding.answer
-    sentences = [f"Read as {answer.read_as}." if answer.read_as else ""]
+    sentences = [f"We read the claim as {answer.read_as}." if answer.read_as else ""]
     if finding.claim.metric and finding.metric != finding.claim.metric:
-        sentences.append(_beside(finding, "whole machine", finding.claim.metric))
+        sentences.append(_beside(finding, "for the whole machine, not only the sessions", finding.claim.metric))
     sentences += [_beside(finding, words, metric) for words, metric in answer.beside.items()]
     sentences += finding.reasons
     if finding.verdict == "differs":
         tests = "; ".join(f"`{command}`" for command in answer.tests)
-        sentences.append(f"Tested with {tests}." if tests else "This explanation was not tested.")
+        sentences.append(f"This explanation was tested with {tests}." if tests else "This explanation was not tested.")
     sentences.append(f"Error in the paper: {answer.slip}" if answer.slip else "")
     return " ".join(sentence for sentence in sentences if sentence)
 
@@ -57,7 +58,7 @@ def _ours(finding: Finding) -> list[str]:
     answer, metric = finding.answer, finding.metric
     if answer.rule == "extremes":
         return [
-            ", ".join(f"{one.name} {one.mean_ms:,.0f} ms ({one.count})" for one in (ranking[:1] + ranking[-1:]))
+            ", ".join(f"{one.name} {one.mean_ms:,.0f} ms (mean of {one.count})" for one in (ranking[:1] + ranking[-1:]))
             or ABSENT
             for ranking in finding.rankings
         ]
@@ -99,8 +100,9 @@ def claims_page(sections: Mapping[str, Sequence[Group]]) -> str:
         "  [mail delivery fix](precision.md#results-measured-before-the-mail-delivery-fix).",
         "- *The default experiment*: six seeds of one boot for each mix at the scale `small`, measured after the fix.",
         "",
-        "*Not comparable* means that these runs neither confirm nor refute the claim. The claim is about another",
-        "workload, server or operating point, or about an input of the model, or the intervals are too wide.",
+        "The verdict *not comparable* means that these runs neither confirm nor refute the claim. Either the claim is",
+        "about another workload, server or operating point, or about an input of the model, or the intervals are too",
+        "wide.",
         "",
         *wrap(RULES),
         "",
@@ -114,11 +116,19 @@ def claims_page(sections: Mapping[str, Sequence[Group]]) -> str:
     return "\n".join(lines)
 
 
+def _load(group: Group) -> str:
+    """Clients and think time as a phrase; empty for replays, which have no clients."""
+    return (
+        ""
+        if group.replayed
+        else "{clients} clients with a think time of {think_ms:g} ms, ".format(**group.runs[0].load)
+    )
+
+
 def _runs(groups: Sequence[Group]) -> str:
     """One phrase per group: runs, clients, think time, simulated time."""
     return "; ".join(
-        f"{group.label}: {len(group.runs)} run{'s' if len(group.runs) > 1 else ''}, clients and think time "
-        f"{clients_and_think(group)}, "
+        f"{group.label}: {len(group.runs)} run{'s' if len(group.runs) > 1 else ''}, {_load(group)}"
         f"{sum(run.stats['region']['clock_ns'] for run in group.runs) / 1e9:.2f} simulated seconds in total"
         for group in groups
     )

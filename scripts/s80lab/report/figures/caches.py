@@ -89,7 +89,7 @@ def cpi(groups: Sequence[Group]) -> Figure:
     figure, axes = panel_each(len(groups), 1.9)
     words = {"base": "base", "l2": "L2 hit", "memory": "memory", "cache": "another cache", "upgrade": "upgrade"}
     if any(group.has("cpi.issue") for group in groups):
-        words["issue"] = "wait for the other thread"
+        words["issue"] = "wait for the core's other thread"
     for axis, group in zip(axes, groups, strict=True):
         told = [name for name in ("user", "kernel") if group.estimate(f"cpi_at.{name}.all") is not None]
         bars = [*((name, f"cpi_at.{name}") for name in told), ("all", "cpi")]
@@ -109,8 +109,8 @@ def cpi(groups: Sequence[Group]) -> Figure:
 @picture(
     "l2_stalls",
     "L2 stall cycles by kind of access",
-    "Stall cycles of L2 misses by the kind of access that waited. Page walks are those of x86's page-table walker. The "
-    "paper's Figure 7 has the same parts.",
+    "Stall cycles of L2 misses by the kind of access that waited. Page walks are those of x86's page-table "
+    "walker. Figure 7 of Koka and Lipasti divides the stall cycles in the same way.",
 )
 def l2_stalls(groups: Sequence[Group]) -> Figure:
     parts = {
@@ -130,7 +130,8 @@ def l2_stalls(groups: Sequence[Group]) -> Figure:
 @picture(
     "instruction_mix",
     "Instruction mix",
-    "Retired instructions by class. The paper states one number for loads and stores, and one for branches.",
+    "Retired instructions by class. Koka and Lipasti state one number for loads and stores together, and one "
+    "for branches.",
     of_caches=False,
 )
 def instruction_mix(groups: Sequence[Group]) -> Figure:

@@ -72,8 +72,8 @@ def latency(groups: Sequence[Group]) -> Figure:
 @picture(
     "executed_mix",
     "Executed transaction mix",
-    "Share of each type among the executed transactions (bars), its share in the paper's Table 1, and the share that "
-    "the load generator's mix implies (expected).",
+    "Share of each transaction type: as executed (bars), in Table 1 of Koka and Lipasti, and as the load "
+    "generator's mix implies (expected).",
     of_caches=False,
     of_load=True,
 )
@@ -101,7 +101,7 @@ def executed_mix(groups: Sequence[Group]) -> Figure:
 @picture(
     "utilisation",
     "Utilisation",
-    "Cycles of all cores: user code, kernel code, idle. The paper's Figure 4 has the same parts.",
+    "Cycles of all cores: user code, kernel code, idle. Figure 4 of Koka and Lipasti has the same three parts.",
     of_caches=False,
 )
 def utilisation(groups: Sequence[Group]) -> Figure:
@@ -120,8 +120,8 @@ def utilisation(groups: Sequence[Group]) -> Figure:
 @picture(
     "busy",
     "Busy cores",
-    "Busy cycles of each core as a share of the measured region, mean over the seeds. The thin lines span the seeds; "
-    "the dashed line is 50%.",
+    "Busy cycles of each core as a share of the measured region, mean over the seeds. The thin lines reach "
+    "from the lowest to the highest seed; the dashed line is 50%.",
 )
 def busy(groups: Sequence[Group]) -> Figure:
     """One bar per core; its height is the mean over the seeds."""

@@ -28,8 +28,8 @@ Window = Mapping[str, Any]
 @picture(
     "warm_up",
     "Warm-up",
-    "One point per sampling interval since the start of the mix, one line per seed. Faint: warm-up. Strong: measured "
-    "region. The grey band starts where the first seed is measured.",
+    "One point per sampling interval since the start of the mix, one line per seed. Faint lines: warm-up. "
+    "Strong lines: measured region. The grey band begins where the first measured region of any seed begins.",
     of_caches=False,
 )
 def warm_up(groups: Sequence[Group]) -> Figure:

@@ -134,7 +134,8 @@ def read_log(path: Path, system_calls: Sequence[str] = ()) -> Log:
         line_bytes, cores = int(tail["line_bytes"]), int(tail["cores"])
     except (ValueError, KeyError, TypeError) as error:
         raise UserError(
-            f"{path}: the description at its end cannot be read ({error}); run the experiment again with --misses"
+            f"{path}: the description at the end of the file cannot be read ({error}); run the experiment "
+            "again with --misses"
         ) from None
     records = np.frombuffer(content, dtype=RECORD, count=(end - len(MAGIC)) // RECORD.itemsize, offset=len(MAGIC))
     return Log(records, labels, whos, line_bytes, cores, system_calls)

@@ -130,7 +130,10 @@ def read_map(path: Path) -> MemoryMap:
         with np.load(path) as content:
             page, texts = content["page"], json.loads(content["texts"].tobytes())
     except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
-        raise UserError(f"{path}: the map of the guest's memory cannot be read ({error}); run it again") from None
+        raise UserError(
+            f"{path}: the map of the guest's memory cannot be read ({error}); run the experiment again with "
+            "--misses or --profile"
+        ) from None
     begins, size, allocated = texts["per_cpu"]
     return MemoryMap(
         names=[What(kind, name) for kind, name in texts["names"]],

@@ -65,7 +65,7 @@ def write_map(run: Path, pid: int, ram: Path, low_ram: int, image: Path) -> None
 def analyse(run: Path) -> Analysis:
     """Attributes the run's log. UserError if it has no log, or if the image that it booted no longer exists."""
     if not has_misses(run):
-        raise UserError(f"{run}: has no log of misses; run the experiment with --misses")
+        raise UserError(f"{run}: this run has no log of misses; run the experiment with --misses")
     image, kernel = booted_image(run)
     memory_map = read_map(run / MAP)
     log = read_log(run / LOG, kernel.system_calls)
@@ -95,4 +95,4 @@ def booted_image(run: Path) -> tuple[Path, Kernel]:
         manifest = load_image(folder)
         if (manifest.vmlinuz_sha256, manifest.initramfs_sha256) == (inputs["kernel"], inputs["initramfs"]):
             return folder, load_kernel(folder)
-    raise UserError(f"{run}: the image that it booted no longer exists; run the experiment again")
+    raise UserError(f"{run}: the guest image of this run no longer exists; run the experiment again")

@@ -35,8 +35,8 @@ def shares(labels: tuple[str, ...], counts: list[int]) -> dict[str, float | None
 @metric(
     "l2_mpki",
     "misses per 1000 instructions",
-    "L2 misses per 1000 instructions that retired at the same privilege level",
-    "1000 x l2_misses / instructions",
+    "L2 misses per 1000 instructions: of user code (user), of kernel code (kernel) and of both (all)",
+    "1000 x l2_misses / instructions of the same privilege",
 )
 def _l2_mpki(m: Measurement) -> Value:
     rates = _split(m.region, "l2_misses", "instructions", "privilege")
@@ -46,7 +46,8 @@ def _l2_mpki(m: Measurement) -> Value:
 @metric(
     "l1_mpki",
     "misses per 1000 instructions",
-    "L1 misses per 1000 instructions, by kind of access; engines differ in what they count as one access",
+    "L1 misses by kind of access, per 1000 instructions of any kind. Do not compare it between qemu and gem5: "
+    "the engines differ in what they count as one access",
     "1000 x l1_misses / instructions",
 )
 def _l1_mpki(m: Measurement) -> Value:
@@ -56,15 +57,16 @@ def _l1_mpki(m: Measurement) -> Value:
 
 
 def _misses(m: Measurement) -> dict[str, int]:
-    """Of the server's cores, by level."""
+    """L1 and L2 misses of the server's cores, by cache level."""
     return {level: int(m.region.by(of, "core")[m.server_cores].sum()) for level, of in MISSES.items()}
 
 
 @metric(
     "misses_m_per_s",
     "million misses per simulated second",
-    "L1 and L2 misses of the server's cores; cores that the machine file reserves for the load generator are left out",
-    "l1_misses, l2_misses / clock_ns",
+    "L1 misses and L2 misses of the server's cores, per simulated second. Cores that the machine file reserves "
+    "for the load generator are left out",
+    "l1_misses / clock_ns; l2_misses / clock_ns",
 )
 def _misses_m_per_s(m: Measurement) -> Value:
     return {level: ratio(count / 1e6, m.seconds) for level, count in _misses(m).items()}
@@ -73,26 +75,40 @@ def _misses_m_per_s(m: Measurement) -> Value:
 @metric(
     "misses_per_transaction",
     "misses per transaction",
-    "L1 and L2 misses of the server's cores per good transaction",
-    "l1_misses, l2_misses / TX_END markers (good)",
+    "L1 misses and L2 misses of the server's cores (without cores that the machine file reserves for the load "
+    "generator), per successful transaction",
+    "l1_misses or l2_misses / TX_END markers (good)",
 )
 def _misses_per_transaction(m: Measurement) -> Value:
     done = m.region.total("transactions", outcome="good")
     return {level: ratio(count, done) for level, count in _misses(m).items()}
 
 
-@metric("l1_miss_rate", "share", "L1 misses, as a share of all line accesses of the same kind", "l1_misses / accesses")
+@metric(
+    "l1_miss_rate",
+    "share",
+    "L1 misses of a kind of access, as a share of all line accesses of that kind",
+    "l1_misses / accesses",
+)
 def _l1_miss_rate(m: Measurement) -> Value:
     return _split(m.region, "l1_misses", "accesses", "kind")
 
 
-@metric("l2_miss_rate", "share", "L2 misses, as a share of all L2 accesses of the same kind", "l2_misses / l2_accesses")
+@metric(
+    "l2_miss_rate",
+    "share",
+    "L2 misses of a kind of access, as a share of all L2 accesses of that kind",
+    "l2_misses / l2_accesses",
+)
 def _l2_miss_rate(m: Measurement) -> Value:
     return _split(m.region, "l2_misses", "l2_accesses", "kind")
 
 
 @metric(
-    "miss_kind", "share", "L2 misses by kind of access, as shares of all L2 misses", "l2_misses of the kind / l2_misses"
+    "miss_kind",
+    "share",
+    "L2 misses of each kind of access (ifetch, load, store, walk), as a share of all L2 misses",
+    "l2_misses of the kind / l2_misses",
 )
 def _miss_kind(m: Measurement) -> Value:
     return shares(m.region.header.labels["kind"], m.region.by("l2_misses", "kind").tolist())
@@ -108,7 +124,8 @@ def sources(region: Delta, table: list[list[int]]) -> Mapping[str, Value]:
 @metric(
     "miss_source",
     "share",
-    "sources of the L2 misses: memory, or another cache that held the block in M, O, E or S; by kind of access",
+    "share of the L2 misses that each miss source serviced: memory, or another cache that held the block in M, "
+    "O, E or S; for each kind of access and for all kinds",
     "miss_source / l2_misses, by kind of access",
 )
 def _miss_source(m: Measurement) -> Value:
@@ -118,7 +135,8 @@ def _miss_source(m: Measurement) -> Value:
 @metric(
     "miss_source_at",
     "share",
-    "sources of the L2 misses of user code and of kernel code, by kind of access",
+    "share of the L2 misses that each miss source (memory, or another cache in M, O, E or S) serviced, for "
+    "user code and for kernel code, by kind of access",
     "miss_source / l2_misses, by privilege and kind of access",
 )
 def _miss_source_at(m: Measurement) -> Value:
@@ -130,7 +148,8 @@ def _miss_source_at(m: Measurement) -> Value:
 @metric(
     "store_from_m_share",
     "share",
-    "L2 misses by stores that a cache in M serviced, as a share of all L2 misses; by privilege level",
+    "L2 misses by stores whose block came from another cache in M, as a share of all L2 misses; for stores of "
+    "user code, of kernel code and of both",
     "miss_source of stores from M / l2_misses",
 )
 def _store_from_m_share(m: Measurement) -> Value:
@@ -161,14 +180,15 @@ def _e_share(m: Measurement) -> Value:
     "e_to_m / fills in E",
 )
 def _e_to_m_share(m: Measurement) -> Value:
-    """Per block, as in the paper."""
+    """Counted per block, as in Koka and Lipasti."""
     return ratio(m.region.total("e_to_m"), m.region.total("fills", state="E"))
 
 
 @metric(
     "e_fate",
     "share",
-    "why blocks that were filled in E left E: a store (to M), a read by another core, eviction, invalidation",
+    "why blocks that entered in E left state E, as shares of all such blocks: a store (e_to_m), a read by "
+    "another core (e_downgraded), eviction (e_evicted), invalidation (e_invalidated)",
     "e_to_m, e_downgraded, e_evicted or e_invalidated / their sum",
 )
 def _e_fate(m: Measurement) -> Value:
@@ -179,7 +199,7 @@ def _e_fate(m: Measurement) -> Value:
 @metric(
     "stores_found_e_share",
     "share",
-    "stores that find their block in E, as a share of all stores that reach the L2",
+    "stores that find their block in state E, as a share of all stores that reach the L2",
     "stores_found_e / l2_accesses by stores",
 )
 def _stores_found_e_share(m: Measurement) -> Value:
@@ -188,9 +208,10 @@ def _stores_found_e_share(m: Measurement) -> Value:
 
 @metric(
     "upgrade_pki",
-    "per 1000 instructions",
-    "upgrades: requests for write permission on the bus (made), and those that state E avoided (saved)",
-    "1000 x upgrades or stores_found_e / instructions",
+    "upgrades per 1000 instructions",
+    "upgrades that were sent on the bus as requests for write permission (made), and upgrades that state E "
+    "avoided (saved)",
+    "made: 1000 x upgrades / instructions; saved: 1000 x stores_found_e / instructions",
 )
 def _upgrade_pki(m: Measurement) -> Value:
     return _per_1000(m.region, {"made": m.region.total("upgrades"), "saved": m.region.total("stores_found_e")})
@@ -198,9 +219,9 @@ def _upgrade_pki(m: Measurement) -> Value:
 
 @metric(
     "traffic_pki",
-    "per 1000 instructions",
-    "bus transactions of the caches: fills (blocks fetched), writebacks, upgrades (write permission requests), and "
-    "their sum",
+    "bus transactions per 1000 instructions",
+    "bus transactions of the caches by type: fills (blocks fetched), writebacks, upgrades (requests for write "
+    "permission); and the sum of all three (all)",
     "1000 x fills, l2_writebacks, upgrades or their sum / instructions",
 )
 def _traffic_pki(m: Measurement) -> Value:
@@ -211,7 +232,8 @@ def _traffic_pki(m: Measurement) -> Value:
 @metric(
     "upgrades_saved_share",
     "share",
-    "upgrades avoided by E: stores that found E, as a share of the upgrades that the run would issue without state E",
+    "upgrades avoided by E: stores that found their block in E, as a share of the upgrades that the same run "
+    "would issue without state E",
     "stores_found_e / (upgrades + stores_found_e)",
 )
 def _upgrades_saved_share(m: Measurement) -> Value:

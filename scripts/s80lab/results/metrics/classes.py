@@ -26,7 +26,7 @@ def _of_each(compute: Callable[[Measurement, str], Value]) -> Callable[[Measurem
 @metric(
     "class_share",
     "share",
-    "each process class's share of the instructions, of the busy cycles and of the L2 misses",
+    "each process class's share of all instructions, of all busy cycles and of all L2 misses",
     "count of the class / count of all classes",
 )
 @_of_each
@@ -40,8 +40,8 @@ def _class_share(m: Measurement, label: str) -> Value:
 @metric(
     "class_processors",
     "processors",
-    "processors that each process class keeps busy, on average",
-    "busy_cycles / (clock_hz x clock_ns)",
+    "mean number of processors that each process class keeps busy",
+    "busy_cycles of the class / (clock_hz x clock_ns)",
 )
 @_of_each
 def _class_processors(m: Measurement, label: str) -> Value:
@@ -51,8 +51,9 @@ def _class_processors(m: Measurement, label: str) -> Value:
 @metric(
     "miss_source_of",
     "share",
-    "sources of the L2 misses of each process class, by kind of access",
-    "miss_source / l2_misses, by class and kind of access",
+    "share of the L2 misses of a process class that each miss source (memory, or another cache in M, O, E or "
+    "S) serviced, by kind of access",
+    "miss_source / l2_misses, by process class and kind of access",
 )
 @_of_each
 def _miss_source_of(m: Measurement, label: str) -> Value:
@@ -63,7 +64,7 @@ def _miss_source_of(m: Measurement, label: str) -> Value:
 @metric(
     "l2_mpki_of",
     "misses per 1000 instructions",
-    "L2 misses of each process class per 1000 of its own instructions",
+    "L2 misses of each process class per 1000 instructions of the same class",
     "1000 x l2_misses / instructions, of the class",
 )
 @_of_each
@@ -73,8 +74,8 @@ def _l2_mpki_of(m: Measurement, label: str) -> Value:
 
 @metric(
     "upgrade_pki_of",
-    "per 1000 instructions",
-    "upgrades by each process class per 1000 of its own instructions",
+    "upgrades per 1000 instructions",
+    "upgrades by each process class per 1000 instructions of the same class",
     "1000 x upgrades / instructions, of the class",
 )
 @_of_each
@@ -91,7 +92,7 @@ def _per_1000(m: Measurement, statistic: str, label: str) -> float | None:
 @metric(
     "e_share_of",
     "share",
-    "E share of the fills that each process class caused",
+    "E share (fills in state E, as a share of all fills) of the fills that each process class caused",
     "fills in E / fills, of the class",
 )
 @_of_each
@@ -103,7 +104,8 @@ def _e_share_of(m: Measurement, label: str) -> Value:
 @metric(
     "e_to_m_share_of",
     "share",
-    "silent E-to-M upgrades per E fill, for the fills that each process class caused; the store may be of any class",
+    "silent E-to-M upgrades per E fill, for the E fills that each process class caused. The store that makes "
+    "the upgrade may be of any class",
     "e_to_m / fills in E, of the class",
 )
 @_of_each
@@ -113,7 +115,10 @@ def _e_to_m_share_of(m: Measurement, label: str) -> Value:
 
 
 @metric(
-    "cpi_of", "cycles per instruction", "cycles per instruction and its parts, by process class", "as cpi, by class"
+    "cpi_of",
+    "cycles per instruction",
+    "cycles per instruction and its parts (base cycles, stall cycles by service), for each process class",
+    "as cpi, from the counts of each process class",
 )
 @_of_each
 def _cpi_of(m: Measurement, label: str) -> Value:
@@ -125,8 +130,8 @@ def _cpi_of(m: Measurement, label: str) -> Value:
 @metric(
     "kernel_share_of",
     "share",
-    "kernel code's share of the instructions and of the busy cycles of each process class",
-    "as kernel_share, by class",
+    "kernel code's share of the instructions and of the busy cycles, for each process class",
+    "as kernel_share, from the counts of each process class",
 )
 @_of_each
 def _kernel_share_of(m: Measurement, label: str) -> Value:
@@ -147,8 +152,10 @@ def _entries(m: Measurement, name: str) -> Mapping[str, int] | None:
 @metric(
     "entry_share",
     "share",
-    "instructions, busy cycles and L2 misses by kernel entry cause and of user code, as shares of all",
-    "entry_instructions, instructions x base CPI + entry_stall_cycles, or entry_miss_source / of all entries",
+    "share of all instructions, of all busy cycles and of all L2 misses that belong to user code, and to "
+    "kernel code of each entry cause",
+    "of each entry / of all entries: entry_instructions; entry_instructions x base CPI + entry_stall_cycles; "
+    "entry_miss_source",
 )
 def _entry_share(m: Measurement) -> Value:
     instructions = _entries(m, "entry_instructions")
@@ -169,8 +176,9 @@ def _entry_share(m: Measurement) -> Value:
 @metric(
     "miss_source_in",
     "share",
-    "sources of the L2 misses of user code and of each kernel entry cause",
-    "entry_miss_source / their sum, by entry",
+    "share of the L2 misses that each miss source (memory, or another cache in M, O, E or S) serviced, for "
+    "user code and for kernel code of each entry cause",
+    "entry_miss_source of the source / of all sources, by entry",
 )
 def _miss_source_in(m: Measurement) -> Value:
     if "entry_miss_source" not in m.region.header.statistics:
@@ -183,7 +191,7 @@ def _miss_source_in(m: Measurement) -> Value:
 @metric(
     "upgrade_share",
     "share",
-    "upgrades by process class and by kernel entry cause, as shares of all upgrades",
+    "each process class's share, and each kernel entry cause's share, of all upgrades",
     "entry_upgrades of the class or entry / of all",
 )
 def _upgrade_share(m: Measurement) -> Value:

@@ -25,14 +25,15 @@ def _bytes(command: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _each(m: Measurement, value: Callable[[Mapping[str, Any]], Value]) -> dict[str, Value]:
-    """Nothing of a replay, nor of a load without scripts."""
+    """One value per command of the scripts; empty for a replay and for a load without scripts."""
     return {label(command): value(command) for command in (m.result or {}).get("commands", ())}
 
 
 @metric(
     "command_rate",
-    "per simulated second",
-    "answered commands of client scripts, by protocol, command and (if the command concerns a message) message size",
+    "commands per simulated second",
+    "commands of client scripts that the server answered, per simulated second, by protocol, command and (for "
+    "commands about one message) message size",
     "count of the command / clock_ns",
 )
 def _command_rate(m: Measurement) -> Value:
@@ -41,8 +42,9 @@ def _command_rate(m: Measurement) -> Value:
 
 @metric(
     "command_ms",
-    "ms",
-    "simulated time from a client script's command to the end of its answer: mean and percentiles",
+    "simulated ms",
+    "response time of the commands of client scripts: from sending the command to the end of its reply; mean "
+    "and percentiles, by protocol, command and message size",
     "latency_ns of the command",
 )
 def _command_ms(m: Measurement) -> Value:
@@ -54,7 +56,7 @@ def _ms(time: str, command: Mapping[str, Any]) -> Value:
 
 
 def _requests(m: Measurement) -> dict[str, Sequence[Mapping[str, Any]]]:
-    """The commands of each protocol; a connection is none."""
+    """The commands of each protocol, without the opening of connections."""
     found: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for command in (m.result or {}).get("commands", ()):
         if command["command"] != "connect":
@@ -68,8 +70,9 @@ def _count(commands: Sequence[Mapping[str, Any]]) -> int:
 
 @metric(
     "request_rate",
-    "per simulated second",
-    "answered commands of client scripts, by protocol; opening a connection does not count",
+    "commands per simulated second",
+    "commands of client scripts that the server answered, per simulated second, by protocol; opening a "
+    "connection does not count",
     "sum of counts / clock_ns",
 )
 def _request_rate(m: Measurement) -> Value:
@@ -78,8 +81,9 @@ def _request_rate(m: Measurement) -> Value:
 
 @metric(
     "request_rate_per_client",
-    "per simulated second",
-    "request_rate per client",
+    "commands per simulated second",
+    "commands of client scripts that the server answered, per client and simulated second, by protocol; "
+    "opening a connection does not count",
     "request_rate / clients",
 )
 def _request_rate_per_client(m: Measurement) -> Value:
@@ -91,8 +95,9 @@ def _request_rate_per_client(m: Measurement) -> Value:
 
 @metric(
     "request_ms",
-    "ms",
-    "mean simulated time from a client script's command to the end of its answer, by protocol, without connections",
+    "simulated ms",
+    "mean response time of the commands of client scripts, from sending the command to the end of its reply, "
+    "by protocol; opening a connection does not count",
     "sum of count x latency_ns.mean / sum of counts",
 )
 def _request_ms(m: Measurement) -> Value:
@@ -107,7 +112,8 @@ def _mean_ms(commands: Sequence[Mapping[str, Any]]) -> Value:
 @metric(
     "queued_share",
     "share",
-    "passes of an open-loop script that had to wait for a free client at their arrival, by script",
+    "passes of an open script that found no free client when they arrived, as a share of all passes that "
+    "arrived; by script",
     "arrivals.queued / arrivals.count",
     of_caches=False,
 )
@@ -119,8 +125,8 @@ def _queued_share(m: Measurement) -> Value:
 @metric(
     "request_cpu_ms",
     "ms of processor time",
-    "busy time of each process class per answered command of a protocol; it includes the class's work for other "
-    "protocols",
+    "busy time of each process class, divided by the answered commands of a protocol. The busy time also "
+    "includes the class's work for other protocols",
     "busy_cycles of the class / clock_hz / sum of counts",
 )
 def _request_cpu_ms(m: Measurement) -> Value:

@@ -24,8 +24,9 @@ def cpi_parts(region: Delta, stalls: list[int], instructions: int) -> Value:
 @metric(
     "cpi",
     "cycles per instruction",
-    "cycles per instruction and its parts: base cycles, and stalls by what serviced the access",
-    "busy_cycles / instructions; parts: base cycles or stall_cycles of the service / instructions",
+    "cycles per instruction (all), and its parts: base cycles, and stall cycles by the service that caused "
+    "them (L2 hit, memory, another cache, upgrade)",
+    "busy_cycles / instructions; parts: base cycles / instructions, stall_cycles of the service / instructions",
 )
 def _cpi(m: Measurement) -> Value:
     return cpi_parts(m.region, m.region.by("stall_cycles", "service").tolist(), m.region.total("instructions"))
@@ -34,8 +35,8 @@ def _cpi(m: Measurement) -> Value:
 @metric(
     "cpi_at",
     "cycles per instruction",
-    "cycles per instruction and its parts, for user code and for kernel code",
-    "as cpi, by privilege",
+    "cycles per instruction and its parts (base cycles, stall cycles by service), for user code and for kernel code",
+    "as cpi, from the counts of each privilege",
 )
 def _cpi_at(m: Measurement) -> Value:
     labels = m.region.header.labels["privilege"]
@@ -54,8 +55,9 @@ def _l2_miss_stalls(region: Delta, kind: str) -> int:
 @metric(
     "l2_stall",
     "share",
-    "stall cycles of L2 misses by kind of access, as shares of all; walk: page-table walker, null if not modelled",
-    "stall_cycles serviced by memory or a cache, of the kind / of all kinds",
+    "stall cycles of L2 misses of each kind of access, as a share of the stall cycles of all L2 misses. walk: "
+    "misses of the page-table walker, null if the machine does not model it",
+    "stall_cycles with the service memory or cache, of the kind / of all kinds",
 )
 def _l2_stall(m: Measurement) -> Value:
     kinds = m.region.header.labels["kind"]
@@ -68,8 +70,10 @@ def _l2_stall(m: Measurement) -> Value:
 @metric(
     "walk_stall_from_memory",
     "share",
-    "share of page walks in the L2 stall cycles if each TLB miss cost one memory access, as for one PowerPC PTEG",
-    "W / (W + L2 miss stall_cycles of other kinds), W = accesses by walks / 4 x stall_cycles per miss from memory",
+    "estimate for another page table: share of page walks in the stall cycles of L2 misses if each TLB miss "
+    "cost one memory access, as with a PowerPC page table entry group (PTEG)",
+    "W / (W + L2 miss stall_cycles of other kinds), W = accesses by walks / 4 x stall_cycles per miss from "
+    "memory (a walk of a 4 KB page has 4 accesses)",
 )
 def _walk_stall_from_memory(m: Measurement) -> Value:
     stall = ratio(m.region.total("stall_cycles", service="memory"), m.region.total("miss_source", source="memory"))
@@ -82,7 +86,7 @@ def _walk_stall_from_memory(m: Measurement) -> Value:
 @metric(
     "store_to_load_stall",
     "ratio",
-    "stall cycles of L2 misses by stores, per stall cycle of L2 misses by loads",
+    "stall cycles of L2 misses by stores, divided by the stall cycles of L2 misses by loads",
     "L2 miss stall_cycles of stores / of loads",
 )
 def _store_to_load_stall(m: Measurement) -> Value:
@@ -92,7 +96,8 @@ def _store_to_load_stall(m: Measurement) -> Value:
 @metric(
     "store_to_load_stall_with_upgrades",
     "ratio",
-    "store_to_load_stall, with the stall cycles of upgrades counted as stalls of stores",
+    "stall cycles of L2 misses by stores plus stall cycles of upgrades, divided by the stall cycles of L2 "
+    "misses by loads",
     "(L2 miss stall_cycles of stores + stall_cycles of upgrades) / L2 miss stall_cycles of loads",
 )
 def _store_to_load_stall_with_upgrades(m: Measurement) -> Value:
@@ -112,8 +117,8 @@ def told(region: Delta, dim: str) -> bool:
 @metric(
     "kernel_share",
     "share",
-    "kernel code's share of the instructions and of the busy cycles",
-    "kernel instructions / instructions; kernel busy cycles / busy_cycles",
+    "kernel code's share of all instructions (instructions) and of all busy cycles (cycles)",
+    "instructions of kernel code / instructions; busy cycles of kernel code / busy_cycles",
 )
 def _kernel_share(m: Measurement) -> Value:
     kernel = {"privilege": "kernel"}
@@ -128,8 +133,10 @@ def _kernel_share(m: Measurement) -> Value:
 @metric(
     "loadgen_share",
     "share",
-    "the load generator's share of the instructions, of the busy cycles and of all cycles of the machine",
-    "its instructions / instructions; its busy cycles / busy_cycles or / (cores x threads x clock_ns x clock_hz)",
+    "the load generator's share of all instructions (instructions), of all busy cycles (cycles), and of all "
+    "busy and idle cycles of the machine (machine)",
+    "instructions of the class loadgen / instructions; its busy cycles / busy_cycles; its busy cycles / (cores "
+    "x threads x clock_ns x clock_hz)",
 )
 def _loadgen_share(m: Measurement) -> Value:
     loadgen = {"class": "loadgen"}
@@ -145,7 +152,8 @@ def _loadgen_share(m: Measurement) -> Value:
 @metric(
     "instruction_mix",
     "share",
-    "retired instructions by class, as shares of all; a load_store instruction reads and writes memory",
+    "retired instructions of each instruction class, as a share of all instructions. An instruction of the "
+    "class load_store reads and writes memory",
     "instruction_class / instructions",
     of_caches=False,
 )
@@ -158,7 +166,8 @@ def _instruction_mix(m: Measurement) -> Value:
 @metric(
     "instruction_group",
     "share",
-    "the paper's two groups: instructions that load or store (or both, counted once), and branches",
+    "instructions in the two groups that Koka and Lipasti report, as shares of all instructions: instructions "
+    "that load or store or both (loads_and_stores), and branches",
     "(load + store + load_store) / instruction_class; (conditional + unconditional branches) / instruction_class",
     of_caches=False,
 )

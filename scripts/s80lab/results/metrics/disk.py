@@ -35,7 +35,7 @@ def _spent_ms(m: Measurement, count: int) -> float | None:
 @metric(
     "disk_utilisation",
     "share",
-    "share of the time in which a disk has at least one request: each disk, and mean over all disks",
+    "share of the time during which a disk has at least one request; for each disk, and the mean over all disks (all)",
     "disk_busy_jiffies / jiffies",
     of_caches=False,
 )
@@ -49,8 +49,8 @@ def _disk_utilisation(m: Measurement) -> Value:
 
 @metric(
     "disk_rate",
-    "per simulated second",
-    "read and write requests to all disks",
+    "requests per simulated second",
+    "read requests and write requests to all disks together, per simulated second",
     "disk.reads, disk.writes / clock_ns",
     of_caches=False,
 )
@@ -62,8 +62,8 @@ def _disk_rate(m: Measurement) -> Value:
 
 @metric(
     "disk_per_transaction",
-    "per transaction",
-    "disk requests and KiB transferred, per good transaction",
+    "requests or KiB per transaction",
+    "disk requests (reads, writes) and data transferred (kib_read, kib_written), per successful transaction",
     "disk.reads, disk.writes, disk.sectors_* / 2 / TX_END markers (good)",
     of_caches=False,
 )
@@ -81,7 +81,7 @@ def _disk_per_transaction(m: Measurement) -> Value:
 @metric(
     "disk_service_ms",
     "simulated ms",
-    "mean service time of a disk request, from the utilisation law",
+    "mean service time of a disk request, calculated from utilisation and request rate with the utilisation law",
     "disk_utilisation.all x disks / requests per simulated second",
     of_caches=False,
 )
@@ -95,7 +95,7 @@ def _disk_service_ms(m: Measurement) -> Value:
 @metric(
     "disk_queue",
     "requests",
-    "mean number of requests that wait for a disk or are in service, all disks together",
+    "mean number of requests that wait for a disk or are in service, summed over all disks",
     "(disk_ns.reads + disk_ns.writes) / (instructions + idle_ns)",
     of_caches=False,
 )
@@ -106,7 +106,7 @@ def _disk_queue(m: Measurement) -> Value:
 @metric(
     "disk_response_ms",
     "simulated ms",
-    "mean time from the creation of a disk request to its completion, from Little's law",
+    "mean response time of a disk request, from its creation to its completion, calculated with Little's law",
     "disk_queue / requests per simulated second",
     of_caches=False,
 )
@@ -117,8 +117,8 @@ def _disk_response_ms(m: Measurement) -> Value:
 @metric(
     "disk_ms_per_transaction",
     "simulated ms",
-    "sum of the response times of all disk requests, per good transaction; overlapping requests and requests that no "
-    "process waits for count too",
+    "sum of the response times of all disk requests, divided by the successful transactions. Requests that "
+    "overlap, and requests for which no process waits, count in full",
     "disk_queue x clock_ns / TX_END markers (good)",
     of_caches=False,
 )
@@ -129,7 +129,7 @@ def _disk_ms_per_transaction(m: Measurement) -> Value:
 @metric(
     "iowait_share",
     "share",
-    "share of the idle processor time in which a task that last ran on the processor waits for a disk",
+    "share of the idle processor time during which a task that last ran on the idle processor waits for a disk",
     "cpu_ns.iowait / (cpu_ns.iowait + cpu_ns.idle)",
     of_caches=False,
 )

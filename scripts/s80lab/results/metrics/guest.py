@@ -15,7 +15,7 @@ _NOT_EVENTS = ("task_ns.", "task_migrations.", "waiting_ns", "cpu_ns.", "disk", 
 
 
 def _events(m: Measurement) -> dict[str, int]:
-    """Everything that was counted by events, with the migrations of all tasks together."""
+    """All counters of events; the migrations of all tasks are summed."""
     counted = m.region.guest
     events = {name: count for name, count in counted.items() if not name.startswith(_NOT_EVENTS)}
     for name, prefix in _PER_TASK.items():
@@ -37,7 +37,7 @@ def guest_ns(m: Measurement) -> int:
 @metric(
     "tick_hz",
     "Hz",
-    "timer interrupts per processor and simulated second",
+    "measured rate of timer interrupts, per processor and simulated second",
     "interrupt.timer / (cores x clock_ns)",
 )
 def _tick_hz(m: Measurement) -> Value:
@@ -48,8 +48,9 @@ def _tick_hz(m: Measurement) -> Value:
 @metric(
     "guest_time_ratio",
     "ratio",
-    "virtual time per simulated time; 1 if the guest kernel's clock runs at the speed of the modelled machine",
-    "(instructions + idle_ns) / clock_ns; null in gem5, where the guest's clock is the machine's",
+    "measured virtual time per simulated time. It is 1 if the guest kernel's clock runs at the speed of the "
+    "modelled machine",
+    "(instructions + idle_ns) / clock_ns; null in gem5, where both times are equal",
 )
 def _guest_time_ratio(m: Measurement) -> Value:
     return None if m.region.header.engine == "gem5" else ratio(guest_ns(m), m.region.clock_ns)
@@ -58,7 +59,8 @@ def _guest_time_ratio(m: Measurement) -> Value:
 @metric(
     "tick_hz_wanted",
     "Hz",
-    "timer interrupts per processor and simulated second that the machine file requests; null: the kernel's own rate",
+    "rate of timer interrupts, per processor and simulated second, that the machine file requests; null: the "
+    "machine file leaves the kernel's own rate",
     "guest.tick_hz",
     of_caches=False,
 )
@@ -69,7 +71,7 @@ def _tick_hz_wanted(m: Measurement) -> Value:
 @metric(
     "guest_time_ratio_wanted",
     "ratio",
-    "guest_time_ratio that the machine file assumes",
+    "virtual time per simulated time that the machine file assumes, for comparison with guest_time_ratio",
     "guest.time_ratio",
     of_caches=False,
 )
@@ -79,9 +81,9 @@ def _guest_time_ratio_wanted(m: Measurement) -> Value:
 
 @metric(
     "guest_rate",
-    "per simulated second",
-    "events that the guest kernel counted on all processors: interrupts and soft interrupts by type, context switches, "
-    "task migrations, page faults, page activations, pages freed, forks",
+    "events per simulated second",
+    "events that the guest kernel counted on all processors, by type: interrupts and soft interrupts of each "
+    "type, context switches, task migrations, page faults, page activations, pages freed, forks",
     "counter / clock_ns",
 )
 def _guest_rate(m: Measurement) -> Value:
@@ -90,8 +92,8 @@ def _guest_rate(m: Measurement) -> Value:
 
 @metric(
     "guest_per_transaction",
-    "per transaction",
-    "the events of guest_rate, per good transaction",
+    "events per transaction",
+    "events that the guest kernel counted on all processors (as in guest_rate), per successful transaction",
     "counter / TX_END markers (good)",
 )
 def _guest_per_transaction(m: Measurement) -> Value:
@@ -102,9 +104,9 @@ def _guest_per_transaction(m: Measurement) -> Value:
 @metric(
     "guest_time_share",
     "share",
-    "processor time by process name, as shares of all; only tasks that existed at the start of the region; kernel: "
-    "kernel threads",
-    "task_ns of the name / of all",
+    "share of the processor time that tasks of each process name used. Only tasks that existed at the start of "
+    "the run are counted; kernel: all kernel threads",
+    "task_ns of the name / task_ns of all names",
     of_caches=False,
 )
 def _guest_time_share(m: Measurement) -> Value:
@@ -115,8 +117,8 @@ def _guest_time_share(m: Measurement) -> Value:
 
 @metric(
     "run_queue",
-    "tasks",
-    "mean number of tasks per processor that are runnable but wait, without the running task",
+    "tasks per processor",
+    "mean number of tasks per processor that are runnable but not running",
     "waiting_ns / (cores x (instructions + idle_ns))",
     of_caches=False,
 )

@@ -19,7 +19,7 @@ def _busy_shares(m: Measurement) -> list[float]:
 
 
 def _completed(load: Mapping[str, Any]) -> int:
-    """Good transactions; failed ones are counted apart."""
+    """The number of good transactions; failed ones are counted separately."""
     return sum(int(entry["count"]) for entry in load["transactions"].values())
 
 
@@ -40,12 +40,18 @@ def _throughput(m: Measurement) -> float:
     return _completed(m.load) / load_seconds(m)
 
 
-@metric("modelled_s", "s", "length of the measured region in simulated time", "clock_ns", of_caches=False)
+@metric("modelled_s", "simulated s", "length of the measured region in simulated time", "clock_ns", of_caches=False)
 def _modelled_s(m: Measurement) -> Value:
     return m.seconds
 
 
-@metric("instructions_m", "million", "instructions in the measured region, all cores", "instructions", of_caches=False)
+@metric(
+    "instructions_m",
+    "million instructions",
+    "instructions that all cores executed in the measured region",
+    "instructions",
+    of_caches=False,
+)
 def _instructions_m(m: Measurement) -> Value:
     return m.region.instructions / 1e6
 
@@ -53,7 +59,7 @@ def _instructions_m(m: Measurement) -> Value:
 @metric(
     "busy_share",
     "share",
-    "utilisation of each core: its busy cycles, as a share of the cycles of all its threads",
+    "utilisation of each core: busy cycles of the core, as a share of the cycles of all its threads",
     "busy_cycles / (threads x clock_ns x clock_hz), by core",
 )
 def _busy_share(m: Measurement) -> Value:
@@ -63,7 +69,7 @@ def _busy_share(m: Measurement) -> Value:
 @metric(
     "utilisation",
     "share",
-    "utilisation of the machine: busy cycles, as a share of the cycles of all cores",
+    "utilisation of the machine: busy cycles of all cores, as a share of all their cycles",
     "busy_cycles / (cores x threads x clock_ns x clock_hz)",
 )
 def _utilisation(m: Measurement) -> Value:
@@ -73,8 +79,9 @@ def _utilisation(m: Measurement) -> Value:
 @metric(
     "server_utilisation",
     "share",
-    "utilisation of the server's cores; cores that the machine file reserves for the load generator are left out",
-    "mean of busy_share over these cores",
+    "utilisation of the server's cores, that is without the cores that the machine file reserves for the load "
+    "generator",
+    "mean of busy_share over the server's cores",
 )
 def _server_utilisation(m: Measurement) -> Value:
     shares = _busy_shares(m)[m.server_cores]
@@ -84,8 +91,8 @@ def _server_utilisation(m: Measurement) -> Value:
 @metric(
     "busy_cores",
     "cores",
-    "number of cores that were busy for more than half of the region",
-    "count of busy_share > 0.5",
+    "number of cores that were busy for more than half of the measured region",
+    "number of cores with busy_share > 0.5",
 )
 def _busy_cores(m: Measurement) -> Value:
     return sum(share > BUSY_THRESHOLD for share in _busy_shares(m))
@@ -94,8 +101,8 @@ def _busy_cores(m: Measurement) -> Value:
 @metric(
     "throughput",
     "transactions per simulated second",
-    "good transactions that end in the region, per simulated second",
-    "sum of counts / region length, on the load generator's side; in gem5 TX_END markers (good) / clock_ns",
+    "successful transactions that end in the measured region, per simulated second",
+    "sum of counts / region length, from the result of the load generator; in gem5 TX_END markers (good) / clock_ns",
 )
 def _throughput_metric(m: Measurement) -> Value:
     if m.result is not None:
@@ -107,8 +114,8 @@ def _throughput_metric(m: Measurement) -> Value:
 
 @metric(
     "response_ms",
-    "ms",
-    "mean response time of all good transactions, in simulated time",
+    "simulated ms",
+    "mean response time of all successful transactions",
     "response_ns_mean",
     of_load=True,
 )
@@ -118,9 +125,9 @@ def _response_ms(m: Measurement) -> Value:
 
 @metric(
     "response_p95_ms",
-    "ms",
-    "95th percentile of the response times of all good transactions, in simulated time (upper bound of its bucket)",
-    "of the histograms of all types together",
+    "simulated ms",
+    "95th percentile of the response times of all successful transactions (upper bound of the histogram bucket)",
+    "95th percentile of the sum of the histograms of all transaction types",
     of_load=True,
 )
 def _response_p95_ms(m: Measurement) -> Value:
@@ -132,8 +139,8 @@ def _response_p95_ms(m: Measurement) -> Value:
 
 @metric(
     "think_ms",
-    "ms",
-    "mean of the think times that end in the region, in simulated time",
+    "simulated ms",
+    "mean of the think times that end in the measured region",
     "think_ns_mean",
     of_caches=False,
     of_load=True,
@@ -144,8 +151,8 @@ def _think_ms(m: Measurement) -> Value:
 
 @metric(
     "instructions_per_transaction",
-    "million instructions",
-    "instructions of all cores per good transaction",
+    "million instructions per transaction",
+    "instructions of all cores, divided by the successful transactions",
     "instructions / TX_END markers (good)",
     of_caches=False,
 )
@@ -156,9 +163,10 @@ def _instructions_per_transaction(m: Measurement) -> Value:
 @metric(
     "interactive_law",
     "ratio",
-    "response-time law: (mean number of clients in service + throughput x think time) / clients. 1 if load generator "
-    "and model count the same transactions on one clock",
-    "(in_flight_mean + throughput x think_ns_mean, the job's think_ms where no think time ended) / clients",
+    "response-time law: (mean number of clients in service + throughput x think time) / clients. It is 1 if "
+    "the load generator and the model count the same transactions on the same clock",
+    "(in_flight_mean + throughput x think_ns_mean) / clients; if no think time ended in the region, think_ms "
+    "of the job replaces think_ns_mean",
     of_load=True,
 )
 def _interactive_law(m: Measurement) -> Value:
@@ -172,8 +180,9 @@ def _think_ns(m: Measurement) -> float:
 @metric(
     "interactive_law_chance",
     "ratio",
-    "standard deviation of interactive_law by chance: the ends of the region cut off the think times of the clients "
-    "that think at that moment. Computed for exponential think times; for constant think times it is a third of this",
+    "expected random deviation of interactive_law from 1, as a standard deviation. The cause: the ends of the "
+    "measured region cut off think times. It is computed for exponential think times; with constant think "
+    "times, the deviation is a third of the value",
     "sqrt(2 x (clients - in_flight_mean)) x think_ns_mean / region length / clients",
     of_load=True,
 )
@@ -185,8 +194,8 @@ def _interactive_law_chance(m: Measurement) -> Value:
 @metric(
     "little_law",
     "ratio",
-    "Little's law: throughput x response time / mean number of clients in service. It deviates from 1 by the "
-    "transactions that the ends of the region cut off",
+    "Little's law: throughput x response time / mean number of clients in service. It differs slightly from 1 "
+    "because the ends of the measured region cut off transactions",
     "throughput x response_ns_mean / in_flight_mean",
     of_load=True,
 )
@@ -197,8 +206,9 @@ def _little_law(m: Measurement) -> Value:
 
 @metric(
     "client_cycles",
-    "cycles",
-    "closed-loop cycles (think time plus response time) per client in the region: good transactions per client",
+    "closed-loop cycles per client",
+    "closed-loop cycles (think time plus response time) per client in the measured region, which equals the "
+    "successful transactions per client",
     "sum of counts / clients",
     of_caches=False,
     of_load=True,
@@ -210,8 +220,8 @@ def _client_cycles(m: Measurement) -> Value:
 @metric(
     "utilisation_law",
     "ratio",
-    "utilisation law: throughput x busy time per transaction / busy time per second. 1 if load generator and markers "
-    "count the same transactions",
+    "utilisation law: throughput x busy time per transaction / busy time per second. It is 1 if the load "
+    "generator counts as many transactions as the markers",
     "throughput x (busy_cycles / TX_END markers) / (busy_cycles / clock_ns)",
     of_load=True,
 )
@@ -223,8 +233,8 @@ def _utilisation_law(m: Measurement) -> Value:
 @metric(
     "executed_mix",
     "share",
-    "executed transactions by type, as shares of all",
-    "count of the type / counts",
+    "executed transactions of each type, as a share of all executed transactions",
+    "count of the type / sum of counts",
     of_caches=False,
     of_load=True,
 )

@@ -13,9 +13,10 @@ from s80lab.results.metrics.registry import Measurement, Value, metric
 @metric(
     "mail_queue",
     "envelopes",
-    "envelopes (messages x recipients) that the mail transport has accepted and not yet delivered: mean over the "
-    "region, at its start, at its end; accepted: envelopes accepted in the region",
-    "mail_queue.mean, .begin, .end, .accepted_in_region, on the load generator's side",
+    "envelopes (messages x recipients) that the mail transfer agent has accepted and not yet delivered: mean "
+    "over the measured region (mean), at its start (begin) and at its end (end). accepted: envelopes that it "
+    "accepted in the region",
+    "mail_queue.mean, .begin, .end, .accepted_in_region, from the result of the load generator",
     of_load=True,
 )
 def _mail_queue(m: Measurement) -> Value:
@@ -29,7 +30,7 @@ def _mail_queue(m: Measurement) -> Value:
 @metric(
     "mail_put_off",
     "deliveries",
-    "deliveries that the mail transport postponed or refused, in the whole run including the warm-up",
+    "deliveries that the mail transfer agent postponed or refused, in the whole run including the warm-up",
     "mail_queue.put_off + mail_queue.refused",
     of_caches=False,
     of_load=True,

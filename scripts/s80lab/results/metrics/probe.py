@@ -12,21 +12,22 @@ KINDS = ("load", "store")
 
 
 def _batches(m: Measurement, *types: str) -> int:
-    """Times that the work of these types was done; 0 of other loads and of replays."""
+    """How often the work of these transaction types was done; 0 for other loads and for replays."""
     if m.result is None or "batch" not in m.result:
         return 0
     return int(m.load["batch"]) * sum(int(m.load["transactions"][name]["count"]) for name in types)
 
 
 def _busy_seconds(m: Measurement) -> float:
-    """Of the probe's processes."""
+    """Busy time of the probe's processes, in seconds."""
     return cycles(m.region, **{"class": "session"}) / m.region.header.clock_hz
 
 
 @metric(
     "copy_mb",
     "MB per second of processor time",
-    "data that the memory probe copied per second of its processor time; each copied word counts once",
+    "data that the memory probe copied, per second of its processor time. Each copied word counts once, "
+    "although it is read and written",
     "4 x batch x count of COPY / busy time of the class session",
 )
 def _copy_mb(m: Measurement) -> Value:
@@ -37,8 +38,8 @@ def _copy_mb(m: Measurement) -> Value:
 @metric(
     "token_ns",
     "ns of processor time",
-    "processor time per token hand-over, including the walk through the working set: to another process (PASS) or to "
-    "the same process (KEEP)",
+    "processor time of the memory probe per token hand-over, including the walk through the working set. PASS "
+    "hands the token to another process, KEEP to the same process",
     "busy time of the class session / (batch x count of PASS and KEEP)",
 )
 def _token_ns(m: Measurement) -> Value:
@@ -49,7 +50,8 @@ def _token_ns(m: Measurement) -> Value:
 @metric(
     "data_miss_ratio",
     "share",
-    "loads and stores of the sessions' user code that miss the L1 (l1), and those that also miss the L2 (l2)",
+    "loads and stores of the sessions' user code that miss the L1 (l1), and those that also miss the L2 (l2), "
+    "as shares of all their loads and stores",
     "l1_misses or l2_misses / accesses, loads and stores of the class session in user mode",
 )
 def _data_miss_ratio(m: Measurement) -> Value:

@@ -27,7 +27,8 @@ def _requests(m: Measurement, resource: str) -> int:
 @metric(
     "queue_utilisation",
     "share",
-    "utilisation of the bus and of memory; null if the machine has no [bandwidth], so requests never queue",
+    "utilisation of the bus, and of the memory banks; null if the machine has no [bandwidth], so that requests "
+    "never queue",
     "queue_busy_cycles / (clock_ns x clock_hz x banks), which is requests per second x service time / banks",
 )
 def _queue_utilisation(m: Measurement) -> Value:
@@ -38,7 +39,8 @@ def _queue_utilisation(m: Measurement) -> Value:
 @metric(
     "queue_wait",
     "cycles per request",
-    "mean time that a request waits for the bus; memory: mean time that a request to memory waits for its bank",
+    "mean time for which a request waits for the bus (bus), and for which a request to memory waits for its "
+    "memory bank (memory); null if the machine has no [bandwidth]",
     "queue_wait_cycles / queue_requests",
 )
 def _queue_wait(m: Measurement) -> Value:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Metrics of the paper's population (the class `session`) that are not already declared by process class."""
+"""Metrics of the process class `session` (the population of Koka and Lipasti) that are not declared by process
+class."""
 
 from __future__ import annotations
 
@@ -23,10 +24,10 @@ OF_POPULATION = (
 
 @metric(
     "session",
-    "as named",
-    "the metric named after `session.`, for the paper's population only: the processes that serve users, in user and "
-    "in kernel code",
-    "as the named metric, from the counts of the class session only",
+    "as the metric named after `session.`",
+    "the metric named after `session.`, for the process class session only: the server processes that serve "
+    "users, in user and in kernel code. Koka and Lipasti report these processes",
+    "as the metric named after `session.`, from the counts of the class session only",
 )
 def _session(m: Measurement) -> Value:
     if POPULATION not in m.region.header.labels["class"]:

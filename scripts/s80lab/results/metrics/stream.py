@@ -13,7 +13,8 @@ TIMES = ("mean", "p50", "p90", "p95", "p99")
 
 
 def _of_streams(compute: Callable[[Mapping[str, Any], float], Value]) -> Callable[[Measurement], Value]:
-    """The metric of what came and of the region's length in seconds, on the load generator's side."""
+    """A metric computed from the load generator's counts of streams and the length of the region in seconds; empty for
+    loads without streams."""
 
     def of_load(m: Measurement) -> Value:
         if "streams" not in m.load:
@@ -26,8 +27,8 @@ def _of_streams(compute: Callable[[Mapping[str, Any], float], Value]) -> Callabl
 @metric(
     "stream_mbit",
     "Mbit per simulated second",
-    "media data that the clients received, without headers",
-    "8 x bytes / region length / 10^6, on the load generator's side",
+    "media data that the clients received per simulated second, without packet headers",
+    "8 x bytes / region length / 10^6, from the result of the load generator",
     of_load=True,
 )
 @_of_streams
@@ -38,8 +39,8 @@ def _stream_mbit(streams: Mapping[str, Any], seconds: float) -> Value:
 @metric(
     "stream_packets",
     "packets",
-    "media packets: received; lost; late (received after the client's buffer would have run empty, the workload's "
-    "late_ms)",
+    "media packets that the clients received (received), that did not arrive (lost), and that arrived too late "
+    "for a client's buffer of late_ms (late; late_ms is a key of the profile)",
     "packets, lost, late",
     of_load=True,
 )
@@ -51,7 +52,8 @@ def _stream_packets(streams: Mapping[str, Any], seconds: float) -> Value:
 @metric(
     "stream_jitter_ms",
     "simulated ms",
-    "interarrival jitter (RFC 3550, section 6.4.1): each client's estimate at the end of each stream that it plays",
+    "interarrival jitter (RFC 3550, section 6.4.1): mean and percentiles of the clients' jitter estimates at "
+    "the end of each stream",
     "jitter_ns",
     of_load=True,
 )
@@ -63,8 +65,8 @@ def _stream_jitter_ms(streams: Mapping[str, Any], seconds: float) -> Value:
 @metric(
     "stream_transit_ms",
     "simulated ms",
-    "difference between the transit times of consecutive packets of a stream (|D| in RFC 3550), which the jitter "
-    "smooths",
+    "absolute difference between the transit times of two consecutive packets of a stream (D in RFC 3550), "
+    "from which the jitter estimate is smoothed; mean and percentiles",
     "transit_ns",
     of_load=True,
 )

@@ -12,9 +12,9 @@ _BYTES = {"sent": "bytes_out", "received": "bytes_in"}
 @metric(
     "payload_mbit",
     "Mbit per simulated second",
-    "data that clients sent and received in the transactions that end in the region, without overhead of TLS, TCP "
-    "and IP",
-    "8 x bytes_out, bytes_in or both / region length",
+    "data that clients sent and received in the transactions that end in the measured region, per simulated "
+    "second, without the overhead of TLS, TCP and IP",
+    "8 x bytes_out, bytes_in or their sum / region length / 10^6",
     of_load=True,
 )
 def _payload_mbit(m: Measurement) -> Value:
@@ -25,9 +25,9 @@ def _payload_mbit(m: Measurement) -> Value:
 @metric(
     "body_mbit",
     "Mbit per simulated second",
-    "bodies of documents and pages that the clients received in the transactions that end in the region; null for "
-    "protocols without HTTP bodies",
-    "8 x sum of body_bytes / region length, on the load generator's side",
+    "bodies of files and pages that the clients received in the transactions that end in the measured region, "
+    "per simulated second; null for protocols without HTTP bodies",
+    "8 x sum of body_bytes / region length / 10^6, from the result of the load generator",
     of_load=True,
 )
 def _body_mbit(m: Measurement) -> Value:
@@ -37,5 +37,5 @@ def _body_mbit(m: Measurement) -> Value:
 
 
 def _mbit(m: Measurement, key: str) -> float:
-    """Of all types of transactions."""
+    """Data rate in Mbit per simulated second, summed over all transaction types."""
     return 8e-6 * sum(int(one[key]) for one in m.load["transactions"].values())

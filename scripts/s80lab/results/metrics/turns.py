@@ -26,9 +26,9 @@ def _by_length(m: Measurement, name: str) -> list[tuple[int, int]]:
 @metric(
     "turn_length",
     "instructions",
-    "length of QEMU's time slices, rounded down to a power of two: longest, and median (half of the instructions are "
-    "in slices of this length or shorter)",
-    "of turn_instructions by turn_length, in powers of two",
+    "length of QEMU's time slices, rounded down to a power of two: longest, and median (half of all "
+    "instructions are in time slices of this length or shorter)",
+    "from turn_instructions by turn_length",
     of_caches=False,
 )
 def _turn_length(m: Measurement) -> Value:
@@ -43,8 +43,9 @@ def _turn_length(m: Measurement) -> Value:
 @metric(
     "turn_over",
     "share",
-    "instructions in QEMU's time slices of at least the length in the label, as a share of all",
-    "turn_instructions from that turn_length on / turn_instructions",
+    "instructions in QEMU's time slices that are at least as long as the number in the metric's label, as a "
+    "share of all instructions",
+    "turn_instructions of this turn_length and longer ones / turn_instructions",
     of_caches=False,
 )
 def _turn_over(m: Measurement) -> Value:
@@ -53,7 +54,7 @@ def _turn_over(m: Measurement) -> Value:
     return {str(long): ratio(sum(count for length, count in run if length >= long), total) for long in LONG}
 
 
-@metric("turns_m", "million", "number of time slices that QEMU gave its processors", "turns", of_caches=False)
+@metric("turns_m", "million time slices", "number of time slices that QEMU gave its vCPUs", "turns", of_caches=False)
 def _turns_m(m: Measurement) -> Value:
     turns = _by_length(m, "turns")
     return sum(count for _, count in turns) / 1e6 if turns else None

@@ -44,12 +44,15 @@ def decode(content: bytes, line_bytes: int, where: str) -> Order:
     """For each record: a fetch if the instruction is in another line than the previous one, its loads, its stores."""
     if len(content) % RECORD.itemsize:
         raise UserError(
-            f"{where}: {len(content)} bytes are not a multiple of 64-byte records: truncated, or not a ChampSim trace"
+            f"{where}: the size of {len(content)} bytes is not a multiple of 64-byte records, so the file is "
+            "truncated or not a ChampSim trace"
         )
     records = np.frombuffer(content, RECORD)
     flags = (records["is_branch"] > 1) | (records["branch_taken"] > 1)
     if flags.any():
-        raise UserError(f"{where}: record {int(np.argmax(flags))} has a branch flag above 1: not a ChampSim trace")
+        raise UserError(
+            f"{where}: record {int(np.argmax(flags))} has a branch flag above 1, so the file is not a ChampSim trace"
+        )
     ip = records["ip"]
     place = ip // np.uint64(line_bytes)
     fetch = np.empty(len(records), np.bool_)

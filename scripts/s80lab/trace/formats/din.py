@@ -26,7 +26,9 @@ def decode(content: bytes, line_bytes: int, where: str) -> Order:
     ops: list[int] = []
     addresses: list[int] = []
     if content and not content.endswith(b"\n"):
-        raise UserError(f"{where}: the last line has no end of line: truncated")
+        raise UserError(
+            f"{where}: the last line does not end with a newline, so the file is truncated; copy the file again"
+        )
     for number, text in enumerate(content.decode("ascii", "replace").splitlines(), 1):
         words = text.split()
         if not words:
@@ -40,7 +42,9 @@ def decode(content: bytes, line_bytes: int, where: str) -> Order:
         except (IndexError, ValueError):
             raise UserError(f"{where}, line {number}: the label has no hexadecimal address after it") from None
         if not 0 <= addresses[-1] < 1 << 64:
-            raise UserError(f"{where}, line {number}: the address {words[1]} is not a 64-bit number")
+            raise UserError(
+                f"{where}, line {number}: the address {words[1]} is not a hexadecimal number of at most 64 bits"
+            )
         ops.append(_LABELS[words[0]])
     address = np.array(addresses, np.uint64)
     line, owner = lines_of(address, np.ones(len(address), np.uint64), line_bytes, where)

@@ -89,13 +89,17 @@ def processors_of(files: Sequence[Path]) -> list[int]:
     found = [int(number[1]) for number in numbers if number]
     if len(found) != len(files):
         found = list(range(len(files)))
-    if len(set(found)) != len(found):
+    twice = max(found, key=found.count)
+    if found.count(twice) > 1:
+        same = " and ".join(str(path) for path, number in zip(files, found, strict=True) if number == twice)
         raise UserError(
-            f"two files belong to processor {max(found, key=found.count)}; rename one of them to another cpuNN"
+            f"{same}: the names of these files all mean processor {twice}; rename the files so that each "
+            "begins with a cpuNN of its own"
         )
     if max(found) >= trace_order.MAX_PROCESSORS:
         raise UserError(
-            f"processor {max(found)} is out of range: s80lab supports {trace_order.MAX_PROCESSORS} processors at most"
+            f"{files[found.index(max(found))]}: belongs to processor {max(found)}, but s80lab supports only processors "
+            f"0 to {trace_order.MAX_PROCESSORS - 1}"
         )
     return found
 

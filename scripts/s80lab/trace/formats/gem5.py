@@ -48,12 +48,12 @@ def encode(order: Order, line_bytes: int) -> bytes:
 def decode(content: bytes, line_bytes: int, where: str) -> Order:
     """The accesses of a packet trace. Refuses commands other than reads and writes."""
     if not content.startswith(MAGIC):
-        raise UserError(f"{where}: does not begin with `gem5`: not a gem5 packet trace")
+        raise UserError(f"{where}: the file does not begin with `gem5`, so it is not a gem5 packet trace")
     messages = _messages(content, where)
     try:
         header = _numbers(next(messages), where)
     except StopIteration:
-        raise UserError(f"{where}: the file ends before its header: truncated") from None
+        raise UserError(f"{where}: the file ends before the end of its header, so it is truncated") from None
     if header.get(3) != TICK_FREQUENCY:
         raise UserError(
             f"{where}: the header has {header.get(3)} ticks per second, but gem5 and s80lab use {TICK_FREQUENCY}"
@@ -62,7 +62,7 @@ def decode(content: bytes, line_bytes: int, where: str) -> Order:
     for number, message in enumerate(messages):
         packet = _numbers(message, where)
         if not packet.keys() >= {_TICK, _CMD, _ADDR, _SIZE}:
-            raise UserError(f"{where}: packet {number} lacks tick, cmd, addr or size")
+            raise UserError(f"{where}: packet {number} has no tick, cmd, addr or size")
         if packet[_CMD] not in (READ, WRITE):
             raise UserError(
                 f"{where}: packet {number} has the command {packet[_CMD]}; allowed: ReadReq (1) and WriteReq (4)"
@@ -79,7 +79,8 @@ def decode(content: bytes, line_bytes: int, where: str) -> Order:
 
 
 def _packets(columns: dict[int, npt.NDArray[np.generic]]) -> bytes:
-    """One message a row, all at once: a matrix of bytes, of which each varint uses as many as it needs."""
+    """All packets as bytes. They are encoded together, in a matrix with one row per message; a mask selects the bytes
+    that each varint uses."""
     parts: list[_Bytes] = []
     used: list[npt.NDArray[np.bool_]] = []
     for field, column in columns.items():
@@ -92,7 +93,8 @@ def _packets(columns: dict[int, npt.NDArray[np.generic]]) -> bytes:
 
 
 def _varints(values: npt.NDArray[np.uint64]) -> tuple[_Bytes, npt.NDArray[np.bool_]]:
-    """Base-128 digits, least significant first, the high bit set on all but the last; and which of the 10 are used."""
+    """The varint of each value as 10 bytes (base-128 digits, least significant first; all but the last digit have the
+    high bit set), and a mask of the bytes in use."""
     shifted = values[:, None] >> (np.uint64(7) * np.arange(10, dtype=np.uint64))
     used = shifted != 0
     used[:, 0] = True
@@ -115,7 +117,9 @@ def _messages(content: bytes, where: str) -> Iterator[bytes]:
     while at < len(content):
         length, begin = _read_varint(content, at, where)
         if begin + length > len(content):
-            raise UserError(f"{where}: the message at byte {at} ends beyond the file: truncated")
+            raise UserError(
+                f"{where}: the message at byte {at} ends beyond the end of the file, so the file is truncated"
+            )
         yield content[begin : begin + length]
         at = begin + length
 
@@ -135,7 +139,7 @@ def _numbers(message: bytes, where: str) -> dict[int, int]:
         elif kind in (1, 5):
             at += 8 if kind == 1 else 4
         else:
-            raise UserError(f"{where}: a message has a field of the unknown kind {kind}: corrupt")
+            raise UserError(f"{where}: a message has a field of the unknown wire type {kind}, so the file is corrupt")
     return fields
 
 
@@ -150,7 +154,7 @@ def _read_varint(content: bytes, at: int, where: str) -> tuple[int, int]:
                 break
             return value, at
         shift += 7
-    raise UserError(f"{where}: a number at byte {at} has no end: truncated or corrupt")
+    raise UserError(f"{where}: the number at byte {at} has no end, so the file is truncated or corrupt")
 
 
 GEM5 = Format(
