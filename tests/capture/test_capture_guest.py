@@ -71,7 +71,7 @@ def test_a_capture_that_is_there_is_not_recorded_again(beside: Lab, both: Manife
 
 
 def test_one_file_cannot_hold_two_forms(beside: Lab) -> None:
-    assert "--out takes one file, but --form both makes two" in beside.call(*CAPTURE, "--out", "x.s80c", code=2)
+    assert "--form both makes two files, but --out names one" in beside.call(*CAPTURE, "--out", "x.s80c", code=2)
 
 
 def test_its_own_replay_stands_beside_the_live_run(beside: Lab, both: Manifest) -> None:

@@ -15,7 +15,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -129,7 +129,8 @@ class Slurm:
     def crash_node(self, name: str) -> None:
         self.daemons.pop(name).kill()
         for process in _of_node(self.folder, name):
-            os.kill(process, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # a process of the node may end between the listing and the signal
+                os.kill(process, signal.SIGKILL)
 
     def start(self) -> None:
         """The controller, then the nodes; back when all are idle."""
