@@ -32,7 +32,7 @@ def test_an_exploration_in_tasks(cluster: Slurm, shared: Lab, tmp_path: Path) ->
     cluster.terminate(told)
     cluster.power_cut("n1")
     cluster.work_off()
-    assert "no partial results are kept" in (cluster.folder / f"out-{told.partition('_')[2]}").read_text()
+    assert "partial results are deleted" in (cluster.folder / f"out-{told.partition('_')[2]}").read_text()
     assert job in told and len(shared.runs()) < DESIGNS
 
     cluster.submit(script)  # does what is missing
