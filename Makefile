@@ -1,98 +1,116 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# make run: from an empty Debian machine to the tables of both mail mixes. Every target can be repeated.
+# `make` prints the targets: `##@ GROUP` and `TARGET: ## TEXT` below are its lines. Every target can be repeated.
 S80LAB := build/venv/bin/s80lab
 # Two commands at once; fails where either does.
 both = $(1) & other=$$!; $(2); status=$$?; wait $$other && exit $$status
 
-.PHONY: setup build image run test lint lesson docs pages wheel wheel-any analysis workflow slurm bench fuzz first-minute trixie clean
-.DEFAULT_GOAL := run
+.PHONY: help setup build image run test lint lesson docs pages wheel wheel-any analysis workflow slurm bench fuzz kills \
+	first-minute trixie clean distclean
+.DEFAULT_GOAL := help
 
-setup:
-	@scripts/setup
+help: ## print this list (also `make` alone)
+	@awk -F ':[^#]*## ' '/^##@ / { print (NR > 1 ? "\n" : "") substr($$0, 5) } /^[a-z-]+:.*## / { printf "  make %-14s%s\n", $$1, $$2 }' Makefile
 
-build: setup
-	@scripts/build
+##@ First steps
+# It needs python3-venv, make and g++, no guest and no root.
+lesson: ## step a short coherence trace through a protocol
+	@$(call both,scripts/setup lesson,scripts/build lesson)
+	@$(S80LAB) lesson
 
-image: build
-	@$(S80LAB) image build
-
-# Python's packages are fetched while the compiler works; what other jobs need is compiled while the guest boots on one core.
-run:
+# From an empty Debian machine to the tables of both mail mixes. Python's packages are fetched while the compiler works; what other jobs need is compiled while the guest boots on one core.
+run: ## set up, build, measure both mail workloads (15 to 45 min)
 	@scripts/packages
 	@$(call both,scripts/setup,scripts/build run)
 	@$(S80LAB) image build
 	@$(call both,scripts/build,$(S80LAB) run imapb imape)
 
-# A process more than the machine has processors: some tests wait, for Slurm or for a server.
-test:
-	@scripts/packages test
-	@$(call both,scripts/setup test,scripts/build all)
-	@build/venv/bin/pytest --numprocesses $$(($$(nproc) + 1)) tests
+##@ Parts of the set-up
+setup: ## install Debian packages (as root) and Python packages
+	@scripts/setup
 
-lint:
-	@scripts/setup test
-	@scripts/lint
+build: setup ## set up and compile
+	@scripts/build
 
-# The first minute: a coherence trace stepped through a protocol. It needs python3-venv, make and g++, no guest and no root.
-lesson:
-	@$(call both,scripts/setup lesson,scripts/build lesson)
-	@$(S80LAB) lesson
+image: build ## set up, compile and build the guest image
+	@$(S80LAB) image build
 
-# The documentation site: build/docs/index.html.
-docs:
-	@scripts/setup docs
-	@rm -rf build/docs
-	@build/venv/bin/python -m sphinx --quiet --fail-on-warning --keep-going --fresh-env -c docs -d build/doctrees . build/docs
-	@ls build/docs/index.html
+# For notebooks and for Parquet.
+analysis: setup ## install pandas and pyarrow
+	@scripts/setup analysis
 
-# Regenerates the generated pages of results/reference, docs/background and docs/reference from the data in git. No guest runs.
-pages: setup
-	@build/venv/bin/python -m s80lab.commands.pages
+# See docs/guides/clusters.md.
+workflow: build ## install Snakemake for workflow/, in build/workflow
+	@scripts/setup workflow
 
-# A package that can be installed on another Linux: configurations, plugin and tools are in it.
-wheel: build
+# The package can be installed on another Linux: configurations, plugin and tools are in it.
+wheel: build ## build the Python package with compiled programs
 	@scripts/build s80turns
 	@rm -rf build/package build/dist/*-linux_*.whl
 	@build/venv/bin/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/dist .
 	@ls build/dist/*-linux_*.whl
 
-# The same package without compiled programs, for any system. It needs python3-venv, no compiler.
-wheel-any:
+# It needs python3-venv, no compiler.
+wheel-any: ## build the Python package without compiled programs
 	@scripts/setup wheel
 	@rm -rf build/package build/dist/*-any.whl
 	@S80LAB_WHEEL=any build/venv/bin/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/dist .
 	@ls build/dist/*-any.whl
 
-# pandas and pyarrow, for notebooks and for Parquet.
-analysis: setup
-	@scripts/setup analysis
+docs: ## build the documentation site build/docs/index.html
+	@scripts/setup docs
+	@rm -rf build/docs
+	@build/venv/bin/python -m sphinx --quiet --fail-on-warning --keep-going --fresh-env -c docs -d build/doctrees . build/docs
+	@ls build/docs/index.html
 
-# Snakemake for workflow/ (docs/guides/clusters.md), in build/workflow.
-workflow: build
-	@scripts/setup workflow
+##@ Development
+# A process more than the machine has processors: some tests wait, for Slurm or for a server.
+test: ## run all tests, with a real guest (12 min)
+	@scripts/packages test
+	@$(call both,scripts/setup test,scripts/build all)
+	@build/venv/bin/pytest --numprocesses $$(($$(nproc) + 1)) tests
+
+lint: ## check format, types, layers, C++, language
+	@scripts/setup test
+	@scripts/lint
+
+# Those of results/reference, docs/background and docs/reference, from the data in git. No guest runs.
+pages: setup ## regenerate the generated pages
+	@build/venv/bin/python -m s80lab.commands.pages
 
 # Explorations and runs on a Slurm of the tests' own, six seeds of both mixes (`make test` has one).
-slurm: image
+slurm: image ## run the tests on a Slurm cluster of their own
 	@scripts/setup test
 	@S80LAB_SLURM_SEEDS=6 build/venv/bin/pytest tests/cluster
 
-bench: image
+bench: image ## compare the guest with and without the model (speed)
 	@scripts/setup test
 	@scripts/build bench_replay s80turns
 	@$(S80LAB) bench
 
-fuzz:
+fuzz: ## compare model and reference model on random traces
 	@scripts/setup test
 	@scripts/build all
 	@tests/reference/fuzz/run
 
+# KILLS and SEED replace the numbers; docs/guides/clusters.md says what is checked. About two hours on two cores.
+KILLS := run=60,explore=200,collect=160,checkpoint=100
+SEED := 1
+kills: image ## kill commands at random moments; nothing may be lost (2 h)
+	@scripts/setup test
+	@build/venv/bin/python -m tests.kills --kills $(KILLS) --seed $(SEED)
+
 # `make lesson` and `make docs` as a new user of a minimal Debian meets them, timed.
-first-minute:
+first-minute: ## try `make lesson` and `make docs` in a fresh Debian
 	@scripts/first-minute
 
 # Set-up, build and both mixes in a fresh Debian 13.
-trixie:
+trixie: ## try set-up, build and both mixes in a fresh Debian 13
 	@scripts/trixie
 
-clean:
-	rm -rf build checkpoints/*/ checkpoints/*.json captures/*/ captures/*.json results/runs results/reports results/s80lab.sqlite*
+##@ Removal
+clean: ## remove build/; keep checkpoints, captures and results
+	rm -rf build
+
+# YES=1 removes without a question; DRY_RUN=1 only prints.
+distclean: ## print sizes, ask, remove all that was built or measured
+	@scripts/distclean

@@ -9,7 +9,7 @@ from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 
 from s80lab import __version__
-from s80lab.commands.cli import app as commands
+from s80lab.commands.line.app import app as commands
 from s80lab.commands.manual import markdown
 
 CONTENTS = Path(__file__).parent / "site" / "contents.md"

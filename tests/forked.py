@@ -92,7 +92,10 @@ def _text(file: BinaryIO) -> str:
 def serve(number: int) -> None:
     """What the process does that has imported s80lab. number: its end of the socket."""
     from s80lab import __main__
+    from s80lab.commands.line.app import declarations
 
+    for declaration in declarations():
+        declaration.worker()
     sys.modules["__main__"] = __main__
     child = 0
 

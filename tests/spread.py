@@ -38,6 +38,7 @@ LONG = (
     "tests/loadgen/test_scripts.py",
     "tests/loadgen/test_web.py",
     "tests/servers/uw/test_load.py",
+    "tests/kills/test_kills.py",
     "tests/capture/explore/test_batch.py",
     "tests/test_docs.py",
 )

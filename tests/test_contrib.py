@@ -47,6 +47,7 @@ def test_what_the_container_names_is_there() -> None:
     assert "FROM debian:12\n" in text and "PATH=/opt/s80lab/contrib/bin:" in text
     for name in ("CHECKPOINTS", "CAPTURES", "RESULTS", "PROOFS"):
         assert f"S80LAB_{name}=/lab/" in text
+    assert text.index("S80LAB_QEMU_FOLDER=/opt/s80lab/qemu") < text.index("run imapb imape --list")
     assert "make build" in text and "\nbuild: " in (paths.ROOT / "Makefile").read_text()
 
 

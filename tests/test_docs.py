@@ -19,7 +19,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from s80lab.base import paths
-from s80lab.commands.cli import app
+from s80lab.commands.line.app import app
 
 # What a browser fetches by itself; where a link leads is the reader's to choose.
 FETCHED = {"script", "link", "img", "source", "iframe", "embed", "object"}

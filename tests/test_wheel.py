@@ -25,7 +25,7 @@ LESSON_S = 5
 # Prints the help of every command.
 HELP = """
 from typer.main import get_command
-from s80lab.commands.cli import app
+from s80lab.commands.line.app import app
 
 whole = get_command(app)
 

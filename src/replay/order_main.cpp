@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // s80-order: converts between full captures and totally ordered traces.
+#include <cstdio>
+#include <string>
+
 #include "replay/order_commands.h"
 
 int main(int argc, char** argv) {
     using namespace s80::replay;
+    const std::string first = argc > 1 ? argv[1] : "";
+    if (first == "step" || first == "count") {  // commands of this program in older versions
+        std::fprintf(stderr, "s80-order: %s is a command of another program: write s80-step %s\n",
+                     first.c_str(), first.c_str());
+        return 1;
+    }
     return run_program("s80-order",
                        {{"export", export_order, {"capture", "machine", "protocol", "out", "first", "count"}},
                         {"import", import_order, {"order", "machine", "out", "lines", "protocol", "origin"}},

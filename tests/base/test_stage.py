@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.base.test_staging import leave_partial
 
+from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash
 from s80lab.base.stage import staged
 
@@ -42,3 +43,12 @@ def test_a_copy_that_somebody_has_thinned_out_is_made_anew(stage: Path, tmp_path
     (made / "two").unlink()
     assert copy(tmp_path / "source") == made
     assert (made / "two").read_text() == "two"
+
+
+def test_copy_that_has_changed_is_refused(stage: Path, tmp_path: Path) -> None:
+    final = copy(tmp_path / "source")
+    (final / "two").write_text("owt")
+    with pytest.raises(
+        UserError, match=r"two: this copy has changed since s80lab made it; remove the folder .*source-"
+    ):
+        copy(tmp_path / "source")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import signal
 import subprocess
@@ -17,7 +18,7 @@ from tests.lab import LIMIT_S
 
 from s80lab.base import host
 from s80lab.base.errors import UserError
-from s80lab.base.staging import exclusive, scratch, staging, sweep
+from s80lab.base.staging import exclusive, full_disk, scratch, staging, sweep
 from s80lab.base.threads import to_its_end
 
 HOLDER = """
@@ -28,6 +29,21 @@ with staging(Path(sys.argv[1])) as partial:
     (partial / "half").write_text("x")
     print("inside", flush=True)
     sys.stdin.read()
+"""
+
+REPLACER = """
+import os, signal, sys
+from pathlib import Path
+from s80lab.base.staging import staging
+removed = []
+def watch(event, arguments):
+    if event == "os.remove":
+        removed.append(arguments)
+        if len(removed) == 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+with staging(Path(sys.argv[1])) as partial:
+    (partial / "new").write_text("new")
+    sys.addaudithook(watch)
 """
 
 
@@ -63,6 +79,19 @@ def test_a_second_one_takes_the_place_of_the_first(tmp_path: Path) -> None:
         with staging(tmp_path / "run") as partial:
             (partial / text).write_text(text)
     assert names(tmp_path / "run") == ["new"]
+
+
+def test_a_kill_in_a_replacement_leaves_no_half_removed_folder(tmp_path: Path) -> None:
+    """The process kills itself when it removes its second file."""
+    (tmp_path / "run").mkdir()
+    for name in ("a", "b", "c"):
+        (tmp_path / "run" / name).write_text("old")
+    done = subprocess.run([sys.executable, "-c", REPLACER, tmp_path / "run"], timeout=LIMIT_S)
+    assert done.returncode == -signal.SIGKILL
+    assert names(tmp_path / "run") == ["new"]
+    with staging(tmp_path / "other"):
+        pass
+    assert names(tmp_path) == ["other", "run"]
 
 
 def test_what_a_killed_maker_left_is_swept_and_a_living_ones_is_not(tmp_path: Path) -> None:
@@ -170,3 +199,29 @@ def test_an_interruption_waits_for_a_thread_that_writes(tmp_path: Path) -> None:
 
     asyncio.run(interrupted())
     assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o755), (0o077, 0o700), (0o027, 0o750)])
+def test_staged_folder_obeys_the_umask(tmp_path: Path, umask: int, mode: int) -> None:
+    before = os.umask(umask)
+    try:
+        with staging(tmp_path / "run"):
+            pass
+    finally:
+        os.umask(before)
+    assert (tmp_path / "run").stat().st_mode & 0o777 == mode
+
+
+def test_full_disk_of_a_copy_is_that_of_the_target(tmp_path: Path) -> None:
+    """The error of shutil.copyfile names the source first."""
+    full = OSError(errno.ENOSPC, "No space left on device", "/checkpoints/a", None, str(tmp_path / "run" / "a"))
+    sentence = f"^{tmp_path / 'run'}: the disk of this folder is full; remove files"
+    with pytest.raises(UserError, match=sentence), staging(tmp_path / "run"):
+        raise full
+    assert names(tmp_path) == []
+
+
+def test_full_disk_of_another_folder_is_not_blamed_on_this_one(tmp_path: Path) -> None:
+    """A failed write names no file, and the disk of this folder has room."""
+    with pytest.raises(OSError, match="No space left on device"), full_disk(tmp_path):
+        raise OSError(errno.ENOSPC, "No space left on device")

@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import pytest
 from rich.console import Console
+from tests.base.test_records import flip_last_byte
 from tests.base.test_staging import leave_partial
 from tests.lab import Lab
 
@@ -31,10 +32,10 @@ from s80lab.capture.store import STORE, Form, Manifest, Totals, open_capture
 from s80lab.config.experiment import Phases
 from s80lab.experiment import checkpoint
 from s80lab.experiment.plan import Options, draft
-from s80lab.experiment.run import WARM_SNAPSHOTS
 from s80lab.guest.qemu import Qemu
 from s80lab.image import build
 from s80lab.image.build import ImageManifest
+from s80lab.results.products import WARM_SNAPSHOTS
 
 GIGA = 1_000_000_000
 PHASES = Phases(warmup_min=10 * GIGA, warmup_max=16 * GIGA, measure=3 * GIGA, window=GIGA // 2)
@@ -45,12 +46,13 @@ def keep(name: str, source: Path, form: Form = "full") -> Manifest:
     folder = STORE.folder(name)
     folder.mkdir(parents=True)
     shutil.copyfile(source, folder / f"{form}.s80c")
+    shutil.copyfile(paths.PROTOCOLS / "moesi.toml", folder / "protocol.toml")
     inputs = {"name": name}
     manifest = Manifest(
         name=name,
         key=value_hash(inputs),
         inputs=inputs,
-        files=STORE.hash_files(folder, (f"{form}.s80c",)),
+        files=STORE.hash_files(folder, (f"{form}.s80c", "protocol.toml")),
         wall_s=1.0,
         created=now(),
         experiment="imapb",
@@ -156,7 +158,9 @@ def test_a_capture_without_its_file_is_refused(inside: Lab, drawn_file: Path) ->
     keep("imapb-tiny-a", drawn_file)
     (inside.captures / "imapb-tiny-a" / "full.s80c").unlink()
     with pytest.raises(
-        UserError, match="are missing or truncated; record the capture again with `s80lab capture imapb --scale tiny"
+        UserError,
+        match=r"cannot be used \(a file is missing or has another length\); record the capture again with `s80lab "
+        "capture imapb --scale tiny",
     ):
         open_capture("imapb")
 
@@ -169,8 +173,31 @@ def test_list_verify_and_prune(inside: Lab, drawn_file: Path) -> None:
     with (inside.captures / "imapb-tiny-a" / "full.s80c").open("r+b") as file:
         file.write(b"x")
     assert "imapb-tiny-a: damaged" in inside.call("captures", "verify", code=1)
-    assert "imapb-tiny-a: removed" in inside.call("captures", "prune", "--keep", "imapb-tiny-b")
+    said = inside.call("captures", "prune", "--keep", "imapb-tiny-b", "--yes")
+    assert said == "imapb-tiny-a: 0.0 GB\n1 capture, 0.0 GB removed\n"
     assert [one.name for one in STORE.all()] == ["imapb-tiny-b"]
+
+
+@pytest.mark.parametrize("name", ["full.s80c", "protocol.toml"])
+def test_changed_file_of_a_capture_is_refused(inside: Lab, drawn_file: Path, name: str) -> None:
+    keep("imapb-tiny-a", drawn_file)
+    flip_last_byte(inside.captures / "imapb-tiny-a" / name)
+    assert "imapb-tiny-a: damaged" in inside.call("captures", "verify", code=1)
+    with pytest.raises(UserError, match=f"{name}: the file has changed since s80lab wrote it; remove the folder"):
+        open_capture("imapb")
+
+
+def test_capture_without_a_hash_of_its_protocol_is_refused(inside: Lab, drawn_file: Path) -> None:
+    """Older versions of s80lab did not record this hash."""
+    made = keep("imapb-tiny-a", drawn_file)
+    STORE.record(made.model_copy(update={"files": {"full.s80c": made.files["full.s80c"]}}))
+    with pytest.raises(UserError, match=r"without a hash of protocol.toml\); record the capture again with `s80lab"):
+        open_capture("imapb")
+
+
+def test_warm_capture_needs_a_hash_of_its_warm_up(inside: Lab, drawn_file: Path) -> None:
+    made = keep("imapb-tiny-a", drawn_file)
+    assert made.model_copy(update={"start": "warm"}).unlisted == (WARM_SNAPSHOTS,)
 
 
 @pytest.mark.parametrize(

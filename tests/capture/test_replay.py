@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.base.test_records import flip_last_byte
 from tests.capture.conftest import damaged
 from tests.lab import Lab
 
@@ -159,3 +160,16 @@ def test_throughput_ends_at_the_stated_bandwidth(drawn_file: Path, tmp_path: Pat
     at_memory = region.total("miss_source", source="memory") + region.total("l2_writebacks")
     cycles = region.clock_ns * region.header.clock_hz / 1e9
     assert at_memory / cycles == pytest.approx(1 / 2000, rel=0.05)
+
+
+@pytest.mark.parametrize("name", ["stats.json", "snapshots.jsonl", "machine.toml", "protocol.toml"])
+def test_damaged_replay_is_replayed_again_with_a_sentence(drawn_file: Path, place: Lab, name: str) -> None:
+    place.call("replay", str(drawn_file))
+    (folder,) = place.runs()
+    whole = (folder / name).read_bytes()
+    flip_last_byte(folder / name)
+    said = place.call("replay", str(drawn_file))
+    assert f"{folder.name} is replayed again: " in said
+    assert f"{folder.name}/{name}: the file differs from the file that s80lab wrote" in said
+    assert (folder / name).read_bytes() == whole
+    assert "again" not in place.call("replay", str(drawn_file))

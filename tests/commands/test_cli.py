@@ -34,8 +34,12 @@ def empty(tmp_path: Path) -> Lab:
         (["run", "imapb", "--set", "l2.waves=4"], "configs/machines/s80.toml: unknown key `l2.waves`: allowed are"),
         (["run", "imapb", "--seeds", "one"], "--seeds one: write whole numbers separated by commas"),
         (["run", "imapb", "--seeds", "1,1"], "--seeds 1,1: a seed is given twice"),
-        (["run", "imapb", "--seeds", "0,1"], "--seeds 0,1: write whole numbers of at least 1"),
-        (["capture", "imapb", "--seed", "0"], "--seed 0: write a whole number of at least 1"),
+        (["run", "imapb", "--seeds", "0,1"], "--seeds 0,1: write whole numbers from 1 to 1000000000000000000"),
+        (
+            ["run", "imapb", "--seeds", "9223372036854775808"],
+            "--seeds 9223372036854775808: write whole numbers from 1 to 1000000000000000000",
+        ),
+        (["capture", "imapb", "--seed", "0"], "--seed 0: write a whole number from 1 to 1000000000000000000"),
         (["report", "imapb"], "contains no run of imapb with the design in the experiment's file"),
         (["claims"], "contains no run of imapb, imape with the design in the experiment's file"),
     ],
@@ -63,5 +67,8 @@ def test_doctor_finds_nothing_missing_where_the_image_is_built(lab: Lab) -> None
 
 def test_what_draws_is_loaded_when_something_is_drawn() -> None:
     """Most commands draw nothing."""
-    code = "import sys, s80lab.commands.cli; print(sorted({'matplotlib', 'pandas', 'pyarrow'} & sys.modules.keys()))"
+    code = (
+        "import sys; from s80lab.commands.line.app import declarations; [one.worker() for one in declarations()]; "
+        "print(sorted({'matplotlib', 'pandas', 'pyarrow'} & sys.modules.keys()))"
+    )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"

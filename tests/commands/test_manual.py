@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The commands as Markdown: what --help shows and nothing that is hidden, its text not taken for marks."""
+"""The commands as Markdown: what --help shows, hidden commands last, its text not taken for marks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def app() -> typer.Typer:
 
     @app.command(hidden=True)
     def hidden() -> None:
-        """Not told."""
+        """For few."""
 
     @group.command()
     def inner() -> None:
@@ -35,23 +35,23 @@ def app() -> typer.Typer:
     return app
 
 
-def test_a_section_a_command(app: typer.Typer) -> None:
+def test_markdown_has_one_section_per_command_hidden_ones_last(app: typer.Typer) -> None:
     headings = [line for line in markdown(app, "tool").splitlines() if line.startswith("#")]
-    assert headings == ["## tool", "### tool plain", "### tool group", "#### tool group inner"]
+    assert headings == ["## tool", "### tool plain", "### tool group", "#### tool group inner", "### tool hidden"]
 
 
 def test_text_stays_text(app: typer.Typer) -> None:
     text = markdown(app, "tool")
     assert r"A \*tool\*." in text
-    assert r": Files like \*.toml, \<name\>\_\<n\> or `a_b`. \[required\]" in text
+    assert r": Files like \*.toml, \<name\>\_\<n\> or `a_b`." in text
     assert "Of more than one line." in text
 
 
-def test_options_with_their_defaults_and_without_the_hidden(app: typer.Typer) -> None:
+def test_markdown_shows_options_with_defaults_and_omits_hidden_options(app: typer.Typer) -> None:
     text = markdown(app, "tool")
-    assert "tool plain [OPTIONS] {name}" in text
-    assert "`--size <int>`\n: How large. \\[default: 3\\]" in text
-    assert "secret" not in text and "--help" not in text and "Not told" not in text
+    assert "tool plain [OPTIONS] NAME" in text
+    assert "`--size N`\n: How large. \\[default: 3\\]" in text
+    assert "secret" not in text and "--help" not in text
 
 
 def test_the_terminal_does_not_matter(app: typer.Typer, monkeypatch: pytest.MonkeyPatch) -> None:

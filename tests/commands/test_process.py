@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 from tests.lab import LIMIT_S
 
+from s80lab.commands.process import sentence_of
 from s80lab.results.database import insert_run
 
 ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
@@ -68,6 +70,12 @@ def test_a_run_whose_folder_is_gone_is_listed_as_such(runs: Path) -> None:
 def test_results_that_are_a_file_are_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     assert "file" in sentence(tmp_path / "file", "query", "SELECT 1")
+
+
+def test_full_disk_of_a_copy_is_that_of_the_target() -> None:
+    """The error of shutil.copyfile names the source first."""
+    full = OSError(errno.ENOSPC, "No space left on device", "/checkpoints/warm-a/snapshots.jsonl", None, "/results/a")
+    assert sentence_of(full) == "/results/a: No space left on device"
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import pytest
 from tests.lab import Lab
 from tests.protocol.tables import NAMES, edited
 
+from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.protocol.murphi_check import parse, run
 from s80lab.protocol.proof import ensure_proven, folder, kept_proof, prove
@@ -82,7 +83,14 @@ def test_new_writes_a_table_that_is_proven_and_refuses_to_overwrite(bare: Lab, t
 
 def test_new_refuses_what_is_no_name(bare: Lab) -> None:
     said = bare.call("protocol", "new", "my protocol", code=2)
-    assert said == "s80lab: my protocol: a protocol's name may contain only letters, digits, - and _\n"
+    assert said.startswith("s80lab: `my protocol`: the name of a protocol may contain only letters, digits, - and _; ")
+
+
+@pytest.mark.parametrize("name", ["../x", "x/y", "/tmp/x", "x\n", ".x", "x*"])
+def test_new_refuses_names_that_check_would_not_find(bare: Lab, name: str) -> None:
+    before = set(paths.own(paths.PROTOCOLS).parent.rglob("*.toml"))
+    assert "may contain only letters, digits, - and _" in bare.call("protocol", "new", name, code=2)
+    assert set(paths.own(paths.PROTOCOLS).parent.rglob("*.toml")) == before
 
 
 def test_a_run_refuses_a_broken_table(lab: Lab, tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def test_a_path_is_no_name(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("key", ["latency.memory", "clock.quantum_cycles"])
 def test_numbers_that_the_model_cannot_hold_are_refused(key: str) -> None:
-    with pytest.raises(UserError, match=rf"s80.toml: key `{key}`: .*less than or equal to 4294967295"):
+    with pytest.raises(UserError, match=rf"s80.toml: key `{key}`: .*at most 4294967295"):
         load_machine("s80", {key: 1 << 32})
     load_machine("s80", {key: (1 << 32) - 1})
 
@@ -81,25 +81,25 @@ def test_unknown_machine_key_is_refused(key: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"processors.count": 33}, r"processors.count.*less than or equal to 32"),
-        ({"processors.count": 0}, r"processors.count.*greater than or equal to 1"),
+        ({"processors.count": 33}, r"processors.count.*at most 32"),
+        ({"processors.count": 0}, r"processors.count.*at least 1"),
         (
             {"processors.threads_per_core": 4},
             r"processors.count = 18 must be a multiple of processors.threads_per_core = 4",
         ),
-        ({"l2.ways": 17}, r"l2.ways.*less than or equal to 16"),
-        ({"l2.size": "128GiB"}, r"l2.size.*less than or equal to 68719476736"),
-        ({"line_bytes": 16}, r"line_bytes.*greater than or equal to 32"),
-        ({"line_bytes": 2048}, r"line_bytes.*less than or equal to 1024"),
+        ({"l2.ways": 17}, r"l2.ways.*at most 16"),
+        ({"l2.size": "128GiB"}, r"l2.size.*at most 68719476736"),
+        ({"line_bytes": 16}, r"line_bytes.*at least 32"),
+        ({"line_bytes": 2048}, r"line_bytes.*at most 1024"),
         ({"clock.base_cpi": float("inf")}, r"clock.base_cpi.*finite"),
-        ({"translation.walks": "none"}, r"translation.walks.*'x86' or 'hashed'"),
-        ({"translation.entries": 2048}, r"translation.entries.*less than or equal to 1024"),
+        ({"translation.walks": "none"}, "translation.walks.*allowed are hashed, x86"),
+        ({"translation.entries": 2048}, r"translation.entries.*at most 1024"),
         ({"translation.page_table": "96MiB"}, r"translation.page_table = 100663296 must be a power of two"),
-        ({"bandwidth.bus": 2_000_000}, r"bandwidth.bus.*less than or equal to 1000000"),
-        ({"smt.issue_share": 0}, r"smt.issue_share.*greater than 0"),
+        ({"bandwidth.bus": 2_000_000}, r"bandwidth.bus.*at most 1000000"),
+        ({"smt.issue_share": 0}, r"smt.issue_share.*above 0"),
         ({"smt.issue_share": 0.5}, r"smt.issue_share = 0.5 needs cores with two threads"),
-        ({"bandwidth.banks": 0}, r"bandwidth.banks.*greater than or equal to 1"),
-        ({"latency.memory": 1 << 32}, r"latency.memory.*less than or equal to 4294967295"),
+        ({"bandwidth.banks": 0}, r"bandwidth.banks.*at least 1"),
+        ({"latency.memory": 1 << 32}, r"latency.memory.*at most 4294967295"),
         (
             {"replacement.policy": "plru", "l2.ways": 3, "l2.size": "3MiB"},
             r"l2.ways = 3 must be a power of two for the replacement policy `plru`",
@@ -299,7 +299,7 @@ def test_scales_hold_their_mail(name: str) -> None:
 
 def test_a_scale_has_no_more_users_than_an_image_has_accounts() -> None:
     assert load_scale("tiny", {"users": ACCOUNTS}).users == ACCOUNTS
-    with pytest.raises(UserError, match=f"key `users`: Input should be less than or equal to {ACCOUNTS}"):
+    with pytest.raises(UserError, match=f"key `users`: `.*` is not allowed; write a number of at most {ACCOUNTS}"):
         load_scale("tiny", {"users": ACCOUNTS + 1})
 
 

@@ -71,7 +71,7 @@ def test_a_service_shorter_than_a_tick_is_refused() -> None:
 @pytest.mark.parametrize(
     ("overrides", "refusal"),
     [
-        ({"storage": "tape"}, "key `storage`: Input should be 'memory' or 'disk'"),
+        ({"storage": "tape"}, "key `storage`: `tape` is not one of its values; allowed are disk, memory"),
         ({"disk.counts": 1}, r"unknown key `disk.counts`: .*did you mean count\?"),
         ({"disk.count": 0}, "key `disk.count`"),
     ],

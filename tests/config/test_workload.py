@@ -133,8 +133,8 @@ def test_messages_have_bounds(size: object) -> None:
     ("key", "value", "said"),
     [
         ("working_set", "12KiB", "working_set = 12288 must be a power of two"),
-        ("working_set", "2KiB", "greater than or equal to 4096"),
-        ("stride", 2, "greater than or equal to 4"),
+        ("working_set", "2KiB", "at least 4096"),
+        ("stride", 2, "at least 4"),
         ("batch", 1000, "batch = 1000 words must be a multiple of 8192, the words that COPY copies"),
     ],
 )

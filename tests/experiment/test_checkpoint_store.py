@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import os
 import tempfile
 from collections.abc import Iterator
@@ -12,13 +13,14 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from tests.base.test_records import flip_last_byte
 
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import sparse_hash, value_hash
 from s80lab.base.progress import Board
 from s80lab.base.staging import tidy
 from s80lab.experiment import checkpoint
-from s80lab.experiment.checkpoint import GUEST_STATE, Checkpoint
+from s80lab.experiment.checkpoint import GUEST_STATE, MODEL_STATE, SNAPSHOTS, Checkpoint, Stage
 from s80lab.guest.command import RAM_FILE
 
 NOBODY = 65534
@@ -30,16 +32,22 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def make(store: Path, name: str) -> Checkpoint:
+def make(store: Path, name: str, said: io.StringIO | None = None) -> Checkpoint:
+    """A checkpoint, built unless it exists; a warm one if its name says so. said: receives the progress lines."""
     inputs = {"kernel": "1", "name": name}
+    stage: Stage = "warm" if name.startswith("warm") else "ready"
 
     async def boot(folder: Path) -> dict[str, str]:
         (folder / RAM_FILE).write_bytes(b"\0" * 5_000_000 + b"data")
         (folder / GUEST_STATE).write_bytes(b"state")
+        if stage == "warm":
+            (folder / MODEL_STATE).write_bytes(b"caches")
+            (folder / SNAPSHOTS).write_bytes(b"interval 1\ninterval 2\n")
         return {"qemu_version": "10.0.2"}
 
-    wanted = checkpoint.Wanted("ready", name, value_hash(inputs), inputs)
-    return asyncio.run(checkpoint.build(wanted, Board(Console(quiet=True)).job(name), boot, nullcontext()))
+    wanted = checkpoint.Wanted(stage, name, value_hash(inputs), inputs)
+    board = Board(Console(file=said or io.StringIO()))
+    return asyncio.run(checkpoint.build(wanted, board.job(name), boot, nullcontext()))
 
 
 def test_a_recorded_one_is_found_and_whole(store: Path) -> None:
@@ -65,6 +73,49 @@ def test_one_that_was_written_to_is_refused(store: Path) -> None:
     made.guest_state.write_bytes(b"state")
     os.utime(made.guest_state, (later, later))
     assert checkpoint.find("ready-a", made.manifest.key) == made
+
+
+@pytest.mark.parametrize("name", [RAM_FILE, GUEST_STATE, MODEL_STATE, SNAPSHOTS])
+def test_flipped_bit_with_kept_time_is_refused(store: Path, name: str) -> None:
+    made = make(store, "warm-a")
+    assert make(store, "warm-a") == made
+    flip_last_byte(made.folder / name)
+    assert checkpoint.verify(made) == "damaged"
+    sentence = rf"{name}: the file has changed since s80lab wrote it; remove the folder .*warm-a, and s80lab will build"
+    for use in (lambda: checkpoint.check(made), lambda: make(store, "warm-a")):
+        with pytest.raises(UserError, match=sentence):
+            use()
+
+
+def test_warm_checkpoint_without_a_hash_of_its_snapshots_is_built_again(store: Path) -> None:
+    """Older versions of s80lab did not record this hash."""
+    made = make(store, "warm-a")
+    files = {name: record for name, record in made.manifest.files.items() if name != SNAPSHOTS}
+    checkpoint.STORE.record(made.manifest.model_copy(update={"files": files}))
+    assert not checkpoint.exists("warm-a", made.manifest.key)
+    assert checkpoint.find("warm-a", made.manifest.key) is None
+    assert [checkpoint.verify(old) for old in checkpoint.all_checkpoints()] == ["outdated"]
+    said = io.StringIO()
+    assert checkpoint.verify(make(store, "warm-a", said)) == "whole"
+    assert (
+        "warm-a: this checkpoint is built again: an older version of s80lab wrote it, without a hash of snapshots.jsonl"
+        in said.getvalue()
+    )
+
+
+def test_truncated_checkpoint_is_built_again_with_a_sentence(store: Path) -> None:
+    made = make(store, "ready-a")
+    made.guest_state.write_bytes(b"stat")
+    said = io.StringIO()
+    assert checkpoint.verify(make(store, "ready-a", said)) == "whole"
+    assert "ready-a: this checkpoint is built again: a file is missing or has another length" in said.getvalue()
+
+
+def test_dropped_checkpoint_is_built_again_without_a_sentence(store: Path) -> None:
+    checkpoint.drop(make(store, "ready-a"))
+    said = io.StringIO()
+    make(store, "ready-a", said)
+    assert "built again" not in said.getvalue()
 
 
 def test_one_without_its_blobs_is_not_found(store: Path) -> None:

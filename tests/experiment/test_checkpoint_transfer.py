@@ -6,7 +6,11 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import json
+import os
 import shutil
+import signal
+import subprocess
+import sys
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +18,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 from tests.experiment.test_checkpoint_store import make
+from tests.lab import LIMIT_S
 
+from s80lab.base import transfer
 from s80lab.base.errors import UserError
 from s80lab.base.progress import Board, Job
 from s80lab.base.transfer import EXPORT, export, take_in
@@ -60,6 +66,30 @@ def test_it_arrives_as_it_was(made: Checkpoint, there: Callable[[], None], tmp_p
     assert found.ram.read_bytes() == made.ram.read_bytes() and found.ram.stat().st_blocks * 512 < 2_000_000
     assert take_in(STORE, lies) == ("ready-a", False)
     assert {path.name for path in STORE.root().iterdir()} == {".lock", ".ready-a.lock", "ready-a", "ready-a.json"}
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from s80lab.base.transfer import export
+from s80lab.experiment.checkpoint import STORE
+def watch(event, arguments):
+    if event == "os.rename":
+        os.kill(os.getpid(), signal.SIGKILL)
+sys.addaudithook(watch)
+export(STORE, "ready-a", Path(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("place", ["usb", "usb/ready.tar"])
+def test_what_a_killed_export_left_goes_with_the_next(made: Checkpoint, tmp_path: Path, place: str) -> None:
+    """The process kills itself when it gives the export its name."""
+    done = subprocess.run([sys.executable, "-c", KILLED, tmp_path / place], timeout=LIMIT_S)
+    assert done.returncode == -signal.SIGKILL
+    left = {path.name for path in (tmp_path / "usb").iterdir()} - {".lock"}
+    assert len(left) == 1 and not (tmp_path / place).is_file()
+    lies = export(STORE, "ready-a", tmp_path / place)
+    assert {path.name for path in (tmp_path / "usb").iterdir()} - {".lock"} == {lies.name}
 
 
 def test_it_waits_for_who_makes_it(made: Checkpoint, there: Callable[[], None], tmp_path: Path) -> None:
@@ -122,6 +152,130 @@ def test_a_file_that_would_lie_elsewhere(made: Checkpoint, there: Callable[[], N
         (lies / EXPORT).write_text(json.dumps(changed))
         there()
         assert "names files outside the folder" in refused(lies)
+
+
+@pytest.mark.parametrize(
+    "name", ["a\nb", "*", "-rf", "evil.json", "nul\x01", "nul\0", "../evil", "a/b", ".hidden", "", "\x1b[2J", "a" * 200]
+)
+def test_take_in_odd_name_of_an_entry_is_refused(
+    made: Checkpoint, there: Callable[[], None], tmp_path: Path, name: str
+) -> None:
+    lies = export(STORE, "ready-a", tmp_path)
+    said = json.loads((lies / EXPORT).read_text())
+    said["manifest"]["name"] = name
+    (lies / EXPORT).write_text(json.dumps(said))
+    there()
+    assert "do not import this export" in refused(lies)
+
+
+@pytest.mark.parametrize("name", ["nul\0", "a\nb", "-rf", "a/-rf", ".hidden"])
+def test_take_in_odd_name_of_a_file_is_refused(
+    made: Checkpoint, there: Callable[[], None], tmp_path: Path, name: str
+) -> None:
+    lies = export(STORE, "ready-a", tmp_path)
+    said = json.loads((lies / EXPORT).read_text())
+    said["files"][name] = said["files"][GUEST_STATE]
+    (lies / EXPORT).write_text(json.dumps(said))
+    there()
+    assert "names files outside the folder, or names that s80lab does not give" in refused(lies)
+
+
+def test_take_in_manifest_without_files_is_refused(made: Checkpoint, there: Callable[[], None], tmp_path: Path) -> None:
+    lies = export(STORE, "ready-a", tmp_path)
+    said = json.loads((lies / EXPORT).read_text())
+    said["manifest"]["files"] = said["files"] = {}
+    (lies / EXPORT).write_text(json.dumps(said))
+    there()
+    assert "lists no file" in refused(lies)
+
+
+@pytest.mark.parametrize("file", [GUEST_STATE, EXPORT])
+def test_take_in_pipe_link_or_device_is_refused_without_reading(
+    made: Checkpoint, there: Callable[[], None], tmp_path: Path, file: str
+) -> None:
+    lies = export(STORE, "ready-a", tmp_path)
+    there()
+    (lies / file).unlink()
+    os.mkfifo(lies / file)
+    assert f"{file}: is not a regular file" in refused(lies)
+    (lies / file).unlink()
+    (lies / file).symlink_to("/dev/zero")
+    assert f"{file}: is not a regular file" in refused(lies)
+
+
+def test_take_in_folder_that_is_a_link_is_refused(made: Checkpoint, there: Callable[[], None], tmp_path: Path) -> None:
+    (tmp_path / "private").mkdir()
+    (tmp_path / "private" / "key").write_text("secret")
+    (made.folder / "more").mkdir()
+    (made.folder / "more" / "key").write_text("secret")
+    lies = export(STORE, "ready-a", tmp_path)
+    shutil.rmtree(lies / "more")
+    (lies / "more").symlink_to(tmp_path / "private")
+    there()
+    assert "is behind a link" in refused(lies)
+
+
+@pytest.mark.parametrize("place", ["usb", "ready.tar"])
+def test_take_in_file_of_another_length_is_refused_before_it_is_read(
+    made: Checkpoint, there: Callable[[], None], tmp_path: Path, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hole of 8 TiB takes no space, but hours to read."""
+    monkeypatch.setattr(transfer, "write_sparse", None)
+    lies = export(STORE, "ready-a", tmp_path / place)
+    there()
+    if lies.is_dir():
+        os.truncate(lies / RAM_FILE, 8 << 40)
+    else:
+        again = tmp_path / "again" / "ready-a"
+        with tarfile.open(lies) as tar:
+            tar.extractall(tmp_path / "again", filter="data")
+        said = json.loads((again / EXPORT).read_text())
+        (again / EXPORT).write_text(json.dumps(said | {"files": {RAM_FILE: said["files"][RAM_FILE]}}))
+        os.truncate(again / RAM_FILE, 8 << 40)
+        command = ["tar", "--create", "--sparse", "--file", str(lies), "--directory", str(tmp_path / "again")]
+        subprocess.run([*command, f"ready-a/{EXPORT}", f"ready-a/{RAM_FILE}"], check=True)
+    assert f"{RAM_FILE} differs from the file that was exported" in refused(lies)
+
+
+def test_take_in_huge_export_json_is_refused(made: Checkpoint, there: Callable[[], None], tmp_path: Path) -> None:
+    lies = export(STORE, "ready-a", tmp_path)
+    os.truncate(lies / EXPORT, 100 << 30)
+    there()
+    assert "has 107374182400 bytes, but the limit is 16 MiB" in refused(lies)
+
+
+def test_take_in_absurd_recorded_length_is_refused(made: Checkpoint, there: Callable[[], None], tmp_path: Path) -> None:
+    lies = export(STORE, "ready-a", tmp_path)
+    said = json.loads((lies / EXPORT).read_text())
+    said["files"][RAM_FILE]["bytes"] = 8 << 40
+    (lies / EXPORT).write_text(json.dumps(said))
+    os.truncate(lies / RAM_FILE, 8 << 40)
+    there()
+    assert "lists a file of more than 256 GiB" in refused(lies)
+
+
+def test_take_in_pipe_as_tar_file_is_refused(made: Checkpoint, there: Callable[[], None], tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "x.tar")
+    there()
+    assert "there is no such file" in refused(tmp_path / "x.tar")
+
+
+def test_export_tar_does_not_follow_a_link_beside_the_target(made: Checkpoint, tmp_path: Path) -> None:
+    (tmp_path / "victim").write_text("precious")
+    (tmp_path / "ready.tar.partial").symlink_to(tmp_path / "victim")
+    export(STORE, "ready-a", tmp_path / "ready.tar")
+    assert (tmp_path / "victim").read_text() == "precious"
+
+
+def test_prune_link_to_a_folder_removes_only_the_link(made: Checkpoint, tmp_path: Path) -> None:
+    (tmp_path / "private").mkdir()
+    (tmp_path / "private" / "key").write_text("secret")
+    (STORE.root() / "a-link").symlink_to(tmp_path / "private")
+    (STORE.root() / "stray").mkdir()
+    STORE.prune({"ready-a"})
+    assert {path.name for path in STORE.root().iterdir()} >= {"ready-a", "ready-a.json"}
+    assert not (STORE.root() / "a-link").is_symlink() and not (STORE.root() / "stray").exists()
+    assert (tmp_path / "private" / "key").read_text() == "secret"
 
 
 def test_another_one_of_that_name_is_not_replaced(made: Checkpoint, there: Callable[[], None], tmp_path: Path) -> None:

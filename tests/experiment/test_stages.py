@@ -33,6 +33,7 @@ def plans(seeds: Sequence[int], points: Sequence[str] = ("",)) -> list[Plan]:
             SimpleNamespace(
                 name="mix",
                 varied={},
+                scale_name="tiny",
                 seed=seed,
                 scale=scale,
                 phases=phases,
@@ -128,12 +129,25 @@ def test_a_run_starts_as_soon_as_its_checkpoint_is_there(stages: Stages) -> None
     assert stages.log == ["ready", "warm 1", "run 1", "warm 2", "run 2"]
 
 
-def test_how_many_runs_are_whole_is_said_as_they_are(stages: Stages) -> None:
+def test_number_of_finished_runs_is_printed_with_the_time_left(stages: Stages) -> None:
     stages.whole = {1: Path("old-1")}
     stages.run([1, 2, 3, 4], jobs=1)
-    said = [line for line in stages.said.getvalue().splitlines() if "runs complete" in line]
-    assert [line.split("] ")[1].split(",")[0] for line in said] == ["1 of 3 runs complete", "2 of 3 runs complete"]
-    assert [line.endswith("left") for line in said] == [False, True]
+    printed = [line.split("] ")[1] for line in stages.said.getvalue().splitlines() if " of 3 runs" in line]
+    assert printed == [
+        "0 of 3 runs, about 3 min left",
+        "1 of 3 runs, about 10 s left",
+        "2 of 3 runs, about 10 s left",
+    ]
+
+
+def test_stages_of_a_run_have_readable_names_in_the_log(stages: Stages) -> None:
+    stages.run([3], jobs=1)
+    printed = [line.split("] ")[1] for line in stages.said.getvalue().splitlines() if "scale" in line or "seed" in line]
+    assert printed == [
+        "scale tiny: ready is complete (0.0 GB, built in 0 s)",
+        "mix seed 3: warm-3 is complete (steady state after 0.0 G instructions, 1 MIPS, built in 0 s)",
+        "mix seed 3: complete: run-3",
+    ]
 
 
 def test_what_is_whole_is_taken_and_needs_no_guest(stages: Stages) -> None:
@@ -207,7 +221,7 @@ def test_ready_checkpoints_that_were_built_here_are_dropped_too(stages: Stages) 
 
 def test_a_ready_checkpoint_that_was_there_is_kept(stages: Stages, monkeypatch: pytest.MonkeyPatch) -> None:
     found = {"ready-a": True}
-    monkeypatch.setattr(checkpoint, "find", lambda name, key: found.get(name))
+    monkeypatch.setattr(checkpoint, "exists", lambda name, key: found.get(name, False))
     stages.run([1], points=["-a", "-b"], drop="built")
     assert stages.ready == ["ready-a"]
 

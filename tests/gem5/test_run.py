@@ -38,7 +38,7 @@ def ended(plan: Gem5Plan, folder: Path, items: dict[str, int] | None = None, **l
     facts["windows"][-1]["transactions"] = items or {}
     (folder / OUT / "facts.json").write_text(json.dumps(facts))
     plan = replace(plan, phases=plan.phases.model_copy(update={**LENGTHS, **lengths}))
-    warm = cast(Checkpoint, SimpleNamespace(manifest=SimpleNamespace(name="gem5-warm-x")))
+    warm = cast(Checkpoint, SimpleNamespace(manifest=SimpleNamespace(name="gem5-warm-x", files={})))
     finish(plan, warm, folder.name, plan.run_inputs("x"), {"seconds": 20.0, **facts}, folder, 25.0)
 
 
@@ -100,7 +100,8 @@ def recorded(plan: Gem5Plan, folder: Path, **lengths: int) -> Gem5Plan:
 
 
 def warm(folder: Path) -> Checkpoint:
-    return cast(Checkpoint, SimpleNamespace(folder=folder, manifest=SimpleNamespace(name="gem5-warm-x", content="x")))
+    manifest = SimpleNamespace(name="gem5-warm-x", content="x", files={})
+    return cast(Checkpoint, SimpleNamespace(folder=folder, manifest=manifest))
 
 
 def test_two_processes_at_one_run_simulate_it_once(

@@ -12,7 +12,7 @@ import pytest
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.strict import names
+from s80lab.base.suggest import names
 from s80lab.config.experiment import load_experiment
 from s80lab.config.reproduce import Ratio
 from s80lab.report.data import read_run

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ import pytest
 from s80lab.base.errors import UserError
 from s80lab.results.collect import Collected, collect
 from s80lab.results.database import SCHEMA_VERSION, insert_run
+from s80lab.results.products import record_products
 
 # Of a database, without the hour at which a run was entered.
 TABLES = "SELECT name FROM sqlite_master WHERE type = 'table'"
@@ -49,16 +52,20 @@ def gather(lab: Path, *folders: Path) -> Collected:
 
 def state(lab: Path) -> dict[str, tuple[int, bytes]]:
     """Time and bytes of every file."""
-    files = [path for path in lab.rglob("*") if path.is_file() and path.name != ".lock"]
+    files = [path for path in lab.rglob("*") if path.is_file() and not path.name.endswith(".lock")]
     return {str(path.relative_to(lab)): (path.stat().st_mtime_ns, path.read_bytes()) for path in files}
 
 
+def folders_of(lab: Path) -> list[Path]:
+    return sorted(path for path in (lab / "runs").glob("*") if path.name != ".lock")
+
+
 def refused(lab: Path, *folders: Path) -> str:
-    """The one sentence; nothing is changed."""
-    before = state(lab)
+    """The one sentence; nothing is changed, and no folder remains."""
+    before, runs = state(lab), folders_of(lab)
     with pytest.raises(UserError) as caught:
         gather(lab, *folders)
-    assert state(lab) == before
+    assert (state(lab), folders_of(lab)) == (before, runs)
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
@@ -126,7 +133,7 @@ def test_what_comes_behind_the_measured_region_is_the_hosts(lab: Path, hosts: li
     more = [json.dumps(last | {"mark": mark}) + "\n" for mark in ("window", "exit")]
     (other / "snapshots.jsonl").write_text("".join([*lines[:-1], *more]))
     assert gather(lab, *hosts).runs == 6
-    (other / "snapshots.jsonl").write_text("".join([lines[0], *lines[2:]]))
+    (other / "snapshots.jsonl").write_text("".join([lines[0], lines[1], *lines[3:]]))
     assert "are one run (equal inputs), but their files snapshots.jsonl differ" in refused(lab, *hosts)
 
 
@@ -215,3 +222,192 @@ def test_a_database_of_another_schema(lab: Path, hosts: list[Path]) -> None:
     with sqlite3.connect(lab / "s80lab.sqlite") as connection:
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION - 1}")
     assert f"has schema {SCHEMA_VERSION - 1} of an older version" in refused(lab, *hosts)
+
+
+def edited(name: str, key: str, value: Any) -> Callable[[Path], None]:
+    """Sets a key of a JSON file of the run."""
+
+    def spoil(run: Path) -> None:
+        path = run / name
+        path.write_text(json.dumps({**json.loads(path.read_text()), key: value}))
+
+    return spoil
+
+
+def histogram(run: Path) -> None:
+    """A bucket that occurs twice: only the database notices."""
+    load = json.loads((run / "transactions.json").read_text())
+    buckets = load["transactions"]["SRCH"]["histogram"]
+    buckets.append(buckets[0])
+    (run / "transactions.json").write_text(json.dumps(load))
+
+
+def nested(run: Path) -> None:
+    (run / "stats.json").write_text("[" * 100_000)
+
+
+def endless(run: Path) -> None:
+    (run / "stats.json").unlink()
+    (run / "stats.json").symlink_to("/dev/zero")
+
+
+def huge_number(run: Path) -> None:
+    (run / "stats.json").write_text('{"schema": ' + "1" * 5000 + "}")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "sentence"),
+    [
+        (edited("manifest.json", "scale", None), "manifest.json: the value of `scale` must be a text"),
+        (edited("manifest.json", "experiment", ["a"]), "the value of `experiment` must be a text"),
+        (edited("manifest.json", "mix", ""), "the value of `mix` must be a text"),
+        (edited("manifest.json", "workload", "\ud800"), "the value of `workload` must be a text"),
+        (edited("manifest.json", "modelled_ns", float("nan")), "manifest.json: cannot be read (NaN is not a number)"),
+        (edited("manifest.json", "seed", 1 << 63), "the value of `seed` must be a number of at most 64 bits"),
+        (edited("manifest.json", "run", None), "the value of `run` must be a text"),
+        (edited("manifest.json", "run", ""), "the value of `run` must be a text"),
+        (edited("manifest.json", "run", "a\0b"), "the value of `run` must be a text"),
+        (edited("manifest.json", "run", "r" * 300), "is not a valid name of a run"),
+        (edited("manifest.json", "created", 1 << 70), "imape-2: the database cannot store a value of this run"),
+        (
+            edited("transactions.json", "think_ms", 1 << 70),
+            "a value for the table run cannot be stored: 11805916207174",
+        ),
+        (histogram, "imape-2: the database cannot store a value of this run (UNIQUE constraint failed: latency"),
+        (nested, "stats.json: is not a file of s80lab (too many nested brackets)"),
+        (endless, "stats.json: is a link, and collect copies only regular files"),
+        (huge_number, "stats.json: cannot be read (Exceeds the limit"),
+    ],
+)
+def test_value_that_cannot_be_stored_is_refused_with_folder(
+    lab: Path, hosts: list[Path], spoil: Callable[[Path], None], sentence: str
+) -> None:
+    spoil(hosts[1] / "runs" / "imape-2")
+    said = refused(lab, *hosts)
+    assert sentence in said and "imape-2" in said
+    assert not (lab / "s80lab.sqlite").exists()
+    shutil.rmtree(hosts[1] / "runs" / "imape-2")
+    assert gather(lab, *hosts).entered == 5
+
+
+def dangling(run: Path) -> None:
+    (run / "k").symlink_to("nowhere")
+
+
+def elsewhere_linked(run: Path) -> None:
+    (run.parent.parent / "private").mkdir()
+    (run / "k").symlink_to(run.parent.parent / "private")
+
+
+def circle(run: Path) -> None:
+    (run / "figures").mkdir()
+    (run / "figures" / "k").symlink_to(run)
+
+
+def pipe(run: Path) -> None:
+    os.mkfifo(run / "k")
+
+
+def manifest_pipe(run: Path) -> None:
+    (run / "manifest.json").unlink()
+    os.mkfifo(run / "manifest.json")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "sentence"),
+    [
+        (dangling, "imape-2/k: is a link, and collect copies only regular files and folders"),
+        (elsewhere_linked, "imape-2/k: is a link"),
+        (circle, "imape-2/figures/k: is a link"),
+        (pipe, "imape-2/k: is not a regular file"),
+        (manifest_pipe, "imape-2/manifest.json: is not a regular file"),
+    ],
+)
+def test_links_and_pipes_are_refused(
+    lab: Path, hosts: list[Path], spoil: Callable[[Path], None], sentence: str
+) -> None:
+    spoil(hosts[1] / "runs" / "imape-2")
+    assert sentence in refused(lab, *hosts)
+
+
+def test_linked_run_folder_of_another_host_is_refused(lab: Path, hosts: list[Path]) -> None:
+    run = hosts[1] / "runs" / "imape-2"
+    run.rename(hosts[1] / "imape-2")
+    run.symlink_to(hosts[1] / "imape-2")
+    assert "imape-2: is a link; name the folder itself" in refused(lab, *hosts)
+    assert gather(lab, hosts[1] / "imape-2").entered == 1
+
+
+def removed(path: Path) -> None:
+    path.unlink()
+
+
+def cut_off(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:200])
+
+
+def emptied(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def binary(path: Path) -> None:
+    path.write_bytes(b"\xff\xfe\x00" * 100)
+
+
+def digit(path: Path) -> None:
+    """One digit of the numbers changes; the length stays."""
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b"3", b"4", 1))
+
+
+DAMAGES = [removed, cut_off, emptied, binary, digit]
+
+
+@pytest.mark.parametrize("name", ["stats.json", "snapshots.jsonl", "transactions.json", "machine.toml"])
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_changed_product_is_refused(lab: Path, hosts: list[Path], name: str, damage: Callable[[Path], None]) -> None:
+    for run in hosts[1].glob("runs/*"):
+        (run / "machine.toml").write_text("[guest]\ntick_hz = 103.0\n" + "# a long comment\n" * 20)
+        record_products(run)
+    assert gather(lab / "undamaged", *hosts).entered == 6
+    damage(hosts[1] / "runs" / "imape-2" / name)
+    state = "is missing" if damage is removed else "differs from the file that s80lab wrote"
+    assert f"imape-2/{name}: the file {state} (manifest.json lists size and hash)" in refused(lab, *hosts)
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        *(("snapshots.jsonl", damage) for damage in (removed, cut_off, emptied, binary)),
+        *(("machine.toml", damage) for damage in (removed, binary)),
+    ],
+)
+def test_run_without_a_list_of_products_must_parse(
+    lab: Path, hosts: list[Path], name: str, damage: Callable[[Path], None]
+) -> None:
+    """Runs of older versions have no list."""
+    damage(hosts[1] / "runs" / "imape-2" / name)
+    assert f"imape-2/{name}" in refused(lab, *hosts)
+
+
+def test_malformed_list_of_products_is_refused(lab: Path, hosts: list[Path]) -> None:
+    run = hosts[1] / "runs" / "imape-2"
+    for files, sentence in (
+        ([], "key `files`: is not a table of files"),
+        ({"../../x": {"bytes": 1, "sha256": ""}}, "'../../x' is not a product of a run"),
+        ({"stats.json": {"bytes": "many", "sha256": ""}}, "key `files`"),
+    ):
+        edited("manifest.json", "files", files)(run)
+        assert sentence in refused(lab, *hosts)
+
+
+def test_copies_obey_the_umask(lab: Path, hosts: list[Path]) -> None:
+    for path in hosts[0].rglob("*"):
+        path.chmod(0o777)
+    before = os.umask(0o077)
+    try:
+        gather(lab, hosts[0])
+    finally:
+        os.umask(before)
+    copied = list((lab / "runs").glob("imapb-1/**/*"))
+    assert copied and {path.stat().st_mode & 0o077 for path in (*copied, lab / "runs" / "imapb-1")} == {0}

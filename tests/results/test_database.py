@@ -6,10 +6,13 @@ from __future__ import annotations
 import io
 import json
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +20,13 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 from rich.console import Console
+from tests.lab import Lab
 
 from s80lab.base.errors import UserError
-from s80lab.results.database import SCHEMA_VERSION, insert_run, list_runs
-from s80lab.results.query import query, render, select
+from s80lab.results import query as query_module
+from s80lab.results.database import SCHEMA_VERSION, insert_run, list_runs, require_schema
+from s80lab.results.products import record_products
+from s80lab.results.query import LONGEST, query, render, select
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 
@@ -142,6 +148,58 @@ def test_a_run_that_is_not_whole_is_refused(runs: Path, run_dir: Path) -> None:
     assert list_runs(runs / "new.sqlite") == []
 
 
+def test_failed_first_write_leaves_no_database(runs: Path, run_dir: Path) -> None:
+    """Two equal buckets of a histogram: the transaction fails after the tables were made."""
+    load = json.loads((run_dir / "transactions.json").read_text())
+    whole = json.dumps(load)
+    load["transactions"]["SRCH"]["histogram"] *= 2
+    (run_dir / "transactions.json").write_text(json.dumps(load))
+    database = runs.parent / "results" / "s80lab.sqlite"
+    with pytest.raises(UserError, match="imapb-1: the database cannot store a value of this run"):
+        insert_run(database, run_dir)
+    assert [path.name for path in database.parent.iterdir()] == [".s80lab.sqlite.lock"]
+    (run_dir / "transactions.json").write_text(whole)
+    insert_run(database, run_dir)
+    assert len(list_runs(database)) == 1
+
+
+@pytest.mark.parametrize("pages", [0, 1])
+def test_database_without_tables_counts_as_absent(tmp_path: Path, run_dir: Path, pages: int) -> None:
+    """As a first writer of an older version left it: an empty file, or one page without a table."""
+    database = tmp_path / "s80lab.sqlite"
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("VACUUM" if pages else "SELECT 1")
+    database.touch()
+    assert (database.stat().st_size > 0) == bool(pages)
+    require_schema(database)
+    assert list_runs(database) == []
+    insert_run(database, run_dir)
+    assert [run["id"] for run in list_runs(database)] == ["imapb-1"]
+
+
+def test_first_writer_that_is_killed_leaves_no_database(runs: Path) -> None:
+    path = runs.parent / "new" / "s80lab.sqlite"
+    died = subprocess.run(
+        [sys.executable, "-c", DYING_WRITER, path, runs / "imapb-2"],
+        env={**os.environ, "PYTHONPATH": str(SCRIPTS)},
+    )
+    assert died.returncode == -9
+    assert not path.exists() and list_runs(path) == []
+    insert_run(path, runs / "imapb-1")
+    assert [run["id"] for run in list_runs(path)] == ["imapb-1"]
+    assert sorted(file.name for file in path.parent.iterdir()) == [".s80lab.sqlite.lock", "s80lab.sqlite"]
+
+
+def test_changed_product_is_refused(runs: Path, run_dir: Path) -> None:
+    record_products(run_dir)
+    database = runs.parent / "s80lab.sqlite"
+    insert_run(database, run_dir)
+    stats = run_dir / "stats.json"
+    stats.write_bytes(stats.read_bytes().replace(b"1", b"2", 1))
+    with pytest.raises(UserError, match=r"imapb-1/stats.json: the file differs from the file that s80lab wrote"):
+        insert_run(database, run_dir)
+
+
 def test_a_manifest_of_words_for_numbers_is_refused(runs: Path, run_dir: Path) -> None:
     manifest = json.loads((run_dir / "manifest.json").read_text()) | {"instructions": "many"}
     (run_dir / "manifest.json").write_text(json.dumps(manifest))
@@ -224,6 +282,12 @@ def test_a_file_that_is_no_database_is_refused(runs: Path, run_dir: Path) -> Non
     [
         ("SELCT 1", 'the SQL query failed: near "SELCT": syntax error'),
         ("SELECT color FROM run", "the SQL query failed: no such column: color"),
+        (
+            "SELECT sed FROM run",
+            r"no such column: sed \(did you mean seed\?\); docs/reference/database.md lists the columns",
+        ),
+        ("SELECT * FROM runs", "no such table: runs; allowed are core, design, "),
+        ("SELECT * FROM runs", r"\(did you mean run\?\); docs/reference/database.md describes them"),
         ("DELETE FROM run", "the SQL query failed: attempt to write a readonly database"),
         ("SELECT 1; DELETE FROM run", "the SQL query failed: You can only execute one statement"),
         ("ATTACH 'other.sqlite' AS other", "the SQL query failed: not authorized"),
@@ -261,6 +325,69 @@ def test_what_json_and_a_terminal_cannot_show(database: Path) -> None:
     assert printed(database, sql, "table").splitlines()[1].split() == ["00ff", "inf", "\\x1b[2J"]
     with pytest.raises(UserError, match="two columns of the query are named seed: rename one of them with AS"):
         printed(database, "SELECT seed, seed FROM run", "json")
+
+
+def test_query_long_value_is_refused_at_once(database: Path) -> None:
+    assert select(database, "SELECT printf('%.*c', 900000000, 'x')")[1] == [(None,)]  # SQLite's own limit
+    for sql in (
+        "SELECT zeroblob(100000000)",
+        "SELECT replace(hex(zeroblob(500000)), '00', 'xxxxxxxxxxxxxxxxxxxx')",
+        "SELECT '" + "x" * LONGEST + "'",
+    ):
+        with pytest.raises(UserError, match="a value or a row has more than 1 MiB"):
+            query(database, sql)
+
+
+def test_query_endless_rows_are_bounded_in_memory(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(query_module, "MOST_MEMORY", 1 << 20)
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
+    with pytest.raises(UserError, match="need more than 1 MiB of memory: add LIMIT or WHERE"):
+        query(database, endless)
+    assert len(select(database, f"{endless} LIMIT 100")[1]) == 100
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_query_signal_ends_a_long_query(database: Path, number: signal.Signals) -> None:
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+    long = "SELECT instr(hex(zeroblob(500000)), hex(zeroblob(250000)) || 'x')"
+    for sql in (endless, long):
+        code = (
+            "import signal, sys\nfrom pathlib import Path\nfrom s80lab.results import query\n"
+            "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+            "signal.signal(signal.SIGTERM, signal.default_int_handler)\n"
+            "print('ready', flush=True)\n"
+            "try:\n    query.select(Path(sys.argv[1]), sys.argv[2])\n"
+            "except KeyboardInterrupt:\n    print('interrupted', flush=True)\n    sys.exit(130)\n"
+        )
+        words = [sys.executable, "-c", code, str(database), sql]
+        process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        assert process.stdout is not None and process.stdout.readline() == "ready\n"
+        _wait_until_open(process.pid, database)
+        process.send_signal(number)
+        said, _ = process.communicate(timeout=60)
+        assert (process.returncode, said) == (130, "interrupted\n")
+
+
+def test_query_command_signal_prints_one_message(tmp_path: Path) -> None:
+    lab = Lab(tmp_path / "checkpoints", tmp_path / "results")
+    lab.results.mkdir()
+    with closing(sqlite3.connect(lab.results / "s80lab.sqlite")) as connection:
+        connection.execute("CREATE TABLE run (id)")
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+    process = lab.start("query", endless)
+    _wait_until_open(process.pid, lab.results / "s80lab.sqlite")
+    process.send_signal(signal.SIGTERM)
+    said, _ = process.communicate(timeout=60)
+    assert (process.returncode, said.strip()) == (130, "s80lab: the query was interrupted")
+
+
+def _wait_until_open(pid: int, path: Path) -> None:
+    """Until the process has opened the file."""
+    opened = False
+    while not opened:
+        with suppress(FileNotFoundError):  # a file that the process closes meanwhile
+            opened = path in [link.readlink() for link in Path(f"/proc/{pid}/fd").iterdir()]
+        time.sleep(0.01)
 
 
 def test_no_database_yet(tmp_path: Path) -> None:

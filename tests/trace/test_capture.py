@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from s80lab.base.errors import UserError
-from s80lab.commands.cli import app
+from s80lab.commands.line.app import app
 from s80lab.trace import order as trace_order
 from s80lab.trace import source, tool
 from s80lab.trace.order import Op, Order, make
@@ -98,3 +99,12 @@ def test_the_commands_take_a_trace_out_and_back_in(tmp_path: Path) -> None:
     order = source.import_files(files, "gem5", 64)
     assert order[["processor", "op", "line"]].tolist() == [(0, Op.STORE, 4), (1, Op.LOAD, 4), (0, Op.LOAD, 5)]
     assert source.load(capture, Wanted()).setup.machine.name == "classroom"
+
+
+@pytest.mark.parametrize("name", ["step", "count"])
+def test_s80_order_refuses_moved_command_with_new_name(name: str) -> None:
+    done = subprocess.run([tool.ORDER, name], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (
+        1,
+        f"s80-order: {name} is a command of another program: write s80-step {name}\n",
+    )

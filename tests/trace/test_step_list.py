@@ -21,6 +21,24 @@ def listed(trace: Path, width: int) -> list[str]:
     return console.export_text().splitlines()
 
 
+@pytest.mark.parametrize("width", [60, 200])
+def test_step_shows_markup_and_control_characters_of_a_trace_as_text(tmp_path: Path, width: int) -> None:
+    trace = tmp_path / "markup.trace"
+    trace.write_text(
+        "# Title [red] \x1b]0;window\x07\n# machine: classroom\n0 load 0x10 # read a[i] and b[red]\n"
+        "0 load 0x10 # a [/] b \x1b[2J\n"
+    )
+    played = step.lesson(source.load(trace, source.Wanted()), trace.stem)
+    for show in (show_list, step.show):
+        console = Console(width=width, file=io.StringIO(), force_terminal=True, color_system=None, highlight=False)
+        show(played, console)
+        assert isinstance(console.file, io.StringIO)
+        text = console.file.getvalue()
+        assert "\x1b]" not in text and "\x1b[2J" not in text and "\x07" not in text
+        if width == 200 or show is show_list:
+            assert all(part in text for part in (r"[red] \x1b]0;window\x07", "a[i] and b[red]", r"a [/] b \x1b[2J"))
+
+
 def test_step_list_says_state_changes_supplier_and_stall(tmp_path: Path) -> None:
     trace = tmp_path / "two.trace"
     trace.write_text("# Two cores\n# machine: classroom\n# protocol: moesi\n0 store 0x100  # mine\n1 load 0x100\n")

@@ -17,7 +17,7 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.progress import Board
 from s80lab.base.store import Store
-from s80lab.base.strict import hint
+from s80lab.base.suggest import hint
 from s80lab.capture.explore.grid import parse_axes, points
 from s80lab.capture.explore.run import explore
 from s80lab.capture.store import Capture, Form, Manifest, open_capture

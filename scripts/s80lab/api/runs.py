@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from s80lab.api.frames import frame
 from s80lab.base.errors import UserError
-from s80lab.base.strict import hint
+from s80lab.base.suggest import hint
 from s80lab.report.data import Group, Run, read_groups, read_run
 from s80lab.report.record import metric_names, run_record
 from s80lab.report.write import write_experiment_report

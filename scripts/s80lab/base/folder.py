@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,11 @@ MANIFEST_KEYS = (
     "inputs",
     "versions",
 )
+NAMES = ("run", "experiment", "mix", "engine", "machine", "protocol", "server", "image", "workload", "scale")
+LARGEST = 1 << 63
+"""Numbers of a manifest must be smaller: the database stores whole numbers of 64 bits."""
+LARGEST_FILE = 256 << 20
+"""Largest size of a JSON file in bytes. The files of a run have less than a MB."""
 NUMBERS = ("seed", "instructions", "modelled_ns", "wall_s", "mips")
 TRANSACTIONS_KEYS = ("mix", "seed", "clients", "think_ms", "region", "transactions", "totals", "errors")
 # Of runs that are older than the choice: there was no other.
@@ -47,11 +53,21 @@ def read_manifest(run_dir: Path) -> dict[str, Any]:
         raise UserError(
             f"{path}: the run is incomplete (status `{manifest['status']}` instead of `whole`); repeat the run"
         )
-    for key in NUMBERS:
-        if isinstance(manifest[key], bool) or not isinstance(manifest[key], int | float):
-            raise UserError(f"{path}: the value of `{key}` must be a number, not {manifest[key]!r}; repeat the run")
     manifest.setdefault("server", FIRST_SERVER)
     manifest.setdefault("image", FIRST_IMAGE)
+    for key in NUMBERS:
+        value = manifest[key]
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise UserError(f"{path}: the value of `{key}` must be a number, not {_short(value)}; repeat the run")
+        if not (math.isfinite(value) and abs(value) < LARGEST):
+            raise UserError(f"{path}: the value of `{key}` must be a number of at most 64 bits; repeat the run")
+    for key in NAMES:
+        value = manifest[key]
+        if not (isinstance(value, str) and value and value.isprintable()):
+            raise UserError(
+                f"{path}: the value of `{key}` must be a text without control characters, not {_short(value)}; "
+                "repeat the run"
+            )
     return manifest
 
 
@@ -93,12 +109,28 @@ def read_misses(run_dir: Path) -> list[dict[str, Any]]:
         ) from None
 
 
+def _short(value: object) -> str:
+    """A value for a message, in 40 characters at most."""
+    text = ascii(value)
+    return text if len(text) <= 40 else f"{text[:37]}..."
+
+
+def _refuse_constant(name: str) -> object:
+    raise ValueError(f"{name} is not a number")
+
+
 def _read(path: Path, keys: Sequence[str]) -> dict[str, Any]:
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        if path.exists() and not path.is_file():
+            raise UserError(f"{path}: is not a regular file; repeat the run")
+        if path.stat().st_size > LARGEST_FILE:
+            raise UserError(f"{path}: is larger than {LARGEST_FILE >> 20} MiB; repeat the run")
+        value = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         raise UserError(f"{path}, line {error.lineno}: is not JSON ({error.msg}); repeat the run") from None
-    except (OSError, UnicodeDecodeError) as error:
+    except RecursionError:
+        raise UserError(f"{path}: is not a file of s80lab (too many nested brackets); repeat the run") from None
+    except (OSError, ValueError) as error:
         raise UserError(f"{path}: cannot be read ({error}); repeat the run") from None
     if not isinstance(value, dict):
         raise UserError(f"{path}: the file must contain a JSON object; repeat the run")

@@ -34,6 +34,7 @@ def sparse_hash(path: Path) -> str:
     Files of equal content have equal hashes, wherever their holes are.
     """
     digest = hashlib.sha256()
+    buffer, zeros = bytearray(CHUNK), bytes(CHUNK)
     with path.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
         digest.update(str(size).encode())
@@ -45,8 +46,9 @@ def sparse_hash(path: Path) -> str:
                 break
             at -= at % CHUNK
             file.seek(at)
-            block = file.read(CHUNK)
-            if block.strip(b"\0"):
+            length = file.readinto(buffer)
+            block = memoryview(buffer)[:length]
+            if block != memoryview(zeros)[:length]:
                 digest.update(f"@{at}:".encode())
                 digest.update(block)
             at += CHUNK

@@ -30,6 +30,11 @@ def home(environment: str | None, here: Path, checkout: Path | None) -> Path:
     for folder in (here, *here.parents):
         if (folder / MARK).is_file():
             return folder
+    return user_data()
+
+
+def user_data() -> Path:
+    """The folder of s80lab in the user's data folder, which all labs and checkouts of the user share."""
     return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "s80lab"
 
 
@@ -64,6 +69,12 @@ def checkpoints() -> Path:
 def captures() -> Path:
     """Folder of capture manifests and blobs ($S80LAB_CAPTURES overrides)."""
     return Path(os.environ.get("S80LAB_CAPTURES", HOME / "captures"))
+
+
+def qemus() -> Path:
+    """Folder of the private QEMUs that s80lab has unpacked for this user ($S80LAB_QEMU_FOLDER overrides)."""
+    folder = os.environ.get("S80LAB_QEMU_FOLDER")
+    return Path(folder).absolute() if folder else user_data() / "qemu"
 
 
 def stage() -> Path | None:

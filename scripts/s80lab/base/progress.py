@@ -1,145 +1,272 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Progress of concurrent jobs: live bars on a terminal, otherwise a plain line every few seconds."""
+"""Progress of concurrent jobs: one live line per job on a terminal; otherwise, a line per stage and every 30 s.
+
+A live line begins with the bar and the remaining time, and fits into the width of the terminal:
+`[######....]  62%    0:15 left  imapb seed 1, warm-up, 4.3 G, 52 MIPS`. The last line is about the whole command:
+`3 of 6 runs, about 14 min left`.
+"""
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn
+from rich.live import Live
+from rich.text import Text
 
-PLAIN_EVERY_S = 10.0
-PLAIN_REPEAT_S = 60.0
+EVERY_S = 30.0
+TICK_S = 1.0
+BAR = 10
+# The longest that fits is `120:05 left`.
+LEFT = 11
+SHORTEST_NAME = 14
+
+Clock = Callable[[], float]
 
 
 class Job:
-    """The progress line of one job."""
+    """The progress line of one job, for example of a run: its name, its present stage, and how far the stage is."""
 
     def __init__(self, board: Board, name: str) -> None:
         self.name = name
+        self.stage = ""
         self._board = board
-        self._stage = ""
-        self._stage_began = time.monotonic()
-        self._printed = -PLAIN_EVERY_S
-        self._line = ""
-        self._task: TaskID | None = board.add(name)
+        self._began = self._printed = 0.0
+        self._share: float | None = None
+        self._left: float | None = None
+        self._details: tuple[str, ...] = ()
+        board.add(self)
 
-    def update(self, stage: str, done: float = 0, total: float = 0, mips: float | None = None) -> None:
+    def update(
+        self,
+        stage: str,
+        done: float = 0,
+        total: float = 0,
+        mips: float | None = None,
+        *,
+        details: Sequence[str] = (),
+        left_s: float | None = None,
+    ) -> None:
         """Show the state of the job.
 
-        stage: what the job does now.
-        done, total: progress in any unit; total = 0 if unknown.
+        stage: what the job does now; the same text as long as the stage lasts.
+        done, total: progress of the stage in any unit; total = 0 if unknown.
         mips: speed in million instructions per second.
+        details: more about the stage, the most important first.
+        left_s: remaining seconds; None: estimated from the progress of the stage.
         """
-        now = time.monotonic()
-        fresh = stage.split(" ")[0] != self._stage.split(" ")[0]
-        if fresh:
-            self._stage_began = now
-        self._stage = stage
-        share = min(1.0, done / total) if total else 0.0
-        left = (now - self._stage_began) * (1 - share) / share if share > 0 else None
-        parts = [f"{mips:.0f} MIPS"] if mips else []
-        parts += [f"{clock(left)} left"] if left is not None and share < 1 else []
-        detail = ", ".join(parts)
-        if self._board.live:
-            self._board.show(self._task, stage, share, bool(total), detail)
-        elif fresh or now - self._printed >= PLAIN_EVERY_S:
-            percent = f" {100 * share:.0f}%" if total else ""
-            line = f"{self.name}: {stage}{percent}" + (f" ({detail})" if detail else "")
-            if line != self._line or now - self._printed >= PLAIN_REPEAT_S:
-                self._line, self._printed = line, now
-                self._board.say(line)
+        with self._board.lock:
+            now = self._board.now()
+            fresh = stage != self.stage
+            if fresh:
+                self.stage, self._began = stage, now
+            share = self._share = min(1.0, done / total) if total else None
+            if left_s is None and share and share < 1:
+                left_s = (now - self._began) * (1 - share) / share
+            self._left = left_s
+            self._details = (*details, f"{mips:.0f} MIPS") if mips else tuple(details)
+            self.log(fresh)
+
+    def log(self, fresh: bool = False) -> None:
+        """Print the state if there is no terminal, the job has a stage, and the stage is fresh or a line is due."""
+        now = self._board.now()
+        if self._board.live or not self.stage or not (fresh or now - self._printed >= EVERY_S):
+            return
+        self._printed = now
+        share = [] if self._share is None else [f"{100 * self._share:.0f}%"]
+        time_left = [] if fresh and self._left is None else [self._time()]
+        state = ", ".join([*share, *time_left, *self._details])
+        self._board.say(f"{self.name}, {self.stage}{f': {state}' if state else ''}")
+
+    def line(self, width: int) -> str:
+        """The live line: bar and time first, then name and stage, then each detail that still fits."""
+        full = round(BAR * (self._share or 0.0))
+        percent = "" if self._share is None else f"{100 * self._share:.0f}%"
+        head = f"[{'#' * full}{'.' * (BAR - full)}] {percent:>4}  {self._time():>{LEFT}}  "
+        room = max(width - len(head), 0)
+        # A name of fewer characters says nothing; then the stage is shortened, too.
+        name = shorten(self.name, max(room - len(self.stage) - 2, SHORTEST_NAME))
+        text = shorten(f"{name}, {self.stage}", room)
+        for detail in self._details:
+            if len(text) + len(detail) + 2 <= room:
+                text += f", {detail}"
+        return (head + text)[:width]
+
+    def say(self, text: str) -> None:
+        """Print a remark that stays; the progress line continues."""
+        self._board.say(f"{self.name}: {text}")
 
     def done(self, text: str) -> None:
         """End the progress line and print a remark that stays."""
-        self._board.remove(self._task)
-        self._board.say(f"{self.name}: {text}")
+        self._board.remove(self)
+        self.say(text)
 
     def drop(self) -> None:
         """End the progress line without a remark."""
-        self._board.remove(self._task)
+        self._board.remove(self)
+
+    def _time(self) -> str:
+        """The remaining time of the stage if it is known, else the time since the stage began."""
+        if self._left is not None:
+            return f"{clock(self._left)} left"
+        return f"{clock(self._board.now() - self._began)} so far"
 
 
 class Tally:
-    """Counts finished pieces of work and estimates the remaining time from their costs.
+    """The last line: how many pieces of work are finished, and how long the others will take.
 
-    The estimate assumes that time is proportional to cost (in any unit). The estimate appears when twice as many pieces
-    are finished as run in parallel. A single piece prints nothing.
+    board: the progress lines.
+    noun: what the pieces are, in the plural.
+    costs: the expected seconds of each piece. Finished pieces correct the expectation of the others.
+    at_once: number of pieces that run in parallel.
+    expected: whether the costs are seconds. If not, they are relative, and the first estimate appears when a piece is
+        finished.
     """
 
-    def __init__(self, board: Board, what: str, costs: Sequence[float], at_once: int = 1) -> None:
+    def __init__(
+        self, board: Board, noun: str, costs: Sequence[float], at_once: int = 1, *, expected: bool = True
+    ) -> None:
         self._board = board
-        self._what = what
-        self._telling = 2 * at_once
-        self._jobs = len(costs)
-        self._cost = sum(costs)
-        self._over = 0
-        self._paid = 0.0
-        self._began = time.monotonic()
+        self._noun = noun
+        self._all = len(costs)
+        self._waiting = list(costs)
+        self._running: list[tuple[float, float]] = []
+        self._at_once = at_once
+        self._expected = expected
+        self._finished = 0
+        self._cost = self._seconds = 0.0
+        if costs:
+            board.show_tally(self)
 
-    def over(self, cost: float) -> None:
-        """Count one more finished job. cost: the cost of this job."""
-        self._over += 1
-        self._paid += cost
-        left = (time.monotonic() - self._began) * (self._cost - self._paid) / self._paid
-        if self._over < self._jobs:
-            told = f", about {clock(left)} left" if self._over >= self._telling else ""
-            self._board.say(f"{self._over} of {self._jobs} {self._what}{told}")
+    @contextmanager
+    def piece(self, cost: float) -> Iterator[None]:
+        """Work on one piece; it is finished if the block ends without an exception. cost: one of the costs."""
+        began = self._board.now()
+        self._waiting.remove(cost)
+        self._running.append((began, cost))
+        try:
+            yield
+        finally:
+            self._running.remove((began, cost))
+        self._finished += 1
+        self._cost += cost
+        self._seconds += self._board.now() - began
+        if self._finished < self._all and not self._board.live:
+            self._board.say(self.line())
+
+    def line(self) -> str:
+        """For example `3 of 6 runs, about 14 min left`."""
+        left = self._left()
+        return f"{self._finished} of {self._all} {self._noun}" + (f", {about(left)} left" if left else "")
+
+    def _left(self) -> float | None:
+        """Remaining seconds; None if unknown. The pieces that run in parallel are as long as the longest at least."""
+        if not self._finished and not self._expected:
+            return None
+        factor = self._seconds / self._cost if self._cost else 1.0
+        now = self._board.now()
+        rest = [factor * cost for cost in self._waiting]
+        rest += [max(factor * cost - (now - began), 0.0) for began, cost in self._running]
+        return max(sum(rest) / self._at_once, max(rest, default=0.0))
 
 
 class Board:
-    """The progress lines of all jobs; a context manager."""
+    """The progress lines of all jobs; a context manager. now: the clock, in seconds."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, now: Clock = time.monotonic) -> None:
         self.console = console
-        self.live = console.is_terminal
-        self._began = time.monotonic()
-        self._bars = Progress(
-            TextColumn("{task.fields[job]}"),
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=24),
-            TaskProgressColumn(),
-            TextColumn("{task.fields[detail]}"),
-            console=console,
-            transient=True,
-            disable=not self.live,
-        )
+        self.live = console.is_terminal and not console.is_dumb_terminal
+        self.now = now
+        self.lock = threading.RLock()
+        self._began = now()
+        self._jobs: list[Job] = []
+        self._tally: Tally | None = None
+        self._ended = threading.Event()
+        self._display = Live(get_renderable=self._render, console=console, transient=True)
 
     def __enter__(self) -> Self:
-        self._bars.start()
+        if self.live:
+            self._display.start()
+        else:
+            threading.Thread(target=self._tick, daemon=True).start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._bars.stop()
+        self._ended.set()
+        if self.live:
+            self._display.stop()
 
     def job(self, name: str) -> Job:
         return Job(self, name)
 
     def say(self, text: str) -> None:
         """Print a line that stays, with the time since the start."""
-        self.console.print(
-            f"[{clock(time.monotonic() - self._began)}] {text}", markup=False, highlight=False, soft_wrap=True
-        )
+        self.console.print(f"[{clock(self.now() - self._began)}] {text}", markup=False, highlight=False, soft_wrap=True)
 
-    def add(self, name: str) -> TaskID | None:
-        return self._bars.add_task("", total=None, job=name, detail="") if self.live else None
+    def add(self, job: Job) -> None:
+        """Show a job from its first stage on."""
+        with self.lock:
+            self._jobs.append(job)
 
-    def show(self, task: TaskID | None, stage: str, share: float, known: bool, detail: str) -> None:
-        if task is not None:
-            total = 1.0 if known else None
-            self._bars.update(task, description=stage, completed=share, total=total, detail=detail)
+    def remove(self, job: Job) -> None:
+        """Show a job no longer."""
+        with self.lock:
+            self._jobs = [one for one in self._jobs if one is not job]
 
-    def remove(self, task: TaskID | None) -> None:
-        if task is not None and task in self._bars.task_ids:
-            self._bars.remove_task(task)
+    def show_tally(self, tally: Tally) -> None:
+        """Show the line about the whole command: last on a terminal, otherwise now and after each piece."""
+        self._tally = tally
+        if not self.live:
+            self.say(tally.line())
+
+    def log(self) -> None:
+        """Without a terminal: print the line of each job whose last line is 30 s old."""
+        with self.lock:
+            for job in self._jobs:
+                job.log()
+
+    def lines(self, width: int, height: int) -> list[str]:
+        """The live lines: the jobs that fit into the height, and the line about the whole command."""
+        with self.lock:
+            jobs = [job for job in self._jobs if job.stage]
+            last = [self._tally.line()[:width]] if self._tally else []
+        room = max(height - len(last), 1)
+        more = [f"... {len(jobs) - room + 1} more"] if len(jobs) > room else []
+        return [*(job.line(width) for job in jobs[: room - len(more)]), *more, *last]
+
+    def _render(self) -> Text:
+        return Text("\n".join(self.lines(self.console.width, self.console.height - 1)), no_wrap=True)
+
+    def _tick(self) -> None:
+        while not self._ended.wait(TICK_S):
+            self.log()
 
 
 def clock(seconds: float) -> str:
     """Seconds as minutes and seconds, for example `1:05`."""
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes}:{rest:02d}"
+
+
+def about(seconds: float) -> str:
+    """A rough duration: `about 40 s`, `about 14 min`, `about 2.5 h`."""
+    if seconds < 90:
+        return f"about {max(10, 10 * round(seconds / 10))} s"
+    return f"about {seconds / 60:.0f} min" if seconds < 90 * 60 else f"about {seconds / 3600:.1f} h"
+
+
+def shorten(text: str, width: int) -> str:
+    """The text in at most `width` characters; a longer text loses its middle."""
+    if len(text) <= width:
+        return text
+    if width < 5:
+        return text[:width]
+    head = (width - 2) // 2
+    return f"{text[:head]}...{text[len(text) - (width - 3 - head) :]}"

@@ -16,16 +16,16 @@ from pathlib import Path
 from s80lab.base import paths
 from s80lab.base.copying import copy_files, sparse_copy
 from s80lab.base.errors import UserError
+from s80lab.base.records import Hash, present_hash
 from s80lab.base.staging import exclusive, staging, sweep, working
 from s80lab.base.strict import shown
-
-Hash = Callable[[Path], str]
 
 
 async def staged(folder: Path, key: str, files: Mapping[str, str], hash: Hash, waiting: Callable[[], None]) -> Path:
     """A folder with files of `folder`: a copy on the host's own disk if $S80LAB_STAGE is set, else `folder` itself.
 
-    One process makes the copy once and checks the hashes. UserError if the disk is full or a copy differs.
+    One process makes the copy once. Each process checks the hashes of the copy. UserError if the disk is full, a copy
+    differs, or a copy has changed since it was made.
 
     folder: the original folder.
     key: hash of the files together, part of the copy's name.
@@ -44,11 +44,17 @@ async def staged(folder: Path, key: str, files: Mapping[str, str], hash: Hash, w
             with staging(final) as partial:
                 for name, sha256 in files.items():
                     await sparse_copy(folder / name, partial / name)
-                    if sha256 and await asyncio.to_thread(hash, partial / name) != sha256:
+                    if sha256 and await asyncio.to_thread(present_hash, partial / name, hash) != sha256:
                         raise UserError(
                             f"{shown(folder / name)}: the copy on the disk of $S80LAB_STAGE ({stage}) has "
                             "another hash than the file; check both disks for errors, then repeat the command"
                         )
+    for name, sha256 in files.items():
+        if sha256 and await asyncio.to_thread(present_hash, final / name, hash) != sha256:
+            raise UserError(
+                f"{shown(final / name)}: this copy has changed since s80lab made it; remove the folder "
+                f"{shown(final)}, and s80lab will copy the files again"
+            )
     return final
 
 

@@ -8,7 +8,9 @@ of a partial folder contains its host's name, and no other host removes the fold
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
+import secrets
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -21,6 +23,8 @@ from s80lab.base.errors import UserError
 
 PARTIAL = ".partial-"
 POLL_S = 0.5
+NEARLY_FULL = 1 << 20
+"""Free bytes below which a failed write counts as caused by this disk."""
 
 
 def file_locks() -> ModuleType:
@@ -37,14 +41,50 @@ def file_locks() -> ModuleType:
 
 @contextmanager
 def staging(final: Path) -> Iterator[Path]:
-    """A partial folder next to `final`. It is renamed to `final` if the block succeeds, and removed if not."""
-    final.parent.mkdir(parents=True, exist_ok=True)
-    with _partial(final.parent, f"{final.name}-") as partial:
-        partial.chmod(0o755)
-        yield partial
-        if final.exists():
-            shutil.rmtree(final)
-        partial.rename(final)
+    """A partial folder next to `final`. It is renamed to `final` if the block succeeds, and removed if not.
+
+    Remains of killed processes are removed first. The permissions of the folder obey the umask. UserError if the disk
+    of the folder is full.
+    """
+    with full_disk(final.parent):
+        final.parent.mkdir(parents=True, exist_ok=True)
+        sweep(final.parent)
+        with _partial(final.parent, f"{final.name}-", 0o777) as partial:
+            yield partial
+            if not final.exists():
+                partial.rename(final)
+                return
+            # A kill during the removal must not leave half of the old folder under its final name.
+            with _partial(final.parent, f"{final.name}-", 0o777) as old:
+                final.rename(old / final.name)
+                partial.rename(final)
+
+
+@contextmanager
+def full_disk(folder: Path) -> Iterator[None]:
+    """Replace the system's error about a full disk by a UserError that names the disk: that of the file in the system's
+    error, else that of `folder`, if it is full."""
+    try:
+        yield
+    except OSError as error:
+        if not is_full(error):
+            raise
+        from s80lab.base.strict import shown  # only here: the import is slow
+
+        # A failed copy names source and target; a failed write names no file.
+        written = error.filename2 or error.filename
+        if not written and error.errno == errno.ENOSPC and shutil.disk_usage(folder).free > NEARLY_FULL:
+            raise
+        place = Path(os.fsdecode(written)).parent if written else folder
+        raise UserError(
+            f"{shown(place)}: the disk of this folder is full; remove files from this disk, or move the folder to "
+            "another disk, then repeat the command"
+        ) from None
+
+
+def is_full(error: OSError) -> bool:
+    """Whether the error says that a disk or the user's share of a disk is full."""
+    return error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
 @contextmanager
@@ -64,19 +104,21 @@ def scratch() -> Iterator[Path]:
 
 @contextmanager
 def working(root: Path) -> Iterator[Path]:
-    """A folder in `root` that exists until the block ends. Remains of killed processes are removed first."""
+    """A folder in `root` that exists until the block ends, for this user only. Remains of killed processes are removed
+    first."""
     sweep(root)
-    with _partial(root, "") as folder:
+    with _partial(root, "", 0o700) as folder:
         yield folder
 
 
 @contextmanager
-def _partial(parent: Path, name: str) -> Iterator[Path]:
+def _partial(parent: Path, name: str, mode: int) -> Iterator[Path]:
     """A new folder, gone after the block unless it was renamed. It is locked as long as its maker lives, so that
-    `sweep` knows the dead ones."""
+    `sweep` knows the dead ones. mode: permissions, from which the umask takes some away."""
     fcntl = file_locks()
     with _gate(parent):
-        partial = Path(tempfile.mkdtemp(prefix=f"{PARTIAL}{name}", suffix=_of_host(), dir=parent))
+        partial = parent / f"{PARTIAL}{name}{secrets.token_hex(4)}{_of_host()}"
+        partial.mkdir(mode)
         handle = os.open(partial, os.O_RDONLY | os.O_DIRECTORY)
         fcntl.flock(handle, fcntl.LOCK_EX)
     try:

@@ -18,24 +18,21 @@ from pydantic import ValidationError
 
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash, value_hash
+from s80lab.base.records import FileRecord, Hash, is_unchanged, record_file
 from s80lab.base.staging import sweep
 from s80lab.base.strict import Strict, shown
 
-Verdict = Literal["whole", "missing", "damaged"]
-Hash = Callable[[Path], str]
+__all__ = ["FileRecord", "Hash", "M", "Store", "StoredManifest", "Verdict", "check_files", "now"]
 
-
-class FileRecord(Strict):
-    """Size and hash of a stored file."""
-
-    bytes: int
-    sha256: str
+# outdated: an older version of s80lab wrote the manifest, which lacks a file that commands read.
+Verdict = Literal["whole", "missing", "damaged", "outdated"]
 
 
 class StoredManifest(Strict):
     """The common part of all manifests in stores.
 
     key: hash of the inputs.
+    files: every file that commands read.
     created: time in UTC.
     wall_s: seconds that it took to make the files.
     """
@@ -51,6 +48,16 @@ class StoredManifest(Strict):
     def content(self) -> str:
         """Hash of all files together."""
         return value_hash({name: record.sha256 for name, record in self.files.items()})
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """Names that `files` must contain. A manifest of an older version of s80lab may lack some."""
+        return ()
+
+    @property
+    def unlisted(self) -> tuple[str, ...]:
+        """Names of required files that the manifest does not list."""
+        return tuple(name for name in self.required if name not in self.files)
 
 
 M = TypeVar("M", bound=StoredManifest)
@@ -73,23 +80,32 @@ class Store(Generic[M]):
         return self.root() / name
 
     def find(self, name: str, key: str | None = None) -> M | None:
-        """The manifest, if its files exist and its key is `key` (None: any key).
+        """The manifest, if the entry is usable: its key is `key` (None: any key), the manifest lists all required
+        files, and all files exist. The files are compared with their recorded hashes (base/records.py).
 
-        A file that was written to after the manifest is hashed again. UserError if its content has changed.
+        UserError if the content of a file has changed.
         """
-        manifest = self._read(self._file(name))
-        if manifest is None or key not in (None, manifest.key) or self._missing(manifest):
-            return None
-        recorded = self._file(name).stat().st_mtime_ns
-        for blob, file in manifest.files.items():
-            path = self.folder(name) / blob
-            if path.stat().st_mtime_ns > recorded and self.hash(path) != file.sha256:
-                where = shown(path.parent)
-                raise UserError(
-                    f"{shown(path)}: the file has changed since s80lab wrote it; remove the folder {where}, "
-                    "and s80lab will build it again"
-                )
+        manifest = self.listed(name, key)
+        if manifest is not None:
+            check_files(self.folder(name), manifest, self.hash)
         return manifest
+
+    def listed(self, name: str, key: str | None = None) -> M | None:
+        """Like `find`, but without a look at the content of the files."""
+        manifest = self._read(self._file(name))
+        if manifest is None or key not in (None, manifest.key) or manifest.unlisted or self._missing(manifest):
+            return None
+        return manifest
+
+    def why_built_again(self, name: str) -> str:
+        """Why the existing files of an entry cannot be used, if `listed` does not return the entry. Empty if the folder
+        or the manifest does not exist."""
+        manifest = self._read(self._file(name))
+        if manifest is None or not self.folder(name).is_dir():
+            return ""
+        if manifest.unlisted:
+            return f"an older version of s80lab wrote it, without a hash of {', '.join(manifest.unlisted)}"
+        return "a file is missing or has another length" if self._missing(manifest) else ""
 
     def known(self, name: str) -> M | None:
         """The manifest, if it is readable; its files may be missing."""
@@ -108,13 +124,14 @@ class Store(Generic[M]):
 
     def hash_files(self, folder: Path, names: tuple[str, ...]) -> dict[str, FileRecord]:
         """Sizes and hashes of the named files that exist in the folder."""
-        files = [folder / name for name in names if (folder / name).is_file()]
-        return {path.name: FileRecord(bytes=path.stat().st_size, sha256=self.hash(path)) for path in files}
+        return {name: record_file(folder / name, self.hash) for name in names if (folder / name).is_file()}
 
     def verify(self, manifest: M) -> Verdict:
         """Hash all files again and compare with the recorded hashes."""
         if self._missing(manifest):
             return "missing"
+        if manifest.unlisted:
+            return "outdated"
         key_holds = value_hash(manifest.inputs) == manifest.key
         folder = self.folder(manifest.name)
         same = all(self.hash(folder / name) == file.sha256 for name, file in manifest.files.items())
@@ -143,7 +160,8 @@ class Store(Generic[M]):
         folders = sorted(root.iterdir()) if root.is_dir() else []
         for folder in folders:
             if folder.is_dir() and not folder.name.startswith(".") and not self._file(folder.name).is_file():
-                shutil.rmtree(folder)
+                # Of a link only the link itself: its target is not part of the store.
+                folder.unlink() if folder.is_symlink() else shutil.rmtree(folder)
         return removed
 
     def _file(self, name: str) -> Path:
@@ -161,6 +179,16 @@ class Store(Generic[M]):
         folder = self.folder(manifest.name)
         pairs = [(folder / name, file.bytes) for name, file in manifest.files.items()]
         return any(not path.is_file() or path.stat().st_size != size for path, size in pairs)
+
+
+def check_files(folder: Path, manifest: StoredManifest, hash: Hash) -> None:
+    """UserError if a file of the manifest in this folder differs from its recorded size or hash."""
+    for name, record in manifest.files.items():
+        if not is_unchanged(folder / name, record, hash):
+            raise UserError(
+                f"{shown(folder / name)}: the file has changed since s80lab wrote it; remove the folder "
+                f"{shown(folder)}, and s80lab will build it again"
+            )
 
 
 def now() -> str:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-import difflib
+import json
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -15,9 +15,12 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
+from s80lab.base.suggest import hint, names
 
 LARGEST = 64 << 10
 """Largest size of a configuration file in bytes; parsing a longer file can take gigabytes of memory."""
+LONGEST_VALUE = 200
+"""Number of characters of a wrong value that a message repeats."""
 UNITS = {"": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
 
@@ -55,19 +58,6 @@ def shown(path: Path) -> str:
     return str(path)
 
 
-MOST_NAMES = 40
-
-
-def hint(name: str, allowed: Iterable[str]) -> str:
-    """A hint for a wrong name: `allowed are a, b (did you mean a?)`. Of many names, only the nearest are listed."""
-    names = sorted(allowed)
-    if len(names) > MOST_NAMES:
-        near = difflib.get_close_matches(name, names, n=5, cutoff=0.5)
-        return f"{len(names)} are allowed" + (f", the nearest: {', '.join(near)}" if near else "")
-    close = difflib.get_close_matches(name, names, n=1)
-    return f"allowed are {', '.join(names)}" + (f" (did you mean {close[0]}?)" if close else "")
-
-
 def find(kind: str, folder: Path, name: str) -> Path:
     """The file of a named machine, protocol, experiment or scale. UserError for an unknown name or a path."""
     if name not in names(folder):
@@ -102,11 +92,6 @@ def find_or_file(kind: str, folder: Path, name: str) -> Path:
             f"{hint(name, names(folder))}"
         )
     return path
-
-
-def names(folder: Path) -> list[str]:
-    """The names of the TOML files in a shipped folder and in the lab's folder of the same kind."""
-    return sorted({path.stem for place in (folder, paths.own(folder)) for path in place.glob("*.toml")})
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -164,8 +149,57 @@ def validate(content: Mapping[str, Any], model: type[M], where: str) -> M:
             raise UserError(f"{where}: unknown key `{key}`: {allowed}") from None
         if error["type"] == "missing":
             raise UserError(f"{where}: the key `{key}` is missing") from None
-        message = error["msg"].removeprefix("Value error, ")
+        message = wrong_value(error)
         raise UserError(f"{where}: key `{key}`: {message}" if key else f"{where}: {message}") from None
+
+
+# What to write instead, by the type of pydantic's error. A name in braces stands for the limit that the error names.
+_REMEDIES = {
+    "less_than_equal": "write a number of at most {le}",
+    "less_than": "write a number below {lt}",
+    "greater_than_equal": "write a number of at least {ge}",
+    "greater_than": "write a number above {gt}",
+    "multiple_of": "write a multiple of {multiple_of}",
+    "finite_number": "write a finite number",
+    "int": "write a whole number",
+    "float": "write a number",
+    "bool": "write true or false",
+    "string": "write a text in quotes",
+    "string_too_short": "write at least {min_length} characters",
+    "string_too_long": "write at most {max_length} characters",
+    "string_pattern_mismatch": "write a text that matches the pattern {pattern}",
+    "too_short": "write at least {min_length} values",
+    "too_long": "write at most {max_length} values",
+    "list": "write a list in brackets, for example [1, 2]",
+    "tuple": "write a list in brackets, for example [1, 2]",
+    "dict": "write a table of keys",
+    "model": "write a table of keys",
+}
+
+
+def wrong_value(error: Mapping[str, Any]) -> str:
+    """What is wrong with a value, and what to write instead. error: an error of pydantic.
+
+    The text of pydantic is used only for errors that s80lab raised itself.
+    """
+    kind, value, limits = error["type"], error["input"], error.get("ctx", {})
+    text = value if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False)
+    text = text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."
+    if kind in ("value_error", "assertion_error"):
+        message = str(error["msg"]).partition(", ")[2]
+    elif kind == "literal_error":
+        allowed = re.findall("'([^']*)'", limits["expected"])
+        message = f"`{text}` is not one of its values; {hint(text, allowed)}"
+    else:
+        family = kind.removesuffix("_type").removesuffix("_parsing").removesuffix("_from_float")
+        remedy = _REMEDIES.get(kind) or _REMEDIES.get(family) or "write another value"
+        message = f"`{text}` is not allowed; {remedy.format(**limits)}"
+    if isinstance(value, str) and re.search(r"[^,]+,[^,]+|[^.]\.\.[^.]", value):
+        message += (
+            "; a setting has one value: to compare several values, use `s80lab explore CAPTURE --vary KEY=VALUES`, or "
+            "[sweep] in an experiment file"
+        )
+    return message
 
 
 def _fields(model: type[BaseModel], loc: list[str]) -> list[str]:

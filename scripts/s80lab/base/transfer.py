@@ -8,6 +8,7 @@ import checks all hashes before the entry becomes visible. Holes of sparse files
 from __future__ import annotations
 
 import asyncio
+import stat
 import subprocess
 import tarfile
 from collections.abc import Callable, Iterator
@@ -20,12 +21,19 @@ from pydantic import ValidationError
 from s80lab.base.copying import copy_files, sparse_copy, write_sparse
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import value_hash
-from s80lab.base.staging import held, scratch, staging, sweep
+from s80lab.base.names import check_name, is_name
+from s80lab.base.staging import full_disk, held, scratch, staging, sweep, working
 from s80lab.base.store import FileRecord, M, Store
-from s80lab.base.strict import Strict, hint, shown
+from s80lab.base.strict import Strict, shown
+from s80lab.base.suggest import hint
 
 EXPORT, TAR = "export.json", ".tar"
-Unpack = Callable[[str, Path], None]
+LARGEST_HEAD = 16 << 20
+"""Most bytes of export.json; those of s80lab have some KiB."""
+LARGEST_FILE = 256 << 30
+"""Most bytes of one file; a file consisting of a hole takes no space, but time to read."""
+Unpack = Callable[[str, int, Path], bool]
+"""Writes a file of the recorded length to a path. False, before anything is read, if the file has another length."""
 
 
 class Export(Strict):
@@ -92,10 +100,19 @@ def take_in(store: Store[M], source: Path, waiting: Callable[[], None] = lambda:
                 "`captures import`, and use equal versions on both hosts"
             ) from None
         name = manifest.name
-        if not all(map(_is_plain, (*content.files, name))) or "/" in name or name.startswith("."):
+        check_name(name, f"{shown(source)}: name of the entry in {EXPORT}", "do not import this export")
+        if name.endswith(".json") or not all(map(_is_plain, (*content.files, *manifest.files))):
             raise UserError(
-                f"{shown(source)}: the file list in {EXPORT} names files outside the folder; do not import this export"
+                f"{shown(source)}: {EXPORT} names files outside the folder, or names that s80lab does not give; do not "
+                "import this export"
             )
+        if any(not 0 <= record.bytes <= LARGEST_FILE for record in content.files.values()):
+            raise UserError(
+                f"{shown(source)}: {EXPORT} lists a file of more than {LARGEST_FILE >> 30} GiB, which no guest "
+                "of s80lab has; do not import this export"
+            )
+        if not manifest.files:
+            raise UserError(f"{shown(source)}: the manifest in {EXPORT} lists no file; export again on the other host")
         with held(store.root() / f".{name}.lock", waiting):
             sweep(store.root())
             return name, _put(store, source, content, manifest, unpack)
@@ -116,8 +133,11 @@ def _put(store: Store[M], source: Path, content: Export, manifest: M, unpack: Un
     with staging(store.folder(name)) as partial:
         for file, record in content.files.items():
             (partial / file).parent.mkdir(parents=True, exist_ok=True)
-            unpack(file, partial / file)
-            if (partial / file).stat().st_size != record.bytes or store.hash(partial / file) != record.sha256:
+            if (
+                not unpack(file, record.bytes, partial / file)
+                or (partial / file).stat().st_size != record.bytes
+                or store.hash(partial / file) != record.sha256
+            ):
                 raise UserError(
                     f"{shown(source)}: {file} differs from the file that was exported; copy the export again"
                 )
@@ -134,22 +154,12 @@ def _opened(source: Path) -> Iterator[tuple[bytes, Unpack]]:
     """The text of export.json, and a function that writes one of the exported files to a path."""
     try:
         if source.suffix != TAR:
-            yield (source / EXPORT).read_bytes(), lambda file, target: asyncio.run(sparse_copy(source / file, target))
+            yield _read_folder(source)
             return
+        if not source.is_file():
+            raise UserError(f"{shown(source)}: there is no such file; name an export")
         with tarfile.open(source, "r:") as tar:
-            members = {PurePosixPath(*PurePosixPath(one.name).parts[1:]).as_posix(): one for one in tar if one.isreg()}
-
-            def unpack(file: str, target: Path) -> None:
-                if file not in members or (content := tar.extractfile(members[file])) is None:
-                    raise UserError(f"{shown(source)}: {file} is missing in the tar file; copy the tar file again")
-                write_sparse(content, target)
-
-            if EXPORT not in members or (head := tar.extractfile(members[EXPORT])) is None:
-                raise UserError(
-                    f"{shown(source)}: contains no file {EXPORT}, so `s80lab ... export` did not write it; "
-                    "name an export"
-                )
-            yield head.read(), unpack
+            yield _read_tar(tar, source)
     except tarfile.TarError as error:
         raise UserError(f"{shown(source)}: is not a tar file or is truncated ({error}); copy the file again") from None
     except FileNotFoundError as absent:
@@ -158,20 +168,73 @@ def _opened(source: Path) -> Iterator[tuple[bytes, Unpack]]:
         ) from None
 
 
+def _read_folder(source: Path) -> tuple[bytes, Unpack]:
+    real = source.resolve()
+
+    def unpack(file: str, length: int, target: Path) -> bool:
+        path = source / file
+        _require_file(path, path.lstat().st_mode)
+        if path.resolve() != real / file:
+            raise UserError(f"{shown(path)}: is behind a link; copy the export again, without links")
+        if path.stat().st_size != length:
+            return False
+        asyncio.run(sparse_copy(path, target))
+        return True
+
+    head = source / EXPORT
+    _require_file(head, head.lstat().st_mode)
+    _require_short(head, head.stat().st_size)
+    return head.read_bytes(), unpack
+
+
+def _read_tar(tar: tarfile.TarFile, source: Path) -> tuple[bytes, Unpack]:
+    members = {PurePosixPath(*PurePosixPath(one.name).parts[1:]).as_posix(): one for one in tar if one.isreg()}
+
+    def unpack(file: str, length: int, target: Path) -> bool:
+        if file not in members or (content := tar.extractfile(members[file])) is None:
+            raise UserError(f"{shown(source)}: {file} is missing in the tar file; copy the tar file again")
+        if members[file].size != length:
+            return False
+        write_sparse(content, target)
+        return True
+
+    if EXPORT not in members or (head := tar.extractfile(members[EXPORT])) is None:
+        raise UserError(
+            f"{shown(source)}: contains no file {EXPORT}, so `s80lab ... export` did not write it; name an export"
+        )
+    _require_short(source / EXPORT, members[EXPORT].size)
+    return head.read(), unpack
+
+
+def _require_file(path: Path, mode: int) -> None:
+    """UserError for a link, a pipe, a device or a folder. mode: of the path itself."""
+    if not stat.S_ISREG(mode):
+        raise UserError(
+            f"{shown(path)}: is not a regular file, so `s80lab ... export` did not write it; name an export"
+        )
+
+
+def _require_short(head: Path, length: int) -> None:
+    if length > LARGEST_HEAD:
+        raise UserError(
+            f"{shown(head)}: has {length} bytes, but the limit is {LARGEST_HEAD >> 20} MiB; do not import this export"
+        )
+
+
 def _pack(folder: Path, said: str, final: Path) -> None:
-    """Write the tar file, complete or not at all. export.json comes first in it."""
+    """Write the tar file, complete or not at all. export.json comes first in it. What killed exports left beside it is
+    removed."""
     final.parent.mkdir(parents=True, exist_ok=True)
-    packed = final.with_name(f"{final.name}.partial")
-    with scratch() as beside:
+    with full_disk(final.parent), working(final.parent) as place, scratch() as beside:
+        packed = place / final.name
         (beside / folder.name).mkdir()
         (beside / folder.name / EXPORT).write_text(said)
         first = ("--directory", str(beside), f"{folder.name}/{EXPORT}")
         command = ["tar", "--create", "--sparse", "--file", str(packed), *first, "--directory", str(folder.parent)]
         done = subprocess.run([*command, folder.name], capture_output=True, text=True)
-    if done.returncode:
-        packed.unlink(missing_ok=True)
-        raise UserError(f"{shown(final)}: cannot be written: {done.stderr.strip()}")
-    packed.replace(final)
+        if done.returncode:
+            raise UserError(f"{shown(final)}: cannot be written: {done.stderr.strip()}")
+        packed.replace(final)
 
 
 def _named(store: Store[M], name: str) -> M:
@@ -186,6 +249,6 @@ def _named(store: Store[M], name: str) -> M:
 
 
 def _is_plain(file: str) -> bool:
-    """Whether the path is relative and stays inside its folder."""
+    """Whether the path is relative, stays inside its folder, and consists of names that s80lab gives."""
     path = PurePosixPath(file)
-    return bool(path.parts) and not path.is_absolute() and ".." not in path.parts and path.as_posix() == file
+    return bool(path.parts) and all(map(is_name, path.parts)) and path.as_posix() == file

@@ -11,7 +11,8 @@ from typing import Any
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash, text_hash
-from s80lab.base.strict import find_or_file, size_text
+from s80lab.base.names import check_name
+from s80lab.base.strict import find_or_file, shown, size_text
 from s80lab.capture.store import Capture
 from s80lab.config.machine import Machine, load_machine, with_inclusion
 from s80lab.protocol.proof import ensure_proven
@@ -81,8 +82,15 @@ def resolve_design(
     chosen = protocol or (settings or {}).get("protocol")
     if chosen is None and machine is not None:
         chosen = load_machine(machine, settings).protocol
+    if chosen is None:  # the machine in the header of a capture may name any file of this host
+        check_name(
+            capture.machine.protocol,
+            f"{shown(capture.path)}: protocol of the machine in the header of the capture",
+            "name a protocol with --protocol",
+        )
     table = _own_protocol(capture) if chosen is None else find_or_file("protocol", paths.PROTOCOLS, str(chosen))
     name = capture.machine.protocol if chosen is None else table.stem
+    check_name(name, f"protocol of the design for the capture {capture.name}", "name another one with --protocol")
     overrides = {**with_inclusion(table, settings), "protocol": name}
     resolved = capture.machine_with(overrides) if machine is None else load_machine(machine, overrides)
     _refuse(capture, resolved)

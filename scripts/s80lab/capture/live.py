@@ -29,10 +29,11 @@ from s80lab.experiment.plan import Inputs, Plan
 from s80lab.experiment.run import finish, live, versions
 from s80lab.experiment.warm import MACHINE, PROTOCOL
 from s80lab.results.metrics.derive import compute
+from s80lab.results.products import PRODUCTS, WARM_SNAPSHOTS
 from s80lab.results.snapshots import Snapshots
 from s80lab.trace.tool import capture_info
 
-ORIGIN = "origin.json"
+ORIGIN, RUN_MANIFEST = "origin.json", "manifest.json"
 # Of a snapshot's line: counters of the guest and of the load generator's clients.
 LIVE_ONLY = ("guest", "clients_finished")
 MIN_WINDOW = 10_000_000
@@ -123,9 +124,12 @@ async def make(recipe: Recipe, slots: asyncio.Semaphore, job: Job, again: bool) 
         paths.captures() / f".{name}.lock", lambda: job.update("waiting for another process that records this capture")
     ):
         sweep(paths.captures())
-        found = STORE.find(name, key)
-        if found is not None and not again:
-            return found
+        if not again:
+            found = await asyncio.to_thread(STORE.find, name, key)
+            if found is not None:
+                return found
+            if why := STORE.why_built_again(name):
+                job.say(f"this capture is recorded again: {why}")
         total = (recipe.skip + recipe.measure) // 1_000_000
         room = sum(_ROOM[form] * total for form in recipe.forms)
         resources.require(resources.Need(room, resources.RUN_MEMORY), paths.captures())
@@ -136,7 +140,8 @@ async def make(recipe: Recipe, slots: asyncio.Semaphore, job: Job, again: bool) 
                 await _record(recipe, partial, job)
                 forms = {form: await _verify(recipe, form, partial, job) for form in recipe.forms}
                 job.update("hashing")
-                names = tuple(f"{form}{SUFFIX}" for form in recipe.forms)
+                captured = (f"{form}{SUFFIX}" for form in recipe.forms)
+                names = (*captured, ORIGIN, RUN_MANIFEST, *PRODUCTS, WARM_SNAPSHOTS)
                 files = await asyncio.to_thread(STORE.hash_files, partial, names)
                 live_mips = read_manifest(partial)["mips"]
             manifest = Manifest(

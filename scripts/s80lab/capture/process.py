@@ -15,7 +15,7 @@ from s80lab.base import host, paths
 from s80lab.base.errors import UserError
 from s80lab.base.programs import built
 from s80lab.capture.store import said
-from s80lab.guest.process import DIES_WITH_US
+from s80lab.guest.process import dies_with_us
 
 Progress = Callable[[int, int], None]
 
@@ -60,7 +60,7 @@ async def play(
     if order is not None:
         arguments["order"] = order
     process = await asyncio.create_subprocess_exec(
-        *DIES_WITH_US,
+        *dies_with_us(),
         str(built(paths.REPLAY)),
         *(f"{key}={value}" for key, value in arguments.items()),
         stdin=asyncio.subprocess.DEVNULL,

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from s80lab.base import paths
@@ -21,13 +22,14 @@ from s80lab.capture.error import filter_error
 from s80lab.capture.process import Played, Progress, play
 from s80lab.capture.store import Capture
 from s80lab.experiment.checkpoint import SNAPSHOTS
-from s80lab.experiment.run import WARM_SNAPSHOTS, is_whole
+from s80lab.experiment.run import is_whole, why_not_whole
 from s80lab.experiment.warm import MACHINE, PROTOCOL
 from s80lab.report.write import write_run_report
 from s80lab.results.database import insert_run
 from s80lab.results.identities import check_snapshots
 from s80lab.results.inversions import ORDER
 from s80lab.results.metrics.derive import render, write_stats
+from s80lab.results.products import WARM_SNAPSHOTS, record_products
 from s80lab.results.snapshots import Snapshots
 from s80lab.trace.files import write
 
@@ -54,12 +56,13 @@ async def replay(
     alone: bool = True,
     order: bool = False,
     enter: bool = True,
+    say: Callable[[str], None] = lambda text: None,
 ) -> Path:
     """Replay the capture on the design and return the folder.
 
     A complete folder of the same inputs is kept unless `again`; so is one that another process completes during the
     call. alone: no other replay runs at the same time. order: count the order inversions. enter: enter the rows into
-    the database.
+    the database. say: called with one sentence if a damaged folder is made again.
     """
     folder = run_folder(capture, design)
     files = [ORDER] if order else []
@@ -69,6 +72,8 @@ async def replay(
         # Two grids that are explored at the same time may have designs in common.
         async with exclusive(paths.runs() / f".{folder.name}.lock", lambda: None) as waited:
             if (again and not waited) or not is_whole(folder, *files):
+                if folder.is_dir() and (why := why_not_whole(folder)):
+                    say(f"{folder.name} is replayed again: {why}")
                 await _play(capture, design, folder, progress, alone, order)
     if enter:
         await asyncio.to_thread(insert_run, paths.database(), folder)
@@ -146,6 +151,7 @@ def _finish(capture: Capture, design: Design, run_id: str, played: Played, began
     }
     write(folder / MANIFEST, render(manifest).encode())
     write_stats(folder)
+    record_products(folder)
 
 
 def _restate(capture: Capture, design: Design, folder: Path) -> None:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,10 +12,14 @@ from typing import Any, Literal, get_args
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash
+from s80lab.base.names import check_name
 from s80lab.base.store import Store, StoredManifest
-from s80lab.base.strict import Strict, hint, shown
+from s80lab.base.strict import Strict, shown
+from s80lab.base.suggest import hint
+from s80lab.capture.origin import read_origin
 from s80lab.config.machine import Machine, load_machine_text
-from s80lab.experiment.run import WARM_SNAPSHOTS
+from s80lab.experiment.warm import PROTOCOL
+from s80lab.results.products import WARM_SNAPSHOTS
 from s80lab.trace.tool import capture_info
 
 Form = Literal["filtered", "full"]
@@ -58,6 +61,11 @@ class Manifest(StoredManifest):
     live_mips: float
     forms: dict[Form, Totals]
 
+    @property
+    def required(self) -> tuple[str, ...]:
+        warm_up = (WARM_SNAPSHOTS,) if self.start == "warm" else ()
+        return (*(f"{form}{SUFFIX}" for form in self.forms), PROTOCOL, *warm_up)
+
 
 STORE = Store(paths.captures, Manifest)
 
@@ -94,7 +102,8 @@ class Capture:
 
     @cached_property
     def sha256(self) -> str:
-        """SHA-256 of the file, taken from the store's manifest if the file is in the store."""
+        """SHA-256 of the file. If the file is in the store, all files of its capture are compared with the store's
+        manifest. UserError if one has changed."""
         manifest = STORE.find(self.path.parent.name)
         if manifest is not None and STORE.folder(manifest.name) == self.path.parent:
             return manifest.files[self.path.name].sha256
@@ -105,10 +114,16 @@ def open_capture(name: str, form: Form | None = None, store: Store[Manifest] = S
     """Open a capture by its name, a unique beginning of its name, or a path that ends in .s80c.
 
     A capture with both forms is opened as filtered unless `form` names the other. Raises UserError if there is no such
-    capture.
+    capture, or if a file of it has changed.
     """
     if name.endswith(SUFFIX):
-        return _read(Path(name))
+        capture = _read(Path(name))
+        if form not in (None, capture.form):
+            raise UserError(
+                f"{shown(capture.path)}: is a {capture.form} capture, but a {form} one is needed; name the file of "
+                f"a {form} capture, or a capture of the lab with this form"
+            )
+        return capture
     manifest = _named(name, store)
     chosen = form or next(one for one in FORMS if one in manifest.forms)
     if chosen not in manifest.forms:
@@ -132,10 +147,11 @@ def _named(name: str, store: Store[Manifest]) -> Manifest:
             f"the names of several captures begin with `{name}`: {', '.join(fitting)}; write more of the name"
         )
     manifest = manifests[fitting[0]]
-    if not store.present(manifest):
+    if store.find(manifest.name) is None:
         raise UserError(
-            f"files of the capture {manifest.name} are missing or truncated; record the capture again with "
-            f"`s80lab capture {manifest.experiment} --scale {manifest.scale} --seed {manifest.seed} --again`"
+            f"the capture {manifest.name} cannot be used ({store.why_built_again(manifest.name) or 'no files'}); "
+            f"record the capture again with `s80lab capture {manifest.experiment} --scale {manifest.scale} --seed "
+            f"{manifest.seed} --again`"
         )
     return manifest
 
@@ -144,11 +160,18 @@ def _read(path: Path) -> Capture:
     if not path.is_file():
         raise UserError(f"there is no capture file {shown(path)}; `s80lab captures list` shows the captures of the lab")
     content = capture_info(path)
+    if not content["accesses"]:
+        raise UserError(f"{shown(path)}: the trace contains no access, so there is nothing to play; record it again")
+    origin = read_origin(content["origin"], shown(path))
+    if "capture" in origin:
+        check_name(origin["capture"], f"{shown(path)}: origin in the header of the capture", "use another copy")
+    else:
+        check_name(path.stem, shown(path), "rename the file")
     return Capture(
         path=path,
         form="filtered" if content["form"] == "filtered" else "full",
         machine=load_machine_text(content["machine"], f"the machine in the header of {shown(path)}"),
-        origin=json.loads(content["origin"] or "{}"),
+        origin=origin,
         warm=content["warm"],
     )
 

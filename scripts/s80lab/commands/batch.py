@@ -6,17 +6,16 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from s80lab.base.errors import UserError
+from s80lab.base.terminal import quoted
 
 # Of a task: short enough to find a place among others' jobs and to lose little, long enough to be worth a job.
 TASK_S = 20 * 60
@@ -24,6 +23,9 @@ TASK_S = 20 * 60
 MARGIN, LEAST_MINUTES = 2.0, 10
 TASKS_MOST = 1000
 MIB = 1 << 20
+_OURS = re.compile("S80LAB_[A-Z0-9_]+")
+_STAGE = re.compile(r'(?:[^"`\\$\x00-\x1f\x7f]|\$[A-Za-z_]\w*|\$\{[A-Za-z_]\w*\})+', re.ASCII)
+"""A path in double quotes in which the shell expands nothing but variables."""
 
 SCRIPT = """\
 #!/bin/bash
@@ -78,60 +80,27 @@ class Work:
 
 
 def batch_command(
-    words: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="COMMAND...",
-            help="The command to split: `run ...` or `explore ...` with its options, as you would write it without "
-            "`batch`.",
-        ),
-    ],
-    slurm: Annotated[
-        bool,
-        typer.Option(
-            "--slurm",
-            help="Write the script for Slurm, as a job array. Required: Slurm is the only supported batch system.",
-        ),
-    ] = False,
-    tasks: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            max=TASKS_MOST,
-            help="Number of tasks of the job array. Default: so many that one task takes about 20 minutes.",
-        ),
-    ] = None,
-    cpus: Annotated[
-        int, typer.Option(min=1, help="Cores per task. Each core runs one guest or one replay at a time.")
-    ] = 1,
-    minutes: Annotated[
-        int | None,
-        typer.Option(
-            min=2, help="Time limit of a task in minutes. Default: twice the estimated time, at least 10 minutes."
-        ),
-    ] = None,
-    memory: Annotated[
-        int | None,
-        typer.Option(min=1, help="Memory of a task in MiB. Default: an estimate from its guests or replays."),
-    ] = None,
-    stage: Annotated[
-        str | None,
-        typer.Option(
-            help="Folder on the local disk of each node, e.g. '$TMPDIR'. Tasks copy checkpoints and captures there "
-            "and read the copies."
-        ),
-    ] = None,
-    options: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--option", help="Option of sbatch to add to the script, e.g. --option=--partition=short. May be repeated."
-        ),
-    ] = None,
+    words: list[str],
+    slurm: bool,
+    tasks: int | None,
+    cpus: int,
+    minutes: int | None,
+    memory: int | None,
+    stage: str | None,
+    options: list[str] | None,
 ) -> None:
     """Print a script for a batch system that distributes the runs or replays of one command over tasks. If tasks are
     killed, submit the script again: complete runs are kept."""
     if not slurm:
         raise UserError("batch: no batch system is named: add --slurm, the only supported one")
+    for option in options or []:
+        if not option.isprintable():
+            raise UserError(f"batch --option {quoted(option)}: omit line feeds and other control characters")
+    if stage is not None and not _STAGE.fullmatch(stage):
+        raise UserError(
+            f"batch --stage {quoted(stage)}: write a path; it may contain variables as $NAME or ${{NAME}}, but no "
+            'other $ and none of " ` \\ and control characters, which the shell of a task would interpret'
+        )
     work = _work(words)
     count = min(tasks or math.ceil(work.seconds / (TASK_S * cpus)), work.jobs, TASKS_MOST) or 1
     seconds = work.seconds / work.jobs * math.ceil(math.ceil(work.jobs / count) / cpus) if work.jobs else 0.0
@@ -184,5 +153,5 @@ def _work(words: Sequence[str]) -> Work:
 
 def _is_ours(name: str) -> bool:
     """Whether the tasks inherit this environment variable: all folders of the lab except $S80LAB_STAGE, which each task
-    sets to a folder on its node."""
-    return name.startswith("S80LAB_") and name != "S80LAB_STAGE"
+    sets to a folder on its node. A name that a shell does not accept is not ours."""
+    return _OURS.fullmatch(name) is not None and name != "S80LAB_STAGE"

@@ -6,87 +6,41 @@ from __future__ import annotations
 import asyncio
 import shutil
 from pathlib import Path
-from typing import Annotated, Literal
-
-import typer
+from typing import Literal
 
 from s80lab.base.errors import UserError
+from s80lab.base.files import whole
 from s80lab.base.progress import Board
 from s80lab.base.strict import parse_settings
 from s80lab.capture.error import ANY_SHARE
 from s80lab.capture.live import Recipe, lengths, make
 from s80lab.capture.store import STORE, SUFFIX, Form, Manifest, Totals
 from s80lab.commands.parts import (
-    Image,
-    Machine,
-    Protocol,
-    Scale,
-    Server,
-    Settings,
-    add_store_commands,
     make_plans,
     on_board,
     one_seed,
     run_pipeline,
 )
-from s80lab.commands.transfer import add_transfer_commands
 from s80lab.experiment import checkpoint
 from s80lab.experiment.checkpoint import Checkpoint
 from s80lab.experiment.plan import Options, Plan
-from s80lab.trace.files import whole
-
-captures_app = typer.Typer(
-    help="List, verify, move and remove captures (recorded access streams).", no_args_is_help=True
-)
 
 
 def capture(
-    experiment: Annotated[str, typer.Argument(help="Name of an experiment (a file in configs/experiments).")],
-    form: Annotated[
-        Literal["filtered", "full", "both"],
-        typer.Option(
-            help="Form of the capture. filtered (small): only the accesses that missed the recording machine's "
-            "L1s; full: every access; both: both forms of one run, in two files."
-        ),
-    ] = "filtered",
-    start: Annotated[
-        Literal["ready", "warm"] | None,
-        typer.Option(
-            help="Checkpoint from which the recorded guest resumes. ready: booted, cold caches; warm: steady "
-            "state. Default: warm with --form full, else ready."
-        ),
-    ] = None,
-    instructions: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Length of the measured region, in instructions of all processors together. Default: from the "
-            "experiment.",
-        ),
-    ] = None,
-    warm_up: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            help="Length of the warm-up that is recorded before the measured region, in instructions. Default: "
-            "from the experiment; 0 with --start warm.",
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Also copy the capture file to this path. Not with --form both.")
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(help="Seed of the load's random draws. Default: the experiment's first seed.")
-    ] = None,
-    machine: Machine = None,
-    protocol: Protocol = None,
-    server: Server = None,
-    image: Image = None,
-    scale: Scale = None,
-    settings: Settings = None,
-    again: Annotated[
-        bool, typer.Option("--again", help="Record the capture even if it exists already, and replace it.")
-    ] = False,
+    experiment: str,
+    form: Literal["filtered", "full", "both"],
+    start: Literal["ready", "warm"] | None,
+    instructions: int | None,
+    warm_up: int | None,
+    out: Path | None,
+    seed: int | None,
+    machine: str | None,
+    protocol: str | None,
+    server: str | None,
+    image: str | None,
+    scale: str | None,
+    settings: list[str] | None,
+    again: bool,
 ) -> None:
     """Record the memory accesses of a live run, for `s80lab replay` and `s80lab explore`."""
     forms: tuple[Form, ...] = ("filtered", "full") if form == "both" else (form,)
@@ -152,12 +106,3 @@ def _put(source: Path, target: Path) -> None:
     with whole(target) as partial:
         shutil.copyfile(source, partial)
     print(f"copied to {target}")
-
-
-def _describe(manifest: Manifest) -> str:
-    forms = ", ".join(f"{form} {totals.bytes / 1e6:.0f} MB" for form, totals in manifest.forms.items())
-    return f"{forms}, {(manifest.skip + manifest.measure) / 1e9:.1f} G instructions, "
-
-
-add_store_commands(captures_app, STORE, "capture", _describe)
-add_transfer_commands(captures_app, STORE, "capture")

@@ -5,15 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.commands.measured import latest_runs
-from s80lab.commands.output import AsJson, print_json, wide_console
-from s80lab.commands.parts import Scale
+from s80lab.commands.output import print_json, wide_console
 from s80lab.report.claims.judge import findings
 from s80lab.report.claims.tables import claims_page, claims_table
 from s80lab.report.data import Group, read_groups
@@ -23,24 +19,8 @@ PAGE = paths.HOME / "docs" / "background" / "claims.md"
 # Folders of reference results, in the order of the page, by its headings.
 HEADINGS = {"At the paper's scale": "paper-scale", "The default experiment": "small"}
 
-Experiments = Annotated[
-    list[str] | None,
-    typer.Argument(
-        help="Names of experiments (files in configs/experiments, without .toml). Default: imapb and imape."
-    ),
-]
-Reference = Annotated[
-    bool,
-    typer.Option(
-        "--reference",
-        help="Use the runs in results/reference instead, and write the comparison to docs/background/claims.md.",
-    ),
-]
 
-
-def claims_command(
-    experiments: Experiments = None, scale: Scale = None, as_json: AsJson = False, reference: Reference = False
-) -> None:
+def claims_command(experiments: list[str] | None, scale: str | None, as_json: bool, reference: bool) -> None:
     """Compare every claim of the paper (Koka and Lipasti) with the latest run of each seed, and print a verdict with
     its reason for each claim."""
     if reference:

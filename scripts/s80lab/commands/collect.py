@@ -5,9 +5,6 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from s80lab.base import paths
 from s80lab.base.staging import held
@@ -15,15 +12,7 @@ from s80lab.base.strict import shown
 from s80lab.results.collect import collect
 
 
-def collect_command(
-    folders: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            help="Folders to collect from: run folders, folders that contain run folders, or results folders of "
-            "other labs. Default: only this lab's own runs."
-        ),
-    ] = None,
-) -> None:
+def collect_command(folders: list[Path] | None) -> None:
     """Copy the complete runs of other hosts into this lab, and enter all runs into the database of this lab."""
 
     def waiting() -> None:

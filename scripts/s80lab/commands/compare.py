@@ -10,9 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Annotated
-
-import typer
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
@@ -24,8 +21,8 @@ from s80lab.capture.design import resolve_design
 from s80lab.capture.live import Recipe, make
 from s80lab.capture.replay import replay
 from s80lab.capture.store import Capture, open_capture
-from s80lab.commands.output import AsJson, print_json, sayer, wide_console
-from s80lab.commands.parts import Gem5, make_plans, on_board, parse_seeds, run_pipeline
+from s80lab.commands.output import print_json, sayer, wide_console
+from s80lab.commands.parts import make_plans, on_board, parse_seeds, run_pipeline
 from s80lab.config.experiment import load_experiment
 from s80lab.experiment import checkpoint
 from s80lab.experiment.plan import Options, Plan
@@ -44,36 +41,16 @@ AS_RUBY = "hammer-as-ruby"
 CONTROL = "moesi"
 # Settings that the guest itself feels, so that it must run anew; the others are tried on the same accesses.
 MOVING = ("guest.", "clock.", "processors.")
-Seeds = Annotated[str, typer.Option(help="Seeds for which the model replays a capture, separated by commas.")]
-ModelSettings = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        help="Override a value of the machine file, as KEY=VALUE, for the model but not for gem5, to test what "
-        "causes a difference. May be repeated.",
-    ),
-]
-Through = Annotated[
-    int,
-    typer.Option(
-        "--replay",
-        min=0,
-        help="Number of accesses of the model's capture that are also played through gem5's Ruby, if gem5 is found.",
-    ),
-]
-MachineName = Annotated[
-    str, typer.Option("--machine", help="Machine that gem5 and the model both simulate: a name in configs/machines.")
-]
 
 
 def compare_command(
-    experiment: Annotated[str, typer.Argument(help="Name of an experiment of which runs in gem5 exist.")],
-    machine: MachineName = "s80-sixteenth",
-    seeds: Seeds = "1,2,3",
-    settings: ModelSettings = None,
-    through: Through = 1_000_000,
-    gem5: Gem5 = None,
-    as_json: AsJson = False,
+    experiment: str,
+    machine: str,
+    seeds: str,
+    settings: list[str] | None,
+    through: int,
+    gem5: Path | None,
+    as_json: bool,
 ) -> None:
     """Compare runs of gem5 with the model on the same load, in each sampling interval since the caches were empty.
 
@@ -211,6 +188,6 @@ async def _capture(plan: Plan, skip: int, measure: int, board: Board) -> Capture
 async def _replay(capture: Capture, machine: str, protocol: str, settings: Mapping[str, object], board: Board) -> Path:
     design = resolve_design(capture, machine, protocol, settings)
     job = board.job(f"{capture.name} on {design.label}")
-    folder = await replay(capture, design, lambda done, of: job.update("replaying", done, of))
+    folder = await replay(capture, design, lambda done, of: job.update("replaying", done, of), say=job.say)
     job.done("replayed")
     return folder

@@ -6,17 +6,16 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Annotated
 
 import typer
 
 from s80lab.base import host, paths
 from s80lab.base.errors import UserError
 from s80lab.base.programs import built
-from s80lab.commands.output import AsJson, print_json
+from s80lab.commands.output import print_json
 from s80lab.config.experiment import load_experiment, load_scale
 from s80lab.experiment import resources
-from s80lab.guest.qemu import find_qemu
+from s80lab.guest.qemu import describe_qemu
 from s80lab.image.build import load_image
 
 
@@ -29,14 +28,11 @@ class Finding:
     text: str
 
 
-def doctor_command(
-    scale: Annotated[
-        str, typer.Option(help="Scale whose needs of memory and disk are checked: a name in workloads/scales.")
-    ] = "small",
-    as_json: AsJson = False,
-) -> None:
-    """Check whether this host can run the default experiments, and print a remedy for each requirement that is not
-    met."""
+def doctor_command(scale: str, as_json: bool) -> None:
+    """Check whether this host can run the default experiments, and print a remedy for each requirement that is not met.
+
+    The command only looks: it fetches, builds and writes nothing.
+    """
     findings = examine(scale)
     if as_json:
         print_json([asdict(finding) for finding in findings])
@@ -50,7 +46,7 @@ def examine(scale: str) -> list[Finding]:
     """Check everything that `s80lab run` needs for an experiment at this scale."""
     checks: list[tuple[str, Callable[[], str]]] = [
         ("tools", _tools),
-        ("QEMU", _qemu),
+        ("QEMU", describe_qemu),
         ("plugin", _plugin),
         ("guest image", _image),
         ("resources", lambda: _resources(scale)),
@@ -71,11 +67,6 @@ def _tools() -> str:
     if missing:
         raise UserError(f"{', '.join(missing)} not found on PATH: run `make setup`")
     return ", ".join(tools)
-
-
-def _qemu() -> str:
-    qemu = find_qemu()
-    return f"{qemu.version} ({qemu.binary})"
 
 
 def _plugin() -> str:

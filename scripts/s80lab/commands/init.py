@@ -5,12 +5,10 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
+from s80lab.base.terminal import quoted
 
 KINDS = (paths.MACHINES, paths.PROTOCOLS, paths.EXPERIMENTS)
 ABOUT = """\
@@ -28,14 +26,7 @@ installation; its caches do not fill, so it is marked invalid.
 """
 
 
-def init_command(
-    folder: Annotated[
-        Path,
-        typer.Argument(
-            metavar="DIR", help="Folder for the lab: a new or empty one, on a disk with at least 25 GB of free space."
-        ),
-    ],
-) -> None:
+def init_command(folder: Path) -> None:
     """Create a lab: a folder for checkpoints, captures, results and your own configuration files."""
     if paths.CHECKOUT:
         raise UserError(
@@ -48,6 +39,10 @@ def init_command(
 
 def make_lab(folder: Path) -> None:
     """Create a lab in a new or empty folder. UserError for any other folder, including an existing lab."""
+    if "\0" in str(folder):
+        raise UserError(
+            f"{quoted(str(folder))}: the name of a folder cannot contain a NUL character; write another name"
+        )
     try:
         if (folder / paths.MARK).is_file():
             raise UserError(f"{folder} is a lab already; use this lab, or name a new or empty folder")

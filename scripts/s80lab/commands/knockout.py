@@ -6,15 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from s80lab.base import paths
 from s80lab.base.folder import read_manifest
 from s80lab.base.strict import load
-from s80lab.commands.output import AsJson, print_json, sayer, wide_console
-from s80lab.commands.parts import Machine, Scale, make_plans, parse_seeds, run_pipeline
+from s80lab.commands.output import print_json, sayer, wide_console
+from s80lab.commands.parts import make_plans, parse_seeds, run_pipeline
 from s80lab.config.experiment import load_experiment
 from s80lab.config.machine import load_machine
 from s80lab.experiment import checkpoint
@@ -30,21 +27,12 @@ KNOCKOUTS = paths.ROOT / "configs" / "knockouts.toml"
 
 
 def knockout_command(
-    experiment: Annotated[
-        str, typer.Argument(help="Name of an experiment (a file in configs/experiments, without .toml).")
-    ],
-    machine: Machine = None,
-    scale: Scale = None,
-    seeds: Annotated[
-        str | None,
-        typer.Option(
-            help="Seeds of the load's random draws, separated by commas. Default: the seeds in the experiment's file."
-        ),
-    ] = None,
-    keep: Annotated[
-        bool, typer.Option(help="Keep the checkpoints of all variants (a few GB each). Default: remove them.")
-    ] = False,
-    as_json: AsJson = False,
+    experiment: str,
+    machine: str | None,
+    scale: str | None,
+    seeds: str | None,
+    keep: bool,
+    as_json: bool,
 ) -> None:
     """Measure what each change to the guest contributes (ablation): one variant without any change, one per change
     alone, one with all changes."""

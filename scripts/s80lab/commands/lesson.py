@@ -4,40 +4,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
 from rich.console import Console
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.strict import hint
-from s80lab.commands.output import AsJson, print_json, sayer
+from s80lab.base.suggest import hint
+from s80lab.base.terminal import plain
+from s80lab.commands.output import print_json, sayer
 from s80lab.trace import files, source, step, step_page, text
 from s80lab.trace.step_list import show_list
 
 FIRST = "producer-consumer"
 
 
-def lesson_command(
-    name: Annotated[
-        str, typer.Argument(metavar="LESSON", help="Name of a trace in docs/traces; --list shows the names.")
-    ] = FIRST,
-    protocol: Annotated[
-        str | None,
-        typer.Option(
-            help="Coherence protocol that plays the trace: a name in configs/protocols, or a .toml file. Default: "
-            "the protocol that the trace file names."
-        ),
-    ] = None,
-    listed: Annotated[
-        bool, typer.Option("--list", help="List the names and titles of all lessons, and step through none.")
-    ] = False,
-    html: Annotated[
-        Path | None, typer.Option(help="HTML file to write, with the state of every cache after each access.")
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
+def lesson_command(name: str, protocol: str | None, listed: bool, html: Path | None, as_json: bool) -> None:
     """Step through a short coherence trace (a lesson), with the reason for each change of state. No guest is needed."""
     lessons = {file.stem: file for file in sorted(paths.LESSONS.glob("*.trace"))}
     if listed:
@@ -45,7 +26,7 @@ def lesson_command(
         if as_json:
             print_json([{"lesson": stem, "title": title} for stem, title in titles.items()])
         else:
-            print("\n".join(f"{stem:<26} {title}" for stem, title in titles.items()))
+            print(plain("\n".join(f"{stem:<26} {title}" for stem, title in titles.items())))
         return
     if name not in lessons:
         raise UserError(f"there is no lesson `{name}`: {hint(name, lessons)}")

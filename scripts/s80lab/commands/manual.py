@@ -7,15 +7,18 @@ import re
 from collections.abc import Iterator
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperArgument, TyperGroup, TyperOption
 from typer.main import get_command
+
+from s80lab.commands.line.help import rows, usage
 
 # What Markdown would take for more than a character, and the code spans in which it would not.
 _MARKS = re.compile(r"(`[^`]*`)|([\\*_<>\[\]])")
 
 
 def markdown(app: typer.Typer, name: str) -> str:
-    """One section per command, one level deeper for commands of a group: usage, arguments and options.
+    """One section per command, one level deeper for commands of a group: description, usage, arguments, options and
+    examples. Commands for maintainers, which lists of commands omit, stand last.
 
     name: the command as the user types it. The text does not depend on the terminal or its width.
     """
@@ -24,18 +27,17 @@ def markdown(app: typer.Typer, name: str) -> str:
 
 def _lines(context: typer.Context, level: int) -> Iterator[str]:
     command = context.command
-    usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
     yield from ("", f"{'#' * level} {context.command_path}", _plain(command.help or ""))
-    yield from ("", "```text", usage, "```")
-    for parameter in command.get_params(context):
-        record = parameter.get_help_record(context)
-        if record and parameter.name != "help":
-            yield from ("", f"`{record[0]}`", f": {_plain(record[1])}")
+    if command.hidden:
+        yield from ("", "This command is for maintainers of s80lab. The first page of help omits it.")
+    yield from ("", "```text", usage(context), "```")
+    for record in (*rows(context, TyperArgument), *rows(context, TyperOption)):
+        yield from ("", f"`{record[0]}`", f": {_plain(record[1])}")
+    if command.epilog:
+        yield from ("", "```sh", command.epilog, "```")
     if isinstance(command, TyperGroup):
-        for name in command.list_commands(context):
-            part = command.get_command(context, name)
-            if part and not part.hidden:
-                yield from _lines(typer.Context(part, info_name=name, parent=context), level + 1)
+        for name, part in sorted(command.commands.items(), key=lambda item: item[1].hidden):
+            yield from _lines(typer.Context(part, info_name=name, parent=context), level + 1)
 
 
 def _plain(text: str) -> str:

@@ -59,11 +59,21 @@ def latest_runs(
     missing = [f"{name}, seed {seed}" for name, point, seed in wanted if (name, point, seed) not in latest]
     if missing or not wanted:
         what = missing[0] if missing else ", ".join(experiments)
+        command = _command(experiments, scale, seeds, server, image)
         raise UserError(
             f"{paths.runs()} contains no run of {what} with the design in the experiment's file; runs with "
-            "--set or --machine do not count: make the run with `s80lab run` first"
+            f"--set or --machine do not count: first make the run with `{command}`"
         )
     return [latest[key] for key in sorted(wanted, key=lambda key: (points.index(key[:2]), key[2]))]
+
+
+def _command(
+    experiments: Sequence[str], scale: str | None, seeds: Sequence[int], server: str | None, image: str | None
+) -> str:
+    """The command that makes the runs."""
+    chosen = {"scale": scale, "server": server, "image": image, "seeds": ",".join(map(str, seeds))}
+    options = [f"--{name} {value}" for name, value in chosen.items() if value]
+    return " ".join(["s80lab run", *experiments, *options])
 
 
 def measured_runs(experiments: Sequence[str], scale: str | None) -> dict[str, list[Path]]:

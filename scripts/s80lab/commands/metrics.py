@@ -4,12 +4,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from s80lab.base import paths
-from s80lab.commands.output import AsJson, print_json
+from s80lab.commands.output import print_json
 from s80lab.results.metrics.derive import REGISTRY, markdown
 
 PAGE = paths.HOME / "docs" / "reference" / "metrics.md"
@@ -17,12 +14,7 @@ COLUMNS = ("name", "unit", "description", "formula", "of_caches", "of_load")
 HEAD = "| metric | unit |"
 
 
-def metrics_command(
-    docs: Annotated[
-        bool, typer.Option("--docs", help="Write the table into docs/reference/metrics.md instead of printing it.")
-    ] = False,
-    as_json: AsJson = False,
-) -> None:
+def metrics_command(docs: bool, as_json: bool) -> None:
     """Print every metric with its unit, meaning and formula, as a Markdown table."""
     if as_json:
         print_json([{key: getattr(one, key) for key in COLUMNS} for one in REGISTRY.values()])

@@ -6,13 +6,11 @@ from __future__ import annotations
 import glob
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.commands.output import AsJson, print_json, sayer, wide_console
+from s80lab.base.suggest import closest
+from s80lab.commands.output import print_json, sayer, wide_console
 from s80lab.report import profile
 from s80lab.report.misses.log import LOG
 from s80lab.report.misses.run import BY_MISSES, BY_STALLS, PAGE, write_misses
@@ -22,15 +20,7 @@ from s80lab.report.tables import Table
 from s80lab.report.terminal import print_table
 
 
-def misses_command(
-    run: Annotated[
-        str,
-        typer.Argument(
-            help="A run that was made with `s80lab run --misses`: its name, the beginning of its name, or its folder."
-        ),
-    ],
-    as_json: AsJson = False,
-) -> None:
+def misses_command(run: str, as_json: bool) -> None:
     """Show the attributed L2 misses of a run: by function, data structure, source of the line, and sharing pattern."""
     folder = find_run(run, LOG, "--misses")
     _show(write_misses(folder), as_json)
@@ -38,16 +28,8 @@ def misses_command(
     say(f"page: {folder / PAGE}\nstacks: {folder / BY_MISSES}, {folder / BY_STALLS} (speedscope.app, flame graphs)")
 
 
-def profile_command(
-    run: Annotated[
-        str,
-        typer.Argument(
-            help="A run that was made with `s80lab run --profile`: its name, the beginning of its name, or its folder."
-        ),
-    ],
-    as_json: AsJson = False,
-) -> None:
-    """Show how the instructions of a run are distributed over processes and their functions."""
+def profile_command(run: str, as_json: bool) -> None:
+    """Show which code executed the instructions of a run, from samples."""
     folder = find_run(run, profile.PROFILE, "--profile")
     _show(write_profile(folder), as_json)
     sayer(as_json)(f"page: {folder / profile.PAGE}\nstacks: {folder / profile.STACKS} (speedscope.app, flame graphs)")
@@ -63,7 +45,9 @@ def find_run(run: str, file: str, option: str) -> Path:
         return Path(run)
     matching = sorted(folder for folder in paths.runs().glob(f"{glob.escape(run)}*") if folder.is_dir())
     if not matching:
-        raise UserError(f"there is no run `{run}` in {paths.runs()}: `s80lab list` shows the names of all runs")
+        near = closest(run, [folder.name for folder in paths.runs().glob("[!.]*")])
+        meant = f" (did you mean {near}?)" if near else ""
+        raise UserError(f"there is no run `{run}` in {paths.runs()}{meant}: `s80lab list` shows the names of all runs")
     exact = [folder for folder in matching if folder.name == run]
     found = exact or [folder for folder in matching if (folder / file).is_file()]
     if not found:

@@ -3,38 +3,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
 from s80lab.base.errors import UserError
-from s80lab.commands.output import AsJson, print_json, wide_console
+from s80lab.commands.output import print_json, wide_console
 from s80lab.report.tables import ABSENT, Cell, Row, Table
 from s80lab.report.terminal import print_table
 from s80lab.results.latency import Platform, load_study
 
-app = typer.Typer(
-    help="Evaluate closed-form performance models, for comparison with simulations.", no_args_is_help=True
-)
 
-
-@app.callback()
-def common() -> None:
-    # A group of one command stays a group.
-    pass
-
-
-@app.command()
-def latency(
-    bi: Annotated[
-        float | None, typer.Option(help="Memory bus bandwidth, in MB/s, of a machine that is added to the table.")
-    ] = None,
-    be: Annotated[
-        float | None,
-        typer.Option(help="Bandwidth of the bus to the network adapter, in MB/s. Default: the value of the study."),
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
+def latency(bi: float | None, be: float | None, as_json: bool) -> None:
     """Calculate the peak throughput of a server from the number of times that it moves each byte (latency model of the
     KFUPM study of 2003)."""
     for name, value in (("--bi", bi), ("--be", be)):

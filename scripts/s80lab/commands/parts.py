@@ -4,22 +4,21 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import TypeVar
 
 import typer
 from rich.console import Console
 
 from s80lab.base.errors import UserError
 from s80lab.base.progress import Board
-from s80lab.base.store import M, Store
-from s80lab.commands.output import AsJson, print_json
 from s80lab.config.axes import sweep_points
-from s80lab.config.experiment import DEFAULT_IMAGE
+from s80lab.config.experiment import DEFAULT_IMAGE, LARGEST_SEED
 from s80lab.config.server import load_server
 from s80lab.experiment.plan import Options, Plan, draft, read_experiment
 from s80lab.experiment.stages import Drop, Pipeline, Until
@@ -31,73 +30,8 @@ from s80lab.image.build import image_folder, is_current
 from s80lab.image.choice import make_image
 
 T = TypeVar("T")
-
-Machine = Annotated[
-    str | None,
-    typer.Option(
-        help="Machine to model: a name in configs/machines, or a .toml file. Default: the machine of the "
-        "experiment or capture."
-    ),
-]
-Protocol = Annotated[
-    str | None,
-    typer.Option(
-        help="Coherence protocol to model: a name in configs/protocols, or a .toml file. Default: that of the "
-        "experiment or capture, else of the machine."
-    ),
-]
-Server = Annotated[
-    str | None, typer.Option(help="Server in the guest: a name in workloads/servers. Default: the experiment's server.")
-]
-Image = Annotated[
-    str | None,
-    typer.Option(
-        help="Guest image: debian, or (from your own Buildroot) buildroot or buildroot.NAME. Default: the "
-        "experiment's image."
-    ),
-]
-Scale = Annotated[
-    str | None,
-    typer.Option(
-        help="Scale (number of clients, size of the mail store): a name in workloads/scales. Default: the experiment's "
-        "scale."
-    ),
-]
-Settings = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        help="Override a value, as KEY=VALUE. The prefix of KEY selects the file: `scale.` the scale "
-        "(scale.storage=disk), `workload.` the workload profile (workload.requests_max=10), no such "
-        "prefix the machine file (l2.size=4MiB). May be repeated.",
-    ),
-]
-MachineSettings = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set", help="Override a value of the machine file, as KEY=VALUE, e.g. l2.size=4MiB. May be repeated."
-    ),
-]
-Engine = Annotated[
-    Literal["qemu", "gem5"],
-    typer.Option(
-        help="Simulator that executes the guest: qemu (with s80lab's own cache model), or your own gem5 "
-        "(docs/guides/gem5.md)."
-    ),
-]
-Gem5 = Annotated[
-    Path | None, typer.Option("--gem5", help="Path of the gem5 binary; default: $GEM5, else gem5.fast on PATH.")
-]
-Order = Annotated[
-    bool,
-    typer.Option(
-        "--order",
-        help="Count order inversions: accesses that the model plays after a conflicting access that the guest "
-        "executed later.",
-    ),
-]
-Jobs = Annotated[int, typer.Option(min=0, help="Number of guests that run in parallel; 0: one per host core.")]
-Again = Annotated[bool, typer.Option("--again", help="Repeat runs or replays whose results exist already.")]
+MOST_SEEDS = 20
+"""Number of seeds that the message about a range of seeds spells out."""
 
 
 def make_plans(experiments: Sequence[str], options: Options) -> list[Plan]:
@@ -176,55 +110,10 @@ def on_board(work: Callable[[Board], Awaitable[T]]) -> T:
         signal.signal(signal.SIGTERM, before)
 
 
-def add_store_commands(app: typer.Typer, store: Store[M], noun: str, describe: Callable[[M], str]) -> None:
-    """Add the commands list, verify and prune for a store. describe: text about one manifest for the list."""
-
-    @app.command("list", help=f"List every {noun} with its size on disk and the time at which it was made.")
-    def list_all(as_json: AsJson = False) -> None:
-        if as_json:
-            print_json([_record(store, manifest) for manifest in store.all()])
-            return
-        for manifest in store.all():
-            there = f"{store.disk_bytes(manifest.name) / 1e9:.1f} GB" if store.present(manifest) else "files missing"
-            print(f"{manifest.name}: {there}, {describe(manifest)}{manifest.created}")
-
-    @app.command(
-        "verify",
-        help=f"Compare the files of every {noun} with their recorded hashes; exit code 1 if a file is damaged or "
-        "missing.",
-    )
-    def verify(as_json: AsJson = False) -> None:
-        verdicts = [(manifest.name, store.verify(manifest)) for manifest in store.all()]
-        if as_json:
-            print_json([{"name": name, "verdict": verdict} for name, verdict in verdicts])
-        for name, verdict in () if as_json else verdicts:
-            print(f"{name}: {verdict}")
-        if any(verdict != "whole" for _, verdict in verdicts):
-            raise typer.Exit(1)
-
-    @app.command(
-        "prune", help=f"Remove all {noun}s except those named by --keep, and all files that interrupted commands left."
-    )
-    def prune(
-        keep: Annotated[
-            list[str] | None, typer.Option(help="Name of an entry that is not removed. May be repeated.")
-        ] = None,
-    ) -> None:
-        for name, freed in store.prune(set(keep or [])):
-            print(f"{name}: removed, {freed / 1e9:.1f} GB freed")
-
-
-def _record(store: Store[M], manifest: M) -> dict[str, Any]:
-    return manifest.model_dump(mode="json") | {
-        "disk_bytes": store.disk_bytes(manifest.name),
-        "present": store.present(manifest),
-    }
-
-
 def one_seed(seed: int | None) -> list[int]:
     """The value of --seed as a list; empty if the option is absent."""
-    if seed is not None and seed < 1:
-        raise UserError(f"--seed {seed}: write a whole number of at least 1")
+    if seed is not None and not 1 <= seed <= LARGEST_SEED:
+        raise UserError(f"--seed {seed}: write a whole number from 1 to {LARGEST_SEED}")
     return [] if seed is None else [seed]
 
 
@@ -235,9 +124,12 @@ def parse_seeds(text: str | None, option: str = "--seeds") -> list[int]:
     try:
         seeds = [int(part) for part in text.split(",")]
     except ValueError:
-        raise UserError(f"{option} {text}: write whole numbers separated by commas, for example 1,2,3") from None
-    if min(seeds) < 1:
-        raise UserError(f"{option} {text}: write whole numbers of at least 1")
+        example = "1,2,3"
+        if (ends := re.fullmatch(r"(\d{1,9})(?:-|\.\.)(\d{1,9})", text)) and int(ends[1]) < int(ends[2]):
+            example = ",".join(map(str, range(int(ends[1]), min(int(ends[2]), int(ends[1]) + MOST_SEEDS) + 1)))
+        raise UserError(f"{option} {text}: write whole numbers separated by commas, for example {example}") from None
+    if min(seeds) < 1 or max(seeds) > LARGEST_SEED:
+        raise UserError(f"{option} {text}: write whole numbers from 1 to {LARGEST_SEED}")
     if len(set(seeds)) < len(seeds):
         raise UserError(f"{option} {text}: a seed is given twice; write each seed once, because each seed is one run")
     return seeds

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import locale
 import os
-import sqlite3
+import signal
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.strict import shown
 
 
 def speak_utf8() -> None:
@@ -27,14 +28,43 @@ def speak_utf8() -> None:
             stream.reconfigure(errors="replace")
 
 
+@contextmanager
+def ended_by_signals() -> Iterator[None]:
+    """While the block imports modules, Ctrl-C and SIGTERM end the process at once and without a message. Use this only
+    where nothing needs to be cleaned up. A signal that the caller ignores stays ignored."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    raising = [number for number, handler in before.items() if handler is signal.default_int_handler]
+    for number in raising:
+        signal.signal(number, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        for number in raising:
+            signal.signal(number, before[number])
+
+
 def sentence_of(error: BaseException) -> str:
     """One sentence about an error that the user can fix; empty for a defect of s80lab."""
     if isinstance(error, UserError):
         return str(error)
+    if isinstance(error, MemoryError):
+        return "the host has too little free memory for this command; use a smaller input, or end other programs"
+    # Imported only here, because a command without an error needs neither.
+    import sqlite3
+
+    from s80lab.base import paths
+    from s80lab.base.staging import is_full
+    from s80lab.base.strict import shown
+
     if isinstance(error, sqlite3.DatabaseError):
         where = shown(paths.database())
         return f"{where}: {error}; move the file away and run `s80lab collect` to enter the runs into a new database"
     if isinstance(error, OSError) and error.strerror:
-        where = f"{shown(paths.HOME / str(error.filename))}: " if error.filename else ""
+        # A failed copy names source and target; on a full disk, the target is at fault.
+        name = error.filename2 if error.filename2 and is_full(error) else error.filename
+        where = f"{shown(paths.HOME / str(name))}: " if name else ""
         return f"{where}{error.strerror}"
     return ""

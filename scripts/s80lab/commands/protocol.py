@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -13,22 +12,18 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.progress import Board
 from s80lab.base.strict import shown
-from s80lab.commands.output import AsJson, print_json, sayer
+from s80lab.base.terminal import quoted
+from s80lab.commands.output import print_json, sayer
 from s80lab.protocol.diagram import write_svg
 from s80lab.protocol.docs import known, write_pages
-from s80lab.protocol.proof import CACHES, Proof, Verdict, prove_all, proven
+from s80lab.protocol.proof import Proof, Verdict, prove_all, proven
 from s80lab.protocol.record import list_record, protocol_record, verdict_record
 from s80lab.protocol.show import print_list, print_protocol, print_verdict
 from s80lab.protocol.table import Protocol, find_protocol, load_protocol
 from s80lab.protocol.text import TEMPLATE
 
-app = typer.Typer(help="Show, prove and create tables of coherence protocols.", no_args_is_help=True)
 
-Name = Annotated[str, typer.Argument(metavar="NAME|FILE", help="Name in configs/protocols, or path of a .toml file.")]
-
-
-@app.command("list")
-def list_protocols(as_json: AsJson = False) -> None:
+def list_protocols(as_json: bool) -> None:
     """List the protocol tables in configs/protocols, and state whether a stored proof of each exists."""
     rows: list[tuple[str, Protocol | UserError, Proof | None]] = []
     for path in known():
@@ -43,12 +38,7 @@ def list_protocols(as_json: AsJson = False) -> None:
         print_list(rows, Console())
 
 
-@app.command()
-def show(
-    name: Name,
-    svg: Annotated[Path | None, typer.Option(help="SVG file to write, with the state diagram.")] = None,
-    as_json: AsJson = False,
-) -> None:
+def show(name: str, svg: Path | None, as_json: bool) -> None:
     """Print a protocol table in readable form: one row per state, one column per event."""
     protocol = load_protocol(find_protocol(name))
     if as_json:
@@ -60,21 +50,7 @@ def show(
         sayer(as_json)(f"state diagram: {svg}")
 
 
-@app.command()
-def check(
-    files: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="NAME|FILE...", help="Protocols to check: names in configs/protocols, or .toml files."),
-    ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Check every protocol table in configs/protocols.")] = False,
-    caches: Annotated[
-        int, typer.Option(min=2, max=6, help="Number of caches in the proof. All of them may hold the block.")
-    ] = CACHES,
-    again: Annotated[
-        bool, typer.Option("--again", help="Prove the table again even if a stored proof exists.")
-    ] = False,
-    as_json: AsJson = False,
-) -> None:
+def check(files: list[str] | None, everything: bool, caches: int, again: bool, as_json: bool) -> None:
     """Prove that protocol tables satisfy all invariants, or show a shortest sequence of events that violates one (exit
     code 1)."""
     chosen = [find_protocol(one) for one in files or []] + (known() if everything else [])
@@ -100,13 +76,17 @@ def check(
         raise typer.Exit(1)
 
 
-@app.command()
-def new(name: Name) -> None:
+def new(name: str) -> None:
     """Write a commented table of the protocol MSI, as a start for a protocol of your own."""
-    path = Path(name) if name.endswith(".toml") else paths.own(paths.PROTOCOLS) / f"{name}.toml"
-    if not path.stem.replace("-", "").replace("_", "").isalnum():
-        raise UserError(f"{path.stem}: a protocol's name may contain only letters, digits, - and _")
-    if not name.endswith(".toml"):
+    is_file = name.endswith(".toml")
+    stem = Path(name).stem if is_file else name
+    if not stem.replace("-", "").replace("_", "").isalnum():
+        raise UserError(
+            f"{quoted(stem)}: the name of a protocol may contain only letters, digits, - and _; write such a name, or "
+            "a path that ends in .toml"
+        )
+    path = Path(name) if is_file else paths.own(paths.PROTOCOLS) / f"{name}.toml"
+    if not is_file:
         path.parent.mkdir(parents=True, exist_ok=True)
     text = TEMPLATE.read_text(encoding="utf-8").replace("@NAME@", path.stem).replace("@FILE@", name)
     try:
@@ -119,7 +99,6 @@ def new(name: Name) -> None:
     print(f"{shown(path)}: MSI with comments; edit the file, then run `s80lab protocol check {name}`")
 
 
-@app.command()
 def docs() -> None:
     """Regenerate the pages and state diagrams in docs/reference/protocols from the protocol tables."""
     for file in write_pages():

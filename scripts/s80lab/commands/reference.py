@@ -6,9 +6,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
@@ -16,7 +13,7 @@ from s80lab.base.folder import read_manifest
 from s80lab.base.staging import staging
 from s80lab.commands.claims import write_page
 from s80lab.commands.measured import latest_runs
-from s80lab.commands.parts import Scale, parse_seeds
+from s80lab.commands.parts import parse_seeds
 from s80lab.config.axes import sweep_points
 from s80lab.config.experiment import load_experiment
 from s80lab.report.data import Run, read_run
@@ -27,12 +24,7 @@ REFERENCE = paths.own(paths.REFERENCE)
 KEPT = ("manifest.json", "stats.json", "transactions.json")
 
 
-def reference_command(
-    name: Annotated[str, typer.Argument(help="Folder in results/reference, for example small.")],
-    experiments: Annotated[list[str], typer.Argument(help="Names of experiments (files in configs/experiments).")],
-    scale: Scale = None,
-    seeds: Annotated[str | None, typer.Option(help="Use only these seeds, separated by commas.")] = None,
-) -> None:
+def reference_command(name: str, experiments: list[str], scale: str | None, seeds: str | None) -> None:
     """Replace a reference result by the latest run of each seed, and regenerate docs/background/claims.md.
 
     The runs and a report over them are copied to results/reference. All runs must be valid.

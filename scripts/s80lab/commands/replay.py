@@ -5,15 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-import typer
 from rich.console import Console
 
 from s80lab.base import paths
 from s80lab.base.progress import Board
 from s80lab.base.shard import by_hash
-from s80lab.base.strict import names, parse_settings
+from s80lab.base.strict import parse_settings
+from s80lab.base.suggest import names
 from s80lab.capture.design import Design, resolve_design
 from s80lab.capture.error import TABLE
 from s80lab.capture.error_table import write_table
@@ -23,9 +23,9 @@ from s80lab.capture.explore.run import explore, replay_cost
 from s80lab.capture.explore.table import designs_table, errors_table, labels
 from s80lab.capture.replay import design_key, draw_report, run_folder
 from s80lab.capture.store import Capture, open_capture
-from s80lab.commands.output import AsJson, print_json, sayer, wide_console
-from s80lab.commands.parts import Again, Machine, MachineSettings, Order, Protocol, on_board
-from s80lab.commands.shards import ListOption, Part, ShardOption, part, show_list, tell_shard
+from s80lab.commands.output import print_json, sayer, wide_console
+from s80lab.commands.parts import on_board
+from s80lab.commands.shards import Part, part, show_list, tell_shard
 from s80lab.config.axes import Axis
 from s80lab.experiment.run import is_whole
 from s80lab.report.data import Run, read_run
@@ -34,38 +34,16 @@ from s80lab.report.terminal import print_table
 from s80lab.report.write import print_experiment
 from s80lab.results.inversions import sentence
 
-CaptureName = Annotated[
-    str, typer.Argument(metavar="CAPTURE", help="Capture: its name, the beginning of its name, or a .s80c file.")
-]
-FormOption = Annotated[
-    Literal["filtered", "full"] | None,
-    typer.Option(
-        "--form",
-        help="Form of the capture to play: filtered (only the accesses that missed the recording machine's L1s) or "
-        "full (every access). Default: filtered if the capture has this form, else full.",
-    ),
-]
-Vary = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--vary",
-        help="Parameter that varies over the designs of the grid, as KEY=VALUES. KEY: protocol, machine, cores "
-        "or a key of the machine file. VALUES: a list with commas; a..b stands for a, 2a, 4a, ... b. May "
-        "be repeated: the grid has every combination.",
-    ),
-]
-Jobs = Annotated[int, typer.Option(min=0, help="Number of replays that run in parallel; 0: one per host core.")]
-
 
 def replay_command(
-    capture: CaptureName,
-    machine: Machine = None,
-    protocol: Protocol = None,
-    settings: MachineSettings = None,
-    form: FormOption = None,
-    again: Again = False,
-    order: Order = False,
-    as_json: AsJson = False,
+    capture: str,
+    machine: str | None,
+    protocol: str | None,
+    settings: list[str] | None,
+    form: Literal["filtered", "full"] | None,
+    again: bool,
+    order: bool,
+    as_json: bool,
 ) -> None:
     """Play a capture through the model and enter the result into the database. Without options, the design (machine and
     protocol) is that of the recording."""
@@ -85,17 +63,17 @@ def replay_command(
 
 
 def explore_command(
-    capture: CaptureName,
-    vary: Vary = None,
-    machine: Machine = None,
-    settings: MachineSettings = None,
-    form: FormOption = None,
-    jobs: Jobs = 0,
-    again: Again = False,
-    order: Order = False,
-    shard: ShardOption = None,
-    listed: ListOption = False,
-    as_json: AsJson = False,
+    capture: str,
+    vary: list[str] | None,
+    machine: str | None,
+    settings: list[str] | None,
+    form: Literal["filtered", "full"] | None,
+    jobs: int,
+    again: bool,
+    order: bool,
+    shard: str | None,
+    listed: bool,
+    as_json: bool,
 ) -> None:
     """Play a capture through every design of a grid, in parallel. After an interruption, repeat the command to
     continue."""
@@ -133,23 +111,7 @@ def _shard(
         tell_shard(chosen, folders, as_json)
 
 
-def filter_error_command(
-    capture: Annotated[
-        str, typer.Argument(help="Capture with the forms full and filtered (made by `s80lab capture --form both`).")
-    ],
-    vary: Vary = None,
-    out: Annotated[
-        Path,
-        # The default as every checkout has it, without this one's own folder.
-        typer.Option(
-            show_default=str(TABLE.relative_to(paths.ROOT)),
-            help="JSON file to write, with one entry per design; a Markdown file of the same name is written "
-            "next to it.",
-        ),
-    ] = TABLE,
-    jobs: Jobs = 0,
-    as_json: AsJson = False,
-) -> None:
+def filter_error_command(capture: str, vary: list[str] | None, out: Path | None, jobs: int, as_json: bool) -> None:
     """Measure the error of filtered captures: play the filtered and the full capture of one run through each design.
 
     Without --vary, the designs are all protocols, each with L2 sizes from 512 KiB to 16 MiB.
@@ -161,12 +123,13 @@ def filter_error_command(
     for one in (full, filtered):
         grid = points(one, axes, None, [])
         runs.append([read_run(folder) for folder in _explore(one, [point.design for point in grid], jobs, False)])
-    table = write_table(out, filtered, *runs)
+    target = out or TABLE
+    table = write_table(target, filtered, *runs)
     if as_json:
-        print(out.read_text(encoding="utf-8"), end="")
+        print(target.read_text(encoding="utf-8"), end="")
     else:
         print_table(table, Console())
-    sayer(as_json)(f"table: {out}")
+    sayer(as_json)(f"table: {target}")
 
 
 def _explore(

@@ -6,14 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from s80lab.base import paths
+from s80lab.base.terminal import plain_text
 from s80lab.commands.measured import latest_runs, measured_runs
-from s80lab.commands.output import AsJson, print_json, wide_console
-from s80lab.commands.parts import Jobs, Scale, make_plans, parse_seeds, run_pipeline
+from s80lab.commands.output import print_json, wide_console
+from s80lab.commands.parts import make_plans, parse_seeds, run_pipeline
 from s80lab.commands.reference import keep_page
 from s80lab.config.experiment import load_experiment
 from s80lab.config.reproduce import FigureOf, load_figures
@@ -24,33 +22,13 @@ from s80lab.report.terminal import print_table
 
 
 def reproduce_command(
-    figures: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help="Names of figures in configs/reproduce.toml, e.g. figure8, or groups of figures: paper, "
-            "studies, throughput. Default: all figures."
-        ),
-    ] = None,
-    scale: Scale = None,
-    seeds: Annotated[
-        str | None,
-        typer.Option(
-            help="Seeds of the load's random draws, separated by commas. Default: the seeds in each experiment's file."
-        ),
-    ] = None,
-    jobs: Jobs = 0,
-    measured: Annotated[
-        bool,
-        typer.Option(
-            "--measured",
-            help="Start no run: use the latest existing run of each seed, including runs that `s80lab collect` "
-            "entered.",
-        ),
-    ] = False,
-    keep: Annotated[
-        bool, typer.Option("--keep", help="Also copy the page and its figures to results/reference/paper.")
-    ] = False,
-    as_json: AsJson = False,
+    figures: list[str] | None,
+    scale: str | None,
+    seeds: str | None,
+    jobs: int,
+    measured: bool,
+    keep: bool,
+    as_json: bool,
 ) -> None:
     """Reproduce the figures of the paper (Koka and Lipasti) and the tables of other studies, next to their published
     numbers, on one page.
@@ -79,7 +57,7 @@ def reproduce_command(
     console = wide_console()
     for one in shown:
         console.rule(one.figure.title, align="left")
-        console.print(f"{one.figure.whose}: {one.figure.says}", style="italic", highlight=False)
+        console.print(plain_text(f"{one.figure.whose}: {one.figure.says}", "italic"))
         for table in one.tables:
             print_table(table, console, details=True)
     print(f"report: {page}")

@@ -1,22 +1,76 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`s80lab run --until` (rounds of seeds until the shares are precise enough) and `s80lab run --shard`."""
+"""`s80lab run`, with `--until` (rounds of seeds until the shares are precise enough) and `--shard`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 from s80lab.base import host
 from s80lab.base.shard import by_hash
-from s80lab.commands.parts import make_plans, run_pipeline
-from s80lab.commands.shards import part, show_list, tell_shard
+from s80lab.base.strict import parse_settings
+from s80lab.commands.output import sayer
+from s80lab.commands.parts import make_plans, parse_seeds, run_gem5, run_pipeline
+from s80lab.commands.run_tables import show_runs
+from s80lab.commands.shards import check_shard, part, show_list, tell_shard
 from s80lab.experiment.plan import Options, Plan
-from s80lab.experiment.precision import Wanted, missing_seeds, statement
+from s80lab.experiment.precision import Wanted, missing_seeds, parse_wanted, statement
 from s80lab.experiment.resources import run_cost
 from s80lab.experiment.run import job_key, measured
 from s80lab.experiment.stages import Drop
 from s80lab.report.data import Group, read_groups
+from s80lab.results.inversions import sentence
+
+
+def run_command(
+    experiments: list[str],
+    machine: str | None,
+    protocol: str | None,
+    server: str | None,
+    image: str | None,
+    scale: str | None,
+    seeds: str | None,
+    settings: list[str] | None,
+    jobs: int,
+    again: bool,
+    until: str | None,
+    of: str,
+    max_seeds: int,
+    drop_warm: bool,
+    order: bool,
+    misses: bool,
+    profile: bool,
+    engine: Literal["qemu", "gem5"],
+    gem5: Path | None,
+    shard: str | None,
+    listed: bool,
+    as_json: bool,
+) -> None:
+    """Run experiments and print their tables."""
+    chosen = parse_settings(settings or [])
+    options = Options(machine, protocol, scale, parse_seeds(seeds), chosen, order, misses, profile, server, image)
+    drop: Drop = "warm" if drop_warm else "nothing"
+    if shard or listed:
+        check_shard(shard, {"--until": until, "--engine gem5": engine == "gem5"})
+        run_shard(make_plans(experiments, options), shard, listed, jobs, again, drop, as_json)
+        return
+    if engine == "gem5":
+        show_runs(list(run_gem5(experiments, options, gem5, jobs, again, "run")), as_json)
+        return
+    say = sayer(as_json)
+    wanted = parse_wanted(until, of, max_seeds) if until else None
+    plans = make_plans(experiments, options)
+    if wanted:
+        folders = run_until(plans, options, wanted, jobs, again, drop, say)
+    else:
+        folders = run_pipeline(plans, jobs, again, "run", drop)
+    show_runs(folders, as_json)
+    if wanted:
+        tell(folders, wanted, say)
+    for folder in folders if order else ():
+        say(f"{folder.name}: {sentence(folder)}")
 
 
 def run_until(

@@ -12,9 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Generic, TypeVar
-
-import typer
+from typing import Any, Generic, TypeVar
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
@@ -25,19 +23,6 @@ from s80lab.commands.output import print_json
 from s80lab.experiment.resources import GIB, Cost
 
 T = TypeVar("T")
-
-ShardOption = Annotated[
-    str | None,
-    typer.Option(
-        "--shard",
-        metavar="I/N",
-        help="Do only shard I of N: the list of runs is divided among N hosts, and this host does part I. A "
-        "shard writes run folders, not the database; `s80lab collect` enters the runs.",
-    ),
-]
-ListOption = Annotated[
-    bool, typer.Option("--list", help="Print the list of runs or replays, sorted by hash, and start none of them.")
-]
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,6 @@ from s80lab.base.strict import (
     Size,
     Strict,
     find,
-    hint,
     load,
     parse_settings,
     resolve,
@@ -32,6 +31,7 @@ from s80lab.base.strict import (
     validate,
     with_bases,
 )
+from s80lab.base.suggest import hint
 from s80lab.config.storage import Disk, Storage
 
 MIB = 1 << 20
@@ -193,6 +193,11 @@ class Gem5Part(Strict):
     sweep: dict[str, Values] = Field(default_factory=dict)
 
 
+LARGEST_SEED = 10**18
+"""The database stores whole numbers below 2**63; `run --until` adds seeds above the largest one."""
+Seed = Annotated[int, Field(ge=1, le=LARGEST_SEED)]
+
+
 def _distinct(seeds: list[int]) -> list[int]:
     """The seeds; ValueError if one occurs twice, because one seed is one run."""
     if len(set(seeds)) < len(seeds):
@@ -224,7 +229,7 @@ class Experiment(Strict):
     server: str = DEFAULT_SERVER
     workload: str
     scale: str
-    seeds: Annotated[list[PositiveInt], Field(min_length=1), AfterValidator(_distinct)]
+    seeds: Annotated[list[Seed], Field(min_length=1), AfterValidator(_distinct)]
     clients: PositiveInt | None = None
     phases: dict[str, Phases]
     sweep: dict[str, Values] = Field(default_factory=dict)

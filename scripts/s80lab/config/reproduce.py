@@ -11,7 +11,8 @@ from pydantic import Field
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.strict import Strict, hint, load
+from s80lab.base.strict import Strict, load
+from s80lab.base.suggest import hint
 
 FILE = paths.ROOT / "configs" / "reproduce.toml"
 

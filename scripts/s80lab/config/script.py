@@ -12,7 +12,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field, NonNegativeFloat, PositiveFloat, model_validator
 
-from s80lab.base.strict import Strict, hint
+from s80lab.base.strict import Strict
+from s80lab.base.suggest import hint
 
 # Of nine digits at most: what the load generator's numbers hold, and its nanoseconds.
 _NUMBER = r"[0-9]{1,9}(?:\.[0-9]{1,9})?"

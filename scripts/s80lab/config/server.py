@@ -17,7 +17,8 @@ from pydantic import Field
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.strict import Strict, load, names, shown, validate, with_bases
+from s80lab.base.strict import Strict, load, shown, validate, with_bases
+from s80lab.base.suggest import names
 
 START, SETTINGS = "usr/lib/s80lab/server.sh", "usr/lib/s80lab/server.conf"
 """The files of a server that the guest's init reads (docs/reference/interfaces/servers.md)."""

@@ -23,7 +23,8 @@ from pydantic import (
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.strict import Size, Strict, find, hint, read_toml, resolve, shown
+from s80lab.base.strict import Size, Strict, find, read_toml, resolve, shown
+from s80lab.base.suggest import hint
 from s80lab.config.mix import Mix, Workload, number
 from s80lab.config.script import Script, Sizes, apportioned, sizes_line
 

@@ -19,7 +19,7 @@ from s80lab.base.hashing import file_hash, sparse_hash
 from s80lab.base.progress import Job
 from s80lab.base.stage import staged, workplace
 from s80lab.base.staging import exclusive, lockable, staging
-from s80lab.base.store import FileRecord, Store, StoredManifest, Verdict, now
+from s80lab.base.store import FileRecord, Store, StoredManifest, Verdict, check_files, now
 from s80lab.base.strict import Strict
 from s80lab.guest.command import RAM_FILE
 
@@ -29,7 +29,9 @@ __all__ = [
     "Wanted",
     "all_checkpoints",
     "build",
+    "check",
     "drop",
+    "exists",
     "find",
     "known",
     "local",
@@ -42,10 +44,16 @@ MODEL_STATE = "model.state"
 SNAPSHOTS = "snapshots.jsonl"
 GEM5_STATE = "m5.cpt"
 GEM5_RAM = "board.physmem.store0.pmem"
-# The files that a restored guest is made of; the others are a record of how it came to be. The last two are gem5's.
-STATE_FILES = (RAM_FILE, GUEST_STATE, MODEL_STATE, GEM5_STATE, GEM5_RAM)
-
 Stage = Literal["ready", "warm"]
+Engine = Literal["qemu", "gem5"]
+# The files that commands read; the other files record how the checkpoint was made. From the snapshots of a warm-up come
+# the length of the measured region and the verdict on steady state.
+READ_FILES: dict[tuple[Engine, Stage], tuple[str, ...]] = {
+    ("qemu", "ready"): (RAM_FILE, GUEST_STATE),
+    ("qemu", "warm"): (RAM_FILE, GUEST_STATE, MODEL_STATE, SNAPSHOTS),
+    ("gem5", "ready"): (GEM5_STATE, GEM5_RAM),
+    ("gem5", "warm"): (GEM5_STATE, GEM5_RAM),
+}
 
 
 class WarmupRecord(Strict):
@@ -68,10 +76,14 @@ class Manifest(StoredManifest):
 
     schema_version: Literal[1] = 1
     stage: Stage
-    engine: Literal["qemu", "gem5"] = "qemu"
+    engine: Engine = "qemu"
     qemu_version: str = ""
     gem5_version: str = ""
     warmup: WarmupRecord | None = None
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        return READ_FILES[self.engine, self.stage]
 
 
 @dataclass(frozen=True)
@@ -99,9 +111,19 @@ class Checkpoint:
 
 
 def find(name: str, key: str) -> Checkpoint | None:
-    """The checkpoint with this name and key, if it is complete; else None."""
+    """The checkpoint with this name and key, if it is complete; else None. UserError if a file has changed."""
     manifest = STORE.find(name, key)
     return None if manifest is None else _checkpoint(manifest)
+
+
+def exists(name: str, key: str) -> bool:
+    """Whether there is a complete checkpoint with this name and key. The content of its files is not read."""
+    return STORE.listed(name, key) is not None
+
+
+def check(checkpoint: Checkpoint) -> None:
+    """UserError if a file that the guest is restored from has changed since s80lab wrote it."""
+    check_files(checkpoint.folder, checkpoint.manifest, STORE.hash)
 
 
 def known(name: str, key: str) -> Manifest | None:
@@ -139,12 +161,14 @@ async def build(
     slots: context entered while the checkpoint is built, but not while another process builds it.
     """
     lock = paths.checkpoints() / f".{wanted.name}.lock"
-    if not lockable(lock) and (found := find(wanted.name, wanted.key)) is not None:
+    if not lockable(lock) and (found := await _find(wanted, job)) is not None:
         return found
     async with exclusive(lock, lambda: job.update("waiting for another process that builds this checkpoint")):
-        found = find(wanted.name, wanted.key)
+        found = await _find(wanted, job)
         if found is not None:
             return found
+        if why := STORE.why_built_again(wanted.name):
+            job.say(f"this checkpoint is built again: {why}")
         async with slots:
             began = time.monotonic()
             folder = STORE.folder(wanted.name)
@@ -165,6 +189,13 @@ async def build(
             )
             STORE.record(manifest)
             return Checkpoint(manifest, folder)
+
+
+async def _find(wanted: Wanted, job: Job) -> Checkpoint | None:
+    if not exists(wanted.name, wanted.key):
+        return None
+    job.update("comparing the files of the checkpoint with their hashes")
+    return await asyncio.to_thread(find, wanted.name, wanted.key)
 
 
 async def local(checkpoint: Checkpoint, job: Job) -> Checkpoint:
@@ -205,8 +236,8 @@ def _checkpoint(manifest: Manifest) -> Checkpoint:
 
 
 def _hash_files(folder: Path) -> dict[str, FileRecord]:
-    """Sizes and hashes of a checkpoint's state files. A guest of several gigabytes takes seconds."""
-    return STORE.hash_files(folder, STATE_FILES)
+    """Sizes and hashes of the files that commands read. A guest of several gigabytes takes seconds."""
+    return STORE.hash_files(folder, tuple(dict.fromkeys(name for names in READ_FILES.values() for name in names)))
 
 
 def _hash(path: Path) -> str:

@@ -176,9 +176,9 @@ P = TypeVar("P", bound=SeedPlan)
 
 def missing(plans: Sequence[P], *, ready_only: bool) -> dict[str, P]:
     """The missing checkpoints of these plans, by name, each with a plan that needs it."""
-    absent = {plan.ready_name: plan for plan in plans if not checkpoint.find(plan.ready_name, plan.ready_key)}
+    absent = {plan.ready_name: plan for plan in plans if not checkpoint.exists(plan.ready_name, plan.ready_key)}
     if not ready_only:
-        absent |= {plan.warm_name: plan for plan in plans if not checkpoint.find(plan.warm_name, plan.warm_key)}
+        absent |= {plan.warm_name: plan for plan in plans if not checkpoint.exists(plan.warm_name, plan.warm_key)}
     return absent
 
 

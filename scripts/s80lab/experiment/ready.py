@@ -7,13 +7,16 @@ One ready checkpoint serves every mix and seed.
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import Sequence
 from pathlib import Path
 
-from s80lab.base.progress import Job
+from s80lab.base.progress import Job, clock
 from s80lab.experiment import checkpoint
-from s80lab.experiment.checkpoint import GUEST_STATE, Checkpoint
+from s80lab.experiment.checkpoint import GUEST_STATE, Checkpoint, Manifest
 from s80lab.experiment.plan import Plan
 from s80lab.guest.command import JOB, RAM_FILE, Session
+from s80lab.guest.console import boot_stage
 from s80lab.guest.process import Guest, short_socket
 
 # Without any sign of life. The guest reports its stages, but logging the clients in is one of them, and at the paper's
@@ -36,6 +39,7 @@ async def build_ready(plan: Plan, slots: asyncio.Semaphore, job: Job, stall_s: f
 
 
 async def _boot(plan: Plan, folder: Path, job: Job, stall_s: float) -> None:
+    began, typical = time.monotonic(), recorded_boot(plan.scale_name, checkpoint.STORE.all())
     job_file = folder / JOB
     job_file.write_text(plan.login_job())
     session = Session(folder=folder, ram=folder / RAM_FILE, shared=True, socket=folder, job=job_file)
@@ -43,9 +47,35 @@ async def _boot(plan: Plan, folder: Path, job: Job, stall_s: float) -> None:
         async with Guest(plan.qemu, plan.boot, session, f"boot of {plan.ready_name}") as guest:
 
             def show() -> None:
-                # The init's last word is spoken before the load generator's first.
-                job.update("boot: logging the clients in" if guest.stage == "ready" else f"boot: {guest.stage}")
+                stage, details = boot_stage(guest.stage)
+                show_boot(job, stage, details, time.monotonic() - began, typical)
 
             await guest.event("ready", stall_s, show)
             await guest.save(folder / GUEST_STATE)
             await guest.quit()
+
+
+def recorded_boot(scale: str, manifests: Sequence[Manifest]) -> float | None:
+    """Seconds that the last ready checkpoint of this scale took under QEMU; None without a record."""
+    prefix = f"ready-{scale}-"
+    boots = [one for one in manifests if one.engine == "qemu" and one.stage == "ready" and one.name.startswith(prefix)]
+    return max(boots, key=lambda one: one.created).wall_s if boots else None
+
+
+def show_boot(job: Job, stage: str, details: Sequence[str], elapsed: float, typical: float | None) -> None:
+    """Show a boot: its share of the recorded duration, or only the time since the stage began.
+
+    Without a recorded duration, or after it, nobody knows how far the boot is.
+
+    stage, details: what the guest does now.
+    elapsed: seconds since the boot began.
+    typical: seconds of a whole boot, or None if no boot is recorded.
+    """
+    if typical is None:
+        job.update(stage, details=details)
+        return
+    how_far = f"{clock(elapsed)} of about {clock(typical)}"
+    if elapsed < typical:
+        job.update(stage, elapsed, typical, details=[how_far, *details], left_s=typical - elapsed)
+    else:
+        job.update(stage, details=[how_far, *details])

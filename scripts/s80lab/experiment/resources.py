@@ -14,6 +14,7 @@ GIB = 1 << 30
 # Instructions a second of a guest with the model on one core: 51 to 79 M were measured where every core had one
 # (results/reference/small). What a run takes beside them: copies, hashes, report.
 SLOWEST_RUN = 50_000_000
+TYPICAL_RUN = 55_000_000
 START_S = 60.0
 # Kernel, initramfs, servers and page tables beside the mail in the guest's RAM file.
 GUEST_BASE = 5 * GIB // 4
@@ -53,6 +54,14 @@ def run_cost(phases: Phases, scale: Scale) -> Cost:
     return Cost(START_S + length / SLOWEST_RUN, RUN_MEMORY + checkpoint_bytes(scale))
 
 
+def typical_s(phases: Phases) -> float:
+    """Expected seconds of a seed's warm-up and measured run on one core, for progress lines.
+
+    The estimate assumes that the warm-up ends soon after its least length.
+    """
+    return START_S + (1.1 * phases.warmup_min + phases.skip + 1.5 * phases.measure) / TYPICAL_RUN
+
+
 def checkpoint_bytes(scale: Scale) -> int:
     """Disk space of one checkpoint in bytes.
 
@@ -68,9 +77,9 @@ def need(scale: Scale, checkpoints: int, at_once: int) -> Need:
 
 
 def require(needed: Need, folder: Path) -> None:
-    """UserError if the disk of `folder` or the memory is too small."""
-    folder.mkdir(parents=True, exist_ok=True)
-    disk = shutil.disk_usage(folder).free
+    """UserError if the disk of `folder` or the memory is too small. The folder need not exist yet."""
+    existing = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.is_dir())
+    disk = shutil.disk_usage(existing).free
     if disk < needed.disk:
         raise UserError(
             f"{folder}: {needed.disk / GIB:.1f} GiB of disk are needed, but {disk / GIB:.1f} GiB are free: "

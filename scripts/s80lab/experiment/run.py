@@ -40,9 +40,10 @@ from s80lab.results.inversions import ORDER
 from s80lab.results.metrics.derive import write_stats
 from s80lab.results.metrics.load import client_cycles
 from s80lab.results.metrics.standing import FEWEST_CYCLES
+from s80lab.results.products import WARM_SNAPSHOTS, check_products, record_products
 from s80lab.results.snapshots import Snapshots
 
-WARM_SNAPSHOTS, TRANSACTIONS = "warmup.jsonl", "transactions.json"
+TRANSACTIONS = "transactions.json"
 # Of a region that is measured once more: how much longer than was lacking, and the most.
 ROOM, LONGEST = 1.1, 2.0
 
@@ -105,6 +106,8 @@ async def measure(plan: Plan, warm: Checkpoint, job: Job) -> Path:
     lock = paths.runs() / f".{folder.name}.lock"
     async with exclusive(lock, lambda: job.update("waiting for another process that measures this run")) as waited:
         if not (waited and is_whole(folder)):
+            if folder.is_dir() and (why := why_not_whole(folder)):
+                job.say(f"this run is measured again: {why}")
             warm = await checkpoint.local(warm, job)
             with staging(folder) as partial:
                 timing = await measure_region(plan, warm, partial, job)
@@ -143,13 +146,20 @@ def lengthened(phases: Phases, load: Mapping[str, Any]) -> int:
 
 
 def is_whole(folder: Path, *files: str) -> bool:
-    """Whether the folder holds a complete and readable run. files: further files that must exist."""
+    """Whether the folder holds a complete, readable and unchanged run. files: further files that must exist."""
+    return not why_not_whole(folder) and all((folder / name).is_file() for name in files)
+
+
+def why_not_whole(folder: Path) -> str:
+    """Why the folder does not hold a complete, readable and unchanged run; empty if it does."""
     try:
-        read_load(folder, read_manifest(folder))
+        manifest = read_manifest(folder)
+        check_products(folder, manifest)
+        read_load(folder, manifest)
         read_stats(folder)
-    except UserError:
-        return False
-    return all((folder / name).is_file() for name in files)
+    except UserError as error:
+        return str(error)
+    return ""
 
 
 async def live(
@@ -171,6 +181,7 @@ async def live(
     """
     phases = plan.phases
     warm = start.manifest.stage == "warm"
+    await asyncio.to_thread(checkpoint.check, start)
     session = Session(
         folder=folder,
         ram=start.ram,
@@ -248,7 +259,7 @@ class Region:
         if timing.measure_end is not None:
             job.update("collecting results")
         elif timing.measure_begin is not None:
-            self._advance(job, "measured", self.length, timing.measure_begin)
+            self._advance(job, "measured region", self.length, timing.measure_begin)
         elif self.warm_up and self._load_began is not None:
             self._advance(job, "warm-up", self.warm_up, self._load_began)
         else:
@@ -258,7 +269,7 @@ class Region:
         passed = self._then - since
         mips = self.done / passed / 1e6 if self.done and passed else None
         estimate = min(guess(self.done, self._then, mips, self.window), length)
-        job.update(f"{what} {self.done / 1e9:.1f} G", estimate, length, mips)
+        job.update(what, estimate, length, mips, details=[f"{self.done / 1e9:.1f} G"])
 
 
 def versions(plan: Plan) -> dict[str, str]:
@@ -305,6 +316,7 @@ def finish(plan: Plan, start: Checkpoint, run_id: str, inputs: Inputs, timing: T
     }
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
     write_stats(folder)
+    record_products(folder)
     if plan.misses:
         write_misses(folder)
     if plan.profile:

@@ -51,7 +51,8 @@ class Pipeline:
         self._drop = drop
         self._enter = enter
         self._points = asyncio.Semaphore(self._jobs + 1)  # one is built while the guests of others run
-        self._tally = Tally(board, "runs complete", [])
+        self._tally = Tally(board, "", [])
+        self._several = False  # ready checkpoints
 
     async def go(self, plans: Sequence[Plan], until: Until = "run") -> list[Path]:
         """Take the plans to a stage; return the folders of all measured runs (none before the stage `run`)."""
@@ -64,10 +65,13 @@ class Pipeline:
         lacking = [plan for plan, folder in zip(plans, whole, strict=True) if folder is None]
         if lacking:
             self._check_needs(lacking, until)
-        self._tally = Tally(self._board, "runs complete", [_cost(plan) for plan in lacking], self._jobs)
+        if until != "ready":
+            noun = "runs" if until == "run" else "warm-ups"
+            self._tally = Tally(self._board, noun, [_cost(plan) for plan in lacking], self._jobs)
         points: dict[str, list[Plan]] = {}
         for plan in lacking:
             points.setdefault(plan.ready_key, []).append(plan)
+        self._several = len(points) > 1
         fresh = await self._points_of(points, until)
         folders = [folder or next(fresh[plan.ready_key]) for plan, folder in zip(plans, whole, strict=True)]
         return [folder for folder in folders if folder is not None]
@@ -129,12 +133,12 @@ class Pipeline:
     async def _seed(self, plan: Plan, ready: Checkpoint, until: Until) -> Path | None:
         # One slot for both: the run starts while its checkpoint is still in the host's memory.
         async with self._slots:
-            warm = await self._build_warm(plan, ready)
-            if until == "warm":
-                return None
-            folder = await self._measure(plan, warm)
+            with self._tally.piece(_cost(plan)):
+                warm = await self._build_warm(plan, ready)
+                if until == "warm":
+                    return None
+                folder = await self._measure(plan, warm)
         self._to_database([folder])
-        self._tally.over(_cost(plan))
         if self._drop != "nothing":
             checkpoint.drop(warm)
         return folder
@@ -145,32 +149,40 @@ class Pipeline:
                 insert_run(paths.database(), folder)
 
     async def _build_ready(self, plan: Plan) -> Checkpoint:
-        job = self._board.job(plan.ready_name)
+        point = f" at {plan.label}" if self._several and plan.varied else ""
+        job = self._board.job(f"scale {plan.scale_name}{point}")
         built = await build_ready(plan, self._slots, job)
-        job.done(f"ready ({built.disk_bytes() / 1e9:.1f} GB, built in {built.manifest.wall_s:.0f} s)")
+        job.done(
+            f"{plan.ready_name} is complete ({built.disk_bytes() / 1e9:.1f} GB, built in {built.manifest.wall_s:.0f} s)"
+        )
         return built
 
     async def _build_warm(self, plan: Plan, ready: Checkpoint) -> Checkpoint:
-        job = self._board.job(plan.warm_name)
+        job = self._board.job(_name(plan))
         built = await build_warm(plan, ready, job)
         record = built.manifest.warmup
         assert record is not None
+        steady = "steady state" if record.verdict == "warm" else "no steady state"
         job.done(
-            f"{record.verdict} after {record.instructions / 1e9:.1f} G instructions "
-            f"({record.mips:.0f} MIPS, built in {built.manifest.wall_s:.0f} s)"
+            f"{plan.warm_name} is complete ({steady} after {record.instructions / 1e9:.1f} G instructions, "
+            f"{record.mips:.0f} MIPS, built in {built.manifest.wall_s:.0f} s)"
         )
         return built
 
     async def _measure(self, plan: Plan, warm: Checkpoint) -> Path:
-        point = f" at {plan.label}" if plan.varied else ""
-        job = self._board.job(f"{plan.name}{point} seed {plan.seed}")
+        job = self._board.job(_name(plan))
         folder = await measure(plan, warm, job)
         job.done(f"complete: {folder.name}{_short_of_a_result(folder)}")
         return folder
 
 
+def _name(plan: Plan) -> str:
+    """The run in progress lines: `imapb seed 1`, in a sweep `imapb at l2.size 1MiB, seed 1`."""
+    return f"{plan.name} at {plan.label}, seed {plan.seed}" if plan.varied else f"{plan.name} seed {plan.seed}"
+
+
 def _cost(plan: Plan) -> float:
-    return resources.run_cost(plan.phases, plan.scale).core_s
+    return resources.typical_s(plan.phases)
 
 
 def _short_of_a_result(folder: Path) -> str:

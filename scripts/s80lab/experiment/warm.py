@@ -7,6 +7,7 @@ results are in steady state, or at a stated limit; then the record says `not war
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 import time
 from contextlib import nullcontext
@@ -70,6 +71,7 @@ def write_inputs(plan: Plan, start: Checkpoint, folder: Path) -> dict[str, objec
 
 async def _warm_up(plan: Plan, ready: Checkpoint, folder: Path, job: Job) -> WarmupRecord:
     job.update("copying the ready guest")
+    await asyncio.to_thread(checkpoint.check, ready)
     await sparse_copy(ready.ram, folder / RAM_FILE)
     session = Session(
         folder=folder,
@@ -161,12 +163,12 @@ class WarmupFollower:
             return
         drifts = [drift for drift in self._verdict.drift_points.values() if drift is not None]
         errors = [error for error in self._verdict.error_points.values() if error is not None]
-        drift = f", drift {max(drifts, key=abs):+.1f} points, standard error {max(errors):.1f}" if drifts else ""
+        drift = [f"drift {max(drifts, key=abs):+.1f} points", f"standard error {max(errors):.1f}"] if drifts else []
         over = self.instructions >= self.phases.warmup_min
         total = self.phases.warmup_max if over else self.phases.warmup_min
         then, done = self._times[-1]
         estimate = min(guess(done, then, self.mips, self.phases.window), total)
-        job.update(f"warm-up {done / 1e9:.1f} G{drift}", estimate, total, self.mips)
+        job.update("warm-up", estimate, total, self.mips, details=[f"{done / 1e9:.1f} G", *drift])
 
 
 def guess(done: int, then: float, mips: float | None, window: int) -> float:

@@ -13,7 +13,8 @@ from typing import ClassVar
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash, text_hash, value_hash
-from s80lab.base.strict import hint, resolve
+from s80lab.base.strict import resolve
+from s80lab.base.suggest import hint
 from s80lab.config.axes import sweep_points
 from s80lab.config.experiment import (
     OF_SCALE,

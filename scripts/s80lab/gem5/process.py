@@ -19,8 +19,8 @@ from s80lab.base.follow import Follower, tail
 from s80lab.base.progress import Job
 from s80lab.gem5.binary import complaint
 from s80lab.gem5.table import TICKS_PER_S
-from s80lab.guest.console import word
-from s80lab.guest.process import DIES_WITH_US
+from s80lab.guest.console import STARTING, boot_stage, word
+from s80lab.guest.process import dies_with_us
 
 SCRIPT = paths.ROOT / "configs" / "gem5" / "mail_server.py"
 CONSOLE = "board.pc.com_1.device"
@@ -31,6 +31,8 @@ STALL_S = 900.0
 # Modelled time without a word from the guest: many times what any stage needs, for a guest that idles for ever.
 SILENCE_S = 60.0
 Stage = Literal["boot", "warm", "measure"]
+STAGES = {"warm": "warm-up", "measure": "measured region"}
+"""The stages after the boot as progress lines name them."""
 
 
 async def simulate(
@@ -43,7 +45,7 @@ async def simulate(
     out.mkdir(parents=True, exist_ok=True)
     with (out / LOG).open("wb") as log:
         process = await asyncio.create_subprocess_exec(
-            *DIES_WITH_US,
+            *dies_with_us(),
             *command,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=log,
@@ -71,7 +73,7 @@ class _Watch:
         self._total = instructions
         self._console = Follower(out / CONSOLE)
         self._progress = Follower(out / "progress.jsonl")
-        self._said = "starting"
+        self._said = STARTING
         self._done = 0
         self._first: tuple[float, int] | None = None
         # Whether the guest has spoken since the last look at the modelled time, and when it was that it spoke last.
@@ -117,9 +119,9 @@ class _Watch:
         mips = None
         if self._first is not None and time.monotonic() > self._first[0]:
             mips = (self._done - self._first[1]) / (time.monotonic() - self._first[0]) / 1e6
-        what = f"boot: {self._said}" if self._stage == "boot" else self._stage
-        speed = f", {mips:.2f} MIPS" if mips else ""
-        self._job.update(f"{what} {self._done / 1e6:.0f} M{speed}", min(self._done, self._total), self._total)
+        stage, details = boot_stage(self._said) if self._stage == "boot" else (STAGES[self._stage], ())
+        details = (*details, f"{self._done / 1e6:.0f} M", *([f"{mips:.2f} MIPS"] if mips else []))
+        self._job.update(stage, min(self._done, self._total), self._total, details=details)
 
     def _why(self, code: int | None) -> str:
         if code is not None and code < 0:

@@ -23,7 +23,7 @@ from s80lab.config.experiment import Gem5Phases
 from s80lab.experiment import checkpoint, resources
 from s80lab.experiment.checkpoint import GEM5_RAM, GEM5_STATE, SNAPSHOTS, Checkpoint
 from s80lab.experiment.plan import Inputs, missing
-from s80lab.experiment.run import is_whole
+from s80lab.experiment.run import is_whole, why_not_whole
 from s80lab.experiment.stages import Until
 from s80lab.gem5 import table
 from s80lab.gem5.plan import Gem5Plan
@@ -35,6 +35,7 @@ from s80lab.report.write import write_run_report
 from s80lab.results.database import insert_run
 from s80lab.results.identities import check_snapshots
 from s80lab.results.metrics.derive import write_stats
+from s80lab.results.products import record_products
 from s80lab.results.snapshots import Delta, Snapshots
 
 JOB, MACHINE, KERNEL = "job.txt", "machine.toml", "vmlinux"
@@ -85,14 +86,18 @@ class Gem5Pipeline:
         return [] if until == "warm" else [await self._measure(plan, warm)]
 
     async def _build(self, plan: Gem5Plan, stage: checkpoint.Stage, ready: Checkpoint | None) -> Checkpoint:
-        job = self._board.job(plan.wanted(stage).name)
+        name = f"scale {plan.scale_name}" if stage == "ready" else f"{plan.name} seed {plan.seed}"
+        job = self._board.job(f"{name} in gem5")
 
         async def make(folder: Path) -> dict[str, object]:
             facts = await _simulate(plan, ready, folder, job)
             return {"engine": plan.engine, "gem5_version": facts["gem5"]}
 
         built = await checkpoint.build(plan.wanted(stage), job, make, self._slots)
-        job.done(f"{stage} ({built.disk_bytes() / 1e9:.1f} GB, built in {built.manifest.wall_s:.0f} s)")
+        job.done(
+            f"{built.manifest.name} is complete ({built.disk_bytes() / 1e9:.1f} GB, built in "
+            f"{built.manifest.wall_s:.0f} s)"
+        )
         return built
 
     async def _measure(self, plan: Gem5Plan, warm: Checkpoint) -> Path:
@@ -104,6 +109,8 @@ class Gem5Pipeline:
         lock = paths.runs() / f".{run_id}.lock"
         async with exclusive(lock, lambda: job.update("waiting for another process that measures this run")) as waited:
             if (self._again and not waited) or not is_whole(folder):
+                if folder.is_dir() and (why := why_not_whole(folder)):
+                    job.say(f"this run is measured again: {why}")
                 async with self._slots:
                     with staging(folder) as partial:
                         await self._live(plan, warm, run_id, inputs, partial, job)
@@ -116,6 +123,7 @@ class Gem5Pipeline:
     ) -> None:
         began = time.monotonic()
         out = folder / OUT
+        await asyncio.to_thread(checkpoint.check, warm)
         total = plan.phases.warmup + plan.phases.measure
         arguments = stage_arguments(plan, folder, plan.job())
         arguments |= {
@@ -147,6 +155,7 @@ async def _simulate(plan: Gem5Plan, ready: Checkpoint | None, folder: Path, job:
     if ready is None:
         facts = await simulate(plan.gem5, "boot", arguments, out, job)
     else:
+        await asyncio.to_thread(checkpoint.check, ready)
         arguments |= {"restore": ready.folder, "instructions": plan.settle}
         facts = await simulate(plan.gem5, "warm", arguments, out, job, plan.settle)
     for file in (GEM5_STATE, GEM5_RAM):
@@ -243,4 +252,5 @@ def finish(
     }
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
     write_stats(folder)
+    record_products(folder)
     write_run_report(folder)

@@ -3,7 +3,18 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+
+STARTING = "starting"
+"""The stage of a guest that has not printed a stage yet."""
+# The guest's own words for its stages, without percentages. Other words are shown as they are.
+_STAGES = {
+    STARTING: "kernel",
+    "boot": "system",
+    "store": "mail store",
+    "ready": "logging the clients in",
+}
 
 
 @dataclass(frozen=True)
@@ -24,3 +35,17 @@ def word(line: str) -> Word | None:
     if text.startswith("FAILED"):
         return Word(failure=f"the guest gave up: {text.removeprefix('FAILED').strip()}")
     return Word(stage=text.strip())
+
+
+def boot_stage(stage: str) -> tuple[str, tuple[str, ...]]:
+    """The name of a boot's stage for progress lines, and its details.
+
+    `store 40%` gives `boot: mail store` and `40%`. The guest prints `ready` before the load generator logs the clients
+    in.
+
+    stage: the last stage that the guest printed, or STARTING.
+    """
+    match = re.fullmatch(r"(.*?)(?: (\d+%?))?", stage)
+    assert match is not None
+    name, amount = match[1], match[2]
+    return f"boot: {_STAGES.get(name, name)}", (amount,) if amount else ()

@@ -19,7 +19,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.follow import Follower, tail
 from s80lab.base.staging import scratch
 from s80lab.guest.command import CONSOLE, OUTPUT, Boot, Session, arguments
-from s80lab.guest.console import word
+from s80lab.guest.console import STARTING, word
 from s80lab.guest.monitor import Monitor
 from s80lab.guest.qemu import Qemu
 
@@ -31,8 +31,8 @@ STDERR = "qemu.stderr"
 SOCKET_BYTES = 107
 PLUGIN_PREFIX = "s80lab-plugin: "
 
-# In front of a command line: that process dies with this one even when it is killed.
-DIES_WITH_US = ("setpriv", "--pdeathsig", "KILL", "--")
+# The shell ends if its parent is no longer the process whose number is $0.
+_WITH_PARENT = '[ "$PPID" = "$0" ] && exec "$@"'
 
 T = TypeVar("T")
 
@@ -43,7 +43,7 @@ class Guest:
     def __init__(self, qemu: Qemu, boot: Boot, session: Session, name: str) -> None:
         self.name = name
         self.session = session
-        self.stage = "starting"
+        self.stage = STARTING
         self._qemu = qemu
         self._boot = boot
         self._console = Follower(session.folder / CONSOLE)
@@ -57,7 +57,7 @@ class Guest:
         # Its own session: a terminal's Ctrl-C is ours.
         with (self.session.folder / STDERR).open("wb") as stderr:
             self._process = await asyncio.create_subprocess_exec(
-                *DIES_WITH_US,
+                *dies_with_us(),
                 *command,
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=stderr,
@@ -192,6 +192,15 @@ class Guest:
                 os.killpg(self._process.pid, signal.SIGKILL)
             await self._process.wait()
         await self._monitor.close()
+
+
+def dies_with_us() -> tuple[str, ...]:
+    """The words in front of a command line whose process dies with this one, even if this one is killed.
+
+    The kernel does not send the signal if this process died before `setpriv` asked for it, so a shell looks afterwards
+    whether this process is still the parent.
+    """
+    return ("setpriv", "--pdeathsig", "KILL", "--", "sh", "-c", _WITH_PARENT, str(os.getpid()))
 
 
 @contextmanager

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Finds qemu-system-x86_64 >= 9.2, or unpacks a private copy into build/qemu."""
+"""Finds qemu-system-x86_64 >= 9.2, or unpacks a private copy into the user's data folder."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash
 from s80lab.base.staging import held
-from s80lab.guest.qemu_unpack import unpack
+from s80lab.base.strict import shown
+from s80lab.guest.qemu_unpack import FETCHED_MB, PACKAGES, UNPACKED_MB, check_unpack, unpack, unpacked
 
 NAME = "qemu-system-x86_64"
+BINARY = Path("usr/bin") / NAME
 # Fair vCPU budgets under -icount came in 8.1, the plugin interface (version 4) in 9.2.
 MINIMUM = (9, 2)
 
@@ -52,9 +54,68 @@ class Qemu:
         return environment
 
 
-def find_qemu(prefix: Path = paths.BUILD / "qemu") -> Qemu:
-    """Look for QEMU in $S80LAB_QEMU, on PATH and in the private unpacking, in this order. UserError names the problem
-    of each."""
+def find_qemu(store: Path | None = None, older: Path = paths.BUILD / "qemu") -> Qemu:
+    """Look for QEMU in $S80LAB_QEMU, on PATH, in `older` and in `store`, in this order; else unpack one into `store`.
+
+    All labs and checkouts of a user share the store. UserError names the problem of each place.
+
+    store: folder of private QEMUs; None: `paths.qemus()`.
+    older: folder into which earlier versions of s80lab unpacked a QEMU for each lab.
+    """
+    store = store or paths.qemus()
+    found = _look(store, older)
+    if not isinstance(found, Qemu):
+        found = _fetch(store, older, found)
+    if not isinstance(found, Qemu):
+        raise _not_found(found)
+    return found
+
+
+def _fetch(store: Path, older: Path, reasons: list[str]) -> Qemu | list[str]:
+    """The QEMU that this or another process unpacks into the store now; else the reasons, and why this failed."""
+    try:
+        with held(store / ".unpack.lock", lambda: _say("waiting for another process that unpacks QEMU")):
+            found = _look(store, older)  # another process may have unpacked it
+            if isinstance(found, Qemu):
+                return found
+            prefix = unpack(store)
+            fetched = _probe(prefix / BINARY, prefix)
+            return fetched if isinstance(fetched, Qemu) else [*reasons, f"private copy: {fetched}"]
+    except UserError as error:
+        return [*reasons, f"private copy: {error}"]
+    except OSError as error:
+        why = f"{store} cannot be written ({error.strerror}): set S80LAB_QEMU_FOLDER to another folder"
+        return [*reasons, f"private copy: {why}"]
+
+
+def describe_qemu(store: Path | None = None, older: Path = paths.BUILD / "qemu") -> str:
+    """Version and path of the QEMU that `find_qemu` would return, or what it would fetch, and where to.
+
+    Nothing is fetched, unpacked or written. UserError if `find_qemu` could not fetch QEMU.
+    """
+    store = store or paths.qemus()
+    found = _look(store, older)
+    if isinstance(found, Qemu):
+        return f"{found.version} ({found.binary})"
+    try:
+        suite = check_unpack()
+    except UserError as error:
+        raise _not_found([*found, f"private copy: {error}"]) from None
+    return (
+        f"none yet; the first run fetches {', '.join(PACKAGES)} from {suite} ({FETCHED_MB} MB, {UNPACKED_MB} MB "
+        f"unpacked) into {shown(store)}"
+    )
+
+
+def _not_found(reasons: list[str]) -> UserError:
+    return UserError(
+        f"QEMU >= {MINIMUM[0]}.{MINIMUM[1]} was not found ({'; '.join(filter(None, reasons))}); "
+        f"install a newer qemu-system-x86 or set S80LAB_QEMU to its {NAME}"
+    )
+
+
+def _look(store: Path, older: Path) -> Qemu | list[str]:
+    """A usable QEMU, or the reasons why each place has none. Nothing is changed."""
     reasons: list[str] = []
     chosen = os.environ.get("S80LAB_QEMU")
     for label, candidate in (("$S80LAB_QEMU", chosen), ("PATH", shutil.which(NAME))):
@@ -65,36 +126,13 @@ def find_qemu(prefix: Path = paths.BUILD / "qemu") -> Qemu:
             reasons.append(f"{label}: {found}")
         else:
             reasons.append(f"{label}: no {NAME}")
-    tried = _private(prefix)
-    if isinstance(tried[-1], Qemu):
-        return tried[-1]
-    reasons += [f"private copy: {why}" for why in tried if why]
-    raise UserError(
-        f"QEMU >= {MINIMUM[0]}.{MINIMUM[1]} was not found ({'; '.join(reasons)}); "
-        f"install a newer qemu-system-x86 or set S80LAB_QEMU to its {NAME}"
-    )
-
-
-def _private(prefix: Path) -> list[Qemu | str]:
-    """The private QEMU, unpacked if it is missing; else the reason why each attempt failed."""
-    tried = [_unpacked(prefix)]
-    if isinstance(tried[-1], Qemu):
-        return tried
-    with held(prefix.with_name(f".{prefix.name}.lock"), lambda: _say("waiting for another process that unpacks QEMU")):
-        tried = [_unpacked(prefix)]  # it may have
-        if not isinstance(tried[-1], Qemu):
-            try:
-                unpack(prefix)
-                tried.append(_unpacked(prefix))
-            except UserError as error:
-                tried.append(str(error))
-    return tried
-
-
-def _unpacked(prefix: Path) -> Qemu | str:
-    """The private QEMU, or the reason why it cannot be used; None if there is none."""
-    binary = prefix / "usr/bin" / NAME
-    return _probe(binary, prefix) if binary.is_file() else ""
+    for prefix in (older, *unpacked(store)):
+        if (prefix / BINARY).is_file():
+            found = _probe(prefix / BINARY, prefix)
+            if isinstance(found, Qemu):
+                return found
+            reasons.append(f"private copy: {found}")
+    return reasons
 
 
 def _say(what: str) -> None:

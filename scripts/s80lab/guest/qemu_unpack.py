@@ -6,41 +6,60 @@ Debian 12 has QEMU 7.2, so the backports suite is read too, from the mirror that
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 from s80lab.base.errors import UserError
+from s80lab.base.staging import working
 from s80lab.base.strict import shown
-from s80lab.image.packages import KEYRING, debian_mirror
+from s80lab.image.packages import KEYRING, debian_mirror, package_versions
 
 PACKAGES = ("qemu-system-x86", "qemu-system-data", "seabios", "ipxe-qemu")
+FETCHED_MB, UNPACKED_MB = 36, 160
 # Suites whose own QEMU is too old for -icount with many vCPUs.
 NEEDS_BACKPORTS = ("bullseye", "bookworm")
 LIMIT_S = 900
+STAMP = "s80lab.json"
+"""Name of the file in an unpacked QEMU that holds the suite and the versions of all unpacked packages."""
 
 
-def unpack(prefix: Path) -> None:
-    """Unpack QEMU and all its libraries below `prefix` (about 160 MB, a few seconds). UserError gives the reason of a
-    failure."""
+def check_unpack() -> str:
+    """The Debian suite from which `unpack` takes QEMU. UserError if this host cannot unpack QEMU."""
     if shutil.which("mmdebstrap") is None:
         raise UserError("the program mmdebstrap, which unpacks QEMU, is not installed: apt-get install mmdebstrap")
+    return _suite(debian_codename())
+
+
+def unpacked(store: Path) -> list[Path]:
+    """The folders of complete QEMUs for this host's Debian release in the store, the newest first."""
+    try:
+        suite = _suite(debian_codename())
+    except UserError:
+        return []
+    stamps = [stamp for stamp in store.glob(f"{suite}-*/{STAMP}") if _suite_of(stamp) == suite]
+    return [stamp.parent for stamp in sorted(stamps, key=lambda stamp: stamp.stat().st_mtime_ns, reverse=True)]
+
+
+def unpack(store: Path) -> Path:
+    """Unpack QEMU and all its libraries into the store; return the new folder, SUITE-VERSION.
+
+    UserError gives the reason of a failure. The caller holds the store's lock.
+    """
+    suite = check_unpack()
     codename = debian_codename()
-    suites = [codename]
-    options: list[str] = []
-    if codename in NEEDS_BACKPORTS:
-        suites.append(f"{codename}-backports")
-        options = [f'--aptopt=APT::Default-Release "{suites[-1]}"']
-    sources = [f"deb [signed-by={KEYRING}] {debian_mirror()} {suite} main" for suite in suites]
-    print(f"QEMU: unpacking {', '.join(PACKAGES)} from {suites[-1]} into {shown(prefix)}", file=sys.stderr)
-    prefix.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".qemu-", dir=prefix.parent) as scratch:
-        root = Path(scratch) / "root"
+    suites = list(dict.fromkeys((codename, suite)))
+    options = [f'--aptopt=APT::Default-Release "{suite}"'] if suite != codename else []
+    sources = [f"deb [signed-by={KEYRING}] {debian_mirror()} {name} main" for name in suites]
+    print(f"QEMU: unpacking {', '.join(PACKAGES)} from {suite} into {shown(store)}", file=sys.stderr)
+    with working(store) as scratch:
+        root, listing = scratch / "root", scratch / "packages"
         mode = "--mode=root" if os.geteuid() == 0 else "--mode=chrootless"
-        command = ["mmdebstrap", mode, "--variant=extract", f"--include={','.join(PACKAGES)}", *options]
+        hook = f'--extract-hook=ls "$1"/var/cache/apt/archives > "{listing}"'
+        command = ["mmdebstrap", mode, "--variant=extract", f"--include={','.join(PACKAGES)}", hook, *options]
         try:
             done = subprocess.run(
                 [*command, codename, str(root), *sources],
@@ -58,8 +77,26 @@ def unpack(prefix: Path) -> None:
         if done.returncode:
             lines = [line for line in done.stderr.splitlines() if line.startswith("E:")] or ["no reason given"]
             raise UserError(f"mmdebstrap could not unpack QEMU from {' and '.join(suites)} ({lines[-1]})")
-        shutil.rmtree(prefix, ignore_errors=True)
-        root.rename(prefix)
+        versions = package_versions(listing.read_text().split())
+        (root / STAMP).write_text(json.dumps({"suite": suite, "packages": versions}, indent=1) + "\n")
+        # Without the epoch: a colon separates the folders of LD_LIBRARY_PATH.
+        final = store / f"{suite}-{versions[PACKAGES[0]].split(':')[-1]}"
+        shutil.rmtree(final, ignore_errors=True)
+        root.rename(final)
+    return final
+
+
+def _suite(codename: str) -> str:
+    return f"{codename}-backports" if codename in NEEDS_BACKPORTS else codename
+
+
+def _suite_of(stamp: Path) -> str:
+    """The suite in a stamp; empty if the stamp is unreadable."""
+    try:
+        content = json.loads(stamp.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return ""
+    return str(content.get("suite", "")) if isinstance(content, dict) else ""
 
 
 def debian_codename(os_release: Path = Path("/etc/os-release")) -> str:

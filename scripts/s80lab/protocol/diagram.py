@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from s80lab.base.errors import UserError
+from s80lab.base.files import whole
 from s80lab.base.hashing import text_hash
 from s80lab.protocol.table import ACCESSES, BUS, Protocol
 
@@ -82,9 +83,8 @@ def mark(graph: str) -> str:
 
 def write_svg(protocol: Protocol, file: Path) -> None:
     """Draws into `file`. An error leaves an existing file unchanged."""
-    partial = file.with_name(file.name + ".partial")
-    partial.write_text(draw(protocol), encoding="utf-8")
-    partial.rename(file)
+    with whole(file) as partial:
+        partial.write_text(draw(protocol), encoding="utf-8")
 
 
 def _edges(protocol: Protocol) -> dict[tuple[str, str, bool], list[str]]:

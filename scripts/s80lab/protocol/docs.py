@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from s80lab.base import paths
-from s80lab.base.strict import names
+from s80lab.base.suggest import names
 from s80lab.protocol.diagram import draw
 from s80lab.protocol.proof import Proof, ensure_proven
 from s80lab.protocol.table import Protocol, find_protocol, load_protocol

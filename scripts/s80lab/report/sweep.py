@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from s80lab.base.errors import UserError
-from s80lab.base.strict import hint
+from s80lab.base.suggest import hint
 from s80lab.config.axes import Axis, axes_of, horizontal, row_label
 from s80lab.config.experiment import Experiment
 from s80lab.config.reproduce import Ratio

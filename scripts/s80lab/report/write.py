@@ -19,9 +19,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
-from rich.text import Text
 
 from s80lab.base.errors import UserError
+from s80lab.base.terminal import plain_text
 from s80lab.report.data import Group, read_groups
 from s80lab.report.figures.all import draw_all
 from s80lab.report.files import write_files
@@ -54,7 +54,7 @@ def print_beside(first: Sequence[Path], second: Sequence[Path], console: Console
     """See the module's docstring. Raises UserError unless all runs are of one design."""
     one, two = two_estimates(first, second)
     for head, why in verdicts([one, two]):
-        console.print(Text(head, style="bold yellow"), Text(why))
+        console.print(plain_text(head, "bold yellow"), plain_text(why))
     print_table(beside_table(one, two), console)
 
 

@@ -2,29 +2,34 @@
 """Collects complete run folders from many hosts into one folder of runs and one database.
 
 All input is read and compared before anything is written, so a refused input changes neither runs nor database. First
-the folders are copied, each one completely or not at all. Then all rows are written in one transaction. After an
-interruption, a second call does the remaining work and keeps everything that exists.
+the folders are copied to a temporary folder. Then all rows are written in one transaction, and the copies are renamed
+before the transaction ends. If a step fails, neither folders nor rows remain. After an interruption, a second call does
+the remaining work and keeps everything that exists.
+
+The folders of other hosts come from other people. Only regular files and folders are copied: a folder with a link, a
+pipe or a device is refused.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from s80lab.base.errors import UserError
 from s80lab.base.folder import read_load, read_manifest, read_stats
-from s80lab.base.staging import PARTIAL, staging
+from s80lab.base.staging import PARTIAL, full_disk, working
 from s80lab.base.strict import shown
 from s80lab.results.database import insert_runs, require_schema
 from s80lab.results.metrics.derive import REGISTRY
+from s80lab.results.products import PRODUCTS, SNAPSHOTS, check_products, parse_products
 from s80lab.results.rows import RunRecord, check_rows
 
-# Files that equal inputs must reproduce on every host. The manifest is not among them, because it holds host times.
-SNAPSHOTS = "snapshots.jsonl"
-PRODUCTS = ("stats.json", SNAPSHOTS, "transactions.json", "machine.toml", "protocol.toml")
+LONGEST_NAME = 200
+"""Bytes of the name of a run. The names of temporary folders are longer; file systems allow 255 bytes."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +45,12 @@ class Collected:
 
 def collect(sources: Sequence[Path], runs: Path, database: Path) -> Collected:
     """Copies the run folders in `sources` (run folders, or folders of run folders) to `runs` and enters them in the
-    database. UserError names the first folder that is incomplete or has another version's schema, or two folders of one
-    run with different bytes."""
+    database. UserError names the first folder that is incomplete, damaged, contains links, or has another version's
+    schema, or two folders of one run with different bytes."""
     found: dict[str, Path] = {}
     for folder in (folder for source in sources for folder in _run_folders(source)):
+        if folder.parent.resolve() != runs.resolve():
+            _require_plain(folder)
         name = _checked(folder)
         places = [place for place in (found.get(name), runs / name) if place is not None and place.is_dir()]
         for other in places:
@@ -51,12 +58,58 @@ def collect(sources: Sequence[Path], runs: Path, database: Path) -> Collected:
         found.setdefault(name, folder)
     require_schema(database)
     missing = {name: folder for name, folder in sorted(found.items()) if not (runs / name).is_dir()}
-    for name, folder in missing.items():
-        with staging(runs / name) as partial:
-            shutil.copytree(folder, partial, dirs_exist_ok=True)
-    entered = insert_runs(database, [runs / name for name in sorted(found)])
+    entered = _enter([runs / name for name in sorted(found)], missing, runs, database)
     unfinished = sum(len(list(source.rglob(f"{PARTIAL}*"))) for source in sources)
     return Collected(len(found), len(missing), entered, unfinished)
+
+
+def _enter(folders: Sequence[Path], missing: Mapping[str, Path], runs: Path, database: Path) -> int:
+    """Copy the missing runs and enter all folders in the database; return the number of changed runs. If a step fails,
+    no copy and no row remains."""
+    if not missing:
+        return insert_runs(database, folders)
+    placed: list[Path] = []
+    runs.mkdir(parents=True, exist_ok=True)
+    with full_disk(runs), working(runs) as place:
+        for name, folder in missing.items():
+            _copy(folder, place / name)
+
+        def rename() -> None:
+            for name in missing:
+                (place / name).rename(runs / name)
+                placed.append(runs / name)
+
+        try:
+            return insert_runs(database, folders, {runs / name: place / name for name in missing}, rename)
+        except BaseException:
+            for folder in placed:
+                shutil.rmtree(folder, ignore_errors=True)
+            raise
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a folder without following links. The permissions obey the umask."""
+    target.mkdir()
+    for entry in sorted(os.scandir(source), key=lambda entry: entry.name):
+        if entry.is_dir(follow_symlinks=False):
+            _copy(Path(entry.path), target / entry.name)
+        elif entry.is_file(follow_symlinks=False):
+            shutil.copyfile(entry.path, target / entry.name, follow_symlinks=False)
+
+
+def _require_plain(folder: Path) -> None:
+    """UserError if the folder is, or contains, anything but regular files and folders."""
+    if folder.is_symlink():
+        raise UserError(f"{shown(folder)}: is a link; name the folder itself, then collect again")
+    for path, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            inside = Path(path) / name
+            if inside.is_symlink() or not (inside.is_file() or inside.is_dir()):
+                kind = "a link" if inside.is_symlink() else "not a regular file"
+                raise UserError(
+                    f"{shown(inside)}: is {kind}, and collect copies only regular files and folders; remove it from "
+                    "the folder of the run, then collect again"
+                )
 
 
 def _run_folders(source: Path) -> Iterator[Path]:
@@ -83,11 +136,15 @@ def _checked(folder: Path) -> str:
             f"{shown(folder)}: the run is incomplete; let the run finish, or remove the folder, then collect again"
         )
     manifest = read_manifest(folder)
+    name = _run_name(folder, manifest["run"])
+    check_products(folder, manifest)
+    if "files" not in manifest:
+        parse_products(folder)
     stats, load = read_stats(folder), read_load(folder, manifest)
     try:
         unknown = [name for name in stats["metrics"] if name.split(".", 1)[0] not in REGISTRY]
         check_rows(RunRecord(manifest, {**stats, "metrics": {}}, load, ""))
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
+    except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError) as error:
         raise UserError(
             f"{shown(folder)}: the files of this run do not have the format of this version of s80lab "
             f"({error!r}); run the experiment again"
@@ -97,10 +154,15 @@ def _checked(folder: Path) -> str:
             f"{shown(folder / 'stats.json')}: contains the unknown metric {unknown[0]}; collect this run with "
             f"the version of s80lab that made it ({manifest['versions'].get('s80lab', 'unknown')})"
         )
-    name = str(manifest["run"])
-    if Path(name).name != name or name.startswith("."):
+    return name
+
+
+def _run_name(folder: Path, name: str) -> str:
+    """The name. UserError unless it can name a folder in the folder of runs."""
+    if Path(name).name != name or name.startswith(".") or len(name.encode()) > LONGEST_NAME:
         raise UserError(
-            f"{shown(folder / 'manifest.json')}: `{name}` is not a valid name of a run; run the experiment again"
+            f"{shown(folder / 'manifest.json')}: key `run`: `{name[:LONGEST_NAME]}` is not a valid name of a run; run "
+            "the experiment again"
         )
     return name
 

@@ -4,7 +4,7 @@
     insert_run(database: Path, run_dir: Path) -> None
         Writes the rows of one complete run (manifest.json, stats.json, and transactions.json unless it is a replay) in
         one transaction. Replaces existing rows of the run. Creates the database if it does not exist.
-    insert_runs(database: Path, run_dirs: Sequence[Path]) -> int
+    insert_runs(database: Path, run_dirs: Sequence[Path], ...) -> int
         Writes many runs in one transaction. Rows that already have equal values stay unchanged. Returns the number of
         changed runs.
     list_runs(database: Path) -> list[dict[str, Any]]
@@ -13,21 +13,29 @@
 The database uses SQLite's rollback journal and full synchronisation. A killed writer therefore leaves the last complete
 state, one file holds everything, and the file works on network file systems of clusters (a write-ahead log would not).
 Concurrent writers wait for each other.
+
+The first writer fills a database under another name and then renames it. Therefore, a first write that fails or is
+killed leaves no database. A file without tables is treated as if it did not exist.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from s80lab.base.errors import UserError
 from s80lab.base.folder import read_load, read_manifest, read_stats
 from s80lab.base.paths import ROOT
-from s80lab.results.rows import RunRecord, delete_and_insert, is_entered
+from s80lab.base.staging import held
+from s80lab.base.strict import shown
+
+# Readers such as `s80lab list` start faster without the modules that writers need: those import numpy.
+if TYPE_CHECKING:
+    from s80lab.results.rows import RunRecord
 
 __all__ = ["insert_run", "insert_runs", "list_runs"]
 
@@ -35,36 +43,62 @@ SCHEMA_FILE = ROOT / "results" / "schema.sql"
 SCHEMA_VERSION = 4
 BUSY_TIMEOUT_S = 60.0
 
+T = TypeVar("T")
+
 
 def insert_run(database: Path, run_dir: Path) -> None:
-    """See the module's docstring. Raises UserError if the run is incomplete or the database is not usable."""
-    run = _read(run_dir, database)
-    try:
-        with _writing(database) as connection:
+    """See the module's docstring. Raises UserError if the run is incomplete, a file differs from its record in the
+    manifest, or the database is not usable."""
+    from s80lab.results.rows import delete_and_insert
+
+    run = _read(run_dir, run_dir, database)
+
+    def insert(connection: sqlite3.Connection) -> None:
+        with _named(run_dir):
             delete_and_insert(connection, run)
+
+    try:
+        _write(database, insert)
     except sqlite3.Error as error:
         raise UserError(f"{database}: the run {run.manifest['run']} could not be written ({error})") from None
 
 
-def insert_runs(database: Path, run_dirs: Sequence[Path]) -> int:
-    """See the module's docstring. Raises UserError, without writing a row, if a run is incomplete or the database is
-    not usable."""
-    changed = 0
-    try:
-        with _writing(database) as connection:
-            for run_dir in run_dirs:
-                run = _read(run_dir, database)
+def insert_runs(
+    database: Path,
+    run_dirs: Sequence[Path],
+    contents: Mapping[Path, Path] | None = None,
+    before_commit: Callable[[], None] = lambda: None,
+) -> int:
+    """See the module's docstring. Raises UserError, without writing a row, if a run is incomplete, a file of it differs
+    from what its manifest lists, or the database is not usable.
+
+    run_dirs: the folders of the runs.
+    contents: where the files of a run are at present, for folders that do not exist yet.
+    before_commit: called before the transaction ends; if it raises an error, no row is written.
+    """
+    from s80lab.results.rows import delete_and_insert, is_entered
+
+    def insert(connection: sqlite3.Connection) -> int:
+        changed = 0
+        for run_dir in run_dirs:
+            present = (contents or {}).get(run_dir, run_dir)
+            run = _read(present, run_dir, database)
+            with _named(run_dir):
                 if not is_entered(connection, run):
                     delete_and_insert(connection, run)
                     changed += 1
+        before_commit()
+        return changed
+
+    try:
+        return _write(database, insert)
     except sqlite3.Error as error:
         raise UserError(f"{database}: the runs could not be written ({error})") from None
-    return changed
 
 
 def list_runs(database: Path) -> list[dict[str, Any]]:
-    """The rows of the table `run`, oldest first; empty if no database exists."""
-    if not database.exists():
+    """The rows of the table `run`, oldest first; empty if no database exists, or if it has no tables."""
+    if _is_absent(database):
         return []
     with closing(connect(database)) as connection:
         connection.row_factory = sqlite3.Row
@@ -74,7 +108,7 @@ def list_runs(database: Path) -> list[dict[str, Any]]:
 
 def require_schema(database: Path) -> None:
     """UserError if the database exists and has another schema version."""
-    if database.exists():
+    if not _is_absent(database):
         with closing(connect(database)) as connection:
             _check_version(connection, database)
 
@@ -87,20 +121,76 @@ def connect(database: Path) -> sqlite3.Connection:
     return connection
 
 
-def _read(run_dir: Path, database: Path) -> RunRecord:
-    """The content of a complete run's folder."""
-    manifest = read_manifest(run_dir)
+def _read(present: Path, run_dir: Path, database: Path) -> RunRecord:
+    """The content of a complete run. present: where its files are; run_dir: the folder that the database names."""
+    from s80lab.results.products import check_products
+    from s80lab.results.rows import RunRecord
+
+    manifest = read_manifest(present)
+    check_products(present, manifest)
     folder = Path(os.path.relpath(run_dir, database.parent)).as_posix()
-    return RunRecord(manifest, read_stats(run_dir), read_load(run_dir, manifest), folder)
+    return RunRecord(manifest, read_stats(present), read_load(present, manifest), folder)
 
 
 @contextmanager
-def _writing(database: Path) -> Iterator[sqlite3.Connection]:
-    """A transaction on the database, which is created if it does not exist."""
+def _named(run_dir: Path) -> Iterator[None]:
+    """Errors about values that the database cannot store become a UserError that names the folder of the run."""
+    try:
+        yield
+    except (
+        *(sqlite3.IntegrityError, sqlite3.InterfaceError, sqlite3.ProgrammingError),
+        *(ArithmeticError, LookupError, TypeError, ValueError, AttributeError),
+    ) as error:
+        raise UserError(
+            f"{shown(run_dir)}: the database cannot store a value of this run ({error}); repeat the run"
+        ) from None
+
+
+def _write(database: Path, work: Callable[[sqlite3.Connection], T]) -> T:
+    """Do the work in one transaction on the database, which is created if it does not exist."""
     database.parent.mkdir(parents=True, exist_ok=True)
+    if _is_absent(database):
+        with held(database.with_name(f".{database.name}.lock"), lambda: None):
+            if _is_absent(database):
+                return _create(database, work)
     with closing(connect(database)) as connection, _transaction(connection):
-        _ensure_schema(connection, database)
-        yield connection
+        _check_version(connection, database)
+        return work(connection)
+
+
+def _create(database: Path, work: Callable[[sqlite3.Connection], T]) -> T:
+    """Do the work on a new database, which appears if the work succeeds. The caller holds the lock."""
+    partial = database.with_name(f".{database.name}.partial")
+    leftovers = (partial, _journal(partial))
+    try:
+        for path in leftovers:
+            path.unlink(missing_ok=True)
+        with closing(connect(partial)) as connection, _transaction(connection):
+            _create_tables(connection)
+            result = work(connection)
+        _journal(database).unlink(missing_ok=True)  # of a database that was moved away
+        partial.replace(database)
+        return result
+    finally:
+        for path in leftovers:
+            path.unlink(missing_ok=True)
+
+
+def _is_absent(database: Path) -> bool:
+    """Whether there is no database, or only a file without tables, as older versions of s80lab left after a failure."""
+    if not database.exists():
+        return True
+    with closing(connect(database)) as connection:
+        try:
+            (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+        except sqlite3.Error:  # the caller's own access reports what is wrong
+            return False
+    return (tables, version) == (0, 0)
+
+
+def _journal(database: Path) -> Path:
+    return database.with_name(f"{database.name}-journal")
 
 
 @contextmanager
@@ -114,11 +204,7 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
     connection.execute("COMMIT")
 
 
-def _ensure_schema(connection: sqlite3.Connection, database: Path) -> None:
-    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    if tables:
-        _check_version(connection, database)
-        return
+def _create_tables(connection: sqlite3.Connection) -> None:
     statement = ""
     for line in SCHEMA_FILE.read_text(encoding="utf-8").splitlines(keepends=True):
         statement += line

@@ -13,21 +13,29 @@ import io
 import json
 import math
 import sqlite3
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from threading import Thread
+from typing import Any, TypeVar
 
 from rich.console import Console
 
 from s80lab.base.errors import UserError
+from s80lab.base.suggest import closest, hint
+from s80lab.base.terminal import plain
 
+T = TypeVar("T")
 OUTPUTS = ("table", "csv", "json", "parquet")
 HOW_TO_INSTALL = (
     "run `make analysis` in a checkout, or `pip install pandas pyarrow` if s80lab was installed as a package"
 )
-STEPS = 100_000
-"""Steps of SQLite's virtual machine between two checks for signals; they take milliseconds."""
+LONGEST = 1 << 20
+"""Most bytes of one value, one row or the SQL text. A longer value would keep SQLite in one function for minutes."""
+MOST_MEMORY = 1 << 29
+"""Most bytes that the rows of a query may take in memory."""
 
 
 def query(database: Path, sql: str, output: str = "table", console: Console | None = None) -> None:
@@ -54,19 +62,76 @@ def select(database: Path, sql: str) -> tuple[list[str], list[Sequence[Any]]]:
         )
     try:
         _recover(database)
-        uri = f"{database.resolve().as_uri()}?mode=ro"
-        with closing(sqlite3.connect(uri, uri=True, timeout=60)) as connection:
-            connection.set_authorizer(_no_other_files)
-            # Back into Python now and then, where a signal can end the question.
-            connection.set_progress_handler(lambda: 0, STEPS)
-            cursor = connection.execute(sql)
-            if cursor.description is None:
-                raise UserError(
-                    "the SQL text does not read rows: write one SELECT on the table `run` or on a view `v_...`"
-                )
-            return [column[0] for column in cursor.description], cursor.fetchall()
-    except (sqlite3.Error, sqlite3.Warning, UnicodeDecodeError) as error:
-        raise UserError(f"the SQL query failed: {error}") from None
+        return _interruptible(lambda connection: _rows(connection, sql), database)
+    except sqlite3.DataError:
+        raise UserError(
+            f"the SQL query failed: a value or a row has more than {LONGEST >> 20} MiB; select shorter values"
+        ) from None
+    except (sqlite3.Error, sqlite3.Warning, UnicodeError) as error:
+        raise UserError(f"the SQL query failed: {error}{_known_names(str(error), database)}") from None
+
+
+def _known_names(error: str, database: Path) -> str:
+    """A hint if the error is about a table or column that does not exist: the names that exist. Else empty."""
+    kind, _, name = error.removeprefix("no such ").partition(": ")
+    if not error.startswith("no such ") or kind not in ("table", "column"):
+        return ""
+    with closing(sqlite3.connect(f"{database.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+        of_database = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view')"
+        tables = [row[0] for row in connection.execute(of_database)]
+        if kind == "table":
+            return f"; {hint(name, tables)}; docs/reference/database.md describes them"
+        of_table = "SELECT name FROM pragma_table_info(?)"
+        columns = {row[0] for table in tables for row in connection.execute(of_table, [table])}
+    near = closest(name.rpartition(".")[2], columns)
+    return (f" (did you mean {near}?)" if near else "") + "; docs/reference/database.md lists the columns"
+
+
+def _interruptible(work: Callable[[sqlite3.Connection], T], database: Path) -> T:
+    """The result of `work` on a read-only connection. A signal ends it at any time.
+
+    SQLite works in a thread of its own, because Python handles signals in the main thread only, and not during a call
+    of SQLite. If a signal raises KeyboardInterrupt here, the connection interrupts SQLite; the thread does not
+    outlive the process.
+    """
+    opened: list[sqlite3.Connection] = []
+    result: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            uri = f"{database.resolve().as_uri()}?mode=ro"
+            with closing(sqlite3.connect(uri, uri=True, timeout=60, check_same_thread=False)) as connection:
+                opened.append(connection)
+                connection.set_authorizer(_no_other_files)
+                connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
+                result.set_result(work(connection))
+        except BaseException as error:  # for the caller, whatever it is
+            result.set_exception(error)
+
+    Thread(target=run, daemon=True).start()
+    try:
+        return result.result()
+    except KeyboardInterrupt:
+        for connection in opened:
+            connection.interrupt()
+        raise
+
+
+def _rows(connection: sqlite3.Connection, sql: str) -> tuple[list[str], list[Sequence[Any]]]:
+    cursor = connection.execute(sql)
+    if cursor.description is None:
+        raise UserError("the SQL text does not read rows: write one SELECT on the table `run` or on a view `v_...`")
+    rows: list[Sequence[Any]] = []
+    memory = 0
+    for row in cursor:
+        rows.append(row)
+        memory += sys.getsizeof(row) + sum(map(sys.getsizeof, row))
+        if memory > MOST_MEMORY:
+            raise UserError(
+                f"the rows of the query need more than {MOST_MEMORY >> 20} MiB of memory: add LIMIT or WHERE, or "
+                "select fewer columns"
+            )
+    return [column[0] for column in cursor.description], rows
 
 
 def _no_other_files(action: int, *_: str | None) -> int:
@@ -98,8 +163,8 @@ def _cell(value: Any) -> str:
     if value is None:
         return "-"
     text = f"{value:.4g}" if isinstance(value, float) else value.hex() if isinstance(value, bytes) else str(value)
-    # What a cell holds may come from a file of somebody else: no escape sequence reaches the terminal.
-    return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    # A cell may contain text from a file of somebody else. A line feed or tab in it would break the table.
+    return plain(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def _csv(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -98,11 +99,21 @@ def is_entered(connection: sqlite3.Connection, run: RunRecord) -> bool:
 
 def check_rows(run: RunRecord) -> None:
     """Makes all rows and discards them. Raises LookupError, TypeError, ValueError or AttributeError if the run's files
-    have an unexpected format."""
-    run.columns()
-    for _, rows in _tables(run):
-        for _ in rows:
-            pass
+    have an unexpected format, or a value that the database cannot store."""
+    for table, rows in (("run", [run.columns()]), *_tables(run)):
+        for row in rows:
+            for value in row:
+                if not _is_storable(value):
+                    raise ValueError(f"a value for the table {table} cannot be stored: {ascii(value)[:40]}")
+
+
+def _is_storable(value: object) -> bool:
+    """Whether the database can store the value and return it unchanged."""
+    if isinstance(value, str):
+        return value.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in value)
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return value is None or (isinstance(value, int) and -(1 << 63) <= value < 1 << 63)
 
 
 def _tables(run: RunRecord) -> Iterator[tuple[str, Iterable[Row]]]:

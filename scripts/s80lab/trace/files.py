@@ -5,27 +5,19 @@ from __future__ import annotations
 
 import gzip
 import lzma
-from collections.abc import Iterator
-from contextlib import contextmanager
+import zlib
 from pathlib import Path
+from typing import IO
 
 from s80lab.base.errors import UserError
+from s80lab.base.files import whole
+from s80lab.base.hashing import CHUNK
 
 _GZIP, _XZ = b"\x1f\x8b", b"\xfd7zXZ\x00"
-
-
-@contextmanager
-def whole(path: Path) -> Iterator[Path]:
-    """A temporary path to write to. It is renamed to `path` if the block succeeds, and removed if the block fails."""
-    partial = path.with_name(path.name + ".partial")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        yield partial
-        partial.replace(path)
-    except OSError as error:
-        raise UserError(f"{path}: cannot be written ({error.strerror})") from None
-    finally:
-        partial.unlink(missing_ok=True)
+LARGEST = 1 << 29
+"""Largest size of a trace file in bytes, decompressed: all accesses are held in memory, at several times this size."""
+XZ_MEMORY = 1 << 28
+"""Bytes that the decompression of an xz file may use; `xz -9` needs 65 MiB."""
 
 
 def write(path: Path, content: bytes) -> None:
@@ -34,16 +26,61 @@ def write(path: Path, content: bytes) -> None:
         partial.write_bytes(gzip.compress(content, 6, mtime=0) if path.suffix == ".gz" else content)
 
 
-def read(path: Path) -> bytes:
-    """The decompressed content of a file. UserError if the file cannot be read or is truncated."""
+def read(path: Path, most: int = LARGEST) -> bytes:
+    """The decompressed content of a file. UserError if the file cannot be read, is truncated or exceeds `most` bytes.
+
+    No file makes this function use much more than twice `most` bytes of memory.
+    """
+    content = _read(path, most + 1)
+    if len(content) > most:
+        raise UserError(
+            f"{path}: contains more than {most >> 20} MiB, the limit for this format; cut the trace into smaller files"
+        )
+    return content
+
+
+def head(path: Path, length: int) -> bytes:
+    """The first `length` decompressed bytes of a file. UserError as for `read`."""
+    return _read(path, length)
+
+
+def _read(path: Path, most: int) -> bytes:
+    """The first `most` decompressed bytes at most."""
     try:
-        raw = path.read_bytes()
-        if raw.startswith(_GZIP):
-            return gzip.decompress(raw)
-        return lzma.decompress(raw) if raw.startswith(_XZ) else raw
-    except (EOFError, gzip.BadGzipFile, lzma.LZMAError) as error:
+        with path.open("rb") as file:
+            start = file.read(len(_XZ))
+            file.seek(0)
+            if start.startswith(_GZIP):
+                with gzip.GzipFile(fileobj=file) as unpacked:
+                    return _bounded(unpacked, most)
+            if start.startswith(_XZ):
+                return _unxz(_bounded(file, LARGEST), most)
+            return _bounded(file, most)
+    except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
         raise UserError(
             f"{path}: cannot be decompressed, perhaps because the file is truncated ({error}); copy the file again"
         ) from None
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror})") from None
+
+
+def _bounded(file: IO[bytes] | gzip.GzipFile, most: int) -> bytes:
+    """The first `most` bytes of a file. A single read of `most` bytes would reserve memory for all of them."""
+    parts = []
+    while most and (part := file.read(min(most, CHUNK))):
+        parts.append(part)
+        most -= len(part)
+    return b"".join(parts)
+
+
+def _unxz(packed: bytes, most: int) -> bytes:
+    """The first `most` bytes of a file of one or more xz streams, with bounded memory."""
+    parts: list[bytes] = []
+    while packed and most:
+        stream = lzma.LZMADecompressor(lzma.FORMAT_XZ, XZ_MEMORY)
+        parts.append(stream.decompress(packed, most))
+        most -= len(parts[-1])
+        if most and not stream.eof:
+            raise EOFError("the compressed data end too early")
+        packed = stream.unused_data.lstrip(b"\0")
+    return b"".join(parts)

@@ -51,14 +51,15 @@ class Source:
 def kind_of(path: Path) -> str:
     """The kind of a file: capture, order, text, gem5, champsim or din. UserError for any other file."""
     if not path.is_file():
-        raise UserError(f"{path}: the file does not exist")
+        why = "is a folder, a pipe or a device, not a file" if path.exists() else "the file does not exist"
+        raise UserError(f"{path}: {why}; name the file of a trace")
     suffixes = [suffix for suffix in path.suffixes if suffix not in (".gz", ".xz")]
     known = {".s80c": "capture", ".order": "order", ".trace": "text"} | {
         form.suffix: form.name for form in FORMATS.values()
     }
     if suffixes and suffixes[-1] in known:
         return known[suffixes[-1]]
-    if trace_files.read(path).startswith(MAGIC):
+    if trace_files.head(path, len(MAGIC)) == MAGIC:
         return GEM5.name
     raise UserError(
         f"{path}: the name does not show the format of the trace; rename the file so that its name ends in one "
@@ -75,12 +76,14 @@ def load(path: Path, wanted: Wanted) -> Source:
         setup = Setup.load(machine, protocol, [*text.settings, *wanted.settings])
         order = text.order(setup.machine.line_bytes)
         trace_order.check(order, str(path), setup.machine.processors.count)
-        return Source(_cut(order, wanted), setup, text)
+        return Source(_cut(path, order, wanted), setup, text)
     if kind == "order":
         setup = Setup.load(wanted.machine or DEFAULT_MACHINE, wanted.protocol, list(wanted.settings))
-        return Source(_cut(trace_order.read(path), wanted), setup)
+        return Source(_cut(path, trace_order.read(path), wanted), setup)
     if kind == "capture":
-        setup = _captured(tool.capture_info(path), wanted)
+        info = tool.capture_info(path)
+        require_accesses(info["accesses"], path)
+        setup = _captured(info, wanted)
         return Source(tool.from_capture(path, setup, wanted.first, wanted.count), setup)
     raise UserError(
         f"{path}: a trace in format {kind} must be imported first: "
@@ -88,7 +91,14 @@ def load(path: Path, wanted: Wanted) -> Source:
     )
 
 
-def _cut(order: Order, wanted: Wanted) -> Order:
+def require_accesses(accesses: int, path: Path) -> None:
+    """UserError if the trace has no access."""
+    if accesses == 0:
+        raise UserError(f"{path}: the trace contains no access, so there is nothing to play; record or write it again")
+
+
+def _cut(path: Path, order: Order, wanted: Wanted) -> Order:
+    require_accesses(len(order), path)
     if wanted.first and wanted.first >= len(order):
         raise UserError(
             f"--first {wanted.first}: the trace has only {len(order)} accesses, counted from 0; write a smaller number"

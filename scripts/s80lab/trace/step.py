@@ -9,8 +9,10 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from s80lab.base.strict import read_toml
+from s80lab.base.terminal import plain_text
 from s80lab.trace.order import Op
 from s80lab.trace.source import Source
 from s80lab.trace.tool import steps
@@ -219,26 +221,26 @@ def show(lesson: Lesson, console: Console) -> None:
         "access",
         *(f"core {core}" for core in lesson.cores),
         "explanation (cell of the table)",
-        title=f"{lesson.title}\n{lesson.machine}, {lesson.protocol}: {lesson.about_protocol}",
+        title=plain_text(f"{lesson.title}\n{lesson.machine}, {lesson.protocol}: {lesson.about_protocol}"),
         show_lines=True,
     )
     for step in lesson.steps:
         spots = [_spot(lesson, step, core) for core in lesson.cores]
-        comment = f"\n[dim]{step.comment}[/dim]" if step.comment else ""
-        table.add_row(str(step.number), step.access + comment, *spots, "\n".join(step.reasons))
+        access = plain_text(step.access).append_text(plain_text(f"\n{step.comment}" if step.comment else "", "dim"))
+        table.add_row(str(step.number), access, *spots, plain_text("\n".join(step.reasons)))
     console.print(table)
     for line, letter in lesson.lines.items():
         console.print(f"{letter}: the line at address {line * lesson.line_bytes:#x}")
 
 
-def _spot(lesson: Lesson, step: Step, core: int) -> str:
+def _spot(lesson: Lesson, step: Step, core: int) -> Text:
     spot = step.caches.get((core, step.line))
     text = f"{spot.state} {spot.where}" if spot else lesson.invalid
     if core == step.core:
-        return f"[bold]{text}[/bold]"
+        return plain_text(text, "bold")
     if core == step.supplier:
-        return f"[green]{text} supplies[/green]"
-    return text if (core, step.line) in step.was else f"[dim]{text}[/dim]"
+        return plain_text(f"{text} supplies", "green")
+    return plain_text(text, "" if (core, step.line) in step.was else "dim")
 
 
 assert set(_DOES) == {op.name.lower() for op in Op}

@@ -8,6 +8,7 @@ import textwrap
 from rich.console import Console
 from rich.text import Text
 
+from s80lab.base.terminal import plain, plain_text
 from s80lab.trace.step import Lesson, Step
 
 INDENT = 4
@@ -15,12 +16,13 @@ INDENT = 4
 
 def show_list(lesson: Lesson, console: Console) -> None:
     """Print every access of `lesson`. No line is longer than the console is wide, and nothing is cut off."""
-    console.print(Text(textwrap.fill(lesson.title, console.width), style="bold"))
+    console.print(plain_text(textwrap.fill(plain(lesson.title), console.width), "bold"))
     lines = ", ".join(f"{letter} = line {line * lesson.line_bytes:#x}" for line, letter in lesson.lines.items())
-    console.print(textwrap.fill(f"Machine {lesson.machine}, protocol {lesson.protocol}. {lines}", console.width))
+    head = f"Machine {lesson.machine}, protocol {lesson.protocol}. {lines}"
+    console.print(plain_text(textwrap.fill(plain(head), console.width)))
     wide = max((len(step.access) for step in lesson.steps), default=0)
     for step in lesson.steps:
-        console.print(Text(summary(lesson, step, wide), style="bold"))
+        console.print(plain_text(summary(lesson, step, wide), "bold"))
         for reason in step.reasons:
             console.print(_indented(reason, console))
         if step.comment:
@@ -44,8 +46,8 @@ def summary(lesson: Lesson, step: Step, wide: int) -> str:
 
 def _indented(text: str, console: Console, style: str = "") -> Text:
     indent = " " * INDENT
-    filled = textwrap.fill(text, console.width, initial_indent=indent, subsequent_indent=indent + "  ")
-    return Text(filled, style=style)
+    filled = textwrap.fill(plain(text), console.width, initial_indent=indent, subsequent_indent=indent + "  ")
+    return plain_text(filled, style)
 
 
 def _change(lesson: Lesson, step: Step, core: int) -> str:

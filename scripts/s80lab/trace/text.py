@@ -7,16 +7,25 @@ Comments before the first access may select what plays the trace: `# machine: NA
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from s80lab.base.errors import UserError
+from s80lab.base.suggest import hint
+from s80lab.base.terminal import quoted
 from s80lab.trace import files
 from s80lab.trace.order import LAST_LINE, MAX_PROCESSORS, NAMES, Op, Order, make
 
 _OPS = {"ifetch": Op.IFETCH, "load": Op.LOAD, "store": Op.STORE}
+_CORE = re.compile("[0-9]{1,9}")
+_LACKEY = re.compile(r"[ILSM] +[0-9a-fA-F]+,[0-9]+")
+LARGEST = 1 << 26
+"""Largest size of a text trace in bytes; each line of it takes some 100 bytes of memory."""
+_LONGEST = 80
+"""Characters of the longest address: 64 binary digits and a prefix."""
 _DIRECTIVE = re.compile(r"(machine|protocol|set):\s*(.+)")
 
 EXPORT_LOSES = "ticks, context, page walks (they become loads)"
@@ -51,7 +60,10 @@ class TextTrace:
 
 def read(path: Path) -> TextTrace:
     """Reads a text trace. UserError names the faulty line."""
-    return parse(files.read(path).decode("utf-8", "replace"), str(path))
+    content = files.read(path, LARGEST)
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise UserError(f"{path}: the file has the encoding UTF-16; save the file as UTF-8")
+    return parse(content.decode("utf-8-sig", "replace"), str(path))
 
 
 def parse(text: str, where: str) -> TextTrace:
@@ -88,23 +100,37 @@ def parse(text: str, where: str) -> TextTrace:
 
 
 def _access(text: str, where: str) -> tuple[int, Op, int]:
+    if _LACKEY.fullmatch(text):
+        raise UserError(
+            f"{where}: {quoted(text)} has the form of Valgrind's tool lackey, which s80lab does not read; convert each "
+            "line to CORE ifetch|load|store ADDRESS (a line M is a load and a store)"
+        )
     words = text.split()
     if len(words) != 3:
-        raise UserError(f"{where}: `{text}` is not an access of the form CORE ifetch|load|store ADDRESS")
+        raise UserError(f"{where}: {quoted(text)} is not an access of the form CORE ifetch|load|store ADDRESS")
     core, op, address = words
-    if not core.isdigit() or int(core) >= MAX_PROCESSORS:
-        raise UserError(f"{where}: the core `{core}` is not a number from 0 to {MAX_PROCESSORS - 1}")
+    if not _CORE.fullmatch(core) or int(core) >= MAX_PROCESSORS:
+        raise UserError(f"{where}: the core {quoted(core)} is not a number from 0 to {MAX_PROCESSORS - 1}")
     if op not in _OPS:
-        raise UserError(f"{where}: `{op}` is not an operation; allowed: ifetch, load, store")
+        raise UserError(f"{where}: {quoted(op)} is not an operation: {hint(op, _OPS)}")
+    value = _number(address)
+    if value is None:
+        raise UserError(
+            f"{where}: the address {quoted(address)} is not a number of at most 64 bits; write bytes, hexadecimal "
+            "(0x...) or decimal"
+        )
+    return int(core), _OPS[op], value
+
+
+def _number(address: str) -> int | None:
+    """The address; None if it is not a number from 0 to 2^64 - 1."""
+    if not address.isascii() or len(address) > _LONGEST:
+        return None
     try:
         value = int(address, 0)
     except ValueError:
-        value = -1
-    if value < 0:
-        raise UserError(
-            f"{where}: the address `{address}` is not a number; write bytes, hexadecimal (0x...) or decimal"
-        )
-    return int(core), _OPS[op], value
+        return None
+    return value if 0 <= value < 1 << 64 else None
 
 
 def text(order: Order, line_bytes: int) -> str:

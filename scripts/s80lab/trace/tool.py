@@ -13,9 +13,11 @@ from typing import Any
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
+from s80lab.base.files import whole
 from s80lab.base.programs import built
 from s80lab.base.staging import scratch
 from s80lab.base.strict import find_or_file, parse_settings
+from s80lab.base.terminal import quoted
 from s80lab.config.machine import Machine, load_machine, with_inclusion
 from s80lab.trace import order as trace_order
 from s80lab.trace.order import Order
@@ -45,7 +47,10 @@ class Setup:
 def call(program: Path, command: str, **arguments: Path | str | int) -> str:
     """Return what `PROGRAM COMMAND key=value ...` prints. Its error message becomes a UserError."""
     words = [str(built(program)), command, *(f"{key}={value}" for key, value in arguments.items())]
-    done = subprocess.run(words, capture_output=True, text=True)
+    try:
+        done = subprocess.run(words, capture_output=True, encoding="utf-8", errors="replace")
+    except ValueError:  # a NUL in a word
+        raise UserError(f"{quoted(' '.join(words))}: a name in this command contains a NUL character") from None
     if done.returncode != 0:
         complaint = done.stderr.strip().removeprefix(f"{program.name}: ") or f"exit code {done.returncode}"
         raise UserError(complaint)
@@ -102,15 +107,14 @@ def from_capture(capture: Path, setup: Setup, first: int = 0, count: int | None 
 
 
 def to_capture(order: Order, machine: Machine, capture: Path, *, lines: int, protocol: str, origin: str) -> None:
-    """Writes the accesses as a full capture with `lines` lines of memory."""
-    with files(ORDER, order, machine) as (order_file, machine_file):
-        capture.parent.mkdir(parents=True, exist_ok=True)
+    """Writes the accesses as a full capture with `lines` lines of memory, completely or not at all."""
+    with files(ORDER, order, machine) as (order_file, machine_file), whole(capture) as partial:
         call(
             ORDER,
             "import",
             order=order_file,
             machine=machine_file,
-            out=capture,
+            out=partial,
             lines=lines,
             protocol=protocol,
             origin=origin,

@@ -89,6 +89,38 @@ def test_a_stage_may_have_a_blank_in_its_name(place: Lab, drawn_file: Path, tmp_
     assert (done.stdout, done.stderr) == (f"{tmp_path}/own disk/s80lab-17\n", "")
 
 
+@pytest.mark.parametrize(
+    ("option", "sentence"),
+    [
+        ("--option=--partition=short\ntouch P", r"batch --option `--partition=short\ntouch P`: omit line feeds"),
+        ("--option=a\rb", "omit line feeds and other control characters"),
+        ('--stage=/tmp/"; touch P; "', "batch --stage"),
+        ("--stage=$(touch P)", "batch --stage `$(touch P)`: write a path"),
+        ("--stage=`touch P`", "which the shell of a task would interpret"),
+        ("--stage=a\nb", "which the shell of a task would interpret"),
+        ("--stage=a\\", "which the shell of a task would interpret"),
+        ("--stage=${X:-$(touch P)}", "which the shell of a task would interpret"),
+    ],
+)
+def test_batch_options_that_would_add_commands_are_refused(
+    place: Lab, drawn_file: Path, option: str, sentence: str
+) -> None:
+    said = place.call("batch", "--slurm", option, "explore", str(drawn_file), *GRID, code=2)
+    assert sentence in said and len(said.splitlines()) == 1
+
+
+def test_batch_odd_names_of_variables_are_not_exported(place: Lab, drawn_file: Path) -> None:
+    odd = {"S80LAB_X;touch P;A": "1", "S80LAB_X\ntouch P": "1", "S80LAB_ODD": "$(touch P)\n'"}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in odd.items():
+            patch.setenv(name, value)
+        text = script(place, "explore", str(drawn_file), *GRID)
+    assert "S80LAB_X" not in text
+    exported = text[text.index("export S80LAB_ODD=") : text.index("export S80LAB_RESULTS=")]
+    done = subprocess.run(["bash", "-c", f'{exported}printf %s "$S80LAB_ODD"'], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("$(touch P)\n'", "")
+
+
 def test_time_and_memory_are_of_what_is_to_be_done(place: Lab, drawn_file: Path) -> None:
     text = script(place, "--cpus", "2", "explore", str(drawn_file), *GRID)
     assert "in 1 tasks of about 1 minutes" in text and "#SBATCH --mem=1024M\n#SBATCH --time=10\n" in text

@@ -74,6 +74,7 @@ async def explore(
                 order=order,
                 alone=len(missing) == 1,
                 enter=enter,
+                say=board.say,
             )
             whole.finished(folder)
 
@@ -118,7 +119,8 @@ class Whole:
     def _show(self) -> None:
         played = sum(self._done.values())
         mips = played / (time.monotonic() - self._began) / 1e6
-        self._job.update(f"replayed {self._finished} of {self._points}", played, self._length * self._points, mips)
+        finished = f"{self._finished} of {self._points} replays"
+        self._job.update("replaying", played, self._length * self._points, mips, details=[finished])
 
 
 def _at_once(jobs: int) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from s80lab.base.errors import UserError
-from s80lab.base.strict import hint
+from s80lab.base.suggest import hint
 from s80lab.report.data import NOT_WARM, Group
 from s80lab.report.figures import caches, load, warmup
 from s80lab.report.figures.registry import PICTURES

@@ -20,6 +20,10 @@ from s80lab.trace import files as trace_files
 from s80lab.trace import order as trace_order
 from s80lab.trace.order import Order
 
+LARGEST_ACCESS = 4096
+"""Largest size of one access in bytes: a page."""
+MOST_ACCESSES = 1 << 25
+"""Most accesses to cache lines in one file; while a file is read, each takes some 100 bytes of memory."""
 _NUMBERED = re.compile(r"cpu(\d+)")
 
 
@@ -45,8 +49,14 @@ def lines_of(
     address: npt.NDArray[np.uint64], size: npt.NDArray[np.uint64], line_bytes: int, where: str
 ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.intp]]:
     """The lines that accesses touch, with the number of the access. An access may touch several lines."""
-    if (size == 0).any():
-        raise UserError(f"{where}: access {int(np.argmax(size == 0))} has a size of 0 bytes")
+    _bound(len(address), where)
+    odd = (size == 0) | (size > LARGEST_ACCESS)
+    if odd.any():
+        at = int(np.argmax(odd))
+        raise UserError(
+            f"{where}: access {at} has a size of {int(size[at])} bytes, but an access has from 1 to {LARGEST_ACCESS} "
+            "bytes; correct or remove the access"
+        )
     first = address // np.uint64(line_bytes)
     last = (address + size - np.uint64(1)) // np.uint64(line_bytes)
     beyond = (last > trace_order.LAST_LINE) | (last < first)
@@ -58,9 +68,18 @@ def lines_of(
             f"model with lines of {line_bytes} bytes"
         )
     count = (last - first + np.uint64(1)).astype(np.intp)
+    _bound(int(count.sum()), where)
     owner = np.repeat(np.arange(len(address)), count)
     step = np.arange(len(owner)) - np.repeat(np.cumsum(count) - count, count)
     return first[owner] + step.astype(np.uint64), owner
+
+
+def _bound(accesses: int, where: str) -> None:
+    if accesses > MOST_ACCESSES:
+        raise UserError(
+            f"{where}: contains {accesses} accesses to cache lines, but the limit for one file is {MOST_ACCESSES}; "
+            "cut the trace into smaller files"
+        )
 
 
 def export(order: Order, form: Format, folder: Path, line_bytes: int, *, compress: bool = False) -> list[Path]:

@@ -6,6 +6,7 @@ This module needs no protocol-buffer library, because the messages have only fiv
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator
 
 import numpy as np
@@ -17,8 +18,16 @@ from s80lab.trace.order import ENTRIES, Op, Order, make
 
 MAGIC = b"gem5"
 TICK_FREQUENCY = 10**12
-READ, WRITE = 1, 4
-"""MemCmd::ReadReq and MemCmd::WriteReq."""
+_COMMANDS = (
+    *("InvalidCmd", "ReadReq", "ReadResp", "ReadRespWithInvalidate", "WriteReq", "WriteResp", "WriteCompleteResp"),
+    *("WritebackDirty", "WritebackClean", "WriteClean", "CleanEvict", "SoftPFReq", "SoftPFExReq", "HardPFReq"),
+    *("SoftPFResp", "HardPFResp", "WriteLineReq", "UpgradeReq", "SCUpgradeReq", "UpgradeResp", "SCUpgradeFailReq"),
+    *("UpgradeFailResp", "ReadExReq", "ReadExResp", "ReadCleanReq", "ReadSharedReq", "LoadLockedReq", "StoreCondReq"),
+    *("StoreCondFailReq", "StoreCondResp", "LockedRMWReadReq", "LockedRMWReadResp", "LockedRMWWriteReq"),
+    *("LockedRMWWriteResp", "SwapReq", "SwapResp"),
+)
+"""The commands of gem5 24.0 (MemCmd::Command in src/mem/packet.hh) by their numbers, up to those of locked accesses."""
+READ, WRITE = _COMMANDS.index("ReadReq"), _COMMANDS.index("WriteReq")
 INST_FETCH, PRIVILEGED, PAGE_WALK = 0x100, 0x8000, 0x1000_0000
 """Request::INST_FETCH, PRIVILEGED and PT_WALK."""
 ACCESS_BYTES = 4
@@ -58,17 +67,18 @@ def decode(content: bytes, line_bytes: int, where: str) -> Order:
         raise UserError(
             f"{where}: the header has {header.get(3)} ticks per second, but gem5 and s80lab use {TICK_FREQUENCY}"
         )
-    rows: list[tuple[int, int, int, int, int]] = []
+    rows = array("Q")
     for number, message in enumerate(messages):
         packet = _numbers(message, where)
         if not packet.keys() >= {_TICK, _CMD, _ADDR, _SIZE}:
             raise UserError(f"{where}: packet {number} has no tick, cmd, addr or size")
         if packet[_CMD] not in (READ, WRITE):
             raise UserError(
-                f"{where}: packet {number} has the command {packet[_CMD]}; allowed: ReadReq (1) and WriteReq (4)"
+                f"{where}: packet {number} has the command {_command(packet[_CMD])}; allowed: ReadReq (1) and "
+                "WriteReq (4); record the trace between the core and its L1, without locked instructions"
             )
-        rows.append((packet[_TICK], packet[_CMD], packet[_ADDR], packet[_SIZE], packet.get(_FLAGS, 0)))
-    table = np.array(rows, np.uint64).reshape(-1, 5)
+        rows.extend((packet[_TICK], packet[_CMD], packet[_ADDR], packet[_SIZE], packet.get(_FLAGS, 0)))
+    table = np.frombuffer(rows, np.uint64).reshape(-1, 5)
     line, owner = lines_of(table[:, 2], table[:, 3], line_bytes, where)
     table = table[owner]
     flags = table[:, 4].astype(np.int64)
@@ -76,6 +86,11 @@ def decode(content: bytes, line_bytes: int, where: str) -> Order:
         [table[:, 1] == WRITE, flags & INST_FETCH != 0, flags & PAGE_WALK != 0], [Op.STORE, Op.IFETCH, Op.WALK], Op.LOAD
     )
     return make(0, op, line, table[:, 0], np.where(flags & PRIVILEGED, UNKNOWN_ENTRY, 0))
+
+
+def _command(number: int) -> str:
+    """Name and number of a command: `ReadExReq (22)`."""
+    return f"{_COMMANDS[number]} ({number})" if number < len(_COMMANDS) else str(number)
 
 
 def _packets(columns: dict[int, npt.NDArray[np.generic]]) -> bytes:

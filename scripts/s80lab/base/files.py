@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Files that a user names on the command line: written completely or not at all, and never through a foreign link."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from s80lab.base.errors import UserError
+
+PREFIX = ".s80lab-"
+"""Beginning of the names of the folders that hold a file until it is complete."""
+_DESCRIPTOR = re.compile("/(?:proc/self|dev)/fd/([0-9]+)")
+_SYSTEM = (Path("/dev"), Path("/proc"))
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """A temporary path to write to. It is renamed to `path` if the block succeeds, and removed if the block fails.
+
+    The temporary path is in a new folder of its own beside `path`, so nobody else can have put a link or a file there.
+    If `path` is a device, a pipe or a link such as /dev/stdout, the content is written to it, and it stays what it is.
+    Any other link is replaced by the file. UserError if the file cannot be written.
+    """
+    try:
+        special = _is_special(path)
+        if not special:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=PREFIX, dir=None if special else path.parent) as folder:
+            partial = Path(folder) / (path.name or "file")
+            yield partial
+            if special:
+                with partial.open("rb") as source, _opened(path) as target:
+                    shutil.copyfileobj(source, target)
+            else:
+                partial.replace(path)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be written ({error.strerror})") from None
+    except ValueError as error:  # a NUL in the path
+        if "null byte" not in str(error):
+            raise
+        raise UserError(f"{str(path)!r}: cannot be written, because the name contains a NUL character") from None
+
+
+def _opened(path: Path) -> BinaryIO:
+    """A device, pipe or open file for writing. An open file of this process (/dev/stdout) keeps its position."""
+    for name in (str(path), str(path.readlink()) if path.is_symlink() else ""):
+        if found := _DESCRIPTOR.fullmatch(name):
+            sys.stdout.flush()
+            return open(int(found[1]), "wb", closefd=False)
+    return path.open("wb")
+
+
+def _is_special(path: Path) -> bool:
+    """Whether `path` exists and is not a file that may be replaced."""
+    if path.is_symlink() and any(path.absolute().is_relative_to(folder) for folder in _SYSTEM):
+        return True
+    return path.exists() and not path.is_file()

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Names of files in the configuration folders, and hints for names that do not exist. This module reads no file."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from pathlib import Path
+
+from s80lab.base import paths
+
+MOST_NAMES = 40
+"""Largest number of names that a hint lists; of more names, only the nearest are listed."""
+
+
+def names(folder: Path) -> list[str]:
+    """The names of the TOML files in a shipped folder and in the lab's folder of the same kind."""
+    return sorted({path.stem for place in (folder, paths.own(folder)) for path in place.glob("*.toml")})
+
+
+def closest(name: str, allowed: Iterable[str]) -> str | None:
+    """The allowed name that resembles `name` most; None if no name resembles it.
+
+    Case does not matter. A single allowed name that begins with `name`, or contains it, counts as similar.
+    """
+    lower = {one.lower(): one for one in sorted(allowed)}
+    wanted = name.lower()
+    near = difflib.get_close_matches(wanted, lower, n=1)
+    for found in (
+        near if near and near[0] == wanted else [],
+        [one for one in lower if wanted and one.startswith(wanted)],
+        near,
+        [one for one in lower if len(wanted) > 1 and wanted in one],
+    ):
+        if found:
+            return lower[found[0]]
+    return None
+
+
+def hint(name: str, allowed: Iterable[str]) -> str:
+    """A hint for a wrong name: `allowed are a, b (did you mean a?)`. Of many names, only the nearest are listed."""
+    known = sorted(allowed)
+    if len(known) > MOST_NAMES:
+        near = difflib.get_close_matches(name, known, n=5, cutoff=0.5)
+        return f"{len(known)} are allowed" + (f", the nearest: {', '.join(near)}" if near else "")
+    near_one = closest(name, known)
+    return f"allowed are {', '.join(known)}" + (f" (did you mean {near_one}?)" if near_one else "")

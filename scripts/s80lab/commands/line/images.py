@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Commands on guest images and checkpoints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from s80lab.commands.line import complete
+from s80lab.commands.line.declare import Section
+from s80lab.commands.line.options import (
+    Engine,
+    Experiments,
+    Gem5,
+    Image,
+    Jobs,
+    Machine,
+    Protocol,
+    Scale,
+    Seeds,
+    Server,
+    Settings,
+)
+from s80lab.commands.line.stores import declare_store
+
+SECTION = Section("Images and checkpoints")
+
+SECTION.group("image", "Build the guest image: kernel and initramfs.")
+
+
+@SECTION.command(
+    "image build",
+    "build:build_image",
+    "s80lab image build",
+    "s80lab image build --server uw --image buildroot --buildroot ~/buildroot",
+)
+def image_build(
+    server: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Server in the image: a name in workloads/servers.",
+            autocompletion=complete.servers,
+        ),
+    ] = "dovecot",
+    refresh: Annotated[
+        bool,
+        typer.Option(
+            help="Rebuild even if the image is up to date, and record the versions of the Debian packages in "
+            "disk-images/debian/versions."
+        ),
+    ] = False,
+    image: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Name of the image: debian (from Debian packages), or buildroot or buildroot.NAME (from your own "
+            "Buildroot). Default: debian; with --buildroot: buildroot.",
+        ),
+    ] = None,
+    buildroot: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Folder with Buildroot's sources. Default: $BUILDROOT. See docs/guides/buildroot.md.",
+        ),
+    ] = None,
+    downloads: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Folder with all source archives that Buildroot needs. With this option, Buildroot downloads nothing.",
+        ),
+    ] = None,
+    fragment: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            help="File with Buildroot options that replace options of the image's configuration. May be "
+            "repeated: later files replace options of earlier ones.",
+        ),
+    ] = None,
+) -> None:
+    """Build the guest image with a server.
+
+    If an up-to-date image exists, the command does nothing.
+    """
+
+
+SECTION.group("checkpoint", "Build, list, verify, move and remove checkpoints.")
+
+
+@SECTION.command(
+    "checkpoint build",
+    "build:build_checkpoints",
+    "s80lab checkpoint build imapb imape",
+    "s80lab checkpoint build imapb --stage ready --scale tiny",
+)
+def checkpoint_build(
+    experiments: Experiments,
+    stage: Annotated[
+        Literal["ready", "warm"],
+        typer.Option(
+            help="Last checkpoint to build. ready: the guest has booted and its clients are logged in; warm: the load "
+            "is in steady state (this includes ready)."
+        ),
+    ] = "warm",
+    machine: Machine = None,
+    protocol: Protocol = None,
+    server: Server = None,
+    image: Image = None,
+    scale: Scale = None,
+    seeds: Seeds = None,
+    settings: Settings = None,
+    jobs: Jobs = 0,
+    engine: Engine = "qemu",
+    gem5: Gem5 = None,
+) -> None:
+    """Build those checkpoints of experiments that do not exist yet."""
+
+
+declare_store(SECTION, "checkpoint", "checkpoint", "warm-imapb-small-s1")

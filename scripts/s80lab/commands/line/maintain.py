@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Commands for the set-up of a lab, and commands for maintainers of s80lab."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from s80lab.commands.line import complete
+from s80lab.commands.line.declare import Section
+from s80lab.commands.line.options import AsJson, Capture, Experiments, ReplayJobs, Scale, Vary
+
+SECTION = Section("Maintenance")
+
+
+@SECTION.command("doctor", "doctor:doctor_command", "s80lab doctor", "s80lab doctor --scale paper")
+def doctor(
+    scale: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Scale whose needs of memory and disk are checked: a name in workloads/scales.",
+            autocompletion=complete.scales,
+        ),
+    ] = "small",
+    as_json: AsJson = False,
+) -> None:
+    """Check whether this host can run the default experiments.
+
+    The command prints a remedy for each requirement that is not met. It only looks: it fetches, builds and writes
+    nothing.
+    """
+
+
+@SECTION.command("init", "init:init_command", "s80lab init ~/lab", "s80lab init /srv/course/lab")
+def init(
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DIR", help="Folder for the lab: a new or empty one, on a disk with at least 25 GB of free space."
+        ),
+    ],
+) -> None:
+    """Create a lab folder for an installed s80lab.
+
+    The lab holds checkpoints, captures, results and your own configuration files. A checkout needs no lab folder.
+    """
+
+
+@SECTION.command("metrics", "metrics:metrics_command", "s80lab metrics", "s80lab metrics --json")
+def metrics(
+    docs: Annotated[
+        bool,
+        typer.Option(
+            "--docs",
+            help="For maintainers: write the table into docs/reference/metrics.md instead of printing it.",
+        ),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Print every metric with its unit, meaning and formula."""
+
+
+@SECTION.command("bench", "bench:bench_command", "s80lab bench", "s80lab bench imape --scale tiny")
+def bench(
+    experiment: Annotated[
+        str,
+        typer.Argument(
+            metavar="EXPERIMENT",
+            help="Name of the experiment whose load the guest runs.",
+            autocompletion=complete.experiments,
+        ),
+    ] = "imapb",
+    scale: Scale = None,
+) -> None:
+    """Compare the guest's speed with the model and without it.
+
+    The command also prints the processor time of `s80lab --version`, `s80lab --help`, shell completion and
+    `s80lab list`. The ready checkpoint is built if it is missing.
+    """
+
+
+@SECTION.command(
+    "reference",
+    "reference:reference_command",
+    "s80lab reference small imapb imape",
+    "s80lab reference paper-scale imapb imape --scale paper --seeds 1,2,3",
+    hidden=True,
+)
+def reference(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", help="Folder in results/reference, for example small.", autocompletion=complete.references
+        ),
+    ],
+    experiments: Experiments,
+    scale: Scale = None,
+    seeds: Annotated[
+        str | None, typer.Option(metavar="N,N...", help="Use only these seeds, separated by commas.")
+    ] = None,
+) -> None:
+    """Replace a reference result by the latest run of each seed.
+
+    The runs and a report over them are copied to results/reference, and docs/background/claims.md is regenerated. All
+    runs must be valid.
+    """
+
+
+@SECTION.command(
+    "filter-error",
+    "replay:filter_error_command",
+    "s80lab filter-error imapb",
+    "s80lab filter-error imapb --vary protocol=moesi,mesi --out error.json",
+    hidden=True,
+)
+def filter_error(
+    capture: Capture,
+    vary: Vary = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="JSON file to write, with one entry per design; a Markdown file of the same name is written "
+            "next to it. Default: results/reference/filter-error.json.",
+        ),
+    ] = None,
+    jobs: ReplayJobs = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Measure the error of filtered captures.
+
+    The command plays the filtered and the full capture of one run (`s80lab capture --form both`) through each design.
+    Without --vary, the designs are all protocols, each with L2 sizes from 512 KiB to 16 MiB.
+    """

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Commands that measure workloads and show results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from s80lab.commands.line import complete
+from s80lab.commands.line.declare import Section
+from s80lab.commands.line.options import (
+    Again,
+    AsJson,
+    Engine,
+    Experiments,
+    Gem5,
+    Image,
+    Jobs,
+    List,
+    Machine,
+    Order,
+    Protocol,
+    Run,
+    Scale,
+    Seeds,
+    Server,
+    Settings,
+    Shard,
+)
+
+SECTION = Section("Measure")
+
+
+@SECTION.command(
+    "run",
+    "run:run_command",
+    "s80lab run imapb imape",
+    "s80lab run imapb --protocol mesi --set l2.size=2MiB --seeds 1,2",
+)
+def run(
+    experiments: Experiments,
+    machine: Machine = None,
+    protocol: Protocol = None,
+    server: Server = None,
+    image: Image = None,
+    scale: Scale = None,
+    seeds: Seeds = None,
+    settings: Settings = None,
+    jobs: Jobs = 0,
+    again: Again = False,
+    until: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PERCENT",
+            help="Add seeds until the 95% confidence interval of each share named by --of is at most ± this "
+            "many percentage points, for example 2%.",
+        ),
+    ] = None,
+    of: Annotated[
+        str,
+        typer.Option(
+            metavar="SHARE,...",
+            help="Shares to which --until applies, separated by commas. memory, M, O, E, S: L2 misses serviced "
+            "by memory or by a cache in that state; e: fills in E; e-to-m: silent E-to-M upgrades per E "
+            "fill; upgrades-saved: upgrades avoided by E; kernel: busy cycles in the kernel.",
+        ),
+    ] = "memory,e",
+    max_seeds: Annotated[
+        int, typer.Option(min=2, metavar="N", help="With --until: the largest number of seeds per experiment.")
+    ] = 12,
+    drop_warm: Annotated[
+        bool,
+        typer.Option(
+            "--drop-warm", help="Remove the warm checkpoint of each run when the run is complete, to save disk space."
+        ),
+    ] = False,
+    order: Order = False,
+    misses: Annotated[
+        bool,
+        typer.Option(
+            "--misses",
+            help="Log every L2 miss with its function and data structure. The run is slower. `s80lab misses RUN` "
+            "shows the log.",
+        ),
+    ] = False,
+    profile: Annotated[
+        bool,
+        typer.Option(
+            "--profile", help="Sample which functions the guest executes. `s80lab profile RUN` shows the samples."
+        ),
+    ] = False,
+    engine: Engine = "qemu",
+    gem5: Gem5 = None,
+    shard: Shard = None,
+    listed: List = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run experiments and print their results.
+
+    Missing checkpoints are built first. Each seed that has no complete run yet is measured. After an interruption,
+    repeat the command to continue.
+    """
+
+
+@SECTION.command("list", "listing:list_command", "s80lab list", "s80lab list --json")
+def list_(as_json: AsJson = False) -> None:
+    """List runs, experiments, machines, protocols, scales, servers."""
+
+
+@SECTION.command(
+    "report", "results:report_command", "s80lab report imapb imape", "s80lab report imapb --scale tiny --seeds 1,2"
+)
+def report(
+    experiments: Experiments,
+    server: Server = None,
+    image: Image = None,
+    scale: Scale = None,
+    seeds: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,N...",
+            help="Seeds whose runs are used, separated by commas. Default: every seed that has a run.",
+        ),
+    ] = None,
+    beside: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,N...",
+            help="Further seeds, separated by commas, for a second estimate. The command then checks whether the "
+            "confidence intervals of the seeds in --seeds contain the means of these further seeds.",
+        ),
+    ] = None,
+    engine: Engine = "qemu",
+    machine: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="With --engine gem5: the machine whose runs are used, a name in configs/machines.",
+            autocompletion=complete.machines,
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print tables of existing runs and write a report page.
+
+    Of each seed, the latest run with the design in the experiment's file is used.
+    """
+
+
+@SECTION.command(
+    "query",
+    "results:query_command",
+    's80lab query "SELECT id, status FROM run"',
+    's80lab query "SELECT * FROM v_miss_source" --format csv --out sources.csv',
+)
+def query(
+    sql: Annotated[
+        str,
+        typer.Argument(
+            metavar="SQL", help="An SQL query (read-only) over the tables and views in docs/reference/database.md."
+        ),
+    ],
+    output: Annotated[
+        Literal["table", "csv", "json", "parquet"], typer.Option("--format", help="Output format of the rows.")
+    ] = "table",
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="File to which the rows are written. Default: stdout.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Query the results database of the lab with SQL."""
+
+
+@SECTION.command(
+    "misses", "misses:misses_command", "s80lab misses imapb-small-s1", "s80lab misses imapb-small-s1 --json"
+)
+def misses(run: Run, as_json: AsJson = False) -> None:
+    """Show the causes of a run's L2 misses.
+
+    The tables attribute the misses by function, data structure, source of the line, and sharing pattern. The run must
+    have been made with `s80lab run --misses`.
+    """
+
+
+@SECTION.command(
+    "profile", "misses:profile_command", "s80lab profile imapb-small-s1", "s80lab profile imapb-small-s1 --json"
+)
+def profile(run: Run, as_json: AsJson = False) -> None:
+    """Show which processes and functions a run executed.
+
+    The tables come from samples: all code by process, the sessions' user code and the kernel's code by function. The
+    run must have been made with `s80lab run --profile`.
+    """

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Arguments and options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from s80lab.commands.line import complete
+
+Experiments = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="EXPERIMENT",
+        help="Names of experiments (files in configs/experiments, without .toml).",
+        autocompletion=complete.experiments,
+    ),
+]
+Experiment = Annotated[
+    str,
+    typer.Argument(
+        metavar="EXPERIMENT",
+        help="Name of an experiment (a file in configs/experiments, without .toml).",
+        autocompletion=complete.experiments,
+    ),
+]
+Run = Annotated[
+    str,
+    typer.Argument(
+        metavar="RUN", help="Name of a run, the beginning of its name, or its folder.", autocompletion=complete.runs
+    ),
+]
+Capture = Annotated[
+    str,
+    typer.Argument(
+        metavar="CAPTURE",
+        help="Capture: its name, the beginning of its name, or a .s80c file.",
+        autocompletion=complete.captures,
+    ),
+]
+Seeds = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N,N...",
+        help="Seeds of the load's random draws, separated by commas. Default: the seeds in the experiment's file.",
+    ),
+]
+Machine = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME|FILE",
+        help="Machine to model: a name in configs/machines, or a .toml file. Default: the machine of the experiment "
+        "or capture.",
+        autocompletion=complete.machines,
+    ),
+]
+Protocol = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME|FILE",
+        help="Coherence protocol to model: a name in configs/protocols, or a .toml file. Default: that of the "
+        "experiment or capture, else of the machine.",
+        autocompletion=complete.protocols,
+    ),
+]
+Server = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Server in the guest: a name in workloads/servers. Default: the experiment's server.",
+        autocompletion=complete.servers,
+    ),
+]
+Image = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Guest image: debian, or (from your own Buildroot) buildroot or buildroot.NAME. Default: the experiment's "
+        "image.",
+    ),
+]
+Scale = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Scale (number of clients, size of the mail store): a name in workloads/scales. Default: the experiment's "
+        "scale.",
+        autocompletion=complete.scales,
+    ),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Override a value. The prefix of KEY selects the file: `scale.` the scale (scale.storage=disk), "
+        "`workload.` the workload profile (workload.requests_max=10), no such prefix the machine file (l2.size=4MiB). "
+        "May be repeated.",
+    ),
+]
+MachineSettings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Override a value of the machine file, e.g. l2.size=4MiB. May be repeated.",
+    ),
+]
+Vary = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--vary",
+        metavar="KEY=VALUES",
+        help="Parameter that varies over the designs of the grid. KEY: protocol, machine, cores or a key of the "
+        "machine file. VALUES: a list with commas; a..b stands for a, 2a, 4a, ... b. May be repeated: the grid has "
+        "every combination.",
+    ),
+]
+Engine = Annotated[
+    Literal["qemu", "gem5"],
+    typer.Option(
+        help="Simulator that executes the guest: qemu (with s80lab's own cache model), or your own gem5 "
+        "(docs/guides/gem5.md)."
+    ),
+]
+Gem5 = Annotated[
+    Path | None,
+    typer.Option("--gem5", metavar="FILE", help="Path of the gem5 binary. Default: $GEM5, else gem5.fast on PATH."),
+]
+Order = Annotated[
+    bool,
+    typer.Option(
+        "--order",
+        help="Count order inversions: accesses that the model plays after a conflicting access that the guest "
+        "executed later.",
+    ),
+]
+Jobs = Annotated[
+    int, typer.Option(min=0, metavar="N", help="Number of guests that run in parallel; 0: one per host core.")
+]
+ReplayJobs = Annotated[
+    int, typer.Option(min=0, metavar="N", help="Number of replays that run in parallel; 0: one per host core.")
+]
+Again = Annotated[bool, typer.Option("--again", help="Repeat runs or replays whose results exist already.")]
+Html = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="HTML file to write, with the state of every cache after each access."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout and nothing else.")]
+Shard = Annotated[
+    str | None,
+    typer.Option(
+        "--shard",
+        metavar="I/N",
+        help="Do only shard I of N: the list of runs is divided among N hosts, and this host does part I. A shard "
+        "writes run folders, not the database; `s80lab collect` enters the runs.",
+    ),
+]
+List = Annotated[
+    bool, typer.Option("--list", help="Print the list of runs or replays, sorted by hash, and start none of them.")
+]

@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Commands on coherence protocols and on memory traces."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from s80lab.commands.line import complete
+from s80lab.commands.line.declare import Section
+from s80lab.commands.line.options import AsJson, Html, MachineSettings
+
+SECTION = Section("Protocols and traces")
+
+TraceMachine = Annotated[
+    str | None,
+    typer.Option(
+        "--machine",
+        metavar="NAME|FILE",
+        help="Machine to model: a name in configs/machines, or a .toml file. Default: the machine that the trace or "
+        "capture names, else s80.",
+        autocompletion=complete.machines,
+    ),
+]
+TraceProtocol = Annotated[
+    str | None,
+    typer.Option(
+        "--protocol",
+        metavar="NAME|FILE",
+        help="Coherence protocol to model: a name in configs/protocols, or a .toml file. Default: the protocol that "
+        "the trace names, else the machine's.",
+        autocompletion=complete.protocols,
+    ),
+]
+First = Annotated[
+    int,
+    typer.Option(
+        min=0,
+        metavar="N",
+        help="Number of the first access that is used; the accesses of the file are counted from 0.",
+    ),
+]
+Count = Annotated[
+    int | None,
+    typer.Option(min=1, metavar="N", help="Number of accesses that are used. Default: all from --first on."),
+]
+Format = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        metavar="FORMAT",
+        help="Format of the trace files that are written or read: gem5, champsim, din, text, order.",
+        autocompletion=lambda: list(FORMATS),
+    ),
+]
+FORMATS = ("gem5", "champsim", "din", "text", "order")
+Name = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME|FILE",
+        help="Name in configs/protocols, or path of a .toml file.",
+        autocompletion=complete.protocols,
+    ),
+]
+
+
+@SECTION.command(
+    "lesson", "lesson:lesson_command", "s80lab lesson", "s80lab lesson false-sharing --protocol mesi --html page.html"
+)
+def lesson(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="LESSON",
+            help="Name of a trace in docs/traces; --list shows the names.",
+            autocompletion=complete.lessons,
+        ),
+    ] = "producer-consumer",
+    protocol: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|FILE",
+            help="Coherence protocol that plays the trace: a name in configs/protocols, or a .toml file. Default: "
+            "the protocol that the trace file names.",
+            autocompletion=complete.protocols,
+        ),
+    ] = None,
+    listed: Annotated[
+        bool, typer.Option("--list", help="List the names and titles of all lessons, and step through none.")
+    ] = False,
+    html: Html = None,
+    as_json: AsJson = False,
+) -> None:
+    """Step through a short coherence trace, with reasons.
+
+    No guest is needed.
+    """
+
+
+SECTION.group("protocol", "Show, prove and create protocol tables.")
+
+
+@SECTION.command("protocol list", "protocol:list_protocols", "s80lab protocol list", "s80lab protocol list --json")
+def list_protocols(as_json: AsJson = False) -> None:
+    """List the protocol tables and their stored proofs."""
+
+
+@SECTION.command(
+    "protocol show", "protocol:show", "s80lab protocol show moesi", "s80lab protocol show moesi --svg moesi.svg"
+)
+def show(
+    name: Name,
+    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="SVG file to write, with the state diagram.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print a protocol table: a row per state, a column per event."""
+
+
+@SECTION.command(
+    "protocol check", "protocol:check", "s80lab protocol check mesi", "s80lab protocol check --all --caches 4"
+)
+def check(
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="NAME|FILE",
+            help="Protocols to check: names in configs/protocols, or .toml files.",
+            autocompletion=complete.protocols,
+        ),
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Check every protocol table in configs/protocols.")] = False,
+    caches: Annotated[
+        int, typer.Option(min=2, max=6, metavar="N", help="Number of caches in the proof. All may hold the block.")
+    ] = 3,
+    again: Annotated[
+        bool, typer.Option("--again", help="Prove the table again even if a stored proof exists.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Prove that protocol tables satisfy all invariants.
+
+    If a table violates an invariant, the command shows a shortest sequence of events that does so (exit code 1).
+    """
+
+
+@SECTION.command("protocol new", "protocol:new", "s80lab protocol new mine", "s80lab protocol new course/mine.toml")
+def new(name: Name) -> None:
+    """Write a commented table of MSI, to start from."""
+
+
+@SECTION.command("protocol docs", "protocol:docs", "s80lab protocol docs", "make pages", hidden=True)
+def docs() -> None:
+    """Regenerate docs/reference/protocols from the tables."""
+
+
+SECTION.group("trace", "Step through memory traces, and convert them.")
+
+
+@SECTION.command(
+    "trace step",
+    "trace:step",
+    "s80lab trace step docs/traces/migratory.trace",
+    "s80lab trace step docs/traces/migratory.trace --protocol mesi --html page.html",
+)
+def step(
+    file: Annotated[
+        Path, typer.Argument(metavar="TRACE", help="A text trace, a totally ordered trace or a full capture.")
+    ],
+    machine: TraceMachine = None,
+    protocol: TraceProtocol = None,
+    settings: MachineSettings = None,
+    first: First = 0,
+    count: Annotated[int, typer.Option(min=1, metavar="N", help="Largest number of accesses to show.")] = 200,
+    html: Html = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what each cache did in each access of a trace.
+
+    For each access, the command names the rule of the protocol that is the reason.
+    """
+
+
+@SECTION.command(
+    "trace export",
+    "trace:export",
+    "s80lab trace export docs/traces/migratory.trace --format din --out din",
+    "s80lab trace export docs/traces/migratory.trace --format order --out migratory.order",
+)
+def export(
+    file: Annotated[
+        Path, typer.Argument(metavar="TRACE", help="A full capture, a text trace or a totally ordered trace.")
+    ],
+    form: Format,
+    out: Annotated[
+        Path,
+        typer.Option(
+            metavar="PATH",
+            help="Folder to write, with one file per processor; for --format text and order: one file to write.",
+        ),
+    ],
+    machine: TraceMachine = None,
+    protocol: TraceProtocol = None,
+    settings: MachineSettings = None,
+    first: First = 0,
+    count: Count = None,
+    spacing: Annotated[
+        Literal["spaced", "close"],
+        typer.Option(
+            help="Times of the accesses. spaced: so far apart that only one access is in progress at a time; "
+            "close: the model's simulated time."
+        ),
+    ] = "close",
+    compress: Annotated[bool, typer.Option(help="Compress each file that is written with gzip.")] = False,
+) -> None:
+    """Write a capture or trace in another simulator's format.
+
+    The accesses are in the order in which the model plays them.
+    """
+
+
+@SECTION.command(
+    "trace import",
+    "trace:import_",
+    "s80lab trace import cpu00.din cpu01.din --format din --out mine.s80c",
+    "s80lab trace import mine.trace --format text --out mine.s80c",
+)
+def import_(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE",
+            help="Trace files, one per processor: if all names begin with cpuNN, NN is the processor; otherwise "
+            "the files belong to processors 0, 1, ... in this order. Formats text and order: one file.",
+        ),
+    ],
+    form: Format,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="Capture file to write; its name ends in .s80c.")],
+    machine: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME|FILE",
+            help="Machine of the capture: a name in configs/machines, or a .toml file. The import uses its line size "
+            "and number of processors; replays of the capture use the whole machine, unless they name another.",
+            autocompletion=complete.machines,
+        ),
+    ] = "s80",
+    settings: MachineSettings = None,
+) -> None:
+    """Convert another simulator's trace to a full capture.
+
+    Each access counts as one instruction.
+    """
+
+
+@SECTION.command(
+    "trace info",
+    "trace:info",
+    "s80lab trace info docs/traces/migratory.trace",
+    "s80lab trace info cpu00.din --line-bytes 64 --json",
+)
+def info(
+    file: Annotated[Path, typer.Argument(metavar="TRACE", help="A capture or trace file in any supported format.")],
+    line_bytes: Annotated[
+        int,
+        typer.Option(
+            min=32,
+            metavar="N",
+            help="Line size in bytes, by which addresses are converted to lines. Not used for formats that store line "
+            "numbers.",
+        ),
+    ] = 128,
+    as_json: AsJson = False,
+) -> None:
+    """Print the format and size of a capture or trace."""

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Tables and reports over the runs that a command made or found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from s80lab.base import paths
+from s80lab.base.folder import read_manifest
+from s80lab.base.terminal import plain_text
+from s80lab.commands.output import print_json, wide_console
+from s80lab.config.experiment import load_experiment
+from s80lab.report.data import read_groups
+from s80lab.report.record import groups_record
+from s80lab.report.sweep import sweep_groups, sweep_table, swept, write_sweep
+from s80lab.report.tables import verdicts
+from s80lab.report.terminal import print_table
+from s80lab.report.write import print_experiment, write_experiment_report
+
+
+def show_runs(folders: Sequence[Path], as_json: bool) -> None:
+    """Print the tables of the runs and write a report over all of them. A sweep has one row per point."""
+    sweeps: dict[str, list[Path]] = {}
+    for folder in folders:
+        manifest = read_manifest(folder)
+        if swept(manifest):
+            sweeps.setdefault(manifest["experiment"], []).append(folder)
+    plain = [folder for folder in folders if not any(folder in of for of in sweeps.values())]
+    if as_json:
+        pages = [*([_report(plain)] if plain else []), *(_sweep(*one, None) for one in sweeps.items())]
+        print_json({"groups": groups_record(read_groups(folders)), "reports": list(map(str, pages))})
+        return
+    if plain:
+        print_experiment(plain, Console())
+        print(f"report: {_report(plain)}")
+    for one in sweeps.items():
+        print(f"report: {_sweep(*one, wide_console())}")
+
+
+def _report(folders: Sequence[Path]) -> Path:
+    name = "-".join(dict.fromkeys(folder.name.rsplit("-s", 1)[0] for folder in folders))
+    return write_experiment_report(name, folders, paths.results() / "reports" / name)
+
+
+def _sweep(name: str, folders: Sequence[Path], console: Console | None) -> Path:
+    """Write the page of a sweep's runs; print their verdicts and their table on the console, if there is one."""
+    groups, metrics = sweep_groups(folders), load_experiment(name, {}).show
+    if console is not None:
+        for head, why in verdicts(groups):
+            console.print(plain_text(head, "bold yellow"), plain_text(why))
+        print_table(sweep_table(name, groups, metrics), console)
+    return write_sweep(name, groups, metrics, paths.results() / "reports" / folders[0].name.rsplit("-s", 1)[0])

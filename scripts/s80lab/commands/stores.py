@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`s80lab checkpoint` and `s80lab captures`: list, verify, remove and move the entries of a store of large files."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import typer
+
+from s80lab.base.store import M, Store
+from s80lab.base.strict import shown
+from s80lab.base.terminal import plain
+from s80lab.base.transfer import export, take_in
+from s80lab.capture.store import STORE as CAPTURES
+from s80lab.capture.store import Manifest as CaptureManifest
+from s80lab.commands.output import print_json
+from s80lab.commands.prune import prune_store
+from s80lab.experiment import checkpoint
+
+Noun = Literal["checkpoint", "capture"]
+"""An entry of a store, as texts name it."""
+
+
+def _describe_checkpoint(manifest: checkpoint.Manifest) -> str:
+    engine = "gem5, " if manifest.engine == "gem5" else ""
+    return engine + (f"{manifest.warmup.verdict}, " if manifest.warmup else "")
+
+
+def _describe_capture(manifest: CaptureManifest) -> str:
+    forms = ", ".join(f"{form} {totals.bytes / 1e6:.0f} MB" for form, totals in manifest.forms.items())
+    return f"{forms}, {(manifest.skip + manifest.measure) / 1e9:.1f} G instructions, "
+
+
+STORES: Mapping[Noun, Store[Any]] = {"checkpoint": checkpoint.STORE, "capture": CAPTURES}
+_DESCRIBE: Mapping[Noun, Callable[[Any], str]] = {"checkpoint": _describe_checkpoint, "capture": _describe_capture}
+
+
+def list_entries(noun: Noun, as_json: bool) -> None:
+    """List every entry with its size on disk and the time at which it was made."""
+    store = STORES[noun]
+    if as_json:
+        print_json([_record(store, manifest) for manifest in store.all()])
+        return
+    for manifest in store.all():
+        there = f"{store.disk_bytes(manifest.name) / 1e9:.1f} GB" if store.present(manifest) else "files missing"
+        print(plain(f"{manifest.name}: {there}, {_DESCRIBE[noun](manifest)}{manifest.created}"))
+
+
+def _record(store: Store[M], manifest: M) -> dict[str, Any]:
+    return manifest.model_dump(mode="json") | {
+        "disk_bytes": store.disk_bytes(manifest.name),
+        "present": store.present(manifest),
+    }
+
+
+def verify_entries(noun: Noun, as_json: bool) -> None:
+    """Compare the files of every entry with their recorded hashes; exit code 1 if a file is damaged or missing."""
+    store = STORES[noun]
+    verdicts = [(manifest.name, store.verify(manifest)) for manifest in store.all()]
+    if as_json:
+        print_json([{"name": name, "verdict": verdict} for name, verdict in verdicts])
+    for name, verdict in () if as_json else verdicts:
+        print(plain(f"{name}: {verdict}"))
+    if any(verdict != "whole" for _, verdict in verdicts):
+        raise typer.Exit(1)
+
+
+def prune_entries(noun: Noun, keep: list[str] | None, yes: bool, dry_run: bool) -> None:
+    """Remove all entries except those in `keep`."""
+    prune_store(STORES[noun], noun, keep or [], yes, dry_run)
+
+
+def export_entry(noun: Noun, name: str, target: Path) -> None:
+    """Copy an entry and the hashes of its files to a folder or tar file."""
+    print(f"exported to {shown(export(STORES[noun], name, target))}")
+
+
+def import_entries(noun: Noun, sources: list[Path]) -> None:
+    """Import entries that were exported on another host."""
+    for source in sources:
+        name, new = take_in(
+            STORES[noun],
+            source,
+            lambda: print(f"waiting for another process that builds this {noun}", file=sys.stderr),
+        )
+        print(f"{name}: {'imported' if new else 'exists already'}")

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Files that a user names: complete or absent, no device is replaced, and no link of another user is followed."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import os
+import stat
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.lab import Lab
+
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.base.files import whole
+from s80lab.trace import files
+
+TRACE = str(paths.LESSONS / "migratory.trace")
+
+
+def write(path: Path, content: bytes = b"content") -> None:
+    with whole(path) as partial:
+        partial.write_bytes(content)
+
+
+@pytest.fixture
+def device(tmp_path: Path) -> Callable[[str], Path]:
+    """Copies of /dev/null and /dev/full: a defect must not destroy the host's own devices."""
+
+    def make(name: str) -> Path:
+        path = tmp_path / name
+        try:
+            if not path.exists():
+                os.mknod(path, 0o666 | stat.S_IFCHR, Path("/dev", name).stat().st_rdev)
+            path.open("wb").close()
+        except PermissionError:
+            pytest.skip("only root can make devices")
+        return path
+
+    return make
+
+
+def test_whole_writes_file_with_the_users_permissions_and_leaves_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "page.html"
+    write(path)
+    mask = os.umask(0)
+    os.umask(mask)
+    assert path.read_bytes() == b"content" and stat.S_IMODE(path.stat().st_mode) == 0o666 & ~mask
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_whole_failed_block_keeps_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    write(path, b"old")
+
+    def fail() -> None:
+        with whole(path) as partial:
+            partial.write_bytes(b"half")
+            raise UserError("failed")
+
+    with pytest.raises(UserError, match="failed"):
+        fail()
+    assert path.read_bytes() == b"old" and list(tmp_path.iterdir()) == [path]
+
+
+def test_whole_does_not_follow_links_beside_the_target(tmp_path: Path) -> None:
+    victim, path = tmp_path / "victim", tmp_path / "page.html"
+    victim.write_bytes(b"precious")
+    (tmp_path / "page.html.partial").symlink_to(victim)
+    write(path)
+    assert victim.read_bytes() == b"precious" and path.read_bytes() == b"content" and not path.is_symlink()
+    path.unlink()
+    path.symlink_to(victim)
+    write(path)
+    assert victim.read_bytes() == b"precious" and path.read_bytes() == b"content" and not path.is_symlink()
+
+
+def test_whole_pipe_receives_the_content_and_stays_a_pipe(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    received: list[bytes] = []
+    reader = threading.Thread(target=lambda: received.append(path.read_bytes()))
+    reader.start()
+    write(path)
+    reader.join()
+    assert received == [b"content"] and path.is_fifo() and list(tmp_path.iterdir()) == [path]
+
+
+def test_whole_device_stays_a_device(device: Callable[[str], Path]) -> None:
+    write(device("null"))
+    assert device("null").is_char_device()
+    with pytest.raises(UserError, match=r"full: cannot be written \(No space left on device\)"):
+        write(device("full"), b"x" * 100_000)
+    assert device("full").is_char_device()
+
+
+@pytest.mark.parametrize("bad", ["nul\0", "x" * 300])
+def test_whole_impossible_name_is_refused(tmp_path: Path, bad: str) -> None:
+    with pytest.raises(UserError, match="cannot be written"):
+        write(tmp_path / bad)
+    with pytest.raises(UserError, match=r"cannot be written \(Is a directory\)"):
+        write(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("trace", "step", TRACE, "--html"),
+        ("trace", "export", TRACE, "--format", "text", "--out"),
+        ("lesson", "--html"),
+        ("protocol", "show", "msi", "--svg"),
+    ],
+)
+def test_commands_device_as_output_stays_a_device(
+    tmp_path: Path, device: Callable[[str], Path], words: tuple[str, ...]
+) -> None:
+    lab = Lab(tmp_path / "checkpoints", tmp_path / "results")
+    assert str(device("null")) in lab.call(*words, str(device("null")))
+    assert device("null").is_char_device()
+    assert "Is a directory" in lab.call(*words, str(tmp_path), code=2)
+
+
+def test_export_to_stdout_in_a_file_precedes_the_commands_own_lines(tmp_path: Path) -> None:
+    lab = Lab(tmp_path / "checkpoints", tmp_path / "results")
+    said = lab.call("trace", "export", TRACE, "--format", "text", "--out", "/dev/stdout")
+    assert said.startswith("0 load 0x100\n") and "accesses in 1 file: /dev/stdout" in said
+    assert Path("/dev/stdout").is_symlink()
+
+
+def test_read_bounds_memory_of_compressed_files(tmp_path: Path) -> None:
+
+    most = 1 << 20
+    for name, packed in (
+        ("x.gz", gzip.compress(bytes(most + 1))),
+        ("x.xz", lzma.compress(bytes(most + 1))),
+        ("x", bytes(most + 1)),
+    ):
+        path = tmp_path / name
+        path.write_bytes(packed)
+        assert files.head(path, 4) == bytes(4)
+        with pytest.raises(UserError, match="contains more than 1 MiB, the limit for this format"):
+            files.read(path, most)
+        assert len(files.read(path, most + 1)) == most + 1
+
+
+def test_read_several_streams_and_padding_of_xz(tmp_path: Path) -> None:
+
+    path = tmp_path / "x.xz"
+    path.write_bytes(lzma.compress(b"one ") + bytes(8) + lzma.compress(b"two"))
+    assert files.read(path) == b"one two"

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Messages about wrong values in configuration files: in words of s80lab, never of the validation library."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import pytest
+from pydantic import Field, FiniteFloat, NonNegativeFloat, PositiveInt
+
+from s80lab.base.errors import UserError
+from s80lab.base.strict import Size, Strict, validate
+from s80lab.protocol.table import State
+
+
+class Inner(Strict):
+    """A table inside a table."""
+
+    ways: int = 1
+
+
+class Values(Strict):
+    """One key per kind of value that configuration files have."""
+
+    whole: Annotated[int, Field(ge=1, le=16, multiple_of=2)] = 2
+    above: Annotated[float, Field(gt=0, lt=1)] = 0.5
+    finite: FiniteFloat = 1.0
+    positive: PositiveInt = 1
+    not_negative: NonNegativeFloat = 1.0
+    choice: Literal["inclusive", "exclusive"] = "inclusive"
+    switch: bool = False
+    text: Annotated[str, Field(min_length=2, max_length=3, pattern="^[a-z]*$")] = "ab"
+    numbers: Annotated[list[int], Field(min_length=1, max_length=2)] = Field(default_factory=list)
+    pair: tuple[int, ...] = ()
+    weights: dict[str, float] = Field(default_factory=dict)
+    inner: Inner = Inner()
+    size: Size = 1
+    either: str | int = 1
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("whole", 18, "`18` is not allowed; write a number of at most 16"),
+        ("whole", 0, "`0` is not allowed; write a number of at least 1"),
+        ("whole", 3, "`3` is not allowed; write a multiple of 2"),
+        ("whole", "x", "`x` is not allowed; write a whole number"),
+        ("whole", 1.5, "`1.5` is not allowed; write a whole number"),
+        ("above", 0, "`0` is not allowed; write a number above 0"),
+        ("above", 1, "`1` is not allowed; write a number below 1"),
+        ("above", "x", "`x` is not allowed; write a number"),
+        ("finite", float("inf"), "`Infinity` is not allowed; write a finite number"),
+        ("positive", 0, "`0` is not allowed; write a number above 0"),
+        ("not_negative", -1, "`-1` is not allowed; write a number of at least 0"),
+        ("choice", "inclusiv", "allowed are exclusive, inclusive (did you mean inclusive?)"),
+        ("switch", "perhaps", "`perhaps` is not allowed; write true or false"),
+        ("text", "a", "`a` is not allowed; write at least 2 characters"),
+        ("text", "abcd", "`abcd` is not allowed; write at most 3 characters"),
+        ("text", "A1", "`A1` is not allowed; write a text that matches the pattern ^[a-z]*$"),
+        ("text", 12, "`12` is not allowed; write a text in quotes"),
+        ("numbers", [], "`[]` is not allowed; write at least 1 values"),
+        ("numbers", [1, 2, 3], "`[1, 2, 3]` is not allowed; write at most 2 values"),
+        ("numbers", 1, "`1` is not allowed; write a list in brackets"),
+        ("pair", 1, "`1` is not allowed; write a list in brackets"),
+        ("weights", 1, "`1` is not allowed; write a table of keys"),
+        ("inner", 1, "`1` is not allowed; write a table of keys"),
+        ("size", "1MB", "`1MB` is not a size: write a number of bytes, or a number with KiB, MiB or GiB"),
+        ("size", "1MiB..4MiB", "to compare several values, use `s80lab explore CAPTURE --vary KEY=VALUES`"),
+        ("either", [1], "`[1]` is not allowed; write "),
+    ],
+)
+def test_wrong_value_is_explained_in_own_words(key: str, value: Any, message: str) -> None:
+    with pytest.raises(UserError) as refused:
+        validate({key: value}, Values, "values.toml")
+    text = str(refused.value)
+    assert text.startswith(f"values.toml: key `{key}") and message in text
+    assert not any(words in text for words in ("Input should", "Value error", "should have", "valid "))
+
+
+def test_wrong_letter_of_a_state_lists_the_letters() -> None:
+    with pytest.raises(UserError, match="key `counts_as`: `F` is not one of its values; allowed are E, M, O, S"):
+        validate({"description": "forward", "readable": True, "counts_as": "F"}, State, "mesif.toml")

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`s80lab doctor` only looks: it fetches, builds and writes nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.forked import command
+from tests.lab import LIMIT_S
+
+from s80lab.base import host
+from s80lab.base.errors import UserError
+from s80lab.experiment.resources import Need, require
+
+
+def test_doctor_in_an_empty_lab_writes_no_file(tmp_path: Path) -> None:
+    places = {"S80LAB_HOME": "lab", "S80LAB_CHECKPOINTS": "checkpoints", "XDG_DATA_HOME": "data"}
+    own = {name: str(tmp_path / folder) for name, folder in places.items()}
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("S80LAB_")}
+    done = subprocess.run(
+        command(["doctor", "--scale", "tiny", "--json"]),
+        env=inherited | own,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+    )
+    findings = {one["subject"]: one for one in json.loads(done.stdout)}
+    assert findings["QEMU"]["good"] and not findings["guest image"]["good"]
+    assert f"; {host.cores()} cores" in findings["resources"]["text"]
+    assert done.returncode == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_need_of_disk_is_compared_with_the_disk_of_a_folder_that_does_not_exist_yet(tmp_path: Path) -> None:
+    folder = tmp_path / "a" / "checkpoints"
+    require(Need(disk=1, memory=1), folder)
+    with pytest.raises(UserError, match=r"checkpoints: 1073741824.0 GiB of disk are needed"):
+        require(Need(disk=1 << 60, memory=1), folder)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The command line: help, examples, completion, wrong names, and what a short command imports."""
+
+from __future__ import annotations
+
+import inspect
+import shlex
+import signal
+import subprocess
+import sys
+import typing
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.lab import LIMIT_S, Lab
+from typer.main import get_command
+
+from s80lab.base.suggest import closest, hint, names
+from s80lab.capture.error import TABLE
+from s80lab.commands.line import maintain, traces
+from s80lab.commands.line.app import SECTIONS, app, declarations
+from s80lab.commands.line.declare import HEADINGS, Declaration
+from s80lab.config.experiment import DEFAULT_SERVER
+from s80lab.experiment.precision import USUAL
+from s80lab.protocol.proof import CACHES
+from s80lab.trace import source
+
+COLUMNS = 80
+DECLARED = {declaration.name: declaration for declaration in declarations()}
+EXAMPLES = [example for declaration in DECLARED.values() for example in declaration.examples]
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Lab:
+    """A laboratory in which nothing has been built or measured."""
+    return Lab(tmp_path / "checkpoints", tmp_path / "results")
+
+
+def commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+    """All commands and groups, by their words."""
+    yield " ".join(path), command
+    for name, part in getattr(command, "commands", {}).items():
+        yield from commands(part, (*path, name))
+
+
+@pytest.mark.parametrize("declaration", DECLARED.values(), ids=DECLARED)
+def test_declaration_and_work_have_equal_parameters(declaration: Declaration) -> None:
+    worker = declaration.worker()
+    declared = typing.get_type_hints(declaration.function)
+    works = typing.get_type_hints(worker)
+    assert {name: works[name] for name in declared} == declared
+    assert set(inspect.signature(worker).parameters) == {*declared, *declaration.settled} - {"return"}
+
+
+def test_default_is_the_constant_of_the_library() -> None:
+    def default(command: str, parameter: str) -> object:
+        return inspect.signature(DECLARED[command].function).parameters[parameter].default
+
+    assert default("run", "of") == USUAL
+    assert default("image build", "server") == DEFAULT_SERVER
+    assert default("protocol check", "caches") == CACHES
+    assert default("trace import", "machine") == source.DEFAULT_MACHINE
+    assert sorted(traces.FORMATS) == sorted(source.FORMS)
+    assert str(TABLE).endswith("results/reference/filter-error.json")
+    assert "results/reference/filter-error.json" in inspect.getsource(maintain)
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_example_is_accepted_by_the_parser(example: str) -> None:
+    words = shlex.split(example.partition(" > ")[0])
+    if words[0] == "make":
+        return
+    assert words.pop(0) == "s80lab"
+    command: Any = get_command(app)
+    context = command.make_context("s80lab", words, resilient_parsing=False)
+    while hasattr(command, "commands"):
+        name, command, rest = command.resolve_command(context, [*context._protected_args, *context.args])
+        context = command.make_context(name, rest, parent=context)
+
+
+def test_every_command_has_two_examples_of_its_own() -> None:
+    for name, declaration in DECLARED.items():
+        assert len(set(declaration.examples)) == 2
+        assert declaration.examples[0].startswith(f"s80lab {name}")
+
+
+@pytest.mark.parametrize("path", [path for path, _ in commands(get_command(app))])
+def test_help_fits_in_80_columns_without_types_of_python(empty: Lab, path: str) -> None:
+    text = empty.answer(*path.split(), "--help")
+    before_examples = text.partition("Examples:")[0]
+    assert [line for line in before_examples.splitlines() if len(line) > COLUMNS] == []
+    assert not {"<bool>", "<str>", "<int>", "list[", "TEXT", "{"} & set(before_examples.split())
+
+
+def test_first_page_lists_each_command_in_one_line_under_its_heading(empty: Lab) -> None:
+    text = empty.answer("--help")
+    lines = text.splitlines()
+    assert [line[:-1] for line in lines if line.endswith(":") and line != "Options:"] == list(HEADINGS)
+    assert [section.title for section in SECTIONS] == list(HEADINGS)
+    for name, command in commands(get_command(app)):
+        if not name or " " in name:
+            continue
+        listed = [line for line in lines if line.split()[:1] == [name]]
+        assert len(listed) == (0 if command.hidden else 1), name
+        assert all(line.endswith(".") for line in listed)
+
+
+def test_commands_for_maintainers_are_not_listed(empty: Lab) -> None:
+    assert {name for name, one in DECLARED.items() if one.hidden} == {"reference", "filter-error", "protocol docs"}
+    assert "docs" not in empty.answer("protocol", "--help")
+    assert "For maintainers" in empty.answer("claims", "--help")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("s80lab r", {"run", "report", "replay", "reproduce"}),
+        ("s80lab trace ", {"step", "export", "import", "info"}),
+        ("s80lab run imap", {"imapb", "imape"}),
+        ("s80lab run imapb --protocol me", {"mesi", "mesif"}),
+        ("s80lab run imapb --machine p4", {"p4-2ghz", "p4-2ghz-clients"}),
+        ("s80lab run imapb --scale s", {"small", "sixteenth"}),
+        ("s80lab run imapb --server ngi", {"nginx"}),
+        ("s80lab run imapb --engine ", {"qemu", "gem5"}),
+        ("s80lab protocol show mos", {"mosi"}),
+        ("s80lab lesson false", {"false-sharing"}),
+        ("s80lab misses imapb-", {"imapb-tiny-s1-0"}),
+        ("s80lab checkpoint export warm", {"warm-imapb"}),
+        ("s80lab captures export ", {"imapb-capture"}),
+        ("s80lab replay imapb", {"imapb-capture"}),
+        ("s80lab run imapb --drop", {"--drop-warm"}),
+    ],
+)
+def test_completion_offers_names(empty: Lab, words: str, expected: set[str]) -> None:
+    (empty.results / "runs" / "imapb-tiny-s1-0").mkdir(parents=True)
+    for store, name in ((empty.checkpoints, "warm-imapb"), (empty.captures, "imapb-capture")):
+        store.mkdir()
+        (store / f"{name}.json").write_text("not even JSON: completion reads no file")
+    environment = empty.environment() | {
+        "_S80LAB_COMPLETE": "complete_bash",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split(" ")) - 1),
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "s80lab"], env=environment, capture_output=True, text=True, timeout=LIMIT_S
+    )
+    assert (set(done.stdout.split()), done.stderr) == (expected, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment", "heavy"),
+    [
+        (["--version"], {}, ["typer", "pydantic", "rich", "numpy", "jinja2", "sqlite3"]),
+        (["--help"], {}, ["pydantic", "rich", "numpy", "jinja2", "sqlite3"]),
+        (["run", "--help"], {}, ["rich", "numpy", "jinja2", "sqlite3"]),
+        (["list"], {}, ["rich", "numpy", "jinja2", "matplotlib"]),
+        (
+            [],
+            {"_S80LAB_COMPLETE": "complete_zsh", "_TYPER_COMPLETE_ARGS": "s80lab run im"},
+            ["rich.console", "numpy", "jinja2", "sqlite3"],
+        ),
+    ],
+)
+def test_short_command_imports_only_what_it_needs(
+    empty: Lab, arguments: list[str], environment: dict[str, str], heavy: list[str]
+) -> None:
+    code = (
+        "import atexit, sys\n"
+        f"atexit.register(lambda: print([name for name in {heavy} if sys.modules.get(name)], file=sys.stderr))\n"
+        f"sys.argv = ['s80lab', *{arguments}]\n"
+        "from s80lab.commands.cli import main\n"
+        "main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=empty.environment() | environment,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+    )
+    assert (done.returncode, done.stderr) == (0, "[]\n")
+
+
+@pytest.mark.parametrize("module", ["s80lab.base.errors", "typer", "s80lab.base.suggest", "pydantic", "numpy"])
+@pytest.mark.parametrize("ends", [signal.SIGINT, signal.SIGTERM])
+def test_signal_during_imports_prints_no_traceback(empty: Lab, module: str, ends: signal.Signals) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-X", "importtime", "-m", "s80lab", "report", "imapb"],
+        env=empty.environment(),
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    # Python prints a line when the import of a module is complete.
+    while line := process.stderr.readline():
+        if line.split()[-1] == module:
+            process.send_signal(ends)
+            break
+    _, rest = process.communicate(timeout=LIMIT_S)
+    assert process.returncode in (-ends, 130)
+    assert "Traceback" not in rest and "KeyboardInterrupt" not in rest
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["rnu"], "there is no command `s80lab rnu` (did you mean run?)"),
+        (["trace", "stp"], "there is no command `s80lab trace stp` (did you mean step?)"),
+        (["run", "imapb", "--machne", "s80"], "run: there is no option `--machne` (did you mean --machine?)"),
+        (["run"], "run: EXPERIMENT is missing: write `s80lab run [OPTIONS] EXPERIMENT...`"),
+        (["run", "imapb", "--seeds"], "the option --seeds needs a value"),
+        (["run", "imapb", "--jobs", "x"], "run: --jobs x: write a whole number of at least 0"),
+        (["protocol", "check", "msi", "--caches", "9"], "--caches 9: write a whole number of at least 2 and at most 6"),
+        (["run", "imapb", "--engine", "gem"], "run: --engine gem: allowed are gem5, qemu (did you mean gem5?)"),
+        (["trace", "export", "a", "--out", "b"], "trace export: the option --format is missing"),
+        (["trace", "export", "a", "--out", "b", "--format", "dinn"], "--format dinn: there is no such trace format"),
+        (["protocol", "show", "MOESI"], "(did you mean moesi?)"),
+        (["run", "imap"], "(did you mean imapb?)"),
+        (["run", "imapb", "--seeds", "1-3"], "separated by commas, for example 1,2,3"),
+        (["run", "imapb", "--set", "l2.ways=17"], "key `l2.ways`: `17` is not allowed; write a number of at most 16"),
+        (["run", "imapb", "--set", "l2.size=2MiB,4MiB"], "use `s80lab explore CAPTURE --vary KEY=VALUES`, or [sweep]"),
+        (
+            ["run", "imapb", "--set", "l2.inclusion=inclusiv"],
+            "`inclusiv` is not one of its values; allowed are exclusive, inclusive (did you mean",
+        ),
+        (["report", "imapb", "--scale", "tiny"], "first make the run with `s80lab run imapb --scale tiny`"),
+        (["report", "imapb", "--server", "uw", "--seeds", "1,2"], "`s80lab run imapb --server uw --seeds 1,2`"),
+    ],
+)
+def test_mistake_is_one_sentence_with_the_remedy(empty: Lab, arguments: list[str], sentence: str) -> None:
+    said = empty.call(*arguments, code=2)
+    assert said.startswith("s80lab: ") and said.count("\n") == 1
+    assert sentence in said
+    assert "Input should" not in said and "Value error" not in said
+
+
+def test_group_without_command_prints_its_help(empty: Lab) -> None:
+    assert "Usage: s80lab trace [OPTIONS] COMMAND" in empty.call("trace", code=2)
+    assert "Usage: s80lab [OPTIONS] COMMAND" in empty.call(code=2)
+
+
+def test_version_needs_no_command(empty: Lab) -> None:
+    assert empty.answer("--version").startswith("s80lab ")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("MOESI", "moesi"), ("imap", "imapb"), ("fetch", "ifetch"), ("small", "small"), ("xyz", None)],
+)
+def test_closest_finds_case_beginnings_and_parts(name: str, expected: str | None) -> None:
+    assert closest(name, ["moesi", "mesi", "imapb", "imape", "ifetch", "store", "small"]) == expected
+
+
+def test_hint_of_many_names_lists_the_nearest() -> None:
+    assert hint("name07", [f"name{number:02}" for number in range(50)]).startswith(
+        "50 are allowed, the nearest: name07"
+    )
+
+
+def test_names_are_those_of_files(tmp_path: Path) -> None:
+    (tmp_path / "b.toml").write_text("")
+    (tmp_path / "a.toml").write_text("")
+    (tmp_path / "a.txt").write_text("")
+    assert names(tmp_path) == ["a", "b"]
