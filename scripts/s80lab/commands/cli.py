@@ -20,12 +20,22 @@ def main() -> None:
         print(f"s80lab {__version__}")
         return
     try:
-        code = _run()
+        code = _run_and_report()
     except KeyboardInterrupt:
         code = 130
-    except Exception as error:
-        code = _report(error)
+    # From here on a signal ends the process without a message. Python's own handler would print a traceback.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is signal.default_int_handler:
+            signal.signal(number, signal.SIG_DFL)
     sys.exit(code)
+
+
+def _run_and_report() -> int:
+    """Run the command and report its error, if any; return the exit code."""
+    try:
+        return _run()
+    except Exception as error:
+        return _report(error)
 
 
 def _run() -> int:
