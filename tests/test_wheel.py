@@ -130,6 +130,11 @@ def test_it_steps_through_a_lesson(installed: Installed) -> None:
     assert "A = line 0x" in said
 
 
+def test_lesson_of_the_wheel_knows_without_checker_that_its_protocol_is_proven(installed: Installed) -> None:
+    said = installed.call("lesson", PATH="/nonexistent", S80LAB_PROOFS="/nonexistent")
+    assert said.startswith("Producer and consumer: ")
+
+
 @pytest.mark.parametrize("command", [("lesson",), ("trace", "step", "docs/traces/migratory.trace")])
 def test_lesson_of_the_wheel_takes_less_than_five_seconds(installed: Installed, command: tuple[str, ...]) -> None:
     """Processor time, because other tests run at the same time."""

@@ -42,6 +42,7 @@ const Effect& Observed::access(const Access& access) {
     }
     const Held found = held(core, line);
     const std::uint64_t misses = stats.kind(Stat::l2_misses, core, access.who(), kind);
+    const std::uint64_t beyond_l1 = stats.kind(Stat::l2_accesses, core, access.who(), kind);
 
     effect_.stall = hierarchy_.access(core, line, kind, access.who());
 
@@ -55,7 +56,9 @@ const Effect& Observed::access(const Access& access) {
             effect_.moved.push_back({core, line, found, effect_.before});
         }
     }
-    effect_.bus = protocol.own(model::own_event(kind), effect_.before.state).bus;
+    if (stats.kind(Stat::l2_accesses, core, access.who(), kind) != beyond_l1) {  // else the L1 absorbed it
+        effect_.bus = protocol.own(model::own_event(kind), effect_.before.state).bus;
+    }
     for (Change& change : effect_.remote) {
         change.after = held(change.core, line);
         if (stats.core(Stat::interventions, change.core) != interventions_[change.core]) {

@@ -44,6 +44,30 @@ def test_a_broken_table_is_refused_with_the_steps(bare: Lab, tmp_path: Path) -> 
     assert "Violation: the last value stored is 1, but memory holds 0 and no owner holds 1." in said
 
 
+def test_check_writes_counterexample_that_trace_step_plays(bare: Lab, tmp_path: Path) -> None:
+    table, trace, page = edited(tmp_path, *BROKEN), tmp_path / "broken.trace", tmp_path / "broken.html"
+    said = bare.call("protocol", "check", str(table), "--trace", str(trace), "--html", str(page), code=1)
+    assert said.endswith(f"trace: {trace}\npage: {page}\n")
+    steps = json.loads(bare.call("trace", "step", str(trace), "--json"))["steps"]
+    assert [bool(step["violations"]) for step in steps] == [False, False, True]
+    assert '<p class="violation">' in page.read_text()
+    listed = bare.call("trace", "step", str(trace))
+    assert "protocol moesi is refused: it violates the invariant `memory or an owner holds the last write`" in listed
+
+
+def test_check_of_proven_table_writes_no_counterexample(bare: Lab, tmp_path: Path) -> None:
+    said = bare.call("protocol", "check", "msi", "--trace", str(tmp_path / "none.trace"))
+    assert said.endswith("configs/protocols/msi.toml is proven, so there is no counterexample to write\n")
+    assert not (tmp_path / "none.trace").exists()
+
+
+def test_check_of_several_tables_refuses_one_file_for_all(bare: Lab, tmp_path: Path) -> None:
+    said = bare.call("protocol", "check", "msi", "mesi", "--html", str(tmp_path / "none.html"), code=2)
+    assert said == (
+        "s80lab: --trace and --html write one counterexample, but 2 protocols are named; name one protocol\n"
+    )
+
+
 def test_a_file_that_is_no_table_is_one_sentence(bare: Lab, tmp_path: Path) -> None:
     (tmp_path / "no.toml").write_text('name = "no"\n')
     said = bare.call("protocol", "check", str(tmp_path / "no.toml"), "msi", code=2)

@@ -12,7 +12,7 @@ from tests.protocol.tables import NAMES
 from s80lab.protocol.diagram import diagram, draw, mark
 from s80lab.protocol.docs import FOLDER, page
 from s80lab.protocol.murphi import murphi
-from s80lab.protocol.proof import Proof, ensure_proven
+from s80lab.protocol.proof import Proof, ensure_proven, shipped_proofs
 from s80lab.protocol.table import find_protocol, load_protocol
 
 pytestmark = pytest.mark.usefixtures("proofs")
@@ -33,6 +33,10 @@ def test_proven_and_every_cell_is_reached(name: str) -> None:
     proof = proof_of(name)
     assert (proof.protocol, proof.caches, proof.unreached) == (name, 3, [])
     assert proof.rules_fired > proof.states > 20
+
+
+def test_record_of_shipped_proofs_is_current() -> None:
+    assert shipped_proofs() == {name: proof_of(name).model for name in NAMES}, "run `s80lab protocol docs`"
 
 
 @pytest.mark.parametrize("name", NAMES)

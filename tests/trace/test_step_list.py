@@ -44,9 +44,10 @@ def test_step_list_says_state_changes_supplier_and_stall(tmp_path: Path) -> None
     trace.write_text("# Two cores\n# machine: classroom\n# protocol: moesi\n0 store 0x100  # mine\n1 load 0x100\n")
     lines = listed(trace, 80)
     assert lines[:2] == ["Two cores", "Machine classroom, protocol moesi. A = line 0x100"]
-    assert lines[2] == " 1  core 0 stores to A  I → M, memory supplies, 100 cycles"
+    assert lines[2] == "M 2: state M, value 2. Memory holds 0 at first; the n-th store writes n."
+    assert lines[3] == " 1  core 0 stores to A  I → M 1, memory supplies, 100 cycles"
     assert "    # mine" in lines
-    assert " 2  core 1 loads A      I → S, core 0 M → O, core 0 supplies, 50 cycles" in lines
+    assert " 2  core 1 loads A      I → S 1, core 0 M → O 1, core 0 supplies, 50 cycles" in lines
 
 
 @pytest.mark.parametrize("width", [40, 60, 80])

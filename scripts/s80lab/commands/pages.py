@@ -62,6 +62,7 @@ def _docs() -> Iterator[Path]:
     yield claims.write_page()
     yield metrics.write_page()
     yield from protocols.write_pages()
+    yield protocols.write_record()
 
 
 MAKERS: tuple[Callable[[], Iterable[Path]], ...] = (_reports, lambda: [write_uw_page()], _tables, _docs)

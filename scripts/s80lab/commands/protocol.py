@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import typer
@@ -10,12 +11,13 @@ from rich.console import Console
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
+from s80lab.base.files import write_file
 from s80lab.base.progress import Board
 from s80lab.base.strict import shown
 from s80lab.base.terminal import quoted
 from s80lab.commands.output import print_json, sayer
 from s80lab.protocol.diagram import write_svg
-from s80lab.protocol.docs import known, write_pages
+from s80lab.protocol.docs import known, write_pages, write_record
 from s80lab.protocol.proof import Proof, Verdict, prove_all, proven
 from s80lab.protocol.record import list_record, protocol_record, verdict_record
 from s80lab.protocol.show import print_list, print_protocol, print_verdict
@@ -50,13 +52,25 @@ def show(name: str, svg: Path | None, as_json: bool) -> None:
         sayer(as_json)(f"state diagram: {svg}")
 
 
-def check(files: list[str] | None, everything: bool, caches: int, again: bool, as_json: bool) -> None:
+def check(
+    files: list[str] | None,
+    everything: bool,
+    caches: int,
+    again: bool,
+    trace: Path | None,
+    html: Path | None,
+    as_json: bool,
+) -> None:
     """Prove that protocol tables satisfy all invariants, or show a shortest sequence of events that violates one (exit
     code 1)."""
     chosen = [find_protocol(one) for one in files or []] + (known() if everything else [])
     if not chosen:
         raise UserError("no protocol is named: write its name or .toml file after `protocol check`, or add --all")
     chosen = list(dict.fromkeys(chosen))
+    if (trace or html) and len(chosen) > 1:
+        raise UserError(
+            f"--trace and --html write one counterexample, but {len(chosen)} protocols are named; name one protocol"
+        )
     with Board(Console(stderr=True)) as board:
         jobs = {path: board.job(path.stem) for path in chosen}
         verdicts = prove_all(chosen, caches, again, lambda path, stage: jobs[path].update(f"proving: {stage}"))
@@ -68,12 +82,35 @@ def check(files: list[str] | None, everything: bool, caches: int, again: bool, a
         print_json([verdict_record(verdict) for verdict in told])
     for verdict in () if as_json else told:
         print_verdict(verdict, Console())
+    for verdict in told if trace or html else ():
+        _write_counterexample(verdict, (files or [shown(verdict.path)])[0], trace, html, sayer(as_json))
     if len(errors) == 1:
         raise errors[0]
     if errors:
         raise ExceptionGroup("tables that cannot be checked", errors)
     if any(verdict.proof is None for verdict in told):
         raise typer.Exit(1)
+
+
+def _write_counterexample(
+    verdict: Verdict, name: str, trace: Path | None, html: Path | None, say: Callable[[str], None]
+) -> None:
+    # The other commands start faster without what plays traces.
+    from s80lab.trace import source, step, step_page, text
+    from s80lab.trace.counterexample import counterexample_trace
+
+    if verdict.counterexample is None:
+        say(f"{shown(verdict.path)} is proven, so there is no counterexample to write")
+        return
+    content = counterexample_trace(verdict.counterexample, verdict.protocol, name)
+    if trace is not None:
+        write_file(trace, content)
+        say(f"trace: {trace}")
+    if html is not None:
+        played = text.parse(content, "the counterexample")
+        source_ = source.load_text(html, played, source.Wanted())
+        write_file(html, step_page.page(step.lesson(source_, verdict.protocol.name)))
+        say(f"page: {html}")
 
 
 def new(name: str) -> None:
@@ -101,5 +138,5 @@ def new(name: str) -> None:
 
 def docs() -> None:
     """Regenerate the pages and state diagrams in docs/reference/protocols from the protocol tables."""
-    for file in write_pages():
+    for file in (*write_pages(), write_record()):
         print(shown(file))

@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
 from s80lab.base import paths
+from s80lab.base.files import write_file
 from s80lab.base.suggest import names
 from s80lab.protocol.diagram import draw
-from s80lab.protocol.proof import Proof, ensure_proven
+from s80lab.protocol.proof import RECORD, Proof, ensure_proven
 from s80lab.protocol.table import Protocol, find_protocol, load_protocol
 from s80lab.protocol.text import permissions, roles, state_table, superscript
 
@@ -32,10 +34,15 @@ def write_pages(folder: Path = FOLDER) -> Iterator[Path]:
         texts = {".md": page(protocol, ensure_proven(path)), ".svg": draw(protocol)}
         for suffix, text in texts.items():
             final = folder / f"{path.stem}{suffix}"
-            partial = final.with_name(final.name + ".partial")
-            partial.write_text(text, encoding="utf-8")
-            partial.rename(final)
+            write_file(final, text)
             yield final
+
+
+def write_record() -> Path:
+    """Proves the shipped protocols and records their proofs (`RECORD`); returns the written file."""
+    proofs = {path.stem: ensure_proven(path).model for path in sorted(paths.PROTOCOLS.glob("*.toml"))}
+    write_file(RECORD, json.dumps(proofs, indent=1) + "\n")
+    return RECORD
 
 
 def page(protocol: Protocol, proof: Proof) -> str:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from s80lab.protocol.table import ACCESSES, BUS, Access, AccessCell, Protocol
@@ -34,6 +34,62 @@ class Fault:
 
     law: str
     sentence: str
+
+
+@dataclass
+class Snapshot:
+    """One block at one moment: state and value in each core's cache, the value in memory, and the last value stored.
+
+    The value of a core without a copy has no meaning.
+    """
+
+    states: list[str]
+    values: list[int]
+    memory: int
+    last_write: int
+
+
+def state_faults(protocol: Protocol, shot: Snapshot) -> Iterator[Fault]:
+    """The invariants of all reachable states that this state violates, in the order in which rumur checks them."""
+    holders = [(core, state) for core, state in enumerate(shot.states) if state != protocol.invalid]
+    writers = [holder for holder in holders if holder[1] in protocol.writers]
+    if writers and len(holders) > 1:
+        writer, state = writers[0]
+        other, copy = next(holder for holder in holders if holder[0] != writer)
+        sentence = f"core {writer} ({state}) may store without a bus request while core {other} ({copy}) holds a copy"
+        yield Fault(ONE_WRITER, sentence)
+    owners = [holder for holder in holders if holder[1] in protocol.owners]
+    if len(owners) > 1:
+        (one, first), (two, second), *_ = owners
+        yield Fault(ONE_OWNER, f"cores {one} ({first}) and {two} ({second}) are both owners of the block")
+    last = shot.last_write
+    for core, state in holders:
+        if shot.values[core] != last:
+            yield stale_read(core, state, shot)
+            break
+    if shot.memory != last and not any(shot.values[core] == last for core, _ in owners):
+        sentence = f"the last value stored is {last}, but memory holds {shot.memory} and no owner holds {last}"
+        yield Fault(NOT_LOST, sentence)
+
+
+def stale_read(core: int, state: str, shot: Snapshot) -> Fault:
+    """The violation by a core whose copy is not the last value stored."""
+    sentence = f"core {core} ({state}) reads {shot.values[core]}, but the last value stored is {shot.last_write}"
+    return Fault(LAST_WRITE, sentence)
+
+
+def cell_fault(protocol: Protocol, place: str, core: int, states: Sequence[str]) -> Fault:
+    """The violation of the faulty cell at `place` (`cell_faults`), with the cores that reached it.
+
+    core: the core with the event. states: the state of the block in each core.
+    """
+    fault = cell_faults(protocol)[place]
+    side, event, state, *_ = place.split(".")
+    who = f"core {core}"
+    if side == "remote":
+        other = next(c for c, held in enumerate(states) if held == state and c != core)
+        who = f"core {other} snoops the {event} request in {state}"
+    return Fault(fault.law, f"{who} (cell {side}.{event}.{state}): {fault.sentence}")
 
 
 def cell_faults(protocol: Protocol) -> dict[str, Fault]:

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Proofs of protocols. build/proofs keeps them by the hash of the Murphi model, which covers table and generator."""
+"""Proofs and refusals of protocols.
+
+build/proofs keeps them by the hash of the Murphi model, which covers table and generator.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
@@ -11,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from s80lab.base import host, paths
 from s80lab.base.errors import UserError
@@ -19,10 +23,16 @@ from s80lab.base.hashing import text_hash
 from s80lab.base.strict import Strict, shown
 from s80lab.protocol.counterexample import Counterexample, counterexample
 from s80lab.protocol.murphi import coexistence_pairs, coverable, murphi, together
-from s80lab.protocol.murphi_check import explore
+from s80lab.protocol.murphi_check import Exploration, explore
 from s80lab.protocol.table import Protocol, load_protocol
 
 CACHES = 3
+RECORD = Path(__file__).with_name("proven.json")
+"""The shipped protocols that are proven: name and hash of the Murphi model, as `s80lab protocol docs` writes them."""
+
+PROVEN, REFUSED = ".json", ".refused.json"
+"""How the names of stored proofs and of stored refusals end."""
+_EXPLORATION = TypeAdapter(Exploration)
 
 
 class Proof(Strict):
@@ -57,12 +67,7 @@ def ensure_proven(path: Path) -> Proof:
 
     With a stored proof this takes some milliseconds: it reads the table and generates the Murphi model.
     """
-
-    def tell(stage: str) -> None:
-        if stage == "generating":
-            print(f"s80lab: proving the invariants of the protocol {shown(path)}", file=sys.stderr)
-
-    verdict = prove(path, stage=tell)
+    verdict = prove(path, stage=_tell(path))
     if verdict.proof is None:
         assert verdict.counterexample is not None
         fault = verdict.counterexample.fault
@@ -73,19 +78,58 @@ def ensure_proven(path: Path) -> Proof:
     return verdict.proof
 
 
+def objection(path: Path) -> str | None:
+    """Why no run would use the table in this file: a sentence for people who play the table nevertheless.
+
+    None if the table is proven: it equals a shipped table (RECORD), a proof is stored, or the proof succeeds now. If
+    the checker cannot run, the sentence says so.
+    """
+    protocol = load_protocol(path)
+    if text_hash(murphi(protocol, CACHES)) in shipped_proofs().values():
+        return None
+    try:
+        verdict = prove(path, stage=_tell(path))
+    except UserError as error:
+        return f"protocol {protocol.name} is not checked: {error}"
+    if verdict.counterexample is None:
+        return None
+    law = verdict.counterexample.fault.law
+    return (
+        f"protocol {protocol.name} is refused: it violates the invariant `{law}`; `s80lab protocol check {path}` "
+        "shows a counterexample"
+    )
+
+
+def shipped_proofs() -> dict[str, str]:
+    """The hash of the Murphi model of each shipped protocol. The tests prove these models."""
+    recorded: dict[str, str] = json.loads(RECORD.read_text(encoding="utf-8"))
+    return recorded
+
+
+def _tell(path: Path) -> Callable[[str], None]:
+    def tell(stage: str) -> None:
+        if stage == "generating":
+            print(f"s80lab: proving the invariants of the protocol {shown(path)}", file=sys.stderr)
+
+    return tell
+
+
 def prove(
     path: Path, caches: int = CACHES, *, again: bool = False, stage: Callable[[str], None] = lambda stage: None
 ) -> Verdict:
-    """Returns the stored proof or proves the table; `again` ignores stored proofs. `stage` receives progress texts."""
+    """Returns the stored verdict or checks the table; `again` ignores stored verdicts. `stage` receives progress."""
     protocol = load_protocol(path)
     model = murphi(protocol, caches)
     key = text_hash(model)
     found = None if again else kept_proof(key)
     if found is not None:
         return Verdict(path, protocol, found, None)
+    result = None if again else _kept_refusal(key)
     began = time.monotonic()
-    result = explore(model, stage)
+    if result is None:
+        result = explore(model, stage)
     if result.error is not None:
+        _keep(key, REFUSED, _EXPLORATION.dump_json(result, indent=1), model)
         return Verdict(path, protocol, None, counterexample(protocol, result))
     proof = Proof(
         protocol=protocol.name,
@@ -97,7 +141,7 @@ def prove(
         unreached=[place for place in coverable(protocol) if not result.covered.get(place)],
         coexisting=[pair for pair in coexistence_pairs(protocol) if result.covered.get(together(*pair))],
     )
-    _keep(proof, model)
+    _keep(key, PROVEN, proof.model_dump_json(indent=1).encode(), model)
     return Verdict(path, protocol, proof, None)
 
 
@@ -124,8 +168,15 @@ def proven(protocol: Protocol, caches: int = CACHES) -> Proof | None:
 def kept_proof(key: str) -> Proof | None:
     """The stored proof for the hash of a Murphi model; None if it is absent or unreadable."""
     try:
-        return Proof.model_validate_json((folder() / f"{key}.json").read_text(encoding="utf-8"))
+        return Proof.model_validate_json((folder() / f"{key}{PROVEN}").read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, ValidationError):
+        return None
+
+
+def _kept_refusal(key: str) -> Exploration | None:
+    try:
+        return _EXPLORATION.validate_json((folder() / f"{key}{REFUSED}").read_bytes())
+    except (OSError, ValidationError):
         return None
 
 
@@ -134,10 +185,10 @@ def folder() -> Path:
     return Path(os.environ.get("S80LAB_PROOFS", paths.BUILD / "proofs"))
 
 
-def _keep(proof: Proof, model: str) -> None:
+def _keep(key: str, suffix: str, verdict: bytes, model: str) -> None:
     folder().mkdir(parents=True, exist_ok=True)
-    for suffix, text in ((".m", model), (".json", proof.model_dump_json(indent=1) + "\n")):
-        final = folder() / f"{proof.model}{suffix}"
+    for end, content in ((".m", model.encode()), (suffix, verdict + b"\n")):
+        final = folder() / f"{key}{end}"
         partial = final.with_name(f"{final.name}.partial-{os.getpid()}")
-        partial.write_text(text, encoding="utf-8")
+        partial.write_bytes(content)
         partial.rename(final)

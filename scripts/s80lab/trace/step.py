@@ -4,36 +4,49 @@
 from __future__ import annotations
 
 import string
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from s80lab.base.strict import read_toml
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.base.strict import find_or_file, read_toml
 from s80lab.base.terminal import plain_text
-from s80lab.trace.order import Op
+from s80lab.protocol.laws import Fault
+from s80lab.protocol.proof import objection
+from s80lab.protocol.table import load_protocol
+from s80lab.trace.order import NAMES, Op
 from s80lab.trace.source import Source
-from s80lab.trace.tool import steps
+from s80lab.trace.tool import Impossible, steps
+from s80lab.trace.values import EVENT, Values
 
 _DOES = {"ifetch": "fetches", "load": "loads", "store": "stores to", "walk": "reads, in a page walk,"}
-_EVENT = {"ifetch": "fetch", "load": "load", "store": "store", "walk": "load"}
 _ASKS = {"read": "read request", "rfo": "read for ownership", "upgrade": "upgrade request"}
+
+WARNING = "bold red"
+"""The style of a warning and of a violated invariant on the terminal."""
 
 
 @dataclass(frozen=True)
 class Spot:
-    """A line in a core's caches: its state, and the caches that hold it (`L1D+L2`)."""
+    """A line in a core's caches: its state, the caches that hold it (`L1D+L2`), and its value."""
 
     state: str
     where: str
+    value: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.state} {self.value}"
 
 
 @dataclass(frozen=True)
 class Step:
     """One access. `caches`: the spot of each (core, line) that is cached after the access; `was`: the earlier states of
-    the spots that the access changed."""
+    the spots that the access changed; `memory`: the value in memory after the access, of each line that was written
+    back (memory holds 0 for other lines); `violations`: sentences on the invariants that the access violates."""
 
     number: int
     core: int
@@ -47,11 +60,17 @@ class Step:
     stall: int
     was: dict[tuple[int, int], str]
     caches: dict[tuple[int, int], Spot]
+    memory: dict[int, int]
+    violations: list[str]
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """A trace with an explanation of each access."""
+    """A trace with an explanation of each access.
+
+    warning: a sentence if the protocol is refused or not checked, else empty.
+    hidden_comments: the protocol that the hidden comments of the trace are about, else empty.
+    """
 
     title: str
     machine: str
@@ -63,6 +82,16 @@ class Lesson:
     lines: dict[int, str]  # line -> letter
     line_bytes: int
     steps: list[Step]
+    warning: str = ""
+    hidden_comments: str = ""
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences about the whole trace: how values are shown, and whether comments are hidden."""
+        state = next(name for name in self.states if name != self.invalid)
+        values = f"{state} 2: state {state}, value 2. Memory holds 0 at first; the n-th store writes n."
+        hidden = f"The comments are about {self.hidden_comments} and are hidden."
+        return [values, hidden] if self.hidden_comments else [values]
 
 
 def letters(lines: list[int]) -> dict[int, str]:
@@ -73,28 +102,35 @@ def letters(lines: list[int]) -> dict[int, str]:
 
 def lesson(source: Source, name: str) -> Lesson:
     """Plays the accesses of a trace through the model and explains each."""
-    table = read_toml(source.setup.protocol)
-    teller = _Teller(table, source.setup.machine.l2.inclusion == "exclusive")
-    told = steps(source.order, source.setup)
-    names = letters([step["line"] for step in told])
-    comments = source.text.comments if source.text and len(source.text.comments) == len(told) else [""] * len(told)
+    setup = source.setup
+    table = read_toml(setup.protocol)
+    teller = _Teller(table, setup.machine.l2.inclusion == "exclusive")
+    told, stop = steps(source.order, setup)
+    names = letters(source.order["line"][: len(told) + (stop is not None)].tolist())
+    threads = setup.machine.processors.threads_per_core
+    values = Values(load_protocol(setup.protocol), setup.machine.processors.count // threads)
+    comments, hidden = _comments(source)
     caches: dict[tuple[int, int], Spot] = {}
+    memory: dict[int, int] = {}
     done = []
-    for step, comment in zip(told, comments, strict=True):
+    for step, comment in zip(told, comments, strict=False):
         changes = teller.changes(step)
         was = {place: caches[place].state if place in caches else teller.invalid for place in changes}
-        for place, spot in changes.items():
+        violations = [_violation(names, *fault) for fault in values.play(step)]
+        for (core, line), spot in changes.items():
+            if values.block(line).memory != memory.get(line, 0):
+                memory = memory | {line: values.block(line).memory}  # the earlier steps share the earlier one
             if spot.where:
-                caches[place] = spot
+                caches[core, line] = replace(spot, value=values.block(line).values[core])
             else:
-                caches.pop(place, None)
+                caches.pop((core, line), None)
         done.append(
             Step(
                 number=step["n"] + 1,
                 core=step["core"],
                 op=step["op"],
                 line=step["line"],
-                access=f"core {step['core']} {_DOES[step['op']]} {names[step['line']]}",
+                access=_access(step["core"], step["op"], names[step["line"]]),
                 comment=comment,
                 reasons=teller.reasons(step, names),
                 supplier=step["supplier"],
@@ -102,19 +138,79 @@ def lesson(source: Source, name: str) -> Lesson:
                 stall=step["stall"],
                 was=was,
                 caches=dict(caches),
+                memory=memory,
+                violations=violations,
             )
         )
+    if stop is not None:
+        done.append(_stopped(source, len(told), comments[len(told)], stop, names, values, caches, memory))
     return Lesson(
         title=(source.text.title if source.text else "") or name,
-        machine=source.setup.machine.name,
+        machine=setup.machine.name,
         protocol=table["name"],
         about_protocol=table["description"],
         states={s: (entry.get("counts_as", ""), entry["description"]) for s, entry in table["states"].items()},
         invalid=teller.invalid,
-        cores=sorted({step["core"] for step in told}),
+        cores=sorted({step.core for step in done}),
         lines=names,
-        line_bytes=source.setup.machine.line_bytes,
+        line_bytes=setup.machine.line_bytes,
         steps=done,
+        warning=objection(setup.protocol) or "",
+        hidden_comments=hidden,
+    )
+
+
+def _comments(source: Source) -> tuple[list[str], str]:
+    """The comment of each access, and the protocol whose comments are hidden because another protocol is played."""
+    none, text = [""] * len(source.order), source.text
+    if text is None:
+        return none, ""
+    if text.protocol is None or not any(text.comments):
+        return text.comments, ""
+    try:
+        about = find_or_file("protocol", paths.PROTOCOLS, text.protocol)
+    except UserError:
+        return none, text.protocol
+    return (text.comments, "") if about.samefile(source.setup.protocol) else (none, text.protocol)
+
+
+def _access(core: int, op: str, name: str) -> str:
+    return f"core {core} {_DOES[op]} {name}"
+
+
+def _violation(names: dict[int, str], line: int, fault: Fault) -> str:
+    return f"{names[line]} violates the invariant `{fault.law}`: {fault.sentence}"
+
+
+def _stopped(
+    source: Source,
+    number: int,
+    comment: str,
+    stop: Impossible,
+    names: dict[int, str],
+    values: Values,
+    caches: dict[tuple[int, int], Spot],
+    memory: dict[int, int],
+) -> Step:
+    """The access at which the model stopped. It changes nothing."""
+    record = source.order[number]
+    core = int(record["processor"]) // source.setup.machine.processors.threads_per_core
+    op, line = NAMES[Op(int(record["op"]))], int(record["line"])
+    return Step(
+        number=number + 1,
+        core=core,
+        op=op,
+        line=line,
+        access=_access(core, op, names[line]),
+        comment=comment,
+        reasons=["the table does not say what happens, so s80lab plays neither this access nor a later one"],
+        supplier=None,
+        from_memory=False,
+        stall=0,
+        was={},
+        caches=dict(caches),
+        memory=memory,
+        violations=[_violation(names, *values.impossible(op, line, core, stop))],
     )
 
 
@@ -140,7 +236,7 @@ class _Teller:
         return [*room, self._own(step), *(text for text in remote if text), *self._fill(step)]
 
     def _own(self, step: dict[str, Any]) -> str:
-        event, state, after = _EVENT[step["op"]], step["before"]["state"], step["after"]["state"]
+        event, state, after = EVENT[step["op"]], step["before"]["state"], step["after"]["state"]
         named = f"own.{event}.{state}"
         if step["bus"] == "none":
             found = self._found(step)
@@ -163,7 +259,7 @@ class _Teller:
         """The state in which a missed block is filled, and why this state."""
         if not step["missed"]:
             return []
-        cell, after = self._table["own"][_EVENT[step["op"]]][step["before"]["state"]], step["after"]["state"]
+        cell, after = self._table["own"][EVENT[step["op"]]][step["before"]["state"]], step["after"]["state"]
         supplier = next((c for c in step["remote"] if c["core"] == step["supplier"]), None)
         fill = f"fill in {after}, data from " + ("memory" if supplier is None else f"core {supplier['core']}")
         if supplier is not None and "gives" in self._table["remote"][step["bus"]][supplier["before"]["state"]]:
@@ -210,16 +306,20 @@ def record(lesson: Lesson) -> dict[str, Any]:
     }
     for told, step in zip(plain["steps"], lesson.steps, strict=True):
         told["was"] = [{"core": core, "line": line, "state": state} for (core, line), state in step.was.items()]
+        told["memory"] = [{"line": line, "value": value} for line, value in step.memory.items()]
         told["caches"] = [{"core": core, "line": line} | asdict(spot) for (core, line), spot in step.caches.items()]
     return plain
 
 
 def show(lesson: Lesson, console: Console) -> None:
-    """Prints a table: for each access the state of its line in each core (requester in bold), and the explanation."""
+    """Prints a table: for each access the line's state and value in each core (requester in bold), the value in memory,
+    and the explanation. A warning comes first; violated invariants are red."""
+    show_warning(lesson, console)
     table = Table(
         "step",
         "access",
         *(f"core {core}" for core in lesson.cores),
+        "memory",
         "explanation (cell of the table)",
         title=plain_text(f"{lesson.title}\n{lesson.machine}, {lesson.protocol}: {lesson.about_protocol}"),
         show_lines=True,
@@ -227,15 +327,26 @@ def show(lesson: Lesson, console: Console) -> None:
     for step in lesson.steps:
         spots = [_spot(lesson, step, core) for core in lesson.cores]
         access = plain_text(step.access).append_text(plain_text(f"\n{step.comment}" if step.comment else "", "dim"))
-        table.add_row(str(step.number), access, *spots, plain_text("\n".join(step.reasons)))
+        text = plain_text("\n".join(step.reasons))
+        for sentence in step.violations:
+            text.append_text(plain_text(f"\n{sentence}", WARNING))
+        table.add_row(str(step.number), access, *spots, str(step.memory.get(step.line, 0)), text)
     console.print(table)
     for line, letter in lesson.lines.items():
         console.print(f"{letter}: the line at address {line * lesson.line_bytes:#x}")
+    for note in lesson.notes:
+        console.print(plain_text(note))
+
+
+def show_warning(lesson: Lesson, console: Console) -> None:
+    """Prints the lesson's warning, if there is one, without breaking a command that the reader may copy."""
+    if lesson.warning:
+        console.print(plain_text(lesson.warning, WARNING), soft_wrap=True)
 
 
 def _spot(lesson: Lesson, step: Step, core: int) -> Text:
     spot = step.caches.get((core, step.line))
-    text = f"{spot.state} {spot.where}" if spot else lesson.invalid
+    text = f"{spot} {spot.where}" if spot else lesson.invalid
     if core == step.core:
         return plain_text(text, "bold")
     if core == step.supplier:
@@ -243,4 +354,4 @@ def _spot(lesson: Lesson, step: Step, core: int) -> Text:
     return plain_text(text, "" if (core, step.line) in step.was else "dim")
 
 
-assert set(_DOES) == {op.name.lower() for op in Op}
+assert set(_DOES) == set(EVENT)

@@ -9,22 +9,26 @@ from rich.console import Console
 from rich.text import Text
 
 from s80lab.base.terminal import plain, plain_text
-from s80lab.trace.step import Lesson, Step
+from s80lab.trace.step import WARNING, Lesson, Step, show_warning
 
 INDENT = 4
 
 
 def show_list(lesson: Lesson, console: Console) -> None:
     """Print every access of `lesson`. No line is longer than the console is wide, and nothing is cut off."""
+    show_warning(lesson, console)
     console.print(plain_text(textwrap.fill(plain(lesson.title), console.width), "bold"))
     lines = ", ".join(f"{letter} = line {line * lesson.line_bytes:#x}" for line, letter in lesson.lines.items())
     head = f"Machine {lesson.machine}, protocol {lesson.protocol}. {lines}"
-    console.print(plain_text(textwrap.fill(plain(head), console.width)))
+    for text in (head, *lesson.notes):
+        console.print(plain_text(textwrap.fill(plain(text), console.width)))
     wide = max((len(step.access) for step in lesson.steps), default=0)
     for step in lesson.steps:
         console.print(plain_text(summary(lesson, step, wide), "bold"))
         for reason in step.reasons:
             console.print(_indented(reason, console))
+        for sentence in step.violations:
+            console.print(_indented(sentence, console, WARNING))
         if step.comment:
             console.print(_indented(f"# {step.comment}", console, "dim"))
 
@@ -51,8 +55,8 @@ def _indented(text: str, console: Console, style: str = "") -> Text:
 
 
 def _change(lesson: Lesson, step: Step, core: int) -> str:
-    """The state of the access's line in a core: `S → M`, or `M` if the access did not change it."""
+    """The state of the access's line in a core, with its value: `S → M 1`, or `M 1` if the state stayed the same."""
     spot = step.caches.get((core, step.line))
     after = spot.state if spot else lesson.invalid
     before = step.was.get((core, step.line), after)
-    return after if before == after else f"{before} → {after}"
+    return ("" if before == after else f"{before} → ") + (str(spot) if spot else after)

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,22 @@ ORDER = paths.BIN / "s80-order"
 """Converts between captures and totally ordered traces."""
 
 
+_IMPOSSIBLE = re.compile(
+    r"met the impossible cell (?P<side>own access|own miss|own eviction|remote request) in state (?P<state>\w+) "
+    r"\(line (?P<line>\d+)\)\s*\Z"
+)
+"""The model's message about an impossible cell (src/model/hierarchy.cpp)."""
+
+
+@dataclass(frozen=True)
+class Impossible:
+    """The impossible cell at which the model stopped: its side, the state, and the line of the block in this state."""
+
+    side: str
+    state: str
+    line: int
+
+
 @dataclass(frozen=True)
 class Setup:
     """The machine and protocol that play accesses. The machine has the L2 organisation that the protocol asks for."""
@@ -46,11 +63,18 @@ class Setup:
 
 def call(program: Path, command: str, **arguments: Path | str | int) -> str:
     """Return what `PROGRAM COMMAND key=value ...` prints. Its error message becomes a UserError."""
+    return _checked(program, _run(program, command, arguments))
+
+
+def _run(program: Path, command: str, arguments: Mapping[str, Path | str | int]) -> subprocess.CompletedProcess[str]:
     words = [str(built(program)), command, *(f"{key}={value}" for key, value in arguments.items())]
     try:
-        done = subprocess.run(words, capture_output=True, encoding="utf-8", errors="replace")
+        return subprocess.run(words, capture_output=True, encoding="utf-8", errors="replace")
     except ValueError:  # a NUL in a word
         raise UserError(f"{quoted(' '.join(words))}: a name in this command contains a NUL character") from None
+
+
+def _checked(program: Path, done: subprocess.CompletedProcess[str]) -> str:
     if done.returncode != 0:
         complaint = done.stderr.strip().removeprefix(f"{program.name}: ") or f"exit code {done.returncode}"
         raise UserError(complaint)
@@ -73,11 +97,18 @@ def files(program: Path, order: Order | None, machine: Machine) -> Iterator[tupl
         yield order_file, machine_file
 
 
-def steps(order: Order, setup: Setup) -> list[dict[str, Any]]:
-    """The effect of each access: one object per access, as src/replay/order_step.cpp writes it."""
+def steps(order: Order, setup: Setup) -> tuple[list[dict[str, Any]], Impossible | None]:
+    """The effect of each access: one object per access, as src/replay/order_step.cpp writes it.
+
+    The model stops at an access that reaches an impossible cell, which only an unproven table allows. The list then has
+    the accesses before this one.
+    """
     with files(STEP, order, setup.machine) as (order_file, machine_file):
-        out = call(STEP, "step", order=order_file, machine=machine_file, protocol=setup.protocol)
-    return [json.loads(line) for line in out.splitlines()]
+        done = _run(STEP, "step", {"order": order_file, "machine": machine_file, "protocol": setup.protocol})
+    stop = _IMPOSSIBLE.search(done.stderr)
+    out = done.stdout if stop else _checked(STEP, done)
+    told = [json.loads(line) for line in out.splitlines()]
+    return told, Impossible(stop["side"], stop["state"], int(stop["line"])) if stop else None
 
 
 def counts(order: Order, setup: Setup) -> dict[str, int]:

@@ -119,7 +119,10 @@ def show(
 
 
 @SECTION.command(
-    "protocol check", "protocol:check", "s80lab protocol check mesi", "s80lab protocol check --all --caches 4"
+    "protocol check",
+    "protocol:check",
+    "s80lab protocol check --all --caches 4",
+    "s80lab protocol check mine.toml --trace broken.trace --html broken.html",
 )
 def check(
     files: Annotated[
@@ -135,8 +138,16 @@ def check(
         int, typer.Option(min=2, max=6, metavar="N", help="Number of caches in the proof. All may hold the block.")
     ] = 3,
     again: Annotated[
-        bool, typer.Option("--again", help="Prove the table again even if a stored proof exists.")
+        bool, typer.Option("--again", help="Check the table again even if a stored proof or refusal exists.")
     ] = False,
+    trace: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Trace file to write, with the counterexample; `trace step` plays it."),
+    ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="HTML file to write, with the counterexample as `trace step` shows it."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Prove that protocol tables satisfy all invariants.

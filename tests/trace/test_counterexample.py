@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Counterexamples as traces: the model plays each, and the last access violates the invariant that the proof names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.protocol.tables import edited
+from tests.protocol.test_laws import MISTAKES
+
+from s80lab.protocol.proof import prove
+from s80lab.trace import source, step
+from s80lab.trace.counterexample import counterexample_trace
+from s80lab.trace.source import Wanted
+from s80lab.trace.step import Lesson
+
+pytestmark = pytest.mark.usefixtures("proofs")
+
+
+def counterexample(table: Path, trace: Path, caches: int = 3) -> tuple[str, Lesson]:
+    """The invariant that the table violates, and the trace of its counterexample after it was written and played."""
+    verdict = prove(table, caches)
+    assert verdict.counterexample is not None
+    trace.write_text(counterexample_trace(verdict.counterexample, verdict.protocol, str(table)))
+    return verdict.counterexample.fault.law, step.lesson(source.load(trace, Wanted()), trace.stem)
+
+
+@pytest.mark.parametrize(("base", "place", "instead"), [mistake[:3] for mistake in MISTAKES])
+def test_counterexample_trace_of_mistake_violates_invariant_at_last_access(
+    tmp_path: Path, base: str, place: str, instead: str
+) -> None:
+    law, played = counterexample(edited(tmp_path, base, place, instead), tmp_path / "broken.trace")
+    *before, last = [one.violations for one in played.steps]
+    assert not any(before)
+    assert f" violates the invariant `{law}`: " in last[0]
+
+
+def test_counterexample_trace_evicts_by_loads_of_other_lines(tmp_path: Path) -> None:
+    table = edited(tmp_path, "moesi", "own.evict.O", '{ next = "I" }')
+    _, played = counterexample(table, tmp_path / "broken.trace")
+    assert (tmp_path / "broken.trace").read_text().splitlines() == [
+        "# Counterexample to moesi: memory or an owner holds the last write",
+        "# Violation: the last value stored is 1, but memory holds 0 and no owner holds 1",
+        "# machine: classroom",
+        f"# protocol: {table}",
+        "# set: l2.size=128 l2.ways=1",
+        "0 store 0x100",
+        "1 load 0x100",
+        "0 load 0x180   # core 0 evicts the block",
+    ]
+    assert played.steps[-1].violations == [
+        "A violates the invariant `memory or an owner holds the last write`: the last value stored is 1, but memory "
+        "holds 0 and no owner holds 1"
+    ]
+
+
+def test_counterexample_trace_of_exclusive_l2_evicts_by_two_loads(tmp_path: Path) -> None:
+    law, played = counterexample(
+        edited(tmp_path, "hammer", "own.evict.MM", '{ next = "I" }'), tmp_path / "broken.trace"
+    )
+    assert [one.access for one in played.steps] == ["core 0 stores to A", "core 0 loads B", "core 0 loads C"]
+    assert [law in "".join(one.violations) for one in played.steps] == [False, False, True]
+
+
+def test_counterexample_trace_of_fetched_block_evicts_by_fetches(tmp_path: Path) -> None:
+    table = edited(tmp_path, "hammer", "own.evict.E", '{ impossible = "clean blocks stay" }')
+    text = table.read_text().replace(
+        'I = { bus = "read", alone = "E", shared = "S" }', 'I = { bus = "rfo", next = "MM" }', 1
+    )
+    table.write_text(text)  # only a fetch fills in E
+    _, played = counterexample(table, tmp_path / "broken.trace")
+    assert [one.op for one in played.steps] == ["ifetch", "ifetch", "ifetch"]
+    assert (
+        "(cell own.evict.E): the table marks this cell as impossible: clean blocks stay"
+        in played.steps[-1].violations[0]
+    )
+
+
+def test_counterexample_trace_of_six_caches_plays_on_six_cores(tmp_path: Path) -> None:
+    table = edited(tmp_path, "moesi", "own.evict.O", '{ next = "I" }')
+    _, played = counterexample(table, tmp_path / "broken.trace", caches=6)
+    assert "# set: l2.size=128 l2.ways=1 processors.count=6" in (tmp_path / "broken.trace").read_text()
+    assert played.steps[-1].violations

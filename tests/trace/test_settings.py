@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Settings in the comments of a text trace (`# set: KEY=VALUE`)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from s80lab.base.errors import UserError
+from s80lab.trace.source import Wanted, load
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("a" + ".a" * 30_000 + "=1", r"^--set a\.a\..*\.\.\.: tables and lists are nested more than 32 levels deep"),
+        ("guest.time_ratio=inf", "key `guest.time_ratio`: `Infinity` is not allowed; write a finite number"),
+        ("processors.clock_hz=9223372036854775808", "key `processors.clock_hz`: the number has more than 64 bits"),
+    ],
+)
+def test_hostile_setting_in_a_trace_is_refused(tmp_path: Path, setting: str, message: str) -> None:
+    path = tmp_path / "x.trace"
+    path.write_text(f"# machine: s80\n# set: {setting}\n0 load 0x10\n")
+    with pytest.raises(UserError, match=message):
+        load(path, Wanted())
