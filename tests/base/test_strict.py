@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
 import pytest
 from pydantic import Field, FiniteFloat, NonNegativeFloat, PositiveInt
 
 from s80lab.base.errors import UserError
-from s80lab.base.strict import Size, Strict, validate
+from s80lab.base.strict import Size, Strict, parse_settings, parse_toml, validate
 from s80lab.protocol.table import State
 
 
@@ -80,3 +81,52 @@ def test_wrong_value_is_explained_in_own_words(key: str, value: Any, message: st
 def test_wrong_letter_of_a_state_lists_the_letters() -> None:
     with pytest.raises(UserError, match="key `counts_as`: `F` is not one of its values; allowed are E, M, O, S"):
         validate({"description": "forward", "readable": True, "counts_as": "F"}, State, "mesif.toml")
+
+
+DEEP = "a" + ".a" * 10_000
+TOO_DEEP = "tables and lists are nested more than 32 levels deep; use fewer levels"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{DEEP} = 1\n",
+        f"[{DEEP}]\nx = 1\n",
+        "x" + ' . "\\""' * 5_000 + " = 1\n",
+        f'x = """a"""" # \\\n{DEEP} = 1\n',
+        f"x = '''a'''' # '\n{DEEP} = 1\n",
+        f'x = """a\\"""b"""\n{DEEP} = 1\n',
+        "x = " + "{a.b.c = " * 20_000 + "1" + "}" * 20_000 + "\n",
+        "x = " + "[" * 20_000 + "]" * 20_000 + "\n",
+    ],
+    ids=["key", "table", "quoted", "after basic text", "after literal text", "after escape", "inline", "list"],
+)
+def test_toml_that_is_nested_too_deeply_is_refused_before_it_is_parsed(text: str) -> None:
+    with pytest.raises(UserError, match=f"^x.toml: {TOO_DEEP}$"):
+        parse_toml(text, "x.toml")
+
+
+def test_dots_in_texts_and_comments_are_not_levels() -> None:
+    dots = "a." * 1000
+    assert parse_toml(f"x = \"{dots}\" # {dots}\ny = '{dots}'\nz = '''\n{dots}'''\n", "x.toml")["z"] == dots
+    assert parse_toml(".".join("a" * 32) + " = 1\n", "x.toml")
+
+
+@pytest.mark.parametrize("setting", [f"{DEEP}=1", f"provenance.{DEEP}=1", "l2.size=" + "[" * 20_000])
+def test_setting_that_is_nested_too_deeply_is_refused(setting: str) -> None:
+    with pytest.raises(UserError, match=rf"^--set {re.escape(setting[:200])}\.\.\.: {TOO_DEEP}$"):
+        parse_settings([setting])
+
+
+def test_setting_of_two_lines_is_refused() -> None:
+    with pytest.raises(UserError, match=r"^--set l2\.size=1: write KEY=VALUE"):
+        parse_settings(["l2.size=1\nl2.ways=2"])
+
+
+def test_value_that_is_nested_too_deeply_is_refused() -> None:
+    """Python callers pass values that no TOML text contains."""
+    value: object = 1
+    for _ in range(5_000):
+        value = [value]
+    with pytest.raises(UserError, match=f"^values.toml: {TOO_DEEP}$"):
+        validate({"text": value}, Values, "values.toml")

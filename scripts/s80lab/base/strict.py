@@ -11,23 +11,34 @@ from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, TypeVar, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
+from s80lab.base.numbers import LARGEST as MOST_BYTES
 from s80lab.base.suggest import hint, names
 
 LARGEST = 64 << 10
 """Largest size of a configuration file in bytes; parsing a longer file can take gigabytes of memory."""
+DEEPEST = 32
+"""Largest number of levels of tables and lists. tomllib needs memory in proportion to the square of this number."""
 LONGEST_VALUE = 200
-"""Number of characters of a wrong value that a message repeats."""
+"""Number of characters of a wrong name or value that a message repeats."""
+_TOO_DEEP = f"tables and lists are nested more than {DEEPEST} levels deep; use fewer levels"
+# Strings and comments of TOML. Each alternative also matches an open end, so the search never starts again inside.
+_TEXTS = re.compile(
+    r'''"""(?:[^\\]|\\.?)*?(?:"{3,5}|\Z)|'{3}.*?(?:'{3,5}|\Z)|"(?:[^"\\\n]|\\[^\n])*"?|'[^'\n]*'?|#[^\n]*''',
+    re.DOTALL,
+)
+# A dotted key of more than DEEPEST parts, after each text became one letter.
+_DEEP_KEY = re.compile(rf"(?:(?<![\w-])[\w-]+[ \t]*\.[ \t]*){{{DEEPEST}}}")
 UNITS = {"": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
 
 class Strict(BaseModel):
-    """A table of a configuration file. Undeclared keys are errors."""
+    """A table of a configuration file. Undeclared keys, infinity and NaN are errors."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 M = TypeVar("M", bound=Strict)
@@ -47,7 +58,12 @@ def size_text(size: int) -> str:
     return f"{size // UNITS[unit]}{unit}"
 
 
-Size = Annotated[int, BeforeValidator(parse_size)]
+Size = Annotated[int, BeforeValidator(parse_size), Field(le=MOST_BYTES)]
+
+
+def shortened(text: str) -> str:
+    """A name or value for a message, cut after LONGEST_VALUE characters."""
+    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."
 
 
 def shown(path: Path) -> str:
@@ -111,11 +127,23 @@ def read_toml(path: Path) -> dict[str, Any]:
 def parse_toml(text: str, where: str) -> dict[str, Any]:
     """Parse a TOML text. UserError if it is not TOML. where: the source of the text, for messages."""
     try:
-        return tomllib.loads(text)
+        return _loads(text, where)
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{where}: is not TOML: {error}") from None
+
+
+def _loads(text: str, where: str) -> dict[str, Any]:
+    """Parse a TOML text. TOMLDecodeError if it is not TOML; UserError if it is nested too deeply to be parsed."""
+    if _DEEP_KEY.search(_TEXTS.sub("x", text)):
+        raise UserError(f"{where}: {_TOO_DEEP}")
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        raise
     except RecursionError:
-        raise UserError(f"{where}: the tables in the file are nested too deeply; use fewer levels") from None
+        raise UserError(f"{where}: {_TOO_DEEP}") from None
+    except ValueError:  # Python converts at most 4300 digits
+        raise UserError(f"{where}: a number has thousands of digits; write a smaller number") from None
 
 
 def load(path: Path, model: type[M], overrides: Mapping[str, object] | None = None) -> M:
@@ -137,13 +165,14 @@ def resolve(content: dict[str, Any], model: type[M], where: str, overrides: Mapp
 
 def validate(content: Mapping[str, Any], model: type[M], where: str) -> M:
     """Validate content as `model`. UserError names `where`, the first wrong key and the allowed values."""
+    _check_values(content, where)
     try:
         return model.model_validate(content)
     except ValidationError as failure:
         # A misspelt key is also a missing one: the unknown key is the better message.
         error = min(failure.errors(), key=lambda one: one["type"] != "extra_forbidden")
         loc = [part for part in error["loc"] if isinstance(part, str)]
-        key = ".".join(map(str, error["loc"]))
+        key = shortened(".".join(map(str, error["loc"])))
         if error["type"] == "extra_forbidden":
             allowed = hint(loc[-1], _fields(model, loc[:-1]))
             raise UserError(f"{where}: unknown key `{key}`: {allowed}") from None
@@ -151,6 +180,21 @@ def validate(content: Mapping[str, Any], model: type[M], where: str) -> M:
             raise UserError(f"{where}: the key `{key}` is missing") from None
         message = wrong_value(error)
         raise UserError(f"{where}: key `{key}`: {message}" if key else f"{where}: {message}") from None
+
+
+def _check_values(content: object, where: str, keys: tuple[str, ...] = ()) -> None:
+    """UserError for tables and lists that are nested too deeply, and for whole numbers of more than 64 bits."""
+    if len(keys) > DEEPEST:
+        raise UserError(f"{where}: {_TOO_DEEP}")
+    if isinstance(content, Mapping):
+        for key, value in content.items():
+            _check_values(value, where, (*keys, str(key)))
+    elif isinstance(content, list | tuple):
+        for index, value in enumerate(content):
+            _check_values(value, where, (*keys, str(index)))
+    elif isinstance(content, int) and not -(1 << 63) <= content < 1 << 63:
+        key = shortened(".".join(keys))
+        raise UserError(f"{where}: key `{key}`: the number has more than 64 bits; write a number below 2^63")
 
 
 # What to write instead, by the type of pydantic's error. A name in braces stands for the limit that the error names.
@@ -184,7 +228,7 @@ def wrong_value(error: Mapping[str, Any]) -> str:
     """
     kind, value, limits = error["type"], error["input"], error.get("ctx", {})
     text = value if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False)
-    text = text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."
+    text = shortened(text)
     if kind in ("value_error", "assertion_error"):
         message = str(error["msg"]).partition(", ")[2]
     elif kind == "literal_error":
@@ -245,10 +289,14 @@ def parse_settings(settings: Iterable[str]) -> dict[str, object]:
     parsed: dict[str, object] = {}
     for setting in settings:
         key, equals, text = setting.partition("=")
-        if not equals or not key or not text:
-            raise UserError(f"--set {setting}: write KEY=VALUE, for example l2.size=4MiB")
+        line, *more = setting.split("\n")
+        where = f"--set {shortened(line)}"
+        if not equals or not key or not text or more:
+            raise UserError(f"{where}: write KEY=VALUE, for example l2.size=4MiB")
+        if key.count(".") >= DEEPEST:
+            raise UserError(f"{where}: {_TOO_DEEP}")
         try:
-            parsed[key] = tomllib.loads(f"value = {text}")["value"]
+            parsed[key] = _loads(f"value = {text}", where)["value"]
         except tomllib.TOMLDecodeError:
             parsed[key] = text
     return parsed

@@ -8,20 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import (
-    AfterValidator,
-    Field,
-    NonNegativeFloat,
-    NonNegativeInt,
-    PositiveFloat,
-    PositiveInt,
-    model_validator,
-)
+from pydantic import AfterValidator, Field, model_validator
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
+from s80lab.base.numbers import LARGEST, Instructions, InstructionsOrZero, Milliseconds, Positive
 from s80lab.base.strict import (
-    Size,
     Strict,
     find,
     load,
@@ -32,7 +24,7 @@ from s80lab.base.strict import (
     with_bases,
 )
 from s80lab.base.suggest import hint
-from s80lab.config.storage import Disk, Storage
+from s80lab.config.storage import Disk, Memory, Storage
 
 MIB = 1 << 20
 DEFAULT_SERVER = "dovecot"
@@ -41,6 +33,12 @@ DEFAULT_IMAGE = "debian"
 FEWEST_WINDOWS = 9
 # Accounts of an image (image/accounts.py).
 ACCOUNTS = 512
+# What s80-mailstore accepts (workloads/mailstore/src/main.cpp).
+MAILBOXES, MAILBOX_KIB = 1000, 1 << 20
+# Open files of one process under Linux; each client of the load generator has a connection.
+Clients = Annotated[int, Field(ge=1, le=1 << 20)]
+# Closed-loop cycles of a measured region. Their instructions must stay below 2**63.
+CYCLES = 100_000
 
 
 class Scale(Strict):
@@ -55,10 +53,10 @@ class Scale(Strict):
 
     description: str
     users: int = Field(ge=1, le=ACCOUNTS)
-    mailboxes: PositiveInt
-    mailbox_kib: PositiveInt
-    store_seed: NonNegativeInt
-    ram: Size
+    mailboxes: int = Field(ge=1, le=MAILBOXES)
+    mailbox_kib: int = Field(ge=1, le=MAILBOX_KIB)
+    store_seed: int = Field(ge=0, le=LARGEST)
+    ram: Memory
     storage: Storage = "memory"
     disk: Disk | None = None
     document_bytes: int = Field(0, ge=0, le=100_000_000)
@@ -122,15 +120,15 @@ class Phases(Strict):
         invalid.
     """
 
-    warmup_min: PositiveInt
-    warmup_max: PositiveInt
-    drift_points: PositiveFloat = 2.0
-    measure: PositiveInt
-    measure_cycles: NonNegativeFloat = 0.0
-    skip: NonNegativeInt = 0
-    window: PositiveInt = 1_000_000_000
-    clients: PositiveInt | None = None
-    think_ms: NonNegativeInt | None = None
+    warmup_min: Instructions
+    warmup_max: Instructions
+    drift_points: Positive = 2.0
+    measure: Instructions
+    measure_cycles: float = Field(0.0, ge=0, le=CYCLES)
+    skip: InstructionsOrZero = 0
+    window: Instructions = 1_000_000_000
+    clients: Clients | None = None
+    think_ms: Milliseconds | None = None
     think: Literal["exponential", "constant"] | None = None
     mail_may_wait: bool = False
 
@@ -159,10 +157,10 @@ class Gem5Phases(Strict):
         region ends after `measure`.
     """
 
-    warmup: NonNegativeInt = 0
-    measure: PositiveInt
-    window: PositiveInt
-    transactions: NonNegativeInt = 0
+    warmup: InstructionsOrZero = 0
+    measure: Instructions
+    window: Instructions
+    transactions: InstructionsOrZero = 0
 
 
 class RubyPart(Strict):
@@ -171,7 +169,7 @@ class RubyPart(Strict):
     probe_filter: bytes of memory whose owners the directory can track; 0: no filter, so every cache is probed.
     """
 
-    probe_filter: Size = 0
+    probe_filter: Memory = 0
 
 
 Values = Annotated[list[str | int | float], Field(min_length=1)]
@@ -186,15 +184,15 @@ class Gem5Part(Strict):
     """
 
     scale: str
-    settle: PositiveInt
-    think_ms: NonNegativeInt | None = None
+    settle: Instructions
+    think_ms: Milliseconds | None = None
     phases: dict[str, Gem5Phases]
     ruby: RubyPart = RubyPart()
     sweep: dict[str, Values] = Field(default_factory=dict)
 
 
-LARGEST_SEED = 10**18
-"""The database stores whole numbers below 2**63; `run --until` adds seeds above the largest one."""
+LARGEST_SEED = LARGEST
+"""`run --until` adds seeds above the largest one, which the database must still be able to store."""
 Seed = Annotated[int, Field(ge=1, le=LARGEST_SEED)]
 
 
@@ -230,7 +228,7 @@ class Experiment(Strict):
     workload: str
     scale: str
     seeds: Annotated[list[Seed], Field(min_length=1), AfterValidator(_distinct)]
-    clients: PositiveInt | None = None
+    clients: Clients | None = None
     phases: dict[str, Phases]
     sweep: dict[str, Values] = Field(default_factory=dict)
     show: list[str] = Field(default_factory=list)

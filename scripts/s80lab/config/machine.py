@@ -8,27 +8,32 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
+from pydantic import Field, model_validator
 
 from s80lab.base import paths
+from s80lab.base.numbers import COUNTED
 from s80lab.base.strict import Size, Strict, find_or_file, load, parse_toml, read_toml, resolve
 
 GIB = 1 << 30
-# The model counts in 32 bits what one access costs.
-MAXIMUM = (1 << 32) - 1
 # What the model is made for (src/model/types.h, replacement.h, machine.cpp).
 PROCESSORS, WAYS, CACHE_BYTES, LINE_BYTES = 32, 16, 64 * GIB, (32, 1024)
 TLB_ENTRIES = 1024
 SERVICE, BANKS = 1_000_000, 1024
-Cycles = Annotated[int, Field(ge=0, le=MAXIMUM)]
+# The model stores cycles per instruction in units of 1/256 (src/model/player.cpp).
+LEAST_CPI, MOST_CPI = 0.01, 1_000_000
+LEAST_HZ, MOST_HZ = 1_000, 10**12
+# What the load generator accepts (workloads/loadgen/job.cpp), and its reciprocal.
+LEAST_RATIO, MOST_RATIO = 0.001, 1_000
+MOST_TICKS = 1_000_000
+Cycles = Annotated[int, Field(ge=0, le=COUNTED)]
 
 
 class Processors(Strict):
     """Number, threads per core and clock rate of the processors."""
 
     count: int = Field(ge=1, le=PROCESSORS)
-    threads_per_core: PositiveInt = 1
-    clock_hz: PositiveInt
+    threads_per_core: int = Field(1, ge=1, le=PROCESSORS)
+    clock_hz: int = Field(ge=LEAST_HZ, le=MOST_HZ)
 
 
 class Cache(Strict):
@@ -68,10 +73,10 @@ class Clock(Strict):
     turn_instructions: the length at which the plugin ends a time slice of QEMU; 0: QEMU decides.
     """
 
-    base_cpi: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
-    quantum_cycles: int = Field(200, ge=1, le=MAXIMUM)
-    slice_instructions: int = Field(200, ge=1, le=MAXIMUM)
-    turn_instructions: int = Field(0, ge=0, le=MAXIMUM)
+    base_cpi: float = Field(1.0, ge=LEAST_CPI, le=MOST_CPI)
+    quantum_cycles: int = Field(200, ge=1, le=COUNTED)
+    slice_instructions: int = Field(200, ge=1, le=COUNTED)
+    turn_instructions: int = Field(0, ge=0, le=COUNTED)
 
     @model_validator(mode="after")
     def _recorded_as_finely_as_played(self) -> Self:
@@ -131,7 +136,7 @@ class Smt(Strict):
         slot of a core that issues one instruction at a time.
     """
 
-    issue_share: Annotated[float, Field(gt=0, le=1)] = 1.0
+    issue_share: float = Field(1.0, ge=LEAST_CPI, le=1)
 
 
 class GuestPart(Strict):
@@ -147,9 +152,9 @@ class GuestPart(Strict):
 
     cpu: str
     kernel_args: str
-    time_ratio: PositiveFloat = 1.0
-    tick_hz: NonNegativeFloat = 0.0
-    load_processors: NonNegativeInt = 0
+    time_ratio: float = Field(1.0, ge=LEAST_RATIO, le=MOST_RATIO)
+    tick_hz: float = Field(0.0, ge=0, le=MOST_TICKS)
+    load_processors: int = Field(0, ge=0, le=PROCESSORS)
 
 
 class Machine(Strict):

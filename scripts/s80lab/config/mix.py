@@ -6,11 +6,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import ConfigDict, Field, NonNegativeFloat, PositiveFloat, model_validator
+from pydantic import Field, model_validator
 
+from s80lab.base.numbers import MEASURED, NonNegative
 from s80lab.base.strict import Strict
 
-Weights = Annotated[dict[str, NonNegativeFloat], Field(min_length=1)]
+Weights = Annotated[dict[str, NonNegative], Field(min_length=1)]
+# What the load generator accepts (workloads/loadgen/job.cpp).
+LEAST_TIMEOUT_S = 0.001
 
 
 class Metric(Strict):
@@ -27,8 +30,6 @@ class Workload(Strict):
     reply_timeout_s: a reply that takes longer, in simulated seconds, ends the run.
     """
 
-    model_config = ConfigDict(allow_inf_nan=False)
-
     SUBSTITUTED: ClassVar[str] = ""
     """Reason for which the load generator replaces one transaction by another."""
 
@@ -36,7 +37,7 @@ class Workload(Strict):
     mix: str
     description: str
     metric: Metric
-    reply_timeout_s: PositiveFloat = 60.0
+    reply_timeout_s: float = Field(60.0, ge=LEAST_TIMEOUT_S, le=MEASURED)
 
     @property
     def what(self) -> Mapping[str, str]:
@@ -75,10 +76,10 @@ class Mix(Workload):
     """The protocol's transactions and what they do, in the order of their markers."""
 
     driver: Literal["chain", "independent"] = "chain"
-    think_ms: NonNegativeFloat
+    think_ms: NonNegative
     think: Literal["exponential", "constant"] = "exponential"
     mix_percent: Weights
-    transitions: dict[str, list[NonNegativeFloat]] = Field(default_factory=dict)
+    transitions: dict[str, list[NonNegative]] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _complete(self) -> Self:

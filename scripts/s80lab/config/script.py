@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, ConfigDict, Field, NonNegativeFloat, PositiveFloat, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
+from s80lab.base.numbers import NonNegative, Positive
 from s80lab.base.strict import Strict
 from s80lab.base.suggest import hint
 
@@ -47,7 +48,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
 """The steps of each protocol's scripts, as the load generator names them, without `wait` and IMAP's `connection`."""
 LEAST_BYTES, MOST_BYTES = 512, 140 << 10
 
-Sizes = dict[Annotated[int, Field(ge=LEAST_BYTES, le=MOST_BYTES)], PositiveFloat]
+Sizes = dict[Annotated[int, Field(ge=LEAST_BYTES, le=MOST_BYTES)], Positive]
 
 
 def _flat(steps: object) -> tuple[str, ...]:
@@ -94,15 +95,13 @@ class Script(Strict):
     start: steps of the login, before the load.
     """
 
-    model_config = ConfigDict(allow_inf_nan=False)
-
     name: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,15}$")]
     what: str
     protocol: Literal["imap", "pop3", "smtp"]
-    percent: PositiveFloat
-    rate_per_s: PositiveFloat | None = None
+    percent: Positive
+    rate_per_s: Positive | None = None
     think: str | None = None
-    ramp_s: NonNegativeFloat = 0.0
+    ramp_s: NonNegative = 0.0
     start: Steps = ()
     steps: Steps
 

@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, PositiveInt
+from pydantic import Field
 
 from s80lab.base.errors import UserError
+from s80lab.base.numbers import MEASURED
 from s80lab.base.strict import Size, Strict
 from s80lab.config.machine import GuestPart
 
 Storage = Literal["memory", "disk"]
 MIB = 1 << 20
+Memory = Annotated[Size, Field(le=1 << 40)]
+"""Bytes of memory of a guest, or of a part of it: 1 TiB at most."""
 # Times the mail: memory for what is written on the disks (file systems and later mail included), and the disks' room.
 WRITTEN, ROOM = 1.25, 2.0
 SPARE = 64 * MIB  # of each disk's room
@@ -33,9 +36,9 @@ class Disk(Strict):
     """
 
     count: int = Field(ge=1, le=32)
-    service_us: PositiveInt
-    page_cache: Size
-    programs: Size
+    service_us: int = Field(ge=1, le=MEASURED)
+    page_cache: Memory
+    programs: Memory
     dma: bool = False
 
     def ram(self, store_bytes: int) -> int:

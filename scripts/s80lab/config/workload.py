@@ -11,18 +11,11 @@ from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
-from pydantic import (
-    BeforeValidator,
-    Field,
-    NonNegativeFloat,
-    NonNegativeInt,
-    PositiveFloat,
-    PositiveInt,
-    model_validator,
-)
+from pydantic import BeforeValidator, Field, model_validator
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
+from s80lab.base.numbers import COUNTED, Count, CountOrZero, NonNegative, Positive
 from s80lab.base.strict import Size, Strict, find, read_toml, resolve, shown
 from s80lab.base.suggest import hint
 from s80lab.config.mix import Mix, Workload, number
@@ -32,10 +25,10 @@ from s80lab.config.script import Script, Sizes, apportioned, sizes_line
 class Thresholds(Strict):
     """Bounds that transactions must keep: mailboxes per user, and messages per mailbox."""
 
-    mailboxes_min: PositiveInt
-    mailboxes_max: PositiveInt
-    messages_min: NonNegativeInt
-    messages_max: PositiveInt
+    mailboxes_min: Count
+    mailboxes_max: Count
+    messages_min: CountOrZero
+    messages_max: Count
 
     @model_validator(mode="after")
     def _order(self) -> Self:
@@ -47,9 +40,9 @@ class Thresholds(Strict):
 
 
 def _header_fetch(value: object) -> object:
-    if value in ("range", "each") or (type(value) is int and value >= 1):
+    if value in ("range", "each") or (type(value) is int and 1 <= value <= COUNTED):
         return value
-    raise ValueError(f'`{value}` is not allowed: it must be "range", "each" or a whole number of at least 1')
+    raise ValueError(f'`{value}` is not allowed: it must be "range", "each" or a whole number from 1 to {COUNTED}')
 
 
 class Imap(Mix):
@@ -76,7 +69,7 @@ class Imap(Mix):
     SUBSTITUTED = "because a mailbox was too small or too large"
 
     protocol: Literal["imap"] = "imap"
-    incoming_per_s: NonNegativeFloat
+    incoming_per_s: NonNegative
     move: Literal["auto", "move", "copy"] = "auto"
     header_fetch: Annotated[str | int, BeforeValidator(_header_fetch)] = "range"
     thresholds: Thresholds
@@ -108,10 +101,10 @@ class Pop3(Mix):
 
     protocol: Literal["pop3"]
     driver: Literal["chain", "independent"] = "independent"
-    incoming_per_s: NonNegativeFloat
-    retrieve_max: PositiveInt
+    incoming_per_s: NonNegative
+    retrieve_max: Count
     delete_percent: Annotated[float, Field(ge=0, le=100)]
-    messages_max: PositiveInt
+    messages_max: Count
 
     def own_lines(self) -> list[str]:
         return [
@@ -134,7 +127,7 @@ class Web(Mix):
     protocol: Literal["web"]
     tls: bool = True
     driver: Literal["chain", "independent"] = "independent"
-    requests_max: PositiveInt
+    requests_max: Count
 
     @model_validator(mode="after")
     def _files_alone(self) -> Self:
@@ -171,7 +164,7 @@ class Jbb(Mix):
 
     protocol: Literal["jbb"]
     driver: Literal["chain", "independent"] = "independent"
-    batch: PositiveInt = 200
+    batch: Count = 200
 
     def own_lines(self) -> list[str]:
         return [f"batch={self.batch}"]
@@ -199,9 +192,9 @@ class Rtp(Mix):
     protocol: Literal["rtp"]
     driver: Literal["chain", "independent"] = "independent"
     media: Literal["unique", "multiple"]
-    rate_kbps: Annotated[int, Field(gt=0, multiple_of=2)]
-    play_ms: Annotated[int, Field(gt=0, multiple_of=PACKET_MS)]
-    late_ms: PositiveFloat
+    rate_kbps: Annotated[int, Field(gt=0, le=COUNTED, multiple_of=2)]
+    play_ms: Annotated[int, Field(gt=0, le=COUNTED, multiple_of=PACKET_MS)]
+    late_ms: Positive
 
     def own_lines(self) -> list[str]:
         return [
@@ -252,7 +245,7 @@ class Probe(Mix):
     driver: Literal["chain", "independent"] = "independent"
     working_set: Annotated[Size, Field(ge=4096, le=64 << 20)]
     stride: Annotated[Size, Field(ge=4, le=4096)]
-    batch: PositiveInt
+    batch: Count
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -288,7 +281,7 @@ class Scripts(Workload):
     protocol: Literal["scripts"]
     tls: bool = True
     recipients: Literal["accounts", "clients"] = "accounts"
-    speed_up: PositiveFloat = 1.0
+    speed_up: Positive = 1.0
     sizes: Sizes = Field(default_factory=dict)
     script: Annotated[list[Script], Field(min_length=1, max_length=10)]
 

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from s80lab.base.errors import UserError
+from s80lab.base.strict import parse_toml
 from s80lab.trace import files as trace_files
 from s80lab.trace import order as trace_order
 from s80lab.trace import text as trace_text
@@ -71,12 +71,7 @@ def load(path: Path, wanted: Wanted) -> Source:
     """The accesses of a text trace, a totally ordered trace or a full capture, with their machine and protocol."""
     kind = kind_of(path)
     if kind == "text":
-        text = trace_text.read(path)
-        machine, protocol = wanted.machine or text.machine or DEFAULT_MACHINE, wanted.protocol or text.protocol
-        setup = Setup.load(machine, protocol, [*text.settings, *wanted.settings])
-        order = text.order(setup.machine.line_bytes)
-        trace_order.check(order, str(path), setup.machine.processors.count)
-        return Source(_cut(path, order, wanted), setup, text)
+        return load_text(path, trace_text.read(path), wanted)
     if kind == "order":
         setup = Setup.load(wanted.machine or DEFAULT_MACHINE, wanted.protocol, list(wanted.settings))
         return Source(_cut(path, trace_order.read(path), wanted), setup)
@@ -89,6 +84,16 @@ def load(path: Path, wanted: Wanted) -> Source:
         f"{path}: a trace in format {kind} must be imported first: "
         f"s80lab trace import {path} --format {kind} --out NAME.s80c"
     )
+
+
+def load_text(path: Path, text: TextTrace, wanted: Wanted) -> Source:
+    """The accesses of a parsed text trace, with their machine, protocol and comments. `path` names it in messages."""
+    machine, protocol = wanted.machine or text.machine or DEFAULT_MACHINE, wanted.protocol or text.protocol
+    setup = Setup.load(machine, protocol, [*text.settings, *wanted.settings])
+    order = text.order(setup.machine.line_bytes)
+    trace_order.check(order, str(path), setup.machine.processors.count)
+    used = _cut(path, order, wanted)
+    return Source(used, setup, replace(text, comments=text.comments[wanted.first :][: len(used)]))
 
 
 def require_accesses(accesses: int, path: Path) -> None:
@@ -109,7 +114,7 @@ def _cut(path: Path, order: Order, wanted: Wanted) -> Order:
 
 def _captured(info: dict[str, Any], wanted: Wanted) -> Setup:
     """The named machine or else the capture's machine, in both cases with the capture's line size and processors."""
-    made = tomllib.loads(info["machine"])
+    made = parse_toml(info["machine"], "the machine of the capture")
     settings = [
         f"line_bytes={made['line_bytes']}",
         f"processors.count={made['processors']['count']}",
