@@ -34,6 +34,7 @@ void Session::open(Parser& parser, bool read_only) {
     const std::string name = mailbox_name(parser);
     parser.end();
     deselect();
+    note(user_ + ", mailbox " + name);
     mailbox_.emplace(name, read_only);
     state_ = State::selected;
     told_messages_ = mailbox_->count();

@@ -34,12 +34,12 @@ int run(std::span<char* const> arguments) {
     hold_signals();
     std::printf("s80-uw-imapd: listening on %s\n", listener.address().c_str());
     std::fflush(stdout);
-    listener.serve([&, parent = getpid()](int socket) {
+    listener.serve([&, parent = getpid()](int socket, std::span<char> note) {
         try {
             become(user);
             end_with_parent(parent);
             TlsStream stream(tls, socket);
-            Session(stream, accounts).run();
+            Session(stream, accounts, note).run();
         } catch (const Gone&) {      // a client may leave as it likes; its mailbox has been closed
         } catch (const Farewell&) {  // before the greeting
         } catch (const std::exception& error) {

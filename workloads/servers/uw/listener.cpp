@@ -2,6 +2,7 @@
 #include "listener.hpp"
 
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,6 +21,22 @@ namespace s80::uw {
 namespace {
 
 constexpr time_t patience_s = 10;  // for sessions to write their mailboxes
+
+constexpr std::size_t note_bytes = 512;
+
+/// "IPV4:PORT"
+std::string address_text(const sockaddr_in& address) {
+    char host[INET_ADDRSTRLEN] = "";
+    inet_ntop(AF_INET, &address.sin_addr, host, sizeof host);
+    return std::string(host) + ":" + std::to_string(ntohs(address.sin_port));
+}
+
+/// Zeroed memory that a process and its children share; empty if there is none.
+std::shared_ptr<char> shared_note() {
+    void* const memory = mmap(nullptr, note_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return nullptr;
+    return {static_cast<char*>(memory), [](char* note) { munmap(note, note_bytes); }};
+}
 
 void no_action(int) {}
 
@@ -44,47 +61,59 @@ void release_child_signal() {
 
 }  // namespace
 
-void Listener::serve(const std::function<void(int socket)>& session) {
+void Listener::serve(const Session& session) {
     hold_child_signal();
     while (farewell() == nullptr) {
         pollfd waiting = {socket_.get(), POLLIN, 0};
         const int ready = ppoll(&waiting, 1, nullptr, &waiting_mask());
         reap();
         if (ready <= 0) continue;
-        const int connection = accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC);
-        if (connection >= 0) start(connection, session);
+        sockaddr_in peer{};
+        socklen_t size = sizeof peer;
+        const int connection =
+            accept4(socket_.get(), reinterpret_cast<sockaddr*>(&peer), &size, SOCK_CLOEXEC);
+        if (connection >= 0) start(connection, address_text(peer), session);
     }
     end_sessions();
 }
 
-void Listener::start(int socket, const std::function<void(int socket)>& session) {
-    const pid_t child = fork();
+void Listener::start(int socket, const std::string& peer, const Session& session) {
+    const std::shared_ptr<char> note = shared_note();
+    const pid_t child = note ? fork() : -1;
     if (child == 0) {
         release_child_signal();
         socket_.close();
-        session(socket);
+        session(socket, {note.get(), note_bytes});
         std::_Exit(EXIT_SUCCESS);
     }
     if (child < 0)
         std::fprintf(stderr, "s80-uw-imapd: no process for a connection: %s\n", std::strerror(errno));
-    if (child > 0) sessions_.insert(child);
+    if (child > 0) sessions_.emplace(child, Child{peer, note});
     close(socket);
 }
 
 void Listener::reap() {
-    for (pid_t child = 0; (child = waitpid(-1, nullptr, WNOHANG)) > 0;) sessions_.erase(child);
+    int status = 0;
+    for (pid_t child = 0; (child = waitpid(-1, &status, WNOHANG)) > 0;) {
+        const auto ended = sessions_.extract(child);
+        if (ended.empty() || !WIFSIGNALED(status)) continue;
+        const char* const whom = ended.mapped().note.get();
+        std::fprintf(stderr, "s80-uw-imapd: signal %d (%s) ended the session of %s, from %s\n",
+                     WTERMSIG(status), strsignal(WTERMSIG(status)),
+                     *whom == '\0' ? "nobody (before LOGIN)" : whom, ended.mapped().peer.c_str());
+    }
 }
 
 void Listener::end_sessions() {
     socket_.close();
-    for (const pid_t child : sessions_) kill(child, SIGTERM);
+    for (const auto& [child, whom] : sessions_) kill(child, SIGTERM);
     sigset_t child_signal;
     sigemptyset(&child_signal);
     sigaddset(&child_signal, SIGCHLD);
     const timespec patience = {patience_s, 0};
     for (reap(); !sessions_.empty(); reap()) {
         if (sigtimedwait(&child_signal, nullptr, &patience) > 0 || errno != EAGAIN) continue;
-        for (const pid_t child : sessions_) kill(child, SIGKILL);
+        for (const auto& [child, whom] : sessions_) kill(child, SIGKILL);
     }
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Does inetd's work: listens, and forks one process per connection.
+// Does inetd's work: listens, forks one process per connection, and reports processes that a signal ended.
 #pragma once
 
 #include <functional>
-#include <set>
+#include <map>
+#include <memory>
+#include <span>
 #include <string>
 
 #include "listening_socket.hpp"
@@ -18,17 +20,26 @@ public:
     /// The address with the actual port.
     std::string address() const { return socket_.address(); }
 
+    /// What a connection's process does. It writes into `note`, as a text that ends in NUL, whom it serves.
+    using Session = std::function<void(int socket, std::span<char> note)>;
+
     /// Calls `session` for each connection in a new process until SIGTERM or SIGINT; then ends all of them.
+    /// If a signal ends a process, writes a line with its note and peer to stderr.
     /// Signals must be held (signals.hpp).
-    void serve(const std::function<void(int socket)>& session);
+    void serve(const Session& session);
 
 private:
-    void start(int socket, const std::function<void(int socket)>& session);
+    struct Child {
+        std::string peer;
+        std::shared_ptr<char> note;  // in memory that both processes share
+    };
+
+    void start(int socket, const std::string& peer, const Session& session);
     void reap();
     void end_sessions();
 
     ListeningSocket socket_;
-    std::set<pid_t> sessions_;
+    std::map<pid_t, Child> sessions_;
 };
 
 }  // namespace s80::uw

@@ -5,6 +5,7 @@
 #include "c_client.hpp"
 #include "callbacks.hpp"
 #include "mail_store.hpp"
+#include "nesting.hpp"
 
 namespace s80::uw {
 
@@ -176,6 +177,20 @@ void Mailbox::see(unsigned long message) {
     if (stream_->rdonly || mail_elt(stream_, message)->seen) return;
     const std::string number = std::to_string(message), seen = "\\Seen";
     mail_flag(stream_, text_of(number), text_of(seen), ST_SET);
+}
+
+std::vector<unsigned long> Mailbox::nested_too_deeply(bool bodies) {
+    std::vector<unsigned long> found;
+    for (unsigned long message = 1; message <= stream_->nmsgs; ++message) {
+        const MESSAGECACHE& state = *mail_elt(stream_, message);
+        // Most headers are too short for so many levels, so they are not read.
+        if ((state.cclientPrivate.msg.header.text.size > deepest_comment &&
+             nests_too_deeply(header(message))) ||
+            (bodies && size(message) > deepest_comment && nests_too_deeply(text(message)))) {
+            found.push_back(message);
+        }
+    }
+    return found;
 }
 
 void Mailbox::change_flags(std::string_view set, bool by_uid, FlagChange how,

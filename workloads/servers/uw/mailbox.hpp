@@ -50,6 +50,10 @@ public:
     /// Sets \Seen, as fetching a body does.
     void see(unsigned long message);
 
+    /// The messages that c-client must not parse, because comments in their header are nested too deeply
+    /// (nesting.hpp). With `bodies`, the headers of their parts count, too.
+    std::vector<unsigned long> nested_too_deeply(bool bodies);
+
     void change_flags(std::string_view set, bool by_uid, FlagChange how,
                       const std::vector<std::string>& flags);
     void copy(std::string_view set, bool by_uid, const std::string& to);

@@ -6,6 +6,7 @@
 #include "callbacks.hpp"
 #include "fetch_items.hpp"
 #include "mail_store.hpp"
+#include "nesting.hpp"
 #include "replies.hpp"
 #include "search.hpp"
 #include "session.hpp"
@@ -115,9 +116,14 @@ void Session::copy(Parser& parser) {
 
 void Session::search(Parser& parser) {
     parser.space();
+    const Found found = uw::search(*mailbox_, parser, by_uid_);
+    for (const unsigned long number : found.left_out) {
+        untagged("NO Message " + std::to_string(number) +
+                 " is not searched: comments in its header are nested " + "more than " +
+                 std::to_string(deepest_comment) + " levels deep");
+    }
     std::string text = "SEARCH";
-    for (const unsigned long number : uw::search(*mailbox_, parser, by_uid_))
-        text += " " + std::to_string(number);
+    for (const unsigned long number : found.messages) text += " " + std::to_string(number);
     untagged(text);
 }
 

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <iterator>
 #include <map>
+#include <utility>
 
 #include "c_client.hpp"
 #include "callbacks.hpp"
@@ -91,6 +92,38 @@ SEARCHSET* parse_set(std::string_view text, unsigned long last) {
     return set;
 }
 
+Keys& negated(Keys& program) {
+    SEARCHPGMLIST* one = mail_newsearchpgmlist();  // with an empty program in it
+    one->next = program.cclientNot;
+    program.cclientNot = one;
+    return *one->pgm;
+}
+
+/// The set of all messages but those left out; empty if none remains.
+std::string all_but(const std::vector<unsigned long>& left_out, unsigned long count) {
+    std::string set;
+    unsigned long first = 1;
+    const auto add = [&](unsigned long end) {
+        if (first < end) {
+            set += (set.empty() ? "" : ",") + std::to_string(first) + ":" + std::to_string(end - 1);
+        }
+        first = end + 1;
+    };
+    for (const unsigned long message : left_out) add(message);
+    add(count + 1);
+    return set;
+}
+
+/// Restricts the program to a set. c-client looks at the set first, and parses no other message.
+void restrict(Program& program, const std::string& set, unsigned long last) {
+    Program outer;
+    outer.keys->msgno = parse_set(set, last);
+    Keys& not_these = negated(*outer.keys);
+    not_these.cclientNot = mail_newsearchpgmlist();
+    std::swap(not_these.cclientNot->pgm, program.keys);
+    std::swap(program.keys, outer.keys);
+}
+
 class Reader {
 public:
     Reader(Parser& parser, const Mailbox& mailbox) : parser_(parser), mailbox_(mailbox) {}
@@ -107,6 +140,10 @@ public:
         }
     }
 
+    /// Whether a key makes c-client parse headers, and the headers of parts.
+    bool parses_headers() const { return parses_headers_; }
+    bool parses_bodies() const { return parses_bodies_; }
+
 private:
     void named(Keys& program, const std::string& name, int depth) {
         if (const auto flag = flag_keys().find(name); flag != flag_keys().end()) {
@@ -116,7 +153,10 @@ private:
         parser_.space();
         if (const auto text = text_keys().find(name); text != text_keys().end()) {
             add_text(program.*text->second, parser_.astring());
+            parses_headers_ |= !name.ends_with("KEYWORD");
+            parses_bodies_ |= name == "BODY" || name == "TEXT";
         } else if (const auto date = date_keys().find(name); date != date_keys().end()) {
+            parses_headers_ |= name.starts_with("SENT");
             program.*date->second = parse_date(parser_.astring());
         } else if (name == "HEADER") {
             std::string field = parser_.astring();
@@ -146,13 +186,6 @@ private:
         one->text.size = text.size();
         one->next = list;
         list = one;
-    }
-
-    static Keys& negated(Keys& program) {
-        SEARCHPGMLIST* one = mail_newsearchpgmlist();  // with an empty program in it
-        one->next = program.cclientNot;
-        program.cclientNot = one;
-        return *one->pgm;
     }
 
     /// c-client has no brackets; what is in them is negated twice.
@@ -186,13 +219,15 @@ private:
 
     Parser& parser_;
     const Mailbox& mailbox_;
+    bool parses_headers_ = false;
+    bool parses_bodies_ = false;
 };
 
 }  // namespace
 
-std::vector<unsigned long> search(Mailbox& mailbox, Parser& parser, bool by_uid) {
+Found search(Mailbox& mailbox, Parser& parser, bool by_uid) {
     std::string charset;
-    const Program program;
+    Program program;
     Reader reader(parser, mailbox);
     {
         Parser ahead = parser;
@@ -208,13 +243,21 @@ std::vector<unsigned long> search(Mailbox& mailbox, Parser& parser, bool by_uid)
         reader.key(*program.keys);
     } while (parser.take(' '));
     parser.end();
+    Found found;
+    if (reader.parses_headers()) found.left_out = mailbox.nested_too_deeply(reader.parses_bodies());
+    if (!found.left_out.empty()) {
+        const std::string rest = all_but(found.left_out, mailbox.count());
+        if (rest.empty()) return found;
+        restrict(program, rest, mailbox.count());
+    }
     events().searched.clear();
     events().error.clear();
     if (!mail_search_full(mailbox.stream(), charset.empty() ? nullptr : charset.data(), program.keys,
                           by_uid ? SE_UID : 0)) {
         throw Refused(events().take_error("SEARCH failed"));
     }
-    return std::move(events().searched);
+    found.messages = std::move(events().searched);
+    return found;
 }
 
 }  // namespace s80::uw

@@ -9,7 +9,13 @@
 
 namespace s80::uw {
 
-/// Reads the keys up to the end of the command and searches. Returns message numbers, or UIDs, in order.
-std::vector<unsigned long> search(Mailbox& mailbox, Parser& parser, bool by_uid);
+struct Found {
+    std::vector<unsigned long> messages;  // numbers, or UIDs, in order
+    std::vector<unsigned long> left_out;  // numbers of messages that c-client must not parse
+};
+
+/// Reads the keys up to the end of the command and searches. Leaves messages out whose comments are nested
+/// too deeply, if a key needs their header or body.
+Found search(Mailbox& mailbox, Parser& parser, bool by_uid);
 
 }  // namespace s80::uw

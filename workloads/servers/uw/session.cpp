@@ -149,6 +149,11 @@ void Session::deselect() {
     if (state_ == State::selected) state_ = State::logged_in;
 }
 
+void Session::note(const std::string& text) {
+    const std::string line = as_text(text).substr(0, note_.size() - 1);
+    std::copy_n(line.c_str(), line.size() + 1, note_.begin());
+}
+
 void Session::capability(Parser& parser) {
     parser.end();
     untagged(capabilities);
@@ -174,6 +179,7 @@ void Session::login(Parser& parser) {
     if (state_ != State::greeted) throw BadSyntax("Already logged in");
     const auto home = accounts_.log_in(user, password);
     if (!home) throw Refused("Wrong user or password");
+    note(user_ = user);
     begin_mail(user, *home);
     state_ = State::logged_in;
 }

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -18,8 +19,9 @@ namespace s80::uw {
 
 class Session {
 public:
-    Session(ByteStream& stream, const Accounts& accounts)
-        : stream_(stream), reader_(stream), accounts_(accounts) {}
+    /// note: where the session writes its user and mailbox, for the listener (listener.hpp).
+    Session(ByteStream& stream, const Accounts& accounts, std::span<char> note)
+        : stream_(stream), reader_(stream), accounts_(accounts), note_(note) {}
 
     /// Runs until LOGOUT, a farewell, or until the client closes the connection (then it throws Gone).
     void run();
@@ -35,6 +37,7 @@ private:
     void tell_changes();
     void tell_flags(unsigned long message);
     void deselect();
+    void note(const std::string& text);
 
     // In any state.
     void capability(Parser& parser);
@@ -65,6 +68,8 @@ private:
     ByteStream& stream_;
     CommandReader reader_;
     const Accounts& accounts_;
+    std::span<char> note_;
+    std::string user_;
     State state_ = State::greeted;
     std::optional<Mailbox> mailbox_;
     unsigned long told_messages_ = 0;
