@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from s80lab.base import paths
+from s80lab.base.renamed import rename_sentence
 
 MOST_NAMES = 40
 """Largest number of names that a hint lists; of more names, only the nearest are listed."""
@@ -21,10 +22,11 @@ def names(folder: Path) -> list[str]:
 def closest(name: str, allowed: Iterable[str]) -> str | None:
     """The allowed name that resembles `name` most; None if no name resembles it.
 
-    Case does not matter. A single allowed name that begins with `name`, or contains it, counts as similar.
+    Case and leading hyphens do not matter. A single allowed name that begins with `name`, or contains it, counts as
+    similar.
     """
-    lower = {one.lower(): one for one in sorted(allowed)}
-    wanted = name.lower()
+    lower = {one.lower().lstrip("-"): one for one in sorted(allowed)}
+    wanted = name.lower().lstrip("-")
     near = difflib.get_close_matches(wanted, lower, n=1)
     for found in (
         near if near and near[0] == wanted else [],
@@ -37,11 +39,23 @@ def closest(name: str, allowed: Iterable[str]) -> str | None:
     return None
 
 
+def suggestion(name: str, allowed: Iterable[str]) -> str:
+    """A remark after a wrong name: ` (did you mean a?)`, or the new name if `name` was renamed; empty if neither."""
+    known = list(allowed)
+    near = closest(name, known)
+    remark = rename_sentence(name, known) or (f"did you mean {near}?" if near else "")
+    return f" ({remark})" if remark else ""
+
+
 def hint(name: str, allowed: Iterable[str]) -> str:
-    """A hint for a wrong name: `allowed are a, b (did you mean a?)`. Of many names, only the nearest are listed."""
+    """A hint for a wrong name: `allowed are a, b (did you mean a?)`, or the new name if `name` was renamed.
+
+    Of many allowed names, only the nearest are listed.
+    """
     known = sorted(allowed)
+    if sentence := rename_sentence(name, known):
+        return sentence
     if len(known) > MOST_NAMES:
         near = difflib.get_close_matches(name, known, n=5, cutoff=0.5)
         return f"{len(known)} are allowed" + (f", the nearest: {', '.join(near)}" if near else "")
-    near_one = closest(name, known)
-    return f"allowed are {', '.join(known)}" + (f" (did you mean {near_one}?)" if near_one else "")
+    return f"allowed are {', '.join(known)}{suggestion(name, known)}"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.suggest import closest
+from s80lab.base.suggest import suggestion
 from s80lab.commands.output import print_json, sayer, wide_console
 from s80lab.report import profile
 from s80lab.report.misses.log import LOG
@@ -45,9 +45,8 @@ def find_run(run: str, file: str, option: str) -> Path:
         return Path(run)
     matching = sorted(folder for folder in paths.runs().glob(f"{glob.escape(run)}*") if folder.is_dir())
     if not matching:
-        near = closest(run, [folder.name for folder in paths.runs().glob("[!.]*")])
-        meant = f" (did you mean {near}?)" if near else ""
-        raise UserError(f"there is no run `{run}` in {paths.runs()}{meant}: `s80lab list` shows the names of all runs")
+        near = suggestion(run, [folder.name for folder in paths.runs().glob("[!.]*")])
+        raise UserError(f"there is no run `{run}` in {paths.runs()}{near}: `s80lab list` shows the names of all runs")
     exact = [folder for folder in matching if folder.name == run]
     found = exact or [folder for folder in matching if (folder / file).is_file()]
     if not found:

@@ -24,7 +24,8 @@ from typing import Any, TypeVar
 from rich.console import Console
 
 from s80lab.base.errors import UserError
-from s80lab.base.suggest import closest, hint
+from s80lab.base.renamed import METRICS, rename_sentence
+from s80lab.base.suggest import hint, suggestion
 from s80lab.base.terminal import plain
 
 T = TypeVar("T")
@@ -83,8 +84,7 @@ def _known_names(error: str, database: Path) -> str:
             return f"; {hint(name, tables)}; docs/reference/database.md describes them"
         of_table = "SELECT name FROM pragma_table_info(?)"
         columns = {row[0] for table in tables for row in connection.execute(of_table, [table])}
-    near = closest(name.rpartition(".")[2], columns)
-    return (f" (did you mean {near}?)" if near else "") + "; docs/reference/database.md lists the columns"
+    return f"{suggestion(name.rpartition('.')[2], columns)}; docs/reference/database.md lists the columns"
 
 
 def _interruptible(work: Callable[[sqlite3.Connection], T], database: Path) -> T:
@@ -117,7 +117,15 @@ def _interruptible(work: Callable[[sqlite3.Connection], T], database: Path) -> T
         raise
 
 
+def _check_metrics(connection: sqlite3.Connection, sql: str) -> None:
+    """UserError if the SQL text names a metric of an older version that no run of the database has."""
+    for old in METRICS:
+        if f"'{old}'" in sql and not connection.execute("SELECT 1 FROM metric WHERE name = ?", [old]).fetchone():
+            raise UserError(f"no run has the metric that the SQL text names: {rename_sentence(old, METRICS.values())}")
+
+
 def _rows(connection: sqlite3.Connection, sql: str) -> tuple[list[str], list[Sequence[Any]]]:
+    _check_metrics(connection, sql)
     cursor = connection.execute(sql)
     if cursor.description is None:
         raise UserError("the SQL text does not read rows: write one SELECT on the table `run` or on a view `v_...`")

@@ -8,7 +8,7 @@ from typing import Any
 import typer
 from typer.core import TyperArgument, TyperOption
 
-from s80lab.base.suggest import closest, hint
+from s80lab.base.suggest import hint, suggestion
 from s80lab.commands.line.help import parameter_name, usage
 
 
@@ -33,8 +33,7 @@ def sentence(error: typer.TyperException) -> str:
 
 def _near(option: str, context: Any) -> str:
     known = [name for parameter in context.command.params for name in (*parameter.opts, *parameter.secondary_opts)]
-    found = closest(option.lstrip("-"), [name.lstrip("-") for name in known if name.startswith("--")])
-    return f" (did you mean --{found}?)" if found else ""
+    return suggestion(option, [name for name in known if name.startswith("--")])
 
 
 def _see(context: Any) -> str:

@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from s80lab.base.errors import UserError
-from s80lab.base.suggest import closest
+from s80lab.base.suggest import suggestion
 from s80lab.commands.line.declare import HEADINGS
 
 
@@ -110,11 +110,9 @@ class CommandGroup(_Plain, TyperGroup):
         """The command that the words name. UserError names the nearest commands if there is none."""
         if args[0] not in self.commands and not args[0].startswith("-") and not ctx.resilient_parsing:
             visible = [name for name, command in self.commands.items() if not command.hidden]
-            near = closest(args[0], visible)
-            meant = f" (did you mean {near}?)" if near else ""
             raise UserError(
-                f"there is no command `{ctx.command_path} {args[0]}`{meant}: `{ctx.command_path} --help` lists all "
-                "commands"
+                f"there is no command `{ctx.command_path} {args[0]}`{suggestion(args[0], visible)}: "
+                f"`{ctx.command_path} --help` lists all commands"
             )
         return super().resolve_command(ctx, args)
 

@@ -105,7 +105,7 @@ def reference(
     """Replace a reference result by the latest run of each seed.
 
     The runs and a report over them are copied to results/reference, and docs/background/claims.md is regenerated. All
-    runs must be valid.
+    runs must be valid. Other files in the folder are kept, and the command names them.
     """
 
 
