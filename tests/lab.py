@@ -91,6 +91,14 @@ class Lab:
         """The folder of the checkpoint that a run began with."""
         return self.checkpoints / str(json.loads((run / "manifest.json").read_text())["checkpoint"])
 
+    def verdicts(self) -> dict[str, str]:
+        """The verdict of `s80lab checkpoint verify` on each checkpoint of this version, by name. The folder outlives
+        the session, so it may also hold checkpoints that an older version wrote and that nothing uses now."""
+        done = call(("checkpoint", "verify", "--json"), self.environment(), LIMIT_S)
+        found = {one["name"]: one["verdict"] for one in json.loads(done.stdout)}
+        assert done.returncode == int(bool(set(found.values()) - {"whole"})), done.stdout + done.stderr
+        return {name: verdict for name, verdict in found.items() if verdict != "outdated"}
+
     def partial(self) -> list[Path]:
         folders = (self.results / "runs", self.checkpoints, self.captures)
         return sorted(path for folder in folders for path in folder.glob(".partial-*"))

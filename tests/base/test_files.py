@@ -6,17 +6,20 @@ from __future__ import annotations
 import gzip
 import lzma
 import os
+import signal
 import stat
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.lab import Lab
+from tests.lab import LIMIT_S, Lab
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.files import whole
+from s80lab.base.files import whole, write_file
 from s80lab.trace import files
 
 TRACE = str(paths.LESSONS / "migratory.trace")
@@ -65,6 +68,35 @@ def test_whole_failed_block_keeps_the_old_file(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="failed"):
         fail()
     assert path.read_bytes() == b"old" and list(tmp_path.iterdir()) == [path]
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from s80lab.base.files import whole
+with whole(Path(sys.argv[1])) as partial:
+    partial.write_bytes(b"half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_whole_removes_what_a_killed_call_left(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    write(path, b"old")
+    done = subprocess.run([sys.executable, "-c", KILLED, path], timeout=LIMIT_S)
+    assert done.returncode == -signal.SIGKILL
+    assert path.read_bytes() == b"old" and len(list(tmp_path.iterdir())) == 2
+    with whole(path) as partial:
+        partial.write_bytes(b"new")
+        write(tmp_path / "other")
+        assert partial.read_bytes() == b"new" and len(list(tmp_path.iterdir())) == 3
+    assert path.read_bytes() == b"new" and set(tmp_path.iterdir()) == {path, tmp_path / "other"}
+
+
+def test_write_file_writes_text_in_utf8_and_bytes(tmp_path: Path) -> None:
+    write_file(tmp_path / "text", "± 2\n")
+    write_file(tmp_path / "bytes", b"\xff")
+    assert (tmp_path / "text").read_bytes() == b"\xc2\xb1 2\n" and (tmp_path / "bytes").read_bytes() == b"\xff"
 
 
 def test_whole_does_not_follow_links_beside_the_target(tmp_path: Path) -> None:

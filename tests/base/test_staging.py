@@ -56,8 +56,26 @@ def leave_partial(final: Path) -> None:
     assert list(final.parent.glob(f".partial-{final.name}-*"))
 
 
+SWEPT = """
+import os, shutil, sys
+from pathlib import Path
+from s80lab.base.staging import PARTIAL, staging
+final, moment = Path(sys.argv[1]), sys.argv[2]
+removed = []
+def watch(event, arguments):
+    if event == moment and not removed:
+        removed.extend(final.parent.glob(f"{PARTIAL}*"))
+        for folder in removed:
+            shutil.rmtree(folder)
+sys.addaudithook(watch)
+with staging(final) as partial:
+    assert removed and partial not in removed
+    (partial / "file").write_text("x")
+"""
+
+
 def names(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir() if path.name != ".lock")
+    return sorted(path.name for path in folder.iterdir())
 
 
 def test_a_whole_folder_appears(tmp_path: Path) -> None:
@@ -112,6 +130,32 @@ def test_what_a_killed_maker_left_is_swept_and_a_living_ones_is_not(tmp_path: Pa
         for maker in makers:
             maker.kill()
             maker.communicate()
+
+
+@pytest.mark.parametrize("moment", ["open", "fcntl.flock"])
+def test_staging_makes_another_folder_if_the_first_was_swept_before_its_lock(tmp_path: Path, moment: str) -> None:
+    """The process removes the folder itself, between the calls that make the folder and that lock it."""
+    subprocess.run([sys.executable, "-c", SWEPT, tmp_path / "run", moment], check=True, timeout=LIMIT_S)
+    assert names(tmp_path) == ["run"] and names(tmp_path / "run") == ["file"]
+
+
+@pytest.mark.parametrize("target", ["folder", "missing"])
+def test_staging_replaces_a_link_and_keeps_its_target(tmp_path: Path, target: str) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "file").write_text("precious")
+    final = tmp_path / "runs" / "run"
+    final.parent.mkdir()
+    final.symlink_to(tmp_path / target)
+    with staging(final) as partial:
+        (partial / "new").write_text("new")
+    assert not final.is_symlink() and names(final) == ["new"] and names(final.parent) == ["run"]
+    assert (tmp_path / "folder" / "file").read_text() == "precious" and names(tmp_path) == ["folder", "runs"]
+
+
+def test_sweep_does_not_touch_a_link_with_the_name_of_a_partial_folder(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / f".partial-abcdefgh@{host.name()}").symlink_to(tmp_path / "folder")
+    assert sweep(tmp_path) == [] and (tmp_path / "folder").is_dir()
 
 
 def test_what_another_host_has_in_hand_is_left_alone(tmp_path: Path) -> None:

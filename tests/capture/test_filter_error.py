@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import threading
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from s80lab.base.folder import read_manifest
 from s80lab.capture import replay
 from s80lab.capture.design import resolve_design
 from s80lab.capture.error import ANY_SHARE, QUANTITIES, TABLE, differences, filter_error
+from s80lab.capture.error_table import write_table
 from s80lab.capture.store import Capture
 from s80lab.results.query import select
 
@@ -115,6 +118,22 @@ def test_a_replay_that_is_there_says_what_has_been_measured_since(
     assert "misses serviced by memory +0.30 points" in stated()
     rows = select(inside.results / "s80lab.sqlite", "SELECT error FROM filter_error WHERE quantity = 'e_share'")[1]
     assert [tuple(row) for row in rows] == [(0.3,)]
+
+
+def test_write_table_writes_markdown_beside_a_file_but_not_beside_a_pipe(tmp_path: Path) -> None:
+    text = TABLE.read_text(encoding="utf-8")
+    pipe, file = tmp_path / "pipe" / "out", tmp_path / "file" / "out.json"
+    pipe.parent.mkdir()
+    os.mkfifo(pipe)
+    received: list[str] = []
+    reader = threading.Thread(target=lambda: received.append(pipe.read_text(encoding="utf-8")))
+    reader.start()
+    of_pipe = write_table(pipe, text)
+    reader.join()
+    assert received == [text] and pipe.is_fifo() and list(pipe.parent.iterdir()) == [pipe]
+    assert write_table(file, text) == of_pipe
+    assert file.read_text(encoding="utf-8") == text
+    assert file.with_suffix(".md").read_bytes() == TABLE.with_suffix(".md").read_bytes()
 
 
 def test_a_table_of_another_version_is_refused(filtered: Capture, table: Path) -> None:

@@ -25,13 +25,27 @@ def reference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_results_are_kept_with_their_report(runs: Path, reference: Path) -> None:
     folders = [runs / f"imape-{seed}" for seed in (1, 2, 3)]
-    target = keep_reference("made", folders)
-    assert target == reference / "made"
+    target, others = keep_reference("made", folders)
+    assert target == reference / "made" and others == []
     assert (target / "report.html").is_file() and (target / "figures" / "e_state.svg").is_file()
     for folder in folders:
         assert (target / "runs" / folder.name / "stats.json").read_bytes() == (folder / "stats.json").read_bytes()
     keep_reference("made", folders[:2])
     assert len(list((target / "runs").iterdir())) == 2
+
+
+def test_keep_reference_keeps_the_files_that_it_does_not_write(runs: Path, reference: Path) -> None:
+    """results/reference/uw has such files."""
+    target, _ = keep_reference("made", [runs / "imape-1"])
+    (target / "reproduce.html").write_text("page")
+    (target / "optimisation").mkdir()
+    (target / "optimisation" / "o0.json").write_text("{}")
+    (target / "figures" / "old.svg").write_text("")
+    assert keep_reference("made", [runs / "imape-2"]) == (target, ["optimisation", "reproduce.html"])
+    assert (target / "reproduce.html").read_text() == "page"
+    assert (target / "optimisation" / "o0.json").read_text() == "{}"
+    assert not (target / "figures" / "old.svg").exists()
+    assert [run.name for run in (target / "runs").iterdir()] == ["imape-2"]
 
 
 def test_a_run_that_is_no_result_is_refused_and_what_was_there_stays(runs: Path, reference: Path) -> None:

@@ -14,11 +14,13 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 from tests.base.test_records import flip_last_byte
+from tests.lab import Lab
 
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import sparse_hash, value_hash
 from s80lab.base.progress import Board
 from s80lab.base.staging import tidy
+from s80lab.base.transfer import export
 from s80lab.experiment import checkpoint
 from s80lab.experiment.checkpoint import GUEST_STATE, MODEL_STATE, SNAPSHOTS, Checkpoint, Stage
 from s80lab.guest.command import RAM_FILE
@@ -103,6 +105,18 @@ def test_warm_checkpoint_without_a_hash_of_its_snapshots_is_built_again(store: P
     )
 
 
+def test_verdicts_of_a_test_lab_omit_checkpoints_of_an_older_version(store: Path) -> None:
+    lab = Lab(store, store.parent / "results")
+    old = make(store, "warm-a")
+    make(store, "warm-b")
+    assert lab.verdicts() == {"warm-a": "whole", "warm-b": "whole"}
+    files = {name: record for name, record in old.manifest.files.items() if name != SNAPSHOTS}
+    checkpoint.STORE.record(old.manifest.model_copy(update={"files": files}))
+    assert lab.verdicts() == {"warm-b": "whole"}
+    make(store, "warm-c").guest_state.unlink()
+    assert lab.verdicts() == {"warm-b": "whole", "warm-c": "missing"}
+
+
 def test_truncated_checkpoint_is_built_again_with_a_sentence(store: Path) -> None:
     made = make(store, "ready-a")
     made.guest_state.write_bytes(b"stat")
@@ -116,6 +130,18 @@ def test_dropped_checkpoint_is_built_again_without_a_sentence(store: Path) -> No
     said = io.StringIO()
     make(store, "ready-a", said)
     assert "built again" not in said.getvalue()
+
+
+def test_manifest_without_files_is_not_whole(store: Path) -> None:
+    """An older version of `checkpoint import` accepted such a manifest."""
+    made = make(store, "ready-a")
+    checkpoint.STORE.record(made.manifest.model_copy(update={"files": {}}))
+    (empty,) = checkpoint.all_checkpoints()
+    assert checkpoint.verify(empty) == "missing" and not checkpoint.STORE.present(empty.manifest)
+    assert checkpoint.find("ready-a", made.manifest.key) is None
+    with pytest.raises(UserError, match="there is no `ready-a`"):
+        export(checkpoint.STORE, "ready-a", store.parent / "exported")
+    assert checkpoint.verify(make(store, "ready-a")) == "whole"
 
 
 def test_one_without_its_blobs_is_not_found(store: Path) -> None:
@@ -197,7 +223,6 @@ def others(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         make(store, "ready-a")
         store.chmod(0o555)
         (store / ".ready-a.lock").chmod(0o444)
-        (store / ".lock").chmod(0o444)
         user = os.geteuid()
         os.seteuid(user or NOBODY)
         yield store

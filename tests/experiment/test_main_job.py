@@ -77,8 +77,9 @@ def test_a_second_call_takes_what_is_there(whole: Lab) -> None:
 
 
 def test_checkpoints_are_whole(whole: Lab) -> None:
-    verdicts = whole.call("checkpoint", "verify").split("\n")
-    assert all(line.endswith(": whole") for line in verdicts if line)
+    verdicts = whole.verdicts()
+    assert {whole.checkpoint_of(run).name for run in whole.runs()} <= verdicts.keys()
+    assert set(verdicts.values()) == {"whole"}
 
 
 def test_the_same_seed_gives_the_same_bytes_on_a_busy_host(whole: Lab, tmp_path: Path) -> None:

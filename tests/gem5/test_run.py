@@ -6,6 +6,8 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import re
+from contextlib import nullcontext
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -19,7 +21,8 @@ from tests.lab import Lab
 
 from s80lab.base.errors import UserError
 from s80lab.base.progress import Board
-from s80lab.experiment.checkpoint import Checkpoint
+from s80lab.experiment import checkpoint, resources
+from s80lab.experiment.checkpoint import GEM5_RAM, GEM5_STATE, Checkpoint, Stage
 from s80lab.experiment.plan import Options
 from s80lab.gem5.plan import Gem5Plan
 from s80lab.gem5.stages import OUT, Gem5Pipeline, finish
@@ -27,6 +30,7 @@ from s80lab.report.write import print_experiment
 from s80lab.results.database import insert_run
 
 RECORDED = Path(__file__).resolve().parent / "data" / "mail-restored"
+STAGES: tuple[Stage, ...] = ("ready", "warm")
 LENGTHS = {"warmup": 1_000_000, "measure": 2_000_000, "window": 1_000_000}
 
 
@@ -118,6 +122,45 @@ def test_two_processes_at_one_run_simulate_it_once(
     one, other = asyncio.run(both())
     assert one == other and (one / "manifest.json").is_file()
     assert (tmp_path / "begun").read_text() == "\n"
+
+
+def keep_checkpoints(plan: Gem5Plan) -> None:
+    """Checkpoints of this plan in the store, with files that the stand-in does not read."""
+
+    async def make(folder: Path) -> dict[str, object]:
+        for name in (GEM5_STATE, GEM5_RAM):
+            (folder / name).write_bytes(b"x")
+        return {"engine": "gem5", "gem5_version": "24.0.0.1"}
+
+    board = Board(Console(quiet=True))
+    for stage in STAGES:
+        asyncio.run(checkpoint.build(plan.wanted(stage), board.job(stage), make, nullcontext()))
+
+
+def test_number_of_finished_gem5_runs_is_printed_with_the_time_left(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("S80LAB_CHECKPOINTS", str(tmp_path / "checkpoints"))
+    monkeypatch.setenv("S80LAB_RESULTS", str(tmp_path / "results"))
+    monkeypatch.setattr(resources, "require", lambda needed, folder: None)
+    options = Options(machine="s80-sixteenth", seeds=[1, 2, 3])
+    asked = [recorded(plan, tmp_path) for plan in plans(tmp_path, options)]
+    for plan in asked:
+        keep_checkpoints(plan)
+
+    def go(chosen: list[Gem5Plan]) -> tuple[list[Path], str]:
+        said = StringIO()
+        with Board(Console(file=said)) as board:
+            return asyncio.run(Gem5Pipeline(board, jobs=1).go(chosen)), said.getvalue()
+
+    (first,), _ = go(asked[:1])
+    folders, said = go(asked)
+    assert folders[0] == first and len(set(folders)) == 3
+    assert f"{first.name}: this run exists already\n" in said
+    printed = [line.split("] ")[1] for line in said.splitlines() if " of 2 runs" in line]
+    assert printed[0] == "0 of 2 runs, about 40 s left"
+    assert [re.sub("about .* left", "", line) for line in printed] == ["0 of 2 runs, ", "1 of 2 runs, "]
+    assert (tmp_path / "begun").read_text() == "\n" * 3
 
 
 def test_what_a_refused_run_said_is_kept(plan: Gem5Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import mmap
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+
+import pytest
 
 from s80lab.config.experiment import load_scale
 from s80lab.config.machine import load_machine
@@ -51,6 +54,24 @@ def test_job_and_plugin_are_handed_over() -> None:
     options = arguments(BOOT, session(shared=False))
     assert following(options, "-fw_cfg") == ["name=opt/s80lab/job,file=/f/job"]
     assert following(options, "-plugin") == ["/p.so,machine=/f/m,skip=5"]
+
+
+def test_plugin_arguments_name_files_behind_a_link_as_linux_shows_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The plugin looks for its argument `ram` in /proc/self/maps."""
+    (tmp_path / "real").mkdir()
+    file = tmp_path / "real" / "ram.img"
+    file.write_bytes(bytes(4096))
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    monkeypatch.chdir(tmp_path)
+    for ram in (tmp_path / "link" / "ram.img", Path("real/ram.img"), Path("link/ram.img")):
+        asked = replace(session(shared=False), plugin_arguments={"ram": ram, "skip": 5})
+        (plugin,) = following(arguments(BOOT, asked), "-plugin")
+        name = plugin.split(",")[1].removeprefix("ram=")
+        with ram.open("rb") as opened, mmap.mmap(opened.fileno(), 0, prot=mmap.PROT_READ):
+            maps = Path("/proc/self/maps").read_text().splitlines()
+        assert [line for line in maps if line.endswith(f" {name}")] and plugin.endswith(",skip=5")
 
 
 def test_only_the_threads_of_a_core_share_a_socket() -> None:

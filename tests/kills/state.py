@@ -24,7 +24,7 @@ State = dict[str, str]
 
 HOST_TIMES = ("created", "mips", "wall_s", "replay_mips", "live_mips")
 """Columns and keys that tell when or how fast the host worked. They are not compared."""
-STRAYS = (".partial-*", "*.partial", ".s80lab-*", "*-journal")
+STRAYS = (".partial-*", "*.partial", "*-journal")
 """Names of the files and folders of unfinished work."""
 SPEED = re.compile(rb"[0-9.,]+ MIPS")
 HASH = re.compile(r"-[0-9a-f]{8}(?![0-9a-f])")

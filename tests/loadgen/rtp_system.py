@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.lab import LIMIT_S
 
 from s80lab.base import paths
 
@@ -50,11 +51,11 @@ class Player:
     """A client that says what it likes, and listens to one stream."""
 
     def __init__(self, port: int) -> None:
-        self.control = socket.create_connection(("127.0.0.1", port), timeout=10)
+        self.control = socket.create_connection(("127.0.0.1", port), timeout=LIMIT_S)
         self.lines = self.control.makefile("rwb")
         self.media = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.media.bind(("127.0.0.1", 0))
-        self.media.settimeout(10)
+        self.media.settimeout(LIMIT_S)
 
     def __enter__(self) -> Player:
         return self

@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The load of streams against s80-rtp-server on the host: every packet is what it must be, in its place and in time."""
+"""The load of streams against s80-rtp-server on the host: every packet is what it must be, in its place and in time.
+
+A busy host delays packets and plays, so the tests do not limit how long these take. jitter_test.cpp checks the
+calculation of jitter with times of its own.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.lab import LIMIT_S
 from tests.loadgen.conftest import Outcome, collect, launch
 from tests.loadgen.rtp_system import HEADER, SECONDS, Harm, Player, harmed, rtp_server, write_media
 
@@ -15,6 +21,7 @@ from s80lab.config.workload import job_text, load_workload
 USERS = 12
 PLAY_MS, PACKET_MS = 200, 20
 PACKETS = PLAY_MS // PACKET_MS
+NEVER_LATE_MS = LIMIT_S * 1000
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +44,7 @@ def one_port(media: Path) -> Iterator[int]:
 
 
 def run(port: int, folder: Path, *, clients: int = USERS, measure_s: float = 1.5, **over: object) -> Outcome:
-    workload = load_workload("stream", {"play_ms": PLAY_MS, "late_ms": 10_000, **over})
+    workload = load_workload("stream", {"play_ms": PLAY_MS, "late_ms": NEVER_LATE_MS, **over})
     job = folder / "job"
     job.write_text(
         job_text(workload, clients=clients, users=USERS, seed=1, think_ms=50, warmup_s=0.3, measure_s=measure_s)
@@ -52,8 +59,8 @@ def test_plays_end_without_an_error(port: int, tmp_path: Path, rate_kbps: int, m
     result = outcome.one("result")
     assert (result["first_error"], outcome.code) == ("", 0)
     plays, streams = result["transactions"]["PLAY"], result["streams"]
-    assert plays["count"] > 2 * USERS
-    assert plays["latency_ns"]["p50"] == pytest.approx(PLAY_MS * 1e6, rel=0.25)
+    assert plays["count"] > 0
+    assert plays["latency_ns"]["p50"] >= PLAY_MS * 1e6, "a play lasts as long as the part of the medium at least"
     assert (streams["lost"], streams["late"]) == (0, 0)
     assert streams["bytes"] == streams["packets"] * rate_kbps * PACKET_MS // 8
     # plays that were under way at one of the region's ends have a part of their packets in it
@@ -61,11 +68,16 @@ def test_plays_end_without_an_error(port: int, tmp_path: Path, rate_kbps: int, m
     assert plays["bytes_in"] > plays["count"] * PACKETS * (HEADER + rate_kbps * PACKET_MS // 8)
 
 
-def test_a_paced_stream_has_little_jitter(port: int, tmp_path: Path) -> None:
-    streams = run(port, tmp_path, clients=4).one("result")["streams"]
-    assert sum(count for _, count in streams["transit_histogram"]) > 0.8 * streams["packets"]
-    assert 0 < streams["transit_ns"]["p50"] < PACKET_MS / 4 * 1e6
-    assert 0 < streams["jitter_ns"]["p50"] < PACKET_MS / 2 * 1e6
+def test_jitter_compares_a_packet_with_the_packet_before(port: int, tmp_path: Path) -> None:
+    clients = 4
+    result = run(port, tmp_path, clients=clients).one("result")
+    streams, plays = result["streams"], result["transactions"]["PLAY"]["count"]
+    compared = sum(count for _, count in streams["transit_histogram"])
+    # All packets except the first of each play. A client is in one play at most at each end of the region.
+    assert streams["packets"] - compared == pytest.approx(plays, abs=clients)
+    # Whatever the host's load is, some packets arrive as far apart as they were sent.
+    assert min(upper_ns for upper_ns, _ in streams["transit_histogram"]) < PACKET_MS / 4 * 1e6
+    assert streams["jitter_ns"]["p50"] > 0
 
 
 def test_media_that_are_not_there_are_missed_only_by_who_plays_them(one_port: int, media: Path, tmp_path: Path) -> None:
@@ -82,7 +94,7 @@ def test_media_that_are_not_there_are_missed_only_by_who_plays_them(one_port: in
     assert outcome.code == 1
     assert result["first_error"].startswith("client 1: PLAY: the reply to DESCRIBE rtsp://127.0.0.1:")
     assert "/user002/300 is 404 Not Found" in result["first_error"]
-    assert result["transactions"]["PLAY"]["count"] > USERS
+    assert result["transactions"]["PLAY"]["count"] > 0
 
 
 def _lose(number: int, packet: bytes) -> list[bytes]:
@@ -138,8 +150,10 @@ HARMS: dict[str, tuple[Harm, str, str, int]] = {
 @pytest.mark.parametrize("name", HARMS)
 def test_a_harmed_stream_is_an_error(name: str, one_port: int, tmp_path: Path) -> None:
     harm, kind, said, lost = HARMS[name]
+    # A client waits for a lost packet until the packet is too late.
+    patience = {"late_ms": 1000, "measure_s": 3.5} if lost else {}
     with harmed(one_port, harm) as port:
-        outcome = run(port, tmp_path, clients=3, late_ms=100)
+        outcome = run(port, tmp_path, clients=3, **patience)
     result = outcome.one("result")
     plays, streams = result["transactions"]["PLAY"], result["streams"]
     assert outcome.code == 1
@@ -157,7 +171,10 @@ def test_a_stream_that_is_not_harmed_passes_the_same_way(one_port: int, tmp_path
 
 
 def test_a_packet_that_comes_too_late_is_an_error(one_port: int, tmp_path: Path) -> None:
-    """From the third on, packets of each stream come only with the tenth."""
+    """From the third on, packets of each stream come only with the last, after 2 s. A packet is too late after 1 s, so
+    the first half of them is too late even if the host delays some by up to 1 s."""
+    play_ms, late_ms = 2000, 1000
+    packets = play_ms // PACKET_MS
     held: dict[bytes, list[bytes]] = {}
 
     def hold(number: int, packet: bytes) -> list[bytes]:
@@ -165,15 +182,16 @@ def test_a_packet_that_comes_too_late_is_an_error(one_port: int, tmp_path: Path)
         if number < 2:
             return [packet]
         waiting.append(packet)
-        return held.pop(packet[8:HEADER]) if number == PACKETS - 1 else []
+        return held.pop(packet[8:HEADER]) if number == packets - 1 else []
 
+    # Of this rate, the packets of 2 s fit into the buffer of a socket.
+    over = {"rate_kbps": 56, "play_ms": play_ms, "late_ms": late_ms}
     with harmed(one_port, hold) as port:
-        outcome = run(port, tmp_path, clients=2, late_ms=90)
+        outcome = run(port, tmp_path, clients=2, measure_s=5, **over)
     result = outcome.one("result")
     assert "came too late" in result["first_error"]
     streams, plays = result["streams"], result["transactions"]["PLAY"]
-    # those due 40 to 60 ms after the first came 180 ms after it
-    assert streams["late"] == pytest.approx(3 * plays["failed"], abs=plays["failed"])
+    assert streams["late"] >= plays["failed"] > 0
     assert (plays["count"], streams["lost"]) == (0, 0)
 
 
@@ -185,9 +203,11 @@ def test_a_server_plays_what_it_is_asked_for_at_that_speed(port: int, media: Pat
         _, found, _ = player.ask("SETUP", "user003/56", player.transport)
         session = f"Session: {found['Session']}"
         assert int(found["Transport"].rsplit("server_port=")[1].split(";")[0]) > 0
+        asked = time.monotonic()
         status, found, _ = player.ask("PLAY", "user003/56", session, "Range: npt=1-1.2", "Speed: 4", cseq=7)
         assert (status, found["CSeq"], found["Range"]) == ("RTSP/1.0 200 OK", "7", "npt=1.000-1.200")
         packets = player.packets(10)
+        assert time.monotonic() - asked >= 9 * PACKET_MS / 1000 / 4, "the server sends no packet before its time"
         content = (media / "user003" / "56").read_bytes()
         assert b"".join(packet[HEADER:] for packet in packets) == content[7000:8400]
         assert player.ask("TEARDOWN", "user003/56", session)[0] == "RTSP/1.0 200 OK"

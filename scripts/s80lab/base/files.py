@@ -8,14 +8,13 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from s80lab.base.errors import UserError
+from s80lab.base.staging import file_locks, full_disk, scratch, working
 
-PREFIX = ".s80lab-"
-"""Beginning of the names of the folders that hold a file until it is complete."""
 _DESCRIPTOR = re.compile("/(?:proc/self|dev)/fd/([0-9]+)")
 _SYSTEM = (Path("/dev"), Path("/proc"))
 
@@ -25,14 +24,15 @@ def whole(path: Path) -> Iterator[Path]:
     """A temporary path to write to. It is renamed to `path` if the block succeeds, and removed if the block fails.
 
     The temporary path is in a new folder of its own beside `path`, so nobody else can have put a link or a file there.
+    If the process is killed, the next call for a file in the same folder removes this temporary folder.
     If `path` is a device, a pipe or a link such as /dev/stdout, the content is written to it, and it stays what it is.
     Any other link is replaced by the file. UserError if the file cannot be written.
     """
     try:
-        special = _is_special(path)
+        special = is_special(path)
         if not special:
             path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=PREFIX, dir=None if special else path.parent) as folder:
+        with full_disk(path.parent), _temporary(None if special else path.parent) as folder:
             partial = Path(folder) / (path.name or "file")
             yield partial
             if special:
@@ -48,6 +48,21 @@ def whole(path: Path) -> Iterator[Path]:
         raise UserError(f"{str(path)!r}: cannot be written, because the name contains a NUL character") from None
 
 
+def write_file(path: Path, content: str | bytes) -> None:
+    """Write a file completely or not at all; text in UTF-8. See `whole`."""
+    with whole(path) as partial:
+        partial.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def _temporary(parent: Path | None) -> AbstractContextManager[Path | str]:
+    """A new folder in `parent` (None: in the folder for temporary files), removed at the end of the block."""
+    try:
+        file_locks()
+    except UserError:  # on such a system, nobody can know whether the maker of a folder still lives
+        return tempfile.TemporaryDirectory(dir=parent)
+    return working(parent) if parent else scratch()
+
+
 def _opened(path: Path) -> BinaryIO:
     """A device, pipe or open file for writing. An open file of this process (/dev/stdout) keeps its position."""
     for name in (str(path), str(path.readlink()) if path.is_symlink() else ""):
@@ -57,7 +72,7 @@ def _opened(path: Path) -> BinaryIO:
     return path.open("wb")
 
 
-def _is_special(path: Path) -> bool:
+def is_special(path: Path) -> bool:
     """Whether `path` exists and is not a file that may be replaced."""
     if path.is_symlink() and any(path.absolute().is_relative_to(folder) for folder in _SYSTEM):
         return True

@@ -14,7 +14,7 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
 
@@ -43,7 +43,8 @@ def file_locks() -> ModuleType:
 def staging(final: Path) -> Iterator[Path]:
     """A partial folder next to `final`. It is renamed to `final` if the block succeeds, and removed if not.
 
-    Remains of killed processes are removed first. The permissions of the folder obey the umask. UserError if the disk
+    Remains of killed processes are removed first. If `final` is a symbolic link, the folder replaces the link; the
+    link's target stays. The permissions of the folder obey the umask. UserError if the disk
     of the folder is full.
     """
     with full_disk(final.parent):
@@ -51,7 +52,7 @@ def staging(final: Path) -> Iterator[Path]:
         sweep(final.parent)
         with _partial(final.parent, f"{final.name}-", 0o777) as partial:
             yield partial
-            if not final.exists():
+            if not os.path.lexists(final):
                 partial.rename(final)
                 return
             # A kill during the removal must not leave half of the old folder under its final name.
@@ -115,12 +116,7 @@ def working(root: Path) -> Iterator[Path]:
 def _partial(parent: Path, name: str, mode: int) -> Iterator[Path]:
     """A new folder, gone after the block unless it was renamed. It is locked as long as its maker lives, so that
     `sweep` knows the dead ones. mode: permissions, from which the umask takes some away."""
-    fcntl = file_locks()
-    with _gate(parent):
-        partial = parent / f"{PARTIAL}{name}{secrets.token_hex(4)}{_of_host()}"
-        partial.mkdir(mode)
-        handle = os.open(partial, os.O_RDONLY | os.O_DIRECTORY)
-        fcntl.flock(handle, fcntl.LOCK_EX)
+    partial, handle = _locked_folder(parent, name, mode)
     try:
         yield partial
     finally:
@@ -128,29 +124,44 @@ def _partial(parent: Path, name: str, mode: int) -> Iterator[Path]:
         os.close(handle)
 
 
+def _locked_folder(parent: Path, name: str, mode: int) -> tuple[Path, int]:
+    """A new folder, and the open handle that keeps the lock on the folder."""
+    fcntl = file_locks()
+    while True:
+        partial = parent / f"{PARTIAL}{name}{secrets.token_hex(4)}{_of_host()}"
+        partial.mkdir(mode)
+        with suppress(FileNotFoundError):  # `sweep` of another process removed the folder before it was locked
+            handle = os.open(partial, os.O_RDONLY | os.O_DIRECTORY)
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            if partial.is_dir():
+                return partial, handle
+            os.close(handle)
+
+
 def sweep(folder: Path) -> list[Path]:
     """Remove the partial folders of this host whose processes have died; return their paths."""
-    removed: list[Path] = []
-    if not folder.is_dir() or not lockable(folder / ".lock"):
-        return removed
+    if not folder.is_dir() or not lockable(folder):
+        return []
+    partials = [path for path in sorted(folder.glob(f"{PARTIAL}*")) if path.name.endswith(_of_host())]
+    return [partial for partial in partials if _remove_dead(partial)]
+
+
+def _remove_dead(partial: Path) -> bool:
+    """Remove a partial folder if its maker is dead; return whether the folder was removed."""
     fcntl = file_locks()
-    with _gate(folder):
-        for partial in sorted(folder.glob(f"{PARTIAL}*")):
-            if not partial.name.endswith(_of_host()):
-                continue
-            try:
-                handle = os.open(partial, os.O_RDONLY)
-            except FileNotFoundError:  # its maker has just removed or renamed it
-                continue
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                continue
-            finally:
-                os.close(handle)
-            shutil.rmtree(partial, ignore_errors=True)
-            removed.append(partial)
-    return removed
+    try:
+        handle = os.open(partial, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:  # its maker has just removed or renamed it, or it belongs to another user
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # The lock is kept until the folder is gone: a maker that waits for the lock then sees that the folder is gone.
+        shutil.rmtree(partial)
+    except OSError:  # its maker lives or has just renamed it, or another user owns its files
+        return False
+    finally:
+        os.close(handle)
+    return True
 
 
 def _of_host() -> str:
@@ -184,7 +195,7 @@ async def exclusive(path: Path, waiting: Callable[[], None]) -> AsyncIterator[bo
 
 
 def lockable(path: Path) -> bool:
-    """Whether the lock file can be written. In a read-only folder of another user it cannot."""
+    """Whether the lock file or folder can be written. In a read-only folder of another user it cannot."""
     return os.access(
         path if path.exists() else path.parent, os.W_OK, effective_ids=os.access in os.supports_effective_ids
     )
@@ -201,11 +212,4 @@ def held(path: Path, waiting: Callable[[], None]) -> Iterator[None]:
         except BlockingIOError:
             waiting()
             fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
-@contextmanager
-def _gate(folder: Path) -> Iterator[None]:
-    """Prevent `sweep` while a partial folder is made but not yet locked."""
-    with held(folder / ".lock", lambda: None):
         yield

@@ -142,7 +142,7 @@ class Store(Generic[M]):
         return sum(path.stat().st_blocks * 512 for path in self.folder(name).rglob("*") if path.is_file())
 
     def present(self, manifest: M) -> bool:
-        """Whether every file exists in its recorded length."""
+        """Whether the manifest lists files, and every file exists in its recorded length."""
         return not self._missing(manifest)
 
     def prune(self, keep: set[str]) -> list[tuple[str, int]]:
@@ -178,7 +178,8 @@ class Store(Generic[M]):
     def _missing(self, manifest: M) -> bool:
         folder = self.folder(manifest.name)
         pairs = [(folder / name, file.bytes) for name, file in manifest.files.items()]
-        return any(not path.is_file() or path.stat().st_size != size for path, size in pairs)
+        # An entry without files is not usable: s80lab records no such entry.
+        return not pairs or any(not path.is_file() or path.stat().st_size != size for path, size in pairs)
 
 
 def check_files(folder: Path, manifest: StoredManifest, hash: Hash) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from s80lab.base.files import is_special, write_file
 from s80lab.base.strict import size_text
 from s80lab.capture.error import ANY_SHARE, QUANTITIES, SCHEMA, differences
 from s80lab.capture.store import Capture
@@ -15,13 +16,12 @@ from s80lab.report.data import Run
 from s80lab.report.markdown import markdown
 from s80lab.report.tables import ABSENT, Cell, Row, Table
 from s80lab.results.metrics.derive import render
-from s80lab.trace.files import write
 
 _DESIGN = ("protocol", "l2.size", "l2.inclusion")
 
 
-def write_table(out: Path, filtered: Capture, of_full: Sequence[Run], of_filtered: Sequence[Run]) -> Table:
-    """Writes `out` (JSON) and a Markdown file of the same name. Both sequences have the same designs, in order."""
+def table_text(filtered: Capture, of_full: Sequence[Run], of_filtered: Sequence[Run]) -> str:
+    """The table in JSON. Both sequences have the same designs, in order."""
     rows = [_row(full, other) for full, other in zip(of_full, of_filtered, strict=True)]
     first = of_full[0]
     content = {
@@ -33,14 +33,19 @@ def write_table(out: Path, filtered: Capture, of_full: Sequence[Run], of_filtere
         "units": {one.name: one.unit for one in QUANTITIES} | {ANY_SHARE: "points"},
         "rows": rows,
     }
-    write(out, render(content).encode())
-    return write_markdown(out)
+    return render(content)
+
+
+def write_table(out: Path, text: str) -> Table:
+    """Writes the table in JSON to `out`, and a Markdown file of the same name unless `out` is a device or a pipe."""
+    write_file(out, text)
+    return _table(json.loads(text)) if is_special(out) else write_markdown(out)
 
 
 def write_markdown(out: Path) -> Table:
     """Writes the Markdown file of the same name as `out`, an existing table in JSON."""
     table = _table(json.loads(out.read_text(encoding="utf-8")))
-    write(out.with_suffix(".md"), markdown(table, "design").encode())
+    write_file(out.with_suffix(".md"), markdown(table, "design"))
     return table
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
+from s80lab.base.files import write_file
 from s80lab.commands.measured import latest_runs
 from s80lab.commands.output import print_json, wide_console
 from s80lab.report.claims.judge import findings
@@ -35,7 +36,7 @@ def claims_command(experiments: list[str] | None, scale: str | None, as_json: bo
 
 def write_page() -> Path:
     """Write docs/background/claims.md from the present reference results; return its path."""
-    PAGE.write_text(claims_page(reference_groups()), encoding="utf-8")
+    write_file(PAGE, claims_page(reference_groups()))
     return PAGE
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from s80lab.base import paths
+from s80lab.base.files import write_file
 from s80lab.commands.output import print_json
 from s80lab.results.metrics.derive import REGISTRY, markdown
 
@@ -28,5 +29,5 @@ def metrics_command(docs: bool, as_json: bool) -> None:
 def write_page() -> Path:
     """Rewrite the table in docs/reference/metrics.md from the declarations; return the page's path."""
     text = PAGE.read_text(encoding="utf-8")
-    PAGE.write_text(text[: text.index(HEAD)] + markdown(), encoding="utf-8")
+    write_file(PAGE, text[: text.index(HEAD)] + markdown())
     return PAGE

@@ -29,21 +29,32 @@ def reference_command(name: str, experiments: list[str], scale: str | None, seed
 
     The runs and a report over them are copied to results/reference. All runs must be valid.
     """
-    print(f"reference: {keep_reference(name, latest_runs(experiments, scale, parse_seeds(seeds)))}")
+    folder, others = keep_reference(name, latest_runs(experiments, scale, parse_seeds(seeds)))
+    print(f"reference: {folder}")
+    if others:
+        print(
+            f"kept: {', '.join(others)}: this command does not write these files; check that they fit the new runs, "
+            "then run `make pages`"
+        )
     print(f"page: {write_page()}")
 
 
 def keep_page(page: Path, name: str, runs: Sequence[Run]) -> Path:
     """Copy a page over these runs, with its pictures, to results/reference/paper/`name`; return that folder.
 
+    Other files of the folder are kept.
+
     UserError names the first invalid run.
     """
     _require_results(runs)
-    return _put(page.parent, REFERENCE / "paper" / name)
+    target = REFERENCE / "paper" / name
+    _put(page.parent, target)
+    return target
 
 
-def keep_reference(name: str, folders: list[Path]) -> Path:
-    """Copy the runs, with a report over them, to results/reference/`name`; return that folder.
+def keep_reference(name: str, folders: list[Path]) -> tuple[Path, list[str]]:
+    """Copy the runs, with a report over them, to results/reference/`name`. Return that folder, and the names of the
+    other files that the folder holds: they are kept, because no command can make them from the runs alone.
 
     UserError names the first invalid run; then an existing folder is kept.
     """
@@ -58,7 +69,7 @@ def keep_reference(name: str, folders: list[Path]) -> Path:
             for file in KEPT:
                 shutil.copyfile(folder / file, kept / file)
         write_experiment_report(name, folders, partial)
-    return _put(made, REFERENCE / name)
+    return REFERENCE / name, _put(made, REFERENCE / name)
 
 
 def kept_runs(name: str) -> list[Path]:
@@ -83,8 +94,15 @@ def _require_results(runs: Sequence[Run]) -> None:
             )
 
 
-def _put(made: Path, target: Path) -> Path:
-    """Copy a folder to the target, in place of the target's former content."""
-    shutil.rmtree(target, ignore_errors=True)
-    shutil.copytree(made, target)
-    return target
+def _put(made: Path, target: Path) -> list[str]:
+    """Copy a folder to the target. What the target has of the same names is replaced; return the other names, which are
+    kept."""
+    with staging(target) as partial:
+        shutil.copytree(made, partial, dirs_exist_ok=True)
+        others = [path for path in sorted(target.glob("*")) if not (partial / path.name).exists()]
+        for path in others:
+            if path.is_dir():
+                shutil.copytree(path, partial / path.name)
+            else:
+                shutil.copy2(path, partial / path.name)
+    return [path.name for path in others]

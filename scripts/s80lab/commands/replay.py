@@ -16,7 +16,7 @@ from s80lab.base.strict import parse_settings
 from s80lab.base.suggest import names
 from s80lab.capture.design import Design, resolve_design
 from s80lab.capture.error import TABLE
-from s80lab.capture.error_table import write_table
+from s80lab.capture.error_table import table_text, write_table
 from s80lab.capture.explore.grid import Point, parse_axes, points
 from s80lab.capture.explore.page import notes, write_page
 from s80lab.capture.explore.run import explore, replay_cost
@@ -124,9 +124,10 @@ def filter_error_command(capture: str, vary: list[str] | None, out: Path | None,
         grid = points(one, axes, None, [])
         runs.append([read_run(folder) for folder in _explore(one, [point.design for point in grid], jobs, False)])
     target = out or TABLE
-    table = write_table(target, filtered, *runs)
+    text = table_text(filtered, *runs)
+    table = write_table(target, text)
     if as_json:
-        print(target.read_text(encoding="utf-8"), end="")
+        print(text, end="")
     else:
         print_table(table, Console())
     sayer(as_json)(f"table: {target}")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from s80lab.base.errors import UserError
-from s80lab.config.experiment import Phases, Scale
+from s80lab.config.experiment import Gem5Phases, Phases, Scale
 
 GIB = 1 << 30
 # Instructions a second of a guest with the model on one core: 51 to 79 M were measured where every core had one
@@ -23,6 +23,8 @@ RUN_MEMORY = 2 * GIB
 # What gem5 takes beside the guest's RAM: decoded instructions of 18 processors, Ruby's caches, directory. A boot runs
 # every program of the guest once, and gem5 forgets nothing that it has decoded (14 GB were seen in all).
 GEM5_MEMORY, GEM5_BOOT_MEMORY = 4 * GIB, 12 * GIB
+# Instructions a second of a measured run in gem5: 0.17 to 0.25 M were measured (docs/guides/gem5.md).
+GEM5_RUN = 170_000
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,11 @@ def typical_s(phases: Phases) -> float:
     The estimate assumes that the warm-up ends soon after its least length.
     """
     return START_S + (1.1 * phases.warmup_min + phases.skip + 1.5 * phases.measure) / TYPICAL_RUN
+
+
+def gem5_run_s(phases: Gem5Phases) -> float:
+    """Expected seconds of a measured run in gem5 from a warm checkpoint, for progress lines."""
+    return (phases.warmup + phases.measure) / GEM5_RUN
 
 
 def checkpoint_bytes(scale: Scale) -> int:

@@ -15,7 +15,7 @@ from typing import Any
 from s80lab.base import host, paths
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import value_hash
-from s80lab.base.progress import Board, Job
+from s80lab.base.progress import Board, Job, Tally
 from s80lab.base.staging import PARTIAL, exclusive, staging, tidy
 from s80lab.base.threads import to_its_end
 from s80lab.base.version import __version__
@@ -54,14 +54,24 @@ class Gem5Pipeline:
         self._slots = asyncio.Semaphore(self._jobs)
         self._again = again
         self._ready: dict[str, asyncio.Task[Checkpoint]] = {}
+        self._tally = Tally(board, "", [])
 
     async def go(self, plans: Sequence[Gem5Plan], until: Until = "run") -> list[Path]:
         """Run the experiments up to a stage. Return the folders of all measured runs (none before the last stage)."""
         tidy(self._board.say, paths.checkpoints(), paths.runs())
-        self._check_needs(plans, until)
+        whole = [None if until != "run" or self._again else measured(plan) for plan in plans]
+        for folder in filter(None, whole):
+            insert_run(paths.database(), folder)
+            self._board.say(f"{folder.name}: this run exists already")
+        lacking = [plan for plan, folder in zip(plans, whole, strict=True) if folder is None]
+        if lacking:
+            self._check_needs(lacking, until)
+        if until == "run":
+            self._tally = Tally(self._board, "runs", [_cost(plan) for plan in lacking], self._jobs)
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._experiment(plan, until, group)) for plan in plans]
-        return [folder for task in tasks for folder in task.result()]
+            fresh = iter([group.create_task(self._experiment(plan, until, group)) for plan in lacking])
+        folders = [folder or next(fresh).result() for folder in whole]
+        return [folder for folder in folders if folder is not None]
 
     def _check_needs(self, plans: Sequence[Gem5Plan], until: Until) -> None:
         absent = missing(plans, ready_only=until == "ready")
@@ -76,14 +86,18 @@ class Gem5Pipeline:
         )
         resources.require(needed, paths.checkpoints())
 
-    async def _experiment(self, plan: Gem5Plan, until: Until, group: asyncio.TaskGroup) -> list[Path]:
+    async def _experiment(self, plan: Gem5Plan, until: Until, group: asyncio.TaskGroup) -> Path | None:
         if plan.ready_key not in self._ready:
             self._ready[plan.ready_key] = group.create_task(self._build(plan, "ready", None))
         ready = await self._ready[plan.ready_key]
         if until == "ready":
-            return []
+            return None
         warm = await self._build(plan, "warm", ready)
-        return [] if until == "warm" else [await self._measure(plan, warm)]
+        if until == "warm":
+            return None
+        async with self._slots:
+            with self._tally.piece(_cost(plan)):
+                return await self._measure(plan, warm)
 
     async def _build(self, plan: Gem5Plan, stage: checkpoint.Stage, ready: Checkpoint | None) -> Checkpoint:
         name = f"scale {plan.scale_name}" if stage == "ready" else f"{plan.name} seed {plan.seed}"
@@ -102,8 +116,8 @@ class Gem5Pipeline:
 
     async def _measure(self, plan: Gem5Plan, warm: Checkpoint) -> Path:
         inputs = plan.run_inputs(warm.manifest.content)
-        run_id = f"gem5-{plan.name}-{plan.machine.name}-s{plan.seed}-{value_hash(inputs)[:8]}"
-        folder = paths.runs() / run_id
+        folder = run_folder(plan, warm.manifest.content)
+        run_id = folder.name
         label = f", {plan.label}" if plan.label else ""
         job = self._board.job(f"{plan.name} on {plan.machine.name} in gem5{label}, seed {plan.seed}")
         lock = paths.runs() / f".{run_id}.lock"
@@ -111,9 +125,8 @@ class Gem5Pipeline:
             if (self._again and not waited) or not is_whole(folder):
                 if folder.is_dir() and (why := why_not_whole(folder)):
                     job.say(f"this run is measured again: {why}")
-                async with self._slots:
-                    with staging(folder) as partial:
-                        await self._live(plan, warm, run_id, inputs, partial, job)
+                with staging(folder) as partial:
+                    await self._live(plan, warm, run_id, inputs, partial, job)
         insert_run(paths.database(), folder)
         job.done(f"complete: {folder.name}")
         return folder
@@ -144,6 +157,24 @@ class Gem5Pipeline:
             await to_its_end(finish, plan, warm, run_id, inputs, facts, folder, wall_s)
         except UserError as error:
             raise UserError(f"{error} (gem5's output is kept in {_keep(folder)})") from None
+
+
+def run_folder(plan: Gem5Plan, warm_content: str) -> Path:
+    """The folder of the run from a warm checkpoint. Its name contains a hash of all inputs of the run."""
+    key = value_hash(plan.run_inputs(warm_content))[:8]
+    return paths.runs() / f"gem5-{plan.name}-{plan.machine.name}-s{plan.seed}-{key}"
+
+
+def measured(plan: Gem5Plan) -> Path | None:
+    """The folder of the plan's run if the run is complete, even if its warm checkpoint has been removed since."""
+    warm = checkpoint.known(plan.warm_name, plan.warm_key)
+    if warm is None or not is_whole(folder := run_folder(plan, warm.content)):
+        return None
+    return folder
+
+
+def _cost(plan: Gem5Plan) -> float:
+    return resources.gem5_run_s(plan.phases)
 
 
 async def _simulate(plan: Gem5Plan, ready: Checkpoint | None, folder: Path, job: Job) -> dict[str, Any]:

@@ -101,6 +101,9 @@ def _serial(name: str, path: Path) -> list[str]:
 
 
 def _plugin(plugin: Path, values: Mapping[str, Any]) -> str:
+    """The plugin and its arguments. Paths are absolute and contain no links: the plugin looks for the RAM file in
+    /proc/self/maps, where Linux shows paths in this form."""
+    values = {key: value.resolve() if isinstance(value, Path) else value for key, value in values.items()}
     return ",".join([_value(plugin), *(f"{key}={_value(value)}" for key, value in values.items())])
 
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Writes a page and its figures as files: report.html and figures/."""
+"""Writes a page and its figures as files: report.html and figures/. Each file is written completely or not at all."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from s80lab.base.files import write_file
 from s80lab.report.figures.all import Picture
 from s80lab.report.figures.style import standalone
 
@@ -14,13 +15,12 @@ PAGE = "report.html"
 
 def write_files(folder: Path, page: str, pictures: Iterable[Picture], pngs: Mapping[str, bytes] | None = None) -> Path:
     """Writes page (HTML) to report.html, each picture to figures/NAME.svg and each of `pngs` to figures/NAME.png.
-    Creates the folder if it does not exist. Returns the page's path."""
+    Creates the folder if it does not exist. Returns the page's path. UserError if a file cannot be written."""
     figures = folder / "figures"
-    figures.mkdir(parents=True, exist_ok=True)
     for picture in pictures:
-        (figures / f"{picture.name}.svg").write_text(standalone(picture.svg), encoding="utf-8")
+        write_file(figures / f"{picture.name}.svg", standalone(picture.svg))
     for name, png in (pngs or {}).items():
-        (figures / f"{name}.png").write_bytes(png)
+        write_file(figures / f"{name}.png", png)
     target = folder / PAGE
-    target.write_text(page, encoding="utf-8")
+    write_file(target, page)
     return target

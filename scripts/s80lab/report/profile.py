@@ -19,6 +19,7 @@ from typing import Any
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
+from s80lab.base.files import write_file
 from s80lab.base.folder import read_manifest
 from s80lab.report.misses.functions import Functions
 from s80lab.report.misses.memory import read_map
@@ -113,8 +114,8 @@ def write_profile(run: Path) -> Sequence[Table]:
     )
     topics = [Topic(table.title, [], [table]) for table in tables]
     title = f"Profile of {read_manifest(run)['run']}"
-    (run / PAGE).write_text(render(title, lead, verdicts=[], notes=[], topics=topics, origins=[]), encoding="utf-8")
-    (run / STACKS).write_text(collapsed(samples), encoding="utf-8")
+    write_file(run / PAGE, render(title, lead, verdicts=[], notes=[], topics=topics, origins=[]))
+    write_file(run / STACKS, collapsed(samples))
     return tables
 
 

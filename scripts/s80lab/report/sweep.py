@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from s80lab.base.errors import UserError
+from s80lab.base.files import write_file
 from s80lab.base.suggest import hint
 from s80lab.config.axes import Axis, axes_of, horizontal, row_label
 from s80lab.config.experiment import Experiment
@@ -97,7 +98,7 @@ def write_sweep(name: str, groups: Sequence[Group], metrics: Sequence[str], fold
         origins=[origins(group, kind) for group in groups for kind in ("inputs", "versions")],
     )
     target = write_files(folder, page, [picture], pngs)
-    (folder / "sweep.md").write_text(markdown(table, "point"), encoding="utf-8")
+    write_file(folder / "sweep.md", markdown(table, "point"))
     return target
 
 

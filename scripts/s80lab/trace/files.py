@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from s80lab.base.errors import UserError
-from s80lab.base.files import whole
+from s80lab.base.files import write_file
 from s80lab.base.hashing import CHUNK
 
 _GZIP, _XZ = b"\x1f\x8b", b"\xfd7zXZ\x00"
@@ -22,8 +22,7 @@ XZ_MEMORY = 1 << 28
 
 def write(path: Path, content: bytes) -> None:
     """Writes a file completely or not at all, with gzip if its name ends in .gz (equal content gives equal bytes)."""
-    with whole(path) as partial:
-        partial.write_bytes(gzip.compress(content, 6, mtime=0) if path.suffix == ".gz" else content)
+    write_file(path, gzip.compress(content, 6, mtime=0) if path.suffix == ".gz" else content)
 
 
 def read(path: Path, most: int = LARGEST) -> bytes:

@@ -23,8 +23,11 @@ sys.stdin.read()
 """
 
 
-def test_a_private_mapping_shows_what_was_written_to_it(tmp_path: Path) -> None:
-    file = tmp_path / "ram.img"
+@pytest.mark.parametrize("folder", ["lab", "link"])
+def test_a_private_mapping_shows_what_was_written_to_it(tmp_path: Path, folder: str) -> None:
+    (tmp_path / "lab").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "lab")
+    file = tmp_path / folder / "ram.img"
     file.write_bytes(b"old." * 0x1000)
     with subprocess.Popen(
         [sys.executable, "-c", CHILD, str(file)], stdin=subprocess.PIPE, stdout=subprocess.PIPE

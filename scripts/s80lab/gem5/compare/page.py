@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from s80lab.base.files import write_file
 from s80lab.gem5.compare.windows import QUANTITIES, Row, Side, record, rows_of
 from s80lab.report.figures.style import GROUP_COLOURS, panels, percent_axis, png, style
 from s80lab.report.interval import Estimate
@@ -15,7 +16,6 @@ from s80lab.report.markdown import markdown
 from s80lab.report.tables import ABSENT, Cell, Table
 from s80lab.report.tables import Row as TableRow
 from s80lab.results.metrics.derive import render
-from s80lab.trace.files import write
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -103,17 +103,17 @@ def figure(sides: Sequence[Side]) -> Figure:
 
 def write_files(folder: Path, content: Mapping[str, Any], sides: Sequence[Side]) -> None:
     """Write compare.json, compare.md and windows.png. content: see `comparison`."""
-    write(folder / "compare.json", render(content).encode())
+    write_file(folder / "compare.json", render(content))
     write_markdown(folder)
     with style():
-        write(folder / "windows.png", png(figure(sides)))
+        write_file(folder / "windows.png", png(figure(sides)))
 
 
 def write_markdown(folder: Path) -> Path:
     """Write compare.md from the folder's compare.json; return its path."""
     target = folder / "compare.md"
     content = json.loads((folder / "compare.json").read_text(encoding="utf-8"))
-    write(target, markdown(table(content)).encode())
+    write_file(target, markdown(table(content)))
     return target
 
 

@@ -68,7 +68,9 @@ class ProcessRam:
         except OSError as error:
             raise UserError(f"the guest's memory cannot be read from the process of QEMU ({error})") from None
         lines = [line.split(maxsplit=5) for line in maps.splitlines()]
-        mapped = [(line[0].split("-"), int(line[2], 16)) for line in lines if line[-1] == str(path)]
+        # Linux shows paths absolute and without links.
+        name = str(path.resolve())
+        mapped = [(line[0].split("-"), int(line[2], 16)) for line in lines if line[-1] == name]
         self._parts = sorted((offset, int(begin, 16), int(end, 16)) for (begin, end), offset in mapped)
 
     def read(self, physical: int, size: int) -> bytes:

@@ -19,6 +19,7 @@ import numpy as np
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
+from s80lab.base.files import write_file
 from s80lab.base.folder import read_manifest
 from s80lab.guest.kernel.facts import Kernel, load_kernel
 from s80lab.guest.kernel.memory import KernelMemory, ProcessRam
@@ -77,14 +78,14 @@ def write_misses(run: Path) -> Sequence[Table]:
     """Writes all files that are made from the log; returns the tables."""
     analysis = analyse(run)
     tables = analysis.tables()
-    (run / TABLES).write_text(json.dumps([asdict(table) for table in tables], indent=1) + "\n")
+    write_file(run / TABLES, json.dumps([asdict(table) for table in tables], indent=1) + "\n")
     title = f"Attributed misses of {read_manifest(run)['run']}"
     topics = [Topic(table.title, [], [table]) for table in tables]
     lead = "All L2 misses and upgrades of the measured region, by the function that missed and the data in the line."
-    (run / PAGE).write_text(render(title, lead, verdicts=[], notes=[], topics=topics, origins=[]))
+    write_file(run / PAGE, render(title, lead, verdicts=[], notes=[], topics=topics, origins=[]))
     log, named = analysis.log, analysis.named
-    (run / BY_MISSES).write_text(collapsed(log, named, log.misses.astype(np.int64)))
-    (run / BY_STALLS).write_text(collapsed(log, named, log.records["stall"].astype(np.int64)))
+    write_file(run / BY_MISSES, collapsed(log, named, log.misses.astype(np.int64)))
+    write_file(run / BY_STALLS, collapsed(log, named, log.records["stall"].astype(np.int64)))
     return tables
 
 
