@@ -51,7 +51,7 @@ class Campaign:
     options: str = ""
     found: int = 0
     _reader: Reader = field(default_factory=Reader)
-    _references: dict[str, Reference] = field(default_factory=dict)
+    _references: dict[Scenario, Reference] = field(default_factory=dict)
 
     @property
     def lab(self) -> Lab:
@@ -91,15 +91,15 @@ class Campaign:
 
     def _reference(self, scenario: Scenario) -> Reference:
         """Measured once: the material does not change."""
-        if scenario.name not in self._references:
+        if scenario not in self._references:
             with self._prepared(scenario) as place:
                 initial = place.state()
                 ended = place.execute()
                 if ended.code != 0:
                     raise RuntimeError(f"{scenario.command} ({scenario.name}) fails undisturbed: {ended.output}")
-                self._references[scenario.name] = Reference(initial, place.state(), ended.seconds)
+                self._references[scenario] = Reference(initial, place.state(), ended.seconds)
                 self.say(f"{scenario.command}, {scenario.name}: {ended.seconds:.1f} s undisturbed")
-        return self._references[scenario.name]
+        return self._references[scenario]
 
     def _prepared(self, scenario: Scenario) -> Place:
         shutil.rmtree(self.folder / "round", ignore_errors=True)
