@@ -11,19 +11,6 @@ both = $(1) & other=$$!; $(2); status=$$?; wait $$other && exit $$status
 help: ## print this list (also `make` alone)
 	@awk -F ':[^#]*## ' '/^##@ / { print (NR > 1 ? "\n" : "") substr($$0, 5) } /^[a-z-]+:.*## / { printf "  make %-14s%s\n", $$1, $$2 }' Makefile
 
-##@ First steps
-# It needs python3-venv, make and g++, no guest and no root.
-lesson: ## step a short coherence trace through a protocol
-	@$(call both,scripts/setup lesson,scripts/build lesson)
-	@$(S80LAB) lesson
-
-# From an empty Debian machine to the tables of both mail mixes. Python's packages are fetched while the compiler works; what other jobs need is compiled while the guest boots on one core.
-run: ## set up, build, measure both mail workloads (15 to 45 min)
-	@scripts/packages
-	@$(call both,scripts/setup,scripts/build run)
-	@$(S80LAB) image build
-	@$(call both,scripts/build,$(S80LAB) run imapb imape)
-
 ##@ Parts of the set-up
 setup: ## install Debian packages (as root) and Python packages
 	@scripts/setup
@@ -31,7 +18,7 @@ setup: ## install Debian packages (as root) and Python packages
 build: setup ## set up and compile
 	@scripts/build
 
-image: build ## set up, compile and build the guest image
+image: build ## set up, compile, build the guest image (5 min, 40 MB)
 	@$(S80LAB) image build
 
 # For notebooks and for Parquet.
@@ -111,6 +98,22 @@ trixie: ## try set-up, build and both mixes in a fresh Debian 13
 clean: ## remove build/; keep checkpoints, captures and results
 	rm -rf build
 
-# YES=1 removes without a question; DRY_RUN=1 only prints.
-distclean: ## print sizes, ask, remove all that was built or measured
+# YES=1 removes without a question. `make -n distclean` runs no command, so it prints no sizes; DRY_RUN=1 does.
+distclean: ## remove all built and measured files, ask first (DRY_RUN=1)
 	@scripts/distclean
+
+# Last, because the list is longer than a screen.
+##@ First steps
+# It needs python3-venv, make and g++, no guest and no root.
+lesson: ## step a short coherence trace through a protocol
+	@$(call both,scripts/setup lesson,scripts/build lesson)
+	@$(S80LAB) lesson
+	@echo
+	@echo "Next: . build/venv/bin/activate, then s80lab lesson --list"
+
+# From an empty Debian machine to the tables of both mail mixes. Python's packages are fetched while the compiler works; what other jobs need is compiled while the guest boots on one core.
+run: ## set up, build, measure both mail workloads (15 to 45 min)
+	@scripts/packages
+	@$(call both,scripts/setup,scripts/build run)
+	@$(S80LAB) image build
+	@$(call both,scripts/build,$(S80LAB) run imapb imape)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 from s80lab.base import paths
 from s80lab.base.folder import read_manifest
 from s80lab.base.strict import load
+from s80lab.base.terminal import say
 from s80lab.commands.output import print_json, sayer, wide_console
 from s80lab.commands.parts import make_plans, parse_seeds, run_pipeline
 from s80lab.config.experiment import load_experiment
@@ -32,13 +34,17 @@ def knockout_command(
     scale: str | None,
     seeds: str | None,
     keep: bool,
+    listed: bool,
     as_json: bool,
 ) -> None:
-    """Measure what each change to the guest contributes (ablation): one variant without any change, one per change
+    """Measure what each change to the guest contributes (an ablation): one variant without any change, one per change
     alone, one with all changes."""
     loaded = load_experiment(experiment, {})
     name = machine or loaded.machine
     file = load(KNOCKOUTS, Changes)
+    if listed:
+        _list(file, as_json)
+        return
     groups = {}
     for variant in variants(file.changes, load_machine(name)):
         plans = make_plans([experiment], Options(name, None, scale, parse_seeds(seeds), variant.settings))
@@ -55,6 +61,16 @@ def knockout_command(
     target = paths.results() / "reports" / f"knockouts-{experiment}-{name}-{scale or loaded.scale}" / "knockouts.md"
     write(target, markdown(shown, "changes").encode())
     sayer(as_json)(f"table: {target}")
+
+
+def _list(file: Changes, as_json: bool) -> None:
+    """Print each change to the guest with its description."""
+    if as_json:
+        print_json([{"change": name, "description": change.description} for name, change in file.changes.items()])
+        return
+    width = max(map(len, file.changes))
+    for name, change in file.changes.items():
+        say(f"{name:{width}}  {change.description}", sys.stdout, width + 2)
 
 
 def _measured(variant: str, plans: Sequence[Plan], keep: bool) -> Group:

@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperArgument, TyperGroup, TyperOption
 from typer.main import get_command
 
+from s80lab.commands.line.declare import RARE
 from s80lab.commands.line.help import rows, usage
 
 # What Markdown would take for more than a character, and the code spans in which it would not.
@@ -31,7 +32,7 @@ def _lines(context: typer.Context, level: int) -> Iterator[str]:
     if command.hidden:
         yield from ("", "This command is for maintainers of s80lab. The first page of help omits it.")
     yield from ("", "```text", usage(context), "```")
-    for record in (*rows(context, TyperArgument), *rows(context, TyperOption)):
+    for record in (*rows(context, TyperArgument), *rows(context, TyperOption), *rows(context, TyperOption, RARE)):
         yield from ("", f"`{record[0]}`", f": {_plain(record[1])}")
     if command.epilog:
         yield from ("", "```sh", command.epilog, "```")

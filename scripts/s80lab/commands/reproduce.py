@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from s80lab.base import paths
-from s80lab.base.terminal import plain_text
-from s80lab.commands.measured import latest_runs, measured_runs
+from s80lab.base.errors import UserError
+from s80lab.base.terminal import plain_text, say, terminal_width, wrapped
+from s80lab.commands.measured import MissingRuns, latest_runs, measured_runs
 from s80lab.commands.output import print_json, wide_console
 from s80lab.commands.parts import make_plans, parse_seeds, run_pipeline
 from s80lab.commands.reference import keep_page
@@ -26,6 +28,7 @@ def reproduce_command(
     scale: str | None,
     seeds: str | None,
     jobs: int,
+    listed: bool,
     measured: bool,
     keep: bool,
     as_json: bool,
@@ -36,6 +39,9 @@ def reproduce_command(
     Runs that do not exist yet are made first. After an interruption, repeat the command to continue.
     """
     chosen = load_figures(figures or [])
+    if listed:
+        _list(chosen, as_json)
+        return
     run = [figure for figure in chosen if figure.run]
     options = Options(scale=scale, seeds=parse_seeds(seeds))
     folders = _latest(run, options) if measured else _run(run, options, jobs)
@@ -64,7 +70,9 @@ def reproduce_command(
 
 
 def _run(figures: Sequence[FigureOf], options: Options, jobs: int) -> dict[str, list[Path]]:
-    """The runs of each experiment; missing runs are made first."""
+    """The runs of each experiment; missing runs are made first, after their times are on stderr."""
+    if times := [f"{one.name} {one.minutes}" for one in figures if one.minutes]:
+        say(f"minutes at most, if the runs do not exist yet: {', '.join(times)}")
     plans = _plans(figures, options) if figures else []
     folders: dict[str, list[Path]] = {}
     for plan, folder in zip(plans, run_pipeline(plans, jobs, False, "run", drop="built"), strict=True):
@@ -73,11 +81,35 @@ def _run(figures: Sequence[FigureOf], options: Options, jobs: int) -> dict[str, 
 
 
 def _latest(figures: Sequence[FigureOf], options: Options) -> dict[str, list[Path]]:
-    """The latest run of each seed at each point of each experiment. UserError names the first seed without a run."""
-    return {
-        name: latest_runs([name], options.scale, options.seeds or load_experiment(name, {}).seeds)
-        for name in _experiments(figures)
-    }
+    """The latest run of each seed at each point of each experiment. UserError names all seeds without a run."""
+    found, missing = {}, []
+    for name in _experiments(figures):
+        try:
+            found[name] = latest_runs([name], options.scale, options.seeds or load_experiment(name, {}).seeds)
+        except MissingRuns as error:
+            missing.append(error.listed())
+    if missing:
+        raise UserError(
+            f"{paths.runs()} contains no run of {'; '.join(missing)} with the design in the experiment's file; runs "
+            "with --set or --machine do not count: repeat `s80lab reproduce` without --measured to make the runs"
+        )
+    return found
+
+
+def _list(figures: Sequence[FigureOf], as_json: bool) -> None:
+    """Print name, minutes and title of each figure."""
+    if as_json:
+        print_json([{"figure": one.name, "minutes": one.minutes, "title": one.title} for one in figures])
+        return
+    width = max(len(one.name) for one in figures)
+    lines = [f"{'figure':{width}}  minutes  title"]
+    lines += [f"{one.name:{width}}  {one.minutes or '-':>7}  {one.title}" for one in figures]
+    print(wrapped("\n".join(lines), terminal_width(sys.stdout), width + 11))
+    say(
+        "Minutes are those of 2 cores after `make run`, at most; -: the figure needs only existing runs. "
+        "Groups of figures: paper, studies, throughput. The figures of a group share runs.",
+        sys.stdout,
+    )
 
 
 def _experiments(figures: Sequence[FigureOf]) -> list[str]:

@@ -46,6 +46,8 @@ class FigureOf(Strict):
     ratios: ratios of a sweep.
     coherence: whether one table compares all workloads and servers.
     run: whether missing runs are made; if not, all existing runs are shown, on any server.
+    minutes: wall-clock time that the missing runs take at most, on 2 cores after `make run` (docs/guides/reproduce.md);
+        0 if there are none.
     study: the name of a study in results/paper; empty for the paper. The study's tables are compared with the runs.
     """
 
@@ -59,6 +61,7 @@ class FigureOf(Strict):
     ratios: list[Ratio] = Field(default_factory=list)
     coherence: bool = False
     run: bool = True
+    minutes: Annotated[int, Field(ge=0)] = 0
     study: str = ""
 
     @property

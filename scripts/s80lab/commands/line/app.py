@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Measure caches and coherence of a simulated multiprocessor that runs a complete Linux server.
 
-Start with `s80lab doctor`, which checks this host, and `s80lab run imapb`, which runs an experiment.
-
 `s80lab COMMAND --help` describes a command. An error that you can fix is printed as one sentence on stderr, and the
 exit code is 2.
 """
@@ -22,12 +20,18 @@ from s80lab.commands.line.help import Command, CommandGroup
 SECTIONS = (
     measure.SECTION,
     compare.SECTION,
+    compare.GEM5,
     explore.SECTION,
     traces.SECTION,
     images.SECTION,
     clusters.SECTION,
     maintain.SECTION,
 )
+
+FIRST_STEPS = """\
+s80lab lesson                    step through a coherence trace (no guest)
+s80lab doctor                    check what this host lacks
+s80lab run imapb --scale tiny    measure a mail server (smoke test, 5 min)"""
 
 
 def declarations() -> Iterator[Declaration]:
@@ -53,7 +57,13 @@ def common(
 def make_app() -> typer.Typer:
     """The whole command line."""
     app = typer.Typer(
-        help=__doc__, cls=CommandGroup, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None
+        help=__doc__,
+        epilog=FIRST_STEPS,
+        cls=CommandGroup,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["--help", "-h"]},
     )
     app.callback()(common)
     groups: dict[str, typer.Typer] = {}

@@ -17,7 +17,7 @@ SECTION = Section("Clusters")
     "batch",
     "batch:batch_command",
     "s80lab batch --slurm --minutes 60 run imapb imape > job.sh",
-    "s80lab batch --slurm --cpus 4 explore imapb --vary l2.size=1MiB..16MiB > job.sh",
+    "s80lab batch --slurm explore imapb --vary l2.size=1MiB..16MiB > job.sh",
     settings={"allow_interspersed_args": False, "ignore_unknown_options": True},
 )
 def batch(
@@ -27,6 +27,7 @@ def batch(
             metavar="COMMAND",
             help="The command to split: `run ...` or `explore ...` with its options, as you would write it without "
             "`batch`.",
+            autocompletion=lambda: ["run", "explore"],
         ),
     ],
     slurm: Annotated[

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Commands that compare results with publications, with gem5, and with closed-form models."""
+"""Commands that compare results with publications, with the unchanged guest, with formulas and with gem5."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from typing import Annotated, Literal
 import typer
 
 from s80lab.commands.line import complete
-from s80lab.commands.line.declare import Section
+from s80lab.commands.line.declare import RARE, Section
 from s80lab.commands.line.options import AsJson, Experiment, Gem5, Jobs, Machine, MachineSettings, Scale, Seeds
 from s80lab.commands.line.traces import Count, First, TraceMachine
 
 SECTION = Section("Compare")
+GEM5 = Section("Compare with gem5 (you build gem5)")
 
 
 @SECTION.command(
-    "reproduce", "reproduce:reproduce_command", "s80lab reproduce figure8", "s80lab reproduce paper --measured"
+    "reproduce", "reproduce:reproduce_command", "s80lab reproduce --list", "s80lab reproduce figure8 figure9 --measured"
 )
 def reproduce(
     figures: Annotated[
@@ -26,11 +27,15 @@ def reproduce(
             metavar="FIGURE",
             help="Names of figures in configs/reproduce.toml, e.g. figure8, or groups of figures: paper, studies, "
             "throughput. Default: all figures.",
+            autocompletion=complete.figures,
         ),
     ] = None,
     scale: Scale = None,
     seeds: Seeds = None,
     jobs: Jobs = 0,
+    listed: Annotated[
+        bool, typer.Option("--list", help="List the figures with their minutes and titles, and make none of them.")
+    ] = False,
     measured: Annotated[
         bool,
         typer.Option(
@@ -40,7 +45,12 @@ def reproduce(
         ),
     ] = False,
     keep: Annotated[
-        bool, typer.Option("--keep", help="Also copy the page and its figures to results/reference/paper.")
+        bool,
+        typer.Option(
+            "--keep",
+            help="For maintainers: also copy the page and its figures to results/reference/paper.",
+            rich_help_panel=RARE,
+        ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -48,6 +58,9 @@ def reproduce(
 
     The page shows figures of the paper (Koka and Lipasti) and tables of other studies next to the published numbers.
     Runs that do not exist yet are made first. After an interruption, repeat the command to continue.
+
+    Costs: the figures of the paper take 152 minutes on 2 cores after `make run`, and 25 GB of disk. --list shows the
+    minutes of each figure.
     """
 
 
@@ -69,10 +82,11 @@ def claims(
             "--reference",
             help="For maintainers: use the runs in results/reference instead, and write the comparison to "
             "docs/background/claims.md.",
+            rich_help_panel=RARE,
         ),
     ] = False,
 ) -> None:
-    """Compare every claim of the paper with the runs.
+    """Judge every claim of the paper by existing runs.
 
     The command uses the latest run of each seed. It prints a verdict with its reason for each claim of the paper (Koka
     and Lipasti).
@@ -80,7 +94,7 @@ def claims(
 
 
 @SECTION.command(
-    "knockout", "knockout:knockout_command", "s80lab knockout imapb", "s80lab knockout imapb --seeds 1,2 --keep"
+    "knockout", "knockout:knockout_command", "s80lab knockout imapb --list", "s80lab knockout imapb --seeds 1,2"
 )
 def knockout(
     experiment: Experiment,
@@ -90,15 +104,20 @@ def knockout(
     keep: Annotated[
         bool, typer.Option(help="Keep the checkpoints of all variants (a few GB each). Default: remove them.")
     ] = False,
+    listed: Annotated[bool, typer.Option("--list", help="List the changes to the guest, and measure nothing.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Measure what each change to the guest contributes (ablation).
+    """Measure what each change to the guest contributes.
 
-    The variants are: one without any change, one per change alone, and one with all changes.
+    There are five changes, and seven variants of the guest: one without any change, one per change alone, and one with
+    all changes. --list describes the changes.
+
+    Costs: seven times those of `s80lab run` for the experiment, because each variant boots. imapb at scale small with
+    three seeds takes about an hour on 2 cores, and 20 GB of disk.
     """
 
 
-@SECTION.command(
+@GEM5.command(
     "compare", "compare:compare_command", "s80lab compare imapb", "s80lab compare imapb --seeds 1,2,3 --replay 0"
 )
 def compare(
@@ -145,21 +164,21 @@ def compare(
     gem5: Gem5 = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare runs of gem5 with the model on the same load.
+    """Compare whole runs of gem5 with the model on the same load.
 
-    The tables show each sampling interval since the caches were empty. The command reads existing runs of gem5 and
-    works without gem5.
+    You need runs of gem5: `s80lab run EXPERIMENT --engine gem5 --machine s80-sixteenth` makes them with your own gem5
+    (docs/guides/gem5.md). The tables show each sampling interval since the caches were empty.
 
     If gem5 is found, the command also plays equal accesses through gem5's Ruby and through the model, to show which
     differences Ruby itself causes.
     """
 
 
-@SECTION.command(
+@GEM5.command(
     "agree",
     "trace:agree_command",
     "s80lab agree docs/traces/migratory.trace",
-    "s80lab agree docs/traces/migratory.trace --spacing close --gem5 build/gem5.fast",
+    "s80lab agree docs/traces/migratory.trace --spacing close --gem5 ~/gem5.fast",
 )
 def agree(
     file: Annotated[
@@ -191,30 +210,33 @@ def agree(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Play a trace through gem5's Ruby and the model, compare counts.
+    """Play one trace through gem5's Ruby and through the model.
 
-    Ruby runs the protocol MOESI_hammer, the model runs the protocol hammer.
+    The command compares the counts of both. You need your own gem5 (docs/guides/gem5.md). Ruby runs the protocol
+    MOESI_hammer, the model runs the protocol hammer.
     """
 
 
-SECTION.group("model", "Evaluate closed-form performance models.")
+SECTION.group("model", "Calculate throughput by a formula, without simulation.")
 
 
 @SECTION.command("model latency", "model:latency", "s80lab model latency", "s80lab model latency --bi 3200 --be 1000")
 def latency(
     bi: Annotated[
         float | None,
-        typer.Option(metavar="MB/S", help="Memory bus bandwidth of a machine that is added to the table."),
+        typer.Option(metavar="MB/s", help="Memory bus bandwidth, in MB/s, of a machine that is added to the table."),
     ] = None,
     be: Annotated[
         float | None,
         typer.Option(
-            metavar="MB/S", help="Bandwidth of the bus to the network adapter. Default: the value of the study."
+            metavar="MB/s",
+            help="Bandwidth of the bus to the network adapter, in MB/s. Default: the value of the study.",
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Calculate the peak throughput of a server.
 
-    The input is the number of times that the server moves each byte (latency model of the KFUPM study of 2003).
+    The formula is that of a study of high-throughput servers (KFUPM, 2003). Its input is the number of times that the
+    server moves each byte, and the bandwidths of two buses.
     """

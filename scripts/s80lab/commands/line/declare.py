@@ -13,13 +13,14 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, TypeVar
 
-from s80lab.commands.process import ended_by_signals
+from s80lab.commands.process import ended_by_signals, reports_interruption
 
 F = TypeVar("F", bound=Callable[..., None])
 
 HEADINGS = (
     "Measure",
     "Compare",
+    "Compare with gem5 (you build gem5)",
     "Explore designs",
     "Protocols and traces",
     "Images and checkpoints",
@@ -27,6 +28,8 @@ HEADINGS = (
     "Maintenance",
 )
 """Headings of `s80lab --help`, in the order of the page; each is the title of a section."""
+RARE = "Further options"
+"""Heading of those options of a command that few users need; they stand last in its help."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,9 @@ class Declaration:
 
         @functools.wraps(self.function)
         def run(**arguments: object) -> None:
-            self.worker()(**arguments, **self.settled)
+            worker = self.worker()
+            with reports_interruption():
+                worker(**arguments, **self.settled)
 
         return run
 

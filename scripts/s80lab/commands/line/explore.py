@@ -8,19 +8,21 @@ from typing import Annotated, Literal
 
 import typer
 
-from s80lab.commands.line.declare import Section
+from s80lab.commands.line.declare import RARE, Section
 from s80lab.commands.line.options import (
-    Again,
     AsJson,
     Capture,
     Experiment,
     Image,
-    List,
     Machine,
     MachineSettings,
     Order,
     Protocol,
+    ReplayAgain,
     ReplayJobs,
+    ReplayList,
+    ReplayMachine,
+    ReplayProtocol,
     Scale,
     Server,
     Settings,
@@ -57,7 +59,8 @@ def capture(
         Literal["ready", "warm"] | None,
         typer.Option(
             help="Checkpoint from which the recorded guest resumes. ready: booted, cold caches; warm: steady "
-            "state. Default: warm with --form full, else ready."
+            "state. Default: warm with --form full, else ready.",
+            rich_help_panel=RARE,
         ),
     ] = None,
     instructions: Annotated[
@@ -67,6 +70,7 @@ def capture(
             metavar="N",
             help="Length of the measured region, in instructions of all processors together. Default: from the "
             "experiment.",
+            rich_help_panel=RARE,
         ),
     ] = None,
     warm_up: Annotated[
@@ -76,11 +80,16 @@ def capture(
             metavar="N",
             help="Length of the warm-up that is recorded before the measured region, in instructions. Default: "
             "from the experiment; 0 with --start warm.",
+            rich_help_panel=RARE,
         ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Also copy the capture file to this path. Not with --form both."),
+        typer.Option(
+            metavar="FILE",
+            help="Also copy the capture file to this path. Not with --form both.",
+            rich_help_panel=RARE,
+        ),
     ] = None,
     seed: Annotated[
         int | None,
@@ -96,9 +105,13 @@ def capture(
         bool, typer.Option("--again", help="Record the capture even if it exists already, and replace it.")
     ] = False,
 ) -> None:
-    """Record the memory accesses of a live run.
+    """Run an experiment once and record its memory accesses.
 
     `s80lab replay` and `s80lab explore` play the capture.
+
+    Costs: a run with one seed, which takes a tenth longer if it is recorded filtered, and a third longer if it is
+    recorded full. A filtered capture takes 24 MB of disk per 1 G instructions (240 MB at scale small), a full capture
+    202 MB.
     """
 
 
@@ -106,24 +119,27 @@ def capture(
     "explore",
     "replay:explore_command",
     "s80lab explore imapb --vary protocol=moesi,mesi --vary l2.size=1MiB..8MiB",
-    "s80lab explore imapb --vary cores=4..16 --jobs 2",
+    "s80lab explore imapb --vary l2.ways=1..8 --vary protocol=msi,moesi --list",
 )
 def explore(
     capture: Capture,
     vary: Vary = None,
-    machine: Machine = None,
+    machine: ReplayMachine = None,
     settings: MachineSettings = None,
     form: Form = None,
     jobs: ReplayJobs = 0,
-    again: Again = False,
+    again: ReplayAgain = False,
     order: Order = False,
     shard: Shard = None,
-    listed: List = False,
+    listed: ReplayList = False,
     as_json: AsJson = False,
 ) -> None:
-    """Play a capture through every design of a grid, in parallel.
+    """Play a capture through each design of a grid, and compare them.
 
     After an interruption, repeat the command to continue.
+
+    Costs: a design takes 6 to 7 seconds of one core for a filtered capture of scale small, 0.5 GB of memory and 2 MB
+    of disk.
     """
 
 
@@ -135,15 +151,15 @@ def explore(
 )
 def replay(
     capture: Capture,
-    machine: Machine = None,
-    protocol: Protocol = None,
+    machine: ReplayMachine = None,
+    protocol: ReplayProtocol = None,
     settings: MachineSettings = None,
     form: Form = None,
-    again: Again = False,
+    again: ReplayAgain = False,
     order: Order = False,
     as_json: AsJson = False,
 ) -> None:
-    """Play a capture through one design.
+    """Play a capture through one design, and print its report.
 
     The result enters the database. Without options, the design (machine and protocol) is that of the recording.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The text of --help, in plain lines of at most 80 columns: usage, description, arguments, options and examples."""
+"""The text of --help, in plain lines of at most 80 columns: usage, description, examples, arguments and options."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from s80lab.base.errors import UserError
 from s80lab.base.suggest import suggestion
-from s80lab.commands.line.declare import HEADINGS
+from s80lab.commands.line.declare import HEADINGS, RARE
 
 
 def summary(command: Any) -> str:
@@ -34,8 +34,13 @@ def parameter_name(parameter: Any) -> str:
 
 
 def usage(context: typer.Context) -> str:
-    """The command with its arguments, for example `s80lab run [OPTIONS] EXPERIMENT...`."""
+    """The command with its required options and its arguments, e.g. `s80lab run [OPTIONS] EXPERIMENT...`."""
     words = [context.command_path, "[OPTIONS]"]
+    words += [
+        f"{parameter.opts[0]} {parameter_name(parameter)}"
+        for parameter in context.command.params
+        if isinstance(parameter, TyperOption) and parameter.required
+    ]
     for parameter in context.command.params:
         if isinstance(parameter, TyperArgument):
             name = parameter_name(parameter) + ("..." if parameter.nargs == -1 else "")
@@ -45,10 +50,15 @@ def usage(context: typer.Context) -> str:
     return " ".join(words)
 
 
-def rows(context: typer.Context, kind: type[TyperArgument] | type[TyperOption]) -> Iterator[tuple[str, str]]:
-    """Name and description of each visible argument or option of a command. --help itself is left out."""
+def rows(
+    context: typer.Context, kind: type[TyperArgument] | type[TyperOption], heading: str | None = None
+) -> Iterator[tuple[str, str]]:
+    """Name and description of each visible argument or option under a heading. --help itself is left out.
+
+    heading: RARE for the options that few users need, None for all others.
+    """
     for parameter in context.command.params:
-        if not isinstance(parameter, kind) or parameter.hidden:
+        if not isinstance(parameter, kind) or parameter.hidden or parameter.rich_help_panel != heading:
             continue
         if isinstance(parameter, TyperArgument):
             name = parameter_name(parameter) + ("..." if parameter.nargs == -1 else "")
@@ -82,25 +92,39 @@ class _Plain:
         for paragraph in inspect.cleandoc(command.help or "").split("\n\n"):
             formatter.write_paragraph()
             formatter.write_text(" ".join(paragraph.split()))
-        self.write_commands(ctx, formatter)
-        for title, kind in (("Arguments", TyperArgument), ("Options", TyperOption)):
-            found = list(rows(ctx, kind))
-            if kind is TyperOption:
-                found.append(("--help", "Print this text and exit."))
-            if found:
-                with formatter.section(title):
-                    formatter.write_dl(found, col_max=24)
+        self.write_lists(ctx, formatter)
+
+    def write_lists(self, ctx: Any, formatter: Any) -> None:
+        """Write what follows the description."""
+        raise NotImplementedError
+
+    def write_examples(self, formatter: Any, title: str) -> None:
+        command: Any = self
         if command.epilog:
-            with formatter.section("Examples"):
+            with formatter.section(title):
                 for example in command.epilog.split("\n"):
                     formatter.write(f"  {example}\n")
 
-    def write_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the lists of commands that a group has."""
+    def write_parameters(self, ctx: Any, formatter: Any) -> None:
+        for title, kind, heading in (
+            ("Arguments", TyperArgument, None),
+            ("Options", TyperOption, None),
+            (RARE, TyperOption, RARE),
+        ):
+            found = list(rows(ctx, kind, heading))
+            if title == "Options":
+                found.append(("--help, -h", "Print this text and exit."))
+            if found:
+                with formatter.section(title):
+                    formatter.write_dl(found, col_max=24)
 
 
 class Command(_Plain, TyperCommand):
     """A command with plain help."""
+
+    def write_lists(self, ctx: Any, formatter: Any) -> None:
+        self.write_examples(formatter, "Examples")
+        self.write_parameters(ctx, formatter)
 
 
 class CommandGroup(_Plain, TyperGroup):
@@ -110,13 +134,15 @@ class CommandGroup(_Plain, TyperGroup):
         """The command that the words name. UserError names the nearest commands if there is none."""
         if args[0] not in self.commands and not args[0].startswith("-") and not ctx.resilient_parsing:
             visible = [name for name, command in self.commands.items() if not command.hidden]
+            visible += [name for parameter in self.params for name in parameter.opts]
             raise UserError(
                 f"there is no command `{ctx.command_path} {args[0]}`{suggestion(args[0], visible)}: "
                 f"`{ctx.command_path} --help` lists all commands"
             )
         return super().resolve_command(ctx, args)
 
-    def write_commands(self, ctx: Any, formatter: Any) -> None:
+    def write_lists(self, ctx: Any, formatter: Any) -> None:
+        self.write_parameters(ctx, formatter)
         visible: dict[str, Any] = {name: command for name, command in self.commands.items() if not command.hidden}
         width = max(map(len, visible))
         for title in (None, *HEADINGS):
@@ -128,3 +154,5 @@ class CommandGroup(_Plain, TyperGroup):
             if found:
                 with formatter.section(title or "Commands"):
                     formatter.write_dl(found)
+        # Last, because the page is longer than a screen.
+        self.write_examples(formatter, "First steps")

@@ -27,14 +27,14 @@ from s80lab.commands.line.stores import declare_store
 
 SECTION = Section("Images and checkpoints")
 
-SECTION.group("image", "Build the guest image: kernel and initramfs.")
+SECTION.group("image", "Build the guest image: its kernel and its programs.")
 
 
 @SECTION.command(
     "image build",
     "build:build_image",
     "s80lab image build",
-    "s80lab image build --server uw --image buildroot --buildroot ~/buildroot",
+    "s80lab image build --server dovecot --image buildroot --buildroot ~/buildroot",
 )
 def image_build(
     server: Annotated[
@@ -56,6 +56,7 @@ def image_build(
         str | None,
         typer.Option(
             metavar="NAME",
+            autocompletion=complete.images,
             help="Name of the image: debian (from Debian packages), or buildroot or buildroot.NAME (from your own "
             "Buildroot). Default: debian; with --buildroot: buildroot.",
         ),
@@ -86,6 +87,9 @@ def image_build(
     """Build the guest image with a server.
 
     If an up-to-date image exists, the command does nothing.
+
+    Costs: 2 to 5 minutes on 2 cores for Debian's packages, which come from the network, and 40 MB of disk. Buildroot
+    compiles everything, which takes much longer (docs/guides/buildroot.md).
     """
 
 
@@ -118,7 +122,14 @@ def checkpoint_build(
     engine: Engine = "qemu",
     gem5: Gem5 = None,
 ) -> None:
-    """Build those checkpoints of experiments that do not exist yet."""
+    """Build those checkpoints of experiments that do not exist yet.
+
+    `s80lab run` builds missing checkpoints, too.
+
+    Costs: each checkpoint takes 0.26 GB of disk at scale tiny, 1.5 GB at small and 5.4 GB at paper. There is one ready
+    checkpoint per guest and one warm checkpoint per seed. A warm checkpoint at scale small takes 2 to 4 minutes of one
+    core.
+    """
 
 
 declare_store(SECTION, "checkpoint", "checkpoint", "warm-imapb-small-s1")

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from s80lab.commands.line import complete
+from s80lab.commands.line.declare import RARE
 
 Experiments = Annotated[
     list[str],
@@ -45,14 +46,23 @@ Seeds = Annotated[
     typer.Option(
         metavar="N,N...",
         help="Seeds of the load's random draws, separated by commas. Default: the seeds in the experiment's file.",
+        autocompletion=complete.seeds,
     ),
 ]
 Machine = Annotated[
     str | None,
     typer.Option(
         metavar="NAME|FILE",
-        help="Machine to model: a name in configs/machines, or a .toml file. Default: the machine of the experiment "
-        "or capture.",
+        help="Machine to model: a name in configs/machines, or a .toml file. Default: the experiment's machine.",
+        autocompletion=complete.machines,
+    ),
+]
+ReplayMachine = Annotated[
+    str | None,
+    typer.Option(
+        "--machine",
+        metavar="NAME|FILE",
+        help="Machine to model: a name in configs/machines, or a .toml file. Default: the machine of the recording.",
         autocompletion=complete.machines,
     ),
 ]
@@ -60,8 +70,18 @@ Protocol = Annotated[
     str | None,
     typer.Option(
         metavar="NAME|FILE",
-        help="Coherence protocol to model: a name in configs/protocols, or a .toml file. Default: that of the "
-        "experiment or capture, else of the machine.",
+        help="Coherence protocol to model: a name in configs/protocols, or a .toml file. Default: the experiment's, "
+        "else the machine's.",
+        autocompletion=complete.protocols,
+    ),
+]
+ReplayProtocol = Annotated[
+    str | None,
+    typer.Option(
+        "--protocol",
+        metavar="NAME|FILE",
+        help="Coherence protocol to model: a name in configs/protocols, or a .toml file. Default: the protocol of the "
+        "recording; with --machine, that machine's.",
         autocompletion=complete.protocols,
     ),
 ]
@@ -79,6 +99,8 @@ Image = Annotated[
         metavar="NAME",
         help="Guest image: debian, or (from your own Buildroot) buildroot or buildroot.NAME. Default: the experiment's "
         "image.",
+        rich_help_panel=RARE,
+        autocompletion=complete.images,
     ),
 ]
 Scale = Annotated[
@@ -98,6 +120,7 @@ Settings = Annotated[
         help="Override a value. The prefix of KEY selects the file: `scale.` the scale (scale.storage=disk), "
         "`workload.` the workload profile (workload.requests_max=10), no such prefix the machine file (l2.size=4MiB). "
         "May be repeated.",
+        autocompletion=complete.settings,
     ),
 ]
 MachineSettings = Annotated[
@@ -106,6 +129,7 @@ MachineSettings = Annotated[
         "--set",
         metavar="KEY=VALUE",
         help="Override a value of the machine file, e.g. l2.size=4MiB. May be repeated.",
+        autocompletion=complete.machine_settings,
     ),
 ]
 Vary = Annotated[
@@ -116,18 +140,25 @@ Vary = Annotated[
         help="Parameter that varies over the designs of the grid. KEY: protocol, machine, cores or a key of the "
         "machine file. VALUES: a list with commas; a..b stands for a, 2a, 4a, ... b. May be repeated: the grid has "
         "every combination.",
+        autocompletion=complete.axes,
     ),
 ]
 Engine = Annotated[
     Literal["qemu", "gem5"],
     typer.Option(
         help="Simulator that executes the guest: qemu (with s80lab's own cache model), or your own gem5 "
-        "(docs/guides/gem5.md)."
+        "(docs/guides/gem5.md).",
+        rich_help_panel=RARE,
     ),
 ]
 Gem5 = Annotated[
     Path | None,
-    typer.Option("--gem5", metavar="FILE", help="Path of the gem5 binary. Default: $GEM5, else gem5.fast on PATH."),
+    typer.Option(
+        "--gem5",
+        metavar="FILE",
+        help="Path of the gem5 binary. Default: $GEM5, else gem5.fast on PATH.",
+        rich_help_panel=RARE,
+    ),
 ]
 Order = Annotated[
     bool,
@@ -135,6 +166,7 @@ Order = Annotated[
         "--order",
         help="Count order inversions: accesses that the model plays after a conflicting access that the guest "
         "executed later.",
+        rich_help_panel=RARE,
     ),
 ]
 Jobs = Annotated[
@@ -143,7 +175,8 @@ Jobs = Annotated[
 ReplayJobs = Annotated[
     int, typer.Option(min=0, metavar="N", help="Number of replays that run in parallel; 0: one per host core.")
 ]
-Again = Annotated[bool, typer.Option("--again", help="Repeat runs or replays whose results exist already.")]
+Again = Annotated[bool, typer.Option("--again", help="Repeat runs whose results exist already.")]
+ReplayAgain = Annotated[bool, typer.Option("--again", help="Repeat replays whose results exist already.")]
 Html = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="HTML file to write, with the state of every cache after each access."),
@@ -156,8 +189,10 @@ Shard = Annotated[
         metavar="I/N",
         help="Do only shard I of N: the list of runs is divided among N hosts, and this host does part I. A shard "
         "writes run folders, not the database; `s80lab collect` enters the runs.",
+        rich_help_panel=RARE,
     ),
 ]
-List = Annotated[
-    bool, typer.Option("--list", help="Print the list of runs or replays, sorted by hash, and start none of them.")
+List = Annotated[bool, typer.Option("--list", help="Print the list of runs, sorted by hash, and start none of them.")]
+ReplayList = Annotated[
+    bool, typer.Option("--list", help="Print the list of replays, sorted by hash, and start none of them.")
 ]

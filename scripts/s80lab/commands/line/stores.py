@@ -22,10 +22,18 @@ Name = Annotated[
         metavar="NAME", help="Name of the entry, or the beginning of its name.", autocompletion=complete.entries
     ),
 ]
+Names = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="NAME", help="Names of entries, or beginnings of their names.", autocompletion=complete.entries
+    ),
+]
 Keep = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="NAME", help="Name of an entry that is not removed. May be repeated.", autocompletion=complete.entries
+        metavar="NAME",
+        help="Entries that are not removed: a name, or the beginning of names. May be repeated.",
+        autocompletion=complete.entries,
     ),
 ]
 Yes = Annotated[bool, typer.Option("--yes", help="Remove without a question. Required if stdin is not a terminal.")]
@@ -33,7 +41,7 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Print what would be rem
 
 
 def declare_store(section: Section, group: str, noun: Literal["checkpoint", "capture"], example: str) -> None:
-    """Declare list, verify, prune, export and import of a store of large files.
+    """Declare list, verify, remove, prune, export and import of a store of large files.
 
     group: the command that gets these commands.
     noun: an entry of the store, for texts.
@@ -50,6 +58,8 @@ def declare_store(section: Section, group: str, noun: Literal["checkpoint", "cap
 
     def prune(keep: Keep = None, yes: Yes = False, dry_run: DryRun = False) -> None: ...
 
+    def remove(names: Names, yes: Yes = False, dry_run: DryRun = False) -> None: ...
+
     def export(name: Name, target: Target) -> None: ...
 
     def import_(sources: Sources) -> None: ...
@@ -58,6 +68,9 @@ def declare_store(section: Section, group: str, noun: Literal["checkpoint", "cap
     verify.__doc__ = f"""Compare the files of every {noun} with their hashes.
 
     The exit code is 1 if a file is damaged or missing."""
+    remove.__doc__ = f"""Remove {noun}s by name.
+
+    The command prints names and sizes, and asks before it removes anything."""
     prune.__doc__ = f"""Remove all {noun}s that --keep does not name.
 
     The command also removes the files that interrupted commands left. It prints names and sizes, and asks before it
@@ -76,6 +89,13 @@ def declare_store(section: Section, group: str, noun: Literal["checkpoint", "cap
         verify
     )
     section.command(
+        f"{group} remove",
+        "stores:remove_entries",
+        call(f"remove {example}"),
+        call(f"remove {example} --dry-run"),
+        settled=settled,
+    )(remove)
+    section.command(
         f"{group} prune",
         "stores:prune_entries",
         call("prune --dry-run"),
@@ -92,7 +112,7 @@ def declare_store(section: Section, group: str, noun: Literal["checkpoint", "cap
     section.command(
         f"{group} import",
         "stores:import_entries",
-        call(f"import /mnt/shared/{example}"),
+        call(f"import /mnt/shared/{example}*"),
         call(f"import {noun}.tar"),
         settled=settled,
     )(import_)

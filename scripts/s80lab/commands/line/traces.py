@@ -46,12 +46,21 @@ Count = Annotated[
     int | None,
     typer.Option(min=1, metavar="N", help="Number of accesses that are used. Default: all from --first on."),
 ]
-Format = Annotated[
+ExportFormat = Annotated[
     str,
     typer.Option(
         "--format",
         metavar="FORMAT",
-        help="Format of the trace files that are written or read: gem5, champsim, din, text, order.",
+        help="Format of the files to write: gem5, champsim, din, text, order.",
+        autocompletion=lambda: list(FORMATS),
+    ),
+]
+ImportFormat = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        metavar="FORMAT",
+        help="Format of the files to read: gem5, champsim, din, text, order.",
         autocompletion=lambda: list(FORMATS),
     ),
 ]
@@ -93,9 +102,9 @@ def lesson(
     html: Html = None,
     as_json: AsJson = False,
 ) -> None:
-    """Step through a short coherence trace, with reasons.
+    """Step through a shipped teaching trace, with reasons.
 
-    No guest is needed.
+    No guest is needed. `s80lab trace step FILE` does the same with a trace of your own.
     """
 
 
@@ -166,7 +175,7 @@ def docs() -> None:
     """Regenerate docs/reference/protocols from the tables."""
 
 
-SECTION.group("trace", "Step through memory traces, and convert them.")
+SECTION.group("trace", "Step through traces of your own, and convert traces.")
 
 
 @SECTION.command(
@@ -197,13 +206,13 @@ def step(
     "trace export",
     "trace:export",
     "s80lab trace export docs/traces/migratory.trace --format din --out din",
-    "s80lab trace export docs/traces/migratory.trace --format order --out migratory.order",
+    "s80lab trace export docs/traces/migratory.trace --format order --out m.order",
 )
 def export(
     file: Annotated[
         Path, typer.Argument(metavar="TRACE", help="A full capture, a text trace or a totally ordered trace.")
     ],
-    form: Format,
+    form: ExportFormat,
     out: Annotated[
         Path,
         typer.Option(
@@ -234,8 +243,8 @@ def export(
 @SECTION.command(
     "trace import",
     "trace:import_",
-    "s80lab trace import cpu00.din cpu01.din --format din --out mine.s80c",
-    "s80lab trace import mine.trace --format text --out mine.s80c",
+    "s80lab trace import din/cpu00.din din/cpu01.din --format din --out mine.s80c",
+    "s80lab trace import docs/traces/migratory.trace --format text --out m.s80c",
 )
 def import_(
     files: Annotated[
@@ -246,7 +255,7 @@ def import_(
             "the files belong to processors 0, 1, ... in this order. Formats text and order: one file.",
         ),
     ],
-    form: Format,
+    form: ImportFormat,
     out: Annotated[Path, typer.Option(metavar="FILE", help="Capture file to write; its name ends in .s80c.")],
     machine: Annotated[
         str,
@@ -269,7 +278,7 @@ def import_(
     "trace info",
     "trace:info",
     "s80lab trace info docs/traces/migratory.trace",
-    "s80lab trace info cpu00.din --line-bytes 64 --json",
+    "s80lab trace info din/cpu00.din --line-bytes 64 --json",
 )
 def info(
     file: Annotated[Path, typer.Argument(metavar="TRACE", help="A capture or trace file in any supported format.")],
