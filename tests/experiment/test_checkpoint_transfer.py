@@ -303,7 +303,7 @@ def test_the_same_bytes_of_another_hour_are_the_same(
 
 
 def test_what_is_damaged_or_unknown_is_not_exported(made: Checkpoint, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"there is no `raedy-a` in .*: allowed are ready-a \(did you mean ready-a\?\)"):
+    with pytest.raises(UserError, match=r"there is no `raedy-a` in .*: did you mean ready-a\? \(allowed are ready-a\)"):
         export(STORE, "raedy-a", tmp_path)
     made.guest_state.write_bytes(b"stath")
     with pytest.raises(UserError, match="files have changed since s80lab wrote them; remove the folder"):

@@ -65,7 +65,7 @@ def test_an_interruption_leaves_nothing(whole: Lab, number: signal.Signals) -> N
     process.send_signal(number)
     said, _ = process.communicate(timeout=LIMIT_S)
     assert process.returncode == 130
-    assert "interrupted; complete results are kept" in said
+    assert "interrupted: complete results are kept" in said
     assert "Traceback" not in said
     assert guests(whole) == []
     assert whole.partial() == []

@@ -20,7 +20,7 @@ def free_disk(monkeypatch: pytest.MonkeyPatch, free: int) -> None:
 
 def test_too_little_disk_is_refused_with_both_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     free_disk(monkeypatch, 2 * GIB - 1)
-    with pytest.raises(UserError, match=r"2.0 GiB of disk are needed, but 2.0 GiB are free: remove old"):
+    with pytest.raises(UserError, match=r"2.1 GB of disk are needed, but 2.1 GB are free: remove old"):
         require(Need(2 * GIB, 0), tmp_path)
 
 

@@ -134,7 +134,7 @@ def test_number_of_finished_runs_is_printed_with_the_time_left(stages: Stages) -
     stages.run([1, 2, 3, 4], jobs=1)
     printed = [line.split("] ")[1] for line in stages.said.getvalue().splitlines() if " of 3 runs" in line]
     assert printed == [
-        "0 of 3 runs, about 3 min left",
+        "0 of 3 runs, about 4 min left",
         "1 of 3 runs, about 10 s left",
         "2 of 3 runs, about 10 s left",
     ]
@@ -144,8 +144,8 @@ def test_stages_of_a_run_have_readable_names_in_the_log(stages: Stages) -> None:
     stages.run([3], jobs=1)
     printed = [line.split("] ")[1] for line in stages.said.getvalue().splitlines() if "scale" in line or "seed" in line]
     assert printed == [
-        "scale tiny: ready is complete (0.0 GB, built in 0 s)",
-        "mix seed 3: warm-3 is complete (steady state after 0.0 G instructions, 1 MIPS, built in 0 s)",
+        "scale tiny: ready is complete (0 MB, built in 0 s)",
+        "mix seed 3: warm-3 is complete (steady state after 0 M instructions, 1 MIPS, built in 0 s)",
         "mix seed 3: complete: run-3",
     ]
 

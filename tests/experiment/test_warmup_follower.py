@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from s80lab.base.errors import UserError
+from s80lab.base.progress import Board
 from s80lab.config.experiment import Phases
 from s80lab.experiment.warm import WarmupFollower
 from s80lab.results.snapshots import Snapshots
@@ -32,6 +35,21 @@ def test_a_line_that_is_being_written_waits(run_dir: Path, tmp_path: Path) -> No
     path.write_bytes(b"".join(lines))
     assert follower.read()
     assert follower.instructions == 30_000
+
+
+def test_bar_of_a_warm_up_never_moves_back(run_dir: Path, tmp_path: Path) -> None:
+    lines = (run_dir.parent / f"warm-{run_dir.name}.jsonl").read_bytes().splitlines(keepends=True)
+    path = tmp_path / "snapshots.jsonl"
+    follower = WarmupFollower(path, Phases(warmup_min=9000, warmup_max=40_000, window=1000, measure=1), clients=40)
+    board = Board(Console(file=io.StringIO(), width=80, height=24, force_terminal=True))
+    job, shares = board.job("imapb seed 1"), []
+    for count in range(2, len(lines) + 1):
+        path.write_bytes(b"".join(lines[:count]))
+        follower.read()
+        follower.show(job)
+        shares.append(int(board.lines(80, 24)[0][12:].split("%")[0]))
+    assert shares == sorted(shares) and shares[-1] < 100
+    assert "shares moved" in board.lines(80, 24)[0]
 
 
 def test_a_file_that_nobody_writes_any_more_has_whole_lines(run_dir: Path) -> None:

@@ -15,9 +15,10 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.folder import read_manifest, read_stats
 from s80lab.base.hashing import value_hash
-from s80lab.base.progress import Job
+from s80lab.base.progress import WAITING, Job
 from s80lab.base.staging import exclusive, staging, sweep
 from s80lab.base.store import now
+from s80lab.base.terminal import disk_size
 from s80lab.base.threads import to_its_end
 from s80lab.capture.error import differences
 from s80lab.capture.process import play
@@ -37,6 +38,8 @@ ORIGIN, RUN_MANIFEST = "origin.json", "manifest.json"
 # Of a snapshot's line: counters of the guest and of the load generator's clients.
 LIVE_ONLY = ("guest", "clients_finished")
 MIN_WINDOW = 10_000_000
+# Instructions a second of a replay: 100 to 600 M were measured (docs/guides/captures.md).
+TYPICAL_REPLAY = 200_000_000
 # Bytes a million instructions, at most, for a look at the disk before the guest starts.
 _ROOM: dict[Form, int] = {"filtered": 50_000, "full": 700_000}
 
@@ -117,12 +120,16 @@ def lengths(
     return (usual if warm_up is None else warm_up), measure
 
 
+def capture_s(recipe: Recipe) -> float:
+    """Expected seconds of the recording and of the replays that are compared with it, for progress lines."""
+    length = recipe.skip + recipe.measure
+    return resources.START_S + length * (1 / resources.TYPICAL_RUN + len(recipe.forms) / TYPICAL_REPLAY)
+
+
 async def make(recipe: Recipe, slots: asyncio.Semaphore, job: Job, again: bool) -> Manifest:
     """Record the capture of the recipe, unless it exists. again: record it in any case."""
     name, key = recipe.name, value_hash(recipe.inputs)
-    async with exclusive(
-        paths.captures() / f".{name}.lock", lambda: job.update("waiting for another process that records this capture")
-    ):
+    async with exclusive(paths.captures() / f".{name}.lock", lambda: job.update(WAITING)):
         sweep(paths.captures())
         if not again:
             found = await asyncio.to_thread(STORE.find, name, key)
@@ -132,6 +139,7 @@ async def make(recipe: Recipe, slots: asyncio.Semaphore, job: Job, again: bool) 
                 job.say(f"this capture is recorded again: {why}")
         total = (recipe.skip + recipe.measure) // 1_000_000
         room = sum(_ROOM[form] * total for form in recipe.forms)
+        job.say(f"the capture needs {disk_size(room)} of disk at most")
         resources.require(resources.Need(room, resources.RUN_MEMORY), paths.captures())
         async with slots:
             began = time.monotonic()

@@ -24,6 +24,7 @@ from s80lab.capture.store import Capture
 from s80lab.experiment.checkpoint import SNAPSHOTS
 from s80lab.experiment.run import is_whole, why_not_whole
 from s80lab.experiment.warm import MACHINE, PROTOCOL
+from s80lab.report.data import NO_WORKLOAD
 from s80lab.report.write import write_run_report
 from s80lab.results.database import insert_run
 from s80lab.results.identities import check_snapshots
@@ -119,7 +120,7 @@ def _finish(capture: Capture, design: Design, run_id: str, played: Played, began
         "schema": 1,
         "run": run_id,
         "experiment": origin.get("experiment", capture.name),
-        "mix": origin.get("mix", "-"),
+        "mix": origin.get("mix", NO_WORKLOAD),
         "engine": "replay",
         "machine": design.machine.name,
         "protocol": design.protocol_name,

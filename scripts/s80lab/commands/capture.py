@@ -5,15 +5,17 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import sys
 from pathlib import Path
 from typing import Literal
 
 from s80lab.base.errors import UserError
 from s80lab.base.files import whole
-from s80lab.base.progress import Board
+from s80lab.base.progress import Board, Tally, about, instructions_text
 from s80lab.base.strict import parse_settings
+from s80lab.base.terminal import disk_size, say
 from s80lab.capture.error import ANY_SHARE
-from s80lab.capture.live import Recipe, lengths, make
+from s80lab.capture.live import Recipe, capture_s, lengths, make
 from s80lab.capture.store import STORE, SUFFIX, Form, Manifest, Totals
 from s80lab.commands.parts import (
     make_plans,
@@ -24,6 +26,7 @@ from s80lab.commands.parts import (
 from s80lab.experiment import checkpoint
 from s80lab.experiment.checkpoint import Checkpoint
 from s80lab.experiment.plan import Options, Plan
+from s80lab.report.data import read_run
 
 
 def capture(
@@ -63,16 +66,24 @@ def capture(
     recipe = Recipe(plan, forms, _start(plan, stage), skip, measure)
 
     async def work(board: Board) -> Manifest:
-        job = board.job(recipe.name)
-        made = await make(recipe, asyncio.Semaphore(1), job, again)
+        cost = capture_s(recipe)
+        tally = Tally(board, "captures", [cost])
+        job = board.job(f"{plan.name} seed {plan.seed}")
+        with tally.piece(cost):
+            made = await make(recipe, asyncio.Semaphore(1), job, again)
         job.drop()
         return made
 
     made = on_board(work)
-    print(f"capture: {made.name}")
+    folder = STORE.folder(made.name)
+    say(f"capture: {made.name}", sys.stdout)
     for one, totals in made.forms.items():
-        print(f"{one}: {_totals(totals)}")
-    print(f"live run: {made.live_mips:.0f} MIPS while recording; report: {STORE.folder(made.name) / 'report.html'}")
+        say(f"{one}: {_totals(totals)}", sys.stdout)
+    say(f"live run: {made.live_mips:.0f} MIPS while recording; report: {folder / 'report.html'}", sys.stdout)
+    reasons = read_run(folder).reasons
+    said = f"invalid (not a result): {'; '.join(reasons)}" if reasons else "valid"
+    say(f"recorded region: {said}", sys.stdout)
+    say(f"next: `s80lab explore {made.name} --vary protocol=msi,mesi,moesi`", sys.stdout)
     if out is not None:
         _put(STORE.folder(made.name) / f"{forms[0]}{SUFFIX}", out)
 
@@ -86,11 +97,12 @@ def _start(plan: Plan, stage: Literal["ready", "warm"]) -> Checkpoint:
 
 def _totals(totals: Totals) -> str:
     """Size, density, and the difference between the capture's own replay and the live run."""
+    replay_time = about(totals.instructions / totals.replay_mips / 1e6)
     said = [
-        f"{totals.bytes / 1e6:.1f} MB for {totals.instructions / 1e9:.2f} G instructions",
+        f"{disk_size(totals.bytes)} for {instructions_text(totals.instructions)}",
         f"{totals.events / totals.instructions * 1e3:.1f} M events per G instructions, {totals.bytes_per_access:.2f} "
         "bytes per access of the guest",
-        f"replays at {totals.replay_mips:.0f} MIPS",
+        f"replays at {totals.replay_mips:.0f} MIPS in {replay_time}",
     ]
     if totals.identical:
         said.append("the replay equals the live run byte for byte")

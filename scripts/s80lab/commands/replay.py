@@ -14,13 +14,14 @@ from s80lab.base.progress import Board
 from s80lab.base.shard import by_hash
 from s80lab.base.strict import parse_settings
 from s80lab.base.suggest import names
+from s80lab.base.terminal import plain_text
 from s80lab.capture.design import Design, resolve_design
 from s80lab.capture.error import TABLE
 from s80lab.capture.error_table import table_text, write_table
 from s80lab.capture.explore.grid import Point, parse_axes, points
 from s80lab.capture.explore.page import notes, write_page
 from s80lab.capture.explore.run import explore, replay_cost
-from s80lab.capture.explore.table import designs_table, errors_table, labels
+from s80lab.capture.explore.table import designs_table, errors_table, labels, verdicts
 from s80lab.capture.replay import design_key, draw_report, run_folder
 from s80lab.capture.store import Capture, open_capture
 from s80lab.commands.output import print_json, sayer, wide_console
@@ -145,6 +146,8 @@ def _explore(
 def _show(axes: Sequence[Axis], grid: Sequence[Point], runs: Sequence[Run]) -> None:
     """Print the tables."""
     console = wide_console()
+    for head, why in verdicts(runs):
+        console.print(plain_text(head, "bold yellow"), plain_text(why))
     for table in (designs_table(labels(axes, grid), runs), errors_table(axes, grid, runs)):
         if table is not None:
             print_table(table, console)

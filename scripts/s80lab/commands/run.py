@@ -15,8 +15,9 @@ from s80lab.commands.output import sayer
 from s80lab.commands.parts import make_plans, parse_seeds, run_gem5, run_pipeline
 from s80lab.commands.run_tables import show_runs
 from s80lab.commands.shards import check_shard, part, show_list, tell_shard
-from s80lab.experiment.plan import Options, Plan
+from s80lab.experiment.plan import Options, Plan, missing
 from s80lab.experiment.precision import Wanted, missing_seeds, parse_wanted, statement
+from s80lab.experiment.ready import boot_cost
 from s80lab.experiment.resources import run_cost
 from s80lab.experiment.run import job_key, measured
 from s80lab.experiment.stages import Drop
@@ -108,12 +109,14 @@ def run_shard(
     """List the runs (each experiment, point of its sweep and seed), or measure the runs of a shard."""
     chosen = part(shard, by_hash(plans, job_key))
     if listed:
+        boots = missing([plan for plan in chosen.items.values() if measured(plan) is None], ready_only=True)
         show_list(
             chosen,
             _describe,
             lambda plan: measured(plan) is not None,
             lambda plan: run_cost(plan.phases, plan.scale),
             as_json,
+            boots_s=sum(map(boot_cost, boots.values())),
         )
     else:
         folders = run_pipeline(list(chosen.items.values()), jobs, again, "run", drop, enter=False)

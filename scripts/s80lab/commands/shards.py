@@ -17,8 +17,10 @@ from typing import Any, Generic, TypeVar
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import value_hash
+from s80lab.base.progress import rough
 from s80lab.base.shard import Shard, parse_shard
 from s80lab.base.strict import shown
+from s80lab.base.terminal import counted
 from s80lab.commands.output import print_json
 from s80lab.experiment.resources import GIB, Cost
 
@@ -40,7 +42,7 @@ class Part(Generic[T]):
     key: str
 
     def __str__(self) -> str:
-        return f"shard {self.shard}: {len(self.items)} of {self.of} runs (list {self.key})"
+        return f"shard {self.shard}: {len(self.items)} of {counted(self.of, 'run')} (list {self.key})"
 
 
 def part(text: str | None, items: Mapping[str, T]) -> Part[T]:
@@ -51,22 +53,28 @@ def part(text: str | None, items: Mapping[str, T]) -> Part[T]:
 
 
 def show_list(
-    part: Part[T], describe: Callable[[T], str], whole: Callable[[T], bool], cost: Callable[[T], Cost], as_json: bool
+    part: Part[T],
+    describe: Callable[[T], str],
+    whole: Callable[[T], bool],
+    cost: Callable[[T], Cost],
+    as_json: bool,
+    boots_s: float = 0.0,
 ) -> None:
-    """Print one line per run or replay (hash, description, whether its result is complete), and the cost of all of
-    them."""
+    """Print one line per run or replay (hash, description, whether its result is complete), how many are complete, and
+    what the others cost. boots_s: expected seconds of the boots that the others need."""
     records = [(hash, describe(item), whole(item)) for hash, item in part.items.items()]
     costs = [cost(item) for item in part.items.values()]
     seconds, memory = sum(one.core_s for one in costs), max((one.memory for one in costs), default=0)
+    lacking = [cost.core_s for cost, (_, _, there) in zip(costs, records, strict=True) if not there]
     if as_json:
         listed: list[dict[str, Any]] = [dict(zip(("hash", "job", "whole"), one, strict=True)) for one in records]
         of_list = {"list": part.key, "of": part.of, "shard": str(part.shard), "jobs": listed}
         print_json(of_list | {"core_seconds": round(seconds), "memory_bytes": memory})
         return
-    print(
-        f"{part}, sorted by hash; estimate: {seconds / 3600:.1f} core hours at most, {memory / GIB:.1f} GiB of "
-        "memory per run"
-    )
+    print(f"{part}, sorted by hash")
+    time = rough(sum(lacking) + boots_s)
+    rest = f"; the rest takes at most {time} of one core, and {memory / GIB:.1f} GiB of memory per run"
+    print(f"{len(records) - len(lacking)} of {len(records)} complete{rest if lacking else ''}")
     for hash, what, there in records:
         print(f"{hash[:8]} {what}{' (complete)' if there else ''}")
 

@@ -16,7 +16,7 @@ from pydantic import Field
 
 from s80lab.base import paths
 from s80lab.base.hashing import file_hash, sparse_hash
-from s80lab.base.progress import Job
+from s80lab.base.progress import WAITING, Job
 from s80lab.base.stage import staged, workplace
 from s80lab.base.staging import exclusive, lockable, staging
 from s80lab.base.store import FileRecord, Store, StoredManifest, Verdict, check_files, now
@@ -163,7 +163,7 @@ async def build(
     lock = paths.checkpoints() / f".{wanted.name}.lock"
     if not lockable(lock) and (found := await _find(wanted, job)) is not None:
         return found
-    async with exclusive(lock, lambda: job.update("waiting for another process that builds this checkpoint")):
+    async with exclusive(lock, lambda: job.update(WAITING)):
         found = await _find(wanted, job)
         if found is not None:
             return found
@@ -194,7 +194,7 @@ async def build(
 async def _find(wanted: Wanted, job: Job) -> Checkpoint | None:
     if not exists(wanted.name, wanted.key):
         return None
-    job.update("comparing the files of the checkpoint with their hashes")
+    job.update("checking the checkpoint's files")
     return await asyncio.to_thread(find, wanted.name, wanted.key)
 
 
@@ -208,7 +208,7 @@ async def local(checkpoint: Checkpoint, job: Job) -> Checkpoint:
         manifest.content,
         hashes,
         _hash,
-        lambda: job.update("waiting for another process that copies this checkpoint"),
+        lambda: job.update(WAITING),
     )
     return Checkpoint(manifest, copy)
 

@@ -6,13 +6,13 @@ One ready checkpoint serves every mix and seed.
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 from s80lab.base.progress import Job, clock
-from s80lab.experiment import checkpoint
+from s80lab.experiment import checkpoint, resources
 from s80lab.experiment.checkpoint import GUEST_STATE, Checkpoint, Manifest
 from s80lab.experiment.plan import Plan
 from s80lab.guest.command import JOB, RAM_FILE, Session
@@ -24,10 +24,12 @@ from s80lab.guest.process import Guest, short_socket
 STALL_S = 1800.0
 
 
-async def build_ready(plan: Plan, slots: asyncio.Semaphore, job: Job, stall_s: float = STALL_S) -> Checkpoint:
+async def build_ready(
+    plan: Plan, slots: AbstractAsyncContextManager[object], job: Job, stall_s: float = STALL_S
+) -> Checkpoint:
     """The ready checkpoint of the plan, built unless it exists.
 
-    slots: limits the number of guests that run at once.
+    slots: entered for the boot; limits the number of guests that run at once.
     stall_s: seconds without a sign of life after which the boot fails.
     """
 
@@ -60,6 +62,11 @@ def recorded_boot(scale: str, manifests: Sequence[Manifest]) -> float | None:
     prefix = f"ready-{scale}-"
     boots = [one for one in manifests if one.engine == "qemu" and one.stage == "ready" and one.name.startswith(prefix)]
     return max(boots, key=lambda one: one.created).wall_s if boots else None
+
+
+def boot_cost(plan: Plan) -> float:
+    """Expected seconds of the boot of the plan's ready checkpoint."""
+    return recorded_boot(plan.scale_name, checkpoint.STORE.all()) or resources.boot_s(plan.scale)
 
 
 def show_boot(job: Job, stage: str, details: Sequence[str], elapsed: float, typical: float | None) -> None:

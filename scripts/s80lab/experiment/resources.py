@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from s80lab.base.errors import UserError
+from s80lab.base.terminal import disk_size
 from s80lab.config.experiment import Gem5Phases, Phases, Scale
 
 GIB = 1 << 30
@@ -16,6 +17,8 @@ GIB = 1 << 30
 SLOWEST_RUN = 50_000_000
 TYPICAL_RUN = 55_000_000
 START_S = 60.0
+# A boot, and what each GB of mail adds: 80 s at scale tiny and 90 s at scale small were measured on two cores.
+BOOT_S, FILL_S_PER_GB = 80.0, 10.0
 # Kernel, initramfs, servers and page tables beside the mail in the guest's RAM file.
 GUEST_BASE = 5 * GIB // 4
 # Private pages of a measured run, with QEMU's translated code and the model's caches.
@@ -35,7 +38,8 @@ class Need:
     memory: int
 
     def __str__(self) -> str:
-        return f"{self.disk / GIB:.1f} GiB of disk and {self.memory / GIB:.1f} GiB of memory"
+        disk = f"{disk_size(self.disk)} of disk and " if self.disk else ""
+        return f"{disk}{self.memory / GIB:.1f} GiB of memory"
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,11 @@ def typical_s(phases: Phases) -> float:
     return START_S + (1.1 * phases.warmup_min + phases.skip + 1.5 * phases.measure) / TYPICAL_RUN
 
 
+def boot_s(scale: Scale) -> float:
+    """Expected seconds of a boot with a new mail store under QEMU, for hosts that have no record of one."""
+    return BOOT_S + FILL_S_PER_GB * scale.store_bytes() / 1e9
+
+
 def gem5_run_s(phases: Gem5Phases) -> float:
     """Expected seconds of a measured run in gem5 from a warm checkpoint, for progress lines."""
     return (phases.warmup + phases.measure) / GEM5_RUN
@@ -85,13 +94,12 @@ def need(scale: Scale, checkpoints: int, at_once: int) -> Need:
 
 def require(needed: Need, folder: Path) -> None:
     """UserError if the disk of `folder` or the memory is too small. The folder need not exist yet."""
-    existing = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.is_dir())
-    disk = shutil.disk_usage(existing).free
+    disk = free_disk(folder)
     if disk < needed.disk:
         raise UserError(
-            f"{folder}: {needed.disk / GIB:.1f} GiB of disk are needed, but {disk / GIB:.1f} GiB are free: "
-            "remove old checkpoints (s80lab checkpoint prune), remove each warm checkpoint after its run "
-            "(s80lab run --drop-warm), or set S80LAB_CHECKPOINTS to a folder on another disk"
+            f"{folder}: {disk_size(needed.disk)} of disk are needed, but {disk_size(disk)} are free: "
+            "remove old checkpoints (`s80lab checkpoint prune`), remove each warm checkpoint after its run "
+            "(`s80lab run --drop-warm`), or set S80LAB_CHECKPOINTS to a folder on another disk"
         )
     memory = available_memory()
     if memory < needed.memory:
@@ -99,6 +107,12 @@ def require(needed: Need, folder: Path) -> None:
             f"{needed.memory / GIB:.1f} GiB of memory are needed, but {memory / GIB:.1f} GiB are available: "
             "end other programs, or run fewer guests in parallel (--jobs 1)"
         )
+
+
+def free_disk(folder: Path) -> int:
+    """Free bytes on the disk of a folder that need not exist yet."""
+    existing = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.is_dir())
+    return shutil.disk_usage(existing).free
 
 
 def available_memory(meminfo: Path = Path("/proc/meminfo")) -> int:

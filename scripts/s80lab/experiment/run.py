@@ -18,7 +18,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.folder import read_load, read_manifest, read_stats, read_transactions
 from s80lab.base.follow import Follower
 from s80lab.base.hashing import value_hash
-from s80lab.base.progress import Job
+from s80lab.base.progress import WAITING, Job, instructions_text
 from s80lab.base.staging import exclusive, staging
 from s80lab.base.threads import to_its_end
 from s80lab.base.version import __version__
@@ -104,7 +104,7 @@ async def measure(plan: Plan, warm: Checkpoint, job: Job) -> Path:
     length = region_length(plan, await asyncio.to_thread(Snapshots.read, warm.folder / SNAPSHOTS))
     plan = replace(plan, phases=plan.phases.model_copy(update={"measure": length}))
     lock = paths.runs() / f".{folder.name}.lock"
-    async with exclusive(lock, lambda: job.update("waiting for another process that measures this run")) as waited:
+    async with exclusive(lock, lambda: job.update(WAITING)) as waited:
         if not (waited and is_whole(folder)):
             if folder.is_dir() and (why := why_not_whole(folder)):
                 job.say(f"this run is measured again: {why}")
@@ -269,7 +269,7 @@ class Region:
         passed = self._then - since
         mips = self.done / passed / 1e6 if self.done and passed else None
         estimate = min(guess(self.done, self._then, mips, self.window), length)
-        job.update(what, estimate, length, mips, details=[f"{self.done / 1e9:.1f} G"])
+        job.update(what, estimate, length, mips, details=[instructions_text(self.done)])
 
 
 def versions(plan: Plan) -> dict[str, str]:

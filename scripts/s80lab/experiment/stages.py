@@ -8,19 +8,21 @@ of a sweep are in progress at a time. The first runs are then complete early, an
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Container, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Literal
 
 from s80lab.base import host, paths
 from s80lab.base.errors import UserError
 from s80lab.base.folder import read_stats
-from s80lab.base.progress import Board, Tally
+from s80lab.base.progress import Board, Tally, instructions_text
 from s80lab.base.staging import tidy
+from s80lab.base.terminal import counted, disk_size
 from s80lab.experiment import checkpoint, resources
 from s80lab.experiment.checkpoint import Checkpoint
 from s80lab.experiment.plan import Plan, missing
-from s80lab.experiment.ready import build_ready
+from s80lab.experiment.ready import boot_cost, build_ready
 from s80lab.experiment.run import measure, measured
 from s80lab.experiment.warm import build_warm
 from s80lab.results.database import insert_run
@@ -67,7 +69,9 @@ class Pipeline:
             self._check_needs(lacking, until)
         if until != "ready":
             noun = "runs" if until == "run" else "warm-ups"
-            self._tally = Tally(self._board, noun, [_cost(plan) for plan in lacking], self._jobs)
+            boots = missing(lacking, ready_only=True)
+            first = {name: boot_cost(plan) for name, plan in boots.items()}
+            self._tally = Tally(self._board, noun, [_cost(plan) for plan in lacking], self._jobs, first=first)
         points: dict[str, list[Plan]] = {}
         for plan in lacking:
             points.setdefault(plan.ready_key, []).append(plan)
@@ -101,7 +105,8 @@ class Pipeline:
         disk += sum(sorted(warm.values(), reverse=True)[: at_once if self._drop != "nothing" else None])
         needed = resources.Need(disk, at_once * resources.RUN_MEMORY)
         self._board.say(
-            f"this command needs {needed} ({len(absent)} checkpoints to build, {at_once} guests in parallel)"
+            f"this command needs {needed} ({counted(len(absent), 'checkpoint')} to build, {counted(at_once, 'guest')} "
+            "in parallel)"
         )
         resources.require(needed, paths.checkpoints())
 
@@ -151,21 +156,30 @@ class Pipeline:
     async def _build_ready(self, plan: Plan) -> Checkpoint:
         point = f" at {plan.label}" if self._several and plan.varied else ""
         job = self._board.job(f"scale {plan.scale_name}{point}")
-        built = await build_ready(plan, self._slots, job)
-        job.done(
-            f"{plan.ready_name} is complete ({built.disk_bytes() / 1e9:.1f} GB, built in {built.manifest.wall_s:.0f} s)"
-        )
+        there = checkpoint.exists(plan.ready_name, plan.ready_key)
+        built = await build_ready(plan, self._boot_slot(plan), job)
+        self._tally.drop(plan.ready_name)
+        size, seconds = disk_size(built.disk_bytes()), built.manifest.wall_s
+        job.done(f"{plan.ready_name} {'exists already' if there else 'is complete'} ({size}, built in {seconds:.0f} s)")
         return built
+
+    @asynccontextmanager
+    async def _boot_slot(self, plan: Plan) -> AsyncIterator[None]:
+        """A slot for a boot, whose time the last progress line takes into account."""
+        async with self._slots:
+            with self._tally.before(plan.ready_name):
+                yield
 
     async def _build_warm(self, plan: Plan, ready: Checkpoint) -> Checkpoint:
         job = self._board.job(_name(plan))
+        there = checkpoint.exists(plan.warm_name, plan.warm_key)
         built = await build_warm(plan, ready, job)
         record = built.manifest.warmup
         assert record is not None
         steady = "steady state" if record.verdict == "warm" else "no steady state"
         job.done(
-            f"{plan.warm_name} is complete ({steady} after {record.instructions / 1e9:.1f} G instructions, "
-            f"{record.mips:.0f} MIPS, built in {built.manifest.wall_s:.0f} s)"
+            f"{plan.warm_name} {'exists already' if there else 'is complete'} ({steady} after "
+            f"{instructions_text(record.instructions)}, {record.mips:.0f} MIPS, built in {built.manifest.wall_s:.0f} s)"
         )
         return built
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from s80lab.base.copying import sparse_copy
 from s80lab.base.errors import UserError
-from s80lab.base.progress import Job
+from s80lab.base.progress import Job, instructions_text
 from s80lab.config.experiment import Phases
 from s80lab.config.machine import low_ram
 from s80lab.experiment import checkpoint
@@ -161,14 +161,13 @@ class WarmupFollower:
         if self._verdict is None:
             job.update("starting the load")
             return
-        drifts = [drift for drift in self._verdict.drift_points.values() if drift is not None]
-        errors = [error for error in self._verdict.error_points.values() if error is not None]
-        drift = [f"drift {max(drifts, key=abs):+.1f} points", f"standard error {max(errors):.1f}"] if drifts else []
-        over = self.instructions >= self.phases.warmup_min
-        total = self.phases.warmup_max if over else self.phases.warmup_min
+        drifts = [abs(drift) for drift in self._verdict.drift_points.values() if drift is not None]
+        moved = [f"shares moved {max(drifts):.1f} points", f"{self.phases.drift_points:g} allowed"] if drifts else []
+        total = self.phases.warmup_max
         then, done = self._times[-1]
         estimate = min(guess(done, then, self.mips, self.phases.window), total)
-        job.update("warm-up", estimate, total, self.mips, details=[f"{done / 1e9:.1f} G", *drift])
+        # Nobody knows the length of a warm-up, but its limit.
+        job.update("warm-up", estimate, total, self.mips, details=[*moved, instructions_text(done)], at_most=True)
 
 
 def guess(done: int, then: float, mips: float | None, window: int) -> float:

@@ -28,6 +28,10 @@ MEANING = {
 }
 
 
+NAMES = tuple(MEANING)
+"""The names of all invariants."""
+
+
 @dataclass(frozen=True)
 class Fault:
     """A violated invariant, and a sentence that describes the violation."""

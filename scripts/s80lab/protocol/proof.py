@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
@@ -21,12 +21,15 @@ from s80lab.base import host, paths
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import text_hash
 from s80lab.base.strict import Strict, shown
+from s80lab.base.terminal import say
 from s80lab.protocol.counterexample import Counterexample, counterexample
 from s80lab.protocol.murphi import coexistence_pairs, coverable, murphi, together
 from s80lab.protocol.murphi_check import Exploration, explore
 from s80lab.protocol.table import Protocol, load_protocol
 
 CACHES = 3
+FEWEST_CACHES, MOST_CACHES = 2, 6
+"""Numbers of caches for which `s80lab protocol check` can prove a table."""
 RECORD = Path(__file__).with_name("proven.json")
 """The shipped protocols that are proven: name and hash of the Murphi model, as `s80lab protocol docs` writes them."""
 
@@ -54,12 +57,14 @@ class Proof(Strict):
 
 @dataclass(frozen=True)
 class Verdict:
-    """The result for one file: a proof or a counterexample."""
+    """The result for one file: a proof or a counterexample. stored: the date of a stored proof (UTC); empty if the
+    proof was made now."""
 
     path: Path
     protocol: Protocol
     proof: Proof | None
     counterexample: Counterexample | None
+    stored: str = ""
 
 
 def ensure_proven(path: Path) -> Proof:
@@ -109,7 +114,7 @@ def shipped_proofs() -> dict[str, str]:
 def _tell(path: Path) -> Callable[[str], None]:
     def tell(stage: str) -> None:
         if stage == "generating":
-            print(f"s80lab: proving the invariants of the protocol {shown(path)}", file=sys.stderr)
+            say(f"s80lab: proving the invariants of the protocol {shown(path)}")
 
     return tell
 
@@ -123,7 +128,7 @@ def prove(
     key = text_hash(model)
     found = None if again else kept_proof(key)
     if found is not None:
-        return Verdict(path, protocol, found, None)
+        return Verdict(path, protocol, found, None, _proof_date(key))
     result = None if again else _kept_refusal(key)
     began = time.monotonic()
     if result is None:
@@ -160,9 +165,10 @@ def prove_all(
         return list(pool.map(one, files))
 
 
-def proven(protocol: Protocol, caches: int = CACHES) -> Proof | None:
-    """The stored proof of a table, or None."""
-    return kept_proof(text_hash(murphi(protocol, caches)))
+def proven(protocol: Protocol) -> Proof | None:
+    """The stored proof of a table for the largest number of caches, or None."""
+    proofs = (kept_proof(text_hash(murphi(protocol, caches))) for caches in range(MOST_CACHES, FEWEST_CACHES - 1, -1))
+    return next((proof for proof in proofs if proof is not None), None)
 
 
 def kept_proof(key: str) -> Proof | None:
@@ -171,6 +177,11 @@ def kept_proof(key: str) -> Proof | None:
         return Proof.model_validate_json((folder() / f"{key}{PROVEN}").read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, ValidationError):
         return None
+
+
+def _proof_date(key: str) -> str:
+    seconds = (folder() / f"{key}{PROVEN}").stat().st_mtime
+    return datetime.fromtimestamp(seconds, UTC).date().isoformat()
 
 
 def _kept_refusal(key: str) -> Exploration | None:

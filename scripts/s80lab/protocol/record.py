@@ -26,6 +26,7 @@ def list_record(name: str, protocol: Protocol | UserError, proof: Proof | None) 
         "states": list(protocol.states),
         "l2_inclusion": protocol.l2_inclusion or "any",
         "proven": proof is not None,
+        "caches": None if proof is None else proof.caches,
         "description": protocol.description,
     }
 

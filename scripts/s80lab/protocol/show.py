@@ -6,34 +6,46 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.strict import shown
 from s80lab.base.terminal import plain_text
 from s80lab.protocol.counterexample import Counterexample
+from s80lab.protocol.laws import NAMES
 from s80lab.protocol.proof import Proof, Verdict
 from s80lab.protocol.table import Protocol
 from s80lab.protocol.text import permissions, roles, state_table, superscript
 
+REQUESTS = (
+    "read: bus request of a load or fetch that misses. rfo (read for ownership): bus request of a store that misses. "
+    "upgrade: bus request of a store that finds a copy without write permission; it asks for no data. A core that may "
+    "write holds the only copy, so rfo and upgrade invalidate the other copies."
+)
+"""What the table's bus requests mean."""
 STYLES = {"M": "red", "O": "yellow", "E": "blue", "S": "green", None: "dim"}
 
 
 def print_list(protocols: Iterable[tuple[str, Protocol | UserError, Proof | None]], console: Console) -> None:
-    """Prints one row per protocol."""
-    table = _table("name", "states", "L2", "proof", "description")
-    for column in table.columns[:-1]:
-        column.no_wrap = True
+    """Prints for each protocol a line with name, states, L2 and proof, and the description below this line."""
+    rows, texts = [("name", "states", "L2", "proof")], [""]
     for name, protocol, proof in protocols:
         if isinstance(protocol, UserError):
-            table.add_row(plain_text(name), "", "", "cannot be read", plain_text(str(protocol)))
+            rows.append((name, "", "", "cannot be read"))
+            texts.append(str(protocol))
         else:
-            verdict = "proven" if proof else "not proven"
-            states = plain_text(" ".join(protocol.states))
-            cells = (states, protocol.l2_inclusion or "any", verdict, plain_text(protocol.description))
-            table.add_row(plain_text(name), *cells)
-    console.print(table)
+            verdict = f"proven for {proof.caches} caches" if proof else "not proven"
+            rows.append((name, " ".join(protocol.states), protocol.l2_inclusion or "any", verdict))
+            texts.append(protocol.description)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for number, (row, text) in enumerate(zip(rows, texts, strict=True)):
+        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        console.print(plain_text(line, "bold" if number else "dim"))
+        if text:
+            console.print(Padding(plain_text(text), (0, 0, 0, 4)))
 
 
 def print_protocol(name: str, protocol: Protocol, proof: Proof | None, console: Console) -> None:
@@ -64,19 +76,18 @@ def print_cells(protocol: Protocol, console: Console) -> None:
     console.print(table)
     for number, reason in enumerate(content.reasons, start=1):
         console.print(plain_text(f"—{superscript(number)} impossible: {reason}", "dim"))
+    console.print(plain_text(REQUESTS, "dim"))
 
 
 def print_verdict(verdict: Verdict, console: Console) -> None:
     """Prints one line for a proof, or the shortest counterexample."""
-    name = shown(verdict.path)
+    name = verdict.path.stem if verdict.path.parent == paths.own(paths.PROTOCOLS) else shown(verdict.path)
     proof = verdict.proof
     if proof is not None:
+        how = f"; stored proof of {verdict.stored}" if verdict.stored else f", {proof.seconds:.1f} s"
         console.print(
-            plain_text(
-                f"{name}: proven for {proof.caches} caches "
-                f"({proof.states} states, {proof.rules_fired} events, {proof.seconds:.1f} s)"
-            ),
-            soft_wrap=True,
+            plain_text(f"{name}: proven for {proof.caches} caches ({proof.states} states{how})"),
+            soft_wrap=not console.is_terminal,
         )
         for place in proof.unreached:
             console.print(
@@ -84,11 +95,17 @@ def print_verdict(verdict: Verdict, console: Console) -> None:
                     f"  warning: no sequence of events reaches the cell {place}; if this is intended, mark the "
                     "cell as impossible"
                 ),
-                soft_wrap=True,
+                soft_wrap=not console.is_terminal,
             )
         return
     assert verdict.counterexample is not None
     print_counterexample(name, verdict.counterexample, console)
+
+
+def print_invariants(console: Console) -> None:
+    """Prints what a proof proves: the names of all invariants."""
+    text = plain_text(f"In every reachable state: {'; '.join(NAMES)}.", "dim")
+    console.print(text, soft_wrap=not console.is_terminal)
 
 
 def print_counterexample(name: str, found: Counterexample, console: Console) -> None:

@@ -14,10 +14,12 @@ from s80lab.report.interval import Estimate, estimate
 from s80lab.results.metrics.derive import of
 from s80lab.results.metrics.standing import standing_of
 
-NOT_WARM = "not warm"
+NOT_WARM = "not in steady state"
+NO_WORKLOAD = "-"
+"""The mix in the manifest of a replay whose capture is an imported trace."""
 
-# Keys of the manifest that distinguish groups, most informative first.
-_IDENTITY = ("mix", "experiment", "scale", "protocol", "machine", "workload", "image", "server", "engine")
+# Keys of the manifest that distinguish groups of one mix, most informative first.
+_IDENTITY = ("experiment", "scale", "protocol", "machine", "workload", "image", "server", "engine")
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,11 @@ class Group:
         return str(self.runs[0].manifest["mix"])
 
     @property
+    def imported(self) -> bool:
+        """Whether the runs replay an imported trace, of whose workload nothing is known."""
+        return self.mix == NO_WORKLOAD
+
+    @property
     def replayed(self) -> bool:
         """Whether the runs lack a load generator, and so response times and throughput."""
         return any(run.result is None for run in self.runs)
@@ -102,12 +109,17 @@ def read_run(run_dir: Path) -> Run:
 
 
 def read_groups(run_dirs: Sequence[Path]) -> list[Group]:
-    """Groups the runs. A group's label holds its mix, and what distinguishes it from other groups of the same mix."""
+    """Groups the runs. A group's label holds its mix, and what distinguishes it from other groups of the same mix. An
+    imported trace has its name instead of a mix."""
     if not run_dirs:
         raise UserError("there are no runs for the report; run an experiment first")
     by_identity: dict[tuple[str, ...], list[Run]] = {}
     for run in map(read_run, run_dirs):
-        identity = (*(str(run.manifest[key]) for key in _IDENTITY), varied(run.manifest))
+        workload = run.manifest["mix"]
+        if workload == NO_WORKLOAD:
+            workload = run.manifest["experiment"]
+        others = (str(run.manifest[key]) for key in _IDENTITY)
+        identity = (workload, *others, varied(run.manifest))
         by_identity.setdefault(identity, []).append(run)
     groups = []
     for identity, runs in by_identity.items():

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from s80lab.report.data import Group
 from s80lab.report.rows import PERCENT, THREE, Entry, Format
-from s80lab.report.tables import ABSENT, Cell, Row, Table, number, paper_says
+from s80lab.report.tables import ABSENT, Cell, Row, Table, has_value, number, paper_says
 from s80lab.results.metrics.standing import HEADLINE
 
 _LABELS: dict[str, tuple[str, Format]] = {
@@ -23,24 +23,31 @@ _LABELS: dict[str, tuple[str, Format]] = {
     "kernel_share.cycles": ("kernel, share of the busy cycles", PERCENT),
     "l2_mpki.all": ("L2 misses per 1000 instructions", THREE),
 }
+WITHIN_NOTE = (
+    "Within one run: half-width of the 95% interval that the sampling intervals of one measured region give (batch "
+    "means of ratio estimators, jackknife), mean over the seeds. Lag-1 correlation: between neighbouring sampling "
+    "intervals, mean over the seeds. "
+)
 ENTRIES = tuple(Entry(label, metric, style) for metric, (label, style) in _LABELS.items())
 
 
 def headline_table(groups: Sequence[Group]) -> Table:
-    """One row per share. Three columns per group: mean over the seeds, half-width within one run, lag-1 correlation."""
-    stated = [paper_says(entry.metric, groups) for entry in ENTRIES]
-    columns = [column for group in groups for column in (group.label, "within one run", "lag-1 correlation")]
+    """One row per share. Three columns per group: mean over the seeds, half-width within one run, lag-1 correlation.
+    Rows without any value, and columns of groups without sampling intervals, are left out."""
+    entries = [entry for entry in ENTRIES if has_value(entry, groups)]
+    stated = [paper_says(entry.metric, groups) for entry in entries]
+    within = ("within one run", "lag-1 correlation")
+    columns = [column for group in groups for column in (group.label, *(within if _has_batches(group) else ()))]
     table = Table("Headline", (*columns, *(("paper",) if any(stated) else ())))
-    for entry, says in zip(ENTRIES, stated, strict=True):
+    for entry, says in zip(entries, stated, strict=True):
         cells = [cell for group in groups for cell in _cells(group, entry)]
         table.rows.append(Row(entry.label, (*cells, *((Cell(says),) if any(stated) else ())), title=entry.title))
     table.note = (
         "± beside a mean: half-width of the 95% interval (Student t) over the seeds. Each seed has a warm-up "
-        "of its own; seeds that resume from one boot are not fully independent. Within one run: half-width of "
-        "the 95% interval that the sampling intervals of one measured region give (batch means of ratio "
-        "estimators, jackknife), mean over the seeds. Lag-1 correlation: between neighbouring sampling "
-        "intervals, mean over the seeds. Upgrades avoided by E: stores that found their block in E, as a "
-        "share of the upgrades that the run would issue without state E."
+        "of its own; seeds that resume from one boot are not fully independent. "
+        + (WITHIN_NOTE if any(map(_has_batches, groups)) else "")
+        + "Upgrades avoided by E: stores that found their block in E, as a share of the upgrades that the run would "
+        "issue without state E."
     )
     return table
 
@@ -67,11 +74,23 @@ def _seeds(group: Group) -> str:
     return "seeds " + ", ".join(str(run.manifest["seed"]) for run in group.runs)
 
 
-def _cells(group: Group, entry: Entry) -> tuple[Cell, Cell, Cell]:
+def _batches(group: Group, entry: Entry) -> list[Mapping[str, float] | None]:
+    """The batch means of each run; None for a run without them."""
+    return [run.stats.get("batches", {}).get(entry.metric) for run in group.runs]
+
+
+def _has_batches(group: Group) -> bool:
+    """Whether the batch means of any metric are known for all runs of the group."""
+    return any(None not in _batches(group, entry) for entry in ENTRIES)
+
+
+def _cells(group: Group, entry: Entry) -> tuple[Cell, ...]:
     warm = not group.marked(entry.metric)
-    found = [run.stats.get("batches", {}).get(entry.metric) for run in group.runs]
     mean = Cell(number(group.estimate(entry.metric), entry.style), warm)
-    if None in found:
+    if not _has_batches(group):
+        return (mean,)
+    found = [batch for batch in _batches(group, entry) if batch is not None]
+    if len(found) < len(group.runs):
         return mean, Cell(ABSENT), Cell(ABSENT)
     width, lag_1 = (fmean(batch[key] for batch in found) for key in ("half_width", "lag_1"))
     style = entry.style

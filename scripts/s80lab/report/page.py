@@ -12,8 +12,9 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from s80lab.base.terminal import counted
 from s80lab.report.claims.tables import TITLE as CLAIMS
-from s80lab.report.claims.tables import claims_table
+from s80lab.report.claims.tables import claims_tables
 from s80lab.report.commands import commands_tables
 from s80lab.report.data import Group
 from s80lab.report.figures.all import Picture
@@ -117,11 +118,12 @@ def prose(text: str) -> Markup:
 
 def _topics(groups: Sequence[Group], pictures: Sequence[Picture]) -> list[Topic]:
     drawn = {picture.name: picture for picture in pictures}
-    whole = [headline_table(groups), *measured_tables(groups), claims_table(groups), run_table(groups)]
+    whole = [headline_table(groups), *measured_tables(groups), *claims_tables(groups), run_table(groups)]
     tables = {table.title: table for table in whole}
     topics = [
-        Topic(title, [drawn[name] for name in figures], [tables[name] for name in of_topic])
+        Topic(title, [drawn[name] for name in figures], [tables[name] for name in of_topic if name in tables])
         for title, figures, of_topic in _TOPICS
+        if figures or any(name in tables for name in of_topic)
     ]
     placed = {name for _, figures, _ in _TOPICS for name in figures} | set(_OF_TRANSACTIONS)
     topics += [Topic(picture.title, [picture], []) for name, picture in drawn.items() if name not in placed]
@@ -134,7 +136,7 @@ def _topics(groups: Sequence[Group], pictures: Sequence[Picture]) -> list[Topic]
         [drawn[name] for name in _OF_TRANSACTIONS],
         [*(transactions_table(group) for group in loaded), *commands_tables(loaded)],
     )
-    before = next(place for place, topic in enumerate(topics) if topic.title == _LOAD)
+    before = next((place for place, topic in enumerate(topics) if topic.title == _LOAD), len(topics))
     return [*topics[:before], transactions, *topics[before:]]
 
 
@@ -159,10 +161,10 @@ def _lead(groups: Sequence[Group]) -> str:
     manifest = first.manifest
     runs = sum(len(group.runs) for group in groups)
     clients = "" if first.result is None else f" {_clients(first.load)},"
+    scale = "" if groups[0].imported else f", scale {manifest['scale']}"
     return (
-        f"Machine {manifest['machine']}, protocol {manifest['protocol']}, engine {manifest['engine']}, "
-        f"scale {manifest['scale']};{clients} {runs} run{'s' if runs > 1 else ''}. All times are simulated time, the "
-        "time of the modelled machine."
+        f"Machine {manifest['machine']}, protocol {manifest['protocol']}, engine {manifest['engine']}"
+        f"{scale};{clients} {counted(runs, 'run')}. All times are simulated time, the time of the modelled machine."
     )
 
 

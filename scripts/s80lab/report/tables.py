@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from s80lab.report.data import NOT_WARM, Group, Run
+from s80lab.report.data import NO_WORKLOAD, Group, Run
 from s80lab.report.interval import Estimate
 from s80lab.report.rows import SECTIONS, Entry, Format
 from s80lab.results import paper
@@ -46,22 +46,39 @@ class Table:
 
 
 def measured_tables(groups: Sequence[Group]) -> list[Table]:
-    """One table per section of metrics: one column per group, and the paper's number in the last column."""
+    """One table per section of metrics: one column per group, and the paper's number in the last column. Rows and
+    tables without any value are left out."""
     tables = []
     for section in SECTIONS:
-        entries = [entry for entry in section.entries if any(group.has(entry.metric) for group in groups)]
+        entries = [(head, entry) for head, entry in _headed(section.entries) if has_value(entry, groups)]
         if not entries:
             continue
-        stated = [paper_says(entry.metric, groups) for entry in entries]
+        stated = [paper_says(entry.metric, groups) for _, entry in entries]
         columns = tuple(group.label for group in groups) + (("paper",) if any(stated) else ())
         table = Table(section.title, columns, note=section.note)
-        for entry, says in zip(entries, stated, strict=True):
-            if entry.head:
-                table.rows.append(Row(entry.head, (), head=True))
+        above = ""
+        for (head, entry), says in zip(entries, stated, strict=True):
+            if head != above:
+                table.rows.append(Row(head, (), head=True))
+                above = head
             cells = _cells(entry, groups)
             table.rows.append(Row(entry.label, (*cells, Cell(says)) if any(stated) else cells, title=entry.title))
         tables.append(table)
     return tables
+
+
+def has_value(entry: Entry, groups: Sequence[Group]) -> bool:
+    """Whether any group has a value of the entry's metric."""
+    return any(group.estimate(entry.metric) is not None for group in groups)
+
+
+def _headed(entries: Sequence[Entry]) -> list[tuple[str, Entry]]:
+    """Each entry with the heading that it stands under."""
+    head, headed = "", []
+    for entry in entries:
+        head = entry.head or head
+        headed.append((head, entry))
+    return headed
 
 
 def miss_tables(content: Sequence[Mapping[str, Any]]) -> list[Table]:
@@ -100,7 +117,7 @@ def intervals_note(groups: Sequence[Group]) -> str:
 
 def paper_says(metric: str, groups: Sequence[Group]) -> str:
     """The paper's number for the first of the groups' mixes for which the paper states one."""
-    found = (paper.claim_on(metric, group.mix) for group in groups)
+    found = (paper.claim_on(metric, group.mix) for group in groups if not group.imported)
     claim = next((claim for claim in found if claim is not None), None)
     return "" if claim is None else claim.stated
 
@@ -129,17 +146,18 @@ def _cells(entry: Entry, groups: Sequence[Group]) -> tuple[Cell, ...]:
 
 
 def run_table(groups: Sequence[Group]) -> Table:
-    """The runs of each group: inputs, warm-up, errors and speed of the host."""
+    """The runs of each group: inputs, warm-up, errors and speed of the host. Rows without any value are left out."""
     rows: list[tuple[str, str, Callable[[Group], str]]] = [
         ("experiment", "", lambda g: str(g.runs[0].manifest["experiment"])),
         ("machine, protocol", "", lambda g: "{machine}, {protocol}".format(**g.runs[0].manifest)),
-        ("engine, scale", "", lambda g: "{engine}, {scale}".format(**g.runs[0].manifest)),
+        ("engine", "", lambda g: str(g.runs[0].manifest["engine"])),
+        ("scale", "", lambda g: str(g.runs[0].manifest["scale"])),
         ("clients, think time", "", clients_and_think),
-        ("seeds", "Each seed has a warm-up of its own", lambda g: seeds(g.runs)),
+        ("seeds", "Each seed has a warm-up of its own", lambda g: ABSENT if g.imported else seeds(g.runs)),
         ("invalid seeds", "These runs are left out of every mean", lambda g: seeds(g.excluded) or ABSENT),
         (
             "steady state",
-            "warm: the caches are full and the shares no longer drift (docs/background/precision.md)",
+            "reached: the caches are full and the shares no longer drift (docs/background/precision.md)",
             _verdict,
         ),
         ("length of the warm-up, instructions", "Mean over the seeds", _warmup_length),
@@ -168,7 +186,9 @@ def run_table(groups: Sequence[Group]) -> Table:
     ]
     table = Table("Runs", tuple(group.label for group in groups))
     for label, title, text in rows:
-        table.rows.append(Row(label, tuple(Cell(text(group)) for group in groups), title=title))
+        cells = tuple(Cell(text(group)) for group in groups)
+        if any(cell.text != ABSENT for cell in cells):
+            table.rows.append(Row(label, cells, title=title))
     return table
 
 
@@ -206,7 +226,7 @@ def clients_and_think(group: Group) -> str:
 
 
 def _verdict(group: Group) -> str:
-    return "warm" if group.warm else NOT_WARM
+    return "reached" if group.warm else "not reached"
 
 
 def _warmup_length(group: Group) -> str:
@@ -248,8 +268,13 @@ def verdicts(groups: Sequence[Group]) -> list[tuple[str, str]]:
 
 
 def _why(runs: Sequence[Run]) -> str:
-    """The reasons why runs are invalid, by seed: `Seeds 1, 2: not warm (...). Seed 3: ...`."""
+    """The reasons why runs are invalid, by seed: `Seeds 1, 2: not in steady state (...). Seed 3: ...`."""
     by_reason: dict[str, list[Run]] = {}
     for run in runs:
         by_reason.setdefault("; ".join(run.reasons), []).append(run)
-    return " ".join(f"Seed{'s' * (len(of) > 1)} {seeds(of)}: {reason}." for reason, of in by_reason.items())
+    said = []
+    for reason, of in by_reason.items():
+        imported = of[0].manifest["mix"] == NO_WORKLOAD  # such a trace has no seed
+        seed = "" if imported else f"Seed{'s' * (len(of) > 1)} {seeds(of)}: "
+        said.append(f"{seed}{reason[:1].upper() + reason[1:] if imported else reason}.")
+    return " ".join(said)

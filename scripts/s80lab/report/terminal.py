@@ -5,18 +5,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table as RichTable
-from rich.text import Text
 
-from s80lab.base.terminal import plain_text
-from s80lab.report.claims.tables import claims_table
+from s80lab.base.terminal import plain, plain_text
+from s80lab.report.claims.tables import claims_tables
 from s80lab.report.commands import commands_tables
 from s80lab.report.data import Group
 from s80lab.report.guest import guest_notes
 from s80lab.report.headline import headline_table
 from s80lab.report.tables import Cell, Table, comparison_note, measured_tables, replay_notes, run_table, verdicts
 from s80lab.report.transactions import transactions_table
+
+GAP = 2
+"""Blanks between columns."""
+UNBROKEN = 20
+"""Largest length of a cell that is never broken: a number, with its interval and unit."""
 
 
 def print_groups(groups: Sequence[Group], console: Console) -> None:
@@ -25,23 +30,20 @@ def print_groups(groups: Sequence[Group], console: Console) -> None:
         console.print(plain_text(head, "bold yellow"), plain_text(why))
     loaded = [group for group in groups if not group.replayed]
     tables = [headline_table(groups), *measured_tables(groups), *(transactions_table(group) for group in loaded)]
-    for table in [*tables, *commands_tables(loaded), run_table(groups), claims_table(groups)]:
+    for table in [*tables, *commands_tables(loaded), run_table(groups), *claims_tables(groups)]:
         print_table(table, console)
     for note in (*guest_notes(groups), comparison_note(groups), *replay_notes(groups)):
         console.print(plain_text(note, "italic"))
 
 
 def print_table(table: Table, console: Console, *, details: bool = False) -> None:
-    """Prints one table and its note; with `details` also the explanations of its rows."""
+    """Prints one table and its note; with `details` also the explanations of its rows. A table that is wider than the
+    console is printed in parts below each other, each with some of the columns. No number is cut."""
     console.print(plain_text(table.title, "bold"))
-    shown = RichTable(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    shown.add_column("", min_width=4)
-    for column in table.columns:
-        shown.add_column(plain_text(column), justify="right")
-    for row in table.rows:
-        style = "underline" if row.head else ""
-        shown.add_row(plain_text(row.label, style), *(_cell(cell) for cell in row.cells))
-    console.print(shown)
+    for part, columns in enumerate(column_parts(table, console.width)):
+        if part:
+            console.print()
+        console.print(_shown(table, columns, console.width))
     if table.note:
         console.print(plain_text(table.note, "dim"))
     for row in table.rows if details else ():
@@ -51,5 +53,65 @@ def print_table(table: Table, console: Console, *, details: bool = False) -> Non
     console.print()
 
 
-def _cell(cell: Cell) -> Text:
-    return plain_text(("≈ " if cell.overlap else "") + cell.text, "" if cell.warm else "yellow italic")
+def column_parts(table: Table, width: int) -> list[list[int]]:
+    """The columns of each part of a table, such that each part fits into `width` characters (or has one column)."""
+    label = min(_natural(_labels(table)), max(_longest_word(_labels(table)), width // 3))
+    parts: list[list[int]] = [[]]
+    room = width - label
+    for column in range(len(table.columns)):
+        needed = GAP + _least(table, column)
+        if parts[-1] and needed > room:
+            parts.append([])
+            room = width - label
+        parts[-1].append(column)
+        room -= needed
+    return parts
+
+
+def _shown(table: Table, columns: Sequence[int], width: int) -> RichTable:
+    """A part of the table. Where it is too wide, labels and heads are broken at blanks, numbers are not."""
+    natural = [_natural([table.columns[column], *_texts(table, column)]) for column in columns]
+    label = _natural(_labels(table))
+    widths = natural
+    if label + sum(GAP + one for one in natural) > width:
+        widths = [_least(table, column) for column in columns]
+        label = min(label, max(width - sum(GAP + one for one in widths), 1))
+    shown = RichTable(box=None, pad_edge=False, header_style="dim", padding=(0, GAP, 0, 0))
+    shown.add_column("", width=max(label, 4), overflow="fold")
+    for column, wide in zip(columns, widths, strict=True):
+        shown.add_column(plain_text(table.columns[column]), justify="right", width=wide, overflow="fold")
+    for row in table.rows:
+        style = "underline" if row.head else ""
+        cells = (row.cells[column] for column in columns if column < len(row.cells))
+        shown.add_row(plain_text(row.label, style), *(plain_text(_text(cell), _style(cell)) for cell in cells))
+    return shown
+
+
+def _least(table: Table, column: int) -> int:
+    """The least width of a column in which no number is broken. Longer texts may be broken at blanks."""
+    texts = _texts(table, column)
+    return max(min(_natural(texts), UNBROKEN), _longest_word([table.columns[column], *texts]))
+
+
+def _labels(table: Table) -> list[str]:
+    return [row.label for row in table.rows]
+
+
+def _texts(table: Table, column: int) -> list[str]:
+    return [_text(row.cells[column]) for row in table.rows if column < len(row.cells)]
+
+
+def _natural(texts: Sequence[str]) -> int:
+    return max((cell_len(plain(line)) for text in texts for line in text.split("\n")), default=0)
+
+
+def _longest_word(texts: Sequence[str]) -> int:
+    return _natural([word for text in texts for word in text.split()])
+
+
+def _text(cell: Cell) -> str:
+    return ("≈ " if cell.overlap else "") + cell.text
+
+
+def _style(cell: Cell) -> str:
+    return "" if cell.warm else "yellow italic"

@@ -15,6 +15,8 @@ import pytest
 from tests.capture.conftest import write_capture
 from tests.lab import LIMIT_S, Lab
 
+from s80lab.commands.batch import _ready_command
+
 GRID = ("--vary", "protocol=msi,moesi", "--vary", "l2.size=32KiB..64KiB")
 
 
@@ -50,6 +52,19 @@ def test_the_tasks_do_everything_and_leave_no_database(place: Lab, drawn_file: P
     assert "4 runs: 0 copied" in place.call("collect") and "4 entered" not in place.call("collect")
 
 
+def test_stderr_names_the_steps_after_the_script(place: Lab, drawn_file: Path) -> None:
+    said = place.call("batch", "--slurm", "--tasks", "2", "explore", str(drawn_file), *GRID)
+    steps = "Submit the script with sbatch. When all tasks have ended, run `s80lab collect`.\n"
+    assert said.endswith(f"\n4 runs in 2 tasks of about 1 minute. {steps}")
+
+
+def test_ready_checkpoint_is_built_with_the_options_of_the_run_that_it_depends_on() -> None:
+    words = "run imapb imape --scale tiny --set l2.size=1MiB --set line_bytes=64 --server=uw --misses --seeds 1,2"
+    command = "s80lab checkpoint build imapb imape --stage ready --server uw --scale tiny"
+    settings = "--set l2.size=1MiB --set line_bytes=64"
+    assert " ".join(_ready_command(words.split())) == f"{command} {settings}"
+
+
 def test_the_signal_before_the_limit_leaves_nothing_half(place: Lab, tmp_path: Path) -> None:
     capture = write_capture(tmp_path / "long.s80c", accesses=1_000_000)
     text = script(place, "--tasks", "1", "explore", str(capture), "--vary", "l2.size=16KiB..1MiB")
@@ -60,7 +75,7 @@ def test_the_signal_before_the_limit_leaves_nothing_half(place: Lab, tmp_path: P
     process.send_signal(signal.SIGTERM)
     said, _ = process.communicate(timeout=LIMIT_S)
     assert process.returncode == 130, said
-    assert "interrupted; complete results are kept" in said and place.partial() == []
+    assert "interrupted: complete results are kept" in said and place.partial() == []
     done = len(place.runs())
     said, _ = (process := task(text, 1, tmp_path)).communicate(timeout=LIMIT_S)  # as --requeue does
     assert process.returncode == 0 and f"7 designs, {done} of them replayed already" in said
@@ -123,7 +138,7 @@ def test_batch_odd_names_of_variables_are_not_exported(place: Lab, drawn_file: P
 
 def test_time_and_memory_are_of_what_is_to_be_done(place: Lab, drawn_file: Path) -> None:
     text = script(place, "--cpus", "2", "explore", str(drawn_file), *GRID)
-    assert "in 1 tasks of about 1 minutes" in text and "#SBATCH --mem=1024M\n#SBATCH --time=10\n" in text
+    assert "in 1 task of about 1 minute" in text and "#SBATCH --mem=1024M\n#SBATCH --time=10\n" in text
     text = script(
         place,
         *("--minutes", "90", "--memory", "99", "--tasks", "50", "--option=--partition=short"),

@@ -62,11 +62,17 @@ def test_the_terminal_has_every_design_and_says_what_is_not_known(explored: tupl
     assert re.search(r"6 replayed in \d+ s", said)
 
 
+def test_the_terminal_calls_designs_without_steady_state_invalid(explored: tuple[Lab, str]) -> None:
+    assert "6 of 6 designs: invalid (not a result)." in explored[1]
+    rows = [line.split() for line in explored[1].splitlines() if ", l2.size " in line]
+    assert [row[-1] for row in rows[:6]] == ["invalid"] * 6
+
+
 def test_the_page_is_whole(explored: tuple[Lab, str]) -> None:
     (page,) = (explored[0].results / "reports").glob("explore-drawn-full-*/report.html")
     text = page.read_text()
     assert "{{" not in text and "protocol = msi, moesi, hammer; l2.size = 32KiB, 64KiB" in text
-    assert "6 of 6 designs: not warm" in text
+    assert "6 of 6 designs: invalid (not a result)." in text
     assert "&" not in text[text.index("<style>") : text.index("</style>")]
     ElementTree.fromstring((page.parent / "figures" / "curves.svg").read_text())
     assert (page.parent / "figures" / "curves.png").read_bytes().startswith(b"\x89PNG")

@@ -78,7 +78,7 @@ def test_cores_share_the_recorded_threads(full: Capture) -> None:
 @pytest.mark.parametrize(
     ("vary", "sentence"),
     [
-        ("l2.sise=1MiB", "unknown key `l2.sise`: allowed are inclusion, size, ways (did you mean size?)"),
+        ("l2.sise=1MiB", "unknown key `l2.sise`: did you mean size? (allowed are inclusion, size, ways)"),
         ("l2.size=96KiB", "the number of sets must be a power of two"),
         ("l2.size=big", "`big` is not a size"),
         ("protocol=moesy", "there is no protocol `moesy` in configs/protocols"),

@@ -26,6 +26,13 @@ def test_shards_make_the_folders_of_the_whole_and_no_database(place: Lab, drawn_
     assert sorted(path.name for path in place.results.iterdir()) == ["runs"]
 
 
+def test_the_list_counts_complete_runs_and_estimates_the_others_in_time_units(place: Lab, drawn_file: Path) -> None:
+    place.call("explore", str(drawn_file), *GRID, "--shard", "1/2")
+    lines = place.answer("explore", str(drawn_file), *GRID, "--list").splitlines()
+    assert lines[0].startswith("shard 1/1: 4 of 4 runs (list ") and lines[0].endswith("), sorted by hash")
+    assert lines[1] == "2 of 4 complete; the rest takes at most 10 s of one core, and 0.5 GiB of memory per run"
+
+
 def test_the_list_is_sorted_by_hash_and_says_what_is_whole(place: Lab, drawn_file: Path) -> None:
     def listed(*arguments: str) -> dict[str, object]:
         answer: dict[str, object] = json.loads(

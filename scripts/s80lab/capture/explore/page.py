@@ -8,9 +8,10 @@ from pathlib import Path
 
 from s80lab.base import paths
 from s80lab.base.hashing import value_hash
+from s80lab.base.terminal import counted
 from s80lab.capture.explore.figures import curves_figure
 from s80lab.capture.explore.grid import Point
-from s80lab.capture.explore.table import designs_table, errors_table, labels
+from s80lab.capture.explore.table import designs_table, errors_table, labels, verdicts
 from s80lab.capture.store import Capture
 from s80lab.config.axes import Axis, horizontal
 from s80lab.report.data import Run
@@ -53,12 +54,6 @@ def notes(runs: Sequence[Run]) -> list[str]:
 def _page(
     capture: Capture, axes: Sequence[Axis], points: Sequence[Point], runs: Sequence[Run], picture: Picture
 ) -> str:
-    cold = sum(not run.warm for run in runs)
-    said = (
-        "The caches of these designs did not reach steady state before the measured region; the numbers of "
-        "these designs are in italics."
-    )
-    verdicts = [(f"{cold} of {len(runs)} designs: not warm.", said)] if cold else []
     topics = [
         Topic("Curves", [picture], []),
         Topic("All designs", [], [designs_table(labels(axes, points), runs)]),
@@ -68,14 +63,14 @@ def _page(
         topics.append(Topic(errors.title, [], [errors]))
     grid = "; ".join(f"{axis.key} = {', '.join(axis.values)}" for axis in axes)
     lead = (
-        f"{len(points)} designs: {grid}. All were replayed from the {capture.form} capture {capture.name}: "
+        f"{counted(len(points), 'design')}: {grid}. All were replayed from the {capture.form} capture {capture.name}: "
         f"{runs[0].manifest['instructions'] / 1e9:.2f} G instructions measured, after "
         f"{runs[0].stats['warmup']['instructions'] / 1e9:.2f} G of warm-up."
     )
     return render(
         f"Designs for {runs[0].manifest['experiment']}, {runs[0].manifest['scale']}",
         lead,
-        verdicts=verdicts,
+        verdicts=verdicts(runs),
         notes=notes(runs),
         topics=topics,
         origins=_origins(points, runs),

@@ -12,6 +12,7 @@ from s80lab.base import host, paths
 from s80lab.base.errors import UserError
 from s80lab.base.progress import Board, Job
 from s80lab.base.staging import tidy
+from s80lab.base.terminal import counted
 from s80lab.capture.design import Design
 from s80lab.capture.replay import replay, run_folder
 from s80lab.capture.store import Capture
@@ -56,7 +57,8 @@ async def explore(
     missing = [folder for folder in unique if again or not is_whole(folder, *([ORDER] if order else []))]
     at_once = _at_once(jobs)
     board.say(
-        f"{len(designs)} designs, {len(unique) - len(missing)} of them replayed already; replays in parallel: {at_once}"
+        f"{counted(len(designs), 'design')}, {len(unique) - len(missing)} of them replayed already; replays in "
+        f"parallel: {at_once}"
     )
     whole = Whole(board.job(capture.name), len(missing))
     slots = asyncio.Semaphore(at_once)

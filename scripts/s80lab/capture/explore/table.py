@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from s80lab.base.terminal import counted
 from s80lab.capture.error import QUANTITIES
 from s80lab.capture.explore.grid import Point
 from s80lab.config.axes import Axis, row_label
-from s80lab.report.data import NOT_WARM, Run
+from s80lab.report.data import Run
 from s80lab.report.interval import Estimate
 from s80lab.report.rows import PERCENT, THREE, Format
 from s80lab.report.tables import ABSENT, Cell, Row, Table, number
@@ -33,17 +34,28 @@ def designs_table(labels: Sequence[str], runs: Sequence[Run]) -> Table:
     """A table with one row per design."""
     table = Table(
         "All designs",
-        (*(title for _, title, _ in COLUMNS), "caches"),
+        (*(title for _, title, _ in COLUMNS), "verdict"),
         note="L2 MPKI: L2 misses per 1000 instructions. From memory, M, O, E, S: share of the misses serviced by "
         "memory or by a cache in that state. E share: E fills divided by all fills. E-to-M per E fill: silent "
         "E-to-M upgrades per E fill. Upgrades and traffic (blocks fetched, blocks written back, and upgrades): per "
-        "1000 instructions. Caches: warm if they reached steady state before the measured region, else not warm.",
+        "1000 instructions. Verdict: invalid if the caches did not reach steady state before the measured region.",
     )
     for label, run in zip(labels, runs, strict=True):
         cells = [Cell(number(_value(run, metric), style)) for metric, _, style in COLUMNS]
-        cells.append(Cell("warm" if run.warm else NOT_WARM))
+        cells.append(Cell("invalid" if run.reasons else "valid"))
         table.rows.append(Row(label, tuple(cells)))
     return table
+
+
+def verdicts(runs: Sequence[Run]) -> list[tuple[str, str]]:
+    """The warning above all numbers if designs are invalid, as verdict and reason. Of a replay, only the steady state
+    decides."""
+    invalid = sum(bool(run.reasons) for run in runs)
+    why = (
+        "The caches of these designs did not reach steady state before the measured region. `s80lab replay` states the "
+        "reasons for one design."
+    )
+    return [(f"{invalid} of {counted(len(runs), 'design')}: invalid (not a result).", why)] if invalid else []
 
 
 def labels(axes: Sequence[Axis], points: Sequence[Point]) -> list[str]:

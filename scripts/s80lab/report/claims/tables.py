@@ -39,6 +39,19 @@ def claims_table(groups: Sequence[Group]) -> Table:
     return table
 
 
+def claims_tables(groups: Sequence[Group]) -> list[Table]:
+    """The table of the claims, unless all groups replay imported traces: the paper says nothing about these."""
+    compared = [group for group in groups if not group.imported]
+    return [claims_table(compared)] if compared else []
+
+
+def verdict_counts(groups: Sequence[Group]) -> str:
+    """The number of claims with each verdict, as a sentence."""
+    verdicts = Counter(finding.verdict for finding in findings(groups))
+    counts = ", ".join(f"{verdicts[verdict]} {COUNTED[verdict]}" for verdict in get_args(Verdict))
+    return f"Of {verdicts.total()} claims, {counts}."
+
+
 def detail(finding: Finding) -> str:
     """Sentences on how the claim is read, related numbers, reasons, tests of the reasons, and errors of the paper."""
     answer = finding.answer
@@ -109,9 +122,7 @@ def claims_page(sections: Mapping[str, Sequence[Group]]) -> str:
     ]
     for heading, groups in sections.items():
         table = claims_table(groups)
-        verdicts = Counter(finding.verdict for finding in findings(groups))
-        counts = ", ".join(f"{verdicts[verdict]} {COUNTED[verdict]}" for verdict in get_args(Verdict))
-        lines += [f"## {heading}", *wrap(f"{_runs(groups)}. Of {verdicts.total()} claims, {counts}."), ""]
+        lines += [f"## {heading}", *wrap(f"{_runs(groups)}. {verdict_counts(groups)}"), ""]
         lines += [*markdown_rows(table, "claim (workload, section)"), ""]
     return "\n".join(lines)
 

@@ -39,7 +39,7 @@ def draw(groups: Sequence[Group], names: Sequence[str]) -> list[Picture]:
             raise UserError(f"unknown figure `{name}`: {hint(name, PICTURES)}")
     loaded = [group for group in groups if not group.replayed]
     marked = [group.label for group in groups if not group.warm]
-    words = f" {NOT_WARM[:1].upper()}{NOT_WARM[1:]} (no steady state): {', '.join(marked)}." if marked else ""
+    words = f" {NOT_WARM[:1].upper()}{NOT_WARM[1:]}: {', '.join(marked)}." if marked else ""
     with style():
         return [
             Picture(one.name, one.title, one.caption + (words if one.of_caches else ""), svg(one.draw(shown)))

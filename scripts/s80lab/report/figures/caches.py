@@ -24,7 +24,7 @@ FATES = {
 
 
 def panel_title(group: Group, *, of_caches: bool = True) -> str:
-    """The group's label; with "not warm" if its runs had not reached steady state and the numbers depend on the
+    """The group's label; with a remark if its runs had not reached steady state and the numbers depend on the
     caches."""
     return group.label + (f" ({NOT_WARM})" if of_caches and not group.warm else "")
 
