@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import ast
 import io
 
 import pytest
 from rich.console import Console
 
-from s80lab.base.progress import Board, Tally, about, clock, shorten
+from s80lab.base import paths
+from s80lab.base.progress import WAITING, Board, Tally, about, clock, shorten
 
 
 class At:
@@ -102,6 +104,43 @@ def test_terminal_line_with_a_long_stage_keeps_bar_and_time(terminal: Board) -> 
     assert len(line) <= 80
 
 
+def test_terminal_line_of_a_stage_with_a_limit_says_up_to(terminal: Board, at: At) -> None:
+    job = terminal.job("imapb seed 1")
+    job.update("warm-up", 0, 400, at_most=True)
+    at.seconds = 10
+    job.update("warm-up", 100, 400, details=["shares moved 10.2 points", "100 M instructions"], at_most=True)
+    (line,) = terminal.lines(80, 24)
+    assert line == "[##........]  25%   up to 0:30  imapb seed 1, warm-up, shares moved 10.2 points"
+
+
+def test_terminal_remark_is_broken_at_a_blank(terminal: Board) -> None:
+    words = "warm-imapb-tiny-s1-05ac4d9e is complete (no steady state after 400 M instructions, 24 MIPS)"
+    terminal.job("imapb seed 1").done(words)
+    assert printed(terminal) == [
+        "[0:00] imapb seed 1: warm-imapb-tiny-s1-05ac4d9e is complete (no steady state",
+        "       after 400 M instructions, 24 MIPS)",
+    ]
+
+
+def test_every_stage_in_the_source_fits_beside_a_name_at_80_columns() -> None:
+    texts = [
+        call.args[0].value
+        for file in paths.PACKAGE.rglob("*.py")
+        for call in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Attribute)
+        and call.func.attr == "update"
+        and call.args
+        and isinstance(call.args[0], ast.Constant)
+        and isinstance(call.args[0].value, str)
+    ]
+    assert "checking the checkpoint's files" in texts
+    for text in [*texts, WAITING]:
+        board = Board(Console(file=io.StringIO(), width=80, height=24, force_terminal=True))
+        board.job("imapb seed 12").update(text)
+        assert board.lines(80, 24)[0].endswith(f"imapb seed 12, {text}")
+
+
 def test_terminal_line_without_known_length_shows_the_time_since_the_stage_began(terminal: Board, at: At) -> None:
     job = terminal.job("scale small")
     job.update("boot: kernel")
@@ -128,6 +167,25 @@ def test_terminal_ends_with_the_line_about_the_whole_command(terminal: Board, at
         ]
         at.seconds = 480
     assert terminal.lines(80, 24)[-1] == "1 of 6 runs, about 20 min left"
+
+
+def test_time_left_includes_the_boot_before_a_run(terminal: Board, at: At) -> None:
+    tally = Tally(terminal, "runs", [60.0], first={"ready-tiny": 80.0})
+    assert tally.line() == "0 of 1 runs, about 2 min left"
+    with tally.before("ready-tiny"):
+        at.seconds = 60
+        assert tally.line() == "0 of 1 runs, about 80 s left"
+        at.seconds = 100
+        assert tally.line() == "0 of 1 runs, about 60 s left"
+    with tally.piece(60.0):
+        at.seconds = 120
+        assert tally.line() == "0 of 1 runs, about 40 s left"
+
+
+def test_time_left_excludes_a_boot_that_was_made_before(terminal: Board) -> None:
+    tally = Tally(terminal, "runs", [60.0], first={"ready-tiny": 80.0})
+    tally.drop("ready-tiny")
+    assert tally.line() == "0 of 1 runs, about 60 s left"
 
 
 def test_terminal_with_more_jobs_than_lines_counts_the_hidden_ones(terminal: Board) -> None:

@@ -53,7 +53,7 @@ class Values(Strict):
         ("finite", float("inf"), "`Infinity` is not allowed; write a finite number"),
         ("positive", 0, "`0` is not allowed; write a number above 0"),
         ("not_negative", -1, "`-1` is not allowed; write a number of at least 0"),
-        ("choice", "inclusiv", "allowed are exclusive, inclusive (did you mean inclusive?)"),
+        ("choice", "inclusiv", "did you mean inclusive? (allowed are exclusive, inclusive)"),
         ("switch", "perhaps", "`perhaps` is not allowed; write true or false"),
         ("text", "a", "`a` is not allowed; write at least 2 characters"),
         ("text", "abcd", "`abcd` is not allowed; write at most 3 characters"),

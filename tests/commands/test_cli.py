@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import re
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -21,17 +24,23 @@ def empty(tmp_path: Path) -> Lab:
     ("arguments", "sentence"),
     [
         (
-            ["run", "imapc"],
-            "there is no experiment `imapc` in configs/experiments: allowed are clientscaler, figure1, figure1-disk",
+            ["run", "another"],
+            "there is no experiment `another` in configs/experiments: allowed are clientscaler, figure1, figure1-disk",
         ),
-        (["run", "imapb", "--machine", "s70"], "there is no machine `s70` in configs/machines: allowed are"),
-        (["run", "imapb", "--protocol", "mosey"], "there is no protocol `mosey` in configs/protocols: allowed are"),
+        (["run", "imapb", "--machine", "s70"], "there is no machine `s70` in configs/machines: did you mean s80?"),
+        (
+            ["run", "imapb", "--protocol", "mosey"],
+            "there is no protocol `mosey` in configs/protocols: did you mean mosi?",
+        ),
         (
             ["run", "imapb", "--scale", "giant"],
-            "no phases for scale `giant` (table [phases.giant]): allowed are paper, sixteenth, small, tiny",
+            "imapb cannot run at scale `giant`, because there is no table [phases.giant]: allowed are paper, six",
         ),
         (["run", "imapb", "--set", "l2.size=3MiB"], "makes 6144 sets; the number of sets must be a power of two"),
-        (["run", "imapb", "--set", "l2.waves=4"], "configs/machines/s80.toml: unknown key `l2.waves`: allowed are"),
+        (
+            ["run", "imapb", "--set", "l2.waves=4"],
+            "configs/machines/s80.toml: unknown key `l2.waves`: did you mean ways? (allowed are",
+        ),
         (["run", "imapb", "--seeds", "one"], "--seeds one: write whole numbers separated by commas"),
         (["run", "imapb", "--seeds", "1,1"], "--seeds 1,1: a seed is given twice"),
         (["run", "imapb", "--seeds", "0,1"], "--seeds 0,1: write whole numbers from 1 to 1000000000000000000"),
@@ -61,8 +70,39 @@ def test_list_names_what_there_is(empty: Lab) -> None:
     assert "scales: light, paper, sixteenth, small, tiny" in lines
 
 
+def test_list_of_a_kind_has_a_line_of_description_for_each_name(empty: Lab) -> None:
+    lines = empty.call("list", "experiments").splitlines()
+    assert "imapb           The paper's IMAP browsing mix: users read mail; a quarter" in "\n".join(lines)
+    assert [line for line in lines if not re.fullmatch(r"[\w-]+  +\S.{20,}", line)] == []
+    for kind in ("machines", "protocols", "scales", "servers"):
+        assert all(line.split()[1:] for line in empty.call("list", kind).splitlines()), kind
+
+
+def test_list_names_the_servers_that_an_error_names(empty: Lab) -> None:
+    (listed,) = (line for line in empty.call("list").splitlines() if line.startswith("servers: "))
+    said = empty.call("run", "imapb", "--server", "something", code=2)
+    assert listed.removeprefix("servers: ") in said
+
+
+def test_list_without_runs_names_the_command_that_makes_one(empty: Lab) -> None:
+    expected = "runs: none yet; `s80lab run imapb` makes the first"
+    assert empty.call("list").splitlines()[-1] == expected == empty.call("list", "runs").strip()
+
+
+def test_list_has_a_line_per_run_with_its_design_and_the_reasons_only_for_the_kind(measured: Lab) -> None:
+    with closing(sqlite3.connect(measured.results / "s80lab.sqlite")) as connection, connection:
+        connection.execute("INSERT OR REPLACE INTO design VALUES ('imapb-1', 'l2.size', 1048576)")
+    lines = measured.call("list").splitlines()
+    assert "runs: 6, 3 invalid; `s80lab list runs` prints why" in lines
+    assert [line for line in lines if re.match(r"  imapb-1 \(invalid, s80 \w+ .*\bl2.size=1MiB\b", line)]
+    assert [line for line in lines if line.startswith("  imape-1 (valid, s80 ")]
+    assert "steady state" not in "\n".join(lines) and "steady state" in measured.call("list", "runs")
+
+
 def test_doctor_finds_nothing_missing_where_the_image_is_built(lab: Lab) -> None:
-    assert "ok   tools: setpriv, cp, mmdebstrap, rumur" in lab.call("doctor", "--scale", "tiny")
+    assert "ok   tools: setpriv (ends guests with s80lab), cp (copies checkpoints), mmdebstrap (" in lab.call(
+        "doctor", "--scale", "tiny"
+    )
 
 
 def test_what_draws_is_loaded_when_something_is_drawn() -> None:

@@ -21,5 +21,5 @@ def test_two_at_once_do_one_after_the_other(made_runs: Path, tmp_path: Path) -> 
         assert not lab.runs()
     said = sorted(one.communicate(timeout=LIMIT_S)[0] for one in both)
     assert [one.returncode for one in both] == [0, 0], said
-    assert said[0].startswith("6 runs: 0 copied to ") and said[1].startswith("6 runs: 6 copied to ")
+    assert said[0].startswith("6 runs: 6 copied to ") and said[1].startswith("6 runs: nothing new, all are in ")
     assert len(list_runs(lab.results / "s80lab.sqlite")) == 6

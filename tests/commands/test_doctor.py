@@ -39,6 +39,6 @@ def test_doctor_in_an_empty_lab_writes_no_file(tmp_path: Path) -> None:
 def test_need_of_disk_is_compared_with_the_disk_of_a_folder_that_does_not_exist_yet(tmp_path: Path) -> None:
     folder = tmp_path / "a" / "checkpoints"
     require(Need(disk=1, memory=1), folder)
-    with pytest.raises(UserError, match=r"checkpoints: 1073741824.0 GiB of disk are needed"):
+    with pytest.raises(UserError, match=r"checkpoints: 1152921504.6 GB of disk are needed"):
         require(Need(disk=1 << 60, memory=1), folder)
     assert list(tmp_path.iterdir()) == []

@@ -40,7 +40,7 @@ def test_find_run_ambiguous_beginning_is_refused_with_the_names(runs: Path) -> N
 
 
 def test_find_run_without_the_file_names_the_option(runs: Path) -> None:
-    with pytest.raises(UserError, match="was made with --other: repeat `s80lab run` for its experiment with --other"):
+    with pytest.raises(UserError, match="was made with --other: make one with `s80lab run EXPERIMENT --other`"):
         find_run("imapb", "other", "--other")
 
 

@@ -82,7 +82,7 @@ def test_an_image_of_buildroot_is_missing_without_one(tmp_path: Path, monkeypatc
     monkeypatch.delenv("BUILDROOT", raising=False)
     with pytest.raises(UserError, match="Buildroot was not found: give --buildroot PATH"):
         build_images(["imapb"], Options(image="buildroot"))
-    with pytest.raises(UserError, match=r"'s80lab image build --image buildroot --server dovecot-pop3'"):
+    with pytest.raises(UserError, match=r"`s80lab image build --image buildroot --server dovecot-pop3`"):
         build.load_image(build.image_folder("buildroot", "dovecot-pop3"))
 
 

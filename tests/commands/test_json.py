@@ -19,7 +19,7 @@ from s80lab.report.data import read_groups
 # Commands without a table: they make something and say where it is.
 MAKERS = {
     *("batch", "bench", "capture", "checkpoint build", "collect", "image build", "init", "reference"),
-    *(f"{store} {verb}" for store in ("checkpoint", "captures") for verb in ("export", "import", "prune")),
+    *(f"{store} {verb}" for store in ("checkpoint", "captures") for verb in ("export", "import", "prune", "remove")),
     *("protocol docs", "protocol new", "trace export", "trace import"),
 }
 TRACE = paths.ROOT / "docs" / "traces" / "migratory.trace"
@@ -87,7 +87,7 @@ def test_claims(measured: Lab) -> None:
     ("arguments", "keys"),
     [
         (["metrics"], {"name", "unit", "description", "formula", "of_caches", "of_load"}),
-        (["protocol", "list"], {"name", "description", "states", "l2_inclusion", "proven"}),
+        (["protocol", "list"], {"name", "description", "states", "l2_inclusion", "proven", "caches"}),
         (["protocol", "check", "msi"], {"file", "protocol", "proof", "counterexample"}),
         (["doctor"], {"subject", "good", "text"}),
     ],

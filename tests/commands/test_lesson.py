@@ -29,7 +29,20 @@ def test_lesson_steps_through_the_protocol_that_is_asked_for() -> None:
 
 
 def test_lesson_unknown_name_is_answered_with_the_nearest() -> None:
-    assert "(did you mean migratory?)" in said("migratry", code=2)
+    assert ": did you mean migratory?" in said("migratry", code=2)
+
+
+def test_lesson_of_a_file_names_trace_step() -> None:
+    sentence = "`docs/traces/migratory.trace` is a file, and `lesson` takes a name"
+    assert f"{sentence}: write `s80lab trace step docs/traces/migratory.trace`" in said(
+        "docs/traces/migratory.trace", code=2
+    )
+
+
+def test_trace_step_of_a_lesson_names_lesson() -> None:
+    done = call(("trace", "step", "migratory"), dict(os.environ), 60)
+    assert done.returncode == 2
+    assert done.stderr.endswith("but a lesson of this name: write `s80lab lesson migratory`\n")
 
 
 def test_lesson_html_writes_the_page(tmp_path: Path) -> None:

@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import inspect
+import os
+import pty
 import shlex
 import signal
 import subprocess
 import sys
+import termios
 import typing
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,15 +22,15 @@ from typer.main import get_command
 
 from s80lab.base.suggest import closest, hint, names
 from s80lab.capture.error import TABLE
-from s80lab.commands.line import maintain, traces
+from s80lab.commands.line import complete, maintain, traces
 from s80lab.commands.line.app import SECTIONS, app, declarations
 from s80lab.commands.line.declare import HEADINGS, Declaration
 from s80lab.config.experiment import DEFAULT_SERVER
-from s80lab.experiment.precision import USUAL
+from s80lab.experiment.precision import SHARES, USUAL
 from s80lab.protocol.proof import CACHES
 from s80lab.trace import source
 
-COLUMNS = 80
+COLUMNS, SCREEN = 80, 24
 DECLARED = {declaration.name: declaration for declaration in declarations()}
 EXAMPLES = [example for declaration in DECLARED.values() for example in declaration.examples]
 
@@ -63,6 +66,7 @@ def test_default_is_the_constant_of_the_library() -> None:
     assert default("protocol check", "caches") == CACHES
     assert default("trace import", "machine") == source.DEFAULT_MACHINE
     assert sorted(traces.FORMATS) == sorted(source.FORMS)
+    assert tuple(SHARES) == complete.SHARES
     assert str(TABLE).endswith("results/reference/filter-error.json")
     assert "results/reference/filter-error.json" in inspect.getsource(maintain)
 
@@ -89,15 +93,36 @@ def test_every_command_has_two_examples_of_its_own() -> None:
 @pytest.mark.parametrize("path", [path for path, _ in commands(get_command(app))])
 def test_help_fits_in_80_columns_without_types_of_python(empty: Lab, path: str) -> None:
     text = empty.answer(*path.split(), "--help")
-    before_examples = text.partition("Examples:")[0]
-    assert [line for line in before_examples.splitlines() if len(line) > COLUMNS] == []
-    assert not {"<bool>", "<str>", "<int>", "list[", "TEXT", "{"} & set(before_examples.split())
+    assert [line for line in text.splitlines() if len(line) > COLUMNS] == []
+    assert not {"<bool>", "<str>", "<int>", "list[", "TEXT", "{"} & set(text.split())
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["run", "capture", "explore", "reproduce", "knockout", "bench", "image build", "checkpoint build"],
+)
+def test_help_of_a_long_command_states_its_costs_before_the_options(empty: Lab, path: str) -> None:
+    text = empty.answer(*path.split(), "--help")
+    _, _, costs = text.partition("\nOptions:\n")[0].partition("\nCosts: ")
+    costs = costs.partition("\n\n")[0]
+    assert ("minutes" in costs or "seconds" in costs or "hour" in costs or "longer" in costs) and "B of disk" in costs
+
+
+def test_help_has_the_examples_before_the_options_and_rare_options_last(empty: Lab) -> None:
+    text = empty.answer("run", "--help")
+    places = [text.index(words) for words in ("Run experiments", "Examples:", "Options:", "Further options:", "--gem5")]
+    assert places == sorted(places)
+
+
+def test_first_steps_are_on_the_last_screen_of_the_first_page(empty: Lab) -> None:
+    screen = "\n".join(empty.answer("--help").splitlines()[-SCREEN + 1 :])
+    assert "First steps:" in screen and "s80lab doctor" in screen and "s80lab lesson" in screen
 
 
 def test_first_page_lists_each_command_in_one_line_under_its_heading(empty: Lab) -> None:
     text = empty.answer("--help")
     lines = text.splitlines()
-    assert [line[:-1] for line in lines if line.endswith(":") and line != "Options:"] == list(HEADINGS)
+    assert [line[:-1] for line in lines if line.endswith(":") and line != "Options:"] == [*HEADINGS, "First steps"]
     assert [section.title for section in SECTIONS] == list(HEADINGS)
     for name, command in commands(get_command(app)):
         if not name or " " in name:
@@ -131,6 +156,18 @@ def test_commands_for_maintainers_are_not_listed(empty: Lab) -> None:
         ("s80lab captures export ", {"imapb-capture"}),
         ("s80lab replay imapb", {"imapb-capture"}),
         ("s80lab run imapb --drop", {"--drop-warm"}),
+        ("s80lab reproduce figure1", {"figure1", "figure1-disk", "figure10"}),
+        ("s80lab run imapb --set l2.s", {"l2.size="}),
+        ("s80lab run imapb --set scale.u", {"scale.users="}),
+        ("s80lab replay imapb --set scale.u", set()),
+        (
+            "s80lab explore imapb --vary pro",
+            {"protocol=", "processors.count=", "processors.threads_per_core=", "processors.clock_hz="},
+        ),
+        ("s80lab run imapb --of memory,e", {"memory,e", "memory,e-to-m"}),
+        ("s80lab run imapb --image b", {"buildroot"}),
+        ("s80lab run imapb --seeds ", {"1", "1,2,3"}),
+        ("s80lab batch --slurm r", {"run"}),
     ],
 )
 def test_completion_offers_names(empty: Lab, words: str, expected: set[str]) -> None:
@@ -223,18 +260,39 @@ def test_signal_during_imports_prints_no_traceback(empty: Lab, module: str, ends
         (["run"], "run: EXPERIMENT is missing: write `s80lab run [OPTIONS] EXPERIMENT...`"),
         (["run", "imapb", "--seeds"], "the option --seeds needs a value"),
         (["run", "imapb", "--jobs", "x"], "run: --jobs x: write a whole number of at least 0"),
+        (["model", "latency", "--bi", "3GB"], "--bi 3GB: write a number of MB/s without the unit, for example 3200"),
         (["protocol", "check", "msi", "--caches", "9"], "--caches 9: write a whole number of at least 2 and at most 6"),
-        (["run", "imapb", "--engine", "gem"], "run: --engine gem: allowed are gem5, qemu (did you mean gem5?)"),
-        (["trace", "export", "a", "--out", "b"], "trace export: the option --format is missing"),
+        (["run", "imapb", "--engine", "gem"], "run: --engine gem: did you mean gem5? (allowed are gem5, qemu)"),
+        (
+            ["trace", "export", "a", "--out", "b"],
+            "the option --format is missing: write `s80lab trace export [OPTIONS] --format FORMAT --out PATH TRACE`",
+        ),
+        (["trace", "export"], "trace export: TRACE, the option --format, the option --out are missing: write `s80lab"),
+        (
+            ["query", "SELECT", "id"],
+            "query: `id` is more than the command takes: put the whole SQL text into quotation",
+        ),
+        (["doctor", "paper"], "doctor: `paper` is more than the command takes: write `--scale paper`"),
+        (["image", "build", "dovecot"], "write `--server dovecot`"),
+        (["captures", "prune", "a"], "`s80lab captures remove NAME` removes one capture"),
+        (["checkpoint", "list", "a", "b"], "`a b` is more than the command takes: write `s80lab checkpoint list [OPT"),
+        (["version"], "there is no command `s80lab version` (did you mean --version?)"),
+        (["-x"], "s80lab: there is no option `-x`; `s80lab --help` describes the command"),
+        (["report", "imabp"], "there is no experiment `imabp` in configs/experiments: did you mean imapb?"),
+        (["captures", "import", "no-such-folder"], "no-such-folder: there is no such folder; name an export"),
+        (["captures", "import", "README.md"], "README.md: is neither a folder nor a .tar file; name an export"),
+        (["collect", "README.md"], "README.md: is a file, not a folder; name a folder with runs"),
+        (["bench", "imapz"], "there is no experiment `imapz`"),
+        (["misses", "imapb"], "/runs: make one with `s80lab run imapb --misses`"),
         (["trace", "export", "a", "--out", "b", "--format", "dinn"], "--format dinn: there is no such trace format"),
-        (["protocol", "show", "MOESI"], "(did you mean moesi?)"),
-        (["run", "imap"], "(did you mean imapb?)"),
+        (["protocol", "show", "MOESI"], ": did you mean moesi?"),
+        (["run", "imap"], ": did you mean imapb?"),
         (["run", "imapb", "--seeds", "1-3"], "separated by commas, for example 1,2,3"),
         (["run", "imapb", "--set", "l2.ways=17"], "key `l2.ways`: `17` is not allowed; write a number of at most 16"),
         (["run", "imapb", "--set", "l2.size=2MiB,4MiB"], "use `s80lab explore CAPTURE --vary KEY=VALUES`, or [sweep]"),
         (
             ["run", "imapb", "--set", "l2.inclusion=inclusiv"],
-            "`inclusiv` is not one of its values; allowed are exclusive, inclusive (did you mean",
+            "`inclusiv` is not one of its values; did you mean inclusive? (allowed are exclusive, inclusive)",
         ),
         (["report", "imapb", "--scale", "tiny"], "first make the run with `s80lab run imapb --scale tiny`"),
         (["report", "imapb", "--server", "uw", "--seeds", "1,2"], "`s80lab run imapb --server uw --seeds 1,2`"),
@@ -245,6 +303,32 @@ def test_mistake_is_one_sentence_with_the_remedy(empty: Lab, arguments: list[str
     assert said.startswith("s80lab: ") and said.count("\n") == 1
     assert sentence in said
     assert "Input should" not in said and "Value error" not in said
+
+
+@pytest.mark.parametrize("words", [["-h"], ["help"], ["run", "-h"], ["help", "run"], ["help", "trace", "step"]])
+def test_short_and_old_spellings_of_help_print_the_help(empty: Lab, words: list[str]) -> None:
+    command = [word for word in words if word not in ("-h", "help")]
+    assert empty.answer(*words) == empty.answer(*command, "--help")
+
+
+def test_error_on_a_terminal_of_80_columns_breaks_no_word_and_no_command(empty: Lab) -> None:
+    terminal, side = pty.openpty()
+    termios.tcsetwinsize(side, (SCREEN, COLUMNS))
+    environment = {name: value for name, value in empty.environment().items() if name != "COLUMNS"}
+    done = subprocess.run(
+        [sys.executable, "-m", "s80lab", "report", "imapb", "--server", "uw", "--seeds", "1,2"],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stderr=side,
+        timeout=LIMIT_S,
+    )
+    os.close(side)
+    lines = os.read(terminal, 1 << 16).decode().split("\r\n")
+    os.close(terminal)
+    assert done.returncode == 2 and len(lines) > 3
+    assert " ".join(lines).strip() == empty.call("report", "imapb", "--server", "uw", "--seeds", "1,2", code=2).strip()
+    assert [line for line in lines if len(line) > COLUMNS and " " in line] == []
+    assert [line for line in lines if line.count("`") % 2] == []
 
 
 def test_group_without_command_prints_its_help(empty: Lab) -> None:
@@ -258,16 +342,20 @@ def test_version_needs_no_command(empty: Lab) -> None:
 
 @pytest.mark.parametrize(
     ("name", "expected"),
-    [("MOESI", "moesi"), ("imap", "imapb"), ("fetch", "ifetch"), ("small", "small"), ("xyz", None)],
+    [
+        *(("MOESI", "moesi"), ("imap", "imapb"), ("fetch", "ifetch"), ("small", "small"), ("xyz", None)),
+        *(("imabp", "imapb"), ("iampe", "imape"), ("version", None)),
+    ],
 )
-def test_closest_finds_case_beginnings_and_parts(name: str, expected: str | None) -> None:
-    assert closest(name, ["moesi", "mesi", "imapb", "imape", "ifetch", "store", "small"]) == expected
+def test_closest_finds_case_swaps_beginnings_and_parts(name: str, expected: str | None) -> None:
+    assert closest(name, ["moesi", "mesi", "imapb", "imape", "ifetch", "store", "small", "lesson"]) == expected
 
 
 def test_hint_of_many_names_lists_the_nearest() -> None:
-    assert hint("name07", [f"name{number:02}" for number in range(50)]).startswith(
-        "50 are allowed, the nearest: name07"
-    )
+    many = [f"name{number:02}-7" for number in range(50)]
+    assert hint("xyz", many) == "50 are allowed"
+    assert hint("nam-7-xy", many).startswith("50 are allowed, the nearest: name")
+    assert hint("nmae07-7", many) == "did you mean name07-7?"
 
 
 def test_names_are_those_of_files(tmp_path: Path) -> None:

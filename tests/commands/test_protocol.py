@@ -5,14 +5,18 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import subprocess
 from pathlib import Path
 
 import pytest
+from tests.forked import command
 from tests.lab import Lab
 from tests.protocol.tables import NAMES, edited
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
+from s80lab.commands.init import make_lab
 from s80lab.protocol.murphi_check import parse, run
 from s80lab.protocol.proof import ensure_proven, folder, kept_proof, prove
 from s80lab.protocol.table import find_protocol
@@ -31,9 +35,32 @@ def bare(tmp_path: Path) -> Lab:
 def test_check_all_proves_every_table(bare: Lab) -> None:
     said = bare.call("protocol", "check", "--all")
     for name in NAMES:
-        assert f"configs/protocols/{name}.toml: proven for 3 caches" in said
+        assert f"\n{name}: proven for 3 caches (" in f"\n{said}"
+    assert "In every reachable state: single writer or multiple readers (SWMR); at most one owner;" in said
     listing = bare.call("protocol", "list").splitlines()
     assert [line.split()[0] for line in listing if " proven " in line] == NAMES
+
+
+def test_list_shows_the_largest_number_of_caches_that_is_proven(
+    bare: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("S80LAB_PROOFS", str(tmp_path / "proofs"))
+    assert "proven for 4 caches" in bare.call("protocol", "check", "msi", "--caches", "4")
+    (line,) = [line for line in bare.call("protocol", "list").splitlines() if line.startswith("msi ")]
+    assert line.split() == ["msi", "M", "S", "I", "any", "proven", "for", "4", "caches"]
+    assert "proven for 4 caches" in bare.call("protocol", "show", "msi")
+
+
+def test_check_says_that_a_proof_was_stored(bare: Lab) -> None:
+    bare.call("protocol", "check", "msi")
+    assert re.search(r"^msi: .*; stored proof of \d{4}-\d\d-\d\d\)$", bare.call("protocol", "check", "msi"), re.M)
+    assert "stored proof" not in bare.call("protocol", "check", "msi", "--again")
+
+
+def test_show_explains_the_bus_requests(bare: Lab) -> None:
+    said = " ".join(bare.call("protocol", "show", "moesi").split())
+    assert "rfo (read for ownership): bus request of a store that misses." in said
+    assert "upgrade: bus request of a store that finds a copy" in said
 
 
 def test_a_broken_table_is_refused_with_the_steps(bare: Lab, tmp_path: Path) -> None:
@@ -71,7 +98,7 @@ def test_check_of_several_tables_refuses_one_file_for_all(bare: Lab, tmp_path: P
 def test_a_file_that_is_no_table_is_one_sentence(bare: Lab, tmp_path: Path) -> None:
     (tmp_path / "no.toml").write_text('name = "no"\n')
     said = bare.call("protocol", "check", str(tmp_path / "no.toml"), "msi", code=2)
-    assert "msi.toml: proven" in said
+    assert "msi: proven" in said
     assert [line for line in said.splitlines() if line.startswith("s80lab: ")] == [
         f"s80lab: {tmp_path / 'no.toml'}: the key `description` is missing"
     ]
@@ -103,6 +130,24 @@ def test_new_writes_a_table_that_is_proven_and_refuses_to_overwrite(bare: Lab, t
         f"s80lab: {path} exists already: choose another name, or remove the file first\n"
     )
     assert path.read_text() == written
+
+
+def test_new_creates_the_folder_of_the_file(bare: Lab, tmp_path: Path) -> None:
+    path = tmp_path / "course" / "week2" / "mine.toml"
+    assert bare.answer("protocol", "new", str(path)).startswith(f"{path}: MSI with comments;")
+    assert path.is_file()
+
+
+def test_new_in_another_folder_prints_the_full_path(tmp_path: Path) -> None:
+    make_lab(tmp_path / "lab")
+    environment = os.environ | {"S80LAB_HOME": str(tmp_path / "lab")}
+    for here, shown in (
+        (tmp_path, str(tmp_path / "lab/configs/protocols/a.toml")),
+        (tmp_path / "lab", "configs/protocols/b.toml"),
+    ):
+        words = command(("protocol", "new", Path(shown).stem))
+        done = subprocess.run(words, cwd=here, env=environment, capture_output=True, text=True)
+        assert done.stdout.startswith(f"{shown}: MSI with comments;"), done.stderr
 
 
 def test_new_refuses_what_is_no_name(bare: Lab) -> None:

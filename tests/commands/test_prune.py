@@ -17,8 +17,8 @@ from s80lab.base.store import now
 from s80lab.experiment import checkpoint
 from s80lab.experiment.checkpoint import GUEST_STATE, STORE, Manifest
 
-LISTED = "ready-a: 0.2 GB\nready-b: 0.1 GB\nwarm-c: 0.1 GB, a folder without a manifest\n"
-TOTAL = "2 checkpoints and 1 folder, 0.4 GB"
+LISTED = "ready-a: 200 MB, built in 81 s\nready-b: 100 MB, built in 81 s\nwarm-c: 100 MB, a folder without a manifest\n"
+TOTAL = "2 checkpoints and 1 folder, 400 MB"
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def store(tmp_path: Path) -> Lab:
                     key=value_hash(inputs),
                     inputs=inputs,
                     files=files,
-                    wall_s=1,
+                    wall_s=81,
                     created=now(),
                 )
             )
@@ -73,28 +73,57 @@ def test_prune_dry_run_prints_sizes_and_removes_nothing(store: Lab) -> None:
 
 def test_prune_with_yes_removes_all_but_the_kept(store: Lab) -> None:
     said = store.call("checkpoint", "prune", "--keep", "ready-b", "--yes")
-    assert said.endswith("1 checkpoint and 1 folder, 0.3 GB removed\n")
+    assert said.endswith("1 checkpoint and 1 folder, 300 MB removed\n")
     assert names(store) == ["ready-b", "ready-b.json"]
 
 
 def test_prune_with_unknown_name_to_keep_removes_nothing(store: Lab) -> None:
     said = store.call("checkpoint", "prune", "--keep", "ready-c", "--yes", code=2)
-    assert said.startswith("s80lab: --keep ready-c: no checkpoint has this name: ")
-    assert said.endswith("; nothing was removed\n")
+    assert said.startswith("s80lab: nothing was removed: --keep ready-c: no checkpoint has the name `ready-c`: did you")
     assert names(store) == EVERYTHING
+
+
+def test_prune_keeps_all_entries_whose_names_have_the_beginning(store: Lab) -> None:
+    store.call("checkpoint", "prune", "--keep", "ready-", "--yes")
+    assert names(store) == ["ready-a", "ready-a.json", "ready-b", "ready-b.json"]
+
+
+def test_remove_with_yes_removes_the_named_entry_and_no_stray_folder(store: Lab) -> None:
+    said = store.call("checkpoint", "remove", "ready-a", "--yes")
+    assert said == "ready-a: 200 MB, built in 81 s\n1 checkpoint, 200 MB removed\n"
+    assert names(store) == ["ready-b", "ready-b.json", "warm-c"]
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("ready", "several names begin with `ready`: ready-a, ready-b; write more of the name"),
+        ("raedy-a", "no checkpoint has the name `raedy-a`: did you mean ready-a? (allowed are ready-a, ready-b)"),
+        ("", "no checkpoint has the name ``"),
+    ],
+)
+def test_remove_with_unclear_name_removes_nothing(store: Lab, name: str, sentence: str) -> None:
+    assert sentence in store.call("checkpoint", "remove", name, "--yes", code=2)
+    assert names(store) == EVERYTHING
+
+
+def test_list_and_verify_of_empty_store_name_the_command_that_fills_it(tmp_path: Path) -> None:
+    lab = Lab(tmp_path / "checkpoints", tmp_path / "results")
+    for command_name in ("list", "verify"):
+        assert "no checkpoints yet: `s80lab checkpoint build imapb`" in lab.call("checkpoint", command_name)
+        assert lab.call("captures", command_name) == "no captures yet: `s80lab capture imapb` records the first\n"
 
 
 def test_prune_of_an_empty_store_asks_nothing(tmp_path: Path) -> None:
     lab = Lab(tmp_path / "checkpoints", tmp_path / "results")
-    assert lab.call("checkpoint", "prune") == "0 checkpoints, 0.0 GB removed\n"
+    assert lab.call("checkpoint", "prune") == "there is no checkpoint to remove\n"
 
 
 @pytest.mark.parametrize("answer", ["n", "", "maybe"])
 def test_prune_on_terminal_without_yes_removes_nothing(store: Lab, answer: str) -> None:
     done = typed(store, answer)
-    assert done.returncode == 2
-    assert f"Remove {TOTAL}? [y/N] " in done.stderr
-    assert done.stderr.endswith("s80lab: nothing was removed: the answer was not yes\n")
+    assert done.returncode == 0
+    assert done.stderr == f"Remove {TOTAL}? [y/N] nothing was removed\n"
     assert names(store) == EVERYTHING
 
 

@@ -30,7 +30,18 @@ def test_the_page_is_of_the_runs_that_there_are(measured: Lab) -> None:
     assert set((measured.results / "runs").iterdir()) == before, "nothing is run"
 
 
-def test_a_seed_that_is_lacking_is_named(measured: Lab) -> None:
-    refused = measured.call("reproduce", "figure8", "--measured", "--scale", "tiny", code=2)
-    assert "contains no run of imape, seed 1 with the design in the experiment's file" in refused
+def test_missing_runs_of_all_experiments_are_named_at_once(measured: Lab) -> None:
+    refused = measured.call("reproduce", "figure8", "uw", "--measured", "--scale", "tiny", code=2)
+    assert "contains no run of imape, seeds 1, 2, 3; uw, seeds 1, 2, 3 with the design in the experiment's" in refused
+    assert "repeat `s80lab reproduce` without --measured to make the runs" in refused
     assert not (measured.results / "reports").exists()
+
+
+def test_list_states_minutes_and_title_of_each_figure_and_makes_none(tmp_path: Path) -> None:
+    lab = Lab(tmp_path / "checkpoints", tmp_path / "results")
+    listed = json.loads(lab.answer("reproduce", "--list", "--json"))
+    assert {figure["figure"]: figure["minutes"] for figure in listed}.items() >= {"figure5": 40, "figure8": 0}.items()
+    lines = lab.answer("reproduce", "paper", "--list").splitlines()
+    assert "uw                  6  The paper's kind of server: UW's c-client with one process per session" in lines
+    assert [line for line in lines if line.startswith("zvm")] == []
+    assert not lab.results.exists()

@@ -44,7 +44,9 @@ def test_what_is_no_width_is_refused(until: str) -> None:
 
 
 def test_what_is_no_share_is_refused() -> None:
-    with pytest.raises(UserError, match=r"--of memory,mem: there is no share `mem`: allowed are .*did you mean memory"):
+    with pytest.raises(
+        UserError, match=r"--of memory,mem: there is no share `mem`: did you mean memory\? \(allowed are"
+    ):
         parse_wanted("2%", "memory,mem", 6)
 
 

@@ -34,7 +34,7 @@ def test_the_s80_is_the_papers_machine() -> None:
 
 
 def test_unknown_machine_is_refused_with_the_names_there_are() -> None:
-    with pytest.raises(UserError, match=r"no machine `s81` in configs/machines: allowed are .*did you mean s80\?"):
+    with pytest.raises(UserError, match=r"no machine `s81` in configs/machines: did you mean s80\?"):
         load_machine("s81")
 
 
@@ -68,7 +68,7 @@ def test_accesses_are_recorded_as_finely_as_they_are_played() -> None:
 @pytest.mark.parametrize(
     ("key", "message"),
     [
-        ("l2.sise", r"s80.toml: unknown key `l2.sise`: allowed are inclusion, size, ways \(did you mean size\?\)"),
+        ("l2.sise", r"s80.toml: unknown key `l2.sise`: did you mean size\? \(allowed are inclusion, size, ways\)"),
         ("l3.size", r"s80.toml: unknown key `l3`: allowed are .*l1d, l1i, l2"),
         ("line_bytes.x", r"s80.toml: `line_bytes` in `line_bytes.x` is a single value and not a table with keys"),
     ],
@@ -208,9 +208,9 @@ def test_low_ram_ends_below_the_pci_hole() -> None:
 
 def test_unknown_experiment_is_refused() -> None:
     with pytest.raises(
-        UserError, match=r"no experiment `imap` in configs/experiments: allowed are clientscaler, figure1, "
+        UserError, match=r"no experiment `another` in configs/experiments: allowed are clientscaler, figure1, "
     ):
-        load_experiment("imap", {})
+        load_experiment("another", {})
 
 
 def test_unknown_experiment_key_is_refused() -> None:
@@ -285,7 +285,7 @@ def test_an_error_names_the_experiment_that_has_it(tmp_path: Path, monkeypatch: 
 def test_scale_without_phases_is_refused() -> None:
     with pytest.raises(
         UserError,
-        match=r"imapb.toml: no phases for scale `huge` \(table \[phases.huge\]\): allowed are paper, sixteenth, small",
+        match=r"imapb cannot run at scale `huge`, because there is no table \[phases.huge\]: allowed are paper, ",
     ):
         load_experiment("imapb", {"scale": "huge"})
 

@@ -84,7 +84,7 @@ def test_the_job_has_the_scripts_line_by_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('"noop"', '"nooop"', r"`nooop` is not a step of imap: allowed are .* \(did you mean noop\?\)"),
+        ('"noop"', '"nooop"', r"`nooop` is not a step of imap: did you mean noop\?"),
         ('"noop"', '"noop 3"', "write `noop` alone"),
         ('"noop"', '"retr"', "`retr` is not a step of imap"),
         ('"headers 5"', '"headers some"', "write `headers` all, last or a number of messages"),

@@ -63,13 +63,13 @@ def test_a_run_is_in_the_database_and_has_a_report(plan: Gem5Plan, tmp_path: Pat
     assert 0.2 < state["e_share"] < 0.5 and 0.1 < state["e_to_m_share"] < 0.3
     said = StringIO()
     print_experiment([folder], Console(file=said, width=400))
-    for words in ("load or instruction fetch", "not warm", "State E stands for Ruby's state M"):
+    for words in ("load or instruction fetch", "not reached", "State E stands for Ruby's state M"):
         assert words in said.getvalue()
     # Its lengths are not those of the experiment's file: it is not to be mixed with runs that have them.
     refusal = own.call("report", "imapb", "--engine", "gem5", "--machine", "s80-sixteenth", code=2)
-    assert "(1 runs have other designs, scales or lengths)" in refusal
+    assert "(1 run with other designs, scales or lengths left out)" in refusal
     page = (folder / "report.html").read_text()
-    assert "engine gem5, scale sixteenth" in page and "not warm" in page
+    assert "engine gem5, scale sixteenth" in page and "not reached" in page
 
 
 @pytest.mark.parametrize(

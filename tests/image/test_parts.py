@@ -121,9 +121,9 @@ def openssl(*words: str) -> str:
 
 
 def test_an_absent_image_says_what_to_do() -> None:
-    with pytest.raises(UserError, match=r"manifest\.json is missing.*'s80lab image build'"):
+    with pytest.raises(UserError, match=r"manifest\.json is missing.*`s80lab image build`"):
         load_image(image_folder("absent", "dovecot"))
-    with pytest.raises(UserError, match=r"manifest\.json is missing.*'s80lab image build --server uw'"):
+    with pytest.raises(UserError, match=r"manifest\.json is missing.*`s80lab image build --server uw`"):
         load_image(image_folder("absent", "uw"))
 
 
@@ -154,7 +154,7 @@ def test_a_changed_version_is_a_warning_with_a_remedy(tmp_path: Path) -> None:
     assert said[0].startswith("warning: gone has version none instead of the recorded 4: ")
     assert said[1].startswith("warning: new has version 5 instead of the recorded none: ")
     assert said[2].startswith("warning: older has version 1:2-4 instead of the recorded 1:2-3: ")
-    assert all("'s80lab image build --refresh'" in line for line in said)
+    assert all("`s80lab image build --refresh`" in line for line in said)
     build._compare_versions(packages, recorded, True, said.append)
     build._compare_versions(packages, recorded, False, said.append)
     assert len(said) == 3
@@ -174,6 +174,6 @@ def test_an_image_that_lacks_something_is_built_anew(tmp_path: Path, name: str, 
     (folder / name).unlink()
     if text is not None:
         (folder / name).write_text(text)
-    with pytest.raises(UserError, match=rf"no guest image in .* \({name} is .*\): run 's80lab image build'"):
+    with pytest.raises(UserError, match=rf"no guest image in .* \({name} is .*\): run `s80lab image build`"):
         load_image(folder)
     assert again() == made == load_image(folder)

@@ -107,7 +107,7 @@ def test_commands_accepted_degenerate_trace_has_a_result(lab: Lab, tmp_path: Pat
     path, capture = tmp_path / name, tmp_path / "imported.s80c"
     path.write_bytes(ACCEPTED[name])
     form = form_of(name)
-    assert "accesses" in lab.call("trace", "info", str(path))
+    assert " access" in lab.call("trace", "info", str(path))
     lab.call("trace", "import", str(path), "--format", form, "--out", str(capture))
     play(lab, capture)
     if form in ("text", "order"):

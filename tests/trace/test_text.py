@@ -37,7 +37,7 @@ def test_a_trace_says_what_happens_and_on_what() -> None:
     [
         ("0 load", "line 1: `0 load` is not an access of the form CORE"),
         ("0 move 0x10", "`move` is not an operation: allowed are ifetch, load, store"),
-        ("0 fetch 0x10", r"`fetch` is not an operation: allowed are ifetch, load, store \(did you mean ifetch\?\)"),
+        ("0 fetch 0x10", r"`fetch` is not an operation: did you mean ifetch\? \(allowed are ifetch, load, store\)"),
         ("x load 0x10", "the core `x`"),
         ("32 load 0x10", "the core `32`"),
         ("0 load 10h", "the address `10h`"),

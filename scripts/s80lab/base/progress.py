@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
@@ -19,12 +19,16 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from s80lab.base.terminal import plain, wrapped
+
 EVERY_S = 30.0
 TICK_S = 1.0
 BAR = 10
-# The longest that fits is `120:05 left`.
+# The longest that fits is `120:05 left`, or `up to 12:05`.
 LEFT = 11
 SHORTEST_NAME = 14
+WAITING = "waiting for another process"
+"""The stage of a job whose work another process of s80lab does at this moment."""
 
 Clock = Callable[[], float]
 
@@ -39,6 +43,7 @@ class Job:
         self._began = self._printed = 0.0
         self._share: float | None = None
         self._left: float | None = None
+        self._at_most = False
         self._details: tuple[str, ...] = ()
         board.add(self)
 
@@ -51,6 +56,7 @@ class Job:
         *,
         details: Sequence[str] = (),
         left_s: float | None = None,
+        at_most: bool = False,
     ) -> None:
         """Show the state of the job.
 
@@ -59,6 +65,7 @@ class Job:
         mips: speed in million instructions per second.
         details: more about the stage, the most important first.
         left_s: remaining seconds; None: estimated from the progress of the stage.
+        at_most: `total` is a limit: the stage may end before it.
         """
         with self._board.lock:
             now = self._board.now()
@@ -69,6 +76,7 @@ class Job:
             if left_s is None and share and share < 1:
                 left_s = (now - self._began) * (1 - share) / share
             self._left = left_s
+            self._at_most = at_most
             self._details = (*details, f"{mips:.0f} MIPS") if mips else tuple(details)
             self.log(fresh)
 
@@ -113,7 +121,7 @@ class Job:
     def _time(self) -> str:
         """The remaining time of the stage if it is known, else the time since the stage began."""
         if self._left is not None:
-            return f"{clock(self._left)} left"
+            return f"up to {clock(self._left)}" if self._at_most else f"{clock(self._left)} left"
         return f"{clock(self._board.now() - self._began)} so far"
 
 
@@ -126,10 +134,18 @@ class Tally:
     at_once: number of pieces that run in parallel.
     expected: whether the costs are seconds. If not, they are relative, and the first estimate appears when a piece is
         finished.
+    first: by name, the expected seconds of work that comes before pieces and is not counted, such as a boot.
     """
 
     def __init__(
-        self, board: Board, noun: str, costs: Sequence[float], at_once: int = 1, *, expected: bool = True
+        self,
+        board: Board,
+        noun: str,
+        costs: Sequence[float],
+        at_once: int = 1,
+        *,
+        expected: bool = True,
+        first: Mapping[str, float] | None = None,
     ) -> None:
         self._board = board
         self._noun = noun
@@ -140,6 +156,8 @@ class Tally:
         self._expected = expected
         self._finished = 0
         self._cost = self._seconds = 0.0
+        self._first = dict(first or {})
+        self._first_began: dict[str, float] = {}
         if costs:
             board.show_tally(self)
 
@@ -159,20 +177,35 @@ class Tally:
         if self._finished < self._all and not self._board.live:
             self._board.say(self.line())
 
+    @contextmanager
+    def before(self, name: str) -> Iterator[None]:
+        """Work on what comes before pieces. name: one of `first`, or any other text."""
+        self._first_began[name] = self._board.now()
+        try:
+            yield
+        finally:
+            self.drop(name)
+
+    def drop(self, name: str) -> None:
+        """Expect no time for this work any more: it is done, or was done before."""
+        self._first.pop(name, None)
+
     def line(self) -> str:
         """For example `3 of 6 runs, about 14 min left`."""
         left = self._left()
         return f"{self._finished} of {self._all} {self._noun}" + (f", {about(left)} left" if left else "")
 
     def _left(self) -> float | None:
-        """Remaining seconds; None if unknown. The pieces that run in parallel are as long as the longest at least."""
+        """Remaining seconds; None if unknown. Pieces that run in parallel last as long as the longest, at least, and a
+        piece waits for what comes before it."""
         if not self._finished and not self._expected:
             return None
         factor = self._seconds / self._cost if self._cost else 1.0
         now = self._board.now()
         rest = [factor * cost for cost in self._waiting]
         rest += [max(factor * cost - (now - began), 0.0) for began, cost in self._running]
-        return max(sum(rest) / self._at_once, max(rest, default=0.0))
+        first = [max(cost - (now - self._first_began.get(name, now)), 0.0) for name, cost in self._first.items()]
+        return max(sum(first + rest) / self._at_once, max(first, default=0.0) + max(rest, default=0.0))
 
 
 class Board:
@@ -207,8 +240,10 @@ class Board:
         return Job(self, name)
 
     def say(self, text: str) -> None:
-        """Print a line that stays, with the time since the start."""
-        self.console.print(f"[{clock(self.now() - self._began)}] {text}", markup=False, highlight=False, soft_wrap=True)
+        """Print a remark that stays, with the time since the start. A terminal gets lines of its width."""
+        head = f"[{clock(self.now() - self._began)}] "
+        line = wrapped(head + plain(text), self.console.width if self.live else None, indent=len(head))
+        self.console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     def add(self, job: Job) -> None:
         """Show a job from its first stage on."""
@@ -255,11 +290,21 @@ def clock(seconds: float) -> str:
     return f"{minutes}:{rest:02d}"
 
 
+def instructions_text(count: float) -> str:
+    """A number of instructions: `30 M instructions`, `4.3 G instructions`."""
+    return f"{count / 1e6:.0f} M instructions" if count < 1e9 else f"{count / 1e9:.1f} G instructions"
+
+
 def about(seconds: float) -> str:
     """A rough duration: `about 40 s`, `about 14 min`, `about 2.5 h`."""
+    return f"about {rough(seconds)}"
+
+
+def rough(seconds: float) -> str:
+    """A duration of 10 s or more with one unit: `40 s`, `14 min`, `2.5 h`."""
     if seconds < 90:
-        return f"about {max(10, 10 * round(seconds / 10))} s"
-    return f"about {seconds / 60:.0f} min" if seconds < 90 * 60 else f"about {seconds / 3600:.1f} h"
+        return f"{max(10, 10 * round(seconds / 10))} s"
+    return f"{seconds / 60:.0f} min" if seconds < 90 * 60 else f"{seconds / 3600:.1f} h"
 
 
 def shorten(text: str, width: int) -> str:

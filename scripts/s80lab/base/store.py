@@ -8,7 +8,7 @@ is written last: a folder without a manifest is not an entry.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -145,6 +145,12 @@ class Store(Generic[M]):
         """Whether the manifest lists files, and every file exists in its recorded length."""
         return not self._missing(manifest)
 
+    def remove(self, names: Iterable[str]) -> None:
+        """Remove the entries with these names. The manifest goes first: a folder without a manifest is not an entry."""
+        for name in names:
+            self._file(name).unlink(missing_ok=True)
+            _remove_folder(self.folder(name))
+
     def prune(self, keep: set[str]) -> list[tuple[str, int]]:
         """Remove all entries not named in `keep`, and folders without a manifest.
 
@@ -160,8 +166,7 @@ class Store(Generic[M]):
         folders = sorted(root.iterdir()) if root.is_dir() else []
         for folder in folders:
             if folder.is_dir() and not folder.name.startswith(".") and not self._file(folder.name).is_file():
-                # Of a link only the link itself: its target is not part of the store.
-                folder.unlink() if folder.is_symlink() else shutil.rmtree(folder)
+                _remove_folder(folder)
         return removed
 
     def _file(self, name: str) -> Path:
@@ -180,6 +185,14 @@ class Store(Generic[M]):
         pairs = [(folder / name, file.bytes) for name, file in manifest.files.items()]
         # An entry without files is not usable: s80lab records no such entry.
         return not pairs or any(not path.is_file() or path.stat().st_size != size for path, size in pairs)
+
+
+def _remove_folder(folder: Path) -> None:
+    """Remove a folder if it exists; of a link only the link itself, whose target is not part of the store."""
+    if folder.is_symlink():
+        folder.unlink()
+    elif folder.is_dir():
+        shutil.rmtree(folder)
 
 
 def check_files(folder: Path, manifest: StoredManifest, hash: Hash) -> None:

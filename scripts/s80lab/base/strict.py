@@ -257,6 +257,15 @@ def _fields(model: type[BaseModel], loc: list[str]) -> list[str]:
     return list(model.model_fields)
 
 
+def dotted_keys(model: type[BaseModel], prefix: str = "") -> list[str]:
+    """The keys of a file of this model, in the model's order; `l2.size` for the key `size` of the table `l2`."""
+    found: list[str] = []
+    for name, field in model.model_fields.items():
+        inner = _model_of(field.annotation)
+        found += [f"{prefix}{name}"] if inner is None else dotted_keys(inner, f"{prefix}{name}.")
+    return found
+
+
 def _model_of(annotation: Any) -> type[BaseModel] | None:
     """The model X of an annotation `X`, `X | None` or `dict[str, X]`."""
     if isinstance(annotation, type) and not isinstance(annotation, UnionType):

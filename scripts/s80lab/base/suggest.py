@@ -12,6 +12,10 @@ from s80lab.base.renamed import rename_sentence
 
 MOST_NAMES = 40
 """Largest number of names that a hint lists; of more names, only the nearest are listed."""
+SHORT_LIST = 72
+"""Largest length in characters of a list that a hint adds to a name that is near."""
+SIMILAR = 0.65
+"""Least similarity of a name that is near, as difflib counts it: 1 for equal names."""
 
 
 def names(folder: Path) -> list[str]:
@@ -22,14 +26,15 @@ def names(folder: Path) -> list[str]:
 def closest(name: str, allowed: Iterable[str]) -> str | None:
     """The allowed name that resembles `name` most; None if no name resembles it.
 
-    Case and leading hyphens do not matter. A single allowed name that begins with `name`, or contains it, counts as
-    similar.
+    Case and leading hyphens do not matter. A swap of two neighbouring letters ranks before any other mistake. A single
+    allowed name that begins with `name`, or contains it, counts as similar.
     """
     lower = {one.lower().lstrip("-"): one for one in sorted(allowed)}
     wanted = name.lower().lstrip("-")
-    near = difflib.get_close_matches(wanted, lower, n=1)
+    near = difflib.get_close_matches(wanted, lower, n=1, cutoff=SIMILAR)
     for found in (
         near if near and near[0] == wanted else [],
+        [one for one in lower if _is_swap(wanted, one)],
         [one for one in lower if wanted and one.startswith(wanted)],
         near,
         [one for one in lower if len(wanted) > 1 and wanted in one],
@@ -37,6 +42,17 @@ def closest(name: str, allowed: Iterable[str]) -> str | None:
         if found:
             return lower[found[0]]
     return None
+
+
+def _is_swap(first: str, second: str) -> bool:
+    """Whether two words differ only by a swap of two neighbouring letters."""
+    differ = [place for place, pair in enumerate(zip(first, second, strict=False)) if pair[0] != pair[1]]
+    return (
+        len(first) == len(second)
+        and len(differ) == 2
+        and differ[1] == differ[0] + 1
+        and (first[differ[0]], first[differ[1]]) == (second[differ[1]], second[differ[0]])
+    )
 
 
 def suggestion(name: str, allowed: Iterable[str]) -> str:
@@ -48,14 +64,18 @@ def suggestion(name: str, allowed: Iterable[str]) -> str:
 
 
 def hint(name: str, allowed: Iterable[str]) -> str:
-    """A hint for a wrong name: `allowed are a, b (did you mean a?)`, or the new name if `name` was renamed.
+    """A hint for a wrong name: `did you mean a?`, or the new name if `name` was renamed.
 
-    Of many allowed names, only the nearest are listed.
+    `allowed are a, b` follows if the list is short, and stands alone if no name is near. Of many allowed names, only
+    the nearest are listed.
     """
     known = sorted(allowed)
     if sentence := rename_sentence(name, known):
         return sentence
+    listed = f"allowed are {', '.join(known)}"
+    if near := closest(name, known):
+        return f"did you mean {near}?" + (f" ({listed})" if len(listed) <= SHORT_LIST else "")
     if len(known) > MOST_NAMES:
-        near = difflib.get_close_matches(name, known, n=5, cutoff=0.5)
-        return f"{len(known)} are allowed" + (f", the nearest: {', '.join(near)}" if near else "")
-    return f"allowed are {', '.join(known)}{suggestion(name, known)}"
+        near_names = difflib.get_close_matches(name, known, n=5, cutoff=0.5)
+        return f"{len(known)} are allowed" + (f", the nearest: {', '.join(near_names)}" if near_names else "")
+    return listed

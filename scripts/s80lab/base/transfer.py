@@ -154,6 +154,9 @@ def _opened(source: Path) -> Iterator[tuple[bytes, Unpack]]:
     """The text of export.json, and a function that writes one of the exported files to a path."""
     try:
         if source.suffix != TAR:
+            if not source.is_dir():
+                why = "is neither a folder nor a .tar file" if source.exists() else "there is no such folder"
+                raise UserError(f"{shown(source)}: {why}; name an export")
             yield _read_folder(source)
             return
         if not source.is_file():

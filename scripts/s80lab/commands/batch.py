@@ -13,9 +13,10 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from s80lab.base.errors import UserError
-from s80lab.base.terminal import quoted
+from s80lab.base.terminal import counted, quoted, say
 
 # Of a task: short enough to find a place among others' jobs and to lose little, long enough to be worth a job.
 TASK_S = 20 * 60
@@ -29,9 +30,9 @@ _STAGE = re.compile(r'(?:[^"`\\$\x00-\x1f\x7f]|\$[A-Za-z_]\w*|\$\{[A-Za-z_]\w*\}
 
 SCRIPT = """\
 #!/bin/bash
-# {jobs} runs (list {key}) in {tasks} tasks of about {minutes} minutes. Submit this script with sbatch. When all tasks
-# have ended, enter their runs into the database with `s80lab collect`. If tasks were cut off or killed, submit the
-# script again: complete runs are kept.
+# {jobs} (list {key}) in {tasks_of} of about {minutes}. Submit this script with sbatch. When all tasks have ended, enter
+# their runs into the database with `s80lab collect`. If tasks were cut off or killed, submit the script again:
+# complete runs are kept.
 {prepare}#SBATCH --job-name=s80lab-{verb}
 #SBATCH --array=1-{tasks}
 #SBATCH --ntasks=1
@@ -59,8 +60,8 @@ STAGE = """\
 export S80LAB_STAGE="{place}/s80lab-$SLURM_JOB_ID"
 trap 'rm -rf "$S80LAB_STAGE"' EXIT
 """
-# Else every task would build it, or wait for the one that does.
-PREPARE = "# First run `s80lab checkpoint build ... --stage ready` for the same experiments.\n"
+# Parameters of `s80lab run` on which the ready checkpoint depends.
+OF_READY = ("machine", "protocol", "server", "image", "scale", "settings", "engine", "gem5")
 
 
 @dataclass(frozen=True)
@@ -106,13 +107,18 @@ def batch_command(
     seconds = work.seconds / work.jobs * math.ceil(math.ceil(work.jobs / count) / cpus) if work.jobs else 0.0
     command = [sys.executable, "-m", "s80lab"]
     exports = [f"export {name}={shlex.quote(value)}" for name, value in sorted(os.environ.items()) if _is_ours(name)]
+    jobs, tasks_of = counted(work.jobs, "run"), counted(count, "task")
+    length = counted(math.ceil(seconds / 60), "minute")
+    # Else every task would build the ready checkpoint, or wait for the task that does.
+    first = f"First run `{shlex.join(_ready_command(words))}`." if words[0] == "run" else ""
     print(
         SCRIPT.format(
-            jobs=work.jobs,
+            jobs=jobs,
             key=work.key,
             tasks=count,
-            minutes=math.ceil(seconds / 60),
-            prepare=PREPARE if words[0] == "run" else "",
+            tasks_of=tasks_of,
+            minutes=length,
+            prepare=f"# {first}\n" if first else "",
             verb=words[0],
             cpus=cpus,
             memory=memory or math.ceil(cpus * work.memory / MIB),
@@ -125,6 +131,27 @@ def batch_command(
         ),
         end="",
     )
+    steps = [first, "Submit the script with sbatch.", "When all tasks have ended, run `s80lab collect`."]
+    say(f"{jobs} in {tasks_of} of about {length}. {' '.join(filter(None, steps))}")
+
+
+def _ready_command(words: Sequence[str]) -> list[str]:
+    """The command that builds the ready checkpoints of a command `run`."""
+    from typer.main import get_command
+
+    from s80lab.commands.line.app import app
+
+    run: Any = get_command(app)
+    run = run.commands["run"]
+    # The command has listed its work, so its words are valid.
+    given = run.make_context("run", list(words[1:]), resilient_parsing=True).params
+    command = ["s80lab", "checkpoint", "build", *given["experiments"], "--stage", "ready"]
+    for parameter in run.params:
+        value = given.get(parameter.name)
+        if parameter.name in OF_READY and value != parameter.default and value:
+            for one in value if isinstance(value, list | tuple) else [value]:
+                command += [parameter.opts[0], str(one)]
+    return command
 
 
 def _work(words: Sequence[str]) -> Work:

@@ -31,9 +31,11 @@ SHORT: Mapping[str, tuple[Sequence[str], Mapping[str, str]]] = {
 
 def bench_command(experiment: str, scale: str | None) -> None:
     """Print the processor time of short commands, then compare the guest's speed with the model and without it."""
-    for name, (words, environment) in SHORT.items():
-        print(f"{name}: {cpu_seconds(words, environment):.2f} s of processor time (least of {REPEATS} runs)")
     plans = make_plans([experiment], Options(scale=scale))
+    print("processor time of short commands:", flush=True)
+    for name, (words, environment) in SHORT.items():
+        print(f"  {name}: {cpu_seconds(words, environment):.2f} s (least of {REPEATS} runs)", flush=True)
+    print(f"speed of the guest ({experiment}):", flush=True)
     run_pipeline(plans, 1, False, "ready")
     ready = checkpoint.find(plans[0].ready_name, plans[0].ready_key)
     assert ready is not None

@@ -12,7 +12,7 @@ from s80lab.base.files import write_file
 from s80lab.commands.measured import latest_runs
 from s80lab.commands.output import print_json, wide_console
 from s80lab.report.claims.judge import findings
-from s80lab.report.claims.tables import claims_page, claims_table
+from s80lab.report.claims.tables import claims_page, claims_table, verdict_counts
 from s80lab.report.data import Group, read_groups
 from s80lab.report.terminal import print_table
 
@@ -32,6 +32,7 @@ def claims_command(experiments: list[str] | None, scale: str | None, as_json: bo
         print_json([finding.record() for finding in findings(groups)])
     else:
         print_table(claims_table(groups), wide_console(), details=True)
+        print(verdict_counts(groups))
 
 
 def write_page() -> Path:

@@ -53,7 +53,10 @@ def _run() -> int:
         from s80lab.commands.line.app import app
 
         command = get_command(app)
-    code = command.main(prog_name="s80lab", standalone_mode=False)
+    words = sys.argv[1:]
+    if words[:1] == ["help"]:
+        words = [*words[1:], "--help"]
+    code = command.main(args=words, prog_name="s80lab", standalone_mode=False)
     return code if isinstance(code, int) else 0
 
 
@@ -61,7 +64,7 @@ def _report(error: Exception) -> int:
     """Print one sentence per error that the user can fix; raise the error again if it is a defect of s80lab."""
     import typer
 
-    from s80lab.base.terminal import plain
+    from s80lab.base.terminal import say
     from s80lab.commands.line.errors import is_help, sentence
     from s80lab.commands.process import sentence_of
 
@@ -78,7 +81,7 @@ def _report(error: Exception) -> int:
     if not messages:
         raise error
     for message in messages:
-        print(f"s80lab: {plain(message)}", file=sys.stderr)
+        say(f"s80lab: {message}")
     return 2
 
 

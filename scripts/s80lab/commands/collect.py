@@ -9,6 +9,7 @@ from pathlib import Path
 from s80lab.base import paths
 from s80lab.base.staging import held
 from s80lab.base.strict import shown
+from s80lab.base.terminal import counted, say
 from s80lab.results.collect import collect
 
 
@@ -16,14 +17,20 @@ def collect_command(folders: list[Path] | None) -> None:
     """Copy the complete runs of other hosts into this lab, and enter all runs into the database of this lab."""
 
     def waiting() -> None:
-        print(f"collect: waiting for another `s80lab collect` in {shown(paths.results())}", file=sys.stderr)
+        say(f"collect: waiting for another `s80lab collect` in {shown(paths.results())}")
 
     # What is missing there, a second one would copy too.
     with held(paths.results() / ".collect.lock", waiting):
         done = collect(folders or [paths.runs()], paths.runs(), paths.database())
-    print(
-        f"{done.runs} runs: {done.copied} copied to {shown(paths.runs())}, {done.entered} entered into "
-        f"{shown(paths.database())}; the other runs were there already"
-    )
+    found = counted(done.runs, "run")
+    if done.copied or done.entered:
+        say(
+            f"{found}: {done.copied} copied to {shown(paths.runs())}, {done.entered} entered into "
+            f"{shown(paths.database())}; the other runs were there already",
+            sys.stdout,
+        )
+    else:
+        say(f"{found}: nothing new, all are in {shown(paths.database())} already", sys.stdout)
     if done.unfinished:
-        print(f"{done.unfinished} folders with partial runs skipped: these runs are in progress or were interrupted")
+        skipped = counted(done.unfinished, "folder with a partial run", "folders with partial runs")
+        say(f"{skipped} skipped: these runs are in progress or were interrupted", sys.stdout)

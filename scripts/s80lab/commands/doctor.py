@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
@@ -12,11 +13,22 @@ import typer
 from s80lab.base import host, paths
 from s80lab.base.errors import UserError
 from s80lab.base.programs import built
+from s80lab.base.terminal import counted, disk_size, say
 from s80lab.commands.output import print_json
 from s80lab.config.experiment import load_experiment, load_scale
 from s80lab.experiment import resources
 from s80lab.guest.qemu import describe_qemu
 from s80lab.image.build import load_image
+
+TOOLS = {
+    "setpriv": "ends guests with s80lab",
+    "cp": "copies checkpoints",
+    "mmdebstrap": "unpacks the guest's packages",
+    "rumur": "proves protocols",
+    "cc": "compiles the proofs",
+}
+"""Programs of Debian packages, and what s80lab uses each for."""
+DEFAULT_SCALE = "small"
 
 
 @dataclass(frozen=True)
@@ -37,8 +49,14 @@ def doctor_command(scale: str, as_json: bool) -> None:
     if as_json:
         print_json([asdict(finding) for finding in findings])
     for finding in () if as_json else findings:
-        print(f"{'ok  ' if finding.good else 'FAIL'} {finding.subject}: {finding.text}")
-    if not all(finding.good for finding in findings):
+        say(f"{'ok  ' if finding.good else 'FAIL'} {finding.subject}: {finding.text}", sys.stdout, indent=5)
+    failed = [finding for finding in findings if not finding.good]
+    if not as_json:
+        scale_option = "" if scale == DEFAULT_SCALE else f" --scale {scale}"
+        unmet = f"{counted(len(failed), 'requirement')} of this page {'is' if len(failed) == 1 else 'are'} not met"
+        ready = f"this host is ready: the next step is `s80lab run imapb{scale_option}`"
+        say(f"{unmet}: repair what FAIL names, and repeat `s80lab doctor`" if failed else ready, sys.stdout)
+    if failed:
         raise typer.Exit(1)
 
 
@@ -62,11 +80,10 @@ def _finding(subject: str, check: Callable[[], str]) -> Finding:
 
 
 def _tools() -> str:
-    tools = ("setpriv", "cp", "mmdebstrap", "rumur", "cc")
-    missing = [tool for tool in tools if shutil.which(tool) is None]
+    missing = [f"{tool} ({use})" for tool, use in TOOLS.items() if shutil.which(tool) is None]
     if missing:
-        raise UserError(f"{', '.join(missing)} not found on PATH: run `make setup`")
-    return ", ".join(tools)
+        raise UserError(f"not found on PATH: {', '.join(missing)}; run `make setup`")
+    return ", ".join(f"{tool} ({use})" for tool, use in TOOLS.items())
 
 
 def _plugin() -> str:
@@ -84,4 +101,8 @@ def _resources(scale: str) -> str:
     warm = sum(len(load_experiment(mix, {"scale": scale}).seeds) for mix in ("imapb", "imape"))
     needed = resources.need(load_scale(scale), checkpoints=1 + warm, at_once=cores)
     resources.require(needed, paths.checkpoints())
-    return f"scale {scale} needs up to {needed}; {cores} cores"
+    disk, memory = resources.free_disk(paths.checkpoints()), resources.available_memory()
+    return (
+        f"scale {scale} needs up to {needed}; this host has {disk_size(disk)} of free disk and "
+        f"{memory / resources.GIB:.1f} GiB of available memory; {counted(cores, 'core')}"
+    )

@@ -30,8 +30,8 @@ def init_command(folder: Path) -> None:
     """Create a lab: a folder for checkpoints, captures, results and your own configuration files."""
     if paths.CHECKOUT:
         raise UserError(
-            f"s80lab runs from the checkout {paths.ROOT}, which is a lab already, so `init` is not needed; to "
-            "use another folder as lab, set $S80LAB_HOME to it"
+            f"s80lab runs from the checkout {paths.ROOT}, which is a lab already, so `init` is not needed; commands "
+            "use another folder as lab if the environment variable S80LAB_HOME names it"
         )
     make_lab(folder)
     print(f"{folder} is now a lab; its README.md lists the first steps")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 from rich.console import Console
@@ -10,7 +11,7 @@ from rich.console import Console
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.suggest import hint
-from s80lab.base.terminal import plain
+from s80lab.base.terminal import say
 from s80lab.commands.output import print_json, sayer
 from s80lab.trace import files, source, step, step_page, text
 from s80lab.trace.step_list import show_list
@@ -26,9 +27,12 @@ def lesson_command(name: str, protocol: str | None, listed: bool, html: Path | N
         if as_json:
             print_json([{"lesson": stem, "title": title} for stem, title in titles.items()])
         else:
-            print(plain("\n".join(f"{stem:<26} {title}" for stem, title in titles.items())))
+            for stem, title in titles.items():
+                say(f"{stem:<26} {title}", sys.stdout, indent=27)
         return
     if name not in lessons:
+        if Path(name).is_file():
+            raise UserError(f"`{name}` is a file, and `lesson` takes a name: write `s80lab trace step {name}`")
         raise UserError(f"there is no lesson `{name}`: {hint(name, lessons)}")
     played = step.lesson(source.load(lessons[name], source.Wanted(None, protocol, (), 0, None)), name)
     if as_json:

@@ -1,43 +1,107 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`s80lab list`: names of configuration files, and runs of the database."""
+"""`s80lab list`: names of configuration files with their descriptions, and runs of the database."""
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
 
 from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.base.strict import find, read_toml
 from s80lab.base.suggest import names
-from s80lab.base.terminal import plain
+from s80lab.base.terminal import counted, say, short_time
 from s80lab.commands.output import print_json
-from s80lab.config.server import server_names
-from s80lab.results.database import list_runs
+from s80lab.commands.overrides import overrides
+from s80lab.results.database import list_designs, list_runs
 
-KINDS = {
+Kind = Literal["experiments", "machines", "protocols", "scales", "servers", "runs"]
+FOLDERS: Mapping[str, Path] = {
     "machines": paths.MACHINES,
     "protocols": paths.PROTOCOLS,
     "experiments": paths.EXPERIMENTS,
     "scales": paths.SCALES,
+    "servers": paths.SERVERS,
 }
+NO_RUNS = "runs: none yet; `s80lab run imapb` makes the first"
 
 
-def list_command(as_json: bool) -> None:
-    """List machines, protocols, experiments, scales and servers, and the runs in the database."""
-    runs = [
-        run | {"folder_is_there": (paths.results() / run["folder"]).is_dir()} for run in list_runs(paths.database())
-    ]
-    known = {kind: names(folder) for kind, folder in KINDS.items()} | {"servers": server_names()}
+def list_command(kind: Kind | None, as_json: bool) -> None:
+    """List names of configuration files and runs of the database; of one kind, with descriptions."""
+    if kind == "runs":
+        _list_runs(as_json)
+    elif kind is not None:
+        _list_files(kind, as_json)
+    else:
+        _list_all(as_json)
+
+
+def _list_all(as_json: bool) -> None:
+    known = {kind: names(folder) for kind, folder in FOLDERS.items()}
+    runs = _runs()
     if as_json:
         print_json(known | {"runs": runs})
         return
     for kind, found in known.items():
-        print(plain(f"{kind}: {', '.join(found)}"))
-    if paths.database().is_file():
-        print("runs:")
+        say(f"{kind}: {', '.join(found)}", sys.stdout, indent=2)
+    if not runs:
+        say(NO_RUNS, sys.stdout)
+        return
+    invalid = sum(bool(run["reasons"]) for run in runs)
+    say(f"runs: {len(runs)}" + (f", {invalid} invalid; `s80lab list runs` prints why" if invalid else ""), sys.stdout)
+    designs = list_designs(paths.database())
     for run in runs:
-        print(plain(f"  {run['id']} ({_status(run)}, {run['created']})"))
+        say(f"  {run['id']} ({_status(run)}, {_design(run, designs)})", sys.stdout, indent=4)
 
 
-def _status(run: dict[str, Any]) -> str:
+def _list_files(kind: str, as_json: bool) -> None:
+    rows = {name: _description(kind.removesuffix("s"), FOLDERS[kind], name) for name in names(FOLDERS[kind])}
+    if as_json:
+        print_json([{"name": name, "description": text} for name, text in rows.items()])
+        return
+    width = max(map(len, rows), default=0) + 2
+    for name, text in rows.items():
+        say(f"{name:<{width}}{text}", sys.stdout, indent=width)
+
+
+def _list_runs(as_json: bool) -> None:
+    runs = _runs()
+    if as_json:
+        print_json(runs)
+        return
+    if not runs:
+        say(NO_RUNS, sys.stdout)
+        return
+    designs = list_designs(paths.database())
+    for run in runs:
+        say(f"{run['id']}: {_status(run)}, {_design(run, designs)}, {short_time(run['created'])}", sys.stdout, indent=2)
+        if run["reasons"]:
+            say(f"  {run['reasons']}", sys.stdout, indent=2)
+    say(counted(len(runs), "run"), sys.stdout)
+
+
+def _runs() -> list[dict[str, Any]]:
+    return [
+        run | {"folder_is_there": (paths.results() / run["folder"]).is_dir()} for run in list_runs(paths.database())
+    ]
+
+
+def _description(kind: str, folder: Path, name: str) -> str:
+    """The key `description` of a file, or why the file cannot be read."""
+    try:
+        return str(read_toml(find(kind, folder, name)).get("description", ""))
+    except UserError as error:
+        return str(error)
+
+
+def _status(run: Mapping[str, Any]) -> str:
     if not run["folder_is_there"]:
         return "its folder is missing"
-    return f"invalid: {run['reasons']}" if run["reasons"] else str(run["status"])
+    return "invalid" if run["reasons"] else "valid"
+
+
+def _design(run: Mapping[str, Any], designs: Mapping[str, Mapping[str, Any]]) -> str:
+    """Machine, protocol, and the values that differ from the machine file: `s80 mosi l2.size=1MiB`."""
+    return " ".join([run["machine"], run["protocol"], *overrides(run["machine"], designs.get(run["id"], {}))])

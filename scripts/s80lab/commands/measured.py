@@ -19,6 +19,26 @@ from s80lab.results.database import list_runs
 _SAME = ("kernel", "initramfs", "guest_options", "plugin", "machine", "protocol")
 
 
+class MissingRuns(UserError):
+    """No run exists of these seeds of experiments. seeds: by experiment; no seeds: any seed is missing."""
+
+    def __init__(self, seeds: Mapping[str, Sequence[int]], command: str) -> None:
+        self.seeds = seeds
+        super().__init__(
+            f"{paths.runs()} contains no run of {self.listed()} with the design in the experiment's file; runs with "
+            f"--set or --machine do not count: first make the run with `{command}`"
+        )
+
+    def listed(self) -> str:
+        """The experiments with their seeds, for example `imapb, seeds 1, 2; imape, seed 3`."""
+        if not any(self.seeds.values()):
+            return ", ".join(self.seeds)
+        return "; ".join(
+            f"{name}, seed{'' if len(seeds) == 1 else 's'} {', '.join(map(str, seeds))}"
+            for name, seeds in self.seeds.items()
+        )
+
+
 @dataclass(frozen=True)
 class _Measured:
     """A live run of an unchanged experiment, at one point of its sweep. row: its row of the database."""
@@ -40,7 +60,7 @@ def latest_runs(
     server: str | None = None,
     image: str | None = None,
 ) -> list[Path]:
-    """Folders of the latest live run of each seed, by experiment and seed. UserError names a seed without a run.
+    """Folders of the latest live run of each seed, by experiment and seed. MissingRuns names the seeds without a run.
 
     Only runs with the experiment's own design count: no run that --set or --machine changed.
 
@@ -56,14 +76,13 @@ def latest_runs(
     }
     points = list(own)
     wanted = [(*point, seed) for point in points for seed in seeds] or list(latest)
-    missing = [f"{name}, seed {seed}" for name, point, seed in wanted if (name, point, seed) not in latest]
-    if missing or not wanted:
-        what = missing[0] if missing else ", ".join(experiments)
-        command = _command(experiments, scale, seeds, server, image)
-        raise UserError(
-            f"{paths.runs()} contains no run of {what} with the design in the experiment's file; runs with "
-            f"--set or --machine do not count: first make the run with `{command}`"
-        )
+    missing: dict[str, list[int]] = {} if wanted else {name: [] for name in experiments}
+    for name, point, seed in wanted:
+        if (name, point, seed) not in latest and seed not in missing.setdefault(name, []):
+            missing[name].append(seed)
+    missing = {name: found for name, found in missing.items() if found or not wanted}
+    if missing:
+        raise MissingRuns(missing, _command(experiments, scale, seeds, server, image))
     return [latest[key] for key in sorted(wanted, key=lambda key: (points.index(key[:2]), key[2]))]
 
 

@@ -9,8 +9,10 @@ from pathlib import Path
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
+from s80lab.base.folder import read_manifest
 from s80lab.base.suggest import suggestion
 from s80lab.commands.output import print_json, sayer, wide_console
+from s80lab.commands.overrides import run_command
 from s80lab.report import profile
 from s80lab.report.misses.log import LOG
 from s80lab.report.misses.run import BY_MISSES, BY_STALLS, PAGE, write_misses
@@ -46,18 +48,28 @@ def find_run(run: str, file: str, option: str) -> Path:
     matching = sorted(folder for folder in paths.runs().glob(f"{glob.escape(run)}*") if folder.is_dir())
     if not matching:
         near = suggestion(run, [folder.name for folder in paths.runs().glob("[!.]*")])
-        raise UserError(f"there is no run `{run}` in {paths.runs()}{near}: `s80lab list` shows the names of all runs")
+        some = any(paths.runs().glob("[!.]*"))
+        how = "`s80lab list` shows the names of all runs" if some else f"make one with `s80lab run imapb {option}`"
+        raise UserError(f"there is no run `{run}` in {paths.runs()}{near}: {how}")
     exact = [folder for folder in matching if folder.name == run]
     found = exact or [folder for folder in matching if (folder / file).is_file()]
     if not found:
         raise UserError(
-            f"no run whose name begins with `{run}` was made with {option}: repeat `s80lab run` for its "
-            f"experiment with {option}"
+            f"no run whose name begins with `{run}` was made with {option}: make one with "
+            f"`{_command(matching[0])} {option}`, which is slower than a run without"
         )
     if len(found) > 1:
         names = ", ".join(folder.name for folder in found)
         raise UserError(f"the names of several runs begin with `{run}`: {names}; write one complete name")
     return found[0]
+
+
+def _command(folder: Path) -> str:
+    """The command that repeats a run; for a folder without a readable manifest, of its experiment's default."""
+    try:
+        return run_command(read_manifest(folder))
+    except (UserError, OSError, KeyError):
+        return "s80lab run EXPERIMENT"
 
 
 def _show(tables: Sequence[Table], as_json: bool) -> None:

@@ -9,13 +9,15 @@ from s80lab.report.tables import ABSENT, Cell, Row, Table
 from s80lab.report.terminal import print_table
 from s80lab.results.latency import Platform, load_study
 
+STUDY = "KFUPM 2003"
+
 
 def latency(bi: float | None, be: float | None, as_json: bool) -> None:
     """Calculate the peak throughput of a server from the number of times that it moves each byte (latency model of the
     KFUPM study of 2003)."""
     for name, value in (("--bi", bi), ("--be", be)):
         if value is not None and not 0 < value < float("inf"):
-            raise UserError(f"{name} {value:g}: write a positive bandwidth in MB/s")
+            raise UserError(f"{name} {value:g}: write a positive bandwidth in MB/s, for example 3200")
     study = load_study()
     network = be or study.be
     platforms = [*study.platforms, *([Platform(name=f"{bi:g} MB/s", bi=bi)] if bi else [])]
@@ -30,13 +32,15 @@ def latency(bi: float | None, be: float | None, as_json: bool) -> None:
         return
     table = Table(
         "Peak throughput, Mbit/s",
-        tuple(column for one in study.applications for column in (one.name, "the study")),
-        note=f"T = n1 S / 32 Bi + n2 2 S / Bi + n4 S / Be, with Be = {network:g} MB/s; n1, n2, n4 are in "
-        "configs/studies/latency.toml.",
+        tuple(column for one in study.applications for column in (one.name, STUDY)),
+        note=f"Each column {STUDY} has the number of that study. A transfer of S bytes takes n1 S / (32 Bi) + n2 2 S / "
+        f"Bi + n4 S / Be: Bi is the bandwidth of the memory bus, and Be = {network:g} MB/s that of the bus to the "
+        "network adapter. The application moves each byte n1 times from memory to a cache, n2 times from memory to "
+        "memory, and n4 times over the network (configs/studies/latency.toml).",
     )
     for one in platforms:
         stated = [str(number) for number in one.stated] or [ABSENT] * len(study.applications)
         pairs = zip(study.applications, stated, strict=True)
         cells = [text for app, says in pairs for text in (f"{app.peak_mbit(one.bi, network):.0f}", says)]
-        table.rows.append(Row(f"{one.name} (Bi {one.bi:g})", tuple(map(Cell, cells))))
+        table.rows.append(Row(f"{one.name} (Bi {one.bi:g} MB/s)", tuple(map(Cell, cells))))
     print_table(table, wide_console())

@@ -9,6 +9,8 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from s80lab.base.terminal import say
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -35,4 +37,4 @@ def wide_console() -> Console:
 
 def sayer(as_json: bool) -> Callable[[str], None]:
     """A function that prints a sentence outside the tables: on stdout, or on stderr with --json."""
-    return lambda text: print(text, file=sys.stderr if as_json else sys.stdout)
+    return lambda text: say(text, sys.stderr if as_json else sys.stdout)

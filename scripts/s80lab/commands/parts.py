@@ -6,17 +6,16 @@ from __future__ import annotations
 import asyncio
 import re
 import signal
-import sys
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-import typer
 from rich.console import Console
 
 from s80lab.base.errors import UserError
 from s80lab.base.progress import Board
+from s80lab.base.terminal import say
 from s80lab.config.axes import sweep_points
 from s80lab.config.experiment import DEFAULT_IMAGE, LARGEST_SEED
 from s80lab.config.server import load_server
@@ -63,7 +62,7 @@ def build_images(experiments: Sequence[str], options: Options) -> None:
                 f"build it with `s80lab image build --image {image} --server {server} --fragment FILE`"
             )
         if not fits:
-            make_image(image, server, progress=lambda text: print(text, file=sys.stderr))
+            make_image(image, server, progress=say)
 
 
 def run_pipeline(
@@ -99,13 +98,8 @@ def on_board(work: Callable[[Board], Awaitable[T]]) -> T:
     try:
         with Board(Console(stderr=True)) as board:
             return asyncio.run(whole(board))
-    except (KeyboardInterrupt, asyncio.CancelledError):
-        print(
-            "s80lab: interrupted; complete results are kept, partial results are deleted; repeat the command "
-            "to continue",
-            file=sys.stderr,
-        )
-        raise typer.Exit(130) from None
+    except asyncio.CancelledError:  # SIGTERM
+        raise KeyboardInterrupt from None
     finally:
         signal.signal(signal.SIGTERM, before)
 

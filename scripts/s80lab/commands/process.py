@@ -13,6 +13,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from s80lab.base.errors import UserError
+from s80lab.base.terminal import say
+
+INTERRUPTED = "interrupted: complete results are kept, partial results are deleted; repeat the command to continue"
 
 
 def speak_utf8() -> None:
@@ -44,6 +47,21 @@ def ended_by_signals() -> Iterator[None]:
     finally:
         for number in raising:
             signal.signal(number, before[number])
+
+
+@contextmanager
+def reports_interruption() -> Iterator[None]:
+    """Ctrl-C and SIGTERM end the block with one sentence and the exit code 130."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        import typer
+
+        # The cursor of a terminal stands behind ^C, or behind a question.
+        if sys.stderr.isatty():
+            print(file=sys.stderr)
+        say(f"s80lab: {INTERRUPTED}")
+        raise typer.Exit(130) from None
 
 
 def sentence_of(error: BaseException) -> str:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,13 +15,13 @@ from s80lab.base.errors import UserError
 from s80lab.base.files import write_file
 from s80lab.base.progress import Board
 from s80lab.base.strict import shown
-from s80lab.base.terminal import quoted
+from s80lab.base.terminal import quoted, say
 from s80lab.commands.output import print_json, sayer
 from s80lab.protocol.diagram import write_svg
 from s80lab.protocol.docs import known, write_pages, write_record
 from s80lab.protocol.proof import Proof, Verdict, prove_all, proven
 from s80lab.protocol.record import list_record, protocol_record, verdict_record
-from s80lab.protocol.show import print_list, print_protocol, print_verdict
+from s80lab.protocol.show import print_invariants, print_list, print_protocol, print_verdict
 from s80lab.protocol.table import Protocol, find_protocol, load_protocol
 from s80lab.protocol.text import TEMPLATE
 
@@ -81,7 +82,9 @@ def check(
     if as_json:
         print_json([verdict_record(verdict) for verdict in told])
     for verdict in () if as_json else told:
-        print_verdict(verdict, Console())
+        print_verdict(verdict, Console(highlight=False))
+    if not as_json and any(verdict.proof for verdict in told):
+        print_invariants(Console())
     for verdict in told if trace or html else ():
         _write_counterexample(verdict, (files or [shown(verdict.path)])[0], trace, html, sayer(as_json))
     if len(errors) == 1:
@@ -123,17 +126,18 @@ def new(name: str) -> None:
             "a path that ends in .toml"
         )
     path = Path(name) if is_file else paths.own(paths.PROTOCOLS) / f"{name}.toml"
-    if not is_file:
-        path.parent.mkdir(parents=True, exist_ok=True)
     text = TEMPLATE.read_text(encoding="utf-8").replace("@NAME@", path.stem).replace("@FILE@", name)
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError:
         raise UserError(f"{shown(path)} exists already: choose another name, or remove the file first") from None
     except OSError as error:
         raise UserError(f"{shown(path)} cannot be written: {error.strerror}") from None
-    print(f"{shown(path)}: MSI with comments; edit the file, then run `s80lab protocol check {name}`")
+    # A short name lies in the lab, which need not be the working folder.
+    where = path if is_file or Path.cwd() != paths.HOME else shown(path)
+    say(f"{where}: MSI with comments; edit the file, then run `s80lab protocol check {name}`", sys.stdout)
 
 
 def docs() -> None:

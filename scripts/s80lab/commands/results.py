@@ -3,17 +3,15 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-import typer
 from rich.console import Console
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
+from s80lab.base.terminal import counted, say
 from s80lab.commands.measured import latest_runs
 from s80lab.commands.output import print_json
 from s80lab.commands.parts import parse_seeds
@@ -81,20 +79,8 @@ def query_command(
     if out is None:
         if form == "parquet":
             raise UserError("--format parquet is a binary format: name the file to write with --out")
-        with _interruptible():
-            query(paths.database(), sql, form)
+        query(paths.database(), sql, form)
         return
-    with _interruptible():
-        columns, rows = select(paths.database(), sql)
-        write(out, render(columns, rows, form))
-    print(f"{len(rows)} rows: {out}", file=sys.stderr)
-
-
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """Ctrl-C and SIGTERM end the command with one sentence."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        print("s80lab: the query was interrupted", file=sys.stderr)
-        raise typer.Exit(130) from None
+    columns, rows = select(paths.database(), sql)
+    write(out, render(columns, rows, form))
+    say(f"{counted(len(rows), 'row')}: {out}")

@@ -12,12 +12,12 @@ import typer
 
 from s80lab.base.store import M, Store
 from s80lab.base.strict import shown
-from s80lab.base.terminal import plain
+from s80lab.base.terminal import disk_size, plain, say, short_time
 from s80lab.base.transfer import export, take_in
 from s80lab.capture.store import STORE as CAPTURES
 from s80lab.capture.store import Manifest as CaptureManifest
 from s80lab.commands.output import print_json
-from s80lab.commands.prune import prune_store
+from s80lab.commands.prune import prune_store, remove_from_store
 from s80lab.experiment import checkpoint
 
 Noun = Literal["checkpoint", "capture"]
@@ -26,16 +26,21 @@ Noun = Literal["checkpoint", "capture"]
 
 def _describe_checkpoint(manifest: checkpoint.Manifest) -> str:
     engine = "gem5, " if manifest.engine == "gem5" else ""
-    return engine + (f"{manifest.warmup.verdict}, " if manifest.warmup else "")
+    steady = "steady state" if manifest.warmup and manifest.warmup.verdict == "warm" else "not in steady state"
+    return engine + (f"{steady}, " if manifest.warmup else "")
 
 
 def _describe_capture(manifest: CaptureManifest) -> str:
-    forms = ", ".join(f"{form} {totals.bytes / 1e6:.0f} MB" for form, totals in manifest.forms.items())
-    return f"{forms}, {(manifest.skip + manifest.measure) / 1e9:.1f} G instructions, "
+    forms = ", ".join(f"{form} {disk_size(totals.bytes)}" for form, totals in manifest.forms.items())
+    return f"scale {manifest.scale}, {forms}, {(manifest.skip + manifest.measure) / 1e9:.1f} G instructions, "
 
 
 STORES: Mapping[Noun, Store[Any]] = {"checkpoint": checkpoint.STORE, "capture": CAPTURES}
 _DESCRIBE: Mapping[Noun, Callable[[Any], str]] = {"checkpoint": _describe_checkpoint, "capture": _describe_capture}
+_EMPTY: Mapping[Noun, str] = {
+    "checkpoint": "no checkpoints yet: `s80lab checkpoint build imapb` or `s80lab run imapb` makes the first",
+    "capture": "no captures yet: `s80lab capture imapb` records the first",
+}
 
 
 def list_entries(noun: Noun, as_json: bool) -> None:
@@ -44,9 +49,13 @@ def list_entries(noun: Noun, as_json: bool) -> None:
     if as_json:
         print_json([_record(store, manifest) for manifest in store.all()])
         return
-    for manifest in store.all():
-        there = f"{store.disk_bytes(manifest.name) / 1e9:.1f} GB" if store.present(manifest) else "files missing"
-        print(plain(f"{manifest.name}: {there}, {_DESCRIBE[noun](manifest)}{manifest.created}"))
+    manifests = store.all()
+    if not manifests:
+        say(_EMPTY[noun], sys.stdout)
+    for manifest in manifests:
+        there = disk_size(store.disk_bytes(manifest.name)) if store.present(manifest) else "files missing"
+        text = f"{manifest.name}: {there}, {_DESCRIBE[noun](manifest)}{short_time(manifest.created)}"
+        say(text, sys.stdout, indent=2)
 
 
 def _record(store: Store[M], manifest: M) -> dict[str, Any]:
@@ -62,6 +71,8 @@ def verify_entries(noun: Noun, as_json: bool) -> None:
     verdicts = [(manifest.name, store.verify(manifest)) for manifest in store.all()]
     if as_json:
         print_json([{"name": name, "verdict": verdict} for name, verdict in verdicts])
+    if not verdicts and not as_json:
+        say(_EMPTY[noun], sys.stdout)
     for name, verdict in () if as_json else verdicts:
         print(plain(f"{name}: {verdict}"))
     if any(verdict != "whole" for _, verdict in verdicts):
@@ -71,6 +82,11 @@ def verify_entries(noun: Noun, as_json: bool) -> None:
 def prune_entries(noun: Noun, keep: list[str] | None, yes: bool, dry_run: bool) -> None:
     """Remove all entries except those in `keep`."""
     prune_store(STORES[noun], noun, keep or [], yes, dry_run)
+
+
+def remove_entries(noun: Noun, names: list[str], yes: bool, dry_run: bool) -> None:
+    """Remove the named entries."""
+    remove_from_store(STORES[noun], noun, names, yes, dry_run)
 
 
 def export_entry(noun: Noun, name: str, target: Path) -> None:
@@ -84,6 +100,6 @@ def import_entries(noun: Noun, sources: list[Path]) -> None:
         name, new = take_in(
             STORES[noun],
             source,
-            lambda: print(f"waiting for another process that builds this {noun}", file=sys.stderr),
+            lambda: say(f"waiting for another process that builds this {noun}"),
         )
         print(f"{name}: {'imported' if new else 'exists already'}")

@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 from rich.console import Console
 
+from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.suggest import hint
-from s80lab.base.terminal import plain
+from s80lab.base.terminal import counted, plain, say
 from s80lab.commands.output import print_json, sayer
 from s80lab.gem5 import binary as gem5_binary
 from s80lab.gem5.agree import agree, replay
@@ -28,6 +30,9 @@ from s80lab.trace.tool import Setup
 
 WIDE = 120
 """Columns of a terminal from which `trace step` prints a table with one column per core, instead of a list."""
+
+KINDS = {"text": "text trace", "order": "totally ordered trace"}
+"""Words for formats whose names alone are not clear."""
 
 
 def _check_format(name: str) -> None:
@@ -46,6 +51,8 @@ def step(
     as_json: bool,
 ) -> None:
     """Show for each access of a trace what each cache did, and which rule of the protocol is the reason."""
+    if not file.exists() and (paths.LESSONS / f"{file}.trace").is_file():
+        raise UserError(f"there is no file {file}, but a lesson of this name: write `s80lab lesson {file}`")
     source = trace_source.load(file, Wanted(machine, protocol, tuple(settings or ()), first, count))
     lesson = trace_step.lesson(source, file.stem)
     if as_json:
@@ -77,8 +84,10 @@ def export(
     if spacing == "spaced":
         source = trace_source.Source(replay.spaced(source.order, source.setup.machine), source.setup)
     files = trace_source.export(source, form, out, compress=compress)
-    print(f"{len(source.order)} accesses in {len(files)} file{'s' if len(files) > 1 else ''}: {out}")
-    print(f"not in the exported files: {text.EXPORT_LOSES if form == 'text' else _lost(form, exported=True)}")
+    print(f"{_accesses(len(source.order))} in {counted(len(files), 'file')}: {out}")
+    lost = text.EXPORT_LOSES if form == "text" else _lost(form, exported=True)
+    kept = "keeps everything that the trace holds" if lost == "nothing" else f"does not keep {lost}"
+    say(f"the format {form} {kept}", sys.stdout)
 
 
 def import_(files: list[Path], form: str, out: Path, machine: str, settings: list[str] | None) -> None:
@@ -93,8 +102,11 @@ def import_(files: list[Path], form: str, out: Path, machine: str, settings: lis
     highest = int(order["line"].max()) if len(order) else 0
     origin = json.dumps({"imported": form, "files": [file.name for file in files], "accesses": len(order)})
     tool.to_capture(order, setup.machine, out, lines=highest + 1, protocol="none", origin=origin)
-    print(f"{len(order)} accesses of {trace_order.processors(order)} processors: {out}")
-    print(f"not in the imported capture: {text.IMPORT_LOSES if form == 'text' else _lost(form, exported=False)}, ticks")
+    print(f"{_accesses(len(order))} of {counted(trace_order.processors(order), 'processor')}: {out}")
+    lost = text.IMPORT_LOSES if form == "text" else _lost(form, exported=False)
+    say(f"the capture does not keep {'ticks' if lost == 'nothing' else f'{lost}, ticks'}", sys.stdout)
+    if len(files) > 1 and not FORMATS[form].timed:
+        say(f"the files have no ticks, so they were merged in turn, one {FORMATS[form].unit} of each", sys.stdout)
 
 
 def info(file: Path, line_bytes: int, as_json: bool) -> None:
@@ -106,11 +118,12 @@ def info(file: Path, line_bytes: int, as_json: bool) -> None:
             print_json({"file": str(file), "kind": kind} | content)
             return
         print(f"{file}: {kind}")
-        print(f"form {content['form']}, {content['processors']} processors, {content['lines']} lines of memory")
-        print(f"{content['windows']} epochs, {content['events']} events, {content['accesses']} accesses")
-        print(
-            f"{content['instructions']} instructions; caches at the beginning: {'warm' if content['warm'] else 'cold'}"
-        )
+        size = f"{counted(content['processors'], 'processor')}, {counted(content['lines'], 'line')} of memory"
+        print(f"form {content['form']}, {size}")
+        epochs, events = counted(content["windows"], "epoch"), counted(content["events"], "event")
+        print(f"{epochs}, {events}, {_accesses(content['accesses'])}")
+        warm = "warm" if content["warm"] else "cold"
+        print(f"{counted(content['instructions'], 'instruction')}; caches at the beginning: {warm}")
         print(f"origin: {plain(content['origin'])}")
         return
     order = trace_source.import_files([file], kind, line_bytes)
@@ -121,8 +134,8 @@ def info(file: Path, line_bytes: int, as_json: bool) -> None:
         print_json({"file": str(file), "kind": kind} | counts)
         return
     ops = ", ".join(f"{count} {name}" for name, count in by_op.items())
-    print(f"{file}: {kind}")
-    print(f"{len(order)} accesses ({ops}) of {processors} processors to {lines} lines")
+    print(f"{file}: {KINDS.get(kind, kind)}")
+    print(f"{_accesses(len(order))} ({ops}) of {counted(processors, 'processor')} to {counted(lines, 'line')}")
 
 
 def agree_command(
@@ -138,9 +151,9 @@ def agree_command(
 ) -> None:
     """Play equal accesses through gem5's Ruby (MOESI_hammer) and through the model (protocol hammer), and compare the
     counts of both."""
+    source = trace_source.load(file, Wanted(machine, agree.PROTOCOL, tuple(settings or ()), first, count))
     binary = gem5_binary.find_gem5(gem5)
     gem5_binary.require(binary, x86=False)
-    source = trace_source.load(file, Wanted(machine, agree.PROTOCOL, tuple(settings or ()), first, count))
     folder = out or agree.default_folder(f"{file.stem}-{spacing}")
     rows, _ = agree.run(source.order, source.setup, spacing, binary, folder)
     if as_json:
@@ -148,6 +161,10 @@ def agree_command(
     else:
         agree.show(rows, Console())
     sayer(as_json)(f"files: {folder}")
+
+
+def _accesses(number: int) -> str:
+    return counted(number, "access", "accesses")
 
 
 def _lost(form: str, *, exported: bool) -> str:

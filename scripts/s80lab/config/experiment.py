@@ -275,8 +275,8 @@ def load_experiment(name: str, overrides: Mapping[str, object]) -> Experiment:
     experiment = resolve(_content(said), Experiment, shown(path), overrides)
     if experiment.scale not in experiment.phases:
         raise UserError(
-            f"{shown(path)}: no phases for scale `{experiment.scale}` (table [phases.{experiment.scale}]): "
-            f"{hint(experiment.scale, experiment.phases)}"
+            f"{shown(path)}: {name} cannot run at scale `{experiment.scale}`, because there is no table "
+            f"[phases.{experiment.scale}]: {hint(experiment.scale, experiment.phases)}"
         )
     return experiment
 

@@ -10,6 +10,7 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.folder import read_manifest
 from s80lab.base.hashing import value_hash
+from s80lab.base.terminal import counted
 from s80lab.config.experiment import load_experiment
 from s80lab.gem5.plan import flat_design, gem5_design, gem5_part, gem5_phases
 from s80lab.results.database import list_runs
@@ -46,7 +47,7 @@ def gem5_runs(
         else:
             others += 1
     if not latest:
-        unlike = f" ({others} runs have other designs, scales or lengths)" if others else ""
+        unlike = f" ({counted(others, 'run')} with other designs, scales or lengths left out)" if others else ""
         raise UserError(
             f"{paths.runs()} contains no run of {experiment} on {machine} in gem5{unlike}: make one with "
             f"`s80lab run {experiment} --engine gem5 --machine {machine}`"

@@ -15,8 +15,9 @@ from typing import Any
 from s80lab.base import host, paths
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import value_hash
-from s80lab.base.progress import Board, Job, Tally
+from s80lab.base.progress import WAITING, Board, Job, Tally
 from s80lab.base.staging import PARTIAL, exclusive, staging, tidy
+from s80lab.base.terminal import counted
 from s80lab.base.threads import to_its_end
 from s80lab.base.version import __version__
 from s80lab.config.experiment import Gem5Phases
@@ -82,7 +83,8 @@ class Gem5Pipeline:
         booting = min(self._jobs, boots) * (ram + resources.GEM5_BOOT_MEMORY)
         needed = resources.Need(disk, max(booting, at_once * (ram + resources.GEM5_MEMORY)))
         self._board.say(
-            f"this command needs {needed} ({len(absent)} checkpoints to build, {at_once} simulations in parallel)"
+            f"this command needs {needed} ({counted(len(absent), 'checkpoint')} to build, "
+            f"{counted(at_once, 'simulation')} in parallel)"
         )
         resources.require(needed, paths.checkpoints())
 
@@ -121,7 +123,7 @@ class Gem5Pipeline:
         label = f", {plan.label}" if plan.label else ""
         job = self._board.job(f"{plan.name} on {plan.machine.name} in gem5{label}, seed {plan.seed}")
         lock = paths.runs() / f".{run_id}.lock"
-        async with exclusive(lock, lambda: job.update("waiting for another process that measures this run")) as waited:
+        async with exclusive(lock, lambda: job.update(WAITING)) as waited:
             if (self._again and not waited) or not is_whole(folder):
                 if folder.is_dir() and (why := why_not_whole(folder)):
                     job.say(f"this run is measured again: {why}")

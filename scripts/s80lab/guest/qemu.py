@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +17,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash
 from s80lab.base.staging import held
 from s80lab.base.strict import shown
+from s80lab.base.terminal import say
 from s80lab.guest.qemu_unpack import FETCHED_MB, PACKAGES, UNPACKED_MB, check_unpack, unpack, unpacked
 
 NAME = "qemu-system-x86_64"
@@ -136,7 +136,7 @@ def _look(store: Path, older: Path) -> Qemu | list[str]:
 
 
 def _say(what: str) -> None:
-    print(f"QEMU: {what}", file=sys.stderr)
+    say(f"QEMU: {what}")
 
 
 def _probe(binary: Path, prefix: Path | None) -> Qemu | str:

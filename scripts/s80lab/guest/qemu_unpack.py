@@ -10,12 +10,12 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 from s80lab.base.errors import UserError
 from s80lab.base.staging import working
 from s80lab.base.strict import shown
+from s80lab.base.terminal import say
 from s80lab.image.packages import KEYRING, debian_mirror, package_versions
 
 PACKAGES = ("qemu-system-x86", "qemu-system-data", "seabios", "ipxe-qemu")
@@ -54,7 +54,7 @@ def unpack(store: Path) -> Path:
     suites = list(dict.fromkeys((codename, suite)))
     options = [f'--aptopt=APT::Default-Release "{suite}"'] if suite != codename else []
     sources = [f"deb [signed-by={KEYRING}] {debian_mirror()} {name} main" for name in suites]
-    print(f"QEMU: unpacking {', '.join(PACKAGES)} from {suite} into {shown(store)}", file=sys.stderr)
+    say(f"QEMU: unpacking {', '.join(PACKAGES)} from {suite} into {shown(store)}")
     with working(store) as scratch:
         root, listing = scratch / "root", scratch / "packages"
         mode = "--mode=root" if os.geteuid() == 0 else "--mode=chrootless"

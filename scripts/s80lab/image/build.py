@@ -79,11 +79,11 @@ def load_image(out_dir: Path) -> ImageManifest:
     command += f" --server {server}" if server else ""
     for name in ("manifest.json", "vmlinuz", "initramfs.cpio"):
         if not (out_dir / name).is_file():
-            raise UserError(f"no guest image in {out_dir} ({name} is missing): run '{command}'")
+            raise UserError(f"no guest image in {out_dir} ({name} is missing): run `{command}`")
     try:
         return ImageManifest.model_validate_json((out_dir / "manifest.json").read_bytes())
     except ValidationError:
-        raise UserError(f"no guest image in {out_dir} (manifest.json is invalid): run '{command}'") from None
+        raise UserError(f"no guest image in {out_dir} (manifest.json is invalid): run `{command}`") from None
 
 
 def is_current(out_dir: Path, server: Server, binaries: Path = BIN) -> bool:
@@ -191,5 +191,5 @@ def _compare_versions(unpacked: Packages, path: Path, refresh: bool, progress: C
             progress(
                 f"warning: {name} has version {have} instead of the recorded {want}: results may differ from the "
                 "reference; "
-                "'s80lab image build --refresh' records the present versions"
+                "`s80lab image build --refresh` records the present versions"
             )

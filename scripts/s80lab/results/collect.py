@@ -115,7 +115,8 @@ def _require_plain(folder: Path) -> None:
 def _run_folders(source: Path) -> Iterator[Path]:
     """The run folders that an argument names: a run folder, a folder of run folders, or a results folder."""
     if not source.is_dir():
-        raise UserError(f"{shown(source)}: this folder does not exist")
+        why = "is a file, not a folder" if source.exists() else "this folder does not exist"
+        raise UserError(f"{shown(source)}: {why}; name a folder with runs")
     if (source / "manifest.json").exists() or source.name.startswith(PARTIAL):
         yield source
         return

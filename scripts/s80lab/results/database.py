@@ -106,6 +106,16 @@ def list_runs(database: Path) -> list[dict[str, Any]]:
         return [dict(row) for row in connection.execute("SELECT * FROM run ORDER BY created, id")]
 
 
+def list_designs(database: Path) -> dict[str, dict[str, Any]]:
+    """The design of each run by dotted keys, sizes in bytes; empty if no database exists, or if it has no tables."""
+    designs: dict[str, dict[str, Any]] = {}
+    if not _is_absent(database):
+        with closing(connect(database)) as connection:
+            for run, key, value in connection.execute("SELECT run, key, value FROM design"):
+                designs.setdefault(run, {})[key] = value
+    return designs
+
+
 def require_schema(database: Path) -> None:
     """UserError if the database exists and has another schema version."""
     if not _is_absent(database):

@@ -24,9 +24,10 @@ from typing import Any, TypeVar
 from rich.console import Console
 
 from s80lab.base.errors import UserError
+from s80lab.base.progress import shorten
 from s80lab.base.renamed import METRICS, rename_sentence
 from s80lab.base.suggest import hint, suggestion
-from s80lab.base.terminal import plain
+from s80lab.base.terminal import plain, say, wrapped
 
 T = TypeVar("T")
 OUTPUTS = ("table", "csv", "json", "parquet")
@@ -37,12 +38,24 @@ LONGEST = 1 << 20
 """Most bytes of one value, one row or the SQL text. A longer value would keep SQLite in one function for minutes."""
 MOST_MEMORY = 1 << 29
 """Most bytes that the rows of a query may take in memory."""
+SHORTEST = 12
+"""Characters that a table on a terminal keeps of each text at least."""
 
 
 def query(database: Path, sql: str, output: str = "table", console: Console | None = None) -> None:
-    """Prints the rows that `sql` selects. Raises UserError for SQL that fails or would write."""
-    text = render(*select(database, sql), output).decode()
-    (console or Console()).out(text, end="", highlight=False)
+    """Prints the rows that `sql` selects. Raises UserError for SQL that fails or would write.
+
+    A table that is wider than the terminal has shortened texts, or one line per value.
+    """
+    columns, rows = select(database, sql)
+    console = console or Console()
+    if output == "table" and console.is_terminal:
+        text, whole = _fitted(columns, rows, console.width)
+        if not whole:
+            say("long texts are shortened to fit the terminal; `--format csv` prints them whole")
+    else:
+        text = render(columns, rows, output).decode()
+    console.out(text, end="", highlight=False)
 
 
 def render(columns: Sequence[str], rows: Sequence[Sequence[Any]], output: str) -> bytes:
@@ -81,7 +94,7 @@ def _known_names(error: str, database: Path) -> str:
         of_database = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view')"
         tables = [row[0] for row in connection.execute(of_database)]
         if kind == "table":
-            return f"; {hint(name, tables)}; docs/reference/database.md describes them"
+            return f" (docs/reference/database.md describes the tables): {hint(name, tables)}"
         of_table = "SELECT name FROM pragma_table_info(?)"
         columns = {row[0] for table in tables for row in connection.execute(of_table, [table])}
     return f"{suggestion(name.rpartition('.')[2], columns)}; docs/reference/database.md lists the columns"
@@ -156,15 +169,61 @@ def _recover(database: Path) -> None:
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """Aligned columns, numbers to the right. Lines are never cut, so the output can be piped."""
-    cells = [[_cell(value) for value in row] for row in rows]
-    lines = [""] * (len(rows) + 1)
-    for position, column in enumerate(columns):
-        texts = [column, *(row[position] for row in cells)]
+    return _lines(columns, [[_cell(value) for value in row] for row in rows], _numeric(columns, rows))
+
+
+def _numeric(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[bool]:
+    """Whether each column contains a number."""
+    return [any(isinstance(row[place], int | float) for row in rows) for place in range(len(columns))]
+
+
+def _lines(columns: Sequence[str], cells: Sequence[Sequence[str]], numeric: Sequence[bool]) -> str:
+    lines = [""] * (len(cells) + 1)
+    for place, column in enumerate(columns):
+        texts = [column, *(row[place] for row in cells)]
         width = max(map(len, texts))
-        numeric = any(isinstance(row[position], int | float) for row in rows)
         for number, text in enumerate(texts):
-            lines[number] += (text.rjust(width) if numeric else text.ljust(width)) + "  "
+            lines[number] += (text.rjust(width) if numeric[place] else text.ljust(width)) + "  "
     return "".join(line.rstrip() + "\n" for line in lines)
+
+
+def _fitted(columns: Sequence[str], rows: Sequence[Sequence[Any]], width: int) -> tuple[str, bool]:
+    """The table for a terminal, and whether every text in it is whole. Numbers are never shortened.
+
+    If the widest texts must be shortened to less than SHORTEST characters, every value gets a line of its own.
+    """
+    cells = [[_cell(value) for value in row] for row in rows]
+    numeric = _numeric(columns, rows)
+    widths = [max(map(len, texts)) for texts in zip(columns, *cells, strict=True)]
+    least = [
+        size if number else min(size, max(SHORTEST, len(column)))
+        for size, number, column in zip(widths, numeric, columns, strict=True)
+    ]
+    free = width - 2 * (len(columns) - 1)
+    if not cells or sum(widths) <= free:
+        return _lines(columns, cells, numeric), True
+    if sum(least) > free:
+        return _records(columns, cells, width), True
+    widths = [min(size, max(free, narrow)) for size, narrow in zip(widths, least, strict=True)]
+    while sum(widths) > free:
+        # The column that can lose most.
+        place = max(range(len(widths)), key=lambda place: widths[place] - least[place])
+        widths[place] -= 1
+    fitting = [[shorten(text, size) for text, size in zip(row, widths, strict=True)] for row in cells]
+    return _lines(columns, fitting, numeric), False
+
+
+def _records(columns: Sequence[str], cells: Sequence[Sequence[str]], width: int) -> str:
+    """One line per value, with the name of its column; an empty line between rows."""
+    margin = max(map(len, columns)) + 2
+    blocks = [
+        "".join(
+            wrapped(f"{column:<{margin}}{text}", width, margin) + "\n"
+            for column, text in zip(columns, row, strict=True)
+        )
+        for row in cells
+    ]
+    return "\n".join(blocks)
 
 
 def _cell(value: Any) -> str:

@@ -50,7 +50,7 @@ def table(content: Mapping[str, Any]) -> Table:
         "after the same warm-up. The 95% confidence intervals are from blocks of consecutive sampling intervals. Range "
         "over seeds: the model's lowest and highest value, which shows random variation. Differences are in points "
         "for shares and rates, otherwise in percent; ! marks more than 5 points."
-        + (" The caches had not reached steady state (not warm)." if cold else "")
+        + (" The caches had not reached steady state." if cold else "")
         + f" {content['speeds']}"
     )
     for row in rows_of(content["rows"]):

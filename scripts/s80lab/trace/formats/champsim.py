@@ -74,5 +74,6 @@ CHAMPSIM = Format(
     decode=decode,
     timed=False,
     export_loses="ticks, the order between processors, context, page walks (become loads), repeated fetches of a line",
-    import_loses="registers, branches, offsets within lines; several files are merged instruction by instruction",
+    import_loses="registers, branches, offsets within lines",
+    unit="instruction",
 )

@@ -60,5 +60,5 @@ DIN = Format(
     decode=decode,
     timed=False,
     export_loses="ticks, the order between processors, context, page walks (they become reads)",
-    import_loses="offsets within lines; several files are merged in turn, one access of each",
+    import_loses="offsets within lines",
 )

@@ -32,8 +32,9 @@ class Format:
     """A format with one file per processor.
 
     encode: converts the accesses of a processor to a file's bytes. decode: converts a file to accesses (processor 0).
-    timed: the files have ticks, and several files are merged by tick; without ticks they are merged in turn, one access
+    timed: the files have ticks, and several files are merged by tick; without ticks they are merged in turn, one `unit`
     of each.
+    export_loses, import_loses: the information that a conversion does not keep, or `nothing`.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Format:
     timed: bool
     export_loses: str
     import_loses: str
+    unit: str = "access"
 
 
 def lines_of(
