@@ -154,7 +154,7 @@ def test_python_reads_what_comes_with_it(installed: Installed) -> None:
 def test_a_protocol_of_the_lab_is_found_and_proven(installed: Installed) -> None:
     installed.call("protocol", "new", "mine")
     assert (installed.lab / "configs" / "protocols" / "mine.toml").is_file()
-    assert "mine.toml: proven" in installed.call("protocol", "check", "mine")
+    assert "mine: proven" in installed.call("protocol", "check", "mine")
     (installed.lab / "configs" / "protocols" / "mine.toml").unlink()
 
 

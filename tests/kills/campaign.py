@@ -190,7 +190,9 @@ class Place:
             if ended:
                 break
         if not ended and (self.scenario.repeatable or before != reference.final):
-            if what := _complaints(self.execute()):
+            what = _complaints(self.execute())
+            # The killed command may have completed what it can do only once.
+            if what and (self.scenario.repeatable or self.state() != reference.final):
                 return what
             ended = True
         if not until_none(self.mark):

@@ -86,7 +86,9 @@ def test_the_paper_and_the_studies_are_all_there_is() -> None:
 
 
 def test_a_figure_that_is_none_is_named() -> None:
-    with pytest.raises(UserError, match=r"there is no figure `figure11` in configs/reproduce.toml: allowed"):
+    with pytest.raises(
+        UserError, match=r"there is no figure `figure11` in configs/reproduce.toml: did you mean figure1"
+    ):
         load_figures(["figure11"])
 
 

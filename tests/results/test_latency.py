@@ -32,5 +32,5 @@ def test_the_command(tmp_path: Path) -> None:
     assert [one["platform"] for one in told][-1] == "6400 MB/s"
     assert told[-1]["peak_mbit"]["IP forwarding"] == pytest.approx(500)
     table = lab.call("model", "latency")
-    assert "Athlon XP 3000 (Bi 2700)" in table and table.count("3291") == 4
+    assert "Athlon XP 3000 (Bi 2700 MB/s)" in table and table.count("3291") == 4
     assert "write a positive bandwidth" in lab.call("model", "latency", "--bi", "0", code=2)
