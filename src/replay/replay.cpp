@@ -41,11 +41,16 @@ void same(const char* what, std::uint64_t captured, std::uint64_t wanted) {
 void restore(const trace::Header& header, const std::string& folder, model::Hierarchy& hierarchy,
              model::Player& player) {
     const std::string path = folder + "/model.state.partial";
-    std::ofstream(path, std::ios::binary) << header.state;
+    std::ofstream file(path, std::ios::binary);
+    file << header.state;
+    file.close();
     struct Remove {
         const std::string& path;
         ~Remove() { std::remove(path.c_str()); }
     } const remove{path};
+    if (!file) {
+        throw Error("cannot write " + path + ": is the disk full?");
+    }
     model::load_state(path, hierarchy, player);
 }
 

@@ -130,3 +130,12 @@ def test_value_that_is_nested_too_deeply_is_refused() -> None:
         value = [value]
     with pytest.raises(UserError, match=f"^values.toml: {TOO_DEEP}$"):
         validate({"text": value}, Values, "values.toml")
+
+
+@pytest.mark.parametrize("text", ["a\0b", "\udcff\udcfe"])
+def test_text_that_no_command_line_can_contain_is_refused(text: str) -> None:
+    class File(Strict):
+        name: str
+
+    with pytest.raises(UserError, match="key `name`: the text contains NUL or a byte that is not UTF-8; remove it"):
+        validate({"name": text}, File, "own.toml")

@@ -23,9 +23,10 @@ from rich.console import Console
 from tests.lab import Lab
 
 from s80lab.base.errors import UserError
-from s80lab.commands.process import INTERRUPTED
+from s80lab.commands.process import INTERRUPTED, sentence_of
+from s80lab.report.data import read_run
 from s80lab.results import query as query_module
-from s80lab.results.database import SCHEMA_VERSION, insert_run, list_runs, require_schema
+from s80lab.results.database import SCHEMA_VERSION, _transaction, insert_run, list_runs, require_schema
 from s80lab.results.products import record_products
 from s80lab.results.query import LONGEST, query, render, select
 
@@ -189,6 +190,23 @@ def test_first_writer_that_is_killed_leaves_no_database(runs: Path) -> None:
     insert_run(path, runs / "imapb-1")
     assert [run["id"] for run in list_runs(path)] == ["imapb-1"]
     assert sorted(file.name for file in path.parent.iterdir()) == [".s80lab.sqlite.lock", "s80lab.sqlite"]
+
+
+def test_full_disk_is_reported_as_such(database: Path) -> None:
+    with closing(sqlite3.connect(database, isolation_level=None)) as connection:
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+        connection.execute(f"PRAGMA max_page_count = {pages}")
+        with pytest.raises(sqlite3.OperationalError, match="full") as error, _transaction(connection):
+            connection.execute("CREATE TABLE large AS SELECT zeroblob(10000000)")
+    assert "the disk of this folder is full" in sentence_of(error.value)
+
+
+def test_report_of_changed_product_is_refused(run_dir: Path) -> None:
+    record_products(run_dir)
+    stats = run_dir / "stats.json"
+    stats.write_text(stats.read_text().replace("1", "2", 1))
+    with pytest.raises(UserError, match=r"stats.json: the file differs from the file that s80lab wrote"):
+        read_run(run_dir)
 
 
 def test_changed_product_is_refused(runs: Path, run_dir: Path) -> None:

@@ -70,17 +70,27 @@ def full_disk(folder: Path) -> Iterator[None]:
     except OSError as error:
         if not is_full(error):
             raise
-        from s80lab.base.strict import shown  # only here: the import is slow
-
         # A failed copy names source and target; a failed write names no file.
         written = error.filename2 or error.filename
-        if not written and error.errno == errno.ENOSPC and shutil.disk_usage(folder).free > NEARLY_FULL:
+        if not written and error.errno == errno.ENOSPC and not nearly_full(folder):
             raise
         place = Path(os.fsdecode(written)).parent if written else folder
-        raise UserError(
-            f"{shown(place)}: the disk of this folder is full; remove files from this disk, or move the folder to "
-            "another disk, then repeat the command"
-        ) from None
+        raise UserError(full_sentence(place)) from None
+
+
+def full_sentence(folder: Path) -> str:
+    """What to do about a full disk."""
+    from s80lab.base.strict import shown  # only here: the import is slow
+
+    return (
+        f"{shown(folder)}: the disk of this folder is full; remove files from this disk, or move the folder to "
+        "another disk, then repeat the command"
+    )
+
+
+def nearly_full(folder: Path) -> bool:
+    """Whether less than NEARLY_FULL bytes are free on the disk of the folder."""
+    return shutil.disk_usage(folder).free < NEARLY_FULL
 
 
 def is_full(error: OSError) -> bool:

@@ -183,7 +183,8 @@ def validate(content: Mapping[str, Any], model: type[M], where: str) -> M:
 
 
 def _check_values(content: object, where: str, keys: tuple[str, ...] = ()) -> None:
-    """UserError for tables and lists that are nested too deeply, and for whole numbers of more than 64 bits."""
+    """UserError for tables and lists that are nested too deeply, for whole numbers of more than 64 bits, and for text
+    that no file or command line can contain: NUL, and bytes that are not UTF-8."""
     if len(keys) > DEEPEST:
         raise UserError(f"{where}: {_TOO_DEEP}")
     if isinstance(content, Mapping):
@@ -192,6 +193,9 @@ def _check_values(content: object, where: str, keys: tuple[str, ...] = ()) -> No
     elif isinstance(content, list | tuple):
         for index, value in enumerate(content):
             _check_values(value, where, (*keys, str(index)))
+    elif isinstance(content, str) and ("\0" in content or any("\ud800" <= one <= "\udfff" for one in content)):
+        key = shortened(".".join(keys))
+        raise UserError(f"{where}: key `{key}`: the text contains NUL or a byte that is not UTF-8; remove it")
     elif isinstance(content, int) and not -(1 << 63) <= content < 1 << 63:
         key = shortened(".".join(keys))
         raise UserError(f"{where}: key `{key}`: the number has more than 64 bits; write a number below 2^63")

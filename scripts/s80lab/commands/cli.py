@@ -16,10 +16,10 @@ from s80lab.base.version import __version__
 
 def main() -> None:
     """Run the command line. SIGTERM, which batch systems send, has the effect of Ctrl-C."""
-    if sys.argv[1:] == ["--version"]:  # needs no import
-        print(f"s80lab {__version__}")
-        return
     try:
+        if sys.argv[1:] == ["--version"]:  # needs no import
+            print(f"s80lab {__version__}")
+            return
         code = _run_and_report()
     except KeyboardInterrupt:
         code = 130

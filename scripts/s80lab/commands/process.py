@@ -74,10 +74,12 @@ def sentence_of(error: BaseException) -> str:
     import sqlite3
 
     from s80lab.base import paths
-    from s80lab.base.staging import is_full
+    from s80lab.base.staging import full_sentence, is_full
     from s80lab.base.strict import shown
 
     if isinstance(error, sqlite3.DatabaseError):
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
+            return full_sentence(paths.database().parent)
         where = shown(paths.database())
         return f"{where}: {error}; move the file away and run `s80lab collect` to enter the runs into a new database"
     if isinstance(error, OSError) and error.strerror:

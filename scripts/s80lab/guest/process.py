@@ -17,7 +17,7 @@ from typing import Any, Self, TypeVar
 
 from s80lab.base.errors import UserError
 from s80lab.base.follow import Follower, tail
-from s80lab.base.staging import scratch
+from s80lab.base.staging import full_sentence, nearly_full, scratch
 from s80lab.guest.command import CONSOLE, OUTPUT, Boot, Session, arguments
 from s80lab.guest.console import STARTING, word
 from s80lab.guest.monitor import Monitor
@@ -175,6 +175,8 @@ class Guest:
         for line in lines:
             if line.startswith(PLUGIN_PREFIX):
                 return f"the plugin failed: {line.removeprefix(PLUGIN_PREFIX)}"
+        if not lines and nearly_full(self.session.folder):
+            return full_sentence(self.session.folder)
         code = self._process.returncode
         said = f": {lines[-1].strip()}" if lines else ""
         if code is not None and code < 0:

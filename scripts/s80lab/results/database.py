@@ -209,7 +209,8 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:  # SQLite has ended it itself if the disk is full
+            connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
 
