@@ -47,7 +47,7 @@ def test_runs_in_tasks(cluster: Slurm, whole: Lab, shared: Lab, tmp_path: Path) 
     shared.call("collect")
     assert same(local, shared)
     said = shared.call("collect", str(local.results))  # the same runs of another host
-    assert f"{len(names)} runs: 0 copied" in said
+    assert f"{len(names)} runs: nothing new" in said
 
 
 def _measured(lab: Lab) -> list[Path]:
