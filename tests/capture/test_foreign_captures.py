@@ -53,7 +53,7 @@ def written(folder: Path, origin: str, name: str = "x.s80c", lines: tuple[int, .
         ('{"capture": "-rf"}', "the name `-rf` cannot name"),
         ('{"capture": "a\\nb"}', r"the name `a\nb` cannot name"),
         ('{"capture": "\\u001b[31m"}', r"the name `\x1b[31m` cannot name"),
-        ('{"capture": "nul\\u0000"}', r"the name `nul\x00` cannot name"),
+        ('{"capture": "nul\\u0000"}', "key `capture`: the text contains NUL"),
         ('{"capture": ""}', "the name `` cannot name"),
         ('{"capture": 17}', "key `capture`"),
     ],
