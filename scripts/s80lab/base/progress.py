@@ -179,7 +179,7 @@ class Tally:
 
     @contextmanager
     def before(self, name: str) -> Iterator[None]:
-        """Work on what comes before pieces. name: one of `first`, or any other text."""
+        """Do work that precedes pieces. name: one of `first`, or any other text."""
         self._first_began[name] = self._board.now()
         try:
             yield
@@ -197,7 +197,7 @@ class Tally:
 
     def _left(self) -> float | None:
         """Remaining seconds; None if unknown. Pieces that run in parallel last as long as the longest, at least, and a
-        piece waits for what comes before it."""
+        piece waits for the work that precedes it."""
         if not self._finished and not self._expected:
             return None
         factor = self._seconds / self._cost if self._cost else 1.0

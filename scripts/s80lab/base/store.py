@@ -156,13 +156,11 @@ class Store(Generic[M]):
 
         Returns name and freed bytes of each removed entry.
         """
-        removed: list[tuple[str, int]] = []
         root = self.root()
         sweep(root)
-        for manifest in self.all():
-            if manifest.name not in keep:
-                removed.append((manifest.name, self.disk_bytes(manifest.name)))
-                self._file(manifest.name).unlink()
+        names = [manifest.name for manifest in self.all() if manifest.name not in keep]
+        removed = [(name, self.disk_bytes(name)) for name in names]
+        self.remove(names)
         folders = sorted(root.iterdir()) if root.is_dir() else []
         for folder in folders:
             if folder.is_dir() and not folder.name.startswith(".") and not self._file(folder.name).is_file():

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 from s80lab.base.errors import UserError
+from s80lab.base.strict import size_text
 from s80lab.config.machine import load_machine
 
 
@@ -56,8 +57,4 @@ def _values(machine: str) -> dict[str, Any]:
 
 def _value(key: str, value: Any) -> str:
     """The value as --set takes it. Sizes are in bytes in a design."""
-    if key.endswith(".size") and isinstance(value, int):
-        for unit, size in (("MiB", 1 << 20), ("KiB", 1 << 10)):
-            if value and value % size == 0:
-                return f"{value // size}{unit}"
-    return str(value)
+    return size_text(value) if key.endswith(".size") and isinstance(value, int) else str(value)

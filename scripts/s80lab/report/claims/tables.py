@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import get_args
 
+from s80lab.base.terminal import counted
 from s80lab.report.claims.judge import Finding, findings, said_by_paper
 from s80lab.report.claims.rules import TOLERANCE, Verdict
 from s80lab.report.data import Group
@@ -139,7 +140,7 @@ def _load(group: Group) -> str:
 def _runs(groups: Sequence[Group]) -> str:
     """One phrase per group: runs, clients, think time, simulated time."""
     return "; ".join(
-        f"{group.label}: {len(group.runs)} run{'s' if len(group.runs) > 1 else ''}, {_load(group)}"
+        f"{group.label}: {counted(len(group.runs), 'run')}, {_load(group)}"
         f"{sum(run.stats['region']['clock_ns'] for run in group.runs) / 1e9:.2f} simulated seconds in total"
         for group in groups
     )
