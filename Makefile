@@ -31,7 +31,7 @@ workflow: build ## install Snakemake for workflow/, in build/workflow
 
 # The package can be installed on another Linux: configurations, plugin and tools are in it.
 wheel: build ## build the Python package with compiled programs
-	@scripts/build s80turns
+	@scripts/build s80slices
 	@rm -rf build/package build/dist/*-linux_*.whl
 	@build/venv/bin/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/dist .
 	@ls build/dist/*-linux_*.whl
@@ -71,7 +71,7 @@ slurm: image ## run the tests on a Slurm cluster of their own
 
 bench: image ## compare the guest with and without the model (speed)
 	@scripts/setup test
-	@scripts/build bench_replay s80turns
+	@scripts/build bench_replay s80slices
 	@$(S80LAB) bench
 
 fuzz: ## compare model and reference model on random traces

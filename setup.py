@@ -44,7 +44,7 @@ BUILT = (
     "build/bin/s80-uw-deliver",
     "build/bin/s80-uw-imapd",
     "build/lib/libs80lab.so",
-    "build/lib/libs80turns.so",
+    "build/lib/libs80slices.so",
 )
 # `make wheel-any`: a package for any system, without compiled programs.
 ANY_SYSTEM = os.environ.get("S80LAB_WHEEL") == "any"

@@ -31,8 +31,8 @@ upgrade = 60
 [clock]
 base_cpi = 1.0
 quantum_cycles = 200
-slice_instructions = 200
-turn_instructions = 5000
+filter_instructions = 200
+epoch_cycles = 20000
 )";
 
 }  // namespace s80::test

@@ -271,7 +271,7 @@ def transactions(machine: Machine, begin_ns: int, seed: int, mix: str) -> dict[s
         "driver": "chain",
         "clients": clients,
         "think_ms": cycle_ns * 1.25 / 2.25 / 1e6,
-        "clock": "modelled",
+        "clock": "guest",
         "region": {"begin_ns": begin_ns, "end_ns": machine.clock_ns},
         "move": "MOVE",
         "errors": {"protocol": 0, "connection": 0, "missing": 0, "smtp": 0},
@@ -351,6 +351,6 @@ def write_run(run_dir: Path, seed: int = 1, mix: str = "imapb", *, warm: bool = 
         "think_ms": 4,
         "warm_snapshots": f"../warm-{run_dir.name}.jsonl",
     }
-    (run_dir / "machine.toml").write_text("[guest]\ntick_hz = 100.0\ntime_ratio = 6.5\n")
+    (run_dir / "machine.toml").write_text("[guest]\nload_processors = 0\n")
     (run_dir / "manifest.json").write_text(json.dumps(manifest))
     return run_dir

@@ -214,7 +214,7 @@ def test_proof_of_the_lab_on_any_system_is_read_without_locks(installed: Install
 
 def test_lessons_and_metrics_on_any_system_are_listed(on_any_system: OnAnySystem) -> None:
     assert "producer-consumer" in on_any_system.call("lesson", "--list")
-    assert "turns_m" in on_any_system.call("metrics")
+    assert "slices_m" in on_any_system.call("metrics")
     assert on_any_system.call("--version") == f"s80lab {__version__}\n"
 
 

@@ -53,7 +53,7 @@ Hierarchy::Hierarchy(const Machine& machine, const Protocol& protocol, std::size
     };
     cores_.reserve(machine.cores());
     for (unsigned c = 0; c < machine.cores(); ++c) {
-        cores_.push_back({cache(machine.l1i), cache(machine.l1d), cache(machine.l2)});
+        cores_.push_back({cache(machine.l1i), cache(machine.l1d), cache(machine.l2), machine.latency});
     }
 }
 
@@ -115,7 +115,7 @@ unsigned Hierarchy::hit_with_effect(Access a, Block& block) {
     if (!cell.possible) {
         impossible(protocol_, "own access", block.state, a.core, a.line);
     }
-    unsigned stall = machine_.latency.l2_hit;
+    unsigned stall = cores_[a.core].latency.l2_hit;
     Service service = Service::l2;
     bool shared = false;
     if (cell.bus != Bus::none) {
@@ -124,7 +124,7 @@ unsigned Hierarchy::hit_with_effect(Access a, Block& block) {
         ++stats_.group(Stat::upgrades, a.core, a.context);
         ++stats_.entry(Stat::entry_upgrades, a.context);
         service = Service::upgrade;
-        stall = machine_.latency.upgrade + interconnect_.bus(stats_);
+        stall = cores_[a.core].latency.upgrade + interconnect_.bus(stats_);
         if (witness_ != nullptr) [[unlikely]] {
             witness_->upgraded(a.core, a.line, {found.source, found.supplier, found.holders, stall});
         }
@@ -163,8 +163,9 @@ Hierarchy::Filled Hierarchy::miss(Access a) {
     stats_.party(Stat::e_resident, a.core, party) += block.entered_in_e ? 1U : 0U;
 
     const bool memory = found.source == Source::memory;
-    const unsigned stall = memory ? machine_.latency.memory + interconnect_.bus_and_memory(stats_, a.line)
-                                  : machine_.latency.cache + interconnect_.bus(stats_);
+    const unsigned stall = memory
+                               ? cores_[a.core].latency.memory + interconnect_.bus_and_memory(stats_, a.line)
+                               : cores_[a.core].latency.cache + interconnect_.bus(stats_);
     stalled(a, memory ? Service::memory : Service::cache, stall);
     if (witness_ != nullptr) [[unlikely]] {
         witness_->missed(a.core, a.line, {found.source, found.supplier, found.holders, stall});

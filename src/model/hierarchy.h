@@ -117,6 +117,7 @@ public:
 
     struct Core {
         Cache l1i, l1d, l2;
+        Latency latency;
         Cache& l1(Kind kind) { return kind == Kind::ifetch ? l1i : l1d; }
         const Cache& l1(Kind kind) const { return kind == Kind::ifetch ? l1i : l1d; }
     };
@@ -181,8 +182,8 @@ private:
     /// The core holds the line: applies the access to the block. Returns the stall cycles.
     unsigned hit(Access a, Block& block) {
         if ((quiet_ >> quiet_bit(a.kind, block.state) & 1) != 0) [[likely]] {
-            stalled(a, Service::l2, machine_.latency.l2_hit);
-            return machine_.latency.l2_hit;
+            stalled(a, Service::l2, cores_[a.core].latency.l2_hit);
+            return cores_[a.core].latency.l2_hit;
         }
         return hit_with_effect(a, block);
     }

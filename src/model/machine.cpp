@@ -112,8 +112,8 @@ Machine read_machine(const toml::table& root, const std::string& path) {
     m.issue_share = root.contains("smt") ? need<double>(root, path, "smt.issue_share") : 1.0;
     m.base_cpi = need<double>(root, path, "clock.base_cpi");
     m.quantum_cycles = number("clock.quantum_cycles");
-    m.slice_instructions = number("clock.slice_instructions");
-    m.turn_instructions = number("clock.turn_instructions");
+    m.filter_instructions = number("clock.filter_instructions");
+    m.epoch_cycles = number("clock.epoch_cycles");
     m.l2_inclusion = parse_inclusion(need<std::string>(root, path, "l2.inclusion"), path + ": l2.inclusion");
     m.check(path);
     return m;
@@ -147,10 +147,11 @@ void Machine::check(const std::string& where) const {
         throw Error(where + ": processors.count is " + std::to_string(processors) + ", at most " +
                     std::to_string(kMaxCores) + " are supported");
     }
-    if (clock_hz == 0 || quantum_cycles == 0 || slice_instructions == 0 || !(base_cpi > 0) ||
-        !std::isfinite(base_cpi)) {
+    if (clock_hz == 0 || quantum_cycles == 0 || filter_instructions == 0 || epoch_cycles == 0 ||
+        !(base_cpi > 0) || !std::isfinite(base_cpi)) {
         throw Error(where +
-                    ": clock_hz, clock.quantum_cycles, clock.slice_instructions and clock.base_cpi must be "
+                    ": clock_hz, clock.quantum_cycles, clock.filter_instructions, clock.epoch_cycles and "
+                    "clock.base_cpi must be "
                     "positive");
     }
     if (!std::has_single_bit(translation.entries) || translation.entries > Translation{}.entries ||

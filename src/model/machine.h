@@ -23,6 +23,13 @@ struct Latency {  ///< stall cycles beyond the base cycle
     unsigned memory = 0;
     unsigned cache = 0;
     unsigned upgrade = 0;
+
+    Latency& operator*=(unsigned factor) {
+        for (unsigned* cycles : {&l2_hit, &memory, &cache, &upgrade}) {
+            *cycles *= factor;
+        }
+        return *this;
+    }
 };
 
 /// Throws Error if the word is neither; `where` begins the message.
@@ -57,8 +64,8 @@ struct Machine {
     double issue_share = 1.0;  ///< issue rate of each of a core's two threads while both issue
     double base_cpi = 1.0;
     unsigned quantum_cycles = 200;
-    unsigned slice_instructions = 200;
-    unsigned turn_instructions = 0;  ///< bound of a time slice (`turn`); 0: QEMU's own
+    unsigned filter_instructions = 200;  ///< a filter interval (plugin/lane.h)
+    unsigned epoch_cycles = 20'000;      ///< simulated cycles of a running processor in an epoch
 
     unsigned cores() const { return processors / threads_per_core; }
     unsigned line_shift() const;

@@ -3,19 +3,27 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 namespace s80::model {
 
 namespace {
 
-constexpr std::int64_t kUnit = 256;
 constexpr std::int64_t kNotSent = std::numeric_limits<std::int64_t>::min();
 /// Events of a stream between a prefetch and its use in a placed window; there of the bus's side; and of the
 /// events themselves.
 constexpr std::ptrdiff_t kAhead = 4;
 constexpr std::ptrdiff_t kBusAhead = 1;
 constexpr std::ptrdiff_t kEventsAhead = 32;
+/// A processor's pace loses this part of its sums in each epoch.
+constexpr std::uint64_t kForgotten = 8;
+
+/// 1 ms, or 4 epochs if that is longer.
+std::int64_t longest_lead_cycles(const Machine& machine) {
+    constexpr std::int64_t kEpochs = 4;
+    return std::max(static_cast<std::int64_t>(machine.clock_hz / 1000), kEpochs * machine.epoch_cycles);
+}
 
 }  // namespace
 
@@ -24,12 +32,19 @@ Player::Player(Hierarchy& hierarchy)
       cpi_(std::llround(hierarchy.machine().base_cpi * kUnit)),
       shared_cpi_(std::llround(hierarchy.machine().base_cpi * kUnit / hierarchy.machine().issue_share)),
       quantum_(static_cast<std::int64_t>(hierarchy.machine().quantum_cycles) * kUnit),
-      longest_lead_(static_cast<std::int64_t>(hierarchy.machine().clock_hz) * kUnit / 1000 * kLongestLeadMs),
+      longest_lead_(longest_lead_cycles(hierarchy.machine()) * kUnit),
+      longest_wait_(std::int64_t{hierarchy.machine().processors} *
+                    (hierarchy.machine().latency.cache + hierarchy.machine().latency.upgrade) * kUnit),
+      epoch_(std::uint64_t{hierarchy.machine().epoch_cycles} * kUnit),
       threads_per_core_(hierarchy.machine().threads_per_core),
-      awake_from_(hierarchy.machine().processors, 0),
-      lead_(hierarchy.machine().processors, 0),
+      paces_(hierarchy.machine().processors),
       base_(hierarchy.machine().cores(), 0),
-      part_(hierarchy.machine().processors, 0) {}
+      part_(hierarchy.machine().processors, 0),
+      awaited_(hierarchy.machine().processors) {}
+
+std::int64_t Player::longest_lead_ns(const Machine& machine) {
+    return longest_lead_cycles(machine) * 1'000'000 / static_cast<std::int64_t>(machine.clock_hz / 1000);
+}
 
 std::uint64_t Player::clock_ns() const {
     __extension__ typedef unsigned __int128 Wide;  // cycles times 10^9 outgrow 64 bits after a minute
@@ -41,8 +56,7 @@ std::uint64_t Player::clock_ns() const {
 void Player::set_clock(const Clock& clock) {
     cycles_ = clock.cycles;
     idle_ns_ = clock.idle_ns;
-    awake_from_ = clock.awake_from;
-    lead_ = clock.lead;
+    paces_ = clock.paces;
     base_ = clock.base;
 }
 
@@ -56,8 +70,10 @@ void Player::play(const Window& window) {
     } else {
         window.placed ? merge<true, false>() : merge<false, false>();
     }
-    if (std::any_of(cursors_.begin(), cursors_.end(), [](const Cursor& c) { return c.blocked; })) {
-        throw Error("a processor waits for an interrupt that was never sent: the recorded epoch is corrupt");
+    if (std::any_of(cursors_.begin(), cursors_.end(), [](const Cursor& c) { return c.blocked(); })) {
+        throw Error(
+            "a processor waits for an interrupt that was never sent or for an access that was never played: "
+            "the recorded epoch is corrupt");
     }
     advance(window);
     count(window);
@@ -67,32 +83,26 @@ void Player::play(const Window& window) {
 }
 
 void Player::begin(const Window& window) {
-    if (window.idle_before_ns != 0) {
-        idle_ns_ += window.idle_before_ns;
-        std::fill(awake_from_.begin(), awake_from_.end(), 0);
-        constexpr std::int64_t kNsAMs = 1'000'000;
-        const auto gap = static_cast<std::int64_t>(
-            std::min<std::uint64_t>(window.idle_before_ns, kLongestLeadMs * kNsAMs));
-        for (std::int64_t& lead : lead_) {
-            lead = std::max<std::int64_t>(lead - longest_lead_ / kLongestLeadMs * gap / kNsAMs, 0);
-        }
-    }
+    idle_ns_ += window.idle_before_ns;
     cursors_.clear();
     turns_.clear();
     sent_.assign(window.signals, kNotSent);
+    for (auto& times : awaited_) {
+        times.clear();
+    }
     for (unsigned p = 0; p < window.streams.size(); ++p) {
         const Stream& stream = window.streams[p];
         Cursor cursor;
         cursor.core = p / threads_per_core_;
         cursor.runs_on = stream.runs_on;
         cursor.done = !stream.ran;
-        cursor.quiet(0, awake_from_[p]);
+        cursor.quiet(0, paces_[p].lead);
+        cursor.clock = cursor.idle = cursor.start = paces_[p].lead;
         stream.each_used([&](Context context) { cursor.of_tail = context; });
         if (stream.ran) {
             cursor.at = stream.events.data();
             cursor.end = cursor.at + stream.size;
             cursor.tail = stream.tail;
-            cursor.clock = cursor.idle = awake_from_[p];
             turns_.add(p, cursor.clock);
             const Event* const soon = cursor.at + std::min(kAhead, cursor.end - cursor.at);
             for (const Event* e = cursor.at; window.placed && e != soon; ++e) {
@@ -110,7 +120,7 @@ void Player::turns() {
         const unsigned p = turns_.take();
         run<kPlaced, kObserved, kShared>(p, turns_.next() + quantum_);
         const Cursor& cursor = cursors_[p];
-        if (!cursor.done && !cursor.blocked) {
+        if (!cursor.done && !cursor.blocked()) {
             turns_.add(p, std::max(cursor.turn, cursor.clock));
         }
     }
@@ -196,6 +206,22 @@ void Player::run(unsigned processor, std::int64_t until) {
             if (kShared && clock != when) {
                 cursor.quiet(when, clock);
             }
+            if (event.awaited != 0) [[unlikely]] {
+                cursor.clock = clock;
+                if (played_awaited(processor)) {
+                    cursor.turn = clock;
+                    break;  // as after a signal
+                }
+            }
+        } else if (event.op == Op::after) {
+            cursor.clock = clock;
+            if (std::int64_t earlier = 0; passed(event.line, earlier)) {
+                wait_in_order(cursor, event.context, earlier);
+                clock = cursor.clock;
+            } else {
+                cursor.block(event);
+                break;
+            }
         } else if (event.op == Op::signal) {
             if (signal(event.line, clock)) {
                 cursor.turn = clock;
@@ -203,8 +229,7 @@ void Player::run(unsigned processor, std::int64_t until) {
             }
         } else if (event.op == Op::wait) {
             if (sent(event.line) == kNotSent) {
-                cursor.blocked = true;
-                cursor.waits_for = event.line;
+                cursor.block(event);
                 break;
             }
             const std::int64_t woken = std::max(clock, sent(event.line));
@@ -215,11 +240,17 @@ void Player::run(unsigned processor, std::int64_t until) {
             hierarchy_.now(window_begin + clock);
             event.op == Op::device_read ? hierarchy_.device_read(event.line)
                                         : hierarchy_.device_write(event.line);
+        } else if (event.awaited != 0) {  // a pass, in place of an access that every L1 absorbs
+            cursor.clock = clock;
+            if (played_awaited(processor)) {
+                cursor.turn = clock;
+                break;
+            }
         }
     }
     const std::int64_t cpi = cpi_at<kShared>(processor, clock);
     const auto tail = static_cast<std::int64_t>(cursor.tail) * cpi;
-    if (at == end && !cursor.blocked && clock + tail <= until) {
+    if (at == end && !cursor.blocked() && clock + tail <= until) {
         if (kShared && cpi != cpi_) {
             wait_for_issue(processor, cursor.of_tail, static_cast<std::int64_t>(cursor.tail) * (cpi - cpi_));
         }
@@ -228,8 +259,62 @@ void Player::run(unsigned processor, std::int64_t until) {
         cursor.done = true;
     }
     base_[core] += instructions * static_cast<std::uint64_t>(cpi_);
+    cursor.instructions += instructions;
     cursor.at = at;
     cursor.clock = clock;
+}
+
+/// Whether the awaited event of an ordering edge has been played; if so, sets when.
+bool Player::passed(std::uint32_t edge, std::int64_t& when) const {
+    const Edge e = Edge::of(edge);
+    if (e.processor >= awaited_.size()) {
+        throw Error("an ordering edge names processor " + std::to_string(e.processor) +
+                    ", which the machine does not have: the recorded epoch is corrupt");
+    }
+    const std::vector<std::int64_t>& times = awaited_[e.processor];
+    if (e.number >= times.size()) {
+        return false;
+    }
+    when = times[e.number];
+    return true;
+}
+
+/// The processor has played an awaited event. Returns whether another one that waited for it goes on.
+bool Player::played_awaited(unsigned processor) {
+    std::vector<std::int64_t>& times = awaited_[processor];
+    const Edge edge{processor, static_cast<std::uint32_t>(times.size())};
+    const std::int64_t when = cursors_[processor].clock;
+    times.push_back(when);
+    bool woke = false;
+    for (unsigned p = 0; p < cursors_.size(); ++p) {
+        Cursor& c = cursors_[p];
+        if (c.waits_at == Op::after && c.waits_for == edge.word()) {
+            c.waits_at = Op::pass;
+            wait_in_order(c, (c.at - 1)->context, when);
+            turns_.add(p, c.clock);
+            woke = true;
+        }
+    }
+    return woke;
+}
+
+/// A processor arrives at an access that conflicts with one that ended at `when`. A line moves at most once
+/// from each processor before it comes here, so a longer wait is not the line's: the two processors executed
+/// their slices in another order than that of simulated time. Then only the order is kept.
+void Player::wait_in_order(Cursor& cursor, Context context, std::int64_t when) {
+    const std::int64_t wait = when - cursor.clock;
+    if (wait <= 0) {
+        return;
+    }
+    ++hierarchy_.stats().core(Stat::order_waits, cursor.core);
+    if (wait > longest_wait_) {
+        return;
+    }
+    // Whole cycles, so that the counted stalls are the time that passes.
+    const std::int64_t cycles = wait / kUnit;
+    hierarchy_.lost(cursor.core, context, Service::order, static_cast<std::uint64_t>(cycles));
+    cursor.quiet(cursor.clock, cursor.clock + cycles * kUnit);
+    cursor.clock += cycles * kUnit;
 }
 
 /// When that interrupt of the window was sent, or kNotSent.
@@ -248,8 +333,8 @@ bool Player::signal(std::uint32_t number, std::int64_t when) {
     bool woke = false;
     for (unsigned p = 0; p < cursors_.size(); ++p) {
         Cursor& c = cursors_[p];
-        if (c.blocked && c.waits_for == number) {
-            c.blocked = false;
+        if (c.waits_at == Op::wait && c.waits_for == number) {
+            c.waits_at = Op::pass;
             c.idle += std::max<std::int64_t>(when - c.clock, 0);
             c.quiet(c.clock, std::max(c.clock, when));
             c.clock = std::max(c.clock, when);
@@ -260,37 +345,41 @@ bool Player::signal(std::uint32_t number, std::int64_t when) {
     return woke;
 }
 
-/// The window lasted as long as the processors that run on needed on average (one that had no turn in it
-/// needed nothing: a window may end within a round); when all sleep at its end, as long as the last one. Who
-/// needs more than that time after time has a growing lead: at its bound, the clock waits for it.
+/// The epoch lasted as long as the processors that run on needed on average; when all sleep at its end, as
+/// long as the last one. Who needed more or less begins the next epoch later or earlier. In a replay on
+/// another machine that happens time after time: at the bound of the lead, the clock waits for the processor,
+/// and the others are taken to have waited.
 void Player::advance(const Window& window) {
     std::int64_t sum = 0;
-    std::int64_t last = *std::max_element(awake_from_.begin(), awake_from_.end());
+    std::int64_t run_on = 0;
+    std::int64_t last = 0;
     for (unsigned p = 0; p < cursors_.size(); ++p) {
-        if (window.streams[p].ran) {
-            sum += window.streams[p].runs_on ? cursors_[p].clock : 0;
-            last = std::max(last, cursors_[p].clock);
+        last = std::max(last, cursors_[p].clock);
+        if (window.streams[p].runs_on) {
+            sum += cursors_[p].clock;
+            ++run_on;
         }
     }
-    const auto run_on = std::count_if(window.streams.begin(), window.streams.end(),
-                                      [](const Stream& s) { return s.runs_on; });
-    std::int64_t length = run_on != 0 ? sum / run_on : last;
+    const std::int64_t mean = run_on != 0 ? sum / run_on : last;
+    const std::int64_t length = std::max({mean, last - longest_lead_, std::int64_t{0}});
+    std::int64_t earliest = 0;
     for (unsigned p = 0; p < cursors_.size(); ++p) {
-        lead_[p] += cursors_[p].clock - cursors_[p].idle;
-        length = std::max(length, lead_[p] - longest_lead_);
-    }
-    for (std::int64_t& lead : lead_) {
-        lead = std::max<std::int64_t>(lead - length, 0);
+        const Cursor& cursor = cursors_[p];
+        const bool runs_on = window.streams[p].runs_on;
+        Pace& pace = paces_[p];
+        pace.busy += static_cast<std::uint64_t>(cursor.clock - cursor.idle) - pace.busy / kForgotten;
+        pace.instructions += cursor.instructions * kUnit - pace.instructions / kForgotten;
+        pace.lead = std::max(cursor.clock - length, runs_on ? -longest_lead_ : 0);
+        earliest = std::min(earliest, pace.lead);
+        if (runs_on && cursor.idle == cursor.start) {  // it did not sleep
+            Statistics& stats = hierarchy_.stats();
+            stats.core(Stat::epoch_cycles, cursor.core) += epoch_ / kUnit;
+            stats.core(Stat::epoch_error_cycles, cursor.core) +=
+                static_cast<std::uint64_t>(std::abs(pace.lead) / kUnit);
+        }
     }
     cycles_ += static_cast<std::uint64_t>(length);
-    hierarchy_.window_ended(static_cast<std::int64_t>(cycles_));
-    for (unsigned p = 0; p < awake_from_.size(); ++p) {
-        if (window.streams[p].ran) {
-            awake_from_[p] = cursors_[p].clock;
-        }
-        const std::int64_t beyond = window.streams[p].runs_on ? 0 : awake_from_[p] - length;
-        awake_from_[p] = std::max<std::int64_t>(beyond, 0);
-    }
+    hierarchy_.window_ended(static_cast<std::int64_t>(cycles_) + earliest);
 }
 
 void Player::count(const Window& window) {
@@ -319,9 +408,9 @@ void Player::count(const Window& window) {
         std::copy(window.transactions[t].begin(), window.transactions[t].end(),
                   transactions.begin() + t * kOutcomes);
     }
-    std::copy(window.turns.turns.begin(), window.turns.turns.end(), stats.values(Stat::turns).begin());
-    std::copy(window.turns.instructions.begin(), window.turns.instructions.end(),
-              stats.values(Stat::turn_instructions).begin());
+    std::copy(window.slices.slices.begin(), window.slices.slices.end(), stats.values(Stat::slices).begin());
+    std::copy(window.slices.instructions.begin(), window.slices.instructions.end(),
+              stats.values(Stat::slice_instructions).begin());
     const auto stalls = stats.values(Stat::stall_cycles);
     const std::size_t per_core = stalls.size() / stats.cores();
     for (unsigned core = 0; core < stats.cores(); ++core) {

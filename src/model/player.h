@@ -36,18 +36,35 @@ public:
 
     std::uint64_t clock_ns() const;
     std::uint64_t idle_ns() const { return idle_ns_; }
-    /// Upper bound of a processor's lead over the clock.
-    static constexpr std::int64_t kLongestLeadMs = 10;
+    /// Upper bound of a processor's lead over the clock, and of its lag behind it.
+    static std::int64_t longest_lead_ns(const Machine& machine);
+
+    /// Clocks are in this fraction of a cycle.
+    static constexpr std::int64_t kUnit = 256;
+
+    /// Recent speed of a processor, from which the recording side predicts how many instructions it executes
+    /// in an epoch.
+    struct Pace {
+        // Of recent epochs, older ones count less:
+        std::uint64_t busy = 0;          ///< 1/256 cycle
+        std::uint64_t instructions = 0;  ///< 1/256 instruction
+        /// 1/256 cycle after the clock at which the processor begins the next epoch. A processor that runs on
+        /// may begin before the clock. One that fell asleep after the end of its epoch cannot wake before
+        /// this time.
+        std::int64_t lead = 0;
+        /// 1/256 cycle per instruction; 0: unknown.
+        std::uint64_t cpi() const { return instructions != 0 ? busy * kUnit / instructions : 0; }
+    };
+    const std::vector<Pace>& paces() const { return paces_; }
 
     /// State of the clock for a checkpoint, in units of 1/256 cycle.
     struct Clock {
         std::uint64_t cycles = 0;
         std::uint64_t idle_ns = 0;
-        std::vector<std::int64_t> awake_from;
-        std::vector<std::int64_t> lead;
+        std::vector<Pace> paces;
         std::vector<std::uint64_t> base;
     };
-    Clock clock() const { return {cycles_, idle_ns_, awake_from_, lead_, base_}; }
+    Clock clock() const { return {cycles_, idle_ns_, paces_, base_}; }
     void set_clock(const Clock& clock);
 
 private:
@@ -56,13 +73,20 @@ private:
         const Event* at = nullptr;
         const Event* end = nullptr;
         std::int64_t clock = 0;  ///< at its last event
+        std::int64_t start = 0;  ///< where it began
         std::int64_t idle = 0;   ///< of that, before it woke and while it waited
         std::int64_t turn = 0;   ///< time up to which it has played its stream
         std::uint64_t tail = 0;
+        std::uint64_t instructions = 0;  ///< played
         unsigned core = 0;
-        std::uint32_t waits_for = 0;
-        bool blocked = false;
+        std::uint32_t waits_for = 0;  ///< the `line` of the event at which it is blocked
+        Op waits_at = Op::pass;       ///< the kind of that event; pass: not blocked
         bool done = false;
+        bool blocked() const { return waits_at != Op::pass; }
+        void block(const Event& event) {
+            waits_for = event.line;
+            waits_at = event.op;
+        }
         // Where threads share their core's issue slots:
         bool runs_on = false;
         Context of_tail;
@@ -75,7 +99,7 @@ private:
         }
         /// Whether it uses issue slots at that time: it neither sleeps nor stalls.
         bool issues(std::int64_t moment) const {
-            const bool awake = moment < clock || runs_on || (!done && !blocked);
+            const bool awake = moment < clock || runs_on || (!done && !blocked());
             return awake && (moment < quiet_begin || moment >= quiet_end);
         }
     };
@@ -93,6 +117,9 @@ private:
     void wait_for_issue(unsigned processor, Context context, std::int64_t parts);
     std::int64_t& sent(std::uint32_t number);
     bool signal(std::uint32_t number, std::int64_t when);
+    bool passed(std::uint32_t edge, std::int64_t& when) const;
+    bool played_awaited(unsigned processor);
+    void wait_in_order(Cursor& cursor, Context context, std::int64_t when);
     void advance(const Window& window);
     void count(const Window& window);
 
@@ -102,20 +129,20 @@ private:
     std::int64_t shared_cpi_;    ///< the same while the core's other thread issues too
     std::int64_t quantum_;       ///< 1/256 cycle
     std::int64_t longest_lead_;  ///< 1/256 cycle
+    std::int64_t longest_wait_;  ///< 1/256 cycle; see wait_in_order
+    std::uint64_t epoch_;        ///< 1/256 cycle
     unsigned threads_per_core_;
     std::uint64_t cycles_ = 0;
     std::uint64_t idle_ns_ = 0;
-    /// A processor that fell asleep after the end of its epoch cannot wake before that time, counted from the
-    /// beginning of the next epoch.
-    std::vector<std::int64_t> awake_from_;
-    /// The lead of each processor: how much longer it was busy than its epochs lasted.
-    std::vector<std::int64_t> lead_;
+    std::vector<Pace> paces_;          ///< by processor
     std::vector<std::uint64_t> base_;  ///< base cycles by core, in 1/256
     /// Fractions of a cycle (1/256) that processors waited for issue slots, not counted yet.
     std::vector<std::int64_t> part_;
     std::vector<Cursor> cursors_;  ///< by processor
     Turns turns_;
     std::vector<std::int64_t> sent_;  ///< when each interrupt was sent; negative: not sent yet
+    /// By processor: when each of its awaited events was played.
+    std::vector<std::vector<std::int64_t>> awaited_;
 };
 
 }  // namespace s80::model

@@ -35,7 +35,7 @@ std::string header(const Hierarchy& hierarchy) {
                       ",\"threads_per_core\":" + std::to_string(m.threads_per_core) +
                       ",\"memory_banks\":" + std::to_string(m.bandwidth.banks) +
                       ",\"base_cpi\":" + std::to_string(m.base_cpi) +
-                      ",\"longest_lead_ns\":" + std::to_string(Player::kLongestLeadMs * 1'000'000) +
+                      ",\"longest_lead_ns\":" + std::to_string(Player::longest_lead_ns(m)) +
                       ",\"protocol\":" + quoted(hierarchy.protocol().name()) + ",\"dims\":{";
     for (unsigned d = 1; d <= static_cast<unsigned>(kLastDim); ++d) {
         const auto dim = static_cast<Dim>(d);

@@ -14,7 +14,7 @@ namespace s80::model {
 
 namespace {
 
-constexpr char kMagic[8] = {'S', '8', '0', 'S', 'T', 'A', 'T', '6'};
+constexpr char kMagic[8] = {'S', '8', '0', 'S', 'T', 'A', 'T', '7'};
 
 struct Close {
     void operator()(std::FILE* f) const { std::fclose(f); }
@@ -150,8 +150,9 @@ void each_array(Hierarchy& h, Fn&& item) {
 Extra pack(const Player& player, Hierarchy& h) {
     const Player::Clock clock = player.clock();
     Extra words{clock.cycles, clock.idle_ns};
-    words.insert(words.end(), clock.awake_from.begin(), clock.awake_from.end());
-    words.insert(words.end(), clock.lead.begin(), clock.lead.end());
+    for (const Player::Pace& pace : clock.paces) {
+        words.insert(words.end(), {pace.busy, pace.instructions, static_cast<std::uint64_t>(pace.lead)});
+    }
     words.insert(words.end(), clock.base.begin(), clock.base.end());
     for (Hierarchy::Core& core : h.cores()) {
         for (Cache* cache : {&core.l1i, &core.l1d, &core.l2}) {
@@ -167,10 +168,12 @@ void unpack(const Extra& words, Player& player, Hierarchy& h) {
     Player::Clock clock;
     clock.cycles = *at++;
     clock.idle_ns = *at++;
-    clock.awake_from.assign(at, at + processors);
-    at += processors;
-    clock.lead.assign(at, at + processors);
-    at += processors;
+    for (unsigned p = 0; p < processors; ++p) {
+        Player::Pace& pace = clock.paces.emplace_back();
+        pace.busy = *at++;
+        pace.instructions = *at++;
+        pace.lead = static_cast<std::int64_t>(*at++);
+    }
     clock.base.assign(at, at + h.machine().cores());
     at += h.machine().cores();
     player.set_clock(clock);

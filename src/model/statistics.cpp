@@ -97,7 +97,7 @@ constexpr std::array<StatInfo, kStats> kDeclared{{
      {core, privilege, party, kind, service},
      false,
      "cycles beyond the base cycles, by the place that serviced the access; issue: waits of instructions "
-     "for the core's other thread"},
+     "for the core's other thread; order: waits for a conflicting access of another processor"},
     {"busy_cycles", "cycles", 1, {core}, false, "base cycles and stall cycles"},
     {"transactions",
      "transactions",
@@ -105,8 +105,8 @@ constexpr std::array<StatInfo, kStats> kDeclared{{
      {transaction, outcome},
      false,
      "transactions that ended, from the load generator's markers"},
-    {"turns", "turns", 1, {turn_length}, false, "time slices of QEMU's processors by length"},
-    {"turn_instructions", "instructions", 1, {turn_length}, false, "instructions in such time slices"},
+    {"slices", "slices", 1, {slice_length}, false, "time slices of QEMU's processors by length"},
+    {"slice_instructions", "instructions", 1, {slice_length}, false, "instructions in such time slices"},
     {"entry_instructions",
      "instructions",
      2,
@@ -124,6 +124,24 @@ constexpr std::array<StatInfo, kStats> kDeclared{{
      {resource},
      false,
      "cycles that requests queued for the resource: part of stall_cycles, except for writebacks"},
+    {"epoch_cycles",
+     "cycles",
+     1,
+     {core},
+     false,
+     "cycles that processors were given in epochs through which they ran (clock.epoch_cycles each)"},
+    {"epoch_error_cycles",
+     "cycles",
+     1,
+     {core},
+     false,
+     "cycles by which such processors were ahead of or behind simulated time at the ends of those epochs"},
+    {"order_waits",
+     "waits",
+     1,
+     {core},
+     false,
+     "ordering edges at which the conflicting access was later in simulated time"},
 }};
 
 std::size_t extent(Dim dim, unsigned cores) {
@@ -137,9 +155,9 @@ const StatInfo& info(Stat stat) {
 }
 
 const char* dim_name(Dim dim) {
-    static const char* const names[] = {"core",    "privilege",   "class",   "entry",       "kind",
-                                        "source",  "state",       "service", "instruction", "transaction",
-                                        "outcome", "turn_length", "resource"};
+    static const char* const names[] = {"core",    "privilege",    "class",   "entry",       "kind",
+                                        "source",  "state",        "service", "instruction", "transaction",
+                                        "outcome", "slice_length", "resource"};
     return names[static_cast<unsigned>(dim)];
 }
 
@@ -152,17 +170,17 @@ std::span<const char* const> labels(Dim dim) {
     static constexpr const char* kKind[] = {"ifetch", "load", "store", "walk"};
     static constexpr const char* kSource[] = {"memory", "M", "O", "E", "S"};
     static constexpr const char* kState[] = {"M", "O", "E", "S"};
-    static constexpr const char* kService[] = {"l2", "memory", "cache", "upgrade", "issue"};
+    static constexpr const char* kService[] = {"l2", "memory", "cache", "upgrade", "issue", "order"};
     static constexpr const char* kInstruction[] = {
         "load", "store", "load_store", "branch_conditional", "branch_unconditional", "other"};
     static constexpr const char* kTransaction[] = {"CRTE", "DELT", "RENM", "SRCH", "SELT",
                                                    "COPY", "MOVE", "VIEW", "SEND", "MDEL"};
     static constexpr const char* kOutcome[] = {"good", "failed"};
-    static constexpr const char* kTurnLength[] = {
+    static constexpr const char* kSliceLength[] = {
         "1",     "2",      "4",      "8",      "16",      "32",      "64",      "128",
         "256",   "512",    "1024",   "2048",   "4096",    "8192",    "16384",   "32768",
         "65536", "131072", "262144", "524288", "1048576", "2097152", "4194304", "8388608"};
-    static_assert(std::size(kTurnLength) == kTurnLengths);
+    static_assert(std::size(kSliceLength) == kSliceLengths);
     static constexpr const char* kResource[] = {"bus", "memory"};
     switch (dim) {
         case privilege: return kPrivilege;
@@ -175,7 +193,7 @@ std::span<const char* const> labels(Dim dim) {
         case instruction: return kInstruction;
         case transaction: return kTransaction;
         case outcome: return kOutcome;
-        case turn_length: return kTurnLength;
+        case slice_length: return kSliceLength;
         case resource: return kResource;
         case core: break;
     }
@@ -183,7 +201,7 @@ std::span<const char* const> labels(Dim dim) {
 }
 
 Statistics::Statistics(unsigned cores) : cores_(cores) {
-    static_assert(kStats == static_cast<unsigned>(Stat::queue_wait_cycles) + 1);
+    static_assert(kStats == static_cast<unsigned>(Stat::order_waits) + 1);
     std::size_t at = 0;
     for (unsigned s = 0; s < kStats; ++s) {
         offset_[s] = at;

@@ -34,8 +34,8 @@ enum class Stat : std::uint8_t {
     stall_cycles,
     busy_cycles,
     transactions,
-    turns,
-    turn_instructions,
+    slices,
+    slice_instructions,
     entry_instructions,
     entry_miss_source,
     entry_upgrades,
@@ -43,8 +43,11 @@ enum class Stat : std::uint8_t {
     queue_requests,
     queue_busy_cycles,
     queue_wait_cycles,
+    epoch_cycles,
+    epoch_error_cycles,
+    order_waits,
 };
-inline constexpr unsigned kStats = 31;
+inline constexpr unsigned kStats = 34;
 
 /// In the order of `dims.instruction`.
 enum class InstructionClass : std::uint8_t {
@@ -60,9 +63,9 @@ inline constexpr unsigned kInstructionClasses = 6;
 inline constexpr unsigned kTransactionTypes = 10;
 inline constexpr unsigned kOutcomes = 2;
 
-/// Time slices (`turn`) by their length in powers of two instructions. The first class has those of 0 or 1
+/// Time slices by their length in powers of two instructions. The first class has those of 0 or 1
 /// instructions, the last one all from 2^23 on.
-inline constexpr unsigned kTurnLengths = 24;
+inline constexpr unsigned kSliceLengths = 24;
 
 enum class Dim : std::uint8_t {
     core,
@@ -76,7 +79,7 @@ enum class Dim : std::uint8_t {
     instruction,
     transaction,
     outcome,
-    turn_length,
+    slice_length,
     resource
 };
 inline constexpr Dim kLastDim = Dim::resource;

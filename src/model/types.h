@@ -82,9 +82,10 @@ enum class StateClass : std::uint8_t { M, O, E, S, none };
 inline constexpr unsigned kStateClasses = 4;
 
 /// The place that serviced an access that stalls, in the order of `dims.service`. issue: an instruction, not
-/// an access, that waits while the core's other thread takes issue slots.
-enum class Service : std::uint8_t { l2, memory, cache, upgrade, issue };
-inline constexpr unsigned kServices = 5;
+/// an access, that waits while the core's other thread takes issue slots. order: an access that waits for a
+/// conflicting access of another processor.
+enum class Service : std::uint8_t { l2, memory, cache, upgrade, issue, order };
+inline constexpr unsigned kServices = 6;
 
 /// Resources with a queue, in the order of `dims.resource`.
 enum class Resource : std::uint8_t { bus, memory };

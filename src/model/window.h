@@ -23,7 +23,7 @@ enum class Op : std::uint8_t {
     pass,
     signal,
     wait,
-    turn,
+    after,
     device_read,
     device_write
 };
@@ -32,18 +32,35 @@ enum class Op : std::uint8_t {
 /// pass: no effect (carries a long delta).
 /// signal: the processor sent interrupt number `line` of this epoch.
 /// wait: the processor slept until that interrupt.
-/// turn: the following events belong to time slice number `line` of the epoch, in QEMU's order. A stream
-/// begins in time slice 0, in which the epoch began.
+/// after: an ordering edge (`Edge`, in `line`). What follows conflicts with an awaited event of another
+/// processor and is played after it.
 /// device_read, device_write: a device accessed that line at this time (never in a capture).
+/// `awaited`: an ordering edge of another processor names this event.
 /// `way`: the way of the L1, in L1-filtered epochs only.
 struct Event {
     std::uint32_t line = 0;
-    std::uint16_t delta = 0;
+    std::uint16_t delta : 15 = 0;
+    std::uint16_t awaited : 1 = 0;
     Op op : 4 = Op::pass;
     std::uint8_t way : 4 = 0;
     Context context;
 };
 static_assert(sizeof(Event) == 8);
+/// A longer one is carried by several events.
+inline constexpr std::uint64_t kLongestDelta = 0x7fff;
+
+/// The end of an ordering edge: the awaited event number `number` of `processor` in this epoch, from 0.
+struct Edge {
+    unsigned processor = 0;
+    std::uint32_t number = 0;
+
+    static constexpr unsigned kNumberBits = 24;
+    constexpr std::uint32_t word() const { return processor << kNumberBits | number; }
+    static constexpr Edge of(std::uint32_t word) {
+        return {word >> kNumberBits, word & ((1U << kNumberBits) - 1)};
+    }
+};
+static_assert(kMaxCores <= 1U << (32 - Edge::kNumberBits));
 
 inline bool is_access(Op op) {
     return op <= Op::walk;
@@ -109,18 +126,18 @@ struct Stream {
     }
 };
 
-/// Time slices (`turn`) of QEMU's processors, by length in powers of two instructions.
-struct TurnCounts {
-    std::array<std::uint64_t, kTurnLengths> turns{};
-    std::array<std::uint64_t, kTurnLengths> instructions{};
+/// Time slices of QEMU's processors, by length in powers of two instructions.
+struct SliceCounts {
+    std::array<std::uint64_t, kSliceLengths> slices{};
+    std::array<std::uint64_t, kSliceLengths> instructions{};
 
     void add(std::uint64_t length) {
         const unsigned width = length == 0 ? 0 : static_cast<unsigned>(std::bit_width(length)) - 1;
-        const unsigned at = std::min(width, kTurnLengths - 1);
-        ++turns[at];
+        const unsigned at = std::min(width, kSliceLengths - 1);
+        ++slices[at];
         instructions[at] += length;
     }
-    bool operator==(const TurnCounts&) const = default;
+    bool operator==(const SliceCounts&) const = default;
 };
 
 /// The snapshot that is due after this epoch.
@@ -147,7 +164,7 @@ struct Window {
     /// Clients that have finished a transaction since the load began, filled if a mark is due. Captures do
     /// not contain it.
     std::optional<std::uint64_t> clients_finished;
-    TurnCounts turns;
+    SliceCounts slices;
 };
 
 }  // namespace s80::model

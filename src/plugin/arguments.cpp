@@ -12,6 +12,14 @@ namespace s80::plugin {
 
 using model::Error;
 
+namespace {
+
+/// As in scripts/s80lab/config/machine.py.
+constexpr std::uint64_t kLargestClockShift = 10;
+constexpr std::uint64_t kSlowest = 1000;
+
+}  // namespace
+
 Arguments Arguments::parse(int argc, char** argv) {
     Arguments a;
     const std::map<std::string_view, std::variant<std::string*, std::uint64_t*>> known{
@@ -30,8 +38,9 @@ Arguments Arguments::parse(int argc, char** argv) {
         {"capture_full", &a.capture_full},
         {"capture_filtered", &a.capture_filtered},
         {"capture_origin", &a.capture_origin},
-        {"order", &a.order},
+        {"clock_shift", &a.clock_shift},
         {"dma", &a.dma},
+        {"slow", &a.slow},
         {"skip", &a.skip},
         {"measure", &a.measure},
         {"window", &a.window},
@@ -69,6 +78,13 @@ Arguments Arguments::parse(int argc, char** argv) {
     }
     if (a.dma != 0 && !(a.capture_full.empty() && a.capture_filtered.empty())) {
         throw Error("a capture cannot contain accesses of devices: remove the plugin argument dma");
+    }
+    if (a.clock_shift > kLargestClockShift) {
+        throw Error("the plugin argument clock_shift must not be above " +
+                    std::to_string(kLargestClockShift));
+    }
+    if (a.slow == 0 || a.slow > kSlowest) {
+        throw Error("the plugin argument slow must be from 1 to " + std::to_string(kSlowest));
     }
     if (a.window == 0) {
         throw Error("the plugin argument window must not be 0");

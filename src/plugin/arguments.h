@@ -22,8 +22,10 @@ struct Arguments {
     std::string capture_full;
     std::string capture_filtered;
     std::string capture_origin;
-    std::string order;      ///< file for the order inversions; empty: not counted
-    std::uint64_t dma = 0;  ///< 1: memcpy in kernel modules counts as access of a device
+    std::uint64_t clock_shift = 0;  ///< 2^clock_shift guest seconds are one simulated second
+    std::uint64_t dma = 0;          ///< 1: memcpy in kernel modules counts as access of a device
+    std::uint64_t slow =
+        1;  ///< for tests: the second half of the cores has latencies this many times as long
     std::uint64_t skip = 0;
     std::uint64_t measure = 0;
     std::uint64_t window = 1'000'000'000;

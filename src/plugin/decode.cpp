@@ -186,8 +186,8 @@ Decoded decode(const std::uint8_t* bytes, std::size_t size) {
     d.kind = class_of(*insn);
     d.changes_translation =
         writes_control_register(*insn) || insn->id == X86_INS_INVLPG || insn->id == X86_INS_INVPCID;
-    d.reads_tsc = insn->id == X86_INS_RDTSC || insn->id == X86_INS_RDTSCP;
     d.halts = insn->id == X86_INS_HLT;
+    d.pauses = insn->id == X86_INS_PAUSE;
     d.returns = insn->id == X86_INS_RET;
     d.returns_interrupt = insn->id == X86_INS_IRETQ;
     const bool plain =

@@ -12,8 +12,8 @@ struct Decoded {
     model::InstructionClass kind = model::InstructionClass::other;
     bool touches_memory = true;        ///< may load or store (if in doubt: true)
     bool changes_translation = false;  ///< MOV to CR, INVLPG, INVPCID: invalidates cached translations
-    bool reads_tsc = false;
     bool halts = false;
+    bool pauses = false;
     bool returns = false;            ///< returns from a function
     bool returns_interrupt = false;  ///< IRET
     unsigned access_bytes = 8;       ///< largest memory operand

@@ -2,6 +2,7 @@
 // vCPU context (`Lane`): the recorder's state for one processor of the guest. Every callback uses it, so it
 // is compact.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -16,14 +17,12 @@ namespace s80::plugin {
 /// Checks that are pending before the next block of a processor is counted.
 enum Attention : std::uint32_t {
     kAddressSpace = 1,  ///< CR3 may have changed
-    kTsc = 2,           ///< RDTSC was executed: its result is in the registers
     kHalted = 4,        ///< the processor slept
     kUnbound = 8,       ///< no marker has bound this vCPU yet: nothing is recorded
     kTask = 16,         ///< the kernel may have switched to another task
 };
 
-/// Recently used lines that need not be recorded again: direct mapped, keyed by line and filter interval
-/// (`slice`).
+/// Recently used lines that need not be recorded again: direct mapped, keyed by line and filter interval.
 inline constexpr unsigned kFilterEntries = 64;
 /// Cached translations, direct mapped by page. At most this many are used.
 inline constexpr unsigned kTlbEntries = 1024;
@@ -37,6 +36,27 @@ struct Translation {
     std::uint64_t physical = 0;  ///< of the page
 };
 
+/// What a processor may execute in the present epoch, as values of its count of instructions.
+struct Share {
+    static constexpr unsigned kRateBits = 20;
+
+    std::uint64_t begin = 0;
+    std::uint64_t end = ~std::uint64_t{0};
+    std::uint64_t instructions = 0;  ///< of a whole epoch
+    std::uint64_t rate = 0;          ///< nanoseconds per instruction, shifted by kRateBits
+
+    /// Nanoseconds since the epoch began.
+    std::int64_t ns(std::uint64_t at) const {
+        return at <= begin ? 0 : static_cast<std::int64_t>((at - begin) * rate >> kRateBits);
+    }
+    /// It begins, in the middle of an epoch, at this time.
+    void begin_at(std::uint64_t now, std::int64_t ns) {
+        const std::uint64_t past = rate == 0 ? 0 : (static_cast<std::uint64_t>(ns) << kRateBits) / rate;
+        begin = now - std::min({past, instructions, now});
+        end = begin + instructions;
+    }
+};
+
 struct alignas(64) Lane {
     static constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
@@ -44,10 +64,11 @@ struct alignas(64) Lane {
     model::Event* out_end = nullptr;
     std::uint64_t instructions = 0;  ///< begun by this processor since the start
     std::uint64_t emitted_at = 0;    ///< value of `instructions` at the last event
-    std::uint64_t turn_end = 0;      ///< value of `instructions` at which the time slice (`turn`) is ended
-    std::uint64_t slice_end = 0;     ///< value of `instructions` at which the filter interval ends
-    std::uint64_t epoch = 0;         ///< number of the filter interval, above the line number; never 0
-    std::uint64_t generation = 0;    ///< of the translations, shifted above the page number
+    /// Value of `instructions` at which the next block asks Recorder::check: the filter interval or the share
+    /// of the epoch ends.
+    std::uint64_t check_at = 0;
+    std::uint64_t interval = 0;    ///< number of the filter interval, above the line number; never 0
+    std::uint64_t generation = 0;  ///< of the translations, shifted above the page number
     std::uint32_t attention = kUnbound;
     model::Context context;
     /// Contexts of the code that runs, by privilege: user code, kernel code.
@@ -61,10 +82,18 @@ struct alignas(64) Lane {
     std::array<std::uint64_t, kFilterEntries> fetches{};
 
     unsigned processor = 0;
-    std::uint64_t counted = 0;             ///< value of `instructions` at the last change of context
-    std::uint64_t window_start = 0;        ///< value of `instructions` when the epoch (`Window`) began
-    std::int64_t wake_signal = -1;         ///< interrupt of this epoch that was sent to this processor
-    std::uint64_t tsc_total = 0;           ///< instructions of the whole guest at the last RDTSC
+    std::uint64_t counted = 0;       ///< value of `instructions` at the last change of context
+    std::uint64_t window_start = 0;  ///< value of `instructions` when the epoch (`Window`) began
+    std::int64_t wake_signal = -1;   ///< interrupt of this epoch that was sent to this processor
+    std::int64_t wake_ns = 0;        ///< when it was sent, from the beginning of the epoch
+    Share share;
+    std::int64_t latest_ns = 0;  ///< of the guest's clock on this processor, simulated
+    bool slice_over = false;     ///< the time slice ends before the next block
+    bool polls = false;          ///< this is not the first filter interval of the time slice
+    /// Positions in this epoch's stream that ordering edges of other processors name.
+    std::vector<std::uint32_t> awaited;
+    /// By processor: the last position in its stream that this processor waits for, plus one.
+    std::array<std::uint32_t, model::kMaxCores> waits_until{};
     std::uint64_t block = 0;               ///< virtual address of the running block, if it is needed
     std::uint64_t branches_left = kNever;  ///< conditional ones, up to the next that the profile samples
     std::uint32_t followed = 0;            ///< page offset after the sampled branch, plus one; 0: none
@@ -73,7 +102,7 @@ struct alignas(64) Lane {
     std::uint64_t per_cpu = 0;         ///< virtual address of the kernel's area for this processor
     std::uint64_t page_table = 0;      ///< guest-physical address of the top page table (CR3)
     std::uint32_t icr_high = 0;        ///< destination half of the local APIC's command register
-    std::uint64_t page_store = 0;      ///< address of the store that hands the clock page over; 0: none due
+    std::uint64_t page_store = 0;      ///< address of the store that hands the phase page over; 0: none due
     std::uint64_t module_at = 0;       ///< value of `instructions` when a module's code last ran
     bool device_copy = false;          ///< the current memcpy counts as an access of a device
     std::array<std::uint64_t, 2> device_lines{};  ///< virtual lines last read and written, plus one

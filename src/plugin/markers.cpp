@@ -11,15 +11,27 @@ namespace s80::plugin {
 
 namespace {
 
-enum class Marker : std::uintptr_t { core = 1, clock_page, party, load_begin, tx_begin, tx_end, fail };
+enum class Marker : std::uintptr_t {
+    core = 1,
+    phase_page,
+    party,
+    load_begin,
+    tx_begin,
+    tx_end,
+    fail,
+    region_begin,
+    region_end
+};
 
 void execute(Marker marker) {
     Recorder& r = recorder();
     switch (marker) {
         case Marker::core: r.bind(current_vcpu, static_cast<unsigned>(read_register(Register::rdi))); break;
-        case Marker::clock_page: r.expect_page(*current_lane, read_register(Register::rdi)); break;
+        case Marker::phase_page: r.expect_page(*current_lane, read_register(Register::rdi)); break;
         case Marker::party: r.set_party(static_cast<std::uint8_t>(read_register(Register::rdi))); break;
         case Marker::load_begin: r.load_begin(); break;
+        case Marker::region_begin: r.mark_region(model::Mark::measure_begin); break;
+        case Marker::region_end: r.mark_region(model::Mark::measure_end); break;
         case Marker::tx_end:
             r.transaction_end(read_register(Register::rdi), read_register(Register::rsi),
                               read_register(Register::rdx) != 0);

@@ -10,13 +10,13 @@ constexpr std::size_t kWindows = 4;
 }  // namespace
 
 Pipeline::Pipeline(model::Player& player, model::Hierarchy& hierarchy, model::SnapshotWriter& snapshots,
-                   Capture& capture, Watch& watch, std::uint64_t clock_ns)
+                   Capture& capture, Watch& watch)
     : player_(player),
       hierarchy_(hierarchy),
       snapshots_(snapshots),
       capture_(capture),
       watch_(watch),
-      clocks_(kLag + 1, clock_ns) {
+      known_(kLag + 1, {player.clock_ns(), player.paces()}) {
     for (std::size_t i = 0; i < kWindows; ++i) {
         free_.push_back(std::make_unique<model::Window>(hierarchy.machine().processors));
     }
@@ -52,11 +52,12 @@ void Pipeline::submit(std::unique_ptr<model::Window> window) {
     submitted_.notify_one();
 }
 
-std::uint64_t Pipeline::clock_ns() {
+const WindowSink::Known& Pipeline::known() {
     std::unique_lock lock(mutex_);
     const std::uint64_t wanted = handed_ > kLag ? handed_ - kLag : 0;
     played_.wait(lock, [&] { return done_ >= wanted; });
-    return clocks_[clocks_.size() - 1 - (done_ - wanted)];
+    current_ = known_[known_.size() - 1 - (done_ - wanted)];
+    return current_;
 }
 
 void Pipeline::drain() {
@@ -79,9 +80,9 @@ void Pipeline::run() {
         capture_.write(*window);
         lock.lock();
         free_.push_back(std::move(window));
-        clocks_.push_back(player_.clock_ns());
-        if (clocks_.size() > kLag + 1) {
-            clocks_.pop_front();
+        known_.push_back({player_.clock_ns(), player_.paces()});
+        if (known_.size() > kLag + 1) {
+            known_.pop_front();
         }
         ++done_;
         played_.notify_all();

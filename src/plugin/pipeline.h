@@ -22,14 +22,14 @@ namespace s80::plugin {
 class Pipeline final : public WindowSink {
 public:
     Pipeline(model::Player& player, model::Hierarchy& hierarchy, model::SnapshotWriter& snapshots,
-             Capture& capture, Watch& watch, std::uint64_t clock_ns);
+             Capture& capture, Watch& watch);
     ~Pipeline() override;
     Pipeline(const Pipeline&) = delete;
     Pipeline& operator=(const Pipeline&) = delete;
 
     std::unique_ptr<model::Window> take() override;
     void submit(std::unique_ptr<model::Window> window) override;
-    std::uint64_t clock_ns() override;
+    const Known& known() override;
     /// Waits until all epochs have been played.
     void drain();
 
@@ -49,7 +49,8 @@ private:
     std::vector<std::unique_ptr<model::Window>> free_;
     std::uint64_t handed_ = 0;
     std::uint64_t done_ = 0;
-    std::deque<std::uint64_t> clocks_;  ///< after epoch done_-1, done_-2, ... (newest last)
+    std::deque<Known> known_;  ///< after epoch done_-1, done_-2, ... (newest last)
+    Known current_;            ///< the one that was asked for last
     bool stop_ = false;
     std::thread thread_;
 };

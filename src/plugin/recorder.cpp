@@ -45,6 +45,9 @@ void Recorder::start_model() {
     const std::uint64_t behind = machine_.translation.hashed ? machine_.translation.page_table : 0;
     const std::uint64_t lines = (ram_.end() + behind) >> line_shift_;
     hierarchy_ = std::make_unique<model::Hierarchy>(machine_, *protocol_, lines);
+    for (unsigned core = machine_.cores() / 2; core < machine_.cores(); ++core) {
+        hierarchy_->cores()[core].latency *= static_cast<unsigned>(arguments_.slow);
+    }
     player_ = std::make_unique<model::Player>(*hierarchy_);
     Windows::State state;
     if (!arguments_.state_in.empty()) {
@@ -56,18 +59,11 @@ void Recorder::start_model() {
     if (model::Observer* const filter = capture_->observer()) {
         player_->observe(*filter);
     }
-    if (!arguments_.order.empty()) {
-        inversions_.emplace(*hierarchy_, arguments_.order);
-        player_->observe(*inversions_);
-    }
     open_log();
-    pipeline_ = std::make_unique<Pipeline>(*player_, *hierarchy_, *snapshots_, *capture_, watch_,
-                                           player_->clock_ns());
-    if (machine_.turn_instructions != 0) {
-        turn_end_.emplace();
-    }
+    pipeline_ = std::make_unique<Pipeline>(*player_, *hierarchy_, *snapshots_, *capture_, watch_);
     windows_ = std::make_unique<Windows>(
-        lanes_, *pipeline_, page_, Schedule(arguments_.skip, arguments_.measure, arguments_.window), state);
+        machine_, lanes_, *pipeline_, page_, *time_, static_cast<unsigned>(arguments_.clock_shift),
+        Schedule(arguments_.skip, arguments_.measure, arguments_.window), state);
 }
 
 Lane* Recorder::find_lane(void* vcpu_state) {
@@ -88,17 +84,20 @@ Lane* Recorder::find_lane(void* vcpu_state) {
     return &unbound_;
 }
 
-void Recorder::enter(void* vcpu_state) {
+bool Recorder::enter(void* vcpu_state) {
     if (!hierarchy_) {
         start_model();
     }
     Lane* next = find_lane(vcpu_state);
     if (next->bound()) {
-        windows_->begin_turn(*next);
-        next->turn_end = next->instructions + machine_.turn_instructions;
+        if (!windows_->begin_slice(*next)) {
+            return false;
+        }
+        new_interval(*next);
     }
     current_vcpu = vcpu_state;
     current_lane = next;
+    return true;
 }
 
 void Recorder::bind(void* vcpu_state, unsigned processor) {
@@ -120,20 +119,16 @@ void Recorder::bind(void* vcpu_state, unsigned processor) {
     vcpus_.emplace_back(vcpu_state, lane);
     lane->attention = kAddressSpace | kTask;
     lane->per_cpu = base;
-    lane->epoch = std::uint64_t{1} << 41;
+    lane->interval = std::uint64_t{1} << 41;
     current_lane = lane;
+    if (per_cpu_base_.size() == lanes_.size()) {
+        windows_->start_clock();
+    }
 }
 
 bool Recorder::attend(Lane& lane) {
     if (!lane.bound()) {
         return false;
-    }
-    if ((lane.attention & kTsc) != 0) {
-        read_tsc(lane);
-    }
-    if ((lane.attention & kHalted) != 0) {
-        windows_->wake(lane);
-        new_slice(lane);  // what others stored meanwhile must be seen
     }
     if ((lane.attention & kAddressSpace) != 0) {
         lane.page_table = read_register(Register::cr3) & ~kPageMask;

@@ -10,23 +10,23 @@
 #include <vector>
 
 #include "model/hierarchy.h"
-#include "model/inversions.h"
 #include "model/player.h"
 #include "model/snapshot.h"
 #include "model/state_file.h"
 #include "plugin/arguments.h"
 #include "plugin/block.h"
 #include "plugin/capture.h"
-#include "plugin/clock_page.h"
 #include "plugin/guest_ram.h"
 #include "plugin/hashed_table.h"
 #include "plugin/lane.h"
 #include "plugin/miss_log.h"
 #include "plugin/notes.h"
+#include "plugin/phase_page.h"
 #include "plugin/pipeline.h"
 #include "plugin/profile.h"
+#include "plugin/slice_end.h"
 #include "plugin/tasks.h"
-#include "plugin/turn_end.h"
+#include "plugin/virtual_time.h"
 #include "plugin/watch.h"
 #include "plugin/whos.h"
 #include "plugin/windows.h"
@@ -38,16 +38,19 @@ public:
     Recorder(const Arguments& arguments, const model::Machine& machine, const model::Protocol& protocol);
 
     // --- callbacks; the lane is that of the processor that runs ---
-    void enter(void* vcpu_state);  ///< another vCPU's time slice began
-    bool attend(Lane& lane);       ///< performs the checks in `Lane::attention`; false: record nothing
+    /// A time slice began. False: it must end before its first block.
+    bool enter(void* vcpu_state);
+    bool attend(Lane& lane);  ///< performs the checks in `Lane::attention`; false: record nothing
     void change_context(Lane& lane, model::Context context);
-    void new_slice(Lane& lane);
+    /// A filter interval or a share may have ended. False: the time slice must end before this block.
+    bool check(Lane& lane);
+    void new_interval(Lane& lane);
     void fetch(Lane& lane, model::Line line);
     void load_or_store(Lane& lane, std::uint32_t info, std::uint64_t address, model::Kind kind,
                        bool may_cross);
     void translation_changed(Lane& lane);
-    void halted(Lane& lane);
-    void rdtsc(Lane& lane);
+    void halted(Lane& lane);         ///< called before HLT
+    void paused(Lane& lane);         ///< called before PAUSE, at which QEMU ends the time slice
     void task_switched(Lane& lane);  ///< called after this instruction
     void kernel_entered(Lane& lane, model::Entry entry);
     void interrupt_returns(Lane& lane);
@@ -70,12 +73,22 @@ public:
     void expect_page(Lane& lane, std::uint64_t address);
     void set_party(std::uint8_t party);
     void load_begin();
+    /// A program's own region begins or ends.
+    void mark_region(model::Mark mark) { windows_->mark(mark); }
     void transaction_end(std::uint64_t type, std::uint64_t client, bool failed) {
         windows_->transaction_end(type, client, failed);
     }
 
     /// When QEMU exits: plays the recorded epochs and saves the model.
     void finish();
+
+    /// Ends the time slice; see SliceEnd::leave.
+    [[noreturn]] void leave(std::uintptr_t return_address) const { slice_end_->leave(return_address); }
+    /// Called while QEMU translates the first block, on the thread that runs all processors.
+    void find_qemu() {
+        slice_end_.emplace();
+        time_.emplace().verify();
+    }
 
     GuestRam& ram() { return ram_; }
     /// Null if the kernel layout is not known.
@@ -94,7 +107,6 @@ private:
     Windows::State restore(const model::Extra& extra);
     model::Extra extra() const;
     Lane* find_lane(void* vcpu_state);
-    void read_tsc(Lane& lane);
     void look_at_task(Lane& lane);
     void look_at_party(Lane& lane);
     void show_contexts(Lane& lane);
@@ -118,20 +130,20 @@ private:
     const HashedTable hashed_table_;  ///< located after the guest's memory, if the machine has one
     GuestRam ram_;
     Watch watch_;
-    ClockPage page_;
+    PhasePage page_;
 
     std::unique_ptr<model::Protocol> protocol_;
     std::unique_ptr<model::Hierarchy> hierarchy_;
     std::unique_ptr<model::Player> player_;
     std::unique_ptr<model::SnapshotWriter> snapshots_;
     std::unique_ptr<Capture> capture_;
-    std::optional<model::Inversions> inversions_;
     std::unique_ptr<MissLog> log_;
     std::unique_ptr<model::Attribution> attribution_;
     std::unique_ptr<Pipeline> pipeline_;
     std::unique_ptr<Windows> windows_;
-    std::optional<TurnEnd> turn_end_;  ///< if time slices are bounded
-    model::Line lines_ = 0;            ///< of the guest's memory
+    std::optional<SliceEnd> slice_end_;
+    std::optional<QemuTime> time_;
+    model::Line lines_ = 0;  ///< of the guest's memory
 
     Lanes lanes_;
     Lane unbound_;                                    ///< vCPUs that no marker has named yet
@@ -145,9 +157,6 @@ private:
     std::vector<std::uint32_t> who_;                  ///< by processor, for the log of misses and the profile
     Whos whos_;
 
-    std::int64_t tsc_bias_ = 0;  ///< virtual time minus instructions
-    bool tsc_known_ = false;
-    std::uint64_t tsc_read_at_ = 0;
     bool finished_ = false;
 };
 

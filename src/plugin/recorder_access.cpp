@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Accesses: filters them, translates their addresses, and writes them into the streams.
+#include <algorithm>
+
 #include "plugin/page_walk.h"
 #include "plugin/qemu_api.h"
 #include "plugin/recorder.h"
@@ -25,25 +27,32 @@ void Recorder::translation_changed(Lane& lane) {
     }
     if (lane.bound()) {
         lane.attention |= kAddressSpace;
-        new_slice(lane);
+        new_interval(lane);
     }
 }
 
-/// Within a slice a processor's accesses to a line that it has recorded with enough permission are taken for
-/// hits of its L1 and are not recorded again.
-void Recorder::new_slice(Lane& lane) {
-    lane.slice_end = lane.instructions + machine_.slice_instructions;
-    lane.epoch += std::uint64_t{1} << 41;
-    if (lane.epoch == 0) {  // the number has come round: nothing old may match
+bool Recorder::check(Lane& lane) {
+    if (windows_->slice_over(lane)) {
+        windows_->end_slice();
+        current_vcpu = nullptr;  // the next block begins a time slice
+        return false;
+    }
+    lane.polls = true;
+    new_interval(lane);
+    return true;
+}
+
+/// Within a filter interval a processor's accesses to a line that it has recorded with enough permission are
+/// taken for hits of its L1 and are not recorded again. An interval begins with each time slice, so that a
+/// processor sees what others stored meanwhile.
+void Recorder::new_interval(Lane& lane) {
+    lane.check_at = std::min(lane.instructions + machine_.filter_instructions, lane.share.end);
+    lane.interval += std::uint64_t{1} << 41;
+    if (lane.interval == 0) {  // the number has come round: nothing old may match
         lane.loads.fill(0);
         lane.stores.fill(0);
         lane.fetches.fill(0);
-        lane.epoch = std::uint64_t{1} << 41;
-    }
-    windows_->limit_turn(lane);
-    if (turn_end_ && lane.instructions >= lane.turn_end) {
-        lane.turn_end = lane.instructions + machine_.turn_instructions;  // if nobody else can run
-        turn_end_->request();
+        lane.interval = std::uint64_t{1} << 41;
     }
 }
 
@@ -53,7 +62,7 @@ void Recorder::fetch(Lane& lane, model::Line line) {
         notes_[lane.processor].fetch(lane.block, static_cast<std::uint64_t>(line) << line_shift_);
         notes_[lane.processor].put(lane);
     }
-    lane.fetches[line % kFilterEntries] = line | lane.epoch;
+    lane.fetches[line % kFilterEntries] = line | lane.interval;
 }
 
 inline std::uint64_t Recorder::translate(Lane& lane, std::uint32_t info, std::uint64_t address, Kind kind) {
@@ -111,7 +120,7 @@ void Recorder::walk_hashed(Lane& lane, std::uint64_t address) {
 /// An access of the page walker.
 void Recorder::walk_access(Lane& lane, std::uint64_t physical) {
     ++lane.accesses[static_cast<unsigned>(Kind::walk)];
-    windows_->add(lane, static_cast<model::Line>(physical >> line_shift_), Op::walk);
+    windows_->access(lane, static_cast<model::Line>(physical >> line_shift_), Kind::walk);
     if (notes()) [[unlikely]] {
         notes_[lane.processor].put_walk(lane, physical);
     }
@@ -133,7 +142,7 @@ void Recorder::apic_store(Lane& lane, std::uint32_t info, std::uint64_t offset) 
 void Recorder::access_line(Lane& lane, std::uint32_t info, std::uint64_t address, Kind kind) {
     constexpr std::uint64_t kLineMask = (std::uint64_t{1} << 41) - 1;
     const std::uint64_t virtual_line = address >> line_shift_;
-    const std::uint64_t key = (virtual_line & kLineMask) | lane.epoch;
+    const std::uint64_t key = (virtual_line & kLineMask) | lane.interval;
     const auto entry = virtual_line % kFilterEntries;
     if (lane.stores[entry] == key || (kind == Kind::load && lane.loads[entry] == key)) {
         return;
@@ -142,7 +151,7 @@ void Recorder::access_line(Lane& lane, std::uint32_t info, std::uint64_t address
     if (line >= lines_) {
         return;  // nowhere, or firmware
     }
-    windows_->add(lane, static_cast<model::Line>(line), static_cast<Op>(kind));
+    windows_->access(lane, static_cast<model::Line>(line), kind);
     if (notes()) [[unlikely]] {
         notes_[lane.processor].put(lane, entry, windows_->number());
     }
@@ -200,7 +209,7 @@ void Recorder::device_access(Lane& lane, std::uint32_t info, std::uint64_t addre
 void Recorder::expect_page(Lane& lane, std::uint64_t address) {
     constexpr std::uint64_t kSecondWord = 8;
     lane.page_store = address + kSecondWord;
-    new_slice(lane);  // so that the store is not filtered
+    new_interval(lane);  // so that the store is not filtered
 }
 
 }  // namespace s80::plugin

@@ -7,22 +7,23 @@
 namespace s80::plugin {
 
 model::Extra Recorder::extra() const {
-    model::Extra words{windows_->state().sleeping,
+    const Windows::State state = windows_->state();
+    model::Extra words{state.sleeping,
                        page_.physical(),
-                       static_cast<std::uint64_t>(tsc_bias_),
-                       std::uint64_t{tsc_known_},
-                       std::uint64_t{windows_->state().gap_pending},
-                       std::uint64_t{windows_->state().began},
+                       std::uint64_t{state.clock.runs},
+                       static_cast<std::uint64_t>(state.clock.origin),
+                       std::uint64_t{state.gap_pending},
+                       std::uint64_t{state.began},
                        per_cpu_base_.size(),
                        parties_.size(),
-                       windows_->state().finished.size()};
+                       state.finished.size()};
     for (const auto& [base, processor] : per_cpu_base_) {
         words.insert(words.end(), {base, processor});
     }
     for (const auto& [cr3, party] : parties_) {
         words.insert(words.end(), {cr3, party});
     }
-    words.insert(words.end(), windows_->state().finished.begin(), windows_->state().finished.end());
+    words.insert(words.end(), state.finished.begin(), state.finished.end());
     return words;
 }
 
@@ -31,8 +32,8 @@ Windows::State Recorder::restore(const model::Extra& extra) {
     auto at = extra.begin();
     state.sleeping = static_cast<std::uint32_t>(*at++);
     page_.restore(ram_, *at++);
-    tsc_bias_ = static_cast<std::int64_t>(*at++);
-    tsc_known_ = *at++ != 0;
+    state.clock.runs = *at++ != 0;
+    state.clock.origin = static_cast<std::int64_t>(*at++);
     state.gap_pending = *at++ != 0;
     state.began = *at++ != 0;
     const std::uint64_t bases = *at++;
@@ -53,7 +54,7 @@ Windows::State Recorder::restore(const model::Extra& extra) {
         Lane& lane = *lanes_[processor];
         lane.attention = kAddressSpace | kTask;
         lane.per_cpu = base;
-        lane.epoch = std::uint64_t{1} << 41;
+        lane.interval = std::uint64_t{1} << 41;
     }
     const model::Statistics& stats = hierarchy_->stats();
     state.instructions = stats.sum(model::Stat::instructions);
@@ -65,8 +66,8 @@ Windows::State Recorder::restore(const model::Extra& extra) {
     const auto copy = [&stats](model::Stat stat, auto& to) {
         std::copy_n(stats.values(stat).begin(), to.size(), to.begin());
     };
-    copy(model::Stat::turns, state.turns.turns);
-    copy(model::Stat::turn_instructions, state.turns.instructions);
+    copy(model::Stat::slices, state.slices.slices);
+    copy(model::Stat::slice_instructions, state.slices.instructions);
     return state;
 }
 

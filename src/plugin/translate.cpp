@@ -37,7 +37,7 @@ void on_access(unsigned, qemu_plugin_meminfo_t info, std::uint64_t address, void
     const std::uint64_t line = address >> line_shift;
     const auto& filter = kind == Kind::load ? lane.loads : lane.stores;
     const bool crosses = (address & line_mask) + reinterpret_cast<std::uintptr_t>(size_less_one) > line_mask;
-    if (filter[line % kFilterEntries] == ((line & kLineMask) | lane.epoch) && !crosses) [[likely]] {
+    if (filter[line % kFilterEntries] == ((line & kLineMask) | lane.interval) && !crosses) [[likely]] {
         return;
     }
     guarded([&] { recorder().load_or_store(lane, info, address, kind, crosses); });
@@ -52,7 +52,7 @@ void on_noted_access(unsigned, qemu_plugin_meminfo_t info, std::uint64_t address
     const std::uint64_t line = address >> line_shift;
     const auto& filter = kind == Kind::load ? lane.loads : lane.stores;
     const bool crosses = (address & line_mask) + site.bytes_less_one > line_mask;
-    const bool recorded = filter[line % kFilterEntries] == ((line & kLineMask) | lane.epoch);
+    const bool recorded = filter[line % kFilterEntries] == ((line & kLineMask) | lane.interval);
     guarded([&] {
         recorder().note_access(lane, site, info, address, kind, recorded && !crosses);
         if (!recorded || crosses) {
@@ -84,11 +84,11 @@ void on_module(unsigned, void*) {
 void on_translation_change(unsigned, void*) {
     recorder().translation_changed(*current_lane);
 }
-void on_rdtsc(unsigned, void*) {
-    recorder().rdtsc(*current_lane);
-}
 void on_halt(unsigned, void*) {
     guarded([] { recorder().halted(*current_lane); });
+}
+void on_pause(unsigned, void*) {
+    guarded([] { recorder().paused(*current_lane); });
 }
 
 void on_task_switch(unsigned, void*) {
@@ -126,11 +126,11 @@ void watch(qemu_plugin_insn* insn, const Decoded& d, bool copies) {
     if (d.changes_translation) {
         on(on_translation_change);
     }
-    if (d.reads_tsc) {
-        on(on_rdtsc);
-    }
     if (d.halts) {
         on(on_halt);
+    }
+    if (d.pauses) {
+        on(on_pause);
     }
     if (d.marker != 0) {
         watch_marker(insn, d.marker);
@@ -184,6 +184,9 @@ void translate(qemu_plugin_tb* tb) {
     constexpr std::uint64_t kKernelHalf = std::uint64_t{1} << 63;
     constexpr std::size_t kLongestInstruction = 16;
     Recorder& r = recorder();
+    if (line_shift == 0) {
+        r.find_qemu();
+    }
     line_shift = r.line_shift();
     line_mask = (std::uint64_t{1} << line_shift) - 1;
 
@@ -230,22 +233,33 @@ void translate(qemu_plugin_tb* tb) {
 inline void fetch_lines(Lane& lane, model::Line first, unsigned count) {
     lane.accesses[static_cast<unsigned>(Kind::ifetch)] += count;
     for (model::Line line = first; line != first + count; ++line) {
-        if (lane.fetches[line % kFilterEntries] != (line | lane.epoch)) [[unlikely]] {
+        if (lane.fetches[line % kFilterEntries] != (line | lane.interval)) [[unlikely]] {
             fetch_line(lane, line);
         }
     }
 }
 
-/// Accounts for the beginning of a block; the lane may ask for attention first.
-Lane* begin_block(void* vcpu_state, unsigned privilege, std::uint64_t instructions,
-                  model::Entry entered) noexcept {
+/// What becomes of a block.
+enum class Next : std::uint8_t { record, run, leave };
+
+/// Accounts for the beginning of a block; the lane may ask for attention first. leave: the time slice must
+/// end before this block.
+Next begin_block(void* vcpu_state, unsigned privilege, std::uint64_t instructions,
+                 model::Entry entered) noexcept {
     if (vcpu_state != current_vcpu) [[unlikely]] {
-        guarded([&] { recorder().enter(vcpu_state); });
+        if (!guarded([&] { return recorder().enter(vcpu_state); })) {
+            return Next::leave;
+        }
     }
     Lane& lane = *current_lane;
     if (lane.attention != 0) [[unlikely]] {
         if (!guarded([&] { return recorder().attend(lane); })) {
-            return nullptr;
+            return Next::run;
+        }
+    }
+    if (lane.instructions >= lane.check_at) [[unlikely]] {
+        if (!guarded([&] { return recorder().check(lane); })) {
+            return Next::leave;
         }
     }
     if (entered != model::Entry::user) {
@@ -256,17 +270,11 @@ Lane* begin_block(void* vcpu_state, unsigned privilege, std::uint64_t instructio
         recorder().change_context(lane, context);
     }
     lane.instructions += instructions;
-    if (lane.instructions >= lane.slice_end) [[unlikely]] {
-        guarded([&] { recorder().new_slice(lane); });
-    }
-    return &lane;
+    return Next::record;
 }
 
-void large_block(const Block& block, void* vcpu_state) {
-    Lane* lane = begin_block(vcpu_state, block.privilege, block.instructions, block.entered);
-    if (lane == nullptr) {
-        return;
-    }
+void large_block(const Block& block) {
+    Lane* const lane = current_lane;
     for (unsigned i = 0; i < model::kInstructionClasses; ++i) {
         lane->classes[i] += block.classes[i];
     }
@@ -297,15 +305,23 @@ inline void count_classes(Lane& lane, BlockWord word) {
     lane.classes[static_cast<unsigned>(branch_unconditional)] += word.unconditional();
 }
 
-/// Any block.
-[[gnu::noinline]] void block_executed(BlockWord word, void* vcpu_state) {
-    if (!word.packed()) {
-        large_block(word.block(), vcpu_state);
-    } else if (Lane* lane =
-                   begin_block(vcpu_state, word.privilege(), word.instructions(), model::Entry::user)) {
-        count_classes(*lane, word);
-        fetch_lines(*lane, word.line(), 1 + word.extra_lines());
+/// Any block. Returns false if the time slice must end before it.
+[[gnu::noinline]] bool block_executed(BlockWord word, void* vcpu_state) {
+    const bool packed = word.packed();
+    const Next next = packed
+                          ? begin_block(vcpu_state, word.privilege(), word.instructions(), model::Entry::user)
+                          : begin_block(vcpu_state, word.block().privilege, word.block().instructions,
+                                        word.block().entered);
+    if (next != Next::record) {
+        return next == Next::run;
     }
+    if (packed) {
+        count_classes(*current_lane, word);
+        fetch_lines(*current_lane, word.line(), 1 + word.extra_lines());
+    } else {
+        large_block(word.block());
+    }
+    return true;
 }
 
 }  // namespace
@@ -325,21 +341,24 @@ void on_flush(qemu_plugin_id_t) {
 /// line and ask for nothing but to be counted: for those no function is called, so that no register has to be
 /// kept.
 extern "C" __attribute__((visibility("hidden"))) void s80_block_executed(unsigned, void* data,
-                                                                         void* vcpu_state) {
+                                                                         void* vcpu_state,
+                                                                         std::uintptr_t return_address) {
     using namespace s80::plugin;
     const BlockWord word(data);
     Lane* lane = current_lane;  // null before the first block
     if (vcpu_state != current_vcpu || !word.packed() || word.extra_lines() != 0 || lane->attention != 0 ||
-        lane->contexts[word.privilege()].value != lane->context.value ||
-        lane->instructions + word.instructions() >= lane->slice_end) [[unlikely]] {
-        block_executed(word, vcpu_state);
+        lane->contexts[word.privilege()].value != lane->context.value || lane->instructions >= lane->check_at)
+        [[unlikely]] {
+        if (!block_executed(word, vcpu_state)) {
+            recorder().leave(return_address);
+        }
         return;
     }
     lane->instructions += word.instructions();
     count_classes(*lane, word);
     ++lane->accesses[static_cast<unsigned>(Kind::ifetch)];
     const s80::model::Line line = word.line();
-    if (lane->fetches[line % kFilterEntries] != (line | lane->epoch)) {
+    if (lane->fetches[line % kFilterEntries] != (line | lane->interval)) {
         fetch_line(*lane, line);
     }
 }

@@ -9,9 +9,12 @@
 #include <set>
 #include <vector>
 
+#include "model/player.h"
 #include "model/window.h"
-#include "plugin/clock_page.h"
+#include "plugin/conflicts.h"
+#include "plugin/guest_clock.h"
 #include "plugin/lane.h"
+#include "plugin/phase_page.h"
 #include "plugin/schedule.h"
 
 namespace s80::plugin {
@@ -24,10 +27,17 @@ public:
     virtual std::unique_ptr<model::Window> take() = 0;
     /// Hands over an epoch to be played.
     virtual void submit(std::unique_ptr<model::Window> window) = 0;
-    /// Simulated time in nanoseconds, after the epoch two before the last one handed over.
-    virtual std::uint64_t clock_ns() = 0;
+    /// What is known after the epoch two before the last one handed over.
+    struct Known {
+        std::uint64_t clock_ns = 0;              ///< simulated time
+        std::vector<model::Player::Pace> paces;  ///< by processor
+    };
+    virtual const Known& known() = 0;
 };
 
+/// An epoch is a span of simulated time. Each processor has a share of it: the instructions that it executes
+/// in that time at its recent speed. The epoch ends when each processor has used up its share or sleeps.
+///
 /// An epoch ends between two blocks of instructions, never within one. All effects of a block, including the
 /// load and the store of a read-modify-write, are in one epoch. No event can therefore end the epoch into
 /// which it is written.
@@ -44,26 +54,32 @@ public:
         std::uint64_t instructions = 0;  ///< of the runs before this one
         std::array<std::array<std::uint64_t, model::kOutcomes>, model::kTransactionTypes> transactions{};
         std::set<std::uint64_t> finished;  ///< clients that have finished a transaction
-        model::TurnCounts turns;
+        model::SliceCounts slices;
+        GuestClock::State clock;
     };
 
-    /// The first epoch begins at once. All arguments except `schedule` must outlive this object.
-    Windows(const Lanes& lanes, WindowSink& sink, ClockPage& page, const Schedule& schedule,
-            const State& state, std::size_t room = kRoom);
+    /// The first epoch begins at once. `clock_shift`: see GuestClock. The references must outlive this
+    /// object.
+    Windows(const model::Machine& machine, const Lanes& lanes, WindowSink& sink, PhasePage& page,
+            VirtualTime& time, unsigned clock_shift, const Schedule& schedule, const State& state,
+            std::size_t room = kRoom);
 
     // --- events of a processor, at its present instruction ---
     void add(Lane& lane, model::Line line, model::Op op) {
+        using model::kLongestDelta;
         std::uint64_t delta = lane.instructions - lane.emitted_at;
         if (static_cast<std::uint64_t>(lane.out_end - lane.out) <= delta / kLongestDelta) [[unlikely]] {
             grow(lane);
         }
         for (; delta > kLongestDelta; delta -= kLongestDelta) {
-            *lane.out++ =
-                model::Event{0, static_cast<std::uint16_t>(kLongestDelta), model::Op::pass, 0, lane.context};
+            *lane.out++ = model::Event{0, kLongestDelta, 0, model::Op::pass, 0, lane.context};
         }
-        *lane.out++ = model::Event{line, static_cast<std::uint16_t>(delta), op, 0, lane.context};
+        *lane.out++ = model::Event{line, static_cast<std::uint16_t>(delta), 0, op, 0, lane.context};
         lane.emitted_at = lane.instructions;
     }
+    /// A load, a store or a walk: also keeps its order with the accesses that it conflicts with, and ends the
+    /// time slice if it conflicts, as the processor would stall.
+    void access(Lane& lane, model::Line line, model::Kind kind);
     /// `lane` sent an interrupt to `target`, and wakes it if it sleeps.
     void interrupt(Lane& lane, Lane& target);
     /// `lane` falls asleep. If all processors sleep, the epoch ends.
@@ -71,56 +87,78 @@ public:
     /// `lane` wakes, at the earliest when the interrupt of this epoch that woke it was sent.
     void wake(Lane& lane);
 
-    // --- where windows end ---
-    /// The turn of `next` begins. A window ends with its round, unless it is too short.
-    void begin_turn(Lane& next);
-    /// A block of `lane` begins. Ends the epoch if it is full or the time slice is too long.
-    void limit_turn(const Lane& lane);
+    // --- time slices, and where epochs end ---
+    /// All processors are known: from now on the guest's clock follows simulated time.
+    void start_clock() { start_clock_ = true; }
+    /// A time slice of `next` begins. Returns false if it has used up its share: it is skipped.
+    bool begin_slice(Lane& next);
+    /// Whether the running processor's time slice must end before its next block.
+    bool slice_over(const Lane& lane) const {
+        return lane.slice_over || lane.instructions >= lane.share.end || full_;
+    }
+    /// The running processor's time slice ends.
+    void end_slice();
     void begin_load();
+    /// Ends the epoch with this snapshot.
+    void mark(model::Mark mark) { close(mark); }
     /// Ends the last epoch of the run.
     void finish();
 
-    // --- idle time ---
-    /// Every processor slept, and the length of that is not known yet.
-    bool gap_pending() const { return state_.gap_pending; }
-    void end_gap(std::uint64_t ns);
-
     void transaction_end(std::uint64_t type, std::uint64_t client, bool failed);
-    /// Writes simulated time to the guest's clock page.
-    void publish();
+    /// Writes the phase of the run to the guest's page.
+    void publish() { page_.publish(schedule_.phase()); }
 
     std::uint64_t total_instructions() const;
     /// Number of the epoch that is being recorded, from 1.
     std::uint64_t number() const { return number_; }
     /// Whether it belongs to the measured region.
     bool measuring() const { return schedule_.phase() == Phase::measured; }
-    const State& state() const { return state_; }
+    State state() const {
+        State state = state_;
+        state.clock = clock_.state();
+        return state;
+    }
 
 private:
-    static constexpr std::uint64_t kLongestDelta = 0xffff;
+    /// An ordering edge, as long as positions in streams stand for numbers of awaited events.
+    struct Order {
+        unsigned processor = 0;
+        std::size_t position = 0;  ///< of the event
+        unsigned earlier = 0;      ///< processor of the access that comes before it
+        std::uint32_t until = 0;   ///< position of that access
+    };
 
     void grow(Lane& lane);
-    bool alone() const;
-    void end_turn();
+    void wait_for(Lane& lane, unsigned earlier, std::uint32_t position);
+    std::uint32_t last_read(unsigned processor, model::Line line) const;
+    void number_edges();
+    void share(Lane& lane, const model::Player::Pace& pace);
+    void count_slice();
+    void close_if_used_up();
+    std::int64_t predicted_ns() const;
     void open();
     void close(model::Mark mark);
 
+    const model::Machine& machine_;
     const Lanes& lanes_;
     WindowSink& sink_;
-    ClockPage& page_;
+    PhasePage& page_;
     Schedule schedule_;
+    GuestClock clock_;
+    Conflicts conflicts_;
     const std::size_t room_;
     State state_;
 
     std::unique_ptr<model::Window> window_;
     std::uint64_t number_ = 0;
-    std::uint64_t began_ = 0;                        ///< total of instructions when the epoch began
-    Lane* running_ = nullptr;                        ///< the processor of the current time slice
-    std::uint64_t turn_began_ = 0;                   ///< its instructions at the begin of the slice
-    std::uint32_t turn_ = 0;                         ///< number of the time slice in the epoch
+    std::vector<Order> orders_;      ///< of this epoch
+    Lane* running_ = nullptr;        ///< the processor of the current time slice; null: none
+    std::uint64_t slice_began_ = 0;  ///< its instructions at the beginning of the slice
+    unsigned skipped_ = 0;           ///< processors skipped since one ran
+    bool start_clock_ = false;
     bool full_ = false;                              ///< the epoch must end at the next block
-    bool alone_before_ = false;                      ///< only one processor ran in the epoch before
     std::array<std::uint64_t, 2> idle_in_flight_{};  ///< idle gaps before the last two epochs handed over, ns
+    std::array<std::int64_t, 2> lengths_in_flight_{};  ///< predicted lengths of these epochs, ns
 };
 
 }  // namespace s80::plugin

@@ -10,7 +10,6 @@
 #include <string_view>
 #include <tuple>
 
-#include "model/inversions.h"
 #include "model/machine.h"
 #include "model/player.h"
 #include "model/protocol.h"
@@ -92,7 +91,7 @@ Arguments Arguments::parse(int argc, char** argv) {
     Arguments a;
     const std::map<std::string_view, std::string*> known{
         {"capture", &a.capture}, {"machine", &a.machine},       {"protocol", &a.protocol},
-        {"out", &a.out},         {"read_ahead", &a.read_ahead}, {"order", &a.order},
+        {"out", &a.out},         {"read_ahead", &a.read_ahead},
     };
     for (int i = 1; i < argc; ++i) {
         const std::string_view word = argv[i];
@@ -101,13 +100,12 @@ Arguments Arguments::parse(int argc, char** argv) {
         if (it == known.end() || equals == std::string_view::npos) {
             throw Error(
                 "unknown argument '" + std::string(word) +
-                "'; usage: s80-replay capture=FILE machine=FILE protocol=FILE out=DIR [read_ahead=yes] "
-                "[order=FILE]");
+                "'; usage: s80-replay capture=FILE machine=FILE protocol=FILE out=DIR [read_ahead=yes]");
         }
         *it->second = word.substr(equals + 1);
     }
     for (const auto& [key, value] : known) {
-        if (value->empty() && key != "order") {
+        if (value->empty()) {
             throw Error("the argument " + std::string(key) + "= is missing");
         }
     }
@@ -142,15 +140,6 @@ Result replay(const Arguments& arguments, const Progress& progress) {
     if (!header.state.empty() && header.protocol == hierarchy.protocol().name() &&
         same_machine(machine, Machine::parse(header.machine, "the machine in the capture"))) {
         restore(header, arguments.out, hierarchy, player);
-    }
-    std::optional<model::Inversions> inversions;
-    if (!arguments.order.empty()) {
-        if (header.form != trace::Form::full) {
-            throw Error(arguments.capture +
-                        ": is a filtered capture, without the time slices that order= needs; use a full one");
-        }
-        inversions.emplace(hierarchy, arguments.order);
-        player.observe(*inversions);
     }
     const std::string path = arguments.out + "/snapshots.jsonl";
     const std::string partial = path + ".partial";

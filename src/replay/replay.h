@@ -10,14 +10,13 @@
 
 namespace s80::replay {
 
-/// `s80-replay capture=FILE machine=FILE protocol=FILE out=DIR [read_ahead=yes] [order=FILE]`
+/// `s80-replay capture=FILE machine=FILE protocol=FILE out=DIR [read_ahead=yes]`
 struct Arguments {
     std::string capture;
     std::string machine;
     std::string protocol;
     std::string out;
     std::string read_ahead = "no";  ///< or "yes": on a thread of its own
-    std::string order;              ///< file for the order inversions; empty: not counted
 
     /// Throws model::Error that names the argument.
     static Arguments parse(int argc, char** argv);

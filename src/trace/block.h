@@ -14,7 +14,7 @@ struct ZSTD_DCtx_s;
 namespace s80::trace {
 
 inline constexpr std::array<std::uint8_t, 8> kSignature{'S', '8', '0', 'C', 'A', 'P', 0x1a, '\n'};
-inline constexpr std::uint32_t kVersion = 3;
+inline constexpr std::uint32_t kVersion = 4;
 /// The begin of the file.
 struct Preamble {
     std::array<std::uint8_t, 8> signature{};

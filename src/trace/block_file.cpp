@@ -29,7 +29,8 @@ BlockFile::BlockFile(const std::string& path) : path_(path), file_(open(path.c_s
         }
         if (preamble.version != kVersion) {
             throw model::Error("the capture " + path + " has version " + std::to_string(preamble.version) +
-                               " of the format; this program reads version " + std::to_string(kVersion));
+                               " of the format, and this program reads version " + std::to_string(kVersion) +
+                               ": record the capture again");
         }
         rewind();
     } catch (...) {

@@ -11,16 +11,17 @@
 namespace s80::trace {
 
 enum class Column : unsigned {
-    windows,      ///< data of epochs and their streams except events, varints
-    steps,        ///< a byte per event: op, width of its line, whether its context differs
-    deltas,       ///< a byte per event; kLongDelta: see the next column
+    windows,  ///< data of epochs and their streams except events, varints
+    steps,    ///< a byte per event: op, width of its line, whether its context differs, whether it is awaited
+    deltas,   ///< a byte per event; kLongDelta: see the next column
     long_deltas,  ///< 16 bits
     code,         ///< lines of instruction fetches
-    data,         ///< lines of all other events
+    data,         ///< lines of all other events except ordering edges
+    edges,        ///< the words of ordering edges
     ways,         ///< a byte per event, in L1-filtered epochs
     contexts,     ///< a byte where the context of a processor's events changes
 };
-inline constexpr unsigned kColumns = 8;
+inline constexpr unsigned kColumns = 9;
 
 inline constexpr std::uint8_t kLongDelta = 0xff;
 
@@ -48,22 +49,24 @@ private:
 /// The byte of the column `steps`.
 struct Step {
     std::uint8_t byte;
-    static constexpr Step pack(model::Op op, unsigned width, bool new_context) {
+    static constexpr Step pack(model::Op op, unsigned width, bool new_context, bool awaited) {
         return {static_cast<std::uint8_t>(static_cast<unsigned>(op) | width << 4 |
-                                          (new_context ? kNewContext : 0U))};
+                                          (new_context ? kNewContext : 0U) | (awaited ? kAwaited : 0U))};
     }
     constexpr unsigned op() const { return byte & 15; }
     constexpr unsigned width() const { return byte >> 4 & 3; }
     constexpr bool new_context() const { return (byte & kNewContext) != 0; }
-    constexpr bool valid() const { return byte < kNewContext << 1; }
+    constexpr bool awaited() const { return (byte & kAwaited) != 0; }
 
     static constexpr unsigned kNewContext = 64;
+    static constexpr unsigned kAwaited = 128;
 };
 
 /// The last values in a processor's stream.
 struct Lasts {
     model::Line code = 0;
     model::Line data = 0;
+    model::Line edge = 0;
     std::uint8_t context = 0;
 };
 

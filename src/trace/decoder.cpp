@@ -20,9 +20,10 @@ struct StepInfo {
     std::uint32_t mask;   ///< of the line's difference
     std::uint16_t event;  ///< last two bytes of an Event without its way and context
     std::uint8_t bytes;   ///< of the line's difference
-    std::uint8_t column;  ///< its line is in the column 0 `data`, 1 `code`
-    bool access;          ///< a valid one
+    std::uint8_t column;  ///< its line is in the column 0 `data`, 1 `code`, 2 `edges`
+    bool access;
     bool new_context;
+    bool awaited;
 };
 
 constexpr std::array<StepInfo, 256> kSteps = [] {
@@ -32,22 +33,29 @@ constexpr std::array<StepInfo, 256> kSteps = [] {
         all[i] = {LineDifference::kMask[step.width()],
                   static_cast<std::uint16_t>(step.op()),
                   LineDifference::kBytes[step.width()],
-                  static_cast<std::uint8_t>(step.op() == static_cast<unsigned>(Op::ifetch) ? 1 : 0),
-                  step.op() <= static_cast<unsigned>(Op::walk) && step.valid(),
-                  step.new_context()};
+                  static_cast<std::uint8_t>(step.op() == static_cast<unsigned>(Op::ifetch)  ? 1
+                                            : step.op() == static_cast<unsigned>(Op::after) ? 2
+                                                                                            : 0),
+                  step.op() <= static_cast<unsigned>(Op::walk),
+                  step.new_context(),
+                  step.awaited()};
     }
     return all;
 }();
 
 // An event is put together in a register.
-static_assert(offsetof(Event, line) == 0 && offsetof(Event, delta) == 4 && offsetof(Event, context) == 7);
+static_assert(offsetof(Event, line) == 0 && offsetof(Event, context) == 7);
+constexpr unsigned kAwaitedBit = 47;
 
 /// An event that is no access, or none at all.
-void check_other(std::uint8_t byte, model::Line line, std::uint32_t signals) {
+void check_other(std::uint8_t byte, model::Line line, std::uint32_t signals, std::size_t processors) {
     const Step step{byte};
     const auto op = static_cast<Op>(step.op());
-    if (op > Op::turn || !step.valid()) {
+    if (op > Op::after || (step.awaited() && op != Op::pass)) {
         throw Malformed("has an event of an unknown kind");
+    }
+    if (op == Op::after && model::Edge::of(line).processor >= processors) {
+        throw Malformed("has an ordering edge to a processor that the machine does not have");
     }
     if ((op == Op::signal || op == Op::wait) && line >= signals) {
         throw Malformed("names an interrupt that the epoch does not have");
@@ -133,10 +141,11 @@ void Decoder::take_stream(model::Stream& stream, Lasts& lasts, std::uint32_t sig
     const std::uint8_t* const deltas = column(Column::deltas).take_bytes(size);
     Cursor& code = column(Column::code);
     Cursor& data = column(Column::data);
-    // An event moves on in one of two columns. Which one cannot be predicted, so it is an index and no
+    Cursor& edges = column(Column::edges);
+    // An event moves on in one of three columns. Which one cannot be predicted, so it is an index and no
     // branch.
-    std::array<const std::uint8_t*, 2> at{data.at(), code.at()};
-    std::array<model::Line, 2> last{lasts.data, lasts.code};
+    std::array<const std::uint8_t*, 3> at{data.at(), code.at(), edges.at()};
+    std::array<model::Line, 3> last{lasts.data, lasts.code, lasts.edge};
     std::uint16_t context = static_cast<std::uint16_t>(lasts.context << 8);
     model::Line highest = 0;
     for (std::size_t done = 0; done < size;) {
@@ -154,26 +163,30 @@ void Decoder::take_stream(model::Stream& stream, Lasts& lasts, std::uint32_t sig
             std::uint64_t delta = deltas[done];
             if (delta == kLongDelta) [[unlikely]] {
                 delta = column(Column::long_deltas).take<std::uint16_t>();
+                if (delta > model::kLongestDelta) {
+                    throw Malformed("has an event with an impossible number of instructions before it");
+                }
             }
             if (step.access) [[likely]] {
                 highest = std::max(highest, line);
             } else {
-                check_other(steps[done], line, signals);
+                check_other(steps[done], line, signals, lasts_.size());
             }
-            const std::uint64_t event =
-                line | delta << 32 | static_cast<std::uint64_t>(step.event | context) << 48;
+            const std::uint64_t event = line | delta << 32 | std::uint64_t{step.awaited} << kAwaitedBit |
+                                        static_cast<std::uint64_t>(step.event | context) << 48;
             std::memcpy(static_cast<void*>(&stream.events[done]), &event, sizeof event);
         }
-        if (at[1] > code.end() || at[0] > data.end()) {
+        if (at[1] > code.end() || at[0] > data.end() || at[2] > edges.end()) {
             throw Malformed("has fewer lines than events");
         }
     }
-    lasts = {last[1], last[0], static_cast<std::uint8_t>(context >> 8)};
+    lasts = {last[1], last[0], last[2], static_cast<std::uint8_t>(context >> 8)};
     if (size != 0 && highest >= lines_) {
         throw Malformed("names a line outside of the guest's memory");
     }
     code.take_bytes(static_cast<std::size_t>(at[1] - code.at()));
     data.take_bytes(static_cast<std::size_t>(at[0] - data.at()));
+    edges.take_bytes(static_cast<std::size_t>(at[2] - edges.at()));
     if (placed_) {
         const std::uint8_t* const ways = column(Column::ways).take_bytes(size);
         for (std::size_t i = 0; i < size; ++i) {
@@ -204,14 +217,14 @@ void Decoder::take_counts(model::Window& window) {
                 n = in.take_varint();
             }
         }
-        for (auto* const counts : {&window.turns.turns, &window.turns.instructions}) {
+        for (auto* const counts : {&window.slices.slices, &window.slices.instructions}) {
             for (std::uint64_t& n : *counts) {
                 n = in.take_varint();
             }
         }
     } else {
         window.transactions = {};
-        window.turns = {};
+        window.slices = {};
     }
     for (model::Stream& stream : window.streams) {
         stream.clear_counts();

@@ -87,7 +87,7 @@ void Encoder::add(const model::Window& window) {
                 put_varint(out, n);
             }
         }
-        for (const auto& counts : {window.turns.turns, window.turns.instructions}) {
+        for (const auto& counts : {window.slices.slices, window.slices.instructions}) {
             for (const std::uint64_t n : counts) {
                 put_varint(out, n);
             }
@@ -115,22 +115,29 @@ void Encoder::add_lines(const model::Stream& stream, Lasts& lasts) {
     std::uint8_t* steps = extend(column(Column::steps), stream.size);
     std::uint8_t* code = extend(column(Column::code), stream.size * kWidest);
     std::uint8_t* data = extend(column(Column::data), stream.size * kWidest);
+    Bytes& edges = column(Column::edges);
     for (std::size_t i = 0; i < stream.size; ++i) {
         const Event& event = stream.events[i];
         const bool fetch = event.op == Op::ifetch;
-        model::Line& last = fetch ? lasts.code : lasts.data;
-        std::uint8_t*& out = fetch ? code : data;
+        const bool edge = event.op == Op::after;
+        model::Line& last = fetch ? lasts.code : edge ? lasts.edge : lasts.data;
         const LineDifference difference(last, event.line);
         const std::uint32_t folded = difference.folded();
-        std::memcpy(out, &folded, sizeof folded);
-        out += LineDifference::kBytes[difference.width()];
+        const std::uint8_t bytes = LineDifference::kBytes[difference.width()];
+        if (edge) [[unlikely]] {
+            std::memcpy(extend(edges, bytes), &folded, bytes);
+        } else {
+            std::uint8_t*& out = fetch ? code : data;
+            std::memcpy(out, &folded, sizeof folded);
+            out += bytes;
+        }
         last = event.line;
         const bool fresh = event.context.value != lasts.context;
         if (fresh) {
             lasts.context = event.context.value;
             column(Column::contexts).push_back(lasts.context);
         }
-        steps[i] = Step::pack(event.op, difference.width(), fresh).byte;
+        steps[i] = Step::pack(event.op, difference.width(), fresh, event.awaited != 0).byte;
     }
     column(Column::code).resize(static_cast<std::size_t>(code - column(Column::code).data()));
     column(Column::data).resize(static_cast<std::size_t>(data - column(Column::data).data()));

@@ -46,7 +46,7 @@ void L1Filter::drain() {
         const unsigned processor = seen_[i].processor;
         passed_[processor] += event.delta;
         if (event.op > Op::walk) {
-            if (event.op != Op::pass && event.op != Op::turn) {
+            if (event.op != Op::pass || event.awaited != 0) {
                 emit(processor, event);
             }
             continue;
@@ -56,6 +56,8 @@ void L1Filter::drain() {
             Event placed = event;
             placed.way = static_cast<std::uint8_t>(way & 15);
             emit(processor, placed);
+        } else if (event.awaited != 0) {
+            emit(processor, Event{0, 0, 1, Op::pass, 0, event.context});
         }
     }
     waiting_ = 0;
@@ -126,7 +128,6 @@ unsigned L1Filter::read(unsigned core, Line line, bool fetch, unsigned way) {
 }
 
 void L1Filter::emit(unsigned processor, Event event) {
-    constexpr std::uint64_t kLongestDelta = 0xffff;
     if (ended_) {
         for (model::Stream& stream : window_.streams) {
             stream.size = 0;
@@ -135,12 +136,12 @@ void L1Filter::emit(unsigned processor, Event event) {
     }
     model::Stream& stream = window_.streams[processor];
     std::uint64_t& delta = passed_[processor];
-    const std::size_t needed = stream.size + delta / kLongestDelta + 1;
+    const std::size_t needed = stream.size + delta / model::kLongestDelta + 1;
     if (stream.events.size() < needed) {
         stream.events.resize(needed * 2);
     }
-    for (; delta > kLongestDelta; delta -= kLongestDelta) {
-        stream.events[stream.size++] = Event{0, kLongestDelta, Op::pass, 0, event.context};
+    for (; delta > model::kLongestDelta; delta -= model::kLongestDelta) {
+        stream.events[stream.size++] = Event{0, model::kLongestDelta, 0, Op::pass, 0, event.context};
     }
     event.delta = static_cast<std::uint16_t>(delta);
     delta = 0;
@@ -168,7 +169,7 @@ void L1Filter::end(const model::Window& window) {
     window_.index = window.index;
     window_.instructions = window.instructions;
     window_.transactions = window.transactions;
-    window_.turns = window.turns;
+    window_.slices = window.slices;
 }
 
 }  // namespace s80::trace

@@ -30,6 +30,19 @@ def replayed(drawn_file: Path, tmp_path_factory: pytest.TempPathFactory) -> tupl
     return lab, folder, said
 
 
+def test_capture_in_the_format_of_an_older_version_is_refused(drawn_file: Path, tmp_path: Path) -> None:
+    content = bytearray(drawn_file.read_bytes())
+    content[8] = 3
+    old = tmp_path / "old.s80c"
+    old.write_bytes(content)
+    lab = Lab(tmp_path / "checkpoints", tmp_path / "results")
+    assert lab.call("replay", str(old), code=2) == (
+        f"s80lab: the capture {old} has version 3 of the format, and this program reads version 4: record the capture "
+        "again\n"
+    )
+    assert lab.runs() == []
+
+
 def test_the_folder_is_a_whole_run(replayed: tuple[Lab, Path, str]) -> None:
     _, folder, _ = replayed
     names = {path.name for path in folder.iterdir()}
@@ -117,20 +130,6 @@ def test_a_truncated_capture_is_refused(place: Lab, drawn_file: Path, tmp_path: 
 )
 def test_what_cannot_be_replayed_is_refused(place: Lab, drawn_file: Path, arguments: list[str], sentence: str) -> None:
     assert sentence in refused(place, *(str(drawn_file) if word == "DRAWN" else word for word in arguments))
-
-
-def test_order_inversions_are_counted_on_request(drawn_file: Path, tmp_path: Path) -> None:
-    """The drawn accesses are played in the order in which they were drawn."""
-    lab = Lab(tmp_path / "checkpoints", tmp_path / "results")
-    lab.call("replay", str(drawn_file))
-    (folder,) = lab.runs()
-    assert not (folder / "order.json").exists()
-    said = lab.call("replay", str(drawn_file), "--order")
-    counts = json.loads((folder / "order.json").read_text())
-    assert counts["accesses"] == 100_000
-    transfers = counts["transfers"]["cache"] + counts["transfers"]["upgrade"]
-    assert transfers > 0 == counts["inverted"]
-    assert f"order inversions: 0 of {transfers} cache-to-cache transfers and upgrades (0.0%)" in " ".join(said.split())
 
 
 def test_queues_keep_the_law_of_utilisation(drawn_file: Path, tmp_path: Path) -> None:

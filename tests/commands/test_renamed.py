@@ -18,15 +18,18 @@ from typer.main import get_command
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.renamed import METRICS, PROGRAMS, RENAMED
+from s80lab.base.renamed import KEYS, METRICS, PROGRAMS, REMOVED, RENAMED
+from s80lab.base.strict import dotted_keys
 from s80lab.commands.line.app import app
 from s80lab.commands.line.errors import sentence
+from s80lab.config.machine import Machine
 from s80lab.report.sweep import showable
 from s80lab.results.database import insert_run
 from s80lab.results.metrics.derive import REGISTRY
 from s80lab.results.query import select
 
 PAGE = paths.ROOT / "docs" / "guides" / "troubleshooting.md"
+NOT_IN_REPORTS = "turns_m"
 
 
 @pytest.fixture
@@ -36,17 +39,49 @@ def measured(runs: Path) -> Lab:
     return Lab(runs.parent / "checkpoints", runs.parent)
 
 
-@pytest.mark.parametrize(("old", "new"), METRICS.items())
-def test_old_metric_in_an_experiment_is_refused_with_the_new_name(tmp_path: Path, old: str, new: str) -> None:
-    file = tmp_path / "configs" / "experiments" / "own.toml"
+def show(metric: str, home: Path) -> str:
+    """The refusal of an experiment whose `show` names the metric."""
+    file = home / "configs" / "experiments" / "own.toml"
     file.parent.mkdir(parents=True)
-    file.write_text(f'base = "imapb"\nshow = ["{old}"]\n')
-    done = call(["run", "own", "--list"], os.environ | {"S80LAB_HOME": str(tmp_path)}, LIMIT_S)
+    file.write_text(f'base = "imapb"\nshow = ["{metric}"]\n')
+    done = call(["run", "own", "--list"], os.environ | {"S80LAB_HOME": str(home)}, LIMIT_S)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == (
-        f"s80lab: configs/experiments/own.toml: `show` names the metric `{old}`, which no report has: `{old}` is now "
-        f"`{new}`\n"
+    return done.stderr.removeprefix(
+        f"s80lab: configs/experiments/own.toml: `show` names the metric `{metric}`, which no report has: "
     )
+
+
+@pytest.mark.parametrize(("old", "new"), [pair for pair in METRICS.items() if pair[0] != NOT_IN_REPORTS])
+def test_old_metric_in_an_experiment_is_refused_with_the_new_name(tmp_path: Path, old: str, new: str) -> None:
+    assert show(old, tmp_path) == f"`{old}` is now `{new}`\n"
+
+
+def test_old_metric_with_a_label_is_refused_with_the_new_name(measured: Lab, tmp_path: Path) -> None:
+    assert show("turn_length.median", tmp_path) == "`turn_length` is now `slice_length`\n"
+    said = measured.call("query", "SELECT avg(value) FROM metric WHERE name = 'turn_length.median'", code=2)
+    assert said == "s80lab: no run has the metric that the SQL text names: `turn_length` is now `slice_length`\n"
+
+
+@pytest.mark.parametrize(("old", "new"), KEYS.items())
+def test_old_key_is_refused_with_the_new_name(tmp_path: Path, old: str, new: str) -> None:
+    said = Lab(tmp_path, tmp_path).call("run", "imapb", "--list", "--set", f"clock.{old}=5", code=2)
+    assert said == f"s80lab: configs/machines/s80.toml: unknown key `clock.{old}`: `{old}` is now `{new}`\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("guest.time_ratio", ["run", "imapb", "--list", "--set", "guest.time_ratio=6.5"]),
+        ("guest.tick_hz", ["run", "imapb", "--list", "--set", "guest.tick_hz=100"]),
+        ("guest_time_ratio", ["metrics", "guest_time_ratio"]),
+        ("guest_time_ratio_wanted", ["metrics", "guest_time_ratio_wanted"]),
+        ("tick_hz_wanted", ["metrics", "tick_hz_wanted"]),
+        ("--order", ["run", "imapb", "--order"]),
+    ],
+)
+def test_removed_name_is_refused_with_the_reason(tmp_path: Path, name: str, arguments: list[str]) -> None:
+    said = Lab(tmp_path, tmp_path).call(*arguments, code=2)
+    assert f"`{name}` was removed, because {REMOVED[name]}" in said and "did you mean" not in said
 
 
 @pytest.mark.parametrize(("old", "new"), METRICS.items())
@@ -55,12 +90,13 @@ def test_old_metric_in_a_query_is_refused_with_the_new_name(measured: Lab, old: 
     assert said == f"s80lab: no run has the metric that the SQL text names: `{old}` is now `{new}`\n"
 
 
-def test_old_metric_of_an_old_run_can_be_selected(made_runs: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["body_mbit_per_s", "turn_length.median"])
+def test_old_metric_of_an_old_run_can_be_selected(made_runs: Path, tmp_path: Path, name: str) -> None:
     database = tmp_path / "s80lab.sqlite"
     insert_run(database, made_runs / "imapb-1")
     with closing(sqlite3.connect(database)) as connection, connection:
-        connection.execute("INSERT INTO metric VALUES ('imapb-1', 'body_mbit_per_s', 'Mbit', 5.0)")
-    assert select(database, "SELECT value FROM metric WHERE name = 'body_mbit_per_s'")[1] == [(5.0,)]
+        connection.execute("INSERT INTO metric VALUES ('imapb-1', ?, '', 5.0)", [name])
+    assert select(database, f"SELECT value FROM metric WHERE name = '{name}'")[1] == [(5.0,)]
 
 
 @pytest.mark.parametrize(("old", "new"), PROGRAMS.items())
@@ -72,8 +108,12 @@ def test_old_command_of_a_program_is_refused_with_the_new_name(old: str, new: st
 
 
 def test_each_new_name_exists_and_each_old_name_does_not() -> None:
-    assert set(METRICS.values()) <= set(REGISTRY) and set(METRICS.values()) <= set(showable())
-    assert set(METRICS).isdisjoint(REGISTRY)
+    shown = {part for name in showable() for part in (name, name.partition(".")[0])}
+    assert set(METRICS.values()) <= set(REGISTRY) and set(METRICS.values()) - shown == {METRICS[NOT_IN_REPORTS]}
+    assert (set(METRICS) | set(REMOVED)).isdisjoint(REGISTRY)
+    keys = dotted_keys(Machine)
+    assert {f"clock.{new}" for new in KEYS.values()} <= set(keys)
+    assert {f"clock.{old}" for old in KEYS}.isdisjoint(keys) and set(REMOVED).isdisjoint(keys)
     for name in PROGRAMS.values():
         program, command = name.split()
         done = subprocess.run([paths.BIN / program, command], capture_output=True, text=True)
@@ -113,3 +153,9 @@ def test_page_lists_every_renamed_name() -> None:
     section = PAGE.read_text(encoding="utf-8").partition("## Renamed\n")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| ([a-z ]+) \| `(.+)` \| `(.+)` \|$", section, re.MULTILINE)
     assert rows == [(kind, old, new) for kind, table in RENAMED.items() for old, new in table.items()]
+
+
+def test_page_lists_every_removed_name() -> None:
+    section = PAGE.read_text(encoding="utf-8").partition("## Renamed\n")[2].partition("\n## ")[0]
+    table = section.partition("| removed name | reason |\n| --- | --- |\n")[2]
+    assert dict(re.findall(r"^\| `(.+)` \| (.+) \|$", table, re.MULTILINE)) == REMOVED

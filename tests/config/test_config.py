@@ -55,10 +55,35 @@ def test_numbers_that_the_model_cannot_hold_are_refused(key: str) -> None:
     load_machine("s80", {key: (1 << 32) - 1})
 
 
-def test_accesses_are_recorded_as_finely_as_they_are_played() -> None:
-    load_machine("s80", {"clock.quantum_cycles": 200, "clock.slice_instructions": 200})
+@pytest.mark.parametrize(
+    ("machine", "shift"),
+    [("s80", 0), ("p4-2ghz", 1), ("pe4600", 2)],  # the shortest instruction: 2.2 ns, 0.5 ns, 0.45 ns
+)
+def test_clock_shift_makes_the_shortest_instruction_a_nanosecond(machine: str, shift: int) -> None:
+    assert load_machine(machine).clock_shift == shift
+
+
+def test_instruction_that_the_guests_clock_cannot_show_is_refused() -> None:
+    assert load_machine("s80", {"clock.base_cpi": 0.5, "processors.clock_hz": 512_000_000_000}).clock_shift == 10
     with pytest.raises(
-        UserError, match=r"slice_instructions = 200 takes 200 cycles, more than clock\.quantum_cycles = 199"
+        UserError,
+        match=r"clock\.base_cpi = 0\.5 at processors\.clock_hz = 512000000001 makes an instruction shorter than 1/1024",
+    ):
+        load_machine("s80", {"clock.base_cpi": 0.5, "processors.clock_hz": 512_000_000_001})
+
+
+@pytest.mark.parametrize(
+    "key", ["guest.time_ratio", "guest.tick_hz", "clock.turn_instructions", "clock.slice_instructions"]
+)
+def test_key_of_an_earlier_clock_is_refused(key: str) -> None:
+    with pytest.raises(UserError, match=f"unknown key `{key}`"):
+        load_machine("s80", {key: 1})
+
+
+def test_accesses_are_recorded_as_finely_as_they_are_played() -> None:
+    load_machine("s80", {"clock.quantum_cycles": 200, "clock.filter_instructions": 200})
+    with pytest.raises(
+        UserError, match=r"filter_instructions = 200 takes 200 cycles, more than clock\.quantum_cycles = 199"
     ):
         load_machine("s80", {"clock.quantum_cycles": 199})
     with pytest.raises(UserError, match="takes 300 cycles"):

@@ -96,7 +96,7 @@ def test_infinite_or_huge_number_is_refused_by_its_key(model: type[Strict], path
     assert accepted == []
 
 
-@pytest.mark.parametrize("key", ["guest.time_ratio", "guest.tick_hz", "clock.base_cpi", "processors.clock_hz"])
+@pytest.mark.parametrize("key", ["smt.issue_share", "clock.epoch_cycles", "clock.base_cpi", "processors.clock_hz"])
 @pytest.mark.parametrize("value", ["inf", "nan", "9223372036854775808", "18446744073709551616"])
 def test_set_of_an_infinite_or_huge_number_is_refused(key: str, value: str) -> None:
     with pytest.raises(UserError, match=f"s80.toml: key `{key}`: .*; write a "):
@@ -106,9 +106,10 @@ def test_set_of_an_infinite_or_huge_number_is_refused(key: str, value: str) -> N
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("guest.time_ratio", 0.0005, "at least 0.001"),
-        ("guest.time_ratio", 1e300, "at most 1000.0"),
-        ("guest.tick_hz", 1e300, "at most 1000000.0"),
+        ("clock.base_cpi", 0.005, "at least 0.01"),
+        ("clock.base_cpi", 1e300, "at most 1000000.0"),
+        ("clock.epoch_cycles", 0, "at least 1"),
+        ("clock.epoch_cycles", 1 << 32, "at most 4294967295"),
         ("processors.clock_hz", 0, "at least 1000"),
         ("processors.clock_hz", 10**12 + 1, "at most 1000000000000"),
         ("processors.threads_per_core", 33, "at most 32"),
@@ -137,8 +138,8 @@ def test_sweep_of_huge_numbers_is_refused() -> None:
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ("guest.time_ratio=inf", "configs/machines/s80.toml: key `guest.time_ratio`: `Infinity` is not allowed; write"),
-        ("guest.tick_hz=inf", "configs/machines/s80.toml: key `guest.tick_hz`: `Infinity` is not allowed; write"),
+        ("clock.base_cpi=inf", "configs/machines/s80.toml: key `clock.base_cpi`: `Infinity` is not allowed; write"),
+        ("clock.epoch_cycles=inf", "configs/machines/s80.toml: key `clock.epoch_cycles`: `Infinity` is not allowed; "),
         ("processors.clock_hz=9223372036854775808", "key `processors.clock_hz`: the number has more than 64 bits"),
         ("processors.clock_hz=4611686018427387904", "is not allowed; write a number of at most 1000000000000"),
         ("l2.size=" + "9" * 5000, "a number has thousands of digits; write a smaller number"),

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The modelled clock on the real guest, under cheap transactions: laws that hold whatever the machine is like.
+"""Simulated time on the real guest, under cheap transactions: laws that hold whatever the machine is like.
 
 Numbers come from both ends: transactions and time from the plugin's snapshots, response and think times from the load
-generator, which sees the clock page alone.
+generator, which reads the guest's clock alone.
 """
 
 from __future__ import annotations
@@ -30,13 +30,10 @@ from s80lab.results.snapshots import Delta, Snapshots
 
 pytestmark = pytest.mark.guest
 
-# Think times of 32 clients. Saturated are clients that never think, not all processors: Linux wakes a thread where it
-# last ran, and who is idle fetches it at the next tick, which is five transactions as cheap as these away; the load
-# generator's one thread is busy for 0.7 of a processor. By start of the guest 0.45 to 0.7 are busy
-# (docs/background/clock.md). The load generator's sleeps end at a tick, 5 modelled milliseconds late on average.
+# Think times of 32 clients. Saturated are clients that never think, not all processors: the load generator has one
+# thread, and a transaction is cheap for the server.
 THINK_MS = {"lightly loaded": 200, "saturated": 0}
-# Of every latency of the machine. A response at light load takes 5 to 6 ms, of which 3.5 are work; the rest is waiting
-# for ticks, which differs by more from run to run than a factor of 2 lengthens the work (by 0.7 ms).
+# Of every latency of the machine.
 FASTER, SLOWER = 1, 8
 # Instructions; a cheap transaction takes about a million. If the load is saturated, some transactions take long. Those
 # that have not ended when the region ends are missing from throughput x response: 5% in a region of 600 M. In a region
@@ -94,8 +91,7 @@ def measure(tiny: Plan, ready: Checkpoint, load: str, folder: Path) -> Measured:
     """Runs the cheap transactions from the ready checkpoint with the plugin on."""
     inputs = write_inputs(tiny, ready, folder)
     users = tiny.scale.users
-    think_ms, pace = THINK_MS[load], tiny.machine.pace()
-    job = job_text(cheap_workload(), clients=tiny.clients, users=users, seed=1, think_ms=think_ms, pace=pace)
+    job = job_text(cheap_workload(), clients=tiny.clients, users=users, seed=1, think_ms=THINK_MS[load])
     (folder / JOB).write_text(job)
     session = Session(
         folder=folder,

@@ -17,7 +17,7 @@ from s80lab.experiment.knockout import Change, Changes, variants
 
 CHANGES = {
     "zone": Change(description="", words=("TZ=UTC0",)),
-    "ticks": Change(description="", settings={"guest.tick_hz": 0}),
+    "cpu": Change(description="", settings={"guest.cpu": "Westmere-v1"}),
 }
 
 
@@ -28,11 +28,11 @@ def machine() -> Machine:
 
 def test_the_variants_are_none_each_alone_and_all(machine: Machine) -> None:
     found = {variant.name: variant.settings for variant in variants(CHANGES, machine)}
-    assert list(found) == ["none", "zone alone", "ticks alone", "all"]
+    assert list(found) == ["none", "zone alone", "cpu alone", "all"]
     without = " ".join(word for word in machine.guest.kernel_args.split() if word != "TZ=UTC0")
-    assert found["none"] == {"guest.tick_hz": 0, "guest.kernel_args": without}
-    assert found["zone alone"] == {"guest.tick_hz": 0}
-    assert found["ticks alone"] == {"guest.kernel_args": without}
+    assert found["none"] == {"guest.cpu": "Westmere-v1", "guest.kernel_args": without}
+    assert found["zone alone"] == {"guest.cpu": "Westmere-v1"}
+    assert found["cpu alone"] == {"guest.kernel_args": without}
     assert found["all"] == {}
 
 

@@ -56,11 +56,11 @@ def test_the_load_generator_never_holds_the_clients_up(whole: Lab, experiment: s
 
 
 @pytest.mark.parametrize("experiment", ["imapb", "imape"])
-def test_turns_are_bounded_where_several_processors_run(whole: Lab, experiment: str) -> None:
-    """A processor that runs alone takes up its next turn at once, so a few are long; 4096 stands for up to 8191."""
+def test_slice_is_not_longer_than_two_shares_of_an_epoch(whole: Lab, experiment: str) -> None:
+    """An epoch has 20,000 cycles. 32768 stands for slices of up to 65,535 instructions."""
     metrics = json.loads((run_of(whole, experiment, 1) / "stats.json").read_text())["metrics"]
-    assert metrics["turn_length.median"] == 4096
-    assert metrics["turn_over.8192"] < 0.5
+    assert metrics["slices_m"] > 0
+    assert metrics["slice_length.longest"] <= 32768
 
 
 def test_both_runs_are_in_the_database(whole: Lab) -> None:

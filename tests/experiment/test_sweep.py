@@ -68,7 +68,6 @@ def test_without_a_sweep_nothing_is_said_of_it(lab: Lab) -> None:
         ('"scale.storage" = ["tape"]', r"scales/small.toml: key `storage`"),
         ('"workload.request_max" = [10]', r"profiles/imapb.toml: unknown key `request_max`"),
         ('"workload.incoming_per_s" = [-1]', r"profiles/imapb.toml: key `incoming_per_s`"),
-        ('"scale.disk.service_us" = [9000]\n"scale.storage" = ["disk"]', "is less than a timer tick"),
     ],
 )
 def test_what_is_not_there_is_refused(lab: Lab, swept: Path, wrong: str, refusal: str) -> None:

@@ -101,7 +101,8 @@ TEST(Script, OfACheckpointCannotChange) {
     Servers servers;
     servers.smtp.push_back(parse_endpoint("127.0.0.1:25"));
     World world(clock, servers, false, parse_job("hold=1\n" + text));
-    Load load(world);
+    const PhasePage page;
+    Load load(world, page);
     EXPECT_NO_THROW(load.take(parse_job("seed=4\n" + text)));
     EXPECT_THROW(load.take(parse_job(text + "step=send 1\n")), Fatal);
     EXPECT_THROW(load.take(parse_job("tls=0\n" + text)), Fatal);

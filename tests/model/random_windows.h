@@ -62,7 +62,7 @@ private:
             const bool pass = draw_.percent(2);
             const Op op = pass ? Op::pass : static_cast<Op>(draw_.below(4));
             const auto delta = static_cast<std::uint16_t>(draw_.below(draw_.percent(5) ? 2000 : 6));
-            stream.events.push_back(Event{pass ? 0 : line(p, op), delta, op, 0, context});
+            stream.events.push_back(Event{pass ? 0 : line(p, op), delta, 0, op, 0, context});
         }
         stream.size = stream.events.size();
         stream.tail = draw_.below(100);
@@ -82,8 +82,8 @@ private:
         auto& sender = window.streams.front();
         auto& sleeper = window.streams.back();
         sender.events.insert(sender.events.begin() + static_cast<std::ptrdiff_t>(sender.size / 2),
-                             Event{0, 1, Op::signal, 0, {}});
-        sleeper.events.insert(sleeper.events.begin(), Event{0, 1, Op::wait, 0, {}});
+                             Event{0, 1, 0, Op::signal, 0, {}});
+        sleeper.events.insert(sleeper.events.begin(), Event{0, 1, 0, Op::wait, 0, {}});
         ++sender.size;
         ++sleeper.size;
     }

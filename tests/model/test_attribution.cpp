@@ -23,7 +23,7 @@ protected:
         Window window(3);
         Stream& s = window.streams[core];
         const auto bit = static_cast<std::uint16_t>(1U << granule);
-        s.events = {Event{line, 1, static_cast<Op>(kind), 0, user}};
+        s.events = {Event{line, 1, 0, static_cast<Op>(kind), 0, user}};
         s.notes = {Note{0x1000 + line, 0x7000, 42, kind == Kind::store ? std::uint16_t{0} : bit,
                         kind == Kind::store ? bit : std::uint16_t{0}, 8}};
         s.size = 1;

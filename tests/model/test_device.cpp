@@ -96,7 +96,7 @@ protected:
 TEST_F(DevicePlayer, NoProcessorWaits) {
     given('M');
     Stream& stream = window.streams[1];
-    stream.events = {Event{X, 10, Op::device_read, 0, user}, Event{X2, 0, Op::device_write, 0, user}};
+    stream.events = {Event{X, 10, 0, Op::device_read, 0, user}, Event{X2, 0, 0, Op::device_write, 0, user}};
     stream.size = stream.events.size();
     stream.ran = stream.runs_on = true;
     stream.tail = 5;

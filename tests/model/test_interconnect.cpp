@@ -27,7 +27,7 @@ struct Misses {
         for (unsigned p = 0; p < 3; ++p) {
             Stream& s = window.streams[p];
             for (unsigned i = 0; i < kRequests; ++i) {
-                s.events.push_back(Event{p * kRequests + i, kBetween, static_cast<Op>(kind), 0,
+                s.events.push_back(Event{p * kRequests + i, kBetween, 0, static_cast<Op>(kind), 0,
                                          Context(Privilege::user, Party::session)});
             }
             s.size = s.events.size();

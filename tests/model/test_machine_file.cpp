@@ -55,9 +55,10 @@ TEST(MachineFile, NumbersThatDoNotFit) {
               ": processors.count is 4294967314, allowed are 0 to 4294967295");
     EXPECT_EQ(refusal("size = 8388608", "size = 137438953472"),
               ": l2.size is 137438953472 bytes, at most 68719476736 are supported");
-    EXPECT_EQ(
-        refusal("base_cpi = 1.0", "base_cpi = inf"),
-        ": clock_hz, clock.quantum_cycles, clock.slice_instructions and clock.base_cpi must be positive");
+    EXPECT_EQ(refusal("base_cpi = 1.0", "base_cpi = inf"),
+              ": clock_hz, clock.quantum_cycles, clock.filter_instructions, clock.epoch_cycles and "
+              "clock.base_cpi must "
+              "be positive");
     EXPECT_EQ(refusal("size = 8388608", "size = -8388608"), ": l2.size is -8388608, it must be positive");
 }
 TEST(MachineFile, ThreadsThatDoNotDivide) {

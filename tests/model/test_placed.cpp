@@ -88,7 +88,7 @@ TEST_F(Placed, AWayThatTheL1LacksIsRefused) {
     Player player(h);
     Window window(3);
     window.placed = true;
-    window.streams[0].events.push_back(Event{X, 1, Op::load, 2, user});
+    window.streams[0].events.push_back(Event{X, 1, 0, Op::load, 2, user});
     window.streams[0].size = 1;
     window.streams[0].ran = true;
     EXPECT_THROW(player.play(window), Error);

@@ -13,7 +13,7 @@ protected:
 
     void event(unsigned p, Op op, std::uint32_t line, std::uint16_t delta) {
         Stream& s = window.streams[p];
-        s.events.push_back(Event{line, delta, op, 0, user});
+        s.events.push_back(Event{line, delta, 0, op, 0, user});
         s.size = s.events.size();
         s.ran = true;
     }
@@ -38,9 +38,9 @@ TEST_F(PlayerTest, ProcessorsThatRunThroughCountOnAverage) {
     EXPECT_EQ(player.clock_ns(), 2000U);
 }
 
-TEST_F(PlayerTest, ARoundInTwoWindowsLastsAsLongAsInOne) {
+TEST_F(PlayerTest, SlicesInTwoWindowsLastAsLongAsInOne) {
     tail(0, 1000);
-    window.streams[1].runs_on = true;  // its turn comes in the next window
+    window.streams[1].runs_on = true;  // its time slice is in the next window
     player.play(window);
     window = Window{3};
     window.streams[0].runs_on = true;
@@ -127,24 +127,23 @@ TEST_F(PlayerTest, BlocksAreDividedFromEachOther) {
     EXPECT_EQ(sum(Stat::l2_misses), 3U);
 }
 
-/// A window in which the first two processors run for so many milliseconds, and on.
+/// A window in which the first two processors run for so many tenths of a millisecond, and on.
 class LeadTest : public PlayerTest {
 protected:
-    static constexpr std::uint64_t kMs = 1'000'000;  ///< instructions, and nanoseconds
-    /// Milliseconds by which the clock moves.
-    std::uint64_t run(std::uint64_t first_ms, std::uint64_t second_ms, std::uint64_t idle_ms = 0) {
+    static constexpr std::uint64_t kTenth = 100'000;  ///< instructions, and nanoseconds
+    /// Tenths of a millisecond by which the clock moves.
+    std::uint64_t run(std::uint64_t first, std::uint64_t second) {
         const std::uint64_t before = player.clock_ns();
         window = Window{3};
-        window.idle_before_ns = idle_ms * kMs;
-        tail(0, first_ms * kMs);
-        tail(1, second_ms * kMs);
+        tail(0, first * kTenth);
+        tail(1, second * kTenth);
         player.play(window);
-        return (player.clock_ns() - before) / kMs - idle_ms;
+        return (player.clock_ns() - before) / kTenth;
     }
 };
 
 TEST_F(LeadTest, TheClockWaitsForAProcessorWhoseLeadIsAtItsBound) {
-    EXPECT_EQ(run(30, 10), 20U);  // a lead of 10 ms
+    EXPECT_EQ(run(30, 10), 20U);  // a lead of 1 ms
     EXPECT_EQ(run(30, 10), 30U);
     EXPECT_EQ(run(31, 10), 31U);
 }
@@ -156,30 +155,175 @@ TEST_F(LeadTest, ALeadIsPaidBack) {
     }
 }
 
-TEST_F(LeadTest, IdleTimePaysALeadBack) {
-    EXPECT_EQ(run(30, 10), 20U);
-    EXPECT_EQ(run(30, 10, 4), 26U);
-    EXPECT_EQ(run(30, 10, 100), 20U);
-}
-
 TEST_F(LeadTest, WaitingIsNotBeingBusy) {
     for (int i = 0; i < 3; ++i) {
         window = Window{3};
         window.signals = 1;
         event(0, Op::signal, 0, 0);
         event(1, Op::wait, 0, 0);
-        for (int j = 0; j < 400; ++j) {
+        for (int j = 0; j < 800; ++j) {
             window.streams[0].events.insert(window.streams[0].events.begin(),
-                                            Event{0, 50'000, Op::pass, 0, user});
+                                            Event{0, 25'000, 0, Op::pass, 0, user});
         }
         window.streams[0].size = window.streams[0].events.size();
         tail(0, 0, false);
-        tail(1, 1 * kMs);
+        tail(1, 10 * kTenth);
         const std::uint64_t before = player.clock_ns();
         player.play(window);
-        EXPECT_EQ(player.clock_ns() - before, 21 * kMs);  // 20 of them asleep
+        EXPECT_EQ(player.clock_ns() - before, 210 * kTenth);  // 200 of them asleep
     }
-    EXPECT_EQ(player.clock().lead[1], 0);
+    EXPECT_EQ(player.paces()[1].lead, 0);
+}
+
+/// The pace of processors, and their leads over the clock in cycles.
+class PaceTest : public PlayerTest {
+protected:
+    const Player::Pace& pace(unsigned p) const { return player.paces()[p]; }
+    std::int64_t lead(unsigned p) const { return pace(p).lead / Player::kUnit; }
+    void next() { window = Window{3}; }
+};
+
+TEST_F(PaceTest, CyclesPerInstructionIncludeStalls) {
+    event(0, Op::load, X, 100);
+    tail(0, 100);
+    player.play(window);
+    EXPECT_EQ(pace(0).instructions, 200U * 256U);
+    EXPECT_EQ(pace(0).busy, (200 + kMemory) * 256U);
+    EXPECT_EQ(pace(0).cpi(), 384U);
+    EXPECT_EQ(pace(1).cpi(), 0U) << "unknown";
+}
+
+TEST_F(PaceTest, OlderEpochsCountLess) {
+    tail(0, 800);
+    player.play(window);
+    next();
+    event(0, Op::load, X, 60);
+    tail(0, 40);
+    player.play(window);
+    EXPECT_EQ(pace(0).instructions, (700U + 100U) * 256U);
+    EXPECT_EQ(pace(0).busy, (700U + 100U + kMemory) * 256U);
+}
+
+TEST_F(PaceTest, AnEpochWithoutInstructionsKeepsThePace) {
+    tail(0, 51'200);
+    player.play(window);
+    const std::uint64_t cpi = pace(0).cpi();
+    for (int i = 0; i < 3; ++i) {
+        next();
+        tail(1, 100);
+        player.play(window);
+    }
+    EXPECT_EQ(pace(0).cpi(), cpi);
+}
+
+TEST_F(PaceTest, SleepIsNotPartOfThePace) {
+    window.signals = 1;
+    event(0, Op::signal, 0, 5000);
+    tail(0, 0);
+    event(1, Op::wait, 0, 0);
+    tail(1, 300);
+    player.play(window);
+    EXPECT_EQ(pace(1).busy, 300U * 256U);
+    EXPECT_EQ(pace(1).instructions, 300U * 256U);
+}
+
+TEST_F(PaceTest, LeadIsTheDistanceFromTheClock) {
+    tail(0, 1000);
+    tail(1, 3000);
+    player.play(window);  // the clock moves by 2000
+    EXPECT_EQ(lead(0), -1000);
+    EXPECT_EQ(lead(1), 1000);
+    next();
+    tail(0, 3000);
+    tail(1, 1000);
+    player.play(window);
+    EXPECT_EQ(lead(0), 0);
+    EXPECT_EQ(lead(1), 0);
+}
+
+TEST_F(PaceTest, AProcessorWithoutATimeSliceFallsBehind) {
+    window.streams[1].runs_on = true;
+    tail(0, 3000);
+    player.play(window);
+    EXPECT_EQ(lead(0), 1500);
+    EXPECT_EQ(lead(1), -1500);
+}
+
+TEST_F(PaceTest, ASleeperIsNotBehind) {
+    tail(0, 3000);
+    tail(1, 1000, false);
+    player.play(window);
+    EXPECT_EQ(lead(1), 0);
+    EXPECT_EQ(lead(2), 0);
+}
+
+TEST_F(PaceTest, TheTimeBeforeAProcessorWokeIsPartOfItsClock) {
+    window.signals = 1;
+    event(0, Op::signal, 0, 5000);
+    tail(0, 5000);
+    event(1, Op::wait, 0, 0);
+    tail(1, 2000);
+    player.play(window);  // the clock moves by the mean of 10,000 and 7,000
+    EXPECT_EQ(lead(0), 1500);
+    EXPECT_EQ(lead(1), -1500);
+}
+
+TEST_F(PaceTest, LeadsHaveBounds) {
+    constexpr std::int64_t kBound = 1'000'000;  // 1 ms
+    tail(0, 100'000'000);
+    tail(1, 0);
+    tail(2, 0);
+    player.play(window);
+    EXPECT_EQ(lead(0), kBound);
+    EXPECT_EQ(lead(1), -kBound);
+    EXPECT_EQ(player.clock_ns(), 99'000'000U) << "the clock waits";
+}
+
+TEST_F(PaceTest, TheBoundIsNeverLessThanFourEpochs) {
+    Machine machine = small_machine();
+    EXPECT_EQ(Player::longest_lead_ns(machine), 1'000'000);
+    machine.epoch_cycles = 1'000'000;
+    EXPECT_EQ(Player::longest_lead_ns(machine), 4'000'000);
+}
+
+TEST_F(PaceTest, ShortEpochsDoNotBoundALead) {
+    tail(0, 1000);
+    tail(1, 401'000);
+    player.play(window);
+    for (int i = 0; i < 3; ++i) {
+        next();
+        tail(0, 10);
+        tail(1, 10);
+        player.play(window);
+    }
+    EXPECT_EQ(lead(0), -200'000);
+    EXPECT_EQ(lead(1), 200'000);
+}
+
+TEST_F(PaceTest, NobodyIsAheadOfTheClockWhenAllSleep) {
+    tail(0, 1000);
+    tail(1, 3000);
+    player.play(window);
+    next();
+    tail(0, 100, false);
+    tail(1, 100, false);
+    player.play(window);
+    EXPECT_EQ(lead(0), 0);
+    EXPECT_EQ(lead(1), 0);
+    EXPECT_EQ(player.clock_ns(), 3100U);
+}
+
+TEST_F(PaceTest, TheErrorOfThePredictionIsCounted) {
+    tail(0, 1000);
+    tail(1, 3000);
+    tail(2, 500, false);
+    player.play(window);
+    for (const unsigned p : {0U, 1U}) {
+        EXPECT_EQ(h.stats().core(Stat::epoch_cycles, p), 20'000U);
+        EXPECT_EQ(h.stats().core(Stat::epoch_error_cycles, p), 1000U);
+    }
+    EXPECT_EQ(h.stats().core(Stat::epoch_cycles, 2), 0U) << "it sleeps at the end";
+    EXPECT_EQ(h.stats().core(Stat::epoch_error_cycles, 2), 0U);
 }
 
 TEST_F(PlayerTest, AWaitForAnInterruptThatWasNeverSentIsAnError) {

@@ -22,7 +22,7 @@ struct Smt {
 
     void event(unsigned p, Op op, std::uint32_t line, std::uint16_t delta) {
         Stream& s = window.streams[p];
-        s.events.push_back(Event{line, delta, op, 0, user});
+        s.events.push_back(Event{line, delta, 0, op, 0, user});
         s.size = s.events.size();
         s.ran = true;
         s.instructions[user.value] += delta;

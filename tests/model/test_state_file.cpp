@@ -19,7 +19,7 @@ protected:
         fetch(2, Y);
         Player::Clock clock = player.clock();
         clock.cycles = 123456;
-        clock.awake_from[2] = 7;
+        clock.paces[2].lead = 7;
         player.set_clock(clock);
     }
     std::string refusal() {
@@ -43,10 +43,62 @@ TEST_F(StateFile, RestoresCachesClockAndCounters) {
     EXPECT_EQ(other.state(0, X), h.state(0, X));
     EXPECT_EQ(other.stats().all(), h.stats().all());
     EXPECT_EQ(fresh.clock().cycles, 123456U);
-    EXPECT_EQ(fresh.clock().awake_from[2], 7);
+    EXPECT_EQ(fresh.paces()[2].lead, 7);
     // The masks follow from the tags: a third core still finds the owner.
     other.access(2, X, Kind::load, user);
     EXPECT_EQ(other.stats().source(2, user, Kind::load, Source::O), 1U);
+}
+
+TEST_F(StateFile, RestoresPacesAndLeads) {
+    Player::Clock clock = player.clock();
+    clock.paces[0] = {7'000, 21, 512};
+    clock.paces[2] = {std::uint64_t{1} << 40, 3, -1'000'000};
+    player.set_clock(clock);
+    save_state(file.path(), h, player, {});
+    Hierarchy other(small_machine(), moesi(), 1024);
+    Player fresh(other);
+    load_state(file.path(), other, fresh);
+    ASSERT_EQ(fresh.paces().size(), 3U);
+    EXPECT_EQ(fresh.paces()[0].busy, 7'000U);
+    EXPECT_EQ(fresh.paces()[0].instructions, 21U);
+    EXPECT_EQ(fresh.paces()[0].lead, 512);
+    EXPECT_EQ(fresh.paces()[1].cpi(), 0U);
+    EXPECT_EQ(fresh.paces()[2].busy, std::uint64_t{1} << 40);
+    EXPECT_EQ(fresh.paces()[2].instructions, 3U);
+    EXPECT_EQ(fresh.paces()[2].lead, -1'000'000);
+}
+
+TEST_F(StateFile, ARestoredPlayerGoesOnLikeTheSavedOne) {
+    Window window{3};
+    for (unsigned p = 0; p < 3; ++p) {
+        Stream& s = window.streams[p];
+        s.events = {Event{X + p, 100, 0, Op::store, 0, user}};
+        s.size = 1;
+        s.tail = 700 * p;
+        s.ran = s.runs_on = true;
+    }
+    player.play(window);
+    save_state(file.path(), h, player, {});
+    Hierarchy other(small_machine(), moesi(), 1024);
+    Player restored(other);
+    load_state(file.path(), other, restored);
+    player.play(window);
+    restored.play(window);
+    EXPECT_EQ(restored.clock_ns(), player.clock_ns());
+    EXPECT_EQ(other.stats().all(), h.stats().all());
+    for (unsigned p = 0; p < 3; ++p) {
+        EXPECT_EQ(restored.paces()[p].busy, player.paces()[p].busy);
+        EXPECT_EQ(restored.paces()[p].lead, player.paces()[p].lead);
+    }
+}
+
+TEST_F(StateFile, AStateOfTheVersionBeforeIsRefused) {
+    save_state(file.path(), h, player, {});
+    std::string whole = file.read();
+    ASSERT_EQ(whole.substr(8, 8), "S80STAT7");
+    whole[15] = '6';
+    file.write(whole);
+    EXPECT_NE(refusal().find("is not a model state of this version"), std::string::npos) << refusal();
 }
 
 TEST_F(StateFile, RestoresBlocksOfExclusiveL1sAndWhatMemoryRemembers) {
@@ -83,7 +135,7 @@ Window long_stream() {
     for (unsigned p = 0; p < 3; ++p) {
         Stream& s = window.streams[p];
         for (unsigned i = 0; i < (p == 0 ? 60U : 6U); ++i) {
-            s.events.push_back(Event{64 * p + i, 10, Op::store, 0, {}});
+            s.events.push_back(Event{64 * p + i, 10, 0, Op::store, 0, {}});
         }
         s.size = s.events.size();
         s.ran = s.runs_on = true;

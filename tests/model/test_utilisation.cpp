@@ -64,7 +64,7 @@ public:
             std::uint32_t rest = instructions;
             for (; left_[p] <= rest; left_[p] = between(draw_, mean_)) {
                 const Line line = p * kLines + line_[p]++ % kLines;
-                s.events.push_back(Event{line, static_cast<std::uint16_t>(left_[p]), Op::load, 0, {}});
+                s.events.push_back(Event{line, static_cast<std::uint16_t>(left_[p]), 0, Op::load, 0, {}});
                 rest -= left_[p];
             }
             left_[p] -= rest;

@@ -39,7 +39,7 @@ TEST(Arguments, AllOfThem) {
     const Arguments a =
         parse({"machine=m", "protocol=p", "out=o", "ram=r", "low_ram=3221225472", "state_in=i", "state_out=s",
                "skip=1", "measure=2", "window=3", "capture_full=f.s80c", "capture_filtered=g.s80c",
-               "capture_origin=origin.json"});
+               "capture_origin=origin.json", "clock_shift=2"});
     EXPECT_EQ(a.low_ram, 3221225472U);
     EXPECT_EQ(a.state_in, "i");
     EXPECT_EQ(a.skip, 1U);
@@ -47,6 +47,7 @@ TEST(Arguments, AllOfThem) {
     EXPECT_EQ(a.capture_full, "f.s80c");
     EXPECT_EQ(a.capture_filtered, "g.s80c");
     EXPECT_EQ(a.capture_origin, "origin.json");
+    EXPECT_EQ(a.clock_shift, 2U);
 }
 
 TEST(Arguments, Refusals) {
@@ -55,6 +56,8 @@ TEST(Arguments, Refusals) {
     EXPECT_EQ(refusal({"skip=many"}), "the plugin argument skip needs a number, not 'many'");
     EXPECT_EQ(refusal({"machine=m", "protocol=p", "out=o", "ram=r", "window=0"}),
               "the plugin argument window must not be 0");
+    EXPECT_EQ(refusal({"machine=m", "protocol=p", "out=o", "ram=r", "clock_shift=11"}),
+              "the plugin argument clock_shift must not be above 10");
 }
 
 }  // namespace s80::plugin

@@ -73,11 +73,13 @@ TEST(Decode, WhatVoidsTranslations) {
     EXPECT_FALSE(of({0x48, 0x89, 0xc3}).changes_translation);             // mov %rax,%rbx
 }
 
-TEST(Decode, TimeAndSleep) {
-    EXPECT_TRUE(of({0x0f, 0x31}).reads_tsc);
-    EXPECT_TRUE(of({0x0f, 0x01, 0xf9}).reads_tsc);  // rdtscp
+TEST(Decode, InstructionsThatGiveUpTheTimeSlice) {
     EXPECT_TRUE(of({0xf4}).halts);
+    EXPECT_FALSE(of({0xf4}).pauses);
+    EXPECT_TRUE(of({0xf3, 0x90}).pauses);
+    EXPECT_FALSE(of({0xf3, 0x90}).halts);
     EXPECT_FALSE(of({0x90}).halts);
+    EXPECT_FALSE(of({0x90}).pauses);
 }
 
 TEST(Decode, MarkersAreOneNopFormOnly) {

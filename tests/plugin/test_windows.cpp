@@ -1,324 +1,301 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where windows end and what goes into them, over a guest that is played by hand.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <iterator>
+// Where epochs end, what each processor executes in them, and what is counted.
 #include <numeric>
-#include <vector>
+#include <set>
 
-#include "plugin/windows.h"
+#include "windows_fixture.h"
 
 namespace s80::plugin {
 
 using model::Mark;
 using model::Op;
+using model::Player;
 
-namespace {
+// --- shares ---
 
-constexpr unsigned kProcessors = 3;
-constexpr std::size_t kFits = 4;          ///< events of a processor in one window
-constexpr std::size_t kRoom = kFits + 1;  ///< beside the beginning of its turn
-
-/// Keeps what is handed over. Its clock is 1000 ns after each window.
-class Sink final : public WindowSink {
-public:
-    std::unique_ptr<model::Window> take() override { return std::make_unique<model::Window>(kProcessors); }
-    void submit(std::unique_ptr<model::Window> window) override { closed.push_back(std::move(window)); }
-    std::uint64_t clock_ns() override { return 1000 * closed.size(); }
-
-    std::vector<std::unique_ptr<model::Window>> closed;
-};
-
-Lanes bound_lanes() {
-    Lanes lanes;
-    for (unsigned p = 0; p < kProcessors; ++p) {
-        lanes.push_back(std::make_unique<Lane>());
-        lanes.back()->processor = p;
-        lanes.back()->attention = 0;
-    }
-    return lanes;
-}
-
-std::uint64_t instructions(const model::Stream& s) {
-    return std::accumulate(s.events.begin(), s.events.begin() + static_cast<std::ptrdiff_t>(s.size), s.tail,
-                           [](std::uint64_t n, const model::Event& e) { return n + e.delta; });
-}
-
-}  // namespace
-
-/// Runs processors as QEMU does: one turn after the other.
-class WindowsTest : public testing::Test {
-protected:
-    Lane& lane(unsigned processor) { return *lanes_[processor]; }
-    void turn(unsigned processor, std::uint64_t instructions) {
-        windows_.begin_turn(lane(processor));
-        lane(processor).instructions += instructions;
-    }
-    void block(unsigned processor, std::uint64_t instructions) {
-        lane(processor).instructions += instructions;
-        windows_.limit_turn(lane(processor));
-    }
-    /// A round of all processors.
-    void round(std::uint64_t instructions) {
-        for (unsigned p = 0; p < kProcessors; ++p) {
-            turn(p, instructions);
-        }
-    }
-    const model::Window& closed(std::size_t i) const { return *sink_.closed.at(i); }
-    /// Of one stream, without the beginnings of turns.
-    std::vector<model::Event> events(std::size_t window, unsigned processor) const {
-        const model::Stream& s = closed(window).streams[processor];
-        std::vector<model::Event> found;
-        std::copy_if(s.events.begin(), s.events.begin() + static_cast<std::ptrdiff_t>(s.size),
-                     std::back_inserter(found), [](const model::Event& e) { return e.op != Op::turn; });
-        return found;
-    }
-    model::Event event(std::size_t window, unsigned processor, std::size_t i) const {
-        return events(window, processor).at(i);
-    }
-
-    Lanes lanes_ = bound_lanes();
-    Sink sink_;
-    ClockPage page_;
-    Windows windows_{lanes_, sink_, page_, Schedule(0, 100'000, 50'000), {}, kRoom};
-};
-
-TEST_F(WindowsTest, AWindowIsARound) {
-    round(3'000);
-    EXPECT_TRUE(sink_.closed.empty());
-    turn(0, 5);  // the round has ended: 9,000 instructions
-    ASSERT_EQ(sink_.closed.size(), 1U);
-    EXPECT_EQ(closed(0).instructions, 9'000U);
+TEST_F(WindowsTest, AnEpochEndsWhenAllHaveUsedUpTheirShares) {
+    all_of(0);
+    all_of(1);
+    EXPECT_EQ(closed(), 0U);
+    all_of(2);
+    ASSERT_EQ(closed(), 1U);
+    EXPECT_EQ(closed(0).instructions, 3 * kEpoch);
     for (const model::Stream& s : closed(0).streams) {
         EXPECT_TRUE(s.ran);
         EXPECT_TRUE(s.runs_on);
-        EXPECT_EQ(instructions(s), 3'000U);
+        EXPECT_EQ(instructions(s), kEpoch);
     }
+    all_of(0);
     windows_.finish();
-    EXPECT_EQ(instructions(closed(1).streams[0]), 5U);
+    EXPECT_EQ(instructions(closed(1).streams[0]), kEpoch);
     EXPECT_FALSE(closed(1).streams[1].ran);
     EXPECT_EQ(closed(1).mark, Mark::exit);
 }
 
-TEST_F(WindowsTest, ShortRoundsAreJoined) {
-    round(2'999);
-    round(2'999);
-    EXPECT_TRUE(sink_.closed.empty());
-    turn(0, 1);
-    EXPECT_EQ(sink_.closed.size(), 1U);
+TEST_F(WindowsTest, ASliceIsOverWithTheLastInstructionOfTheShare) {
+    begin(0);
+    execute(0, kEpoch - 1);
+    EXPECT_FALSE(windows_.slice_over(lane(0)));
+    execute(0, 1);
+    EXPECT_TRUE(windows_.slice_over(lane(0)));
 }
 
-TEST_F(WindowsTest, AFullStreamEndsTheWindowBeforeTheNextBlock) {
-    turn(1, 0);
+TEST_F(WindowsTest, AShortSliceIsFollowedByOthersOfTheSameEpoch) {
+    slice(0, 10);  // PAUSE
+    all_of(1);
+    all_of(2);
+    EXPECT_EQ(closed(), 0U);
+    slice(0, 20);
+    EXPECT_EQ(closed(), 0U);
+    slice(0, kEpoch - 30);
+    ASSERT_EQ(closed(), 1U);
+    EXPECT_EQ(instructions(closed(0).streams[0]), kEpoch);
+}
+
+TEST_F(WindowsTest, AProcessorWithoutInstructionsLeftIsSkipped) {
+    all_of(0);
+    slice(1, 10);
+    const auto begins = time_.begins;
+    EXPECT_FALSE(begin(0));
+    EXPECT_EQ(time_.begins, begins) << "its clock is not set";
+    EXPECT_TRUE(begin(1));
+    EXPECT_EQ(closed(), 0U);
+}
+
+TEST_F(WindowsTest, InstructionsBeyondTheShareAreTakenFromTheNextOne) {
+    slice(0, kEpoch + 30);  // the last block was long
+    all_of(1);
+    all_of(2);
+    ASSERT_EQ(closed(), 1U);
+    begin(0);
+    execute(0, kEpoch - 31);
+    EXPECT_FALSE(windows_.slice_over(lane(0)));
+    execute(0, 1);
+    EXPECT_TRUE(windows_.slice_over(lane(0)));
+}
+
+TEST_F(WindowsTest, InstructionsLeftAreAddedToTheNextShare) {
+    slice(0, 400);
+    windows_.mark(Mark::none);
+    begin(0);
+    execute(0, 600 + kEpoch - 1);
+    EXPECT_FALSE(windows_.slice_over(lane(0)));
+    execute(0, 1);
+    EXPECT_TRUE(windows_.slice_over(lane(0)));
+}
+
+TEST_F(WindowsTest, AtMostOneShareIsLeftOver) {
+    for (int epoch = 0; epoch < 5; ++epoch) {
+        windows_.mark(Mark::none);
+    }
+    begin(0);
+    execute(0, 2 * kEpoch - 1);
+    EXPECT_FALSE(windows_.slice_over(lane(0)));
+    execute(0, 1);
+    EXPECT_TRUE(windows_.slice_over(lane(0)));
+}
+
+// --- shares by pace ---
+
+class ShareTest : public WindowsTest {
+protected:
+    /// The share of the first processor in the next epoch, with this pace and lead in cycles.
+    std::uint64_t share(std::uint64_t busy, std::uint64_t instructions, std::int64_t lead = 0) {
+        sink_.known_.paces[0] = {busy * Player::kUnit, instructions * Player::kUnit, lead * Player::kUnit};
+        windows_.mark(Mark::none);
+        return lane(0).share.instructions;
+    }
+};
+
+TEST_F(ShareTest, ASlowProcessorExecutesFewerInstructions) {
+    EXPECT_EQ(share(100, 100), 1'000U);
+    EXPECT_EQ(share(200, 100), 500U);
+    EXPECT_EQ(share(800, 100), 125U);
+}
+
+TEST_F(ShareTest, NoProcessorIsFasterThanTheBaseCpi) {
+    EXPECT_EQ(share(50, 100), 1'000U);
+}
+
+TEST_F(ShareTest, AnUnknownPaceIsTwiceTheBaseCpi) {
+    EXPECT_EQ(share(0, 0), 500U);
+}
+
+TEST_F(ShareTest, EveryoneExecutesAtLeastOneInstruction) {
+    EXPECT_EQ(share(1'000'000, 100), 1U);
+}
+
+TEST_F(ShareTest, APartOfTheLeadIsMadeUp) {
+    EXPECT_EQ(share(200, 100, 400), 450U);
+    EXPECT_EQ(share(200, 100, -400), 550U);
+}
+
+TEST_F(ShareTest, ALeadHasBounds) {
+    EXPECT_EQ(share(200, 100, 1'000'000), 1U);
+    EXPECT_EQ(share(400, 100, -1'000'000), 500U) << "two epochs";
+    EXPECT_EQ(share(200, 100, -1'000'000), 1'000U);
+    EXPECT_EQ(share(100, 100, -400), 1'000U) << "the base CPI";
+}
+
+TEST_F(ShareTest, AWholeShareLastsAnEpochOfTheGuestsTime) {
+    for (const std::uint64_t busy : {100U, 200U, 700U}) {
+        const std::uint64_t instructions = share(busy, 100);
+        const Share& s = lane(0).share;
+        EXPECT_NEAR(static_cast<double>(s.ns(s.begin + instructions)), kEpoch, 1);
+        EXPECT_NEAR(static_cast<double>(s.ns(s.begin + instructions / 2)), kEpoch / 2.0, 0.01 * kEpoch);
+        EXPECT_EQ(s.ns(s.begin), 0);
+    }
+}
+
+// --- epochs that end early ---
+
+TEST_F(WindowsTest, AProcessorThatQemuDoesNotRunIsNotWaitedForWithoutEnd) {
+    all_of(0);
+    all_of(1);  // the third one sleeps, but not by HLT
+    for (unsigned i = 0; i < kProcessors; ++i) {
+        EXPECT_FALSE(begin(0));
+        EXPECT_FALSE(begin(1));
+    }
+    EXPECT_EQ(closed(), 0U);
+    EXPECT_TRUE(begin(0));
+    ASSERT_EQ(closed(), 1U);
+    EXPECT_FALSE(closed(0).streams[2].ran);
+    EXPECT_TRUE(closed(0).streams[2].runs_on);
+}
+
+TEST_F(WindowsTest, SkippedProcessorsAreCountedAnewAfterATimeSlice) {
+    all_of(0);
+    for (unsigned i = 0; i < 5; ++i) {
+        EXPECT_FALSE(begin(0));
+        EXPECT_FALSE(begin(0));
+        slice(1, 10);
+    }
+    EXPECT_EQ(closed(), 0U);
+}
+
+TEST_F(WindowsTest, AFullStreamEndsTheEpochBeforeTheNextBlock) {
+    begin(1);
     for (unsigned i = 0; i < kFits; ++i) {
-        block(1, 10);
+        execute(1, 10);
         windows_.add(lane(1), i, Op::load);
     }
-    block(1, 10);
-    EXPECT_TRUE(sink_.closed.empty());
+    EXPECT_FALSE(windows_.slice_over(lane(1)));
+    execute(1, 10);
     windows_.add(lane(1), 98, Op::load);
     windows_.add(lane(1), 99, Op::store);  // of the same block
-    EXPECT_TRUE(sink_.closed.empty());
-    EXPECT_EQ(lane(1).slice_end, 0U);  // asks for the end
-    block(1, 7);
-    ASSERT_EQ(sink_.closed.size(), 1U);
+    EXPECT_TRUE(windows_.slice_over(lane(1)));
+    EXPECT_EQ(lane(1).check_at, 0U) << "asks for the end";
+    EXPECT_EQ(closed(), 0U);
+    windows_.end_slice();
+    ASSERT_EQ(closed(), 1U);
     EXPECT_EQ(events(0, 1).size(), kFits + 2);
     EXPECT_EQ(event(0, 1, kFits).line, 98U);
     EXPECT_EQ(event(0, 1, kFits + 1).line, 99U);
     EXPECT_EQ(event(0, 1, kFits + 1).delta, 0U);
-    EXPECT_EQ(closed(0).streams[1].tail, 7U);
-    block(1, 1);
-    EXPECT_EQ(sink_.closed.size(), 1U);
+    begin(1);
+    EXPECT_FALSE(windows_.slice_over(lane(1)));
 }
 
-TEST_F(WindowsTest, AFullStreamEndsTheWindowWithItsTurn) {
-    turn(0, 10);
+TEST_F(WindowsTest, AFullStreamEndsTheEpochIfQemuEndsTheSlice) {
+    begin(0);
+    execute(0, 10);
     for (unsigned i = 0; i <= kFits; ++i) {
         windows_.add(lane(0), i, Op::load);
     }
-    turn(1, 10);
-    ASSERT_EQ(sink_.closed.size(), 1U);
+    begin(1);
+    ASSERT_EQ(closed(), 1U);
     EXPECT_EQ(events(0, 0).size(), kFits + 1);
     EXPECT_FALSE(closed(0).streams[1].ran);
 }
 
 TEST_F(WindowsTest, ALongDeltaIsCarriedByPasses) {
-    turn(0, 150'000);
+    begin(0);
+    execute(0, 100'000);
     windows_.add(lane(0), 7, Op::ifetch);
     windows_.finish();
-    ASSERT_EQ(events(0, 0).size(), 3U);
-    EXPECT_EQ(event(0, 0, 0).op, Op::pass);
-    EXPECT_EQ(event(0, 0, 1).op, Op::pass);
-    EXPECT_EQ(event(0, 0, 2).op, Op::ifetch);
-    EXPECT_EQ(event(0, 0, 2).line, 7U);
-    EXPECT_EQ(instructions(closed(0).streams[0]), 150'000U);
+    ASSERT_EQ(events(0, 0).size(), 4U);
+    for (unsigned i = 0; i < 3; ++i) {
+        EXPECT_EQ(event(0, 0, i).op, Op::pass);
+        EXPECT_EQ(event(0, 0, i).delta, 32'767U);
+    }
+    EXPECT_EQ(event(0, 0, 3).op, Op::ifetch);
+    EXPECT_EQ(event(0, 0, 3).line, 7U);
+    EXPECT_EQ(instructions(closed(0).streams[0]), 100'000U);
 }
 
 TEST_F(WindowsTest, TheLongestDeltaIsOneEvent) {
-    turn(0, 65'535);
+    begin(0);
+    execute(0, 32'767);
     windows_.add(lane(0), 7, Op::ifetch);
     windows_.finish();
     EXPECT_EQ(events(0, 0).size(), 1U);
 }
 
 TEST_F(WindowsTest, ALongDeltaThatDoesNotFitIsRecordedWhole) {
-    turn(0, 0);
+    begin(0);
     windows_.add(lane(0), 1, Op::load);
     windows_.add(lane(0), 2, Op::load);
-    lane(0).instructions += 200'000;
+    execute(0, 200'000);
     windows_.add(lane(0), 3, Op::load);
     windows_.finish();
-    EXPECT_EQ(events(0, 0).size(), 6U);
+    EXPECT_EQ(events(0, 0).size(), 2U + 6U + 1U);
     EXPECT_EQ(instructions(closed(0).streams[0]), 200'000U);
 }
 
-TEST_F(WindowsTest, AnInterruptOfTheSameWindowIsWaitedFor) {
-    turn(1, 10);
-    windows_.sleep(lane(1));
-    turn(2, 10);
-    windows_.interrupt(lane(2), lane(1));
-    turn(1, 0);
-    windows_.wake(lane(1));
-    windows_.finish();
-    EXPECT_EQ(closed(0).signals, 1U);
-    EXPECT_EQ(event(0, 2, 0).op, Op::signal);
-    EXPECT_EQ(event(0, 2, 0).line, 0U);
-    EXPECT_EQ(event(0, 1, 0).op, Op::wait);
-    EXPECT_EQ(event(0, 1, 0).line, 0U);
-}
+// --- statistics ---
 
-TEST_F(WindowsTest, AnInterruptOfAnEarlierWindowIsNotWaitedFor) {
-    turn(1, 10);
-    windows_.sleep(lane(1));
-    turn(2, 10'000);
-    windows_.interrupt(lane(2), lane(1));
-    turn(1, 0);
-    ASSERT_EQ(sink_.closed.size(), 1U);
-    windows_.wake(lane(1));
-    windows_.finish();
-    EXPECT_EQ(closed(0).signals, 1U);
-    EXPECT_FALSE(closed(0).streams[1].runs_on);
-    EXPECT_EQ(events(1, 1).size(), 0U);
-}
-
-TEST_F(WindowsTest, AFullWindowTakesAnInterruptAndWhomItWakes) {
-    turn(0, 1);
-    for (unsigned i = 0; i < kFits; ++i) {
-        windows_.add(lane(0), i, Op::load);
-    }
-    windows_.sleep(lane(0));
-    turn(1, 1);
-    for (unsigned i = 0; i < kFits; ++i) {
-        windows_.add(lane(1), i, Op::load);
-    }
-    windows_.interrupt(lane(1), lane(0));
-    EXPECT_TRUE(sink_.closed.empty());
-    EXPECT_EQ(lane(0).wake_signal, 0);
-    turn(0, 0);
-    ASSERT_EQ(sink_.closed.size(), 1U);
-    windows_.wake(lane(0));
-    windows_.finish();
-    EXPECT_EQ(event(0, 1, kFits).op, Op::signal);
-    EXPECT_EQ(closed(0).signals, 1U);
-    EXPECT_EQ(events(1, 0).size(), 0U);  // the interrupt was sent before this window
-}
-
-TEST_F(WindowsTest, OneInterruptWakesAndTheNextSaysNothing) {
-    turn(0, 1);
-    windows_.sleep(lane(0));
-    turn(1, 1);
-    windows_.interrupt(lane(1), lane(0));
-    windows_.interrupt(lane(1), lane(0));  // it is on its way already
-    windows_.interrupt(lane(1), lane(2));  // it is awake
-    windows_.finish();
-    EXPECT_EQ(closed(0).signals, 1U);
-    EXPECT_EQ(events(0, 1).size(), 1U);
-}
-
-TEST_F(WindowsTest, WhenAllSleepTheWindowEndsAndTheGapIsTheNextOnes) {
-    for (unsigned p = 0; p < kProcessors; ++p) {
-        EXPECT_FALSE(windows_.gap_pending());
-        turn(p, 10);
-        windows_.sleep(lane(p));
-    }
-    ASSERT_EQ(sink_.closed.size(), 1U);
-    EXPECT_TRUE(windows_.gap_pending());
-    for (const model::Stream& s : closed(0).streams) {
-        EXPECT_FALSE(s.runs_on);
-    }
-    turn(1, 0);
-    windows_.wake(lane(1));
-    windows_.end_gap(5'000);
-    EXPECT_FALSE(windows_.gap_pending());
-    windows_.finish();
-    EXPECT_EQ(closed(0).idle_before_ns, 0U);
-    EXPECT_EQ(closed(1).idle_before_ns, 5'000U);
-    EXPECT_TRUE(closed(1).streams[1].runs_on);
-    EXPECT_FALSE(closed(1).streams[0].runs_on);
-}
-
-TEST_F(WindowsTest, ATurnIsCutSoonOnlyWhereTheProcessorIsAlone) {
-    turn(0, 50'001);
-    windows_.limit_turn(lane(0));
-    EXPECT_EQ(sink_.closed.size(), 0U);  // whether it is alone shows in the window before only
-    turn(0, 0);
-    ASSERT_EQ(sink_.closed.size(), 1U);
-    lane(0).instructions += 50'000;
-    windows_.limit_turn(lane(0));
-    EXPECT_EQ(sink_.closed.size(), 1U);
-    lane(0).instructions += 1;
-    windows_.limit_turn(lane(0));
-    EXPECT_EQ(sink_.closed.size(), 2U);
-}
-
-TEST_F(WindowsTest, ATurnBesideOthersIsCutLate) {
-    turn(0, 1'000);
-    turn(1, 1'000'000);
-    windows_.limit_turn(lane(1));
-    EXPECT_TRUE(sink_.closed.empty());
-    lane(1).instructions += 1;
-    windows_.limit_turn(lane(1));
-    EXPECT_EQ(sink_.closed.size(), 1U);
-}
-
-TEST_F(WindowsTest, AMarkComesWithTheFirstWindowThatEndsAfterItIsDue) {
-    turn(0, 1'000);
+TEST_F(WindowsTest, AMarkIsOfTheFirstEpochThatEndsAfterItIsDue) {
     windows_.transaction_end(2, 0, false);
     windows_.begin_load();
     EXPECT_EQ(closed(0).mark, Mark::load_begin);
     EXPECT_EQ(closed(0).transactions[2][0], 1U);
-    round(10'000);
-    turn(0, 1);
+    epoch();
+    ASSERT_EQ(closed(), 2U);
     EXPECT_EQ(closed(1).mark, Mark::measure_begin);
-    round(10'000);
-    turn(0, 1);
+    EXPECT_TRUE(windows_.measuring());
+    epoch();
     EXPECT_EQ(closed(2).mark, Mark::none);
-    round(10'000);
-    turn(0, 1);
+    epoch();
     EXPECT_EQ(closed(3).mark, Mark::window);
     EXPECT_EQ(closed(3).index, 2U);
+    epoch();
+    epoch();
+    EXPECT_EQ(closed(5).mark, Mark::measure_end);
 }
 
-TEST_F(WindowsTest, AClientThatFinishedOftenIsOneThatFinished) {
+TEST_F(WindowsTest, AProgramsRegionEndsTheEpochAtOnce) {
+    begin(0);
+    execute(0, 10);
+    windows_.mark(Mark::measure_begin);
+    execute(0, 20);
+    windows_.mark(Mark::measure_end);
+    ASSERT_EQ(closed(), 2U);
+    EXPECT_EQ(closed(0).mark, Mark::measure_begin);
+    EXPECT_EQ(closed(0).instructions, 10U);
+    EXPECT_EQ(closed(1).mark, Mark::measure_end);
+    EXPECT_EQ(closed(1).instructions, 30U);
+}
+
+TEST_F(WindowsTest, AClientThatFinishedOftenIsCountedOnce) {
     windows_.begin_load();
     EXPECT_EQ(closed(0).clients_finished, 0U);
     for (const std::uint64_t client : {5U, 7U, 5U}) {
         windows_.transaction_end(0, client, false);
     }
-    turn(0, 1);
+    slice(0, 1);
     windows_.finish();
     EXPECT_EQ(closed(1).clients_finished, 2U);
     EXPECT_EQ(windows_.state().finished, (std::set<std::uint64_t>{5, 7}));
 }
 
-TEST_F(WindowsTest, CountsAreTheWindowsInWhichTheyWereMade) {
-    turn(0, 4);
+TEST_F(WindowsTest, CountsBelongToTheEpochInWhichTheyWereMade) {
+    begin(0);
+    execute(0, 4);
     lane(0).accesses[1] = 3;
     lane(0).set_context(model::Context(2));
-    lane(0).instructions += 6;
+    execute(0, 6);
     windows_.begin_load();
-    lane(0).instructions += 5;
+    execute(0, 5);
     windows_.finish();
     EXPECT_EQ(closed(0).streams[0].instructions[0], 4U);
     EXPECT_EQ(closed(0).streams[0].accesses[0][1], 3U);
@@ -327,64 +304,70 @@ TEST_F(WindowsTest, CountsAreTheWindowsInWhichTheyWereMade) {
     EXPECT_EQ(closed(1).streams[0].accesses[0][1], 0U);
 }
 
-TEST_F(WindowsTest, TurnsAreNumberedInTheOrderInWhichTheyCame) {
-    turn(2, 100);
-    windows_.add(lane(2), 5, Op::load);
-    turn(0, 10'000);
-    turn(2, 100);
-    turn(1, 1);  // a round has ended: a window of its own
-    ASSERT_EQ(sink_.closed.size(), 1U);
-    const model::Stream& last = closed(0).streams[2];
-    ASSERT_EQ(last.size, 3U);
-    EXPECT_EQ(last.events[0].op, Op::turn);
-    EXPECT_EQ(last.events[0].line, 1U);
-    EXPECT_EQ(last.events[2].op, Op::turn);
-    EXPECT_EQ(last.events[2].line, 3U);
-    EXPECT_EQ(closed(0).streams[0].events[0].line, 2U);
+TEST_F(WindowsTest, SlicesAreCountedByTheirLength) {
+    slice(0, 127);
+    slice(1, 128);
+    begin(2);  // QEMU ends it before its first block
     windows_.finish();
-    EXPECT_EQ(closed(1).streams[1].events[0].line, 1U);
-}
-
-TEST_F(WindowsTest, TurnsAreCountedByTheirLength) {
-    turn(0, 1'000);
-    turn(1, 1'023);
-    block(1, 1);  // as long as 1,024: the next power of two
-    turn(2, 0);
-    windows_.finish();
-    const model::TurnCounts& counts = closed(0).turns;
-    EXPECT_EQ(counts.turns[9], 1U);
-    EXPECT_EQ(counts.instructions[9], 1'000U);
-    EXPECT_EQ(counts.turns[10], 1U);
-    EXPECT_EQ(counts.instructions[10], 1'024U);
-    EXPECT_EQ(counts.turns[0], 1U);
+    const model::SliceCounts& counts = closed(0).slices;
+    EXPECT_EQ(counts.slices[6], 1U);
+    EXPECT_EQ(counts.instructions[6], 127U);
+    EXPECT_EQ(counts.slices[7], 1U);
+    EXPECT_EQ(counts.instructions[7], 128U);
+    EXPECT_EQ(counts.slices[0], 1U);
     EXPECT_EQ(counts.instructions[0], 0U);
 }
 
-TEST_F(WindowsTest, ATurnThatIsCutIsOneTurn) {
-    turn(0, 10);
-    turn(1, 1'000'000);
-    block(1, 500'000);
-    EXPECT_EQ(sink_.closed.size(), 1U);
-    turn(2, 1);
+TEST_F(WindowsTest, SkippedProcessorsHaveNoSlice) {
+    all_of(0);
+    EXPECT_FALSE(begin(0));
+    EXPECT_FALSE(begin(0));
     windows_.finish();
-    EXPECT_EQ(closed(1).turns.instructions[20], 1'500'000U);
+    const auto& slices = closed(0).slices.slices;
+    EXPECT_EQ(std::accumulate(slices.begin(), slices.end(), std::uint64_t{0}), 1U);
+}
+
+TEST_F(WindowsTest, ASliceThatAnEpochDividesIsOneSlice) {
+    begin(0);
+    execute(0, 100);
+    windows_.mark(Mark::measure_begin);
+    execute(0, 100);
+    windows_.finish();
+    EXPECT_EQ(closed(1).slices.instructions[7], 200U);
 }
 
 TEST_F(WindowsTest, ARestoredGuestSleepsOnAndItsLoadHasBegun) {
-    Windows::State state;
+    Windows::State state = running_clock();
     state.sleeping = 0b101;
     state.began = true;
     state.instructions = 1'000'000;
     Lanes lanes = bound_lanes();
-    Windows restored(lanes, sink_, page_, Schedule(0, 0, 50'000), state);
+    Windows restored(machine_, lanes, sink_, page_, time_, 0, Schedule(0, 0, 1'000), state);
     EXPECT_NE(lanes[0]->attention & kHalted, 0U);
     EXPECT_EQ(lanes[1]->attention & kHalted, 0U);
     EXPECT_NE(lanes[2]->attention & kHalted, 0U);
-    lanes[1]->instructions += 50'000;
-    restored.sleep(*lanes[1]);
-    ASSERT_EQ(sink_.closed.size(), 1U);
+    EXPECT_TRUE(restored.begin_slice(*lanes[1]));
+    lanes[1]->instructions += 1'000;
+    restored.end_slice();
+    ASSERT_EQ(closed(), 1U);
     EXPECT_EQ(closed(0).mark, Mark::window);
-    EXPECT_EQ(closed(0).instructions, 1'050'000U);
+    EXPECT_EQ(closed(0).instructions, 1'001'000U);
+}
+
+TEST_F(WindowsTest, ARestoredGuestThatSleptEndsItsGap) {
+    Windows::State state = running_clock();
+    state.clock.origin = 40'000;
+    state.sleeping = 0b111;
+    state.gap_pending = true;
+    sink_.known_.clock_ns = 2'000;
+    time_.ns = 42'000;
+    Lanes lanes = bound_lanes();
+    Windows restored(machine_, lanes, sink_, page_, time_, 0, Schedule(0, 0, 1'000), state);
+    time_.ns += 300;
+    EXPECT_TRUE(restored.begin_slice(*lanes[1]));
+    EXPECT_EQ(time_.begins.back(), 42'300);
+    restored.finish();
+    EXPECT_EQ(closed(0).idle_before_ns, 300U);
 }
 
 }  // namespace s80::plugin

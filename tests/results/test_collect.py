@@ -151,7 +151,7 @@ def interrupted(run: Path) -> str:
 def cut(run: Path) -> str:
     stats = run / "stats.json"
     stats.write_bytes(stats.read_bytes()[:-500])
-    return "stats.json, line 1062: is not JSON"
+    return "stats.json, line 1061: is not JSON"
 
 
 def newer(run: Path) -> str:
@@ -367,7 +367,7 @@ DAMAGES = [removed, cut_off, emptied, binary, digit]
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_changed_product_is_refused(lab: Path, hosts: list[Path], name: str, damage: Callable[[Path], None]) -> None:
     for run in hosts[1].glob("runs/*"):
-        (run / "machine.toml").write_text("[guest]\ntick_hz = 103.0\n" + "# a long comment\n" * 20)
+        (run / "machine.toml").write_text("[guest]\nload_processors = 103\n" + "# a long comment\n" * 20)
         record_products(run)
     assert gather(lab / "undamaged", *hosts).entered == 6
     damage(hosts[1] / "runs" / "imape-2" / name)

@@ -41,8 +41,8 @@ upgrade = 60
 [clock]
 base_cpi = 1.0
 quantum_cycles = 200
-slice_instructions = 200
-turn_instructions = 5000
+filter_instructions = 200
+epoch_cycles = 20000
 )";
 
 inline trace::Header header_for(bool placed, unsigned processors = 3, std::uint64_t lines = 64) {

@@ -96,6 +96,73 @@ TEST_F(Corrupt, AbsentFilesFoldersAndOtherFiles) {
     EXPECT_NE(refusal("name = \"no capture at all\"").find("not a capture"), std::string::npos);
 }
 
+namespace {
+
+/// What a decoder for three processors says of an epoch that has one event, on the first processor.
+std::string refusal_of(const model::Event& event) {
+    model::Window window(3);
+    window.streams[0].events = {event};
+    window.streams[0].size = 1;
+    window.streams[0].ran = true;
+    trace::Encoder encoder(3, false);
+    encoder.add(window);
+    trace::Bytes contents = encoder.finish();
+    const std::size_t size = contents.size();
+    contents.resize(size + trace::Decoder::kPadding);
+    trace::Decoder decoder(3, false, 64);
+    decoder.begin({contents.data(), size});
+    try {
+        decoder.take(window);
+        decoder.end();
+    } catch (const trace::Malformed& e) {
+        return e.what();
+    }
+    return "";
+}
+
+}  // namespace
+
+TEST(MalformedEvent, AnEdgeToAProcessorThatDoesNotExistIsRefused) {
+    const auto edge_to = [](unsigned processor) {
+        return refusal_of(model::Event{model::Edge{processor, 1}.word(), 5, 0, model::Op::after, 0, {}});
+    };
+    EXPECT_EQ(edge_to(2), "");
+    EXPECT_EQ(edge_to(3), "has an ordering edge to a processor that the machine does not have");
+    EXPECT_EQ(edge_to(255), "has an ordering edge to a processor that the machine does not have");
+}
+
+TEST(MalformedEvent, OnlyAccessesAndPassesAreAwaited) {
+    EXPECT_EQ(refusal_of(model::Event{5, 5, 1, model::Op::store, 0, {}}), "");
+    EXPECT_EQ(refusal_of(model::Event{0, 5, 1, model::Op::pass, 0, {}}), "");
+    EXPECT_EQ(refusal_of(model::Event{model::Edge{1, 0}.word(), 5, 1, model::Op::after, 0, {}}),
+              "has an event of an unknown kind");
+}
+
+TEST(MalformedEvent, AccessesOfDevicesAreRefused) {
+    EXPECT_EQ(refusal_of(model::Event{5, 5, 0, model::Op::device_read, 0, {}}),
+              "has an event of an unknown kind");
+    EXPECT_EQ(refusal_of(model::Event{5, 5, 0, model::Op::device_write, 0, {}}),
+              "has an event of an unknown kind");
+}
+
+TEST(MalformedEvent, ALongDeltaBeyondTheLongestIsRefused) {
+    model::Window window(3);
+    window.streams[0].events = {model::Event{5, model::kLongestDelta, 0, model::Op::load, 0, {}}};
+    window.streams[0].size = 1;
+    window.streams[0].ran = true;
+    trace::Encoder encoder(3, false);
+    encoder.add(window);
+    trace::Bytes contents = encoder.finish();
+    const auto delta = std::search_n(contents.begin(), contents.end(), 1, std::uint8_t{0x7f});
+    ASSERT_NE(delta, contents.end());
+    *delta = 0x80;
+    const std::size_t size = contents.size();
+    contents.resize(size + trace::Decoder::kPadding);
+    trace::Decoder decoder(3, false, 64);
+    decoder.begin({contents.data(), size});
+    EXPECT_THROW(decoder.take(window), trace::Malformed);
+}
+
 /// Whatever a block holds, behind a sum that is right: it is refused, or its windows can be played safely.
 TEST(MalformedBlock, IsRefusedOrSafe) {
     EXPECT_TRUE(rc::check([](std::uint32_t seed, bool placed) {
@@ -123,11 +190,14 @@ TEST(MalformedBlock, IsRefusedOrSafe) {
                     RC_ASSERT(stream.size <= stream.events.size());
                     for (std::size_t i = 0; i < stream.size; ++i) {
                         const model::Event& e = stream.events[i];
-                        RC_ASSERT(e.op <= model::Op::turn);
+                        RC_ASSERT(e.op <= model::Op::after);
                         RC_ASSERT(e.context.value < model::kContexts);
                         RC_ASSERT(e.op > model::Op::walk || e.line < shape.lines);
                         const bool interrupt = e.op == model::Op::signal || e.op == model::Op::wait;
                         RC_ASSERT(!interrupt || e.line < window.signals);
+                        RC_ASSERT(e.op != model::Op::after ||
+                                  model::Edge::of(e.line).processor < shape.processors);
+                        RC_ASSERT(e.awaited == 0 || e.op <= model::Op::pass);
                     }
                 }
             }

@@ -33,7 +33,7 @@ protected:
     }
     /// One access in a window of its own: what is left of it.
     std::vector<Event> left(unsigned processor, Op op, model::Line line, std::uint16_t delta = 1) {
-        filter.event(processor, Event{line, delta, op, 0, {}}, 0);
+        filter.event(processor, Event{line, delta, 0, op, 0, {}}, 0);
         filter.end(model::Window(processors));
         const model::Stream& stream = filter.window().streams[processor];
         return {stream.events.begin(), stream.events.begin() + static_cast<std::ptrdiff_t>(stream.size)};
@@ -205,24 +205,67 @@ TEST_F(FilterTest, ThePolicyIsTheMachines) {
 TEST_F(FilterTest, InstructionsOfAbsorbedEventsAreKept) {
     load(0, X);
     model::Window window(3);
-    for (const std::uint16_t delta : {100, 60'000, 60'000, 60'000}) {
-        filter.event(0, Event{X, delta, Op::load, 0, {}}, 0);
+    for (const std::uint16_t delta : {100, 30'000, 30'000, 30'000}) {
+        filter.event(0, Event{X, delta, 0, Op::load, 0, {}}, 0);
     }
-    filter.event(0, Event{Y, 7, Op::load, 0, {}}, 0);
-    filter.event(0, Event{X, 5, Op::load, 0, {}}, 0);
+    filter.event(0, Event{Y, 7, 0, Op::load, 0, {}}, 0);
+    filter.event(0, Event{X, 5, 0, Op::load, 0, {}}, 0);
     window.streams[0].tail = 30;
     window.streams[0].ran = true;
     filter.end(window);
     const model::Stream& stream = filter.window().streams[0];
     ASSERT_EQ(stream.size, 3U);
     EXPECT_EQ(stream.events[0].op, Op::pass);
-    EXPECT_EQ(stream.events[0].delta, 65535);
+    EXPECT_EQ(stream.events[0].delta, 32767);
     EXPECT_EQ(stream.events[1].op, Op::pass);
-    EXPECT_EQ(stream.events[1].delta, 65535);
+    EXPECT_EQ(stream.events[1].delta, 32767);
     EXPECT_EQ(stream.events[2].op, Op::load);
     EXPECT_EQ(stream.events[2].line, Y);
-    EXPECT_EQ(stream.events[2].delta, 100 + 3 * 60'000 + 7 - 2 * 65535);
+    EXPECT_EQ(stream.events[2].delta, 100 + 3 * 30'000 + 7 - 2 * 32767);
     EXPECT_EQ(stream.tail, 35U);
+}
+
+/// Numbers of awaited events stay what they are: an absorbed access leaves a pass in its place.
+TEST_F(FilterTest, AwaitedEventsAndEdgesAreKept) {
+    load(0, X);
+    const model::Context kernel(model::Privilege::kernel, model::Party::session);
+    filter.event(0, Event{Z, 3, 1, Op::load, 0, {}}, 0);
+    filter.event(0, Event{X, 5, 1, Op::load, 0, kernel}, 0);
+    filter.event(0, Event{X, 7, 0, Op::load, 0, kernel}, 0);
+    filter.event(0, Event{0, 11, 1, Op::pass, 0, {}}, 0);
+    filter.event(0, Event{0, 13, 0, Op::pass, 0, {}}, 0);
+    filter.event(0, Event{model::Edge{2, 9}.word(), 17, 0, Op::after, 0, {}}, 0);
+    filter.end(model::Window(3));
+    const model::Stream& stream = filter.window().streams[0];
+    ASSERT_EQ(stream.size, 4U);
+    EXPECT_EQ(stream.events[0].op, Op::load);
+    EXPECT_EQ(stream.events[0].line, Z);
+    EXPECT_EQ(stream.events[0].awaited, 1);
+    EXPECT_EQ(stream.events[0].delta, 3);
+    EXPECT_EQ(stream.events[1].op, Op::pass) << "the absorbed load of X";
+    EXPECT_EQ(stream.events[1].awaited, 1);
+    EXPECT_EQ(stream.events[1].delta, 5);
+    EXPECT_EQ(stream.events[1].context.value, kernel.value);
+    EXPECT_EQ(stream.events[2].op, Op::pass);
+    EXPECT_EQ(stream.events[2].awaited, 1);
+    EXPECT_EQ(stream.events[2].delta, 7 + 11);
+    EXPECT_EQ(stream.events[3].op, Op::after);
+    EXPECT_EQ(stream.events[3].line, (model::Edge{2, 9}.word()));
+    EXPECT_EQ(stream.events[3].awaited, 0);
+    EXPECT_EQ(stream.events[3].delta, 13 + 17);
+}
+
+TEST_F(FilterTest, OnlyTheLastOfSplitInstructionsIsAwaited) {
+    load(0, X);
+    filter.event(0, Event{X, 30'000, 0, Op::load, 0, {}}, 0);
+    filter.event(0, Event{X, 30'000, 1, Op::load, 0, {}}, 0);
+    filter.end(model::Window(3));
+    const model::Stream& stream = filter.window().streams[0];
+    ASSERT_EQ(stream.size, 2U);
+    EXPECT_EQ(stream.events[0].awaited, 0);
+    EXPECT_EQ(stream.events[0].delta, 32'767);
+    EXPECT_EQ(stream.events[1].awaited, 1);
+    EXPECT_EQ(stream.events[1].delta, 60'000 - 32'767);
 }
 
 TEST_F(FilterTest, TheRestOfTheWindowSurvives) {
@@ -233,15 +276,15 @@ TEST_F(FilterTest, TheRestOfTheWindowSurvives) {
     window.index = 5;
     window.instructions = 1234;
     window.transactions[3] = {8, 1};
-    window.turns.add(70);
+    window.slices.add(70);
     window.streams[1].runs_on = true;
     window.streams[2].ran = true;
     window.streams[2].use(model::Context(4));
     window.streams[2].instructions[4] = 99;
     window.streams[2].accesses[4] = {1, 2, 3, 4};
     window.streams[2].classes[4][1] = 9;
-    filter.event(2, Event{1, 10, Op::signal, 0, {}}, 0);
-    filter.event(2, Event{0, 20, Op::wait, 0, {}}, 0);
+    filter.event(2, Event{1, 10, 0, Op::signal, 0, {}}, 0);
+    filter.event(2, Event{0, 20, 0, Op::wait, 0, {}}, 0);
     filter.end(window);
     const model::Window& w = filter.window();
     EXPECT_TRUE(w.placed);
@@ -251,7 +294,7 @@ TEST_F(FilterTest, TheRestOfTheWindowSurvives) {
     EXPECT_EQ(w.index, 5U);
     EXPECT_EQ(w.instructions, 1234U);
     EXPECT_EQ(w.transactions, window.transactions);
-    EXPECT_EQ(w.turns, window.turns);
+    EXPECT_EQ(w.slices, window.slices);
     EXPECT_FALSE(w.streams[0].ran);
     EXPECT_TRUE(w.streams[1].runs_on);
     EXPECT_TRUE(w.streams[2].ran);

@@ -8,6 +8,8 @@
 #include <filesystem>
 
 #include "capture_file.h"
+#include "model/drawn_epoch.h"
+#include "model/ordered_epoch.h"
 #include "model/player.h"
 #include "model/protocol.h"
 #include "model/snapshot.h"
@@ -114,7 +116,8 @@ TEST(Replay, OfAFullCaptureWritesTheSameBytes) {
 TEST(Replay, OfARestoredRunBeginsWithItsCaches) {
     const Folder folder;
     const model::Machine machine = model::Machine::parse(kMachine, "the test's machine");
-    const auto windows = RandomWindows(3, {.lines = 512, .windows = 40}).all();
+    auto windows = RandomWindows(3, {.lines = 512, .windows = 40}).all();
+    windows[19].mark = model::Mark::window;  // a capture ends with a mark
     Live before(folder, machine);
     before.play({windows.begin(), windows.begin() + 20});
     model::save_state(folder / "state", before.hierarchy(), before.player(), {});
@@ -148,11 +151,89 @@ TEST(Replay, EndsTheReaderWithThePlayer) {
     EXPECT_TRUE(ahead.next(window));  // the reader waits with a full ring when the scope ends
 }
 
-/// Processors that take turns of a window each: the order of their accesses is that of the windows, whatever
-/// they cost, so a run and a replay have the same.
-std::vector<model::Window> whole_turns(std::uint32_t seed, unsigned processors) {
-    const Shape shape{
-        .processors = processors, .lines = 64, .windows = 60, .events = 120, .interrupts = false};
+namespace {
+
+/// Two epochs, each with a part of the accesses.
+std::vector<model::Window> epochs_of(const std::vector<model::test::Access>& executed) {
+    const auto middle = executed.begin() + static_cast<std::ptrdiff_t>(executed.size() / 2);
+    std::vector<model::Window> epochs{model::test::epoch_of({executed.begin(), middle}, 3),
+                                      model::test::epoch_of({middle, executed.end()}, 3)};
+    epochs.back().mark = model::Mark::measure_end;
+    return epochs;
+}
+
+/// Plays a capture on this machine. Returns how many accesses were played; none may be out of order.
+std::size_t played_in_order(const std::string& path, const model::Machine& machine,
+                            const std::vector<model::test::Access>& executed) {
+    model::Hierarchy hierarchy(machine, model::Protocol::load(protocol_file()), kLines);
+    model::Player player(hierarchy);
+    model::test::PlayedOrder order;
+    player.observe(order);
+    for (const model::Window& window : read_capture(path)) {
+        player.play(window);
+    }
+    const auto violation = order.violation(executed);
+    RC_LOG() << path << ": " << violation.value_or("");
+    RC_ASSERT(!violation.has_value());
+    return order.size();
+}
+
+}  // namespace
+
+TEST(Replay, OnAnotherMachineKeepsTheOrderOfConflictingAccesses) {
+    EXPECT_TRUE(rc::check([] {
+        const auto executed = model::test::drawn_accesses(3);
+        const Folder folder;
+        model::Machine machine = model::Machine::parse(kMachine, "the test's machine");
+        Live live(folder, machine);
+        live.play(epochs_of(executed));
+        machine.latency = {1, 5000, 10, 0};
+        machine.base_cpi = 3.5;
+        machine.quantum_cycles = *rc::gen::element(1U, 5000U);
+        RC_ASSERT(played_in_order(folder / "full.s80c", machine, executed) == executed.size());
+        RC_ASSERT(played_in_order(folder / "filtered.s80c", machine, executed) <= executed.size());
+    }));
+}
+
+/// The filter absorbs the second load of X, which the store of the other processor awaits.
+TEST(Replay, OfAFilteredCaptureKeepsAnEdgeToAnAbsorbedAccess) {
+    using model::Op;
+    const std::vector<model::test::Access> executed{{0, 4, Op::load, 1},
+                                                    {0, 4, Op::load, 9000},
+                                                    {0, 5, Op::store, 1},
+                                                    {1, 4, Op::store, 1},
+                                                    {1, 5, Op::load, 1}};
+    const Folder folder;
+    Live live(folder, model::Machine::parse(kMachine, "the test's machine"));
+    model::Window epoch = model::test::epoch_of(executed, 3);
+    epoch.mark = model::Mark::measure_end;
+    live.play({epoch});
+    const auto filtered = read_capture(folder / "filtered.s80c");
+    ASSERT_EQ(filtered.size(), 1U);
+    const model::Stream& stream = filtered[0].streams[0];
+    ASSERT_EQ(stream.size, 3U);
+    EXPECT_EQ(stream.events[0].op, Op::load);
+    EXPECT_EQ(stream.events[1].op, Op::pass);
+    EXPECT_EQ(stream.events[1].awaited, 1);
+    EXPECT_EQ(stream.events[2].op, Op::store);
+    model::Hierarchy hierarchy(model::Machine::parse(kMachine, "the test's machine"),
+                               model::Protocol::load(protocol_file()), kLines);
+    model::Player player(hierarchy);
+    player.play(filtered[0]);
+    EXPECT_EQ(hierarchy.stats().sum(model::Stat::order_waits),
+              live.hierarchy().stats().sum(model::Stat::order_waits));
+    EXPECT_EQ(player.clock_ns(), live.player().clock_ns());
+}
+
+/// One processor runs in each window: the order of the accesses is that of the windows, whatever they cost,
+/// so a run and a replay have the same.
+std::vector<model::Window> one_processor_each(std::uint32_t seed, unsigned processors) {
+    const Shape shape{.processors = processors,
+                      .lines = 64,
+                      .windows = 60,
+                      .events = 120,
+                      .interrupts = false,
+                      .edges = false};
     auto windows = RandomWindows(seed, shape).all();
     for (std::size_t w = 0; w < windows.size(); ++w) {
         for (std::size_t p = 0; p < processors; ++p) {
@@ -169,7 +250,7 @@ std::vector<model::Window> whole_turns(std::uint32_t seed, unsigned processors) 
 void expect_same_in_the_l2s(model::Machine machine, std::uint32_t seed) {
     using enum model::Stat;
     machine.l2 = {16384, 4};  // twice the lines that are used
-    const auto windows = whole_turns(seed, machine.processors);
+    const auto windows = one_processor_each(seed, machine.processors);
     const Folder folder;
     Live live(folder, machine);
     live.play(windows);

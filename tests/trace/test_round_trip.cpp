@@ -24,6 +24,7 @@ void expect_same_events(const Stream& a, const Stream& b) {
     for (std::size_t i = 0; i < a.size; ++i) {
         RC_ASSERT(a.events[i].line == b.events[i].line);
         RC_ASSERT(a.events[i].delta == b.events[i].delta);
+        RC_ASSERT(a.events[i].awaited == b.events[i].awaited);
         RC_ASSERT(a.events[i].op == b.events[i].op);
         RC_ASSERT(a.events[i].way == b.events[i].way);
         RC_ASSERT(a.events[i].context.value == b.events[i].context.value);
@@ -38,7 +39,7 @@ void expect_same(const Window& a, const Window& b) {
     RC_ASSERT(a.index == b.index);
     RC_ASSERT(a.instructions == b.instructions);
     RC_ASSERT(a.transactions == b.transactions);
-    RC_ASSERT(a.turns == b.turns);
+    RC_ASSERT(a.slices == b.slices);
     RC_ASSERT(a.streams.size() == b.streams.size());
     for (std::size_t p = 0; p < a.streams.size(); ++p) {
         expect_same_events(a.streams[p], b.streams[p]);

@@ -15,7 +15,7 @@ from s80lab.trace.source import Wanted, load
     ("setting", "message"),
     [
         ("a" + ".a" * 30_000 + "=1", r"^--set a\.a\..*\.\.\.: tables and lists are nested more than 32 levels deep"),
-        ("guest.time_ratio=inf", "key `guest.time_ratio`: `Infinity` is not allowed; write a finite number"),
+        ("clock.base_cpi=inf", "key `clock.base_cpi`: `Infinity` is not allowed; write a finite number"),
         ("processors.clock_hz=9223372036854775808", "key `processors.clock_hz`: the number has more than 64 bits"),
     ],
 )

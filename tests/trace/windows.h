@@ -14,9 +14,10 @@ struct Shape {
     std::uint32_t lines = 64;
     unsigned windows = 6;
     unsigned events = 40;     ///< of a stream, at most
-    bool long_deltas = true;  ///< now and then one of up to 65535 instructions
-    bool interrupts =
-        true;  ///< signals and waits; only from lower processors to higher ones, so none waits forever
+    bool long_deltas = true;  ///< now and then one of up to model::kLongestDelta instructions
+    // Both only from lower processors to higher ones, so none waits forever:
+    bool interrupts = true;  ///< signals and waits
+    bool edges = true;       ///< ordering edges and awaited events
     bool placed = false;
     unsigned ways = 2;  ///< of placed events
 };
@@ -50,8 +51,9 @@ private:
             for (auto& outcomes : window.transactions) {
                 outcomes = {below(1000), below(10)};
             }
-            window.turns.add(std::uint64_t{1000} * index_);
+            window.slices.add(std::uint64_t{1000} * index_);
         }
+        awaited_.assign(shape_.processors, 0);
         for (unsigned p = 0; p < shape_.processors; ++p) {
             fill(window, p);
         }
@@ -72,8 +74,8 @@ private:
             model::Event event;
             event.op = static_cast<model::Op>(below(5));
             event.context.value = static_cast<std::uint8_t>(below(model::kContexts));
-            event.delta =
-                static_cast<std::uint16_t>(shape_.long_deltas && one_in(8) ? below(65536) : below(300));
+            event.delta = static_cast<std::uint16_t>(
+                shape_.long_deltas && one_in(8) ? below(model::kLongestDelta + 1) : below(300));
             if (event.op <= model::Op::walk) {
                 event.line = one_in(2) ? below(shape_.lines) : below(4);
                 event.way = static_cast<std::uint8_t>(shape_.placed ? below(shape_.ways) : 0);
@@ -85,9 +87,14 @@ private:
             } else if (shape_.interrupts && heard != 0) {
                 event.op = model::Op::wait;
                 event.line = below(heard);
-            } else if (n % 2 == 0) {
-                event.op = model::Op::turn;
-                event.line = n;
+            } else if (const unsigned earlier = below(processor + 1);
+                       shape_.edges && earlier != processor && awaited_[earlier] != 0) {
+                event.op = model::Op::after;
+                event.line = model::Edge{earlier, below(awaited_[earlier])}.word();
+            }
+            if (shape_.edges && event.op <= model::Op::pass && one_in(4)) {
+                event.awaited = 1;
+                ++awaited_[processor];
             }
             instructions += event.delta;
             stream.events.push_back(event);
@@ -105,6 +112,7 @@ private:
     Shape shape_;
     std::uint64_t instructions_ = 1000;  // of a run that began earlier
     std::uint64_t index_ = 0;
+    std::vector<std::uint32_t> awaited_;  ///< of this window, by processor
 };
 
 }  // namespace s80::test

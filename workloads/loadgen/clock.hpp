@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The clock of the load generator: simulated time, from a page that the plugin writes, or, without a plugin,
-// the monotonic clock of the guest or host.
+// The clock of the load generator: the monotonic clock of the guest or host, in simulated time.
 #pragma once
 
 #include <cstdint>
@@ -10,31 +9,31 @@ namespace s80::loadgen {
 
 inline constexpr std::uint64_t ns_per_s = 1'000'000'000;
 
-enum class Phase : std::uint64_t { warm_up = 0, measured = 1, done = 2 };
-
 class Clock {
 public:
-    /// `name`: the name of the monotonic clock in the result, "guest" or "host".
+    /// `name`: whose clock it is, "guest" or "host".
     explicit Clock(std::string_view name) : name_(name) { refresh(); }
     Clock(const Clock&) = delete;
     Clock& operator=(const Clock&) = delete;
 
-    /// Offers a page to the plugin, and uses it if the plugin answers. Call this once, before the load.
-    void register_page();
-
+    /// From now on 2^shift seconds of the monotonic clock are one simulated second.
+    void set_shift(unsigned shift) {
+        shift_ = shift;
+        refresh();
+    }
     /// Reads the time. Called once per iteration of the event loop.
     void refresh();
 
+    /// Simulated time in nanoseconds.
     std::uint64_t now() const { return now_; }
-    bool modelled() const { return page_ != nullptr; }
-    std::string_view name() const { return modelled() ? "modelled" : name_; }
-    Phase phase() const { return phase_; }  // of the page; warm_up without one
+    /// A span of simulated time on the monotonic clock, which the kernel's timers use.
+    std::uint64_t monotonic_ns(std::uint64_t simulated_ns) const { return simulated_ns << shift_; }
+    std::string_view name() const { return name_; }
 
 private:
     std::string_view name_;
-    volatile std::uint64_t* page_ = nullptr;
+    unsigned shift_ = 0;
     std::uint64_t now_ = 0;
-    Phase phase_ = Phase::warm_up;
 };
 
 }  // namespace s80::loadgen

@@ -38,7 +38,7 @@ public:
 private:
     friend class Connection;
     std::uint64_t reply_timeout_ns_ = 60 * ns_per_s;
-    std::uint64_t last_check_ns_ = 0;  // later than now once the clock page sets another time
+    std::uint64_t last_check_ns_ = 0;  // later than now if the job has changed the clock's shift
     std::vector<Connection*> connections_;
     std::vector<char> scratch_ = std::vector<char>(65536);  // one read buffer for all: it stays cached
 };

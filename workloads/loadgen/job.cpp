@@ -124,9 +124,11 @@ void Reader::add_amounts() {
     setters_["working_set"] = to(&Job::working_set, 1u, positive);
     setters_["stride"] = to(&Job::stride, 1u, positive);
     setters_["reply_timeout_s"] = to(&Job::reply_timeout_s, 0.001, "a number of at least 0.001");
-    setters_["tick_hz"] = to(&Job::tick_hz, 0.0, amount);
-    setters_["tick_tolerance"] = to(&Job::tick_tolerance, 0.001, "a number of at least 0.001");
-    setters_["time_ratio"] = to(&Job::time_ratio, 0.001, "a number of at least 0.001");
+    setters_["clock_shift"] = [this](auto key, auto value) {
+        constexpr std::string_view allowed = "a whole number from 0 to 10";
+        job_.clock_shift = number(key, value, 0u, allowed);
+        if (job_.clock_shift > 10) refuse(key, value, allowed);
+    };
     setters_["warmup_s"] = to(&Job::warmup_s, 0.0, amount);
     setters_["measure_s"] = to(&Job::measure_s, 0.0, amount);
 }
@@ -247,7 +249,7 @@ Job parse_job(std::string_view text) {
 
 void require_phases(const Job& job) {
     if (!(job.measure_s > 0)) {
-        throw Fatal("job: the key measure_s is missing: without a clock page it sets the region's length");
+        throw Fatal("job: the key measure_s is missing: without the plugin it sets the region's length");
     }
 }
 

@@ -52,9 +52,7 @@ struct Job {
     bool to_clients = false;   // scripts send to the clients' own accounts, else to any
     std::string script_lines;  // of the job's text, all that decides them
     double reply_timeout_s = 60;
-    double tick_hz = 0;            // timer interrupts a processor and modelled second; 0: the kernel's own
-    double tick_tolerance = 0.07;  // by how much of it they may be off
-    double time_ratio = 1;         // nanoseconds of guest time in a modelled one, at the machine's usual load
+    unsigned clock_shift = 0;  // 2^clock_shift seconds of the guest's clock are one simulated second
     double warmup_s = 0;
     double measure_s = 0;
 
@@ -67,7 +65,7 @@ struct Job {
 /// Parses the text of a job. Throws Fatal with the line's key and the allowed values.
 Job parse_job(std::string_view text);
 
-/// Throws Fatal if the job needs a clock page for the lengths of its phases.
+/// Throws Fatal if the job does not state the lengths of its phases.
 void require_phases(const Job& job);
 
 }  // namespace s80::loadgen

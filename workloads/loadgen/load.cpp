@@ -15,8 +15,7 @@ namespace {
 /// Clients that log in at the same time, so that the servers' start-up is not a stampede.
 constexpr unsigned login_concurrency = 18;
 
-/// The longest wait without a look at the page, on the clock in use: the phase may change while all clients
-/// wait for replies.
+/// The longest wait without a look at the phase, which may change while all clients wait for replies.
 constexpr std::uint64_t longest_wait_ns = 50'000'000;
 
 std::uint64_t to_ns(double seconds) {
@@ -25,7 +24,7 @@ std::uint64_t to_ns(double seconds) {
 
 }  // namespace
 
-Load::Load(World& world, Pace* pace) : world_(world), pace_(pace), incoming_(world) {
+Load::Load(World& world, const PhasePage& page) : world_(world), page_(page), incoming_(world) {
     for (unsigned i = 0; i < world.job.clients; ++i)
         clients_.push_back(world.job.protocol->make_client(world, i));
 }
@@ -37,8 +36,8 @@ void Load::log_in() {
 
 void Load::run() {
     if (!world_.fatal.empty()) return;
-    if (!world_.clock.modelled()) require_phases(world_.job);
-    if (pace_ != nullptr) pace_->take(world_.job);
+    if (!page_.accepted()) require_phases(world_.job);
+    world_.clock.refresh();
     begin_mix();
     Phase last = Phase::warm_up;
     while (world_.fatal.empty()) {
@@ -83,23 +82,16 @@ void Load::turn() {
     world_.loop.wait(timeout_ns());
     world_.statistics.woken(world_.loop.ready());
     world_.clock.refresh();
-    if (pace_ != nullptr) keep_pace();
     world_.loop.dispatch();
     world_.timers.fire(world_.clock.now());
     world_.network.check_timeouts();
     incoming_.tidy();
 }
 
-void Load::keep_pace() {
-    if (pace_->keep()) world_.statistics.ticks_changed();
-    if (world_.clock.modelled()) world_.server_timers = {pace_->timer_ratio(), pace_->timer_skew()};
-}
-
 std::uint64_t Load::timeout_ns() const {
     const std::uint64_t now = world_.clock.now();
     const std::uint64_t due = world_.timers.next();
-    const std::uint64_t wait = std::min(due > now ? due - now : 0, longest_wait_ns);
-    return pace_ != nullptr && world_.clock.modelled() ? pace_->guest_ns(wait) : wait;
+    return world_.clock.monotonic_ns(std::min(due > now ? due - now : 0, longest_wait_ns));
 }
 
 void Load::take(const Job& job) {
@@ -123,7 +115,7 @@ void Load::take(const Job& job) {
 }
 
 Phase Load::phase() const {
-    if (world_.clock.modelled()) return world_.clock.phase();
+    if (page_.accepted()) return page_.phase();
     const std::uint64_t elapsed = world_.clock.now() - load_begin_ns_;
     const std::uint64_t warmup = to_ns(world_.job.warmup_s);
     if (elapsed < warmup) return Phase::warm_up;

@@ -8,15 +8,15 @@
 
 #include "client.hpp"
 #include "incoming.hpp"
-#include "pace.hpp"
+#include "phase_page.hpp"
 #include "world.hpp"
 
 namespace s80::loadgen {
 
 class Load {
 public:
-    /// `pace`: in a guest only.
-    explicit Load(World& world, Pace* pace = nullptr);
+    /// `page`: may be accepted before run(). Without a page, the job states the lengths of the phases.
+    Load(World& world, const PhasePage& page);
 
     /// Logs all clients in. If a login fails, world.fatal holds the reason.
     void log_in();
@@ -33,12 +33,11 @@ private:
     void begin_mix();
     void begin_region();
     void turn();
-    void keep_pace();
     Phase phase() const;
     std::uint64_t timeout_ns() const;
 
     World& world_;
-    Pace* pace_;
+    const PhasePage& page_;
     std::vector<std::unique_ptr<Client>> clients_;
     Incoming incoming_;
     unsigned logged_in_ = 0;

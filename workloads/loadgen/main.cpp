@@ -152,11 +152,11 @@ bool generate(const Options& options) {
     world.trace = options.trace;
     if (!options.mail_log.empty()) world.mail_queue.emplace(options.mail_log);
     prepare_to_throw();
-    Pace pace(clock);
+    PhasePage page;
     // It stands for machines of their own: a client that has a reply does not wait for a processor of the
     // server's.
     if (options.guest) run_before_others();
-    Load load(world, options.guest ? &pace : nullptr);
+    Load load(world, page);
     load.log_in();
     if (world.fatal.empty()) output::ready();
     if (job.hold && world.fatal.empty()) load.take(await_go(offer));
@@ -164,7 +164,7 @@ bool generate(const Options& options) {
         // Only now: the plugin that answers belongs to the QEMU that brought the job.
         marker::bind_cores();
         marker::account_to(marker::Class::load_generator);
-        clock.register_page();
+        page.offer();
     }
     load.run();
     if (!world.fatal.empty()) throw Fatal(world.fatal);

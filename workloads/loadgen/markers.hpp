@@ -31,8 +31,8 @@ inline void core(unsigned cpu) {
     mark<1>(cpu);
 }
 
-/// Passes the clock page: the store to byte 8 tells the plugin the address of the page.
-inline void clock_page(void* page) {
+/// Passes the phase page: the store to byte 8 tells the plugin the address of the page.
+inline void phase_page(void* page) {
     asm volatile(".byte 0x0f, 0x1f, 0x80\n\t.long %c0\n\tmovq $0, 8(%%rdi)"
                  :
                  : "i"(base | 2), "D"(page)

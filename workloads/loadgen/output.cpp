@@ -245,7 +245,7 @@ void result(const World& world) {
               ",\"bytes\":" + number(region.incoming_bytes) + "}");
     field(line, "loop",
           "{\"wake_ups\":" + number(region.wake_ups) + ",\"idle_wake_ups\":" + number(region.idle_wake_ups) +
-              ",\"tick_changes\":" + number(region.tick_changes) + "}");
+              "}");
     std::string types = "{";
     for (std::size_t i = 0; i < region.types.size(); ++i)
         field(types, world.job.transactions[i], type(region.types[i], world.job.protocol == &web_protocol));

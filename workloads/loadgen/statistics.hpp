@@ -64,7 +64,6 @@ struct Region {
     std::uint64_t think_ns = 0;
     std::uint64_t wake_ups = 0;       // of the load generator, all
     std::uint64_t idle_wake_ups = 0;  // those without a reply
-    std::uint64_t tick_changes = 0;   // times that the timers were given another rate
     std::uint64_t in_flight_ns = 0;   // sum over the clients of the time in a transaction
 };
 
@@ -100,7 +99,6 @@ public:
         ++region_.wake_ups;
         if (!by_network) ++region_.idle_wake_ups;
     }
-    void ticks_changed() { ++region_.tick_changes; }
 
     /// The server accepted a flag and then lost it.
     void lost_flag() { ++region_.lost_flags; }

@@ -36,12 +36,6 @@ private:
     std::size_t next_ = 0;
 };
 
-/// A server's timers beside the clock that the load is timed by.
-struct ServerTimers {
-    double ratio = 1;  // what it has to ask for, to get a span
-    double skew = 1;   // what it gets then, for each of that span
-};
-
 struct World {
     World(Clock& the_clock, Servers the_servers, bool verify, const Job& the_job)
         : clock(the_clock),
@@ -57,6 +51,7 @@ struct World {
 
     void take(const Job& new_job) {
         job = new_job;
+        clock.set_shift(job.clock_shift);
         if (job.scripts.empty()) deal.emplace(job.make_mix(), job.seed);
         network.set_reply_timeout(job.reply_timeout_s);
     }
@@ -80,7 +75,6 @@ struct World {
     Accounts accounts;
     MessageText text;
     Statistics statistics;
-    ServerTimers server_timers;
     std::vector<std::unique_ptr<Arrivals>> arrivals;  // of the scripts; closed ones have no use for theirs
     std::optional<MailQueue> mail_queue;              // where the mail transport's log is known
     std::string move;                                 // IMAP: how MOVE is done, once a client knows

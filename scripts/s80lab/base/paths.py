@@ -52,7 +52,7 @@ CLASSES = ROOT / "workloads" / "classes.toml"
 PROFILES = ROOT / "workloads" / "profiles"
 LESSONS = ROOT / "docs" / "traces"
 PLUGIN = LIB / "libs80lab.so"
-TURNS_PLUGIN = LIB / "libs80turns.so"
+SLICES_PLUGIN = LIB / "libs80slices.so"
 REPLAY = BIN / "s80-replay"
 
 

@@ -9,7 +9,7 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.strict import shown
 
-TARGETS = {"s80-step": "make lesson", paths.TURNS_PLUGIN.name: "make bench"}
+TARGETS = {"s80-step": "make lesson", paths.SLICES_PLUGIN.name: "make bench"}
 """Commands that build what `make build` does not build, or that build it without root and without other programs."""
 
 

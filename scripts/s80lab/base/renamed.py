@@ -2,22 +2,47 @@
 """Names of older versions, each with the name that replaced it. s80lab refuses an old name with the new name.
 
 After a rename, add the old name here and to the table in docs/guides/troubleshooting.md. No other code is necessary:
-s80lab.base.suggest reads these tables for every unknown name.
+s80lab.base.suggest reads these tables for every unknown name. A name without a successor belongs into REMOVED.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
-METRICS = {"body_mbit_per_s": "body_mbit", "stream_mbit_per_s": "stream_mbit"}
+METRICS = {
+    "body_mbit_per_s": "body_mbit",
+    "stream_mbit_per_s": "stream_mbit",
+    "turn_length": "slice_length",
+    "turn_over": "slice_over",
+    "turns_m": "slices_m",
+}
+"""Names without the label that may follow them: the old `turn_length.median` is now `slice_length.median`."""
+KEYS = {"slice_instructions": "filter_instructions", "turn_instructions": "epoch_cycles"}
+"""The last parts of dotted keys."""
 PROGRAMS = {"s80-order count": "s80-step count", "s80-order step": "s80-step step"}
 """Commands of programs in C++; the old program itself prints the new name."""
 
-RENAMED = {"metric": METRICS, "program": PROGRAMS}
+RENAMED = {"metric": METRICS, "key": KEYS, "program": PROGRAMS}
 """The tables by kind of name: `command`, `option` (with its hyphens), `key`, `table`, `column`, `experiment`, ..."""
+
+_SIMULATED = "the guest's clock shows simulated time"
+_KERNEL_TICKS = "the guest's kernel has its own 250 timer interrupts per second"
+REMOVED = {
+    "guest.time_ratio": _SIMULATED,
+    "guest.tick_hz": _KERNEL_TICKS,
+    "guest_time_ratio": _SIMULATED,
+    "guest_time_ratio_wanted": _SIMULATED,
+    "tick_hz_wanted": _KERNEL_TICKS,
+    "--order": "the model keeps the order in which the guest executed conflicting accesses",
+}
+"""Names without a successor (dotted keys, metrics and options), each with the reason."""
 
 
 def rename_sentence(name: str, allowed: Collection[str]) -> str:
-    """The sentence "`OLD` is now `NEW`" if `name` was renamed to one of the allowed names; else empty."""
-    new = next((table[name] for table in RENAMED.values() if table.get(name) in allowed), None)
-    return f"`{name}` is now `{new}`" if new else ""
+    """The sentence "`OLD` is now `NEW`" if `name` was renamed to one of the allowed names, or the sentence that says
+    why `name` was removed; else empty. `name` and the allowed names may have a label after a dot."""
+    known = {part for one in allowed for part in (one, one.partition(".")[0])}
+    for old in (name, name.partition(".")[0]):
+        if new := next((table[old] for table in RENAMED.values() if table.get(old) in known), None):
+            return f"`{old}` is now `{new}`"
+    return f"`{name}` was removed, because {REMOVED[name]}" if name in REMOVED else ""

@@ -16,6 +16,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.numbers import LARGEST as MOST_BYTES
+from s80lab.base.renamed import rename_sentence
 from s80lab.base.suggest import hint, names
 
 LARGEST = 64 << 10
@@ -174,8 +175,8 @@ def validate(content: Mapping[str, Any], model: type[M], where: str) -> M:
         loc = [part for part in error["loc"] if isinstance(part, str)]
         key = shortened(".".join(map(str, error["loc"])))
         if error["type"] == "extra_forbidden":
-            allowed = hint(loc[-1], _fields(model, loc[:-1]))
-            raise UserError(f"{where}: unknown key `{key}`: {allowed}") from None
+            remark = rename_sentence(key, ()) or hint(loc[-1], _fields(model, loc[:-1]))
+            raise UserError(f"{where}: unknown key `{key}`: {remark}") from None
         if error["type"] == "missing":
             raise UserError(f"{where}: the key `{key}` is missing") from None
         message = wrong_value(error)

@@ -25,7 +25,7 @@ from s80lab.guest.command import JOB, Session
 from s80lab.guest.process import Guest, short_socket
 from s80lab.report.misses.log import LOG
 
-# Under icount one instruction is one nanosecond of guest time, and clients without think time leave no idle time
+# Under icount one instruction is one nanosecond of virtual time, and clients without think time leave no idle time
 # to jump over: the bare guest's clock counts instructions.
 LENGTH = 1_500_000_000
 WINDOW = 250_000_000
@@ -121,17 +121,24 @@ def _session(ready: Checkpoint, folder: Path, plugin: Path | None, arguments: Ma
     )
 
 
+def _longest_slice(plan: Plan) -> int:
+    """Instructions in a time slice of a processor that never stalls and uses up its share of an epoch in one slice."""
+    clock = plan.machine.clock
+    return max(1, int(clock.epoch_cycles / clock.base_cpi))
+
+
 async def _bare(plan: Plan, ready: Checkpoint, folder: Path, bounded: bool) -> Rate:
-    turns = plan.machine.clock.turn_instructions
     (folder / JOB).write_text(plan.job() + f"warmup_s=0\nmeasure_s={LENGTH / 1e9}\n")
-    plugin = built(paths.TURNS_PLUGIN) if bounded and turns else None
-    with short_socket(_session(ready, folder, plugin, {"turn_instructions": turns})) as session:
+    plugin = built(paths.SLICES_PLUGIN) if bounded else None
+    bound = {"instructions": _longest_slice(plan)}
+    with short_socket(_session(ready, folder, plugin, bound)) as session:
         async with Guest(plan.qemu, plan.boot, session, "bench without the plugin") as guest:
             await guest.restore(ready.guest_state)
             begin = await guest.event("load_begin", STALL_S, lambda: None)
             began = time.monotonic()
             result = await guest.event("result", STALL_S, lambda: None)
-            return Rate(result["region"]["end_ns"] - begin["clock_ns"], time.monotonic() - began)
+            ns = result["region"]["end_ns"] - begin["clock_ns"]
+            return Rate(ns << plan.machine.clock_shift, time.monotonic() - began)  # 1 ns per instruction
 
 
 async def _modelled(plan: Plan, ready: Checkpoint, folder: Path, length: int, arguments: Mapping[str, object]) -> Rate:
@@ -166,14 +173,14 @@ def run_bench(plan: Plan, ready: Checkpoint, say: Callable[[str], None]) -> None
         rates = asyncio.run(bench(plan, ready, captures, say))
         for kind in (UNBOUNDED, BARE, MODELLED, NAMED, FILTERED, FULL):
             say(f"{kind}: {rates.median(kind):.0f} MIPS")
-        slice_length = plan.machine.clock.turn_instructions
         say(
-            f"without the model, time slices of {slice_length} instructions: "
-            f"{rates.ratio(BARE, UNBOUNDED):.0%} of the guest's speed with QEMU's own time slices"
+            f"with the model: {rates.ratio(MODELLED, UNBOUNDED):.2f} of the speed of QEMU without a plugin, with its "
+            "own time slices"
         )
         say(
-            f"with the model: {rates.ratio(MODELLED, BARE):.0%} of the guest's speed without the model (equal "
-            "time slices)"
+            f"time slices of at most {_longest_slice(plan)} instructions alone: "
+            f"{rates.ratio(BARE, UNBOUNDED):.2f} of that speed; with the model {rates.ratio(MODELLED, BARE):.2f} of "
+            "what they keep"
         )
         say(
             f"with the model and attributed misses: {rates.ratio(NAMED, BARE):.0%} of the guest's speed "

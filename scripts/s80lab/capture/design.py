@@ -18,7 +18,7 @@ from s80lab.config.machine import Machine, load_machine, with_inclusion
 from s80lab.protocol.proof import ensure_proven
 
 # What a capture has been recorded for. A filtered one has had what these L1s absorb taken out of it.
-_RECORDED = ("line_bytes", "processors.count", "clock.slice_instructions")
+_RECORDED = ("line_bytes", "processors.count", "clock.filter_instructions")
 _FILTERED = ("l1i.size", "l1i.ways", "l1d.size", "l1d.ways", "processors.threads_per_core")
 
 

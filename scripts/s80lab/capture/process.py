@@ -42,23 +42,20 @@ async def play(
     progress: Progress,
     *,
     alone: bool = True,
-    order: Path | None = None,
 ) -> Played:
     """Replay the capture into `out`/snapshots.jsonl. The process ends if this one ends.
 
     progress: is called with the instructions played and their total. alone: no other replay runs at the same time, so a
-    second core may read the capture ahead. order: file for the order inversions (full captures only).
+    second core may read the capture ahead.
     """
     read_ahead = "yes" if alone and host.cores() > 1 else "no"
-    arguments: dict[str, object] = {
+    arguments = {
         "capture": capture,
         "machine": machine,
         "protocol": protocol,
         "out": out,
         "read_ahead": read_ahead,
     }
-    if order is not None:
-        arguments["order"] = order
     process = await asyncio.create_subprocess_exec(
         *dies_with_us(),
         str(built(paths.REPLAY)),

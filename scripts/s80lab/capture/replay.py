@@ -28,7 +28,6 @@ from s80lab.report.data import NO_WORKLOAD
 from s80lab.report.write import write_run_report
 from s80lab.results.database import insert_run
 from s80lab.results.identities import check_snapshots
-from s80lab.results.inversions import ORDER
 from s80lab.results.metrics.derive import render, write_stats
 from s80lab.results.products import WARM_SNAPSHOTS, record_products
 from s80lab.results.snapshots import Snapshots
@@ -55,33 +54,31 @@ async def replay(
     *,
     again: bool = False,
     alone: bool = True,
-    order: bool = False,
     enter: bool = True,
     say: Callable[[str], None] = lambda text: None,
 ) -> Path:
     """Replay the capture on the design and return the folder.
 
     A complete folder of the same inputs is kept unless `again`; so is one that another process completes during the
-    call. alone: no other replay runs at the same time. order: count the order inversions. enter: enter the rows into
-    the database. say: called with one sentence if a damaged folder is made again.
+    call. alone: no other replay runs at the same time. enter: enter the rows into the database. say: called with one
+    sentence if a damaged folder is made again.
     """
     folder = run_folder(capture, design)
-    files = [ORDER] if order else []
-    if not again and is_whole(folder, *files):
+    if not again and is_whole(folder):
         _restate(capture, design, folder)
     else:
         # Two grids that are explored at the same time may have designs in common.
         async with exclusive(paths.runs() / f".{folder.name}.lock", lambda: None) as waited:
-            if (again and not waited) or not is_whole(folder, *files):
+            if (again and not waited) or not is_whole(folder):
                 if folder.is_dir() and (why := why_not_whole(folder)):
                     say(f"{folder.name} is replayed again: {why}")
-                await _play(capture, design, folder, progress, alone, order)
+                await _play(capture, design, folder, progress, alone)
     if enter:
         await asyncio.to_thread(insert_run, paths.database(), folder)
     return folder
 
 
-async def _play(capture: Capture, design: Design, folder: Path, progress: Progress, alone: bool, order: bool) -> None:
+async def _play(capture: Capture, design: Design, folder: Path, progress: Progress, alone: bool) -> None:
     with staging(folder) as partial:
         began = time.monotonic()
         (partial / MACHINE).write_text(design.machine.resolved())
@@ -93,7 +90,6 @@ async def _play(capture: Capture, design: Design, folder: Path, progress: Progre
             partial,
             progress,
             alone=alone,
-            order=partial / ORDER if order else None,
         )
         await to_its_end(_finish, capture, design, folder.name, played, began, partial)
 

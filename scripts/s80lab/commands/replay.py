@@ -33,7 +33,6 @@ from s80lab.report.data import Run, read_run
 from s80lab.report.record import run_record
 from s80lab.report.terminal import print_table
 from s80lab.report.write import print_experiment
-from s80lab.results.inversions import sentence
 
 
 def replay_command(
@@ -43,14 +42,13 @@ def replay_command(
     settings: list[str] | None,
     form: Literal["filtered", "full"] | None,
     again: bool,
-    order: bool,
     as_json: bool,
 ) -> None:
     """Play a capture through the model and enter the result into the database. Without options, the design (machine and
     protocol) is that of the recording."""
     opened = open_capture(capture, form)
     design = resolve_design(opened, machine, protocol, parse_settings(settings or []))
-    (folder,) = _explore(opened, [design], 1, again, order)
+    (folder,) = _explore(opened, [design], 1, again)
     page = draw_report(folder)
     beside = [opened.live] if opened.live is not None and not design.varied else []
     say = sayer(as_json)
@@ -58,8 +56,6 @@ def replay_command(
         print_json({"runs": [run_record(read_run(one)) for one in (folder, *beside)], "report": str(page)})
     else:
         print_experiment([folder, *beside], Console())
-    if order:
-        say(sentence(folder))
     say(f"report: {page}")
 
 
@@ -71,7 +67,6 @@ def explore_command(
     form: Literal["filtered", "full"] | None,
     jobs: int,
     again: bool,
-    order: bool,
     shard: str | None,
     listed: bool,
     as_json: bool,
@@ -83,11 +78,9 @@ def explore_command(
     grid = points(opened, axes, machine, settings or [])
     if shard or listed:
         chosen = part(shard, by_hash([point.design for point in grid], lambda one: design_key(opened, one)))
-        _shard(opened, chosen, listed, jobs, again, order, as_json)
+        _shard(opened, chosen, listed, jobs, again, as_json)
         return
-    folders = _explore(opened, [point.design for point in grid], jobs, again, order)
-    for point, folder in zip(grid, folders, strict=True) if order else ():
-        sayer(as_json)(f"{point.design.label}: {sentence(folder)}")
+    folders = _explore(opened, [point.design for point in grid], jobs, again)
     runs = [read_run(folder) for folder in folders]
     page = write_page(opened, axes, grid, runs)
     if as_json:
@@ -98,9 +91,7 @@ def explore_command(
         print(f"report: {page}")
 
 
-def _shard(
-    capture: Capture, chosen: Part[Design], listed: bool, jobs: int, again: bool, order: bool, as_json: bool
-) -> None:
+def _shard(capture: Capture, chosen: Part[Design], listed: bool, jobs: int, again: bool, as_json: bool) -> None:
     """List the designs of a shard, or play the capture on them."""
     if listed:
         cost = replay_cost(capture)
@@ -108,7 +99,7 @@ def _shard(
             chosen, lambda one: one.label, lambda one: is_whole(run_folder(capture, one)), lambda one: cost, as_json
         )
     else:
-        folders = _explore(capture, list(chosen.items.values()), jobs, again, order, enter=False)
+        folders = _explore(capture, list(chosen.items.values()), jobs, again, enter=False)
         tell_shard(chosen, folders, as_json)
 
 
@@ -134,11 +125,9 @@ def filter_error_command(capture: str, vary: list[str] | None, out: Path | None,
     sayer(as_json)(f"table: {target}")
 
 
-def _explore(
-    capture: Capture, designs: Sequence[Design], jobs: int, again: bool, order: bool = False, enter: bool = True
-) -> list[Path]:
+def _explore(capture: Capture, designs: Sequence[Design], jobs: int, again: bool, enter: bool = True) -> list[Path]:
     async def work(board: Board) -> list[Path]:
-        return await explore(capture, designs, board, jobs, again, order, enter)
+        return await explore(capture, designs, board, jobs, again, enter)
 
     return on_board(work)
 

@@ -22,7 +22,6 @@ from s80lab.experiment.resources import run_cost
 from s80lab.experiment.run import job_key, measured
 from s80lab.experiment.stages import Drop
 from s80lab.report.data import Group, read_groups
-from s80lab.results.inversions import sentence
 
 
 def run_command(
@@ -40,7 +39,6 @@ def run_command(
     of: str,
     max_seeds: int,
     drop_warm: bool,
-    order: bool,
     misses: bool,
     profile: bool,
     engine: Literal["qemu", "gem5"],
@@ -51,7 +49,7 @@ def run_command(
 ) -> None:
     """Run experiments and print their tables."""
     chosen = parse_settings(settings or [])
-    options = Options(machine, protocol, scale, parse_seeds(seeds), chosen, order, misses, profile, server, image)
+    options = Options(machine, protocol, scale, parse_seeds(seeds), chosen, misses, profile, server, image)
     drop: Drop = "warm" if drop_warm else "nothing"
     if shard or listed:
         check_shard(shard, {"--until": until, "--engine gem5": engine == "gem5"})
@@ -70,8 +68,6 @@ def run_command(
     show_runs(folders, as_json)
     if wanted:
         tell(folders, wanted, say)
-    for folder in folders if order else ():
-        say(f"{folder.name}: {sentence(folder)}")
 
 
 def run_until(

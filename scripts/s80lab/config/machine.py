@@ -19,12 +19,10 @@ GIB = 1 << 30
 PROCESSORS, WAYS, CACHE_BYTES, LINE_BYTES = 32, 16, 64 * GIB, (32, 1024)
 TLB_ENTRIES = 1024
 SERVICE, BANKS = 1_000_000, 1024
+LARGEST_CLOCK_SHIFT = 10  # as in src/plugin/arguments.cpp
 # The model stores cycles per instruction in units of 1/256 (src/model/player.cpp).
 LEAST_CPI, MOST_CPI = 0.01, 1_000_000
 LEAST_HZ, MOST_HZ = 1_000, 10**12
-# What the load generator accepts (workloads/loadgen/job.cpp), and its reciprocal.
-LEAST_RATIO, MOST_RATIO = 0.001, 1_000
-MOST_TICKS = 1_000_000
 Cycles = Annotated[int, Field(ge=0, le=COUNTED)]
 
 
@@ -69,23 +67,24 @@ class Clock(Strict):
 
     base_cpi: cycles per instruction without cache stalls.
     quantum_cycles: the cycles by which one core may run ahead of the others.
-    slice_instructions: the filter interval, within which repeated accesses of a processor to one line count as L1 hits.
-    turn_instructions: the length at which the plugin ends a time slice of QEMU; 0: QEMU decides.
+    filter_instructions: the filter interval, within which repeated accesses of a processor to one line count as L1
+        hits.
+    epoch_cycles: the simulated cycles of an epoch. A running processor executes in it what it can in these cycles.
     """
 
     base_cpi: float = Field(1.0, ge=LEAST_CPI, le=MOST_CPI)
     quantum_cycles: int = Field(200, ge=1, le=COUNTED)
-    slice_instructions: int = Field(200, ge=1, le=COUNTED)
-    turn_instructions: int = Field(0, ge=0, le=COUNTED)
+    filter_instructions: int = Field(200, ge=1, le=COUNTED)
+    epoch_cycles: int = Field(20_000, ge=1, le=COUNTED)
 
     @model_validator(mode="after")
     def _recorded_as_finely_as_played(self) -> Self:
-        if self.slice_instructions * self.base_cpi > self.quantum_cycles:
-            taken = self.slice_instructions * self.base_cpi
+        if self.filter_instructions * self.base_cpi > self.quantum_cycles:
+            taken = self.filter_instructions * self.base_cpi
             raise ValueError(
-                f"clock.slice_instructions = {self.slice_instructions} takes {taken:g} cycles, more than "
+                f"clock.filter_instructions = {self.filter_instructions} takes {taken:g} cycles, more than "
                 f"clock.quantum_cycles = {self.quantum_cycles}: the model would interleave accesses more "
-                "finely than they are recorded; lower clock.slice_instructions or raise clock.quantum_cycles"
+                "finely than they are recorded; lower clock.filter_instructions or raise clock.quantum_cycles"
             )
         return self
 
@@ -140,20 +139,16 @@ class Smt(Strict):
 
 
 class GuestPart(Strict):
-    """The machine as the guest sees it. A change, except of `tick_hz`, needs a new ready checkpoint.
+    """The machine as the guest sees it. A change needs a new ready checkpoint.
 
     cpu: the processor type for QEMU.
     kernel_args: the kernel's command line.
-    time_ratio: nanoseconds of virtual time per nanosecond of simulated time under the usual load.
-    tick_hz: timer interrupts per processor and simulated second; 0: the kernel's own 250 per second of virtual time.
     load_processors: number of processors, the last ones, that run only the load generator and represent the clients'
         machines.
     """
 
     cpu: str
     kernel_args: str
-    time_ratio: float = Field(1.0, ge=LEAST_RATIO, le=MOST_RATIO)
-    tick_hz: float = Field(0.0, ge=0, le=MOST_TICKS)
     load_processors: int = Field(0, ge=0, le=PROCESSORS)
 
 
@@ -192,6 +187,12 @@ class Machine(Strict):
                 f"processors.threads_per_core = {self.processors.threads_per_core}: set it to 2, or remove "
                 "[smt]"
             )
+        if self.clock_shift > LARGEST_CLOCK_SHIFT:
+            raise ValueError(
+                f"clock.base_cpi = {self.clock.base_cpi:g} at processors.clock_hz = {self.processors.clock_hz} makes "
+                f"an instruction shorter than 1/{1 << LARGEST_CLOCK_SHIFT} ns, the shortest that the guest's clock can "
+                "show: raise clock.base_cpi or lower processors.clock_hz"
+            )
         apart, threads = self.guest.load_processors, self.processors.threads_per_core
         if apart >= self.processors.count or apart % threads:
             raise ValueError(
@@ -225,12 +226,10 @@ class Machine(Strict):
                 )
         return self
 
-    def pace(self) -> dict[str, float]:
-        """The job entries that describe the machine's time (docs/reference/interfaces/job.md)."""
-        return {
-            "tick_hz": self.guest.tick_hz,
-            "time_ratio": self.guest.time_ratio,
-        }
+    @property
+    def clock_shift(self) -> int:
+        """See clock_shift()."""
+        return clock_shift(self.clock.base_cpi, self.processors.clock_hz)
 
     def kernel_args(self) -> str:
         """The kernel's command line, with the processors that the scheduler leaves to the load generator."""
@@ -259,6 +258,18 @@ class Machine(Strict):
         if "guest" in dump and not self.guest.load_processors:
             del dump["guest"]["load_processors"]
         return dump
+
+
+def clock_shift(base_cpi: float, clock_hz: int) -> int:
+    """The number k for which 2^k seconds of the guest's clock are one simulated second under QEMU.
+
+    QEMU's virtual time advances by 1 ns per instruction at least. k is the smallest number from 0 for which no
+    instruction of the machine is shorter than that on the guest's clock.
+    """
+    shift = 0
+    while base_cpi * 1e9 * 2**shift < clock_hz:
+        shift += 1
+    return shift
 
 
 def _toml(value: object) -> str:

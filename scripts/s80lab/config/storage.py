@@ -7,10 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from s80lab.base.errors import UserError
 from s80lab.base.numbers import MEASURED
 from s80lab.base.strict import Size, Strict
-from s80lab.config.machine import GuestPart
 
 Storage = Literal["memory", "disk"]
 MIB = 1 << 20
@@ -19,16 +17,13 @@ Memory = Annotated[Size, Field(le=1 << 40)]
 # Times the mail: memory for what is written on the disks (file systems and later mail included), and the disks' room.
 WRITTEN, ROOM = 1.25, 2.0
 SPARE = 64 * MIB  # of each disk's room
-# Ticks a second that the guest's kernel was built for; they are of guest time.
-KERNEL_HZ = 250
 
 
 class Disk(Strict):
     """The disks of a scale.
 
     count: number of disks, over which the users are distributed.
-    service_us: service time of a queued request in simulated microseconds. A disk ends a request at a timer tick, so
-        the service time cannot be shorter than a tick.
+    service_us: service time of a request in simulated microseconds.
     page_cache: bytes of memory for the page cache.
     programs: bytes of memory for the kernel, the servers and their sessions.
     dma: whether the disk itself reads and writes memory, past the caches; if not, the processor that submits a request
@@ -50,16 +45,6 @@ class Disk(Strict):
         each = (int(store_bytes * ROOM) // self.count + SPARE) // MIB
         return f"s80.storage=disk s80.disks={self.count} s80.disk_mib={each}"
 
-    def delay_ns(self, guest: GuestPart) -> int:
-        """Nanoseconds of virtual time from the start of a request to the earliest tick that can end it.
-
-        The kernel checks its timers at ticks, and a queued request starts at a tick. The request ends at the first tick
-        after the delay. UserError if a tick is longer than the service time.
-        """
-        tick_us = 1e6 / guest.tick_hz if guest.tick_hz else 1e6 / KERNEL_HZ / guest.time_ratio
-        if self.service_us < tick_us:
-            raise UserError(
-                f"disk.service_us = {self.service_us} is less than a timer tick of {tick_us:g} us, and a "
-                "request can end only at a tick: raise disk.service_us or guest.tick_hz"
-            )
-        return round((self.service_us - tick_us) * guest.time_ratio * 1000)
+    def delay_ns(self, clock_shift: int) -> int:
+        """The service time in nanoseconds of the guest's clock."""
+        return self.service_us * 1000 << clock_shift

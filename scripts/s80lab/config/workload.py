@@ -174,10 +174,6 @@ PACKET_MS = 20
 """Duration of one packet of a medium in milliseconds (workloads/media)."""
 
 
-TICK_TOLERANCE = 0.02
-"""Allowed relative error of the guest's timer rate, which paces the server's streams."""
-
-
 class Rtp(Mix):
     """Clients of a streaming server.
 
@@ -202,7 +198,6 @@ class Rtp(Mix):
             f"rate_kbps={self.rate_kbps}",
             f"play_ms={self.play_ms}",
             f"late_ms={number(self.late_ms)}",
-            f"tick_tolerance={TICK_TOLERANCE}",
         ]
 
 
@@ -403,15 +398,15 @@ def job_text(
     think: str | None = None,
     warmup_s: float | None = None,
     measure_s: float | None = None,
-    pace: Mapping[str, float] | None = None,
+    clock_shift: int = 0,
 ) -> str:
     """The job file for the load generator.
 
     workload: a profile or its name.
     clients, users, seed: number of clients, number of mail users, and the seed of all random draws.
     think_ms, think: think times; None for the profile's.
-    warmup_s, measure_s: lengths of the phases in seconds; None if the clock page ends them.
-    pace: the machine's time (Machine.pace); None for the kernel's own time.
+    warmup_s, measure_s: lengths of the phases in seconds; None if the plugin ends them.
+    clock_shift: 2^clock_shift seconds of the guest's clock are one simulated second (Machine.clock_shift).
     """
     load = _load(workload, clients, users)
     lines = [
@@ -422,7 +417,7 @@ def job_text(
         *load.load_lines(clients, seed, think_ms, think),
         f"reply_timeout_s={number(load.reply_timeout_s)}",
     ]
-    lines += [f"{key}={number(value)}" for key, value in (pace or {}).items()]
+    lines += [f"clock_shift={clock_shift}"] if clock_shift else []
     phases = {"warmup_s": warmup_s, "measure_s": measure_s}
     lines += [f"{key}={number(value)}" for key, value in phases.items() if value is not None]
     return "\n".join(lines) + "\n"

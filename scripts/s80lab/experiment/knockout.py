@@ -17,7 +17,7 @@ from s80lab.base.strict import Strict, validate
 from s80lab.config.experiment import Phases
 from s80lab.config.machine import Machine
 from s80lab.report.data import Group
-from s80lab.report.rows import ONE, PERCENT, THREE, TWO, WHOLE, Format
+from s80lab.report.rows import ONE, PERCENT, THREE, WHOLE, Format
 from s80lab.report.tables import Cell, Row, Table, number
 
 # Columns of the table: metric, title and number format.
@@ -30,8 +30,7 @@ COLUMNS: tuple[tuple[str, str, Format], ...] = (
     ("l2_mpki.all", "MPKI", THREE),
     ("upgrade_pki.made", "upgrades", THREE),
     ("utilisation", "utilisation", PERCENT),
-    ("tick_hz", "ticks, Hz", WHOLE),
-    ("guest_time_ratio", "virtual time", TWO),
+    ("tick_hz", "timer, Hz", WHOLE),
     ("instructions_per_transaction", "M instr. / transaction", ONE),
 )
 
@@ -102,7 +101,7 @@ def knockout_table(title: str, groups: Mapping[str, Group]) -> Table:
         note="Each row has some of the changes to the guest, which configs/knockouts.toml describes. Cells: means over "
         "the seeds ± 95% confidence intervals. memory, from M: shares of the L2 misses. E to M: silent E-to-M upgrades "
         "per E fill. kernel: share of the busy cycles. MPKI, upgrades: L2 misses and upgrades per 1000 instructions. "
-        "virtual time: virtual nanoseconds per nanosecond of simulated time. MIPS: million instructions that this host "
+        "timer: timer interrupts per processor and simulated second. MIPS: million instructions that this host "
         "simulated per second.",
     )
     for name, group in groups.items():

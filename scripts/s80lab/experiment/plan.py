@@ -52,7 +52,6 @@ class Options:
     scale: str | None = None
     seeds: Sequence[int] = ()
     settings: Mapping[str, object] | None = None
-    order: bool = False
     misses: bool = False
     profile: bool = False
     server: str | None = None
@@ -195,8 +194,7 @@ class Plan(SeedPlan):
     changed: Mapping[str, object]  # of its profile and of the scale, by dotted keys
     qemu: Qemu
     plugin: Path
-    order: bool = False  # count the order inversions too, which changes no number of the run
-    misses: bool = False  # log its misses by name, which changes none either
+    misses: bool = False  # log its misses by name, which changes no number of the run
     profile: bool = False  # sample which code runs: the same
 
     @property
@@ -232,7 +230,7 @@ class Plan(SeedPlan):
             seed=self.seed,
             think_ms=self.phases.think_ms,
             think=self.phases.think,
-            pace=self.machine.pace(),
+            clock_shift=self.machine.clock_shift,
         )
 
     @cached_property
@@ -310,7 +308,6 @@ def draft(name: str, options: Options) -> Callable[[Qemu], list[Plan]]:
             qemu=qemu,
             plugin=paths.PLUGIN,
             seed=seed,
-            order=options.order,
             misses=options.misses,
             profile=options.profile,
         )
@@ -369,8 +366,6 @@ def _modelled(experiment: Experiment, options: Options, point: Mapping[str, str]
     named = options.protocol or experiment.protocol or load_machine(experiment.machine, settings).protocol
     protocol = find_or_file("protocol", paths.PROTOCOLS, named)
     machine = load_machine(experiment.machine, with_inclusion(protocol, settings))
-    if scale.disks:
-        scale.disks.delay_ns(machine.guest)  # the machine's ticks may be too long for them
     machine = machine.model_copy(update={"protocol": protocol.stem})
     sizes = {f"{OF_SCALE}{key}": getattr(scale, key) for key in SIZES if key in of_scale}
     of_profile = {f"{OF_WORKLOAD}{key}": value for key, value in of_workload.items()}

@@ -36,7 +36,6 @@ from s80lab.report.misses.run import MAP, write_map, write_misses
 from s80lab.report.profile import PROFILE, write_profile
 from s80lab.report.write import write_run_report
 from s80lab.results.identities import check_run
-from s80lab.results.inversions import ORDER
 from s80lab.results.metrics.derive import write_stats
 from s80lab.results.metrics.load import client_cycles
 from s80lab.results.metrics.standing import FEWEST_CYCLES
@@ -72,7 +71,6 @@ def measured(plan: Plan) -> Path | None:
     """The folder of the plan's run if the run is complete, even if its warm checkpoint has been removed since."""
     warm = checkpoint.known(plan.warm_name, plan.warm_key)
     asked = [
-        *([ORDER] if plan.order else []),
         *([LOG, MAP] if plan.misses else []),
         *([PROFILE, MAP] if plan.profile else []),
     ]
@@ -195,7 +193,6 @@ async def live(
             **({"state_in": start.model_state} if warm else {}),
             "skip": phases.skip,
             "measure": phases.measure,
-            **({"order": folder / ORDER} if plan.order else {}),
             **({"misses": folder / LOG} if plan.misses else {}),
             **({"profile": folder / PROFILE} if plan.profile else {}),
             **(extra or {}),

@@ -65,6 +65,7 @@ def write_inputs(plan: Plan, start: Checkpoint, folder: Path) -> dict[str, objec
         "out": folder,
         "low_ram": low_ram(plan.scale.memory()),
         "window": plan.phases.window,
+        "clock_shift": plan.machine.clock_shift,
         **({"dma": 1} if plan.dma else {}),
     }
 

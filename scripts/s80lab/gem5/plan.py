@@ -87,14 +87,14 @@ class Gem5Plan(SeedPlan):
         - lpj: with a known loop count no processor calibrates its own.
         - No `quiet`: the kernel prints its progress, because booting is slow.
         - random.trust_bootloader: gem5's processors have no RDRAND.
-        - nohz=off (from the machine): gem5 takes an interrupt between STI and HLT, which real processors do not. The
+        - nohz=off: gem5 takes an interrupt between STI and HLT, which real processors do not. The
           idle loop then halts with work pending, until its next tick if it has one.
         """
         jiffy = self.machine.processors.clock_hz // TIMER_HZ
         arguments = self.machine.kernel_args().replace(" quiet", "").replace(" random.trust_cpu=on", "")
         return (
-            f"{arguments} earlyprintk=ttyS0 maxcpus=1 lpj={jiffy} random.trust_bootloader=on s80.engine=gem5 "
-            f"{self.scale.boot_line()}"
+            f"{arguments} earlyprintk=ttyS0 maxcpus=1 lpj={jiffy} random.trust_bootloader=on nohz=off "
+            f"s80.engine=gem5 {self.scale.boot_line()}"
         )
 
     def job(self) -> str:
@@ -107,8 +107,6 @@ class Gem5Plan(SeedPlan):
             think_ms=self.think_ms,
             warmup_s=0,
             measure_s=ENDLESS_S,
-            # Guest time is the machine's: only the kernel's own rate is another.
-            pace={"tick_hz": self.machine.guest.tick_hz},
         )
 
     @cached_property

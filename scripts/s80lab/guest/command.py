@@ -29,9 +29,8 @@ class Boot:
 
     def append(self) -> str:
         """The kernel's command line."""
-        guest = self.machine.guest
-        disks = f" s80.disk_ns={self.scale.disks.delay_ns(guest)}" if self.scale.disks else ""
-        return f"{self.machine.kernel_args()} s80.time_ratio={guest.time_ratio:g} {self.scale.boot_line()}{disks}"
+        disks = f" s80.disk_ns={self.scale.disks.delay_ns(self.machine.clock_shift)}" if self.scale.disks else ""
+        return f"{self.machine.kernel_args()} {self.scale.boot_line()}{disks}"
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,8 @@ def guest_options(boot: Boot) -> list[str]:
         # No device whose work is done on the host's clock: no network, disk or display.
         *("-nodefaults", "-no-user-config", "-display", "none", "-vga", "none", "-nic", "none"),
         *("-accel", "tcg"),
-        # One instruction is one nanosecond of guest time; idle time is jumped over instead of slept.
+        # One instruction is one nanosecond of virtual time, which the plugin corrects to simulated time; idle time is
+        # jumped over instead of slept.
         *("-icount", "shift=0,sleep=off"),
         *("-smp", _topology(boot.machine.processors), "-cpu", boot.machine.guest.cpu),
         *("-m", str(boot.scale.memory() >> 20)),

@@ -44,7 +44,7 @@ class Monitor:
     async def restore(self, state: Path) -> None:
         """Load a saved state (QEMU was started with -incoming defer) and let the guest run."""
         await self._ignore_shared()
-        # The self-announcement after a restore runs on real-time timers, which would cut the vCPUs' turns.
+        # The self-announcement after a restore runs on real-time timers, which would cut the vCPUs' time slices.
         await self.command("migrate-set-parameters", announce_rounds=0)
         await self.command("migrate-incoming", uri=f"file:{state}")
         while (await self.command("query-status"))["status"] == "inmigrate":

@@ -258,6 +258,7 @@ SECTIONS: tuple[Section, ...] = (
                     "cache": "misses serviced by a cache",
                     "upgrade": "upgrades",
                     "issue": "waiting for the core's other thread",
+                    "order": "waiting for a conflicting access of another processor",
                 },
                 THREE,
             ),
@@ -325,21 +326,26 @@ SECTIONS: tuple[Section, ...] = (
             Entry("utilisation law (1: holds)", "utilisation_law", THREE),
             Entry("simulated seconds", "modelled_s", TWO),
             Entry("million instructions", "instructions_m", WHOLE),
+            Entry("guest seconds per simulated second", "guest_clock_speed", WHOLE),
             Entry(
                 "median length, weighted by instructions",
-                "turn_length.median",
+                "slice_length.median",
                 WHOLE,
-                head="QEMU's time slices, in instructions",
+                head="time slices, in instructions",
             ),
-            Entry("longest", "turn_length.longest", WHOLE),
-            Entry("share of instructions in slices of 8192 or more", "turn_over.8192", PERCENT),
-            Entry("share of instructions in slices of 131072 or more", "turn_over.131072", PERCENT),
+            Entry("longest", "slice_length.longest", WHOLE),
+            Entry("share of instructions in slices of 8192 or more", "slice_over.8192", PERCENT),
+            Entry(
+                "mean error at the end of an epoch, share of the epoch", "epoch_error", PERCENT, head="order and epochs"
+            ),
+            Entry("waits for a conflicting access, per 1000 instructions", "order_wait_pki", THREE),
         ),
         "All times are simulated. Response-time law: (clients in service + throughput x think time) / clients. "
         "Utilisation law: throughput x busy time per transaction / busy time per second. Both ratios are 1 if all "
         "counts are right and use one clock. Little's law: throughput x response time / clients in service. Its "
         "deviation from 1 is due to transactions that the ends of the region cut off. Lengths of time slices are "
-        "rounded down to powers of two.",
+        "rounded down to powers of two. If guest seconds per simulated second are listed, the guest's clock, its "
+        "timers and its counters of time run faster than simulated time by this factor.",
     ),
     Section(
         "Memory probes",
@@ -391,9 +397,6 @@ SECTIONS: tuple[Section, ...] = (
         "Guest kernel",
         (
             Entry("timer interrupts per processor, Hz", "tick_hz", WHOLE),
-            Entry("timer interrupts per processor, machine file, Hz", "tick_hz_wanted", WHOLE),
-            Entry("virtual time per simulated time", "guest_time_ratio", TWO),
-            Entry("virtual time per simulated time, machine file", "guest_time_ratio_wanted", TWO),
             Entry("waiting tasks per processor", "run_queue", THREE),
             Entry("utilisation", "disk_utilisation.all", PERCENT, head="disks"),
             Entry("service time, ms", "disk_service_ms", TWO),
@@ -406,7 +409,6 @@ SECTIONS: tuple[Section, ...] = (
             *_each("guest_rate", _COUNTED, WHOLE, head="events per simulated second, all processors"),
             *_each("guest_time_share", _NAMES, PERCENT, head="processor time by process"),
         ),
-        "The guest kernel's own counters. The kernel's timer ticks and the servers' timeouts follow virtual time, "
-        "QEMU's clock, which runs faster or slower than simulated time.",
+        "The guest kernel's own counters.",
     ),
 )

@@ -250,7 +250,7 @@ def check(delta: Delta, span: str) -> list[str]:
 def check_transactions(region: Delta, result: Mapping[str, Any]) -> None:
     """Compares the region's TX_END markers with the load generator's own counts.
 
-    The load generator reads the two ends of the region from the clock page, shortly after the plugin has set them. Each
+    The load generator sees the two ends of the region on the phase page, shortly after the plugin has set them. Each
     client has one transaction in progress at a time. At either end, at most one transaction per client can therefore
     count for the region on one side only. The counts, by type and in total, may differ by the number of clients at
     most.

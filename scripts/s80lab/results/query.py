@@ -12,6 +12,7 @@ import csv
 import io
 import json
 import math
+import re
 import sqlite3
 import sys
 from collections.abc import Callable, Sequence
@@ -132,8 +133,9 @@ def _interruptible(work: Callable[[sqlite3.Connection], T], database: Path) -> T
 
 def _check_metrics(connection: sqlite3.Connection, sql: str) -> None:
     """UserError if the SQL text names a metric of an older version that no run of the database has."""
+    of_metric = "SELECT 1 FROM metric WHERE name = ? OR name GLOB ? || '.*'"
     for old in METRICS:
-        if f"'{old}'" in sql and not connection.execute("SELECT 1 FROM metric WHERE name = ?", [old]).fetchone():
+        if re.search(rf"'{old}[.']", sql) and not connection.execute(of_metric, [old, old]).fetchone():
             raise UserError(f"no run has the metric that the SQL text names: {rename_sentence(old, METRICS.values())}")
 
 

@@ -90,8 +90,8 @@ def test_cores_share_the_recorded_threads(full: Capture) -> None:
         ("line_bytes=64", "was recorded with line_bytes = 128 and cannot be replayed with 64; record a new capture"),
         ("clock.quantum_cycles=200,100", "more finely than they are recorded"),
         (
-            "clock.slice_instructions=100",
-            "was recorded with clock.slice_instructions = 200 and cannot be replayed with",
+            "clock.filter_instructions=100",
+            "was recorded with clock.filter_instructions = 200 and cannot be replayed with",
         ),
     ],
 )

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <fstream>
 #include <iostream>
+#include <vector>
 
 #include "trace/writer.h"
 
@@ -12,7 +13,8 @@ using namespace s80;
 
 constexpr unsigned kProcessors = 2;
 
-/// Two processors with every kind of event; the second sleeps until the first wakes it.
+/// Two processors with every kind of event. The second sleeps until the first wakes it; then they store to
+/// one line in turn.
 model::Window window(bool placed, bool last) {
     model::Window w(kProcessors);
     w.placed = placed;
@@ -22,20 +24,23 @@ model::Window window(bool placed, bool last) {
     w.index = last ? 1 : 0;
     w.instructions = last ? 2400 : 1200;
     const auto add = [&](unsigned processor, model::Op op, model::Line line, std::uint16_t delta,
-                         unsigned way) {
-        model::Event event{line, delta, op, static_cast<std::uint8_t>(placed ? way : 0), {}};
+                         unsigned way, bool awaited = false) {
+        model::Event event{line, delta, awaited, op, static_cast<std::uint8_t>(placed ? way : 0), {}};
         event.context = model::Context(model::Privilege::kernel, model::Party::session);
         w.streams[processor].events.push_back(event);
         w.streams[processor].size += 1;
     };
     add(0, model::Op::ifetch, 100, 3, 0);
     add(0, model::Op::load, 7, 2, 1);
-    add(0, model::Op::store, 40'000, 300, 0);
+    add(0, model::Op::store, 40'000, 300, 0, true);
     add(0, model::Op::signal, 0, 1, 0);
-    add(0, model::Op::pass, 0, 60'000, 0);
+    add(0, model::Op::pass, 0, 30'000, 0, true);
+    add(0, model::Op::after, model::Edge{1, 0}.word(), 2, 0);
+    add(0, model::Op::store, 7, 0, 1);
     add(1, model::Op::wait, 0, 4, 0);
     add(1, model::Op::walk, 8, 1, 2);
-    add(1, model::Op::store, 7, 1, 1);
+    add(1, model::Op::after, model::Edge{0, 1}.word(), 1, 0);
+    add(1, model::Op::store, 7, 0, 1, true);
     for (model::Stream& stream : w.streams) {
         stream.ran = stream.runs_on = true;
         stream.tail = 5;
@@ -47,7 +52,18 @@ model::Window window(bool placed, bool last) {
     return w;
 }
 
-void write(const std::string& path, trace::Form form, const std::string& state) {
+/// The first processor runs without an event.
+model::Window without_events() {
+    model::Window w = window(true, true);
+    w.signals = 0;
+    w.streams[0].size = 0;
+    w.streams[1].ran = false;
+    w.streams[1].size = 0;
+    return w;
+}
+
+void write(const std::string& path, trace::Form form, const std::string& state,
+           const std::vector<model::Window>& windows) {
     trace::Header header;
     header.form = form;
     header.processors = kProcessors;
@@ -57,8 +73,9 @@ void write(const std::string& path, trace::Form form, const std::string& state) 
     header.origin = "{}";
     header.state = state;
     trace::Writer writer(path, header);
-    writer.write(window(form == trace::Form::filtered, false));
-    writer.write(window(form == trace::Form::filtered, true));
+    for (const model::Window& w : windows) {
+        writer.write(w);
+    }
     writer.close();
 }
 
@@ -79,10 +96,13 @@ int main(int argc, char** argv) {
     }
     try {
         const std::string folder = argv[1];
-        write(folder + "/full.s80c", trace::Form::full, "");
-        write(folder + "/full-with-state.s80c", trace::Form::full, "state");
-        write(folder + "/filtered.s80c", trace::Form::filtered, "");
-        write(folder + "/old.s80c", trace::Form::full, "");
+        const std::vector full{window(false, false), window(false, true)};
+        const std::vector filtered{window(true, false), window(true, true)};
+        write(folder + "/full.s80c", trace::Form::full, "", full);
+        write(folder + "/full-with-state.s80c", trace::Form::full, "state", full);
+        write(folder + "/filtered.s80c", trace::Form::filtered, "", filtered);
+        write(folder + "/filtered-without-events.s80c", trace::Form::filtered, "", {without_events()});
+        write(folder + "/old.s80c", trace::Form::full, "", full);
         make_old(folder + "/old.s80c");
         return 0;
     } catch (const std::exception& error) {

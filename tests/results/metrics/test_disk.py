@@ -35,7 +35,7 @@ def metrics(run_dir: Path) -> dict[str, float]:
 def count_disks(run_dir: Path) -> None:
     """The counters begin with the run and stand still but for the measured region."""
     region = Snapshots.read(run_dir / "snapshots.jsonl").region()
-    guest_ns = region.instructions + region.idle_ns
+    guest_ns = region.clock_ns
     ended = {**COUNTED, "disk_ns.reads": 2 * guest_ns, "disk_ns.writes": guest_ns // 2}
     marks = [json.loads(line).get("mark") for line in (run_dir / "snapshots.jsonl").read_text().splitlines()]
 

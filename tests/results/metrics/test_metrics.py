@@ -75,8 +75,8 @@ def test_laws_hold_for_the_made_load(metrics: dict[str, Any]) -> None:
 
 
 def test_every_value_has_a_declaration_and_every_declaration_a_value(metrics: dict[str, Any]) -> None:
-    """But for those of disks, of scripts, of mail transports and of streams, which this load has not."""
-    others = ("disk_", "iowait_", "command_", "request_", "queued_", "mail_", "stream_")
+    """Except metrics of disks, scripts, mail transports, streams and fast machines, which this run does not have."""
+    others = ("disk_", "iowait_", "command_", "request_", "queued_", "mail_", "stream_", "guest_clock_speed")
     there = {name for name in REGISTRY if not name.startswith(others)}
     assert {of(name).name for name in metrics} == there
 
@@ -92,20 +92,24 @@ def test_the_guests_counters_are_rates_of_the_region(metrics: dict[str, Any], ru
     seconds = region["clock_ns"] / 1e9
     assert region["guest"]["interrupt.timer"] == 90  # of 9,000 instructions
     assert metrics["tick_hz"] == pytest.approx(90 / 4 / seconds)
-    assert metrics["guest_time_ratio"] == pytest.approx((9000 + region["idle_ns"]) / region["clock_ns"])
     assert metrics["guest_rate.softirq.timer"] == pytest.approx(45 / seconds)
     assert metrics["guest_per_transaction.context_switches"] == pytest.approx(180 / 180)
     assert metrics["guest_per_transaction.migrations"] == pytest.approx((9 + 3) / 180)
     assert metrics["guest_time_share.imap"] == pytest.approx(6000 / (6000 + 3000 + 4 * 90))
     assert "guest_time_share.auth" not in metrics  # it did nothing
-    assert metrics["run_queue"] == pytest.approx(4500 / (4 * (9000 + region["idle_ns"])))
+    assert metrics["run_queue"] == pytest.approx(4500 / (4 * region["clock_ns"]))
+    assert "guest_clock_speed" not in metrics  # the guest's clock shows simulated time
 
 
-def test_what_the_machine_file_wants_of_the_guest_stands_beside_it(metrics: dict[str, Any], run_dir: Path) -> None:
-    assert (metrics["tick_hz_wanted"], metrics["guest_time_ratio_wanted"]) == (100.0, 6.5)
-    (run_dir / "machine.toml").write_text("[guest]\ntick_hz = 0\n")  # the kernel's own rate
-    again = write_stats(run_dir)["metrics"]
-    assert again["tick_hz_wanted"] is None and again["guest_time_ratio_wanted"] is None
+def test_guest_clock_speed_is_listed_if_an_instruction_is_shorter_than_a_nanosecond(
+    metrics: dict[str, Any], run_dir: Path
+) -> None:
+    path = run_dir / "snapshots.jsonl"
+    header, *lines = path.read_text().splitlines(keepends=True)
+    path.write_text(json.dumps(json.loads(header) | {"base_cpi": 0.2}) + "\n" + "".join(lines))
+    faster = write_stats(run_dir)["metrics"]
+    assert faster["guest_clock_speed"] == 4  # 0.2 cycles at 450 MHz are 0.44 ns
+    assert faster["run_queue"] == pytest.approx(metrics["run_queue"] / 4)
 
 
 def test_snapshots_without_the_guests_counters_have_none_of_their_metrics(run_dir: Path) -> None:
@@ -115,7 +119,6 @@ def test_snapshots_without_the_guests_counters_have_none_of_their_metrics(run_di
     metrics = write_stats(run_dir)["metrics"]
     for name in ("tick_hz", "guest_rate", "guest_per_transaction", "guest_time_share", "run_queue"):
         assert metrics[name] is None
-    assert metrics["guest_time_ratio"] is not None
 
 
 def test_flatten_joins_labels_with_dots() -> None:

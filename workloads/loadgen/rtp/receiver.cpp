@@ -54,8 +54,6 @@ void RtpReceiver::close() {
 Task RtpReceiver::receive(Played played, StreamStart start) {
     played_ = played;
     start_ = start;
-    // Jitter is how uneven the stream is, not how far off the guest's timers are.
-    packet_ns_ = media::packet_ms * 1e6 * world_.server_timers.skew;
     next_ = received_ = late_ = 0;
     first_ns_.reset();
     failure_.reset();

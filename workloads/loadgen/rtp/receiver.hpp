@@ -57,7 +57,9 @@ private:
     void fault(ErrorKind kind, const std::string& what);
     std::string at(unsigned place) const;
     /// When the packet at that place is due, from the first on.
-    std::uint64_t stamp_ns(unsigned place) const { return static_cast<std::uint64_t>(place * packet_ns_); }
+    static std::uint64_t stamp_ns(unsigned place) {
+        return std::uint64_t{place} * media::packet_ms * 1'000'000;
+    }
 
     World& world_;
     Jitter jitter_;
@@ -68,7 +70,6 @@ private:
     // Of the stream that comes.
     Played played_{};
     StreamStart start_;
-    double packet_ns_ = 0;   // between two packets
     unsigned next_ = 0;      // place of the packet that must come next
     unsigned received_ = 0;  // packets, in whatever order
     unsigned late_ = 0;

@@ -35,7 +35,7 @@ Task RtpClient::run(TransactionType /*play*/) {
     co_await session_->describe(medium, packets_);
     const auto first = static_cast<unsigned>(random.below(session_->packets() - packets_ + 1));
     co_await session_->set_up(receiver_.open());
-    co_await session_->play(first, packets_, 1 / world.server_timers.ratio);
+    co_await session_->play(first, packets_, 1 / static_cast<double>(world.clock.monotonic_ns(1)));
     co_await receiver_.receive({medium, first, packets_}, session_->start());
     co_await session_->tear_down();
 }

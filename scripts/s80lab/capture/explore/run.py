@@ -18,7 +18,6 @@ from s80lab.capture.replay import replay, run_folder
 from s80lab.capture.store import Capture
 from s80lab.experiment import resources
 from s80lab.experiment.run import is_whole
-from s80lab.results.inversions import ORDER
 from s80lab.trace.tool import capture_info
 
 MIB = 1 << 20
@@ -43,18 +42,17 @@ async def explore(
     board: Board,
     jobs: int = 0,
     again: bool = False,
-    order: bool = False,
     enter: bool = True,
 ) -> list[Path]:
     """Replay the designs and return the folders in the order of the designs.
 
-    jobs: processes at once; 0: one per host core, as far as memory allows. order: count the order inversions. enter:
-    enter the rows into the database.
+    jobs: processes at once; 0: one per host core, as far as memory allows. enter: enter the rows into
+    the database.
     """
     tidy(board.say, paths.runs())
     folders = [run_folder(capture, design) for design in designs]
     unique = dict(zip(folders, designs, strict=True))
-    missing = [folder for folder in unique if again or not is_whole(folder, *([ORDER] if order else []))]
+    missing = [folder for folder in unique if again or not is_whole(folder)]
     at_once = _at_once(jobs)
     board.say(
         f"{counted(len(designs), 'design')}, {len(unique) - len(missing)} of them replayed already; replays in "
@@ -73,7 +71,6 @@ async def explore(
                 design,
                 lambda done, total: whole.moved(folder, done, total),
                 again=again,
-                order=order,
                 alone=len(missing) == 1,
                 enter=enter,
                 say=board.say,

@@ -16,7 +16,6 @@ from s80lab.commands.line.options import (
     Image,
     Machine,
     MachineSettings,
-    Order,
     Protocol,
     ReplayAgain,
     ReplayJobs,
@@ -129,7 +128,6 @@ def explore(
     form: Form = None,
     jobs: ReplayJobs = 0,
     again: ReplayAgain = False,
-    order: Order = False,
     shard: Shard = None,
     listed: ReplayList = False,
     as_json: AsJson = False,
@@ -156,7 +154,6 @@ def replay(
     settings: MachineSettings = None,
     form: Form = None,
     again: ReplayAgain = False,
-    order: Order = False,
     as_json: AsJson = False,
 ) -> None:
     """Play a capture through one design, and print its report.

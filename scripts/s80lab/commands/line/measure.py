@@ -20,7 +20,6 @@ from s80lab.commands.line.options import (
     Jobs,
     List,
     Machine,
-    Order,
     Protocol,
     Run,
     Scale,
@@ -85,7 +84,6 @@ def run(
             "--drop-warm", help="Remove the warm checkpoint of each run when the run is complete, to save disk space."
         ),
     ] = False,
-    order: Order = False,
     misses: Annotated[
         bool,
         typer.Option(

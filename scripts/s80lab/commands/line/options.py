@@ -160,15 +160,6 @@ Gem5 = Annotated[
         rich_help_panel=RARE,
     ),
 ]
-Order = Annotated[
-    bool,
-    typer.Option(
-        "--order",
-        help="Count order inversions: accesses that the model plays after a conflicting access that the guest "
-        "executed later.",
-        rich_help_panel=RARE,
-    ),
-]
 Jobs = Annotated[
     int, typer.Option(min=0, metavar="N", help="Number of guests that run in parallel; 0: one per host core.")
 ]

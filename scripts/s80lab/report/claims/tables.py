@@ -114,6 +114,8 @@ def claims_page(sections: Mapping[str, Sequence[Group]]) -> str:
         "  [mail delivery fix](precision.md#results-measured-before-the-mail-delivery-fix).",
         "- *The default experiment*: six seeds of one boot for each mix at the scale `small`, measured after the fix.",
         "",
+        "Both sets were measured with the [earlier clock](clock.md#the-earlier-clock).",
+        "",
         "The verdict *not comparable* means that these runs neither confirm nor refute the claim. Either the claim is",
         "about another workload, server or operating point, or about an input of the model, or the intervals are too",
         "wide.",

@@ -90,6 +90,8 @@ def cpi(groups: Sequence[Group]) -> Figure:
     words = {"base": "base", "l2": "L2 hit", "memory": "memory", "cache": "another cache", "upgrade": "upgrade"}
     if any(group.has("cpi.issue") for group in groups):
         words["issue"] = "wait for the core's other thread"
+    if any(group.has("cpi.order") for group in groups):
+        words["order"] = "wait for another processor"
     for axis, group in zip(axes, groups, strict=True):
         told = [name for name in ("user", "kernel") if group.estimate(f"cpi_at.{name}.all") is not None]
         bars = [*((name, f"cpi_at.{name}") for name in told), ("all", "cpi")]

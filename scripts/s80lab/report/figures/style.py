@@ -36,6 +36,7 @@ COLOURS = {
     "cache": "#d9922e",
     "upgrade": "#8c6bb1",
     "issue": "#2f7ca8",
+    "order": "#c8553d",
     "evicted": "#7b8794",
     "invalidated": "#8c6bb1",
 }

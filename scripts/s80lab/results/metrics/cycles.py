@@ -17,6 +17,8 @@ def cpi_parts(region: Delta, stalls: list[int], instructions: int) -> Value:
     parts = {service: ratio(stall, instructions) for service, stall in zip(services, stalls, strict=True)}
     if region.header.threads_per_core == 1:
         parts.pop("issue", None)  # nobody to wait for
+    if region.header.cores * region.header.threads_per_core == 1:
+        parts.pop("order", None)
     base = instructions * region.header.base_cpi
     return {"all": ratio(base + sum(stalls), instructions), "base": ratio(base, instructions), **parts}
 
@@ -25,7 +27,8 @@ def cpi_parts(region: Delta, stalls: list[int], instructions: int) -> Value:
     "cpi",
     "cycles per instruction",
     "cycles per instruction (all), and its parts: base cycles, and stall cycles by the service that caused "
-    "them (L2 hit, memory, another cache, upgrade)",
+    "them (L2 hit, memory, another cache, upgrade; issue: waits for the core's other thread; order: waits for a "
+    "conflicting access of another processor)",
     "busy_cycles / instructions; parts: base cycles / instructions, stall_cycles of the service / instructions",
 )
 def _cpi(m: Measurement) -> Value:

@@ -39,9 +39,9 @@ from s80lab.results.metrics import (
     probe,
     queues,
     session,
+    slices,
     stream,
     traffic,
-    turns,
 )
 from s80lab.results.metrics.registry import REGISTRY, Measurement, Metric, compute_all, markdown
 from s80lab.results.metrics.standing import headline_batches, standing
@@ -52,7 +52,7 @@ from s80lab.results.snapshots import Delta, Snapshots
 # Importing a module of metrics declares them.
 DECLARING_MODULES = (
     *(cache, cycles, load, commands, mail, stream, guest, disk),
-    *(session, turns, classes, queues, traffic, probe),
+    *(session, slices, classes, queues, traffic, probe),
 )
 
 SCHEMA = 1

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Metrics of the guest's disks from the guest kernel's counters. Absent if the mail store is in memory.
 
-The kernel measures each request in virtual time, from its creation to its completion. A share of the region's virtual
-time equals the same share of simulated time as long as the ratio of the two clocks is constant. Ticks (jiffies) follow
-simulated time, because the load generator paces them.
+The kernel measures each request on its own clock, from its creation to its completion, and the busy time of a disk in
+ticks (jiffies) of this clock.
 """
 
 from __future__ import annotations
@@ -96,7 +95,7 @@ def _disk_service_ms(m: Measurement) -> Value:
     "disk_queue",
     "requests",
     "mean number of requests that wait for a disk or are in service, summed over all disks",
-    "(disk_ns.reads + disk_ns.writes) / (instructions + idle_ns)",
+    "(disk_ns.reads + disk_ns.writes) / (clock_ns x guest_clock_speed)",
     of_caches=False,
 )
 def _disk_queue(m: Measurement) -> Value:

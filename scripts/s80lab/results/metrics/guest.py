@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Metrics from the guest kernel's counters (guest/counters.py), and the ratio of virtual time to simulated time.
+"""Metrics from the guest kernel's counters (guest/counters.py), and the speed of the guest's clock.
 
 Runs whose snapshots lack these counters (replays) lack the metrics. gem5 counts only interrupts and context switches.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from s80lab.config.machine import clock_shift
 from s80lab.results.metrics.registry import Measurement, Value, metric, ratio
 
 _PER_TASK = {"migrations": "task_migrations."}
@@ -29,9 +30,15 @@ def _each(m: Measurement, share: Callable[[int], float | None]) -> Value:
     return {name: share(count) for name, count in _events(m).items()} or None
 
 
+def _clock_shift(m: Measurement) -> int:
+    """Machine.clock_shift; 0 in gem5, whose guest has a clock of simulated time."""
+    header = m.region.header
+    return 0 if header.engine == "gem5" else clock_shift(header.base_cpi, header.clock_hz)
+
+
 def guest_ns(m: Measurement) -> int:
-    """Length of the region in virtual time: 1 ns per instruction of all processors together, plus idle gaps."""
-    return m.region.instructions + m.region.idle_ns
+    """Length of the region on the guest's clock."""
+    return m.region.clock_ns << _clock_shift(m)
 
 
 @metric(
@@ -46,37 +53,16 @@ def _tick_hz(m: Measurement) -> Value:
 
 
 @metric(
-    "guest_time_ratio",
+    "guest_clock_speed",
     "ratio",
-    "measured virtual time per simulated time. It is 1 if the guest kernel's clock runs at the speed of the "
-    "modelled machine",
-    "(instructions + idle_ns) / clock_ns; null in gem5, where both times are equal",
-)
-def _guest_time_ratio(m: Measurement) -> Value:
-    return None if m.region.header.engine == "gem5" else ratio(guest_ns(m), m.region.clock_ns)
-
-
-@metric(
-    "tick_hz_wanted",
-    "Hz",
-    "rate of timer interrupts, per processor and simulated second, that the machine file requests; null: the "
-    "machine file leaves the kernel's own rate",
-    "guest.tick_hz",
+    "seconds of the guest's clock per simulated second. Present only if an instruction of the machine can be shorter "
+    "than a nanosecond, the unit of QEMU's clock; in all other runs the guest's clock shows simulated time",
+    "2^k, with the smallest k for which base_cpi / clock_hz x 2^k is at least 1 ns",
     of_caches=False,
 )
-def _tick_hz_wanted(m: Measurement) -> Value:
-    return m.wanted.get("tick_hz") or None
-
-
-@metric(
-    "guest_time_ratio_wanted",
-    "ratio",
-    "virtual time per simulated time that the machine file assumes, for comparison with guest_time_ratio",
-    "guest.time_ratio",
-    of_caches=False,
-)
-def _guest_time_ratio_wanted(m: Measurement) -> Value:
-    return m.wanted.get("time_ratio")
+def _guest_clock_speed(m: Measurement) -> Value:
+    shift = _clock_shift(m)
+    return 2**shift if shift else {}
 
 
 @metric(
@@ -119,7 +105,7 @@ def _guest_time_share(m: Measurement) -> Value:
     "run_queue",
     "tasks per processor",
     "mean number of tasks per processor that are runnable but not running",
-    "waiting_ns / (cores x (instructions + idle_ns))",
+    "waiting_ns / (cores x clock_ns x guest_clock_speed)",
     of_caches=False,
 )
 def _run_queue(m: Measurement) -> Value:

@@ -13,19 +13,16 @@ check_caches() {
     for domain in /sys/kernel/debug/sched/domains/cpu*/domain0; do  # with sched_verbose
         [ ! -e "$domain/flags" ] || fact "domain $(cat "$domain/min_interval") $(cat "$domain/flags")"
     done
-    for tunable in latency_ns min_granularity_ns wakeup_granularity_ns migration_cost_ns; do
-        fact "sched $tunable $(cat /sys/kernel/debug/sched/$tunable)"
-    done
 }
 
-# How the timer of each processor works: tick_handle_periodic is the one that is programmed once.
-check_ticks() {
-    sed -n 's/^ event_handler: *//p' /proc/timer_list | while read -r handler; do fact "tick $handler"; done
+# The handler of each processor's timer: hrtimer_interrupt if the timer has a high resolution.
+check_timers() {
+    sed -n 's/^ event_handler: *//p' /proc/timer_list | while read -r handler; do fact "timer $handler"; done
 }
 
 check_facts() {
     check_caches
-    check_ticks
+    check_timers
     while read -r _ point _ options _; do fact "mount $point $options"; done < /proc/mounts
     fact "clocksource $(cat /sys/devices/system/clocksource/clocksource0/current_clocksource)"
     fact "activations $(grep -w pgactivate /proc/vmstat | cut -d ' ' -f 2)"

@@ -15,7 +15,7 @@ each_disk() {
     done
 }
 
-# power_on COMPLETION NANOSECONDS DISK: with requests that end at once (0) or by a timer (2) after so much guest time.
+# power_on COMPLETION NANOSECONDS DISK: with requests that end at once (0) or by a timer (2) after so much virtual time.
 # What is written on a disk outlasts its being off.
 power_on() {
     put "$DISKS/$3/irqmode" "$1"

@@ -5,7 +5,7 @@
 UW_LOG=/run/uw.log
 
 # The owner of the mail cannot make inbox.lock in a home of root's, so flock() alone is waited for, which its holder's end
-# ends: c-client would look for the lock file again each second of guest time.
+# ends: c-client would look for the lock file again each second.
 server_prepare() {
     chown root:root /var/mail-store/* && chmod 755 /var/mail-store/* || fail "the owner of the homes cannot be changed to root"
 }

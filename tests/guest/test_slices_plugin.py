@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The plugin that ends QEMU's turns and does nothing else (libs80turns.so), in a QEMU without a machine."""
+"""The plugin that bounds QEMU's time slices and does nothing else (libs80slices.so), in a QEMU without a machine."""
 
 from __future__ import annotations
 
@@ -12,14 +12,12 @@ from s80lab.base import paths
 from s80lab.guest.qemu import find_qemu
 
 
-@pytest.mark.parametrize(
-    "arguments", ["turn_instructions=0", "turn_instructions=many", "turn_instructions=5k", "machine=m", ""]
-)
-def test_it_takes_the_length_of_a_turn_alone(arguments: str, lab: Lab) -> None:
+@pytest.mark.parametrize("arguments", ["instructions=0", "instructions=many", "instructions=5k", "machine=m", ""])
+def test_wrong_arguments_are_refused(arguments: str, lab: Lab) -> None:
     qemu = find_qemu()
-    plugin = ",".join(filter(None, (str(paths.TURNS_PLUGIN), arguments)))
+    plugin = ",".join(filter(None, (str(paths.SLICES_PLUGIN), arguments)))
     command = [*qemu.command(), "-machine", "none", "-accel", "tcg", "-display", "none", "-plugin", plugin]
     done = subprocess.run(command, env=qemu.environment(), capture_output=True, text=True, check=False)
     assert done.returncode != 0
-    wanted = "s80lab-turns: this plugin needs exactly one argument, turn_instructions=N, with N of at least 1\n"
+    wanted = "s80lab-slices: this plugin needs exactly one argument, instructions=N, with N of at least 1\n"
     assert wanted in done.stderr

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The page of the guest's memory through which the load generator reads simulated time
-// (docs/reference/interfaces/clock-page.md).
+// The page of the guest's memory in which the load generator reads the phase of the run
+// (docs/reference/interfaces/phase-page.md).
 #pragma once
 #include <cstdint>
 #include <cstring>
 
 #include "model/types.h"
 #include "plugin/guest_ram.h"
+#include "plugin/schedule.h"
 
 namespace s80::plugin {
 
-class ClockPage {
+class PhasePage {
 public:
     /// Accepts the page at this guest-physical address, which the guest offers by a store to its second word.
     void accept(GuestRam& ram, std::uint64_t physical) {
         words_ = reinterpret_cast<std::uint64_t*>(ram.host(physical));
         if (words_ == nullptr || std::memcmp(words_, "S80PAGE0", 8) != 0) {
             throw model::Error(
-                "the load generator's clock page is not at its address; check the plugin argument low_ram");
+                "the load generator's phase page is not at its address; check the plugin argument low_ram");
         }
         std::memcpy(words_, "S80PAGE1", 8);
         physical_ = physical;
@@ -30,13 +31,11 @@ public:
         }
         physical_ = physical;
     }
-    bool known() const { return words_ != nullptr; }
     std::uint64_t physical() const { return physical_; }
 
-    void publish(std::uint64_t clock_ns, std::uint64_t phase) {
+    void publish(Phase phase) {
         if (words_ != nullptr) {
-            words_[1] = clock_ns;
-            words_[2] = phase;
+            words_[1] = static_cast<std::uint64_t>(phase);
         }
     }
 

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plugin/conflicts.h"
+
+#include <utility>
+
+namespace s80::plugin {
+
+Conflicts::Conflicts() : mask_(kSmallest - 1), groups_(kSmallest + kProbes) {}
+
+inline Conflicts::Place Conflicts::find(model::Line line) {
+    const model::Line number = line / kLines;
+    Group* const first = home(number);
+    for (Group* group = first; group != first + kProbes; ++group) {
+        if (group->number == number && recent(*group)) {
+            if (group->used != epoch_) {
+                group->used = epoch_;
+                group->before = std::exchange(group->now, {});
+                for (unsigned i = 0; i < kLines; ++i) {
+                    if ((group->stored_now >> i & 1) == 0) {
+                        group->storer[i] = Found::kNobody;
+                    }
+                }
+                group->stored_now = 0;
+            }
+            return {*group, line % kLines};
+        }
+    }
+    return {make(number), line % kLines};
+}
+
+/// Nothing recent is forgotten: the table grows instead.
+Conflicts::Group& Conflicts::make(model::Line number) {
+    for (;; grow()) {
+        Group* const first = home(number);
+        for (Group* group = first; group != first + kProbes; ++group) {
+            if (!recent(*group)) {
+                *group = {};
+                group->number = number;
+                group->used = epoch_;
+                group->storer.fill(Found::kNobody);
+                return *group;
+            }
+        }
+    }
+}
+
+void Conflicts::grow() {
+    ++slice_;  // what `recent_` points to moves
+    mask_ = mask_ * 2 + 1;
+    const std::vector<Group> old = std::exchange(groups_, std::vector<Group>(mask_ + 1 + kProbes));
+    for (const Group& group : old) {
+        if (recent(group)) {
+            make(group.number) = group;
+        }
+    }
+}
+
+/// What any access conflicts with: the last store.
+inline Conflicts::Found Conflicts::Place::conflict(unsigned processor) const {
+    Found found;
+    const unsigned storer = group.storer[line];
+    if (storer != processor && storer != Found::kNobody) {
+        found.contended = true;
+        if (((group.now[line] | group.before[line]) >> processor & 1) == 0) {
+            found.transfers = true;
+            if ((group.stored_now >> line & 1) != 0) {
+                found.storer = storer;
+                found.stored_at = group.stored_at[line];
+            }
+        }
+    }
+    return found;
+}
+
+Conflicts::Found Conflicts::load(unsigned processor, model::Line line) {
+    Recent& r = recent(processor, line);
+    if (r.loaded == in_slice(line)) {
+        Found found;
+        found.contended = r.contended;
+        return found;
+    }
+    const Place place = find(line);
+    const Found found = place.conflict(processor);
+    r.loaded = in_slice(line);
+    r.contended = found.contended;
+    place.group.now[place.line] |= std::uint32_t{1} << processor;
+    return found;
+}
+
+Conflicts::Found Conflicts::store(unsigned processor, model::Line line, std::uint32_t at) {
+    Recent& r = recent(processor, line);
+    if (r.stored == in_slice(line)) {
+        *r.stored_at = at;
+        return {};
+    }
+    const Place place = find(line);
+    const std::uint32_t others = ~(std::uint32_t{1} << processor);
+    Found found = place.conflict(processor);
+    Group& group = place.group;
+    found.readers = group.now[place.line] & others;
+    found.transfers |= found.readers != 0 || (group.before[place.line] & others) != 0;
+    group.storer[place.line] = static_cast<std::uint8_t>(processor);
+    group.stored_now |= static_cast<std::uint8_t>(1U << place.line);
+    group.stored_at[place.line] = at;
+    group.now[place.line] = 0;
+    group.before[place.line] = 0;
+    r = {0, in_slice(line), &group.stored_at[place.line], false};
+    return found;
+}
+
+void Conflicts::moved(model::Line line, std::uint32_t at) {
+    const Place place = find(line);
+    place.group.stored_at[place.line] = at;
+}
+
+}  // namespace s80::plugin

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Conflicting accesses, in the order in which the guest executes them: two accesses of two processors to a
+// line conflict if one of them is a store. Instruction fetches and accesses of devices are not tracked.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "model/types.h"
+
+namespace s80::plugin {
+
+/// Remembers for each line that was accessed in the current or the last epoch its last store and the readers
+/// since. Older accesses are forgotten.
+class Conflicts {
+public:
+    Conflicts();
+
+    /// What an access conflicts with.
+    struct Found {
+        static constexpr unsigned kNobody = model::kMaxCores;
+        /// It conflicts with an access of this epoch or the last one: on the machine the line is transferred.
+        bool transfers = false;
+        /// Another processor stored to the line in this epoch or the last one. An access that does not
+        /// conflict (the line is here) may then poll.
+        bool contended = false;
+        // Accesses of this epoch that come before it:
+        unsigned storer = kNobody;
+        std::uint32_t stored_at = 0;  ///< position of that store in the storer's stream
+        std::uint32_t readers = 0;    ///< mask of processors
+    };
+    Found load(unsigned processor, model::Line line);
+    /// `at`: position in the processor's stream.
+    Found store(unsigned processor, model::Line line, std::uint32_t at);
+
+    /// The last store to the line is at another position of its stream.
+    void moved(model::Line line, std::uint32_t at);
+
+    void next_epoch() {
+        ++epoch_;
+        ++slice_;
+    }
+
+private:
+    /// Neighbouring lines are often accessed together: the records of four fit into a line of the host's
+    /// cache.
+    static constexpr unsigned kLines = 4;
+    struct alignas(64) Group {
+        model::Line number = model::kNoLine;  ///< of its first line, divided by kLines
+        std::uint32_t used = 0;               ///< epoch of the last access; 0: free
+        // For each line:
+        std::array<std::uint32_t, kLines> stored_at{};
+        std::array<std::uint32_t, kLines>
+            now{};  ///< readers since the last store, in the epoch `used`: masks
+        std::array<std::uint32_t, kLines> before{};  ///< readers since the last store, in the epoch before
+        std::array<std::uint8_t, kLines> storer{};   ///< in these two epochs
+        std::uint8_t stored_now = 0;  ///< mask of the lines that were stored to in the epoch `used`
+    };
+    /// One line of a group.
+    struct Place {
+        Group& group;
+        unsigned line;
+        Found conflict(unsigned processor) const;
+    };
+    /// A line that the running processor has accessed since another one ran. Only the position of its last
+    /// store can change until then.
+    struct Recent {
+        std::uint64_t loaded = 0;  ///< since the last store of this processor: see in_slice()
+        std::uint64_t stored = 0;
+        std::uint32_t* stored_at = nullptr;
+        bool contended = false;  ///< what a further load finds
+    };
+    static constexpr std::size_t kRecent = 256;
+    static constexpr std::size_t kProbes = 4;
+    static constexpr std::size_t kSmallest = std::size_t{1} << 12;  ///< groups
+
+    bool recent(const Group& group) const { return group.used != 0 && group.used + 1 >= epoch_; }
+    Group* home(model::Line number) { return &groups_[number * 0x9e3779b1U >> 7 & mask_]; }
+    Place find(model::Line line);
+    Group& make(model::Line number);
+    void grow();
+    Recent& recent(unsigned processor, model::Line line) {
+        if (processor != running_) {
+            running_ = processor;
+            ++slice_;
+        }
+        return recent_[line % kRecent];
+    }
+    std::uint64_t in_slice(model::Line line) const { return slice_ << 32 | line; }
+
+    std::uint32_t epoch_ = 2;  ///< so that the one before is not 0
+    unsigned running_ = 0;
+    std::uint64_t slice_ = 1;  ///< number of times that the running processor changed, and of epochs
+    std::array<Recent, kRecent> recent_{};
+    std::size_t mask_;
+    std::vector<Group> groups_;  ///< after the last home there is room for its probes
+};
+
+}  // namespace s80::plugin

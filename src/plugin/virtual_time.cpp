@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plugin/virtual_time.h"
+
+#include <dlfcn.h>
+
+#include <cstddef>
+#include <limits>
+
+#include "model/types.h"
+
+namespace s80::plugin {
+
+namespace {
+
+// Offsets in `timers_state`, QEMU 10.0.
+constexpr std::size_t kShift = 0x1a;
+constexpr std::size_t kBias = 0x28;
+constexpr std::size_t kCount = 0x40;
+constexpr int kLargestShift = 10;
+
+constexpr int kVirtualClock = 1;
+constexpr int kAllTimers = -1;
+
+constexpr const char* kUnknown =
+    "the plugin does not know how this QEMU keeps its virtual time, so the guest cannot run on simulated "
+    "time: "
+    "use QEMU 10.0 of Debian 13 or of Debian 12's backports";
+
+template <class T>
+T find(const char* symbol) {
+    void* const address = dlsym(RTLD_DEFAULT, symbol);
+    if (address == nullptr) {
+        throw model::Error(kUnknown);
+    }
+    return reinterpret_cast<T>(address);
+}
+
+}  // namespace
+
+QemuTime::QemuTime()
+    : get_(find<std::int64_t (*)()>("icount_get")),
+      deadline_(find<std::int64_t (*)(int, int)>("qemu_clock_deadline_ns_all")),
+      current_(find<void**>("current_cpu")) {
+    auto* const state = find<std::uint8_t*>("timers_state");
+    shift_at_ = reinterpret_cast<const volatile std::int16_t*>(state + kShift);
+    bias_ = reinterpret_cast<volatile std::int64_t*>(state + kBias);
+    count_ = reinterpret_cast<volatile std::int64_t*>(state + kCount);
+}
+
+void QemuTime::verify() {
+    constexpr std::int64_t kStep = 123'456'789;
+    shift_ = *shift_at_;
+    if (shift_ < 0 || shift_ > kLargestShift) {
+        throw model::Error(kUnknown);
+    }
+    const std::int64_t before = get_();
+    const bool agrees = before == now();
+    *bias_ = *bias_ + kStep;
+    const bool moves = get_() == before + kStep;
+    *bias_ = *bias_ - kStep;
+    if (!agrees || !moves || get_() != before) {
+        throw model::Error(kUnknown);
+    }
+}
+
+std::int64_t QemuTime::now() const {
+    return (*count_ << shift_) + *bias_;
+}
+
+void QemuTime::begin_slice(std::int64_t ns) {
+    begin_ = *count_;
+    *bias_ = ns - (begin_ << shift_);
+}
+
+/// QEMU refuses to read its clock in the middle of a block, but only on behalf of a processor.
+std::int64_t QemuTime::next_timer() const {
+    void* const running = *current_;
+    *current_ = nullptr;
+    const std::int64_t left = deadline_(kVirtualClock, kAllTimers);
+    const std::int64_t when = left < 0 ? std::numeric_limits<std::int64_t>::max() : now() + left;
+    *current_ = running;
+    return when;
+}
+
+void QemuTime::end_slice(std::int64_t ns, std::uint64_t instructions) {
+    *bias_ = ns - ((begin_ + static_cast<std::int64_t>(instructions)) << shift_);
+}
+
+}  // namespace s80::plugin

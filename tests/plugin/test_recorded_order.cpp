@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// From the guest's execution to the timing merger: what the recorder makes of a drawn guest is played by the
+// real model, which keeps the order of conflicting accesses.
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <deque>
+#include <tuple>
+#include <vector>
+
+#include "fake_time.h"
+#include "model/hierarchy.h"
+#include "model/ordered_epoch.h"
+#include "model/player.h"
+#include "plugin/windows.h"
+
+namespace s80::plugin {
+
+using model::Kind;
+using model::Op;
+
+namespace {
+
+constexpr unsigned kGuestProcessors = 4;
+
+model::Machine machine(unsigned epoch_cycles, unsigned quantum_cycles) {
+    model::Machine m;
+    m.name = "drawn";
+    m.processors = kGuestProcessors;
+    m.clock_hz = 1'000'000'000;
+    m.line_bytes = 128;
+    m.l1i = m.l1d = {512, 2};
+    m.l2 = {2048, 2};
+    m.latency = {8, 100, 120, 60};
+    m.epoch_cycles = epoch_cycles;
+    m.quantum_cycles = quantum_cycles;
+    m.check("the test's machine");
+    return m;
+}
+
+/// Plays each epoch when it is handed over. What it makes known is as late as that of the plugin.
+class PlayingSink final : public WindowSink {
+public:
+    explicit PlayingSink(model::Player& player) : player_(player), known_(3, {0, player.paces()}) {}
+    std::unique_ptr<model::Window> take() override {
+        return std::make_unique<model::Window>(kGuestProcessors);
+    }
+    void submit(std::unique_ptr<model::Window> window) override {
+        player_.play(*window);
+        ++played;
+        known_.push_back({player_.clock_ns(), player_.paces()});
+        known_.pop_front();
+    }
+    const Known& known() override { return known_.front(); }
+
+    unsigned played = 0;
+
+private:
+    model::Player& player_;
+    std::deque<Known> known_;
+};
+
+/// A guest that executes one block after the other.
+class Guest {
+public:
+    Guest(unsigned epoch_cycles, unsigned quantum_cycles)
+        : machine_(machine(epoch_cycles, quantum_cycles)),
+          hierarchy_(machine_, model::Protocol::load(S80_CONFIGS "/protocols/moesi.toml"), 1024),
+          player_(hierarchy_),
+          sink_(player_) {
+        player_.observe(order);
+        for (unsigned p = 0; p < kGuestProcessors; ++p) {
+            lanes_.push_back(std::make_unique<Lane>());
+            lanes_.back()->processor = p;
+            lanes_.back()->attention = 0;
+        }
+        state_.clock.runs = true;
+        windows_.emplace(machine_, lanes_, sink_, page_, time_, 0, Schedule(0, 0, 1'000'000), state_);
+    }
+
+    /// A block that begins with these instructions. Returns false if the processor is skipped.
+    bool block(unsigned processor, std::uint64_t instructions) {
+        Lane& lane = *lanes_[processor];
+        if (&lane != running_ || windows_->slice_over(lane)) {
+            if (&lane == running_) {
+                windows_->end_slice();
+            }
+            running_ = nullptr;
+            if (!windows_->begin_slice(lane)) {
+                return false;
+            }
+            RC_ASSERT(time_.now() >= latest_[processor]);
+            latest_[processor] = time_.now();
+            running_ = &lane;
+        }
+        lane.instructions += instructions;
+        after_ = static_cast<std::uint16_t>(instructions);
+        return true;
+    }
+    // In this block:
+    void access(model::Line line, Kind kind) {
+        executed.push_back({running_->processor, line, static_cast<Op>(kind), after_});
+        after_ = 0;
+        windows_->access(*running_, line, kind);
+    }
+    void interrupt(unsigned target) {
+        windows_->interrupt(*running_, *lanes_[target]);
+        carry();
+    }
+    void sleep() {
+        windows_->sleep(*running_);
+        time_.ns += 500;  // if all sleep
+        carry();
+        running_ = nullptr;
+    }
+    void pause() {
+        windows_->end_slice();
+        carry();
+        running_ = nullptr;
+    }
+    void finish() { windows_->finish(); }
+    unsigned epochs() const { return sink_.played; }
+
+    model::test::PlayedOrder order;
+    std::vector<model::test::Access> executed;
+
+private:
+    /// Instructions without an access: they are before the processor's next one.
+    void carry() {
+        executed.push_back({running_->processor, model::kNoLine, Op::pass, after_});
+        after_ = 0;
+    }
+
+    const model::Machine machine_;
+    model::Hierarchy hierarchy_;
+    model::Player player_;
+    PlayingSink sink_;
+    FakeTime time_;
+    PhasePage page_;
+    Lanes lanes_;
+    Windows::State state_;
+    std::optional<Windows> windows_;
+    Lane* running_ = nullptr;
+    std::uint16_t after_ = 0;
+    std::vector<std::int64_t> latest_ = std::vector<std::int64_t>(kGuestProcessors, 0);
+};
+
+}  // namespace
+
+TEST(RecordedOrder, ConflictingAccessesArePlayedAsTheyWereExecuted) {
+    unsigned epochs = 0;
+    EXPECT_TRUE(rc::check([&epochs] {
+        enum What : unsigned { load, store, walk, both, pause, sleep, interrupt, kinds };
+        Guest guest(*rc::gen::element(50U, 1'000U, 100'000U), *rc::gen::element(1U, 200U));
+        const auto steps =
+            *rc::gen::container<std::vector<std::tuple<unsigned, unsigned, model::Line, unsigned>>>(
+                rc::gen::tuple(rc::gen::inRange(0U, kGuestProcessors), rc::gen::inRange(0U, unsigned{kinds}),
+                               rc::gen::inRange<model::Line>(0, 6), rc::gen::element(1U, 3U, 40U, 700U)));
+        std::size_t accesses = 0;
+        for (const auto& [processor, what, line, instructions] : steps) {
+            if (!guest.block(processor, instructions)) {
+                continue;
+            }
+            switch (what) {
+                case store: guest.access(line, Kind::store); break;
+                case walk: guest.access(line, Kind::walk); break;
+                case both:
+                    guest.access(line, Kind::load);
+                    guest.access(line, Kind::store);
+                    ++accesses;
+                    break;
+                case pause: guest.pause(); break;
+                case sleep: guest.sleep(); break;
+                case interrupt: guest.interrupt(line % kGuestProcessors); break;
+                default: guest.access(line, Kind::load); break;
+            }
+            accesses += what <= both ? 1 : 0;
+        }
+        guest.finish();
+        epochs += guest.epochs();
+        RC_ASSERT(guest.order.size() == accesses);
+        const auto violation = guest.order.violation(guest.executed);
+        RC_LOG() << violation.value_or("");
+        RC_ASSERT(!violation.has_value());
+    }));
+    EXPECT_GT(epochs, 200U) << "most guests have one epoch only: nothing is tested across epochs";
+}
+
+/// Two processors store to one line in turn, beside a third one that only computes: the line changes hands as
+/// often as they store.
+TEST(RecordedOrder, AnAlternatingLineChangesHandsWithEachStore) {
+    Guest guest(1'000, 200);
+    unsigned stores = 0;
+    for (unsigned round = 0; round < 500; ++round) {
+        for (const unsigned p : {0U, 1U}) {
+            if (guest.block(p, 10)) {
+                guest.access(5, Kind::store);
+                ++stores;
+            }
+        }
+        guest.block(2, 100);
+    }
+    guest.finish();
+    EXPECT_GT(stores, 100U);
+    EXPECT_EQ(guest.order.size(), stores);
+    EXPECT_EQ(guest.order.violation(guest.executed), std::nullopt);
+}
+
+}  // namespace s80::plugin

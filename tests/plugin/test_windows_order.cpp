@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Conflicting accesses: ordering edges, and the ends of time slices.
+#include <string>
+#include <vector>
+
+#include "windows_fixture.h"
+
+namespace s80::plugin {
+
+using model::Kind;
+using model::Mark;
+using model::Op;
+
+/// A time slice for each access, of a processor that executed so many instructions before it.
+class EdgeTest : public WindowsTest {
+protected:
+    void access(unsigned processor, model::Line line, Kind kind, std::uint64_t after = 1) {
+        ASSERT_TRUE(begin(processor));
+        execute(processor, after);
+        windows_.access(lane(processor), line, kind);
+        over_ = windows_.slice_over(lane(processor));
+        windows_.end_slice();
+    }
+    void load(unsigned processor, model::Line line) { access(processor, line, Kind::load); }
+    void store(unsigned processor, model::Line line) { access(processor, line, Kind::store); }
+    /// The streams of the epoch, as "op line" with "!" for awaited events and "after processor.number" for
+    /// edges.
+    std::vector<std::string> stream(unsigned processor, std::size_t epoch = 0) const {
+        static constexpr const char* kNames[] = {"fetch", "load", "store", "walk", "pass", "signal", "wait"};
+        std::vector<std::string> all;
+        for (const model::Event& e : events(epoch, processor)) {
+            const model::Edge edge = model::Edge::of(e.line);
+            std::string text =
+                e.op == Op::after
+                    ? "after " + std::to_string(edge.processor) + '.' + std::to_string(edge.number)
+                    : kNames[static_cast<unsigned>(e.op)] + (' ' + std::to_string(e.line));
+            all.push_back(text + (e.awaited != 0 ? "!" : ""));
+        }
+        return all;
+    }
+    using Stream = std::vector<std::string>;
+
+    bool over_ = false;  ///< whether the last access ended its time slice
+};
+
+TEST_F(EdgeTest, ALoadWaitsForTheStoreOfAnotherProcessor) {
+    store(0, 70);
+    EXPECT_FALSE(over_);
+    load(1, 70);
+    EXPECT_TRUE(over_);
+    windows_.finish();
+    EXPECT_EQ(stream(0), (Stream{"store 70!"}));
+    EXPECT_EQ(stream(1), (Stream{"after 0.0", "load 70"}));
+    EXPECT_EQ(event(0, 1, 0).delta, 1U);
+    EXPECT_EQ(event(0, 1, 1).delta, 0U) << "the edge is of the same block";
+}
+
+TEST_F(EdgeTest, AConflictEndsTheSliceAtTheNextBlock) {
+    store(0, 70);
+    begin(1);
+    execute(1, 1);
+    lane(1).check_at = 200;
+    windows_.access(lane(1), 70, Kind::load);
+    EXPECT_EQ(lane(1).check_at, 0U);
+    EXPECT_TRUE(windows_.slice_over(lane(1)));
+    windows_.end_slice();
+    begin(1);
+    EXPECT_FALSE(windows_.slice_over(lane(1))) << "the next one begins";
+    EXPECT_EQ(closed(), 0U);
+}
+
+TEST_F(EdgeTest, AStoreWaitsForTheLastStoreAndForEachReaderSince) {
+    store(0, 70);
+    load(1, 70);
+    store(2, 70);
+    windows_.finish();
+    EXPECT_EQ(stream(0), (Stream{"store 70!"}));
+    EXPECT_EQ(stream(1), (Stream{"after 0.0", "load 70!"}));
+    EXPECT_EQ(stream(2), (Stream{"after 0.0", "after 1.0", "store 70"}));
+}
+
+TEST_F(EdgeTest, WalksAreLoads) {
+    access(0, 70, Kind::walk);
+    store(1, 70);
+    access(2, 70, Kind::walk);
+    windows_.finish();
+    EXPECT_EQ(stream(0), (Stream{"walk 70!"}));
+    EXPECT_EQ(stream(1), (Stream{"after 0.0", "store 70!"}));
+    EXPECT_EQ(stream(2), (Stream{"after 1.0", "walk 70"}));
+}
+
+TEST_F(EdgeTest, FetchesHaveNoOrder) {
+    store(0, 70);
+    begin(1);
+    windows_.add(lane(1), 70, Op::ifetch);
+    EXPECT_FALSE(windows_.slice_over(lane(1)));
+    store(0, 70);
+    EXPECT_FALSE(over_);
+    windows_.finish();
+    EXPECT_EQ(stream(1), (Stream{"fetch 70"}));
+    EXPECT_EQ(stream(0), (Stream{"store 70", "store 70"}));
+}
+
+TEST_F(EdgeTest, EdgesNameAwaitedEventsByTheirNumber) {
+    store(0, 70);
+    store(0, 71);
+    store(0, 72);
+    load(1, 72);
+    load(2, 70);
+    windows_.finish();
+    EXPECT_EQ(stream(0), (Stream{"store 70!", "store 71", "store 72!"}));
+    EXPECT_EQ(stream(1), (Stream{"after 0.1", "load 72"}));
+    EXPECT_EQ(stream(2), (Stream{"after 0.0", "load 70"}));
+}
+
+TEST_F(EdgeTest, AnEdgeToALaterEventIncludesTheEarlierOnes) {
+    store(0, 70);
+    store(0, 71);
+    load(1, 71);
+    load(1, 70);
+    EXPECT_TRUE(over_) << "the line is transferred nevertheless";
+    windows_.finish();
+    EXPECT_EQ(stream(0), (Stream{"store 70", "store 71!"}));
+    EXPECT_EQ(stream(1), (Stream{"after 0.0", "load 71", "load 70"}));
+}
+
+TEST_F(EdgeTest, SeveralProcessorsWaitForOneEvent) {
+    store(0, 70);
+    load(1, 70);
+    load(2, 70);
+    windows_.finish();
+    EXPECT_EQ(stream(0), (Stream{"store 70!"}));
+    EXPECT_EQ(stream(1), (Stream{"after 0.0", "load 70"}));
+    EXPECT_EQ(stream(2), (Stream{"after 0.0", "load 70"}));
+}
+
+TEST_F(EdgeTest, TheLastLoadOfAReaderIsAwaited) {
+    load(0, 70);
+    load(0, 71);
+    load(0, 70);
+    store(1, 70);
+    windows_.finish();
+    EXPECT_EQ(stream(0), (Stream{"load 70", "load 71", "load 70!"}));
+}
+
+TEST_F(EdgeTest, AStoreBehindItsOwnEdgesIsFoundAgain) {
+    store(0, 70);
+    store(1, 70);  // at the second position
+    load(2, 70);
+    windows_.finish();
+    EXPECT_EQ(stream(1), (Stream{"after 0.0", "store 70!"}));
+    EXPECT_EQ(stream(2), (Stream{"after 1.0", "load 70"}));
+}
+
+TEST_F(EdgeTest, AStoreBehindALongDeltaIsFoundAgain) {
+    begin(0);
+    execute(0, 40'000);
+    windows_.access(lane(0), 70, Kind::store);
+    windows_.end_slice();
+    load(1, 70);
+    windows_.finish();
+    EXPECT_EQ(stream(0), (Stream{"pass 0", "store 70!"}));
+    EXPECT_EQ(stream(1), (Stream{"after 0.0", "load 70"}));
+}
+
+TEST_F(EdgeTest, AnEdgeBehindALongDeltaKeepsItsPlace) {
+    store(0, 70);
+    begin(1);
+    execute(1, 40'000);
+    windows_.access(lane(1), 70, Kind::store);
+    windows_.end_slice();
+    load(2, 70);
+    windows_.finish();
+    EXPECT_EQ(stream(1), (Stream{"pass 0", "after 0.0", "store 70!"}));
+    EXPECT_EQ(event(0, 1, 1).delta, 40'000U - 32'767U);
+    EXPECT_EQ(stream(2), (Stream{"after 1.0", "load 70"}));
+}
+
+TEST_F(EdgeTest, EdgesBeyondTheRoomAreRecorded) {
+    begin(1);
+    for (unsigned i = 0; i < kFits - 1; ++i) {
+        windows_.access(lane(1), 200 + i, Kind::load);
+    }
+    windows_.end_slice();
+    store(0, 70);
+    load(2, 70);
+    store(1, 70);
+    ASSERT_EQ(closed(), 1U);
+    EXPECT_EQ(stream(1),
+              (Stream{"load 200", "load 201", "load 202", "load 203", "after 0.0", "after 2.0", "store 70"}));
+    EXPECT_EQ(stream(2), (Stream{"after 0.0", "load 70!"}));
+}
+
+TEST_F(EdgeTest, AConflictWithTheLastEpochEndsTheSliceWithoutAnEdge) {
+    store(0, 70);
+    load(0, 71);
+    windows_.mark(Mark::none);
+    load(1, 70);
+    EXPECT_TRUE(over_);
+    store(1, 71);
+    EXPECT_TRUE(over_);
+    windows_.finish();
+    EXPECT_EQ(stream(0, 0), (Stream{"store 70", "load 71"}));
+    EXPECT_EQ(stream(1, 1), (Stream{"load 70", "store 71"}));
+}
+
+TEST_F(EdgeTest, AnOlderEpochIsForgotten) {
+    store(0, 70);
+    windows_.mark(Mark::none);
+    windows_.mark(Mark::none);
+    load(1, 70);
+    EXPECT_FALSE(over_);
+}
+
+TEST_F(EdgeTest, EdgesBeginAnewWithEachEpoch) {
+    for (int epoch = 0; epoch < 2; ++epoch) {
+        store(0, 70);
+        load(1, 70);
+        windows_.mark(Mark::none);
+    }
+    EXPECT_EQ(stream(0, 0), (Stream{"store 70!"}));
+    EXPECT_EQ(stream(1, 0), (Stream{"after 0.0", "load 70"}));
+    EXPECT_EQ(stream(0, 1), (Stream{"store 70!"}));
+    EXPECT_EQ(stream(1, 1), (Stream{"after 0.0", "load 70"}));
+}
+
+TEST_F(EdgeTest, AnAlternatingLineHasAnEdgeForEachAccess) {
+    for (int i = 0; i < 2; ++i) {
+        store(0, 70);
+        store(1, 70);
+    }
+    windows_.finish();
+    EXPECT_EQ(stream(0), (Stream{"store 70!", "after 1.0", "store 70!"}));
+    EXPECT_EQ(stream(1), (Stream{"after 0.0", "store 70!", "after 0.1", "store 70"}));
+}
+
+TEST_F(EdgeTest, AProcessorThatPollsAContendedLineGivesUpItsSlice) {
+    store(0, 70);
+    load(1, 70);
+    begin(1);
+    execute(1, 1);
+    windows_.access(lane(1), 70, Kind::load);
+    EXPECT_FALSE(windows_.slice_over(lane(1))) << "the first filter interval: it may just use the line";
+    lane(1).polls = true;
+    execute(1, 200);
+    windows_.access(lane(1), 70, Kind::load);
+    EXPECT_TRUE(windows_.slice_over(lane(1)));
+}
+
+TEST_F(EdgeTest, AProcessorThatReadsItsOwnLinesAgainKeepsItsSlice) {
+    store(1, 70);
+    begin(1);
+    lane(1).polls = true;
+    execute(1, 200);
+    windows_.access(lane(1), 70, Kind::load);
+    windows_.access(lane(1), 71, Kind::load);
+    EXPECT_FALSE(windows_.slice_over(lane(1)));
+    windows_.end_slice();
+    lane(1).slice_over = true;
+    begin(1);
+    EXPECT_FALSE(lane(1).polls);
+    EXPECT_FALSE(lane(1).slice_over);
+}
+
+}  // namespace s80::plugin
