@@ -34,6 +34,8 @@ LONG = (
     "tests/guest/test_disk.py",
     "tests/guest/test_hygiene.py",
     "tests/servers/test_guest.py",
+    "tests/programs/test_guest_clock.py",
+    "tests/programs/test_fixed_order.py",
     "tests/commands/test_servers.py",
     "tests/loadgen/test_scripts.py",
     "tests/loadgen/test_web.py",
