@@ -33,8 +33,7 @@ Player::Player(Hierarchy& hierarchy)
       shared_cpi_(std::llround(hierarchy.machine().base_cpi * kUnit / hierarchy.machine().issue_share)),
       quantum_(static_cast<std::int64_t>(hierarchy.machine().quantum_cycles) * kUnit),
       longest_lead_(longest_lead_cycles(hierarchy.machine()) * kUnit),
-      longest_wait_(std::int64_t{hierarchy.machine().processors} *
-                    (hierarchy.machine().latency.cache + hierarchy.machine().latency.upgrade) * kUnit),
+      longest_wait_(longest_wait(hierarchy.machine())),
       epoch_(std::uint64_t{hierarchy.machine().epoch_cycles} * kUnit),
       threads_per_core_(hierarchy.machine().threads_per_core),
       paces_(hierarchy.machine().processors),
@@ -44,6 +43,10 @@ Player::Player(Hierarchy& hierarchy)
 
 std::int64_t Player::longest_lead_ns(const Machine& machine) {
     return longest_lead_cycles(machine) * 1'000'000 / static_cast<std::int64_t>(machine.clock_hz / 1000);
+}
+
+std::int64_t Player::longest_wait(const Machine& machine) {
+    return std::int64_t{machine.processors} * (machine.latency.cache + machine.latency.upgrade) * kUnit;
 }
 
 std::uint64_t Player::clock_ns() const {
@@ -201,7 +204,11 @@ void Player::run(unsigned processor, std::int64_t until) {
                 clock += kUnit * hierarchy_.access_placed(core, event.line, kind, event.context, event.way);
             } else if (!l1s.satisfy(event.line, kind)) {
                 hierarchy_.now(window_begin + clock);
-                clock += kUnit * hierarchy_.access(core, event.line, kind, event.context);
+                const std::int64_t stall = kUnit * hierarchy_.access(core, event.line, kind, event.context);
+                clock += stall;
+                if (event.way != 0) [[unlikely]] {
+                    cursor.conflicts += stall;
+                }
             }
             if (kShared && clock != when) {
                 cursor.quiet(when, clock);
@@ -215,8 +222,9 @@ void Player::run(unsigned processor, std::int64_t until) {
             }
         } else if (event.op == Op::after) {
             cursor.clock = clock;
-            if (std::int64_t earlier = 0; passed(event.line, earlier)) {
-                wait_in_order(cursor, event.context, earlier);
+            const Edge edge = Edge::of(event.line);
+            if (std::int64_t earlier = 0; passed(edge, earlier)) {
+                wait_in_order(cursor, event.context, edge.wait, earlier);
                 clock = cursor.clock;
             } else {
                 cursor.block(event);
@@ -265,32 +273,34 @@ void Player::run(unsigned processor, std::int64_t until) {
 }
 
 /// Whether the awaited event of an ordering edge has been played; if so, sets when.
-bool Player::passed(std::uint32_t edge, std::int64_t& when) const {
-    const Edge e = Edge::of(edge);
-    if (e.processor >= awaited_.size()) {
-        throw Error("an ordering edge names processor " + std::to_string(e.processor) +
+bool Player::passed(Edge edge, std::int64_t& when) const {
+    if (edge.processor >= awaited_.size()) {
+        throw Error("an ordering edge names processor " + std::to_string(edge.processor) +
                     ", which the machine does not have: the recorded epoch is corrupt");
     }
-    const std::vector<std::int64_t>& times = awaited_[e.processor];
-    if (e.number >= times.size()) {
+    const std::vector<std::int64_t>& times = awaited_[edge.processor];
+    if (edge.number >= times.size()) {
         return false;
     }
-    when = times[e.number];
+    when = times[edge.number];
     return true;
 }
 
 /// The processor has played an awaited event. Returns whether another one that waited for it goes on.
 bool Player::played_awaited(unsigned processor) {
     std::vector<std::int64_t>& times = awaited_[processor];
-    const Edge edge{processor, static_cast<std::uint32_t>(times.size())};
-    const std::int64_t when = cursors_[processor].clock;
+    const auto number = static_cast<std::uint32_t>(times.size());
+    const std::int64_t when = cursors_[processor].clock + cursors_[processor].behind;
     times.push_back(when);
     bool woke = false;
     for (unsigned p = 0; p < cursors_.size(); ++p) {
         Cursor& c = cursors_[p];
-        if (c.waits_at == Op::after && c.waits_for == edge.word()) {
+        if (c.waits_at != Op::after) {
+            continue;
+        }
+        if (const Edge edge = Edge::of(c.waits_for); edge.processor == processor && edge.number == number) {
             c.waits_at = Op::pass;
-            wait_in_order(c, (c.at - 1)->context, when);
+            wait_in_order(c, (c.at - 1)->context, edge.wait, when);
             turns_.add(p, c.clock);
             woke = true;
         }
@@ -299,22 +309,28 @@ bool Player::played_awaited(unsigned processor) {
 }
 
 /// A processor arrives at an access that conflicts with one that ended at `when`. A line moves at most once
-/// from each processor before it comes here, so a longer wait is not the line's: the two processors executed
-/// their slices in another order than that of simulated time. Then only the order is kept.
-void Player::wait_in_order(Cursor& cursor, Context context, std::int64_t when) {
-    const std::int64_t wait = when - cursor.clock;
-    if (wait <= 0) {
+/// from each processor before it comes here. A longer wait is not the line's: this processor executed its
+/// time slice after one that is later in simulated time. Unless it polled, only the order is kept then, and
+/// from here to the end of the epoch the processor's times are compared with others as if it had waited.
+void Player::wait_in_order(Cursor& cursor, Context context, Wait wait, std::int64_t when) {
+    const std::int64_t time = when - cursor.clock - cursor.behind;
+    if (time <= 0) {
         return;
     }
     ++hierarchy_.stats().core(Stat::order_waits, cursor.core);
-    if (wait > longest_wait_) {
+    if (wait == Wait::nothing) {
+        return;
+    }
+    if (wait == Wait::transfer && time > longest_wait_) {
+        cursor.behind += time;
         return;
     }
     // Whole cycles, so that the counted stalls are the time that passes.
-    const std::int64_t cycles = wait / kUnit;
+    const std::int64_t cycles = time / kUnit;
     hierarchy_.lost(cursor.core, context, Service::order, static_cast<std::uint64_t>(cycles));
     cursor.quiet(cursor.clock, cursor.clock + cycles * kUnit);
     cursor.clock += cycles * kUnit;
+    cursor.conflicts += cycles * kUnit;
 }
 
 /// When that interrupt of the window was sent, or kNotSent.
@@ -367,7 +383,8 @@ void Player::advance(const Window& window) {
         const Cursor& cursor = cursors_[p];
         const bool runs_on = window.streams[p].runs_on;
         Pace& pace = paces_[p];
-        pace.busy += static_cast<std::uint64_t>(cursor.clock - cursor.idle) - pace.busy / kForgotten;
+        const std::int64_t busy = cursor.clock - cursor.idle - cursor.conflicts;
+        pace.busy += static_cast<std::uint64_t>(busy) - pace.busy / kForgotten;
         pace.instructions += cursor.instructions * kUnit - pace.instructions / kForgotten;
         pace.lead = std::max(cursor.clock - length, runs_on ? -longest_lead_ : 0);
         earliest = std::min(earliest, pace.lead);

@@ -39,11 +39,14 @@ public:
     /// Upper bound of a processor's lead over the clock, and of its lag behind it.
     static std::int64_t longest_lead_ns(const Machine& machine);
 
+    /// The longest wait for a line, in 1/256 cycle: it moves to each processor once.
+    static std::int64_t longest_wait(const Machine& machine);
+
     /// Clocks are in this fraction of a cycle.
     static constexpr std::int64_t kUnit = 256;
 
     /// Recent speed of a processor, from which the recording side predicts how many instructions it executes
-    /// in an epoch.
+    /// in an epoch. The stalls of conflicts are not part of it: the recording side knows them itself.
     struct Pace {
         // Of recent epochs, older ones count less:
         std::uint64_t busy = 0;          ///< 1/256 cycle
@@ -80,7 +83,11 @@ private:
         std::uint64_t instructions = 0;  ///< played
         unsigned core = 0;
         std::uint32_t waits_for = 0;  ///< the `line` of the event at which it is blocked
-        Op waits_at = Op::pass;       ///< the kind of that event; pass: not blocked
+        std::int64_t conflicts = 0;   ///< of the clock: stalls by conflicts, and waits at edges
+        /// How far the clock is behind the other processors because their time slices came earlier
+        /// (wait_in_order).
+        std::int64_t behind = 0;
+        Op waits_at = Op::pass;  ///< the kind of that event; pass: not blocked
         bool done = false;
         bool blocked() const { return waits_at != Op::pass; }
         void block(const Event& event) {
@@ -117,9 +124,9 @@ private:
     void wait_for_issue(unsigned processor, Context context, std::int64_t parts);
     std::int64_t& sent(std::uint32_t number);
     bool signal(std::uint32_t number, std::int64_t when);
-    bool passed(std::uint32_t edge, std::int64_t& when) const;
+    bool passed(Edge edge, std::int64_t& when) const;
     bool played_awaited(unsigned processor);
-    void wait_in_order(Cursor& cursor, Context context, std::int64_t when);
+    void wait_in_order(Cursor& cursor, Context context, Wait wait, std::int64_t when);
     void advance(const Window& window);
     void count(const Window& window);
 

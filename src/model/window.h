@@ -36,7 +36,8 @@ enum class Op : std::uint8_t {
 /// processor and is played after it.
 /// device_read, device_write: a device accessed that line at this time (never in a capture).
 /// `awaited`: an ordering edge of another processor names this event.
-/// `way`: the way of the L1, in L1-filtered epochs only.
+/// `way`: in L1-filtered epochs the way of the L1. In epochs that the plugin has just recorded, not 0 at an
+/// access whose stall is known as that of a conflict (Player::Pace).
 struct Event {
     std::uint32_t line = 0;
     std::uint16_t delta : 15 = 0;
@@ -49,18 +50,31 @@ static_assert(sizeof(Event) == 8);
 /// A longer one is carried by several events.
 inline constexpr std::uint64_t kLongestDelta = 0x7fff;
 
+/// What a processor waits for at an ordering edge.
+enum class Wait : std::uint8_t {
+    transfer,  ///< the line, which moves to it
+    store,     ///< a store that it polls for: it executed PAUSE before
+    nothing,   ///< only the order is kept: a load of another processor comes before a store of this one
+};
+
 /// The end of an ordering edge: the awaited event number `number` of `processor` in this epoch, from 0.
 struct Edge {
     unsigned processor = 0;
     std::uint32_t number = 0;
+    Wait wait = Wait::transfer;
 
     static constexpr unsigned kNumberBits = 24;
-    constexpr std::uint32_t word() const { return processor << kNumberBits | number; }
+    static constexpr unsigned kProcessorBits = 5;
+    constexpr std::uint32_t word() const {
+        return static_cast<std::uint32_t>(wait) << (kNumberBits + kProcessorBits) | processor << kNumberBits |
+               number;
+    }
     static constexpr Edge of(std::uint32_t word) {
-        return {word >> kNumberBits, word & ((1U << kNumberBits) - 1)};
+        return {word >> kNumberBits & ((1U << kProcessorBits) - 1), word & ((1U << kNumberBits) - 1),
+                static_cast<Wait>(word >> (kNumberBits + kProcessorBits))};
     }
 };
-static_assert(kMaxCores <= 1U << (32 - Edge::kNumberBits));
+static_assert(kMaxCores <= 1U << Edge::kProcessorBits);
 
 inline bool is_access(Op op) {
     return op <= Op::walk;

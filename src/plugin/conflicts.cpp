@@ -13,13 +13,14 @@ inline Conflicts::Place Conflicts::find(model::Line line) {
     for (Group* group = first; group != first + kProbes; ++group) {
         if (group->number == number && recent(*group)) {
             if (group->used != epoch_) {
-                group->used = epoch_;
                 group->before = std::exchange(group->now, {});
                 for (unsigned i = 0; i < kLines; ++i) {
                     if ((group->stored_now >> i & 1) == 0) {
                         group->storer[i] = Found::kNobody;
                     }
                 }
+                group->moved_before = std::exchange(group->moved_now, std::uint8_t{0});
+                group->used = epoch_;
                 group->stored_now = 0;
             }
             return {*group, line % kLines};
@@ -63,6 +64,7 @@ inline Conflicts::Found Conflicts::Place::conflict(unsigned processor) const {
         found.contended = true;
         if (((group.now[line] | group.before[line]) >> processor & 1) == 0) {
             found.transfers = true;
+            found.miss = true;
             if ((group.stored_now >> line & 1) != 0) {
                 found.storer = storer;
                 found.stored_at = group.stored_at[line];
@@ -72,17 +74,31 @@ inline Conflicts::Found Conflicts::Place::conflict(unsigned processor) const {
     return found;
 }
 
+inline void Conflicts::Place::note_transfer(Found& found, unsigned processor) const {
+    const auto bit = static_cast<std::uint8_t>(1U << line);
+    if (found.transfers) {
+        group.moved_now |= bit;
+    } else if (((group.moved_before | group.moved_now) & bit) != 0) {
+        const bool stored = (group.stored_now & bit) != 0 && group.storer[line] == processor;
+        found.disputed = true;
+        found.first = !stored && (group.now[line] >> processor & 1) == 0;
+    }
+}
+
 Conflicts::Found Conflicts::load(unsigned processor, model::Line line) {
     Recent& r = recent(processor, line);
     if (r.loaded == in_slice(line)) {
         Found found;
         found.contended = r.contended;
+        found.disputed = r.disputed;
         return found;
     }
     const Place place = find(line);
-    const Found found = place.conflict(processor);
+    Found found = place.conflict(processor);
     r.loaded = in_slice(line);
     r.contended = found.contended;
+    place.note_transfer(found, processor);
+    r.disputed = found.transfers || found.disputed;
     place.group.now[place.line] |= std::uint32_t{1} << processor;
     return found;
 }
@@ -91,20 +107,25 @@ Conflicts::Found Conflicts::store(unsigned processor, model::Line line, std::uin
     Recent& r = recent(processor, line);
     if (r.stored == in_slice(line)) {
         *r.stored_at = at;
-        return {};
+        Found found;
+        found.disputed = r.disputed;
+        return found;
     }
     const Place place = find(line);
     const std::uint32_t others = ~(std::uint32_t{1} << processor);
     Found found = place.conflict(processor);
     Group& group = place.group;
     found.readers = group.now[place.line] & others;
-    found.transfers |= found.readers != 0 || (group.before[place.line] & others) != 0;
+    const bool copies = found.readers != 0 || (group.before[place.line] & others) != 0;
+    found.upgrade = !found.miss && (found.contended || copies);
+    found.transfers |= copies;
+    place.note_transfer(found, processor);
     group.storer[place.line] = static_cast<std::uint8_t>(processor);
     group.stored_now |= static_cast<std::uint8_t>(1U << place.line);
     group.stored_at[place.line] = at;
     group.now[place.line] = 0;
     group.before[place.line] = 0;
-    r = {0, in_slice(line), &group.stored_at[place.line], false};
+    r = {0, in_slice(line), &group.stored_at[place.line], false, found.transfers || found.disputed};
     return found;
 }
 

@@ -22,6 +22,11 @@ public:
         static constexpr unsigned kNobody = model::kMaxCores;
         /// It conflicts with an access of this epoch or the last one: on the machine the line is transferred.
         bool transfers = false;
+        bool miss = false;     ///< the line is not here
+        bool upgrade = false;  ///< a store: the line is here, and at another processor too
+        /// The line is here, but processors contend for it: it was transferred in this epoch or the last one.
+        bool disputed = false;
+        bool first = false;  ///< the processor's first access to a disputed line in this epoch
         /// Another processor stored to the line in this epoch or the last one. An access that does not
         /// conflict (the line is here) may then poll.
         bool contended = false;
@@ -55,13 +60,17 @@ private:
             now{};  ///< readers since the last store, in the epoch `used`: masks
         std::array<std::uint32_t, kLines> before{};  ///< readers since the last store, in the epoch before
         std::array<std::uint8_t, kLines> storer{};   ///< in these two epochs
-        std::uint8_t stored_now = 0;  ///< mask of the lines that were stored to in the epoch `used`
+        // Masks of lines:
+        std::uint8_t stored_now = 0;    ///< stored to in the epoch `used`
+        std::uint8_t moved_now = 0;     ///< transferred in the epoch `used`
+        std::uint8_t moved_before = 0;  ///< transferred in the epoch before
     };
     /// One line of a group.
     struct Place {
         Group& group;
         unsigned line;
         Found conflict(unsigned processor) const;
+        void note_transfer(Found& found, unsigned processor) const;
     };
     /// A line that the running processor has accessed since another one ran. Only the position of its last
     /// store can change until then.
@@ -70,6 +79,7 @@ private:
         std::uint64_t stored = 0;
         std::uint32_t* stored_at = nullptr;
         bool contended = false;  ///< what a further load finds
+        bool disputed = false;   ///< what a further access finds
     };
     static constexpr std::size_t kRecent = 256;
     static constexpr std::size_t kProbes = 4;

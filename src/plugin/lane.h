@@ -36,29 +36,70 @@ struct Translation {
     std::uint64_t physical = 0;  ///< of the page
 };
 
-/// What a processor may execute in the present epoch, as values of its count of instructions.
-struct Share {
-    static constexpr unsigned kRateBits = 20;
+/// The time of a processor, as the recording side knows it, and up to which instruction the processor may
+/// execute in this epoch. Times are in 1/256 cycle since the epoch began.
+class Share {
+public:
+    static constexpr std::uint64_t kForever = ~std::uint64_t{0};
 
-    std::uint64_t begin = 0;
-    std::uint64_t end = ~std::uint64_t{0};
-    std::uint64_t instructions = 0;  ///< of a whole epoch
-    std::uint64_t rate = 0;          ///< nanoseconds per instruction, shifted by kRateBits
+    /// An epoch begins. `expected_end`: the time, from now, at which the last epoch ended on this processor.
+    /// `known`: the true value of this time for the epoch that ended two epochs before the last one. `cpi`:
+    /// 1/256 cycle per instruction without the stalls that are spent. `length`: of the epoch; 0: the clock
+    /// does not run.
+    void begin_epoch(std::uint64_t instructions, std::int64_t expected_end, std::int64_t known,
+                     std::uint64_t cpi, std::int64_t length) {
+        if (length_ == 0) {
+            leads_.fill(known);
+            expected_end = known;
+        }
+        leads_ = {leads_[1], leads_[2], expected_end};
+        // The error is the same in the epochs since, if nothing has corrected it.
+        const std::int64_t correction = (known - leads_[0]) / kCorrected;
+        for (std::int64_t& lead : leads_) {
+            lead += correction;
+        }
+        cpi_ = cpi;
+        length_ = length;
+        set(instructions, length != 0 ? leads_[2] : 0);
+    }
+    /// The processor is at this time.
+    void set(std::uint64_t instructions, std::int64_t time) {
+        at_ = instructions;
+        base_ = time;
+        find_end();
+    }
+    /// The processor stalls.
+    void spend(std::int64_t time) {
+        base_ += time;
+        find_end();
+    }
+    std::int64_t time(std::uint64_t instructions) const {
+        return base_ + static_cast<std::int64_t>((instructions - at_) * cpi_);
+    }
+    /// Count of instructions at which the share is used up.
+    std::uint64_t end() const { return end_; }
 
-    /// Nanoseconds since the epoch began.
-    std::int64_t ns(std::uint64_t at) const {
-        return at <= begin ? 0 : static_cast<std::int64_t>((at - begin) * rate >> kRateBits);
+private:
+    /// Of the error of the expected times an epoch corrects this part.
+    static constexpr std::int64_t kCorrected = 2;
+
+    /// A processor that is far behind executes two epochs in one.
+    void find_end() {
+        const std::int64_t left = std::clamp<std::int64_t>(length_ - base_, 0, 2 * length_);
+        end_ = length_ == 0 ? kForever : at_ + (static_cast<std::uint64_t>(left) + cpi_ - 1) / cpi_;
     }
-    /// It begins, in the middle of an epoch, at this time.
-    void begin_at(std::uint64_t now, std::int64_t ns) {
-        const std::uint64_t past = rate == 0 ? 0 : (static_cast<std::uint64_t>(ns) << kRateBits) / rate;
-        begin = now - std::min({past, instructions, now});
-        end = begin + instructions;
-    }
+
+    std::int64_t base_ = 0;  ///< the time at which the count of instructions was `at_`
+    std::uint64_t at_ = 0;
+    std::uint64_t cpi_ = 256;
+    std::int64_t length_ = 0;
+    std::uint64_t end_ = kForever;
+    std::array<std::int64_t, 3> leads_{};  ///< expected ends of the last three epochs
 };
 
 struct alignas(64) Lane {
     static constexpr std::uint64_t kNever = ~std::uint64_t{0};
+    static constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
 
     model::Event* out = nullptr;
     model::Event* out_end = nullptr;
@@ -85,11 +126,17 @@ struct alignas(64) Lane {
     std::uint64_t counted = 0;       ///< value of `instructions` at the last change of context
     std::uint64_t window_start = 0;  ///< value of `instructions` when the epoch (`Window`) began
     std::int64_t wake_signal = -1;   ///< interrupt of this epoch that was sent to this processor
-    std::int64_t wake_ns = 0;        ///< when it was sent, from the beginning of the epoch
+    std::int64_t wake_time = 0;      ///< when it was sent: see Share
     Share share;
-    std::int64_t latest_ns = 0;  ///< of the guest's clock on this processor, simulated
-    bool slice_over = false;     ///< the time slice ends before the next block
-    bool polls = false;          ///< this is not the first filter interval of the time slice
+    /// Position in the stream of the last store to a line that others use too, and its time.
+    std::uint32_t stored_at = kNowhere;
+    std::int64_t stored_time = 0;
+    std::int64_t latest_ns = 0;        ///< of the guest's clock on this processor, simulated
+    bool slice_over = false;           ///< the time slice ends before the next block
+    bool contends = false;             ///< the last time slice ended by a conflict
+    bool paused = false;               ///< the last time slice ended by PAUSE
+    std::uint64_t slice_end = kNever;  ///< value of `instructions` at which the time slice ends
+    bool polls = false;                ///< this is not the first filter interval of the time slice
     /// Positions in this epoch's stream that ordering edges of other processors name.
     std::vector<std::uint32_t> awaited;
     /// By processor: the last position in its stream that this processor waits for, plus one.

@@ -46,7 +46,8 @@ bool Recorder::check(Lane& lane) {
 /// taken for hits of its L1 and are not recorded again. An interval begins with each time slice, so that a
 /// processor sees what others stored meanwhile.
 void Recorder::new_interval(Lane& lane) {
-    lane.check_at = std::min(lane.instructions + machine_.filter_instructions, lane.share.end);
+    lane.check_at =
+        std::min({lane.instructions + machine_.filter_instructions, lane.share.end(), lane.slice_end});
     lane.interval += std::uint64_t{1} << 41;
     if (lane.interval == 0) {  // the number has come round: nothing old may match
         lane.loads.fill(0);

@@ -14,6 +14,7 @@ void Recorder::halted(Lane& lane) {
 void Recorder::paused(Lane& lane) {
     if (lane.bound()) {
         windows_->end_slice();
+        lane.paused = true;
         current_vcpu = nullptr;
     }
 }

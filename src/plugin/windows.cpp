@@ -14,9 +14,13 @@ using model::Player;
 namespace {
 
 constexpr std::int64_t kNsPerSecond = 1'000'000'000;
-/// Of its lead a processor makes up this part in an epoch. The lead is known two epochs late, so a larger
-/// part would let it swing.
-constexpr std::int64_t kMadeUp = 4;
+/// A time slice in which a processor keeps a disputed line ends after so many instructions, so that another
+/// one can take the line.
+constexpr std::uint64_t kKeepsLine = 1'000;
+
+bool awake(const Lane& lane) {
+    return lane.bound() && (lane.attention & kHalted) == 0;
+}
 
 }  // namespace
 
@@ -30,13 +34,14 @@ Windows::Windows(const model::Machine& machine, const Lanes& lanes, WindowSink& 
       schedule_(schedule),
       clock_(time, clock_shift, state.clock),
       room_(room),
+      longest_wait_(Player::longest_wait(machine)),
       state_(state) {
     for (const auto& lane : lanes_) {
         if ((state_.sleeping >> lane->processor & 1) != 0) {
             lane->attention |= kHalted;
         }
     }
-    open();
+    open(0);
     if (state_.began) {
         schedule_.begin(state_.instructions);
         publish();
@@ -57,7 +62,8 @@ void Windows::interrupt(Lane& lane, Lane& target) {
     }
     add(lane, window_->signals, Op::signal);
     target.wake_signal = window_->signals++;
-    target.wake_ns = lane.share.ns(lane.instructions);
+    target.wake_time = lane.share.time(lane.instructions);
+    end_before_next_block(lane);  // the other one executes from this time on
 }
 
 void Windows::sleep(Lane& lane) {
@@ -81,8 +87,8 @@ void Windows::wake(Lane& lane) {
     state_.sleeping &= ~(1U << lane.processor);
     lane.attention &= ~static_cast<std::uint32_t>(kHalted);
     if (clock_.runs()) {
-        const std::int64_t woken = lane.wake_signal >= 0 ? lane.wake_ns : 0;
-        lane.share.begin_at(lane.instructions, std::max(lane.share.ns(lane.instructions), woken));
+        const std::int64_t woken = lane.wake_signal >= 0 ? lane.wake_time : 0;
+        lane.share.set(lane.instructions, std::max(lane.share.time(lane.instructions), woken));
     }
     if (lane.wake_signal >= 0) {
         add(lane, static_cast<model::Line>(lane.wake_signal), Op::wait);
@@ -107,27 +113,44 @@ bool Windows::begin_slice(Lane& next) {
     if (full_) {
         close(schedule_.due(total_instructions()));
     }
-    if (next.instructions >= next.share.end) {
+    if (next.instructions >= next.share.end()) {
         close_if_used_up();
         // QEMU does not run a processor that has instructions left: it sleeps, but not by HLT.
         if (++skipped_ > 2 * lanes_.size()) {
             close(schedule_.due(total_instructions()));
         }
-        if (next.instructions >= next.share.end) {
+        if (next.instructions >= next.share.end()) {
             return false;
         }
     }
+    if (next.contends && !is_first(next) && ++skipped_ <= 2 * lanes_.size()) {
+        return false;
+    }
     skipped_ = 0;
+    next.contends = false;
     running_ = &next;
     slice_began_ = next.instructions;
     next.slice_over = false;
+    next.slice_end = Lane::kNever;
     next.polls = false;
-    clock_.begin_slice(next.share.ns(next.instructions), next.latest_ns);
+    // No processor's clock is behind the beginning of the epoch.
+    clock_.begin_slice(ns(std::max<std::int64_t>(next.share.time(next.instructions), 0)), next.latest_ns);
     return true;
+}
+
+/// Of the processors that contend for lines, the one whose time is lowest executes. So the conflicts happen
+/// in the order of simulated time.
+bool Windows::is_first(const Lane& next) const {
+    const std::int64_t time = next.share.time(next.instructions);
+    return std::none_of(lanes_.begin(), lanes_.end(), [time](const auto& lane) {
+        return lane->contends && awake(*lane) && lane->instructions < lane->share.end() &&
+               lane->share.time(lane->instructions) < time;
+    });
 }
 
 void Windows::count_slice() {
     if (running_ != nullptr) {
+        running_->paused = false;
         const std::uint64_t ran = running_->instructions - slice_began_;
         state_.slices.add(ran);
         clock_.ran(ran, running_->latest_ns);
@@ -152,7 +175,7 @@ void Windows::end_slice() {
 /// Ends the epoch if nobody who is awake has instructions left.
 void Windows::close_if_used_up() {
     const bool left = std::any_of(lanes_.begin(), lanes_.end(), [](const auto& lane) {
-        return lane->bound() && (lane->attention & kHalted) == 0 && lane->instructions < lane->share.end;
+        return awake(*lane) && lane->instructions < lane->share.end();
     });
     if (!left) {
         close(schedule_.due(total_instructions()));
@@ -164,37 +187,76 @@ void Windows::access(Lane& lane, model::Line line, Kind kind) {
         return static_cast<std::uint32_t>(lane.out - lane.stream->events.data());
     };
     const std::uint32_t expected = position();
-    Conflicts::Found found = kind == Kind::store ? conflicts_.store(lane.processor, line, expected)
-                                                 : conflicts_.load(lane.processor, line);
+    const Conflicts::Found found = kind == Kind::store ? conflicts_.store(lane.processor, line, expected)
+                                                       : conflicts_.load(lane.processor, line);
     if (found.storer != Conflicts::Found::kNobody || found.readers != 0) [[unlikely]] {
-        if (found.storer != Conflicts::Found::kNobody) {
-            wait_for(lane, found.storer, found.stored_at);
-        }
-        for (; found.readers != 0; found.readers &= found.readers - 1) {
-            const auto reader = static_cast<unsigned>(std::countr_zero(found.readers));
-            wait_for(lane, reader, last_read(reader, line));
-        }
+        order(lane, line, found);
     }
     add(lane, line, static_cast<Op>(kind));
     if (kind == Kind::store && position() != expected + 1) [[unlikely]] {
         conflicts_.moved(line, position() - 1);
     }
-    if (found.transfers || (found.contended && lane.polls)) [[unlikely]] {
-        lane.slice_over = true;
-        lane.check_at = 0;
+    if (found.contended || found.transfers || found.disputed) [[unlikely]] {
+        contend(lane, kind, found);
     }
 }
 
-void Windows::wait_for(Lane& lane, unsigned earlier, std::uint32_t position) {
-    std::uint32_t& until = lane.waits_until[earlier];
-    if (position < until) {
+/// The access comes after those that it conflicts with.
+void Windows::order(Lane& lane, model::Line line, const Conflicts::Found& found) {
+    if (found.storer != Conflicts::Found::kNobody) {
+        const auto wait = lane.paused ? model::Wait::store : model::Wait::transfer;
+        wait_for(lane, {found.storer, found.stored_at, wait});
+        const Lane& storer = *lanes_[found.storer];
+        const std::int64_t stored =
+            storer.stored_at == found.stored_at ? storer.stored_time : storer.share.time(storer.instructions);
+        const std::int64_t time = stored - lane.share.time(lane.instructions);
+        if (time > 0 && (lane.paused || time <= longest_wait_)) {
+            lane.share.spend(time);
+        }
+    }
+    for (std::uint32_t left = found.readers; left != 0; left &= left - 1) {
+        const auto reader = static_cast<unsigned>(std::countr_zero(left));
+        wait_for(lane, {reader, last_read(reader, line), model::Wait::nothing});
+    }
+}
+
+/// The last event is an access to a line for which processors contend.
+void Windows::contend(Lane& lane, Kind kind, const Conflicts::Found& found) {
+    if (found.miss || found.upgrade) {
+        (lane.out - 1)->way = 1;
+        const unsigned stall = found.miss ? machine_.latency.cache : machine_.latency.upgrade;
+        lane.share.spend(std::int64_t{stall} * Player::kUnit);
+    }
+    if (kind == Kind::store) {
+        lane.stored_at = static_cast<std::uint32_t>(lane.out - 1 - lane.stream->events.data());
+        lane.stored_time = lane.share.time(lane.instructions);
+    }
+    if (found.disputed && lane.slice_end == Lane::kNever) {
+        lane.slice_end = lane.instructions + kKeepsLine;
+        lane.check_at = std::min(lane.check_at, lane.slice_end);
+    }
+    if (found.transfers || found.first || (found.contended && lane.polls)) {
+        lane.contends = true;
+        end_before_next_block(lane);
+    }
+}
+
+void Windows::end_before_next_block(Lane& lane) {
+    lane.slice_over = true;
+    lane.check_at = 0;
+}
+
+/// `edge`: its number is the position of the awaited event.
+void Windows::wait_for(Lane& lane, const model::Edge& edge) {
+    std::uint32_t& until = lane.waits_until[edge.processor];
+    if (edge.number < until) {
         return;
     }
-    until = position + 1;
-    orders_.push_back({lane.processor, 0, earlier, position});
+    until = edge.number + 1;
+    orders_.push_back({lane.processor, 0, edge});
     add(lane, 0, Op::after);
     orders_.back().position = static_cast<std::size_t>(lane.out - lane.stream->events.data()) - 1;
-    lanes_[earlier]->awaited.push_back(position);
+    lanes_[edge.processor]->awaited.push_back(edge.number);
 }
 
 /// Position of a processor's last load of the line in this epoch. It is near the end of the stream: a load
@@ -222,10 +284,11 @@ void Windows::number_edges() {
         }
     }
     for (const Order& order : orders_) {
-        const std::vector<std::uint32_t>& awaited = lanes_[order.earlier]->awaited;
-        const auto at = std::lower_bound(awaited.begin(), awaited.end(), order.until);
-        lanes_[order.processor]->stream->events[order.position].line =
-            model::Edge{order.earlier, static_cast<std::uint32_t>(at - awaited.begin())}.word();
+        const std::vector<std::uint32_t>& awaited = lanes_[order.edge.processor]->awaited;
+        const auto at = std::lower_bound(awaited.begin(), awaited.end(), order.edge.number);
+        model::Edge edge = order.edge;
+        edge.number = static_cast<std::uint32_t>(at - awaited.begin());
+        lanes_[order.processor]->stream->events[order.position].line = edge.word();
     }
     orders_.clear();
 }
@@ -263,17 +326,18 @@ void Windows::transaction_end(std::uint64_t type, std::uint64_t client, bool fai
 }
 
 void Windows::close(Mark mark) {
+    const std::int64_t length = predicted_length();
     for (const auto& lane : lanes_) {
         lane->settle();
         model::Stream& s = *lane->stream;
         s.size = static_cast<std::size_t>(lane->out - s.events.data());
         s.tail = lane->instructions - lane->emitted_at;
         s.ran = lane->instructions != lane->window_start || s.size != 0;
-        s.runs_on = lane->bound() && (lane->attention & kHalted) == 0;
+        s.runs_on = awake(*lane);
         lane->emitted_at = lane->instructions;
     }
     number_edges();
-    lengths_in_flight_ = {lengths_in_flight_[1], predicted_ns()};
+    lengths_in_flight_ = {lengths_in_flight_[1], ns(length)};
     window_->mark = mark;
     window_->index = schedule_.index();
     window_->instructions = total_instructions();
@@ -284,53 +348,49 @@ void Windows::close(Mark mark) {
     }
     idle_in_flight_ = {idle_in_flight_[1], window_->idle_before_ns};
     sink_.submit(std::move(window_));
-    open();
+    open(length);
     publish();
+}
+
+/// A time in 1/256 cycle as nanoseconds.
+std::int64_t Windows::ns(std::int64_t time) const {
+    __extension__ typedef __int128 Wide;
+    return static_cast<std::int64_t>(static_cast<Wide>(time) * kNsPerSecond /
+                                     (static_cast<Wide>(machine_.clock_hz) * Player::kUnit));
 }
 
 /// The length of the epoch that ends now, by the same rule as in model::Player: the mean of what the
 /// processors that are awake needed; if none is, what the last one needed.
-std::int64_t Windows::predicted_ns() const {
+std::int64_t Windows::predicted_length() const {
     std::int64_t sum = 0;
     std::int64_t longest = 0;
-    std::int64_t awake = 0;
+    std::int64_t many = 0;
     for (const auto& lane : lanes_) {
         if (!lane->bound()) {
             continue;
         }
-        const std::int64_t ns = lane->share.ns(lane->instructions);
-        if ((lane->attention & kHalted) == 0) {
-            sum += ns;
-            ++awake;
+        const std::int64_t time = lane->share.time(lane->instructions);
+        if (awake(*lane)) {
+            sum += time;
+            ++many;
         } else if (lane->instructions != lane->window_start) {
-            longest = std::max(longest, ns);
+            longest = std::max(longest, time);
         }
     }
-    return awake != 0 ? sum / awake : longest;
+    return std::max<std::int64_t>(many != 0 ? sum / many : longest, 0);
 }
 
-/// What the processor executes in an epoch at its recent speed. If it is ahead of simulated time it gets
-/// less.
-void Windows::share(Lane& lane, const Player::Pace& pace) {
-    const auto epoch = static_cast<std::int64_t>(machine_.epoch_cycles) * Player::kUnit;
+/// `length`: of the last epoch. See Share::begin_epoch.
+void Windows::share(Lane& lane, const Player::Pace& pace, std::int64_t length) {
     const auto base = static_cast<std::uint64_t>(machine_.base_cpi * static_cast<double>(Player::kUnit));
     const std::uint64_t cpi = pace.instructions != 0 ? std::max(pace.cpi(), base) : 2 * base;
-    const auto cycles =
-        static_cast<std::uint64_t>(std::clamp(epoch - pace.lead / kMadeUp, std::int64_t{0}, 2 * epoch));
-    const auto most = static_cast<std::uint64_t>(epoch) / base;
-    Share& share = lane.share;
-    share.instructions = std::clamp<std::uint64_t>(cycles / cpi, 1, std::max<std::uint64_t>(most, 1));
-    const std::uint64_t epoch_ns =
-        static_cast<std::uint64_t>(machine_.epoch_cycles) * kNsPerSecond / machine_.clock_hz;
-    share.rate = (epoch_ns << Share::kRateBits) / share.instructions;
-    // What it executed beyond its last share, or did not, is carried over.
-    share.begin = clock_.runs() && share.end != Lane::kNever
-                      ? std::min(share.end, lane.instructions + share.instructions)
-                      : lane.instructions;
-    share.end = clock_.runs() ? share.begin + share.instructions : Lane::kNever;
+    const std::int64_t epoch = clock_.runs() ? std::int64_t{machine_.epoch_cycles} * Player::kUnit : 0;
+    const std::int64_t end = lane.share.time(lane.instructions) - length;
+    lane.share.begin_epoch(lane.instructions, awake(lane) ? end : std::max<std::int64_t>(end, 0), pace.lead,
+                           cpi, epoch);
 }
 
-void Windows::open() {
+void Windows::open(std::int64_t last_length) {
     window_ = sink_.take();
     ++number_;
     window_->signals = 0;
@@ -352,7 +412,8 @@ void Windows::open() {
         lane->wake_signal = -1;
         lane->awaited.clear();
         lane->waits_until.fill(0);
-        share(*lane, known.paces[lane->processor]);
+        lane->stored_at = Lane::kNowhere;
+        share(*lane, known.paces[lane->processor], last_length);
         lane->check_at = 0;
     }
     clock_.begin_epoch(known.clock_ns, static_cast<std::int64_t>(idle_in_flight_[0] + idle_in_flight_[1]) +

@@ -36,7 +36,8 @@ public:
 };
 
 /// An epoch is a span of simulated time. Each processor has a share of it: the instructions that it executes
-/// in that time at its recent speed. The epoch ends when each processor has used up its share or sleeps.
+/// in that time at its recent speed. A stall by a conflict takes its time from the share. The epoch ends when
+/// each processor has used up its share or sleeps.
 ///
 /// An epoch ends between two blocks of instructions, never within one. All effects of a block, including the
 /// load and the store of a read-modify-write, are in one epoch. No event can therefore end the epoch into
@@ -94,7 +95,8 @@ public:
     bool begin_slice(Lane& next);
     /// Whether the running processor's time slice must end before its next block.
     bool slice_over(const Lane& lane) const {
-        return lane.slice_over || lane.instructions >= lane.share.end || full_;
+        return lane.slice_over || lane.instructions >= lane.share.end() ||
+               lane.instructions >= lane.slice_end || full_;
     }
     /// The running processor's time slice ends.
     void end_slice();
@@ -124,19 +126,23 @@ private:
     struct Order {
         unsigned processor = 0;
         std::size_t position = 0;  ///< of the event
-        unsigned earlier = 0;      ///< processor of the access that comes before it
-        std::uint32_t until = 0;   ///< position of that access
+        model::Edge edge;          ///< its number is the position of the access that comes before it
     };
 
     void grow(Lane& lane);
-    void wait_for(Lane& lane, unsigned earlier, std::uint32_t position);
+    void order(Lane& lane, model::Line line, const Conflicts::Found& found);
+    void contend(Lane& lane, model::Kind kind, const Conflicts::Found& found);
+    static void end_before_next_block(Lane& lane);
+    bool is_first(const Lane& next) const;
+    void wait_for(Lane& lane, const model::Edge& edge);
     std::uint32_t last_read(unsigned processor, model::Line line) const;
     void number_edges();
-    void share(Lane& lane, const model::Player::Pace& pace);
+    void share(Lane& lane, const model::Player::Pace& pace, std::int64_t length);
+    std::int64_t ns(std::int64_t time) const;
     void count_slice();
     void close_if_used_up();
-    std::int64_t predicted_ns() const;
-    void open();
+    std::int64_t predicted_length() const;
+    void open(std::int64_t last_length);
     void close(model::Mark mark);
 
     const model::Machine& machine_;
@@ -147,6 +153,7 @@ private:
     GuestClock clock_;
     Conflicts conflicts_;
     const std::size_t room_;
+    const std::int64_t longest_wait_;  ///< see model::Player
     State state_;
 
     std::unique_ptr<model::Window> window_;

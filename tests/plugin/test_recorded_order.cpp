@@ -187,7 +187,7 @@ TEST(RecordedOrder, ConflictingAccessesArePlayedAsTheyWereExecuted) {
     EXPECT_GT(epochs, 200U) << "most guests have one epoch only: nothing is tested across epochs";
 }
 
-/// Two processors store to one line in turn, beside a third one that only computes: the line changes hands as
+/// Two processors store to one line in turn, beside two others that only compute: the line changes hands as
 /// often as they store.
 TEST(RecordedOrder, AnAlternatingLineChangesHandsWithEachStore) {
     Guest guest(1'000, 200);
@@ -200,6 +200,7 @@ TEST(RecordedOrder, AnAlternatingLineChangesHandsWithEachStore) {
             }
         }
         guest.block(2, 100);
+        guest.block(3, 100);
     }
     guest.finish();
     EXPECT_GT(stores, 100U);

@@ -62,34 +62,30 @@ TEST_F(WindowsTest, AProcessorWithoutInstructionsLeftIsSkipped) {
     EXPECT_EQ(closed(), 0U);
 }
 
-TEST_F(WindowsTest, InstructionsBeyondTheShareAreTakenFromTheNextOne) {
+TEST_F(WindowsTest, AProcessorThatExecutedMoreThanTheOthersBeginsTheNextEpochLater) {
     slice(0, kEpoch + 30);  // the last block was long
     all_of(1);
     all_of(2);
     ASSERT_EQ(closed(), 1U);
     begin(0);
-    execute(0, kEpoch - 31);
+    execute(0, kEpoch - 21);  // 30 - 10, the mean
     EXPECT_FALSE(windows_.slice_over(lane(0)));
     execute(0, 1);
     EXPECT_TRUE(windows_.slice_over(lane(0)));
+    begin(1);
+    execute(1, kEpoch + 9);
+    EXPECT_FALSE(windows_.slice_over(lane(1)));
+    execute(1, 1);
+    EXPECT_TRUE(windows_.slice_over(lane(1)));
 }
 
-TEST_F(WindowsTest, InstructionsLeftAreAddedToTheNextShare) {
+TEST_F(WindowsTest, AnEpochThatEndsEarlyLeavesTheDifferencesOnly) {
     slice(0, 400);
+    slice(1, 100);
+    slice(2, 100);
     windows_.mark(Mark::none);
     begin(0);
-    execute(0, 600 + kEpoch - 1);
-    EXPECT_FALSE(windows_.slice_over(lane(0)));
-    execute(0, 1);
-    EXPECT_TRUE(windows_.slice_over(lane(0)));
-}
-
-TEST_F(WindowsTest, AtMostOneShareIsLeftOver) {
-    for (int epoch = 0; epoch < 5; ++epoch) {
-        windows_.mark(Mark::none);
-    }
-    begin(0);
-    execute(0, 2 * kEpoch - 1);
+    execute(0, kEpoch - 201);
     EXPECT_FALSE(windows_.slice_over(lane(0)));
     execute(0, 1);
     EXPECT_TRUE(windows_.slice_over(lane(0)));
@@ -103,7 +99,7 @@ protected:
     std::uint64_t share(std::uint64_t busy, std::uint64_t instructions, std::int64_t lead = 0) {
         sink_.known_.paces[0] = {busy * Player::kUnit, instructions * Player::kUnit, lead * Player::kUnit};
         windows_.mark(Mark::none);
-        return lane(0).share.instructions;
+        return lane(0).share.end() - lane(0).instructions;
     }
 };
 
@@ -121,29 +117,29 @@ TEST_F(ShareTest, AnUnknownPaceIsTwiceTheBaseCpi) {
     EXPECT_EQ(share(0, 0), 500U);
 }
 
-TEST_F(ShareTest, EveryoneExecutesAtLeastOneInstruction) {
+TEST_F(ShareTest, TheSlowestProcessorExecutesOneInstruction) {
     EXPECT_EQ(share(1'000'000, 100), 1U);
 }
 
-TEST_F(ShareTest, APartOfTheLeadIsMadeUp) {
-    EXPECT_EQ(share(200, 100, 400), 450U);
-    EXPECT_EQ(share(200, 100, -400), 550U);
+TEST_F(ShareTest, HalfOfAnUnexpectedLeadIsMadeUpAtOnce) {
+    EXPECT_EQ(share(200, 100, 400), 400U);
+}
+
+TEST_F(ShareTest, AProcessorThatIsBehindGetsMore) {
+    EXPECT_EQ(share(200, 100, -400), 600U);
 }
 
 TEST_F(ShareTest, ALeadHasBounds) {
-    EXPECT_EQ(share(200, 100, 1'000'000), 1U);
-    EXPECT_EQ(share(400, 100, -1'000'000), 500U) << "two epochs";
-    EXPECT_EQ(share(200, 100, -1'000'000), 1'000U);
-    EXPECT_EQ(share(100, 100, -400), 1'000U) << "the base CPI";
+    EXPECT_EQ(share(200, 100, 1'000'000), 0U) << "it is skipped";
+    EXPECT_EQ(share(400, 100, -3'000'000), 500U) << "two epochs";
 }
 
-TEST_F(ShareTest, AWholeShareLastsAnEpochOfTheGuestsTime) {
-    for (const std::uint64_t busy : {100U, 200U, 700U}) {
+TEST_F(ShareTest, AWholeShareLastsAnEpoch) {
+    for (const std::uint64_t busy : {100U, 200U, 500U}) {
         const std::uint64_t instructions = share(busy, 100);
         const Share& s = lane(0).share;
-        EXPECT_NEAR(static_cast<double>(s.ns(s.begin + instructions)), kEpoch, 1);
-        EXPECT_NEAR(static_cast<double>(s.ns(s.begin + instructions / 2)), kEpoch / 2.0, 0.01 * kEpoch);
-        EXPECT_EQ(s.ns(s.begin), 0);
+        EXPECT_EQ(s.time(lane(0).instructions), 0);
+        EXPECT_EQ(s.time(lane(0).instructions + instructions), kEpoch * Player::kUnit);
     }
 }
 

@@ -79,6 +79,122 @@ TEST_F(EdgeTest, AStoreWaitsForTheLastStoreAndForEachReaderSince) {
     EXPECT_EQ(stream(2), (Stream{"after 0.0", "after 1.0", "store 70"}));
 }
 
+TEST_F(EdgeTest, ALoadAfterAPauseWaitsForTheStoreHoweverLate) {
+    store(0, 70);
+    load(2, 70);
+    lane(1).paused = true;
+    load(1, 70);
+    windows_.finish();
+    EXPECT_EQ(model::Edge::of(event(0, 1, 0).line).wait, model::Wait::store);
+    EXPECT_EQ(model::Edge::of(event(0, 2, 0).line).wait, model::Wait::transfer);
+    EXPECT_FALSE(lane(1).paused) << "its next time slice does not poll";
+}
+
+TEST_F(EdgeTest, AStoreKeepsTheOrderWithLoadsOnly) {
+    load(0, 70);
+    store(1, 70);
+    windows_.finish();
+    EXPECT_EQ(model::Edge::of(event(0, 1, 0).line).wait, model::Wait::nothing);
+}
+
+// --- time that conflicts take ---
+
+/// In cycles since the epoch began.
+class ConflictTimeTest : public EdgeTest {
+protected:
+    std::int64_t time(unsigned processor) {
+        return lane(processor).share.time(lane(processor).instructions) / model::Player::kUnit;
+    }
+    const std::int64_t transfer_ = machine_.latency.cache;
+    const std::int64_t upgrade_ = machine_.latency.upgrade;
+};
+
+TEST_F(ConflictTimeTest, AnAccessWithoutAConflictTakesNone) {
+    store(0, 70);
+    store(0, 70);
+    load(1, 71);
+    EXPECT_EQ(time(0), 2);
+    EXPECT_EQ(time(1), 1);
+}
+
+TEST_F(ConflictTimeTest, AMissWaitsForTheStoreAndForTheLine) {
+    slice(0, 20);
+    store(0, 70);  // at 21
+    load(1, 70);
+    EXPECT_EQ(time(1), 21 + transfer_);
+    store(1, 70);  // an instruction later
+    EXPECT_EQ(time(1), 21 + transfer_ + 1 + upgrade_);
+}
+
+TEST_F(ConflictTimeTest, AProcessorThatIsLaterDoesNotWait) {
+    store(0, 70);
+    slice(1, 20);
+    load(1, 70);
+    EXPECT_EQ(time(1), 21 + transfer_);
+}
+
+TEST_F(ConflictTimeTest, OnlyAPollWaitsForLong) {
+    slice(0, 900);
+    store(0, 70);
+    ASSERT_GT(901 * model::Player::kUnit, model::Player::longest_wait(machine_));
+    load(1, 70);
+    EXPECT_EQ(time(1), 1 + transfer_);
+    lane(2).paused = true;
+    load(2, 70);
+    EXPECT_EQ(time(2), 901 + transfer_);
+}
+
+TEST_F(ConflictTimeTest, AStallEndsTheShareEarlier) {
+    store(0, 70);
+    const std::uint64_t end = lane(1).share.end();
+    load(1, 70);
+    EXPECT_EQ(lane(1).share.end(), end - static_cast<std::uint64_t>(transfer_));
+}
+
+// --- who executes ---
+
+TEST_F(ConflictTimeTest, OfTwoContendersTheEarlierOneExecutes) {
+    store(0, 70);
+    store(1, 70);
+    store(0, 70);
+    ASSERT_LT(time(1), time(0));
+    EXPECT_FALSE(begin(0));
+    EXPECT_TRUE(begin(2)) << "it does not contend";
+    EXPECT_TRUE(begin(1));
+    EXPECT_TRUE(begin(0)) << "the other one has executed without a conflict";
+}
+
+TEST_F(ConflictTimeTest, AProcessorDoesNotKeepADisputedLineForLong) {
+    store(0, 70);
+    store(1, 70);
+    begin(1);
+    execute(1, 1);
+    windows_.access(lane(1), 70, Kind::store);
+    EXPECT_FALSE(windows_.slice_over(lane(1)));
+    const std::uint64_t left = lane(1).slice_end - lane(1).instructions;
+    EXPECT_EQ(left, 1'000U);
+    EXPECT_EQ(lane(1).check_at, std::min(lane(1).check_at, lane(1).slice_end));
+}
+
+TEST_F(ConflictTimeTest, TheFirstAccessToADisputedLineInAnEpochEndsTheSlice) {
+    store(0, 70);
+    store(1, 70);
+    windows_.mark(model::Mark::none);
+    store(1, 70);
+    EXPECT_TRUE(over_) << "the other one may take the line";
+    store(1, 70);
+    EXPECT_FALSE(over_);
+}
+
+TEST_F(ConflictTimeTest, AnInterruptThatWakesAProcessorEndsTheSlice) {
+    sleep(2, 1);
+    begin(0);
+    windows_.interrupt(lane(0), lane(1));
+    EXPECT_FALSE(windows_.slice_over(lane(0))) << "the target is awake";
+    windows_.interrupt(lane(0), lane(2));
+    EXPECT_TRUE(windows_.slice_over(lane(0)));
+}
+
 TEST_F(EdgeTest, WalksAreLoads) {
     access(0, 70, Kind::walk);
     store(1, 70);
@@ -215,6 +331,7 @@ TEST_F(EdgeTest, AnOlderEpochIsForgotten) {
 TEST_F(EdgeTest, EdgesBeginAnewWithEachEpoch) {
     for (int epoch = 0; epoch < 2; ++epoch) {
         store(0, 70);
+        slice(0, 300);  // it is later than the other one then
         load(1, 70);
         windows_.mark(Mark::none);
     }

@@ -93,7 +93,7 @@ protected:
     void SetUp() override { epoch(); }
     /// Instructions that a processor has left in this epoch.
     std::int64_t left(unsigned processor) {
-        return static_cast<std::int64_t>(lane(processor).share.end - lane(processor).instructions);
+        return static_cast<std::int64_t>(lane(processor).share.end() - lane(processor).instructions);
     }
     /// The first processor sends an interrupt after so many instructions of the epoch.
     void interrupt(unsigned target, std::uint64_t after) {

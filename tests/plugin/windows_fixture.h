@@ -24,6 +24,7 @@ inline model::Machine fake_machine() {
     machine.processors = kProcessors;
     machine.clock_hz = 1'000'000'000;
     machine.epoch_cycles = kEpoch;
+    machine.latency = {8, 100, 120, 60};
     return machine;
 }
 
@@ -84,7 +85,7 @@ protected:
     /// The processor executes what it has left in this epoch: 1,000 instructions if it has used up the last
     /// one.
     void all_of(unsigned processor) {
-        slice(processor, lane(processor).share.end - lane(processor).instructions);
+        slice(processor, lane(processor).share.end() - lane(processor).instructions);
     }
     void epoch() {
         for (unsigned p = 0; p < kProcessors; ++p) {
