@@ -152,7 +152,7 @@ TEST(RecordedOrder, ConflictingAccessesArePlayedAsTheyWereExecuted) {
     unsigned epochs = 0;
     EXPECT_TRUE(rc::check([&epochs] {
         enum What : unsigned { load, store, walk, both, pause, sleep, interrupt, kinds };
-        Guest guest(*rc::gen::element(50U, 1'000U, 100'000U), *rc::gen::element(1U, 200U));
+        Guest guest(*rc::gen::element(10U, 50U, 1'000U, 100'000U), *rc::gen::element(1U, 200U));
         const auto steps =
             *rc::gen::container<std::vector<std::tuple<unsigned, unsigned, model::Line, unsigned>>>(
                 rc::gen::tuple(rc::gen::inRange(0U, kGuestProcessors), rc::gen::inRange(0U, unsigned{kinds}),
