@@ -16,8 +16,8 @@ constexpr std::int64_t kNotSent = std::numeric_limits<std::int64_t>::min();
 constexpr std::ptrdiff_t kAhead = 4;
 constexpr std::ptrdiff_t kBusAhead = 1;
 constexpr std::ptrdiff_t kEventsAhead = 32;
-/// A processor's pace loses this part of its sums in each epoch.
-constexpr std::uint64_t kForgotten = 8;
+/// A processor's pace remembers about so many cycles, and at least two epochs.
+constexpr std::uint64_t kRememberedCycles = 160'000;
 
 /// 1 ms, or 4 epochs if that is longer.
 std::int64_t longest_lead_cycles(const Machine& machine) {
@@ -33,6 +33,7 @@ Player::Player(Hierarchy& hierarchy)
       shared_cpi_(std::llround(hierarchy.machine().base_cpi * kUnit / hierarchy.machine().issue_share)),
       quantum_(static_cast<std::int64_t>(hierarchy.machine().quantum_cycles) * kUnit),
       longest_lead_(longest_lead_cycles(hierarchy.machine()) * kUnit),
+      remembered_epochs_(std::max<std::uint64_t>(kRememberedCycles / hierarchy.machine().epoch_cycles, 2)),
       longest_wait_(longest_wait(hierarchy.machine())),
       epoch_(std::uint64_t{hierarchy.machine().epoch_cycles} * kUnit),
       threads_per_core_(hierarchy.machine().threads_per_core),
@@ -384,8 +385,8 @@ void Player::advance(const Window& window) {
         const bool runs_on = window.streams[p].runs_on;
         Pace& pace = paces_[p];
         const std::int64_t busy = cursor.clock - cursor.idle - cursor.conflicts;
-        pace.busy += static_cast<std::uint64_t>(busy) - pace.busy / kForgotten;
-        pace.instructions += cursor.instructions * kUnit - pace.instructions / kForgotten;
+        pace.busy += static_cast<std::uint64_t>(busy) - pace.busy / remembered_epochs_;
+        pace.instructions += cursor.instructions * kUnit - pace.instructions / remembered_epochs_;
         pace.lead = std::max(cursor.clock - length, runs_on ? -longest_lead_ : 0);
         earliest = std::min(earliest, pace.lead);
         if (runs_on && cursor.idle == cursor.start) {  // it did not sleep

@@ -132,12 +132,13 @@ private:
 
     Hierarchy& hierarchy_;
     std::vector<Observer*> observers_;
-    std::int64_t cpi_;           ///< 1/256 cycle per instruction
-    std::int64_t shared_cpi_;    ///< the same while the core's other thread issues too
-    std::int64_t quantum_;       ///< 1/256 cycle
-    std::int64_t longest_lead_;  ///< 1/256 cycle
-    std::int64_t longest_wait_;  ///< 1/256 cycle; see wait_in_order
-    std::uint64_t epoch_;        ///< 1/256 cycle
+    std::int64_t cpi_;                 ///< 1/256 cycle per instruction
+    std::int64_t shared_cpi_;          ///< the same while the core's other thread issues too
+    std::int64_t quantum_;             ///< 1/256 cycle
+    std::int64_t longest_lead_;        ///< 1/256 cycle
+    std::uint64_t remembered_epochs_;  ///< see Pace
+    std::int64_t longest_wait_;        ///< 1/256 cycle; see wait_in_order
+    std::uint64_t epoch_;              ///< 1/256 cycle
     unsigned threads_per_core_;
     std::uint64_t cycles_ = 0;
     std::uint64_t idle_ns_ = 0;

@@ -41,6 +41,7 @@ Arguments Arguments::parse(int argc, char** argv) {
         {"clock_shift", &a.clock_shift},
         {"dma", &a.dma},
         {"slow", &a.slow},
+        {"slice", &a.slice},
         {"skip", &a.skip},
         {"measure", &a.measure},
         {"window", &a.window},

@@ -76,6 +76,10 @@ public:
     std::int64_t time(std::uint64_t instructions) const {
         return base_ + static_cast<std::int64_t>((instructions - at_) * cpi_);
     }
+    /// Count of instructions at which the processor has passed this time, which is not before its own.
+    std::uint64_t reaches(std::int64_t time) const {
+        return at_ + static_cast<std::uint64_t>(std::max<std::int64_t>(time - base_, 0)) / cpi_ + 1;
+    }
     /// Count of instructions at which the share is used up.
     std::uint64_t end() const { return end_; }
 
@@ -131,10 +135,11 @@ struct alignas(64) Lane {
     /// Position in the stream of the last store to a line that others use too, and its time.
     std::uint32_t stored_at = kNowhere;
     std::int64_t stored_time = 0;
-    std::int64_t latest_ns = 0;        ///< of the guest's clock on this processor, simulated
-    bool slice_over = false;           ///< the time slice ends before the next block
-    bool contends = false;             ///< the last time slice ended by a conflict
-    bool paused = false;               ///< the last time slice ended by PAUSE
+    std::int64_t latest_ns = 0;  ///< of the guest's clock on this processor, simulated
+    bool slice_over = false;     ///< the time slice ends before the next block
+    bool contends = false;       ///< the last time slice ended by a conflict: see Windows::executes_until
+    bool contended = false;      ///< the same of the time slice before the running one
+    bool paused = false;         ///< the last time slice ended by PAUSE
     std::uint64_t slice_end = kNever;  ///< value of `instructions` at which the time slice ends
     bool polls = false;                ///< this is not the first filter interval of the time slice
     /// Positions in this epoch's stream that ordering edges of other processors name.

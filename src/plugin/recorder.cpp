@@ -64,6 +64,7 @@ void Recorder::start_model() {
     windows_ = std::make_unique<Windows>(
         machine_, lanes_, *pipeline_, page_, *time_, static_cast<unsigned>(arguments_.clock_shift),
         Schedule(arguments_.skip, arguments_.measure, arguments_.window), state);
+    windows_->bound_slices(arguments_.slice);
 }
 
 Lane* Recorder::find_lane(void* vcpu_state) {

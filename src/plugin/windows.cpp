@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
+#include <utility>
 
 namespace s80::plugin {
 
@@ -17,6 +19,7 @@ constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 /// A time slice in which a processor keeps a disputed line ends after so many instructions, so that another
 /// one can take the line.
 constexpr std::uint64_t kKeepsLine = 1'000;
+constexpr std::int64_t kNoTime = std::numeric_limits<std::int64_t>::max();
 
 bool awake(const Lane& lane) {
     return lane.bound() && (lane.attention & kHalted) == 0;
@@ -123,34 +126,56 @@ bool Windows::begin_slice(Lane& next) {
             return false;
         }
     }
-    if (next.contends && !is_first(next) && ++skipped_ <= 2 * lanes_.size()) {
+    const std::int64_t until = executes_until(next);
+    if (next.share.time(next.instructions) > until && ++skipped_ <= 2 * lanes_.size()) {
         return false;
     }
     skipped_ = 0;
-    next.contends = false;
+    next.contended = std::exchange(next.contends, false);
     running_ = &next;
     slice_began_ = next.instructions;
     next.slice_over = false;
-    next.slice_end = Lane::kNever;
+    next.slice_end = slice_end(next, until);
     next.polls = false;
     // No processor's clock is behind the beginning of the epoch.
     clock_.begin_slice(ns(std::max<std::int64_t>(next.share.time(next.instructions), 0)), next.latest_ns);
     return true;
 }
 
-/// Of the processors that contend for lines, the one whose time is lowest executes. So the conflicts happen
-/// in the order of simulated time.
-bool Windows::is_first(const Lane& next) const {
-    const std::int64_t time = next.share.time(next.instructions);
-    return std::none_of(lanes_.begin(), lanes_.end(), [time](const auto& lane) {
-        return lane->contends && awake(*lane) && lane->instructions < lane->share.end() &&
-               lane->share.time(lane->instructions) < time;
-    });
+/// Of the processors that contend for lines, the one whose time is lowest executes, until it has passed the
+/// next one. So conflicts happen in the order of simulated time. A processor that polls does not get ahead of
+/// them either. Returns the time until which `next` may execute.
+std::int64_t Windows::executes_until(const Lane& next) const {
+    const bool all = longest_slice_ != 0;
+    std::int64_t first = kNoTime;
+    if (all || next.contends || next.paused) {
+        for (const auto& other : lanes_) {
+            if (other.get() != &next && (all || other->contends) && awake(*other) &&
+                other->instructions < other->share.end()) {
+                first = std::min(first, other->share.time(other->instructions));
+            }
+        }
+    }
+    return first;
+}
+
+/// Value of `instructions` at which the time slice that begins now ends, or Lane::kNever.
+std::uint64_t Windows::slice_end(const Lane& next, std::int64_t until) const {
+    if (longest_slice_ != 0) {
+        return next.instructions + longest_slice_;
+    }
+    if (!next.contended || until == kNoTime) {
+        return Lane::kNever;
+    }
+    return std::max(next.share.reaches(until), next.instructions + 1);
 }
 
 void Windows::count_slice() {
     if (running_ != nullptr) {
         running_->paused = false;
+        // A time slice that another contender or the end of the share has ended says nothing new.
+        running_->contends |= running_->instructions >= running_->slice_end ||
+                              (running_->contended && running_->instructions >= running_->share.end());
         const std::uint64_t ran = running_->instructions - slice_began_;
         state_.slices.add(ran);
         clock_.ran(ran, running_->latest_ns);

@@ -91,6 +91,9 @@ public:
     // --- time slices, and where epochs end ---
     /// All processors are known: from now on the guest's clock follows simulated time.
     void start_clock() { start_clock_ = true; }
+    /// For tests: each time slice ends after so many instructions, and of all processors the earliest one in
+    /// simulated time executes.
+    void bound_slices(std::uint64_t instructions) { longest_slice_ = instructions; }
     /// A time slice of `next` begins. Returns false if it has used up its share: it is skipped.
     bool begin_slice(Lane& next);
     /// Whether the running processor's time slice must end before its next block.
@@ -133,7 +136,8 @@ private:
     void order(Lane& lane, model::Line line, const Conflicts::Found& found);
     void contend(Lane& lane, model::Kind kind, const Conflicts::Found& found);
     static void end_before_next_block(Lane& lane);
-    bool is_first(const Lane& next) const;
+    std::int64_t executes_until(const Lane& next) const;
+    std::uint64_t slice_end(const Lane& next, std::int64_t until) const;
     void wait_for(Lane& lane, const model::Edge& edge);
     std::uint32_t last_read(unsigned processor, model::Line line) const;
     void number_edges();
@@ -158,10 +162,11 @@ private:
 
     std::unique_ptr<model::Window> window_;
     std::uint64_t number_ = 0;
-    std::vector<Order> orders_;      ///< of this epoch
-    Lane* running_ = nullptr;        ///< the processor of the current time slice; null: none
-    std::uint64_t slice_began_ = 0;  ///< its instructions at the beginning of the slice
-    unsigned skipped_ = 0;           ///< processors skipped since one ran
+    std::vector<Order> orders_;        ///< of this epoch
+    Lane* running_ = nullptr;          ///< the processor of the current time slice; null: none
+    std::uint64_t slice_began_ = 0;    ///< its instructions at the beginning of the slice
+    unsigned skipped_ = 0;             ///< processors skipped since one ran
+    std::uint64_t longest_slice_ = 0;  ///< see bound_slices; 0: not bounded
     bool start_clock_ = false;
     bool full_ = false;                              ///< the epoch must end at the next block
     std::array<std::uint64_t, 2> idle_in_flight_{};  ///< idle gaps before the last two epochs handed over, ns

@@ -204,6 +204,20 @@ TEST_F(PaceTest, OlderEpochsCountLess) {
     EXPECT_EQ(pace(0).busy, (700U + 100U + kMemory) * 256U);
 }
 
+TEST_F(PaceTest, LongEpochsAreForgottenSooner) {
+    Machine machine = h.machine();
+    machine.epoch_cycles = 200'000;
+    const Protocol protocol = moesi();
+    Hierarchy with_long_epochs(machine, protocol, 1024);
+    Player other(with_long_epochs);
+    for (int epoch = 0; epoch < 2; ++epoch) {
+        next();
+        tail(0, 800);
+        other.play(window);
+    }
+    EXPECT_EQ(other.paces()[0].instructions, (400U + 800U) * 256U);
+}
+
 TEST_F(PaceTest, AnEpochWithoutInstructionsKeepsThePace) {
     tail(0, 51'200);
     player.play(window);

@@ -164,6 +164,52 @@ TEST_F(ConflictTimeTest, OfTwoContendersTheEarlierOneExecutes) {
     EXPECT_TRUE(begin(0)) << "the other one has executed without a conflict";
 }
 
+TEST_F(ConflictTimeTest, AContenderExecutesUntilItHasPassedTheNextOne) {
+    store(0, 70);
+    store(1, 70);
+    store(0, 70);
+    ASSERT_LT(time(1), time(0));
+    ASSERT_TRUE(begin(1));
+    const std::uint64_t left = lane(1).slice_end - lane(1).instructions;
+    EXPECT_EQ(left, static_cast<std::uint64_t>(time(0) - time(1)) + 1);
+    execute(1, left);
+    windows_.end_slice();
+    EXPECT_FALSE(begin(1)) << "it still contends";
+    slice(0, 1);
+    EXPECT_TRUE(begin(1)) << "the other one has stopped by itself";
+    EXPECT_EQ(lane(1).slice_end, Lane::kNever);
+}
+
+TEST_F(ConflictTimeTest, AProcessorThatPollsDoesNotGetAheadOfAContender) {
+    store(0, 70);
+    store(1, 70);  // contends
+    slice(2, 900);
+    lane(2).paused = true;
+    EXPECT_FALSE(begin(2));
+    lane(2).paused = false;
+    EXPECT_TRUE(begin(2));
+}
+
+TEST_F(ConflictTimeTest, AProcessorThatNobodyElseLetsExecuteExecutesAtLeastOneInstruction) {
+    store(0, 70);
+    store(1, 70);
+    store(0, 70);
+    ASSERT_LT(time(1), time(0));
+    for (unsigned i = 0; i < 2 * kProcessors; ++i) {
+        ASSERT_FALSE(begin(0));
+    }
+    ASSERT_TRUE(begin(0)) << "QEMU does not run the other one";
+    EXPECT_GT(lane(0).slice_end, lane(0).instructions);
+}
+
+TEST_F(ConflictTimeTest, WithBoundedSlicesTheEarliestProcessorExecutes) {
+    windows_.bound_slices(10);
+    slice(0, 10);
+    EXPECT_FALSE(begin(0));
+    ASSERT_TRUE(begin(1));
+    EXPECT_EQ(lane(1).slice_end - lane(1).instructions, 10U);
+}
+
 TEST_F(ConflictTimeTest, AProcessorDoesNotKeepADisputedLineForLong) {
     store(0, 70);
     store(1, 70);

@@ -75,3 +75,25 @@ def test_each_round_has_exactly_the_expected_events(run: Run, measured: Mapping[
     )
     for name, value in vars(expected).items():
         assert getattr(got, name) == pytest.approx(value, rel=0.01), f"{name}: {got}"
+
+
+# Cycles of the machine s80 from one processor's store to the next one's: the store's upgrade, the transfer of the line,
+# and about 20 instructions from the successful poll to the store.
+HAND_OVER = 60 + 120 + 20
+
+
+@pytest.mark.parametrize(
+    ("run", "cycles"),
+    [
+        (Run("alternate", 2, 2000), 2 * HAND_OVER),
+        (Run("alternate", 2, 1000, busy=True), 2 * HAND_OVER),
+        (Run("alternate", 2, 1000, work=300), 2 * (HAND_OVER + 300)),
+        (Run("alternate", 8, 500, work=300), 8 * (HAND_OVER + 300)),
+        (Run("patterns", 2, 500, work=1000), 20 * 120 + 18 * 60 + 2 * 1000),
+    ],
+    ids=str,
+)
+def test_each_round_takes_its_latencies(run: Run, cycles: int, measured: Mapping[Run, Measured]) -> None:
+    """One thread at a time works; the others wait for it. Beside a busy processor that is the same."""
+    of = measured[run]
+    assert of.cycles / of.a_round == pytest.approx(cycles, rel=0.08)

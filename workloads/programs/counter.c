@@ -8,6 +8,6 @@ void run(int me) {
     for (long round = 0; round < arguments.rounds; ++round) {
         round_begins(me, round);
         __atomic_fetch_add(&counter.word[0], 1, __ATOMIC_SEQ_CST);
-        compute(arguments.work);
+        compute(varied_work(me, round));
     }
 }

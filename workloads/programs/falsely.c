@@ -8,6 +8,6 @@ void run(int me) {
     for (long round = 0; round < arguments.rounds; ++round) {
         round_begins(me, round);
         words.word[me] = words.word[me] + 1;
-        compute(arguments.work);
+        compute(varied_work(me, round));
     }
 }

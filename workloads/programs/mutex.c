@@ -13,6 +13,6 @@ void run(int me) {
         pthread_mutex_lock(&mutex);
         counter.word[0] = counter.word[0] + 1;
         pthread_mutex_unlock(&mutex);
-        compute(arguments.work);
+        compute(varied_work(me, round));
     }
 }

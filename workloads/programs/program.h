@@ -30,6 +30,14 @@ void run(int me);
  * threads began in the region, and how long the region was by the guest's clock. */
 void round_begins(int me, long round);
 
+/* Work for the rounds of threads that are free in their order: arguments.work on average, but a different
+ * number in each round. With equal numbers the threads would lock into one of several patterns. */
+static inline long varied_work(int me, long round) {
+    const unsigned long mixed =
+        ((unsigned long)round * MOST_THREADS + (unsigned long)me) * 0x9e3779b97f4a7c15;
+    return arguments.work / 2 + (long)((mixed >> 32) % ((unsigned long)arguments.work + 1));
+}
+
 /* The guest's monotonic clock. */
 long now_ns(void);
 

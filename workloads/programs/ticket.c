@@ -11,6 +11,6 @@ void run(int me) {
         while (serving.word[0] != mine) pause_loop();
         counter.word[0] = counter.word[0] + 1;
         __atomic_store_n(&serving.word[0], mine + 1, __ATOMIC_RELEASE);
-        compute(arguments.work);
+        compute(varied_work(me, round));
     }
 }
