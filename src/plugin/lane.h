@@ -137,9 +137,9 @@ struct alignas(64) Lane {
     std::int64_t stored_time = 0;
     std::int64_t latest_ns = 0;  ///< of the guest's clock on this processor, simulated
     bool slice_over = false;     ///< the time slice ends before the next block
-    bool contends = false;       ///< the last time slice ended by a conflict: see Windows::executes_until
-    bool contended = false;      ///< the same of the time slice before the running one
-    bool paused = false;         ///< the last time slice ended by PAUSE
+    /// Value of `instructions` until which it contends for lines: soon after its last conflict.
+    std::uint64_t contends_until = 0;
+    bool paused = false;               ///< the last time slice ended by PAUSE
     std::uint64_t slice_end = kNever;  ///< value of `instructions` at which the time slice ends
     bool polls = false;                ///< this is not the first filter interval of the time slice
     /// Positions in this epoch's stream that ordering edges of other processors name.
@@ -164,6 +164,7 @@ struct alignas(64) Lane {
     std::array<std::uint64_t, kTlbEntries> hashed_tlb{};
 
     bool bound() const { return (attention & kUnbound) == 0; }
+    bool contends() const { return instructions < contends_until && !paused; }
 
     /// Adds the counts since the last call to the stream's counts of the present context.
     void settle() {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <utility>
 
 namespace s80::plugin {
 
@@ -19,6 +18,12 @@ constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 /// A time slice in which a processor keeps a disputed line ends after so many instructions, so that another
 /// one can take the line.
 constexpr std::uint64_t kKeepsLine = 1'000;
+/// A processor contends until it has executed so many instructions without a conflict: more than the kernel
+/// needs for a system call that puts a thread to sleep or wakes it.
+constexpr std::uint64_t kContends = 4'000;
+/// A contender gets so many cycles ahead of the next one, far fewer than the transfer of a line takes.
+/// Otherwise time slices would be very short.
+constexpr std::int64_t kAhead = 16;
 constexpr std::int64_t kNoTime = std::numeric_limits<std::int64_t>::max();
 
 bool awake(const Lane& lane) {
@@ -131,9 +136,9 @@ bool Windows::begin_slice(Lane& next) {
         return false;
     }
     skipped_ = 0;
-    next.contended = std::exchange(next.contends, false);
     running_ = &next;
     slice_began_ = next.instructions;
+    slice_until_ = until;
     next.slice_over = false;
     next.slice_end = slice_end(next, until);
     next.polls = false;
@@ -148,9 +153,9 @@ bool Windows::begin_slice(Lane& next) {
 std::int64_t Windows::executes_until(const Lane& next) const {
     const bool all = longest_slice_ != 0;
     std::int64_t first = kNoTime;
-    if (all || next.contends || next.paused) {
+    if (all || next.paused || next.contends()) {
         for (const auto& other : lanes_) {
-            if (other.get() != &next && (all || other->contends) && awake(*other) &&
+            if (other.get() != &next && (all || other->contends()) && awake(*other) &&
                 other->instructions < other->share.end()) {
                 first = std::min(first, other->share.time(other->instructions));
             }
@@ -164,18 +169,15 @@ std::uint64_t Windows::slice_end(const Lane& next, std::int64_t until) const {
     if (longest_slice_ != 0) {
         return next.instructions + longest_slice_;
     }
-    if (!next.contended || until == kNoTime) {
+    if (until == kNoTime) {
         return Lane::kNever;
     }
-    return std::max(next.share.reaches(until), next.instructions + 1);
+    return std::max(next.share.reaches(until + kAhead * Player::kUnit), next.instructions + 1);
 }
 
 void Windows::count_slice() {
     if (running_ != nullptr) {
         running_->paused = false;
-        // A time slice that another contender or the end of the share has ended says nothing new.
-        running_->contends |= running_->instructions >= running_->slice_end ||
-                              (running_->contended && running_->instructions >= running_->share.end());
         const std::uint64_t ran = running_->instructions - slice_began_;
         state_.slices.add(ran);
         clock_.ran(ran, running_->latest_ns);
@@ -261,8 +263,10 @@ void Windows::contend(Lane& lane, Kind kind, const Conflicts::Found& found) {
         lane.check_at = std::min(lane.check_at, lane.slice_end);
     }
     if (found.transfers || found.first || (found.contended && lane.polls)) {
-        lane.contends = true;
+        lane.contends_until = lane.instructions + kContends;
         end_before_next_block(lane);
+    } else if (found.disputed && lane.share.time(lane.instructions) > slice_until_) {
+        end_before_next_block(lane);  // the next contender may take the line
     }
 }
 

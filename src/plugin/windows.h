@@ -165,6 +165,7 @@ private:
     std::vector<Order> orders_;        ///< of this epoch
     Lane* running_ = nullptr;          ///< the processor of the current time slice; null: none
     std::uint64_t slice_began_ = 0;    ///< its instructions at the beginning of the slice
+    std::int64_t slice_until_ = 0;     ///< time: see executes_until
     unsigned skipped_ = 0;             ///< processors skipped since one ran
     std::uint64_t longest_slice_ = 0;  ///< see bound_slices; 0: not bounded
     bool start_clock_ = false;

@@ -153,31 +153,52 @@ TEST_F(ConflictTimeTest, AStallEndsTheShareEarlier) {
 
 // --- who executes ---
 
-TEST_F(ConflictTimeTest, OfTwoContendersTheEarlierOneExecutes) {
-    store(0, 70);
-    store(1, 70);
-    store(0, 70);
-    ASSERT_LT(time(1), time(0));
+/// Processors 0 and 1 contend, and processor 1 is the earlier one.
+class ContendersTest : public ConflictTimeTest {
+protected:
+    void SetUp() override {
+        store(0, 70);
+        store(1, 70);
+        store(0, 70);
+        ASSERT_LT(time(1), time(0));
+    }
+};
+
+TEST_F(ContendersTest, TheEarlierOneExecutesUntilItHasPassedTheOther) {
     EXPECT_FALSE(begin(0));
     EXPECT_TRUE(begin(2)) << "it does not contend";
-    EXPECT_TRUE(begin(1));
-    EXPECT_TRUE(begin(0)) << "the other one has executed without a conflict";
+    ASSERT_TRUE(begin(1));
+    execute(1, lane(1).slice_end - lane(1).instructions);
+    windows_.end_slice();
+    EXPECT_GT(time(1), time(0));
+    EXPECT_LT(time(1) - time(0), upgrade_);
+    EXPECT_FALSE(begin(1));
+    EXPECT_TRUE(begin(0));
 }
 
-TEST_F(ConflictTimeTest, AContenderExecutesUntilItHasPassedTheNextOne) {
-    store(0, 70);
-    store(1, 70);
-    store(0, 70);
-    ASSERT_LT(time(1), time(0));
+TEST_F(ContendersTest, AnAccessToADisputedLineEndsTheSliceOfOneThatIsAhead) {
     ASSERT_TRUE(begin(1));
-    const std::uint64_t left = lane(1).slice_end - lane(1).instructions;
-    EXPECT_EQ(left, static_cast<std::uint64_t>(time(0) - time(1)) + 1);
-    execute(1, left);
+    windows_.access(lane(1), 71, Kind::store);
+    execute(1, static_cast<std::uint64_t>(time(0) - time(1)) + 10);
+    windows_.access(lane(1), 71, Kind::store);
+    EXPECT_FALSE(windows_.slice_over(lane(1))) << "nobody else uses this line";
     windows_.end_slice();
-    EXPECT_FALSE(begin(1)) << "it still contends";
-    slice(0, 1);
-    EXPECT_TRUE(begin(1)) << "the other one has stopped by itself";
-    EXPECT_EQ(lane(1).slice_end, Lane::kNever);
+    store(0, 70);
+    EXPECT_FALSE(over_) << "it has the line, and is not ahead";
+    ASSERT_TRUE(begin(0));
+    execute(0, static_cast<std::uint64_t>(time(1) - time(0)) + 1);
+    windows_.access(lane(0), 70, Kind::store);
+    EXPECT_TRUE(windows_.slice_over(lane(0)));
+}
+
+TEST_F(ContendersTest, OneThatHasNoConflictForLongContendsNoLonger) {
+    EXPECT_TRUE(lane(1).contends());
+    execute(1, 3'999);
+    EXPECT_TRUE(lane(1).contends());
+    execute(1, 1);
+    EXPECT_FALSE(lane(1).contends());
+    lane(0).paused = true;
+    EXPECT_FALSE(lane(0).contends()) << "it polls";
 }
 
 TEST_F(ConflictTimeTest, AProcessorThatPollsDoesNotGetAheadOfAContender) {
@@ -190,15 +211,11 @@ TEST_F(ConflictTimeTest, AProcessorThatPollsDoesNotGetAheadOfAContender) {
     EXPECT_TRUE(begin(2));
 }
 
-TEST_F(ConflictTimeTest, AProcessorThatNobodyElseLetsExecuteExecutesAtLeastOneInstruction) {
-    store(0, 70);
-    store(1, 70);
-    store(0, 70);
-    ASSERT_LT(time(1), time(0));
+TEST_F(ContendersTest, TheLaterOneExecutesIfQemuDoesNotRunTheOther) {
     for (unsigned i = 0; i < 2 * kProcessors; ++i) {
         ASSERT_FALSE(begin(0));
     }
-    ASSERT_TRUE(begin(0)) << "QEMU does not run the other one";
+    ASSERT_TRUE(begin(0));
     EXPECT_GT(lane(0).slice_end, lane(0).instructions);
 }
 
