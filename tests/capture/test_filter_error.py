@@ -19,8 +19,8 @@ from s80lab.base.folder import read_manifest
 from s80lab.capture import replay
 from s80lab.capture.design import resolve_design
 from s80lab.capture.error import ANY_SHARE, QUANTITIES, TABLE, differences, filter_error
-from s80lab.capture.error_table import write_table
 from s80lab.capture.store import Capture
+from s80lab.report.filter_error import write_table
 from s80lab.results.query import select
 
 KIB = 1 << 10

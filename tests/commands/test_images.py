@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from tests.lab import Lab
 
+from s80lab.analysis.groups import read_groups
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.folder import read_manifest
@@ -20,7 +21,6 @@ from s80lab.config.experiment import load_experiment
 from s80lab.experiment.plan import Options, draft
 from s80lab.guest.qemu import find_qemu
 from s80lab.image import build
-from s80lab.report.data import read_groups
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ import pytest
 import typer.main
 from tests.lab import Lab
 
+from s80lab.analysis.groups import read_groups
 from s80lab.base import paths
 from s80lab.commands.line.app import app
-from s80lab.report.data import read_groups
 
 # Commands without a table: they make something and say where it is.
 MAKERS = {

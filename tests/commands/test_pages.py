@@ -10,10 +10,10 @@ import pytest
 
 from s80lab.base import paths
 from s80lab.capture.error import TABLE
-from s80lab.capture.error_table import write_markdown as write_filter_error
 from s80lab.commands.pages import write_report, write_uw_page
 from s80lab.commands.reference import kept_runs
-from s80lab.gem5.compare.page import write_markdown as write_comparison
+from s80lab.report.filter_error import write_markdown as write_filter_error
+from s80lab.report.gem5_comparison import write_markdown as write_comparison
 
 AGAIN = "run `make pages`"
 COMPARISONS = sorted(paths.REFERENCE.glob("gem5/*/compare.json"))

@@ -16,6 +16,7 @@ from tests.lab import LIMIT_S, Lab
 from typer import TyperException
 from typer.main import get_command
 
+from s80lab.analysis.sweep import showable
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.renamed import KEYS, METRICS, PROGRAMS, REMOVED, RENAMED
@@ -23,7 +24,6 @@ from s80lab.base.strict import dotted_keys
 from s80lab.commands.line.app import app
 from s80lab.commands.line.errors import sentence
 from s80lab.config.machine import Machine
-from s80lab.report.sweep import showable
 from s80lab.results.database import insert_run
 from s80lab.results.metrics.derive import REGISTRY
 from s80lab.results.query import select

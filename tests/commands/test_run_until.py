@@ -11,11 +11,11 @@ from typing import Any, cast
 
 import pytest
 
+from s80lab.analysis.groups import Group, Run
 from s80lab.base.errors import UserError
 from s80lab.commands import run as run_commands
 from s80lab.experiment.plan import Options, Plan
 from s80lab.experiment.precision import SHARES, Wanted, missing_seeds, parse_wanted, reached, statement
-from s80lab.report.data import Group, Run
 
 
 def run(seed: int, memory: float, e: float = 0.5, reason: str = "") -> Run:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from tests.lab import Lab
 
+from s80lab.analysis.groups import read_groups
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.commands.measured import latest_runs, measured_runs
@@ -21,7 +22,6 @@ from s80lab.config.server import load_server
 from s80lab.experiment.plan import Options
 from s80lab.image import build
 from s80lab.image.build import image_folder, is_current, load_image
-from s80lab.report.data import read_groups
 from s80lab.results.database import insert_run, list_runs
 
 

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from tests.lab import Lab
 
+from s80lab.analysis.misses.log import LOG, Log, read_log
+from s80lab.analysis.profile import PROFILE
 from s80lab.base.progress import Board
 from s80lab.commands.parts import make_plans, on_board
 from s80lab.experiment import checkpoint
 from s80lab.experiment.plan import Options
 from s80lab.experiment.run import live
-from s80lab.report.misses.log import LOG, Log, read_log
-from s80lab.report.profile import PROFILE
 from s80lab.results.snapshots import Delta, Snapshots
 
 pytestmark = pytest.mark.guest

@@ -26,7 +26,7 @@ from s80lab.experiment.checkpoint import GEM5_RAM, GEM5_STATE, Checkpoint, Stage
 from s80lab.experiment.plan import Options
 from s80lab.gem5.plan import Gem5Plan
 from s80lab.gem5.stages import OUT, Gem5Pipeline, finish
-from s80lab.report.write import print_experiment
+from s80lab.report.write import print_experiment, write_run_report
 from s80lab.results.database import insert_run
 
 RECORDED = Path(__file__).resolve().parent / "data" / "mail-restored"
@@ -68,7 +68,7 @@ def test_a_run_is_in_the_database_and_has_a_report(plan: Gem5Plan, tmp_path: Pat
     # Its lengths are not those of the experiment's file: it is not to be mixed with runs that have them.
     refusal = own.call("report", "imapb", "--engine", "gem5", "--machine", "s80-sixteenth", code=2)
     assert "(1 run with other designs, scales or lengths left out)" in refusal
-    page = (folder / "report.html").read_text()
+    page = write_run_report(folder).read_text()
     assert "engine gem5, scale sixteenth" in page and "not reached" in page
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy
 import pytest
 
-from s80lab.report.data import read_groups
+from s80lab.analysis.groups import read_groups
 from s80lab.report.figures.load import latency
 from s80lab.report.figures.style import columns_of, panel_each, style
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from s80lab.report.data import read_groups
+from s80lab.analysis.groups import read_groups
 from s80lab.report.guest import guest_notes, packages_hash
 from s80lab.report.write import print_experiment, write_experiment_report
 

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from s80lab.report.profile import Sample, collapsed, profile_tables
+from s80lab.analysis.profile import Sample, collapsed
+from s80lab.report.profile import profile_tables
 
 SAMPLES = [
     Sample("imap", "session", "user", "libdovecot.so.0: i_stream_read", 60),

@@ -16,17 +16,18 @@ import pytest
 from rich.console import Console
 from tests.simulation import write_run
 
+from s80lab.analysis.groups import read_groups
+from s80lab.analysis.headline import ENTRIES
+from s80lab.analysis.interval import Estimate, estimate
+from s80lab.analysis.rows import SECTIONS
+from s80lab.analysis.transactions import standard_error, types
 from s80lab.base.errors import UserError
 from s80lab.base.histogram import quantile
 from s80lab.base.student import student_t
-from s80lab.report.data import read_groups
 from s80lab.report.figures.registry import PICTURES
-from s80lab.report.headline import ENTRIES, beside_table, headline_table
-from s80lab.report.interval import Estimate, estimate
-from s80lab.report.rows import SECTIONS
+from s80lab.report.headline import beside_table, headline_table
 from s80lab.report.tables import has_value, measured_tables, verdicts
-from s80lab.report.transactions import standard_error, types
-from s80lab.report.write import print_beside, print_experiment, write_experiment_report, write_run_report
+from s80lab.report.write import print_beside, print_experiment, write_experiment_report, write_pages, write_run_report
 from s80lab.results.metrics.derive import of, write_stats
 from s80lab.results.metrics.standing import HEADLINE
 
@@ -296,3 +297,11 @@ def test_two_estimates_beside_each_other(folders: list[Path], runs: Path) -> Non
 def shifted(stats: Mapping[str, Any]) -> dict[str, Any]:
     metrics = stats["metrics"]
     return {**stats, "metrics": metrics | {"e_share": metrics["e_share"] + 0.5}}
+
+
+def test_write_pages_without_page_writes_it_and_keeps_a_written_page(runs: Path) -> None:
+    page = write_pages(runs / "imapb-1")
+    assert page == runs / "imapb-1" / "report.html" and page.read_text().startswith("<!DOCTYPE html>")
+    page.write_text("kept")
+    assert write_pages(runs / "imapb-1").read_text() == "kept"
+    assert not (runs / "imapb-1" / "misses.html").exists()

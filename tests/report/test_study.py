@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
+from s80lab.analysis.groups import Group, Run
+from s80lab.analysis.study import StudyFinding, study_findings
 from s80lab.base.errors import UserError
 from s80lab.base.strict import load, validate
 from s80lab.config.axes import sweep_points
 from s80lab.config.experiment import load_experiment
 from s80lab.config.reproduce import load_figures
-from s80lab.report.data import Group, Run
-from s80lab.report.study import StudyFinding, study_findings, study_tables
+from s80lab.report.study import study_tables
 from s80lab.results import study
 from s80lab.results.metrics.derive import of
 from s80lab.results.paper import PAPER

@@ -11,17 +11,18 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from s80lab.analysis.profile import Profile, Sample
+from s80lab.analysis.sweep import sweep_groups
 from s80lab.base import paths
 from s80lab.config.reproduce import load_figures
-from s80lab.report import profile
-from s80lab.report.misses import run as misses
+from s80lab.report import profile, step_page
+from s80lab.report.misses import page as misses
 from s80lab.report.page import TEMPLATES, prose
-from s80lab.report.profile import Sample
 from s80lab.report.reproduce import show_figure, write_page
-from s80lab.report.sweep import sweep_groups, write_sweep
+from s80lab.report.sweep import write_sweep
 from s80lab.report.tables import Cell, Row, Table
 from s80lab.report.write import write_experiment_report, write_run_report
-from s80lab.trace import source, step_page
+from s80lab.trace import source
 from s80lab.trace import step as trace_step
 from s80lab.trace.source import Wanted
 
@@ -52,8 +53,8 @@ def _reproduction(runs: Path, out: Path) -> str:
 def _profile(runs: Path, _: Path) -> str:
     sample = Sample("imap", "session", "user", "imap: main", 1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(profile, "_content", lambda run: {"branches": {}})
-        patch.setattr(profile, "_samples", lambda run, content: [sample, Sample("imap", "session", "idle", "f", 1)])
+        samples = [sample, Sample("imap", "session", "idle", "f", 1)]
+        patch.setattr(profile, "read_profile", lambda run: Profile(samples, {}))
         profile.write_profile(runs / "imape-1")
     return (runs / "imape-1" / profile.PAGE).read_text(encoding="utf-8")
 
@@ -62,7 +63,8 @@ def _misses(runs: Path, _: Path) -> str:
     table = Table("By function", ("misses",), [Row("main", (Cell("1"),))])
     log = SimpleNamespace(misses=np.zeros(0), records={"stall": np.zeros(0)})
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(misses, "analyse", lambda run: SimpleNamespace(tables=lambda: [table], log=log, named=None))
+        patch.setattr(misses, "analyse", lambda run: SimpleNamespace(lines=None, log=log, named=None))
+        patch.setattr(misses, "all_tables", lambda log, named, lines: [table])
         patch.setattr(misses, "collapsed", lambda log, named, weights: "")
         misses.write_misses(runs / "imape-1")
     return (runs / "imape-1" / misses.PAGE).read_text(encoding="utf-8")

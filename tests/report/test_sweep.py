@@ -10,13 +10,14 @@ from xml.etree import ElementTree
 
 import pytest
 
+from s80lab.analysis.groups import read_run
+from s80lab.analysis.sweep import check_shown, sweep_groups, swept
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.suggest import names
 from s80lab.config.experiment import load_experiment
 from s80lab.config.reproduce import Ratio
-from s80lab.report.data import read_run
-from s80lab.report.sweep import check_shown, ratio_table, sweep_groups, sweep_table, swept, write_sweep
+from s80lab.report.sweep import ratio_table, sweep_table, write_sweep
 
 METRICS = ("throughput", "miss_source.all.memory", "cpi.all")
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from s80lab.analysis.groups import Group, read_groups
 from s80lab.report.commands import commands_tables
-from s80lab.report.data import Group, read_groups
 from s80lab.report.transactions import transactions_table
 
 

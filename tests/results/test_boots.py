@@ -14,8 +14,8 @@ from statistics import mean
 import pytest
 from tests.results.starts import starts
 
+from s80lab.analysis.interval import estimate
 from s80lab.base import paths
-from s80lab.report.interval import estimate
 
 # Row of the table: the metric, and whether its values are divided by the mean of their workload.
 ROWS = {

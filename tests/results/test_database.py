@@ -22,9 +22,9 @@ import pytest
 from rich.console import Console
 from tests.lab import Lab
 
+from s80lab.analysis.groups import read_run
 from s80lab.base.errors import UserError
 from s80lab.commands.process import INTERRUPTED, sentence_of
-from s80lab.report.data import read_run
 from s80lab.results import query as query_module
 from s80lab.results.database import SCHEMA_VERSION, _transaction, insert_run, list_runs, require_schema
 from s80lab.results.products import record_products

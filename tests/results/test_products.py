@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from tests.base.test_records import flip_last_byte
 
+from s80lab.analysis.groups import read_run
 from s80lab.experiment.run import is_whole, why_not_whole
-from s80lab.report.data import read_run
 from s80lab.results.products import record_products
 
 

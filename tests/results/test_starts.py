@@ -9,8 +9,8 @@ from functools import cache
 import pytest
 from tests.results.starts import starts
 
+from s80lab.analysis.interval import estimate
 from s80lab.base import paths
-from s80lab.report.interval import estimate
 
 # Column of the table: the metric, and the factor to the unit of the table.
 COLUMNS = {

@@ -13,7 +13,8 @@ from tests.protocol.tables import NAMES, edited
 from s80lab.base import paths
 from s80lab.protocol.proof import objection, prove
 from s80lab.protocol.table import find_protocol
-from s80lab.trace import source, step, step_page
+from s80lab.report import step_page
+from s80lab.trace import source, step
 from s80lab.trace.source import Wanted
 from s80lab.trace.step import Lesson
 from s80lab.trace.step_list import show_list

@@ -11,7 +11,8 @@ import pytest
 from rich.console import Console
 
 from s80lab.base import paths
-from s80lab.trace import source, step_page
+from s80lab.report import step_page
+from s80lab.trace import source
 from s80lab.trace import step as trace_step
 from s80lab.trace.source import Wanted
 from s80lab.trace.step import Lesson

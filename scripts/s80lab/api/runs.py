@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
+from s80lab.analysis.groups import Group, Run, read_groups, read_run
 from s80lab.api.frames import frame
 from s80lab.base.errors import UserError
 from s80lab.base.suggest import hint
-from s80lab.report.data import Group, Run, read_groups, read_run
 from s80lab.report.record import metric_names, run_record
 from s80lab.report.write import write_experiment_report
 from s80lab.results.metrics.derive import of

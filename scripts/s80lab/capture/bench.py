@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from s80lab.analysis.misses.log import LOG
 from s80lab.base import paths
 from s80lab.base.follow import Follower
 from s80lab.base.programs import built
@@ -23,7 +24,6 @@ from s80lab.experiment.plan import Plan
 from s80lab.experiment.warm import STALL_S, write_inputs
 from s80lab.guest.command import JOB, Session
 from s80lab.guest.process import Guest, short_socket
-from s80lab.report.misses.log import LOG
 
 # Under icount one instruction is one nanosecond of virtual time, and clients without think time leave no idle time
 # to jump over: the bare guest's clock counts instructions.

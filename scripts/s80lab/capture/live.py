@@ -185,7 +185,7 @@ async def _record(recipe: Recipe, folder: Path, job: Job) -> None:
             raise UserError(
                 f"recording {recipe.name}: the plugin did not write the capture file {path.name}; repeat the command"
             )
-    job.update("report")
+    job.update("statistics")
     await to_its_end(finish, plan, recipe.start, recipe.name, recipe.inputs, timing, folder)
 
 

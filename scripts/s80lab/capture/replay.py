@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from s80lab.analysis.groups import NO_WORKLOAD
 from s80lab.base import paths
 from s80lab.base.folder import FIRST_IMAGE, FIRST_SERVER, read_manifest
 from s80lab.base.hashing import file_hash, value_hash
@@ -24,8 +25,6 @@ from s80lab.capture.store import Capture
 from s80lab.experiment.checkpoint import SNAPSHOTS
 from s80lab.experiment.run import is_whole, why_not_whole
 from s80lab.experiment.warm import MACHINE, PROTOCOL
-from s80lab.report.data import NO_WORKLOAD
-from s80lab.report.write import write_run_report
 from s80lab.results.database import insert_run
 from s80lab.results.identities import check_snapshots
 from s80lab.results.metrics.derive import render, write_stats
@@ -98,12 +97,6 @@ async def local_file(capture: Capture) -> Path:
     """The path of the capture's file; a copy on the host's own disk if $S80LAB_STAGE is set (base/stage.py)."""
     name, key = capture.path.name, capture.sha256
     return await staged(capture.path.parent, key, {name: key}, file_hash, lambda: None) / name
-
-
-def draw_report(folder: Path) -> Path:
-    """The path of a replay's report, which is written if it does not exist."""
-    page = folder / REPORT
-    return page if page.is_file() else write_run_report(folder)
 
 
 def _finish(capture: Capture, design: Design, run_id: str, played: Played, began: float, folder: Path) -> None:

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Literal
 
+from s80lab.analysis.groups import read_run
 from s80lab.base.errors import UserError
 from s80lab.base.files import whole
 from s80lab.base.progress import Board, Tally, about, instructions_text
@@ -26,7 +27,7 @@ from s80lab.commands.parts import (
 from s80lab.experiment import checkpoint
 from s80lab.experiment.checkpoint import Checkpoint
 from s80lab.experiment.plan import Options, Plan
-from s80lab.report.data import read_run
+from s80lab.report.write import write_pages
 
 
 def capture(
@@ -79,7 +80,7 @@ def capture(
     say(f"capture: {made.name}", sys.stdout)
     for one, totals in made.forms.items():
         say(f"{one}: {_totals(totals)}", sys.stdout)
-    say(f"live run: {made.live_mips:.0f} MIPS while recording; report: {folder / 'report.html'}", sys.stdout)
+    say(f"live run: {made.live_mips:.0f} MIPS while recording; report: {write_pages(folder)}", sys.stdout)
     reasons = read_run(folder).reasons
     said = f"invalid (not a result): {'; '.join(reasons)}" if reasons else "valid"
     say(f"recorded region: {said}", sys.stdout)

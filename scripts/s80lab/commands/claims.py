@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from s80lab.analysis.claims.judge import findings
+from s80lab.analysis.groups import Group, read_groups
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.files import write_file
 from s80lab.commands.measured import latest_runs
 from s80lab.commands.output import print_json, wide_console
-from s80lab.report.claims.judge import findings
-from s80lab.report.claims.tables import claims_page, claims_table, verdict_counts
-from s80lab.report.data import Group, read_groups
+from s80lab.report.claims import claims_page, claims_table, verdict_counts
 from s80lab.report.terminal import print_table
 
 PAGE = paths.HOME / "docs" / "background" / "claims.md"

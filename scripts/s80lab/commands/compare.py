@@ -28,9 +28,9 @@ from s80lab.experiment import checkpoint
 from s80lab.experiment.plan import Options, Plan
 from s80lab.gem5.agree import agree
 from s80lab.gem5.binary import find_gem5, require
-from s80lab.gem5.compare.page import comparison, table, write_files
 from s80lab.gem5.compare.windows import compare, ends, gem5_side, lengths, model_side, record
 from s80lab.gem5.runs import shipped_runs
+from s80lab.report.gem5_comparison import comparison, table, write_files
 from s80lab.report.terminal import print_table
 from s80lab.trace import source as trace_source
 from s80lab.trace.files import write

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from s80lab.analysis.groups import Group, read_run
 from s80lab.base import paths
 from s80lab.base.folder import read_manifest
 from s80lab.base.strict import load
@@ -17,9 +18,9 @@ from s80lab.commands.parts import make_plans, parse_seeds, run_pipeline
 from s80lab.config.experiment import load_experiment
 from s80lab.config.machine import load_machine
 from s80lab.experiment import checkpoint
-from s80lab.experiment.knockout import Changes, knockout_table, variants
+from s80lab.experiment.knockout import Changes, variants
 from s80lab.experiment.plan import Options, Plan
-from s80lab.report.data import Group, read_run
+from s80lab.report.ablations import ablation_table
 from s80lab.report.markdown import markdown
 from s80lab.report.record import groups_record
 from s80lab.report.terminal import print_table
@@ -50,8 +51,8 @@ def knockout_command(
         plans = make_plans([experiment], Options(name, None, scale, parse_seeds(seeds), variant.settings))
         lengthened = [replace(plan, phases=file.lengthened(plan.phases, plan.scale_name)) for plan in plans]
         groups[variant.name] = _measured(variant.name, lengthened, keep)
-    shown = knockout_table(
-        f"{experiment} on {name} at {scale or loaded.scale}: effect of each change to the guest", groups
+    shown = ablation_table(
+        f"{experiment} on {name} at {scale or loaded.scale}: effect of each change to the guest", list(groups.values())
     )
     if as_json:
         records = groups_record(groups.values())

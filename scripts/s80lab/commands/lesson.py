@@ -13,7 +13,8 @@ from s80lab.base.errors import UserError
 from s80lab.base.suggest import hint
 from s80lab.base.terminal import say
 from s80lab.commands.output import print_json, sayer
-from s80lab.trace import files, source, step, step_page, text
+from s80lab.report import step_page
+from s80lab.trace import files, source, step, text
 from s80lab.trace.step_list import show_list
 
 FIRST = "producer-consumer"

@@ -7,6 +7,8 @@ import glob
 from collections.abc import Sequence
 from pathlib import Path
 
+from s80lab.analysis.misses.log import LOG
+from s80lab.analysis.profile import PROFILE
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.folder import read_manifest
@@ -14,8 +16,7 @@ from s80lab.base.suggest import suggestion
 from s80lab.commands.output import print_json, sayer, wide_console
 from s80lab.commands.overrides import run_command
 from s80lab.report import profile
-from s80lab.report.misses.log import LOG
-from s80lab.report.misses.run import BY_MISSES, BY_STALLS, PAGE, write_misses
+from s80lab.report.misses.page import BY_MISSES, BY_STALLS, PAGE, write_misses
 from s80lab.report.profile import write_profile
 from s80lab.report.record import tables_record
 from s80lab.report.tables import Table
@@ -32,7 +33,7 @@ def misses_command(run: str, as_json: bool) -> None:
 
 def profile_command(run: str, as_json: bool) -> None:
     """Show which code executed the instructions of a run, from samples."""
-    folder = find_run(run, profile.PROFILE, "--profile")
+    folder = find_run(run, PROFILE, "--profile")
     _show(write_profile(folder), as_json)
     sayer(as_json)(f"page: {folder / profile.PAGE}\nstacks: {folder / profile.STACKS} (speedscope.app, flame graphs)")
 

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+from s80lab.analysis.rows import ABSENT
 from s80lab.base.errors import UserError
 from s80lab.commands.output import print_json, wide_console
-from s80lab.report.tables import ABSENT, Cell, Row, Table
+from s80lab.report.tables import Cell, Row, Table
 from s80lab.report.terminal import print_table
 from s80lab.results.latency import Platform, load_study
 

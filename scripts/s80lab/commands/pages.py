@@ -15,13 +15,13 @@ from tempfile import TemporaryDirectory
 
 from s80lab.base.strict import shown
 from s80lab.capture.error import TABLE
-from s80lab.capture.error_table import write_markdown as write_filter_error
 from s80lab.commands import claims, metrics
 from s80lab.commands.reference import REFERENCE, kept_runs
 from s80lab.config.reproduce import load_figures
-from s80lab.gem5.compare.page import write_markdown as write_comparison
 from s80lab.protocol import docs as protocols
 from s80lab.report.files import PAGE
+from s80lab.report.filter_error import write_markdown as write_filter_error
+from s80lab.report.gem5_comparison import write_markdown as write_comparison
 from s80lab.report.reproduce import show_figure, write_page
 from s80lab.report.tables import table_from
 from s80lab.report.write import write_experiment_report

@@ -27,6 +27,7 @@ from s80lab.gem5.stages import Gem5Pipeline
 from s80lab.guest.qemu import find_qemu
 from s80lab.image.build import image_folder, is_current
 from s80lab.image.choice import make_image
+from s80lab.report.write import write_pages
 
 T = TypeVar("T")
 MOST_SEEDS = 20
@@ -69,8 +70,9 @@ def run_pipeline(
     plans: list[Plan], jobs: int, again: bool, until: Until, drop: Drop = "nothing", enter: bool = True
 ) -> list[Path]:
     """Build the checkpoints of the plans up to stage `until`; with `run`, also measure, and return the folders of the
-    runs. enter: enter the runs into the database."""
-    return on_board(lambda board: Pipeline(board, jobs, again, drop, enter).go(plans, until))
+    runs, with their pages. enter: enter the runs into the database."""
+    folders = on_board(lambda board: Pipeline(board, jobs, again, drop, enter).go(plans, until))
+    return _with_pages(folders)
 
 
 def run_gem5(
@@ -81,8 +83,15 @@ def run_gem5(
     build_images(experiments, replace(options, scale=None))
     plans = [plan for complete in drafts for plan in complete(gem5)]
     require(plans[0].gem5, x86=True)
-    folders = on_board(lambda board: Gem5Pipeline(board, jobs, again).go(plans, until))
+    folders = _with_pages(on_board(lambda board: Gem5Pipeline(board, jobs, again).go(plans, until)))
     return dict(zip(folders, plans, strict=until == "run"))
+
+
+def _with_pages(folders: list[Path]) -> list[Path]:
+    """The folders, after the missing pages of their runs have been written."""
+    for folder in folders:
+        write_pages(folder)
+    return folders
 
 
 def on_board(work: Callable[[Board], Awaitable[T]]) -> T:

@@ -99,7 +99,8 @@ def _write_counterexample(
     verdict: Verdict, name: str, trace: Path | None, html: Path | None, say: Callable[[str], None]
 ) -> None:
     # The other commands start faster without what plays traces.
-    from s80lab.trace import source, step, step_page, text
+    from s80lab.report import step_page
+    from s80lab.trace import source, step, text
     from s80lab.trace.counterexample import counterexample_trace
 
     if verdict.counterexample is None:

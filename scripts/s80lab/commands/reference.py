@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from s80lab.analysis.groups import Run, read_run
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.folder import read_manifest
@@ -16,7 +17,6 @@ from s80lab.commands.measured import latest_runs
 from s80lab.commands.parts import parse_seeds
 from s80lab.config.axes import sweep_points
 from s80lab.config.experiment import load_experiment
-from s80lab.report.data import Run, read_run
 from s80lab.report.write import write_experiment_report
 
 REFERENCE = paths.own(paths.REFERENCE)

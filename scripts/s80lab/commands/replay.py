@@ -9,6 +9,7 @@ from typing import Literal
 
 from rich.console import Console
 
+from s80lab.analysis.groups import Run, read_run
 from s80lab.base import paths
 from s80lab.base.progress import Board
 from s80lab.base.shard import by_hash
@@ -17,22 +18,21 @@ from s80lab.base.suggest import names
 from s80lab.base.terminal import plain_text
 from s80lab.capture.design import Design, resolve_design
 from s80lab.capture.error import TABLE
-from s80lab.capture.error_table import table_text, write_table
 from s80lab.capture.explore.grid import Point, parse_axes, points
-from s80lab.capture.explore.page import notes, write_page
 from s80lab.capture.explore.run import explore, replay_cost
-from s80lab.capture.explore.table import designs_table, errors_table, labels, verdicts
-from s80lab.capture.replay import design_key, draw_report, run_folder
+from s80lab.capture.replay import design_key, run_folder
 from s80lab.capture.store import Capture, open_capture
 from s80lab.commands.output import print_json, sayer, wide_console
 from s80lab.commands.parts import on_board
 from s80lab.commands.shards import Part, part, show_list, tell_shard
 from s80lab.config.axes import Axis
 from s80lab.experiment.run import is_whole
-from s80lab.report.data import Run, read_run
+from s80lab.report.exploration.page import notes, write_page
+from s80lab.report.exploration.table import designs_table, errors_table, labels, verdicts
+from s80lab.report.filter_error import table_text, write_table
 from s80lab.report.record import run_record
 from s80lab.report.terminal import print_table
-from s80lab.report.write import print_experiment
+from s80lab.report.write import print_experiment, write_pages
 
 
 def replay_command(
@@ -49,7 +49,7 @@ def replay_command(
     opened = open_capture(capture, form)
     design = resolve_design(opened, machine, protocol, parse_settings(settings or []))
     (folder,) = _explore(opened, [design], 1, again)
-    page = draw_report(folder)
+    page = write_pages(folder)
     beside = [opened.live] if opened.live is not None and not design.varied else []
     say = sayer(as_json)
     if as_json:

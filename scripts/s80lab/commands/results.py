@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from rich.console import Console
 
+from s80lab.analysis.groups import read_groups
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.terminal import counted, say
@@ -18,7 +19,6 @@ from s80lab.commands.parts import parse_seeds
 from s80lab.commands.run_tables import show_runs
 from s80lab.config.experiment import load_experiment
 from s80lab.gem5.runs import shipped_runs
-from s80lab.report.data import read_groups
 from s80lab.report.headline import beside_table
 from s80lab.report.record import groups_record, tables_record
 from s80lab.report.write import print_beside, two_estimates

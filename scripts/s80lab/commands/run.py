@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
+from s80lab.analysis.groups import Group, read_groups
 from s80lab.base import host
 from s80lab.base.shard import by_hash
 from s80lab.base.strict import parse_settings
@@ -21,7 +22,6 @@ from s80lab.experiment.ready import boot_cost
 from s80lab.experiment.resources import run_cost
 from s80lab.experiment.run import job_key, measured
 from s80lab.experiment.stages import Drop
-from s80lab.report.data import Group, read_groups
 
 
 def run_command(

@@ -8,14 +8,15 @@ from pathlib import Path
 
 from rich.console import Console
 
+from s80lab.analysis.groups import read_groups
+from s80lab.analysis.sweep import sweep_groups, swept
 from s80lab.base import paths
 from s80lab.base.folder import read_manifest
 from s80lab.base.terminal import plain_text
 from s80lab.commands.output import print_json, wide_console
 from s80lab.config.experiment import load_experiment
-from s80lab.report.data import read_groups
 from s80lab.report.record import groups_record
-from s80lab.report.sweep import sweep_groups, sweep_table, swept, write_sweep
+from s80lab.report.sweep import sweep_table, write_sweep
 from s80lab.report.tables import verdicts
 from s80lab.report.terminal import print_table
 from s80lab.report.write import print_experiment, write_experiment_report

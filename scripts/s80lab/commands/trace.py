@@ -18,11 +18,12 @@ from s80lab.base.terminal import counted, plain, say
 from s80lab.commands.output import print_json, sayer
 from s80lab.gem5 import binary as gem5_binary
 from s80lab.gem5.agree import agree, replay
+from s80lab.report import step_page
 from s80lab.trace import files as trace_files
 from s80lab.trace import order as trace_order
 from s80lab.trace import source as trace_source
 from s80lab.trace import step as trace_step
-from s80lab.trace import step_page, text, tool
+from s80lab.trace import text, tool
 from s80lab.trace.order import NAMES, Op
 from s80lab.trace.source import FORMATS, Wanted
 from s80lab.trace.step_list import show_list

@@ -16,23 +16,6 @@ from s80lab.base.errors import UserError
 from s80lab.base.strict import Strict, validate
 from s80lab.config.experiment import Phases
 from s80lab.config.machine import Machine
-from s80lab.report.data import Group
-from s80lab.report.rows import ONE, PERCENT, THREE, WHOLE, Format
-from s80lab.report.tables import Cell, Row, Table, number
-
-# Columns of the table: metric, title and number format.
-COLUMNS: tuple[tuple[str, str, Format], ...] = (
-    ("miss_source.all.memory", "memory", PERCENT),
-    ("miss_source.all.M", "from M", PERCENT),
-    ("e_share", "E share", PERCENT),
-    ("e_to_m_share", "E to M", PERCENT),
-    ("kernel_share.cycles", "kernel", PERCENT),
-    ("l2_mpki.all", "MPKI", THREE),
-    ("upgrade_pki.made", "upgrades", THREE),
-    ("utilisation", "utilisation", PERCENT),
-    ("tick_hz", "timer, Hz", WHOLE),
-    ("instructions_per_transaction", "M instr. / transaction", ONE),
-)
 
 
 class Change(Strict):
@@ -91,22 +74,3 @@ def _taken_out(changes: Mapping[str, Change], kept: Sequence[str], machine: Mach
     if gone:
         settings["guest.kernel_args"] = " ".join(word for word in words if word not in gone)
     return settings
-
-
-def knockout_table(title: str, groups: Mapping[str, Group]) -> Table:
-    """One row for each variant: means over the seeds with 95% intervals, and the speed on this host."""
-    table = Table(
-        title,
-        (*(name for _, name, _ in COLUMNS), "MIPS"),
-        note="Each row has some of the changes to the guest, which configs/knockouts.toml describes. Cells: means over "
-        "the seeds ± 95% confidence intervals. memory, from M: shares of the L2 misses. E to M: silent E-to-M upgrades "
-        "per E fill. kernel: share of the busy cycles. MPKI, upgrades: L2 misses and upgrades per 1000 instructions. "
-        "timer: timer interrupts per processor and simulated second. MIPS: million instructions that this host "
-        "simulated per second.",
-    )
-    for name, group in groups.items():
-        cells = [Cell(number(group.estimate(metric), style), group.warm) for metric, _, style in COLUMNS]
-        speeds = [float(run.manifest["mips"]) for run in group.runs]
-        cells.append(Cell(f"{sum(speeds) / len(speeds):.0f}"))
-        table.rows.append(Row(name, tuple(cells)))
-    return table

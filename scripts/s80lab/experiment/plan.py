@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, TypeVar
 
+from s80lab.analysis.sweep import check_shown
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash, text_hash, value_hash
@@ -38,7 +39,6 @@ from s80lab.guest.command import Boot, guest_options
 from s80lab.guest.qemu import Qemu
 from s80lab.image.build import ImageManifest, image_folder, load_image
 from s80lab.protocol.proof import ensure_proven
-from s80lab.report.sweep import check_shown
 
 Inputs = dict[str, str]
 

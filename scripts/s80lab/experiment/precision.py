@@ -11,11 +11,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from s80lab.analysis.groups import Group
+from s80lab.analysis.interval import Estimate
 from s80lab.base.errors import UserError
 from s80lab.base.student import student_t
 from s80lab.base.suggest import hint
-from s80lab.report.data import Group
-from s80lab.report.interval import Estimate
 
 # What `--of` calls the shares of the headline.
 SHARES = {

@@ -13,6 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from s80lab.analysis.misses.log import LOG
+from s80lab.analysis.misses.run import MAP, write_map
+from s80lab.analysis.profile import PROFILE
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.folder import read_load, read_manifest, read_stats, read_transactions
@@ -31,10 +34,6 @@ from s80lab.experiment.warm import STALL_S, guess, write_inputs
 from s80lab.guest.command import JOB, OUTPUT, Session
 from s80lab.guest.counters import WATCH
 from s80lab.guest.process import Guest, short_socket
-from s80lab.report.misses.log import LOG
-from s80lab.report.misses.run import MAP, write_map, write_misses
-from s80lab.report.profile import PROFILE, write_profile
-from s80lab.report.write import write_run_report
 from s80lab.results.identities import check_run
 from s80lab.results.metrics.derive import write_stats
 from s80lab.results.metrics.load import client_cycles
@@ -109,7 +108,7 @@ async def measure(plan: Plan, warm: Checkpoint, job: Job) -> Path:
             warm = await checkpoint.local(warm, job)
             with staging(folder) as partial:
                 timing = await measure_region(plan, warm, partial, job)
-                job.update("report")
+                job.update("statistics")
                 await to_its_end(finish, plan, warm, folder.name, inputs, timing, partial)
     return folder
 
@@ -290,7 +289,7 @@ def _check_errors(result: dict[str, Any], name: str) -> None:
 
 
 def finish(plan: Plan, start: Checkpoint, run_id: str, inputs: Inputs, timing: Timing, folder: Path) -> None:
-    """Complete the folder of a finished run: checks, statistics, manifest and report."""
+    """Complete the folder of a finished run: checks, statistics and manifest."""
     region = Snapshots.read(folder / SNAPSHOTS).region()
     assert timing.measure_begin is not None and timing.measure_end is not None
     region_s = timing.measure_end - timing.measure_begin
@@ -314,10 +313,5 @@ def finish(plan: Plan, start: Checkpoint, run_id: str, inputs: Inputs, timing: T
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
     write_stats(folder)
     record_products(folder)
-    if plan.misses:
-        write_misses(folder)
-    if plan.profile:
-        write_profile(folder)
-    write_run_report(folder)
     for name in (OUTPUT, WATCH, "qemu.stderr"):
         (folder / name).unlink(missing_ok=True)

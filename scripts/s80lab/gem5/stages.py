@@ -32,7 +32,6 @@ from s80lab.gem5.process import CONSOLE, simulate
 from s80lab.gem5.snapshots import write_snapshots
 from s80lab.guest.kernel.facts import load_kernel
 from s80lab.guest.kernel.unpack import unpack_kernel
-from s80lab.report.write import write_run_report
 from s80lab.results.database import insert_run
 from s80lab.results.identities import check_snapshots
 from s80lab.results.metrics.derive import write_stats
@@ -255,8 +254,7 @@ def finish(
     folder: Path,
     wall_s: float,
 ) -> None:
-    """Write the statistics in s80lab's format, check them, and write the manifest and the report of a completed
-    run."""
+    """Write the statistics in s80lab's format, check them, and write the manifest of a completed run."""
     write_snapshots(folder / OUT, plan.machine, plan.phases.warmup, folder / SNAPSHOTS)
     snapshots = Snapshots.read(folder / SNAPSHOTS)
     identities = check_snapshots(snapshots)
@@ -286,4 +284,3 @@ def finish(
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
     write_stats(folder)
     record_products(folder)
-    write_run_report(folder)

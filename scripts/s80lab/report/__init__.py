@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Tables, figures and pages made from results, for the terminal, report.html and Markdown.
 
-This package may import results and the packages below it. Figures are in report/figures, the paper's claims in
-report/claims, attributed misses in report/misses.
+This package may import every package except commands and api, and no other package imports it: a command or a notebook
+asks for a report. Figures are in report/figures.
 """

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from s80lab.analysis.groups import Group, read_groups
+from s80lab.analysis.rows import ABSENT, PERCENT, Entry
 from s80lab.base.errors import UserError
 from s80lab.config.axes import axes_of, row_label
-from s80lab.report.data import Group, read_groups
-from s80lab.report.rows import PERCENT
-from s80lab.report.tables import ABSENT, Cell, Row, Table, number
+from s80lab.report.tables import Cell, Table, table_by_group
 from s80lab.results import paper
 
 STARTS = 3
@@ -42,22 +42,28 @@ def coherence_groups(run_dirs: Sequence[Path]) -> list[Group]:
 
 def coherence_table(groups: Sequence[Group]) -> Table:
     """One row per group; the rank by silent E-to-M upgrades is a column."""
-    table = Table(
+    lowest = sorted(groups, key=lambda group: group.mean(E_TO_M))
+    last = {
+        "rank by E-to-M upgrades per E fill": lambda group: Cell(
+            str(lowest.index(group) + 1) if group.estimate(E_TO_M) else ABSENT
+        ),
+        "valid runs": lambda group: Cell(_starts(group)),
+    }
+    table = table_by_group(
         "Misses and fills of sessions, ordered by the share serviced by memory",
-        (*COLUMNS.values(), "rank by E-to-M upgrades per E fill", "valid runs"),
-        note="Sessions are the processes or threads that serve the clients. The first five columns are the "
+        groups,
+        [Entry(title, metric, PERCENT) for metric, title in COLUMNS.items()],
+        last,
+        lambda group: " ".join(filter(None, (_point(group), _says(group.mix)))),
+    )
+    table.note = (
+        "Sessions are the processes or threads that serve the clients. The first five columns are the "
         "sources of the sessions' L2 misses. E-to-M upgrades are silent upgrades; rank 1 is the lowest "
         "share. If the intervals of two rows overlap, the order of these rows is not certain. In the "
         "paper (Koka and Lipasti), memory services more of the misses of IMAP (75 to 85%) than of "
         "SPECmail (at most 15%). Of the paper's workloads, IMAP has the lowest share of E-to-M upgrades "
-        "per E fill, and SPECweb_SSL the highest (61%). The paper states neither number for SPECjbb2000.",
+        "per E fill, and SPECweb_SSL the highest (61%). The paper states neither number for SPECjbb2000."
     )
-    lowest = sorted(groups, key=lambda group: group.mean(E_TO_M))
-    for group in groups:
-        cells = [Cell(number(group.estimate(metric), PERCENT), warm=not group.marked(metric)) for metric in COLUMNS]
-        place = Cell(str(lowest.index(group) + 1) if group.estimate(E_TO_M) else ABSENT)
-        details = " ".join(filter(None, (_point(group), _says(group.mix))))
-        table.rows.append(Row(group.label, (*cells, place, Cell(_starts(group))), detail=details))
     return table
 
 

@@ -7,10 +7,10 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from s80lab.analysis.groups import Group
+from s80lab.analysis.transactions import QUANTILES
 from s80lab.base.histogram import quantile
-from s80lab.report.data import Group
 from s80lab.report.tables import Cell, Row, Table
-from s80lab.report.transactions import QUANTILES
 
 _COLUMNS = ("count", "mean ms", "p50 ms", "p90 ms", "p95 ms", "p99 ms")
 

@@ -6,29 +6,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
-from s80lab.report.data import Group
-from s80lab.report.rows import PERCENT, THREE, Entry, Format
-from s80lab.report.tables import ABSENT, Cell, Row, Table, has_value, number, paper_says
+from s80lab.analysis.groups import Group
+from s80lab.analysis.headline import ENTRIES
+from s80lab.analysis.rows import ABSENT, Entry, number
+from s80lab.report.tables import Cell, Row, Table, has_value, paper_says
 from s80lab.results.metrics.standing import HEADLINE
 
-_LABELS: dict[str, tuple[str, Format]] = {
-    "miss_source.all.memory": ("L2 misses serviced by memory", PERCENT),
-    "miss_source.all.M": ("L2 misses serviced by a cache in M", PERCENT),
-    "miss_source.all.O": ("L2 misses serviced by a cache in O", PERCENT),
-    "miss_source.all.E": ("L2 misses serviced by a cache in E", PERCENT),
-    "miss_source.all.S": ("L2 misses serviced by a cache in S", PERCENT),
-    "e_share": ("E share (E fills, of all fills)", PERCENT),
-    "e_to_m_share": ("silent E-to-M upgrades per E fill", PERCENT),
-    "upgrades_saved_share": ("upgrades avoided by E, share of upgrades without E", PERCENT),
-    "kernel_share.cycles": ("kernel, share of the busy cycles", PERCENT),
-    "l2_mpki.all": ("L2 misses per 1000 instructions", THREE),
-}
 WITHIN_NOTE = (
     "Within one run: half-width of the 95% interval that the sampling intervals of one measured region give (batch "
     "means of ratio estimators, jackknife), mean over the seeds. Lag-1 correlation: between neighbouring sampling "
     "intervals, mean over the seeds. "
 )
-ENTRIES = tuple(Entry(label, metric, style) for metric, (label, style) in _LABELS.items())
 
 
 def headline_table(groups: Sequence[Group]) -> Table:

@@ -12,16 +12,16 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from s80lab.analysis.groups import Group
+from s80lab.analysis.rows import ABSENT
 from s80lab.base.terminal import counted
-from s80lab.report.claims.tables import TITLE as CLAIMS
-from s80lab.report.claims.tables import claims_tables
+from s80lab.report.claims import TITLE as CLAIMS
+from s80lab.report.claims import claims_tables
 from s80lab.report.commands import commands_tables
-from s80lab.report.data import Group
 from s80lab.report.figures.all import Picture
 from s80lab.report.guest import guest_notes
 from s80lab.report.headline import headline_table
 from s80lab.report.tables import (
-    ABSENT,
     Cell,
     Row,
     Table,

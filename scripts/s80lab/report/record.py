@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from s80lab.report.data import Group, Run, varied
-from s80lab.report.interval import Estimate
+from s80lab.analysis.groups import Group, Run, varied
+from s80lab.analysis.interval import Estimate
 from s80lab.report.tables import Table
 
 # The keys of a run's manifest that distinguish it from other runs.

@@ -7,20 +7,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from s80lab.analysis.groups import Group, read_groups
+from s80lab.analysis.profile import has_profile, read_profile
+from s80lab.analysis.sweep import sweep_groups, swept
 from s80lab.base.errors import UserError
 from s80lab.base.folder import read_manifest
 from s80lab.config.experiment import load_experiment
 from s80lab.config.reproduce import FigureOf
-from s80lab.report.claims.tables import claims_table
+from s80lab.report.claims import claims_table
 from s80lab.report.coherence import coherence_groups, coherence_table
-from s80lab.report.data import Group, read_groups
 from s80lab.report.figures.all import Picture, draw
 from s80lab.report.files import write_files
 from s80lab.report.guest import guest_notes
 from s80lab.report.page import Topic, origins, render
-from s80lab.report.profile import has_profile, profile_tables, read_profile
+from s80lab.report.profile import profile_tables
 from s80lab.report.study import study_tables
-from s80lab.report.sweep import ratio_table, sweep_groups, sweep_picture, sweep_table, swept
+from s80lab.report.sweep import ratio_table, sweep_picture, sweep_table
 from s80lab.report.tables import Table, intervals_note, verdicts
 from s80lab.results.study import load_answers
 
@@ -71,7 +73,7 @@ def _profiles(folders: Sequence[Path]) -> list[Table]:
     tables = []
     for folder in filter(has_profile, folders):
         manifest = read_manifest(folder)
-        by_function, *_ = profile_tables(read_profile(folder))
+        by_function, *_ = profile_tables(read_profile(folder).samples)
         tables.append(
             replace(by_function, title=f"{by_function.title}: {manifest['mix']}, server {manifest['server']}")
         )

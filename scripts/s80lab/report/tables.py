@@ -7,12 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from s80lab.report.data import NO_WORKLOAD, Group, Run
-from s80lab.report.interval import Estimate
-from s80lab.report.rows import SECTIONS, Entry, Format
+from s80lab.analysis.groups import NO_WORKLOAD, Group, Run
+from s80lab.analysis.rows import ABSENT, SECTIONS, Entry, number
 from s80lab.results import paper
 
-ABSENT = "-"
 MISS_TABLES = 3
 
 
@@ -65,6 +63,27 @@ def measured_tables(groups: Sequence[Group]) -> list[Table]:
             table.rows.append(Row(entry.label, (*cells, Cell(says)) if any(stated) else cells, title=entry.title))
         tables.append(table)
     return tables
+
+
+def table_by_group(
+    title: str,
+    groups: Sequence[Group],
+    entries: Sequence[Entry],
+    last: Mapping[str, Callable[[Group], Cell]] | None = None,
+    detail: Callable[[Group], str] = lambda group: "",
+) -> Table:
+    """One row per group and one column per metric. last: further columns, by their titles. detail: the sentences below
+    the row of a group."""
+    more = last or {}
+    table = Table(title, (*(entry.label for entry in entries), *more))
+    for group in groups:
+        cells = [
+            Cell(number(group.estimate(entry.metric), entry.style), warm=not group.marked(entry.metric))
+            for entry in entries
+        ]
+        cells += [cell(group) for cell in more.values()]
+        table.rows.append(Row(group.label, tuple(cells), detail=detail(group)))
+    return table
 
 
 def has_value(entry: Entry, groups: Sequence[Group]) -> bool:
@@ -120,16 +139,6 @@ def paper_says(metric: str, groups: Sequence[Group]) -> str:
     found = (paper.claim_on(metric, group.mix) for group in groups if not group.imported)
     claim = next((claim for claim in found if claim is not None), None)
     return "" if claim is None else claim.stated
-
-
-def number(value: Estimate | None, style: Format) -> str:
-    """The value as text, "73.1 ± 0.8%"; a dash if there is no value."""
-    if value is None:
-        return ABSENT
-    text = f"{value.mean * style.scale:,.{style.digits}f}"
-    if value.half_width is not None:
-        text += f" ± {value.half_width * style.scale:,.{style.digits}f}"
-    return text + style.suffix
 
 
 def _cells(entry: Entry, groups: Sequence[Group]) -> tuple[Cell, ...]:

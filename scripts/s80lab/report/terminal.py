@@ -9,10 +9,10 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table as RichTable
 
+from s80lab.analysis.groups import Group
 from s80lab.base.terminal import plain, plain_text
-from s80lab.report.claims.tables import claims_tables
+from s80lab.report.claims import claims_tables
 from s80lab.report.commands import commands_tables
-from s80lab.report.data import Group
 from s80lab.report.guest import guest_notes
 from s80lab.report.headline import headline_table
 from s80lab.report.tables import Cell, Table, comparison_note, measured_tables, replay_notes, run_table, verdicts

@@ -3,6 +3,9 @@
 
     write_run_report(run_dir: Path) -> Path
         Writes report.html and figures/*.svg into a complete run's folder; returns the path of report.html.
+    write_pages(run_dir: Path) -> Path
+        Writes every page of a run that is missing: attributed misses, profile and report.html; returns the path of the
+        latter.
     write_experiment_report(experiment: str, run_dirs: Sequence[Path], out_dir: Path) -> Path
         Writes one report over the seeds (and mixes) of several runs; returns out_dir/report.html.
     print_experiment(run_dirs: Sequence[Path], console: Console) -> None
@@ -20,17 +23,29 @@ from pathlib import Path
 
 from rich.console import Console
 
+from s80lab.analysis.groups import Group, read_groups
+from s80lab.analysis.misses.run import has_misses
+from s80lab.analysis.profile import has_profile
 from s80lab.base.errors import UserError
 from s80lab.base.terminal import plain_text
-from s80lab.report.data import Group, read_groups
 from s80lab.report.figures.all import draw_all
-from s80lab.report.files import write_files
+from s80lab.report.files import PAGE, write_files
 from s80lab.report.headline import beside_table
+from s80lab.report.misses.page import TABLES, write_misses
 from s80lab.report.page import page
+from s80lab.report.profile import PAGE as PROFILE_PAGE
+from s80lab.report.profile import write_profile
 from s80lab.report.tables import verdicts
 from s80lab.report.terminal import print_groups, print_table
 
-__all__ = ["print_beside", "print_experiment", "two_estimates", "write_experiment_report", "write_run_report"]
+__all__ = [
+    "print_beside",
+    "print_experiment",
+    "two_estimates",
+    "write_experiment_report",
+    "write_pages",
+    "write_run_report",
+]
 
 
 def write_run_report(run_dir: Path) -> Path:
@@ -38,6 +53,16 @@ def write_run_report(run_dir: Path) -> Path:
     groups = read_groups([run_dir])
     manifest = groups[0].runs[0].manifest
     return _write(f"{manifest['experiment']}, seed {manifest['seed']}", groups, run_dir)
+
+
+def write_pages(run_dir: Path) -> Path:
+    """See the module's docstring. The report shows the tables of the attributed misses, so these are written first."""
+    if has_misses(run_dir) and not (run_dir / TABLES).is_file():
+        write_misses(run_dir)
+    if has_profile(run_dir) and not (run_dir / PROFILE_PAGE).is_file():
+        write_profile(run_dir)
+    page = run_dir / PAGE
+    return page if page.is_file() else write_run_report(run_dir)
 
 
 def write_experiment_report(experiment: str, run_dirs: Sequence[Path], out_dir: Path) -> Path:

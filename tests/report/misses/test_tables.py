@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from s80lab.report.misses.log import RECORD, Log, Who
-from s80lab.report.misses.memory import What
-from s80lab.report.misses.names import Named
-from s80lab.report.misses.sharing import PATTERNS, lines_of
-from s80lab.report.misses.stacks import collapsed
+from s80lab.analysis.misses.log import RECORD, Log, Who
+from s80lab.analysis.misses.memory import What
+from s80lab.analysis.misses.names import Named
+from s80lab.analysis.misses.sharing import PATTERNS, lines_of
+from s80lab.analysis.misses.stacks import collapsed
 from s80lab.report.misses.tables import all_tables
 from s80lab.report.tables import Table
 

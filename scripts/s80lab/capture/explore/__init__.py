@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Exploration: a grid of designs replayed on one capture, with its tables, curves and page."""
+"""Exploration: a grid of designs replayed on one capture."""

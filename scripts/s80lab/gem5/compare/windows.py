@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
+from s80lab.analysis.interval import Estimate, estimate
 from s80lab.base.errors import UserError
 from s80lab.base.folder import read_manifest
 from s80lab.config.experiment import Experiment, Gem5Phases
 from s80lab.experiment.checkpoint import SNAPSHOTS
-from s80lab.report.interval import Estimate, estimate
 from s80lab.results.metrics.derive import of
 from s80lab.results.metrics.registry import Measurement, flatten
 from s80lab.results.snapshots import Delta, Snapshot, Snapshots

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from s80lab.analysis.groups import NOT_WARM, Group
 from s80lab.base.errors import UserError
 from s80lab.base.suggest import hint
-from s80lab.report.data import NOT_WARM, Group
 from s80lab.report.figures import caches, load, warmup
 from s80lab.report.figures.registry import PICTURES
 from s80lab.report.figures.style import style, svg

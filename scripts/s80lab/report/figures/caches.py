@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from s80lab.report.data import NOT_WARM, Group
+from s80lab.analysis.groups import NOT_WARM, Group
 from s80lab.report.figures.registry import picture
 from s80lab.report.figures.style import INK, key, panel_each, panels, percent_axis, stacked
 from s80lab.results import paper

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
+from s80lab.analysis.interval import Estimate
 from s80lab.config.axes import Axis, horizontal, is_number, row_label
 from s80lab.report.figures.style import GROUP_COLOURS, panel_each, percent_axis
-from s80lab.report.interval import Estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from itertools import cycle
 from typing import TYPE_CHECKING
 
-from s80lab.report.data import Group
+from s80lab.analysis.groups import Group
+from s80lab.analysis.transactions import Type, types
 from s80lab.report.figures.caches import panel_title
 from s80lab.report.figures.registry import picture
 from s80lab.report.figures.style import (
@@ -23,7 +24,6 @@ from s80lab.report.figures.style import (
     percent_axis,
     stacked,
 )
-from s80lab.report.transactions import Type, types
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

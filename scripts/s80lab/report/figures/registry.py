@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from s80lab.report.data import Group
+from s80lab.analysis.groups import Group
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

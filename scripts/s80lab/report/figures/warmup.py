@@ -8,7 +8,7 @@ from itertools import cycle
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from s80lab.report.data import NOT_WARM, Group, Run
+from s80lab.analysis.groups import NOT_WARM, Group, Run
 from s80lab.report.figures.registry import picture
 from s80lab.report.figures.style import GROUP_COLOURS, INK, QUIET, panels, percent_axis
 

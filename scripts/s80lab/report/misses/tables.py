@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from s80lab.report.misses.log import Log
-from s80lab.report.misses.names import Named
-from s80lab.report.misses.sharing import PATTERNS, Lines, cores_of
-from s80lab.report.tables import ABSENT, Cell, Row, Table
+from s80lab.analysis.misses.log import Log
+from s80lab.analysis.misses.names import Named
+from s80lab.analysis.misses.sharing import PATTERNS, Lines, cores_of
+from s80lab.analysis.rows import ABSENT
+from s80lab.report.tables import Cell, Row, Table
 
 SHOWN = 20
 _FUNCTIONS = 3

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from s80lab.analysis.misses.functions import UNNAMED, Functions
+from s80lab.analysis.misses.log import Log
+from s80lab.analysis.misses.memory import FREE, UNKNOWN, MemoryMap, What
 from s80lab.guest.kernel.symbols import Symbols
-from s80lab.report.misses.functions import UNNAMED, Functions
-from s80lab.report.misses.log import Log
-from s80lab.report.misses.memory import FREE, UNKNOWN, MemoryMap, What
 
 # Kinds that give the place of a line, not its data: such a miss is not attributed.
 NAMELESS = (FREE, UNKNOWN, "allocated")

@@ -8,13 +8,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from s80lab.analysis.groups import Run
+from s80lab.analysis.rows import ABSENT
 from s80lab.base.files import is_special, write_file
 from s80lab.base.strict import size_text
 from s80lab.capture.error import ANY_SHARE, QUANTITIES, SCHEMA, differences
 from s80lab.capture.store import Capture
-from s80lab.report.data import Run
 from s80lab.report.markdown import markdown
-from s80lab.report.tables import ABSENT, Cell, Row, Table
+from s80lab.report.tables import Cell, Row, Table
 from s80lab.results.metrics.derive import render
 
 _DESIGN = ("protocol", "l2.size", "l2.inclusion")

@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from s80lab.report.misses.log import Log
-from s80lab.report.misses.names import Named
+from s80lab.analysis.misses.log import Log
+from s80lab.analysis.misses.names import Named
 
 
 def collapsed(log: Log, named: Named, weights: NDArray[np.int64]) -> str:

@@ -5,45 +5,39 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from s80lab.analysis.groups import Group, Run
+from s80lab.analysis.rows import ABSENT, PERCENT, THREE, Entry
 from s80lab.base.terminal import counted
 from s80lab.capture.error import QUANTITIES
 from s80lab.capture.explore.grid import Point
 from s80lab.config.axes import Axis, row_label
-from s80lab.report.data import Run
-from s80lab.report.interval import Estimate
-from s80lab.report.rows import PERCENT, THREE, Format
-from s80lab.report.tables import ABSENT, Cell, Row, Table, number
+from s80lab.report.tables import Cell, Row, Table, table_by_group
 
-# Metric, its title, and its form: the columns of the table, and those with a picture.
-COLUMNS: tuple[tuple[str, str, Format], ...] = (
-    ("l2_mpki.all", "L2 MPKI", THREE),
-    ("miss_source.all.memory", "from memory", PERCENT),
-    ("miss_source.all.M", "from M", PERCENT),
-    ("miss_source.all.O", "from O", PERCENT),
-    ("miss_source.all.E", "from E", PERCENT),
-    ("miss_source.all.S", "from S", PERCENT),
-    ("e_share", "E share", PERCENT),
-    ("e_to_m_share", "E-to-M per E fill", PERCENT),
-    ("upgrade_pki.made", "upgrades", THREE),
-    ("traffic_pki.all", "traffic", THREE),
-    ("cpi.all", "CPI", THREE),
+ENTRIES = (
+    Entry("L2 MPKI", "l2_mpki.all", THREE),
+    Entry("from memory", "miss_source.all.memory", PERCENT),
+    Entry("from M", "miss_source.all.M", PERCENT),
+    Entry("from O", "miss_source.all.O", PERCENT),
+    Entry("from E", "miss_source.all.E", PERCENT),
+    Entry("from S", "miss_source.all.S", PERCENT),
+    Entry("E share", "e_share", PERCENT),
+    Entry("E-to-M per E fill", "e_to_m_share", PERCENT),
+    Entry("upgrades", "upgrade_pki.made", THREE),
+    Entry("traffic", "traffic_pki.all", THREE),
+    Entry("CPI", "cpi.all", THREE),
 )
 
 
 def designs_table(labels: Sequence[str], runs: Sequence[Run]) -> Table:
     """A table with one row per design."""
-    table = Table(
-        "All designs",
-        (*(title for _, title, _ in COLUMNS), "verdict"),
-        note="L2 MPKI: L2 misses per 1000 instructions. From memory, M, O, E, S: share of the misses serviced by "
+    groups = [Group(label, (run,)) for label, run in zip(labels, runs, strict=True)]
+    table = table_by_group("All designs", groups, ENTRIES, {"verdict": _verdict})
+    table.note = (
+        "L2 MPKI: L2 misses per 1000 instructions. From memory, M, O, E, S: share of the misses serviced by "
         "memory or by a cache in that state. E share: E fills divided by all fills. E-to-M per E fill: silent "
         "E-to-M upgrades per E fill. Upgrades and traffic (blocks fetched, blocks written back, and upgrades): per "
-        "1000 instructions. Verdict: invalid if the caches did not reach steady state before the measured region.",
+        "1000 instructions. Verdict: invalid if the caches did not reach steady state before the measured region."
     )
-    for label, run in zip(labels, runs, strict=True):
-        cells = [Cell(number(_value(run, metric), style)) for metric, _, style in COLUMNS]
-        cells.append(Cell("invalid" if run.reasons else "valid"))
-        table.rows.append(Row(label, tuple(cells)))
     return table
 
 
@@ -82,6 +76,5 @@ def errors_table(axes: Sequence[Axis], points: Sequence[Point], runs: Sequence[R
     return table
 
 
-def _value(run: Run, metric: str) -> Estimate | None:
-    value = run.metrics.get(metric)
-    return None if value is None else Estimate(value, None, 1)
+def _verdict(group: Group) -> Cell:
+    return Cell("invalid" if group.reasons else "valid")

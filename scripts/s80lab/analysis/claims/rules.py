@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Literal
 
+from s80lab.analysis.interval import Estimate
 from s80lab.base.student import CONFIDENCE
-from s80lab.report.interval import Estimate
 
 Verdict = Literal["agrees", "differs", "not comparable"]
 Side = Literal["above", "below", ""]

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The rows of a report's tables: which metrics, in which order, with which label and how many digits."""
+"""The metrics that tables show: in which order, with which label and how many digits."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from s80lab.analysis.interval import Estimate
 from s80lab.results.metrics.derive import of
 
 
@@ -17,12 +18,24 @@ class Format:
     suffix: str = ""
 
 
+ABSENT = "-"
+"""The text of a number that does not exist."""
 PERCENT = Format(1, 100.0, "%")
 FINE_PERCENT = Format(2, 100.0, "%")
 WHOLE = Format(0)
 ONE = Format(1)
 TWO = Format(2)
 THREE = Format(3)
+
+
+def number(value: Estimate | None, style: Format) -> str:
+    """The value as text, "73.1 ± 0.8%"; a dash if there is no value."""
+    if value is None:
+        return ABSENT
+    text = f"{value.mean * style.scale:,.{style.digits}f}"
+    if value.half_width is not None:
+        text += f" ± {value.half_width * style.scale:,.{style.digits}f}"
+    return text + style.suffix
 
 
 @dataclass(frozen=True)

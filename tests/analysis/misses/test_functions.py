@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from tests.lab import Lab
 
+from s80lab.analysis.misses.functions import UNNAMED, Functions, program
+from s80lab.analysis.misses.memory import FileMapping
 from s80lab.base import paths
 from s80lab.guest.kernel.elf import Elf
 from s80lab.guest.kernel.facts import load_kernel
 from s80lab.image.cpio import read_archive
-from s80lab.report.misses.functions import UNNAMED, Functions, program
-from s80lab.report.misses.memory import FileMapping
 
 IMAGE = paths.BUILD / "image" / "debian"
 SOURCE = """

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from s80lab.report.claims.answers import Answer, answers
-from s80lab.report.claims.rules import (
+from s80lab.analysis.claims.answers import Answer, answers
+from s80lab.analysis.claims.rules import (
     Band,
     Judgement,
     Responses,
@@ -24,9 +24,9 @@ from s80lab.report.claims.rules import (
     lowest,
     ranked,
 )
-from s80lab.report.data import Group, varied
-from s80lab.report.interval import Estimate
-from s80lab.report.transactions import types
+from s80lab.analysis.groups import Group, varied
+from s80lab.analysis.interval import Estimate
+from s80lab.analysis.transactions import types
 from s80lab.results import paper
 from s80lab.results.metrics.derive import of
 from s80lab.results.paper import Claim

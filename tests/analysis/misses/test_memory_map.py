@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from s80lab.analysis.misses.memory import FREE, MemoryMap, What, read_map
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.guest.kernel.address_space import mappings, user_pages
@@ -16,7 +17,6 @@ from s80lab.guest.kernel.memory import PAGE, KernelMemory
 from s80lab.guest.kernel.slabs import Slabs
 from s80lab.guest.kernel.tasks import Task, tasks
 from s80lab.image.cpio import read_archive
-from s80lab.report.misses.memory import FREE, MemoryMap, What, read_map
 
 pytestmark = pytest.mark.guest
 

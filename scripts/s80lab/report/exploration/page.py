@@ -6,15 +6,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from s80lab.analysis.groups import Run
 from s80lab.base import paths
 from s80lab.base.hashing import value_hash
 from s80lab.base.terminal import counted
-from s80lab.capture.explore.figures import curves_figure
 from s80lab.capture.explore.grid import Point
-from s80lab.capture.explore.table import designs_table, errors_table, labels, verdicts
 from s80lab.capture.store import Capture
 from s80lab.config.axes import Axis, horizontal
-from s80lab.report.data import Run
+from s80lab.report.exploration.figures import curves_figure
+from s80lab.report.exploration.table import designs_table, errors_table, labels, verdicts
 from s80lab.report.figures.all import Picture
 from s80lab.report.figures.style import png, style, svg
 from s80lab.report.files import write_files

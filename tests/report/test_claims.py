@@ -15,12 +15,12 @@ import pytest
 from rich.console import Console
 from tests.lab import Lab
 
+from s80lab.analysis.claims.answers import Answer, answers
+from s80lab.analysis.claims.judge import Finding, findings
+from s80lab.analysis.groups import read_groups
 from s80lab.base.errors import UserError
 from s80lab.commands.claims import PAGE, reference_groups
-from s80lab.report.claims.answers import Answer, answers
-from s80lab.report.claims.judge import Finding, findings
-from s80lab.report.claims.tables import TITLE, claims_page, claims_table, detail
-from s80lab.report.data import read_groups
+from s80lab.report.claims import TITLE, claims_page, claims_table, detail
 from s80lab.report.page import prose
 from s80lab.report.terminal import print_table
 from s80lab.report.write import write_run_report

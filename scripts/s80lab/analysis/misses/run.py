@@ -2,41 +2,29 @@
 """Attributed misses of a run (`s80lab run ... --misses`).
 
     write_map(run, pid, ram, low_ram, image)   maps the content of the guest's memory; the guest must be stopped
-    write_misses(run)                          makes tables, page and stacks from the plugin's log and the map
     analyse(run)                               returns the attributed log as columns
-Files in the run's folder: misses.bin (the log), memory.npz (the map), misses.json (the tables), misses.html (the page),
-misses.collapsed and stalls.collapsed (stacks for speedscope, weighted by misses and by stall cycles).
+Files in the run's folder: misses.bin (the log) and memory.npz (the map).
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
+from s80lab.analysis.misses.functions import Functions
+from s80lab.analysis.misses.log import LOG, Log, read_log
+from s80lab.analysis.misses.memory import read_map
+from s80lab.analysis.misses.memory_build import map_memory
+from s80lab.analysis.misses.names import Named, name_all
+from s80lab.analysis.misses.sharing import Lines, lines_of
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.files import write_file
 from s80lab.base.folder import read_manifest
 from s80lab.guest.kernel.facts import Kernel, load_kernel
 from s80lab.guest.kernel.memory import KernelMemory, ProcessRam
 from s80lab.image.build import load_image
-from s80lab.report.misses.functions import Functions
-from s80lab.report.misses.log import LOG, Log, read_log
-from s80lab.report.misses.memory import read_map
-from s80lab.report.misses.memory_build import map_memory
-from s80lab.report.misses.names import Named, name_all
-from s80lab.report.misses.sharing import Lines, lines_of
-from s80lab.report.misses.stacks import collapsed
-from s80lab.report.misses.tables import all_tables
-from s80lab.report.page import Topic, render
-from s80lab.report.tables import Table
 
-MAP, TABLES, PAGE = "memory.npz", "misses.json", "misses.html"
-BY_MISSES, BY_STALLS = "misses.collapsed", "stalls.collapsed"
+MAP = "memory.npz"
 
 
 @dataclass(frozen=True)
@@ -44,9 +32,6 @@ class Analysis:
     log: Log
     named: Named
     lines: Lines
-
-    def tables(self) -> list[Table]:
-        return all_tables(self.log, self.named, self.lines)
 
 
 def has_misses(run: Path) -> bool:
@@ -72,21 +57,6 @@ def analyse(run: Path) -> Analysis:
     log = read_log(run / LOG, kernel.system_calls)
     functions = Functions(kernel.symbols, memory_map.files, image / "initramfs.cpio", paths.BIN)
     return Analysis(log, name_all(log, memory_map, functions, kernel.symbols), lines_of(log))
-
-
-def write_misses(run: Path) -> Sequence[Table]:
-    """Writes all files that are made from the log; returns the tables."""
-    analysis = analyse(run)
-    tables = analysis.tables()
-    write_file(run / TABLES, json.dumps([asdict(table) for table in tables], indent=1) + "\n")
-    title = f"Attributed misses of {read_manifest(run)['run']}"
-    topics = [Topic(table.title, [], [table]) for table in tables]
-    lead = "All L2 misses and upgrades of the measured region, by the function that missed and the data in the line."
-    write_file(run / PAGE, render(title, lead, verdicts=[], notes=[], topics=topics, origins=[]))
-    log, named = analysis.log, analysis.named
-    write_file(run / BY_MISSES, collapsed(log, named, log.misses.astype(np.int64)))
-    write_file(run / BY_STALLS, collapsed(log, named, log.records["stall"].astype(np.int64)))
-    return tables
 
 
 def booted_image(run: Path) -> tuple[Path, Kernel]:

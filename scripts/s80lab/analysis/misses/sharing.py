@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from s80lab.report.misses.log import Log
+from s80lab.analysis.misses.log import Log
 
 PATTERNS = ("one processor", "widely read", "producer-consumer", "migratory", "several writers")
 

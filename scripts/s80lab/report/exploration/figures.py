@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from s80lab.analysis.groups import Run
+from s80lab.analysis.interval import estimate
 from s80lab.capture.explore.grid import Point
 from s80lab.config.axes import Axis
-from s80lab.report.data import Run
 from s80lab.report.figures import curves
 from s80lab.report.figures.curves import Panel
-from s80lab.report.interval import estimate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

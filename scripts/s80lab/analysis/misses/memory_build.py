@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Builds the map of a guest's memory (report/misses/memory.py) from the kernel's data structures."""
+"""Builds the map of a guest's memory (analysis/misses/memory.py) from the kernel's data structures."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from s80lab.analysis.misses.memory import FREE, IMAGE, PER_CPU, STRUCT_PAGE, VDSO, FileMapping, MemoryMap, PerCpu, What
 from s80lab.base.errors import UserError
 from s80lab.guest.kernel.address_space import Mapping, mappings, user_pages
 from s80lab.guest.kernel.file_names import Files
@@ -17,7 +18,6 @@ from s80lab.guest.kernel.memory import PAGE, KernelMemory
 from s80lab.guest.kernel.pages import ANONYMOUS, CHUNK, Pages, read_pages
 from s80lab.guest.kernel.slabs import Slabs
 from s80lab.guest.kernel.tasks import Task, tasks
-from s80lab.report.misses.memory import FREE, IMAGE, PER_CPU, STRUCT_PAGE, VDSO, FileMapping, MemoryMap, PerCpu, What
 
 _IMAGE_BASE = 0xFFFF_FFFF_8000_0000
 _NO_MAPPING = 0

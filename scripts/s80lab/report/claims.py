@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import get_args
 
+from s80lab.analysis.claims.judge import Finding, findings, said_by_paper
+from s80lab.analysis.claims.rules import TOLERANCE, Verdict
+from s80lab.analysis.groups import Group
+from s80lab.analysis.rows import ABSENT, PERCENT, SECTIONS, THREE, Format, number
 from s80lab.base.terminal import counted
-from s80lab.report.claims.judge import Finding, findings, said_by_paper
-from s80lab.report.claims.rules import TOLERANCE, Verdict
-from s80lab.report.data import Group
 from s80lab.report.markdown import markdown_rows, wrap
-from s80lab.report.rows import PERCENT, SECTIONS, THREE, Format
-from s80lab.report.tables import ABSENT, Cell, Row, Table, number
+from s80lab.report.tables import Cell, Row, Table
 from s80lab.results.metrics.derive import of
 
 TITLE = "Comparison with the paper"

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from s80lab.analysis.misses.log import MAGIC, RECORD, Who, read_log
 from s80lab.base.errors import UserError
-from s80lab.report.misses.log import MAGIC, RECORD, Who, read_log
 
 TAIL = {
     "line_bytes": 128,

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from s80lab.report.claims.rules import Band, Responses, alike, extremes, higher, in_band, lowest
-from s80lab.report.interval import Estimate
+from s80lab.analysis.claims.rules import Band, Responses, alike, extremes, higher, in_band, lowest
+from s80lab.analysis.interval import Estimate
 
 
 def three(mean: float, half: float) -> Estimate:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from s80lab.analysis.interval import Estimate, estimate
 from s80lab.base.errors import UserError
 from s80lab.base.folder import read_load, read_manifest, read_misses, read_stats
-from s80lab.report.interval import Estimate, estimate
 from s80lab.results.metrics.derive import of
 from s80lab.results.metrics.standing import standing_of
 from s80lab.results.products import check_products

@@ -17,11 +17,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from s80lab.analysis.misses.memory import VDSO, FileMapping
 from s80lab.base.errors import UserError
 from s80lab.guest.kernel.elf import Elf
 from s80lab.guest.kernel.symbols import Symbols
 from s80lab.image.cpio import read_archive
-from s80lab.report.misses.memory import VDSO, FileMapping
 
 _KERNEL_HALF = 1 << 63
 UNNAMED = "?"

@@ -6,11 +6,11 @@ from __future__ import annotations
 import pytest
 from tests.lab import Lab
 
+from s80lab.analysis.misses.memory import MemoryMap
+from s80lab.analysis.misses.memory_build import map_memory
 from s80lab.base import paths
 from s80lab.guest.kernel.facts import load_kernel
 from s80lab.guest.kernel.memory import KernelMemory, RamFile
-from s80lab.report.misses.memory import MemoryMap
-from s80lab.report.misses.memory_build import map_memory
 
 IMAGE = paths.BUILD / "image" / "debian"
 

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Sweeps: each combination of the values in an experiment's [sweep] is a point.
+
+sweep_groups(run_dirs)              one group per point, in the order of the sweep
+sweep_entries(groups, metrics)      the metrics that a report of the sweep shows
+ratio_of(above, below, metric)      a metric at one point, divided by the metric at another point
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from s80lab.analysis.claims.rules import TOLERANCE, Band, Judgement, in_band
+from s80lab.analysis.groups import Group, read_groups
+from s80lab.analysis.headline import ENTRIES as HEADLINE
+from s80lab.analysis.interval import Estimate, estimate
+from s80lab.analysis.rows import SECTIONS, Entry, Section
+from s80lab.base.errors import UserError
+from s80lab.base.suggest import hint
+from s80lab.config.axes import Axis, axes_of, row_label
+from s80lab.config.experiment import Experiment
+from s80lab.config.reproduce import Ratio
+
+# Labels that need the title of their section.
+PARTS = ("all", "user", "kernel")
+
+# Metrics that are shown if the experiment's file has no `show`.
+USUAL = (
+    *("throughput", "response_ms", "utilisation", "kernel_share.cycles", "cpi.all", "l2_mpki.all"),
+    *("miss_source.all.memory", "miss_source.all.M", "e_share", "e_to_m_share"),
+)
+
+
+def sweep_groups(run_dirs: Sequence[Path]) -> list[Group]:
+    """Groups of runs that differ in the seed only, labelled by their point of the sweep."""
+    groups = read_groups(run_dirs)
+    axes = varying_axes(groups)
+    return [Group(row_label(axes, point_values(axes, group)), group.runs, group.excluded) for group in groups]
+
+
+def swept(manifest: Mapping[str, object]) -> bool:
+    """Whether a run is a point of an experiment's sweep. (Replays vary the design too, but belong to explorations.)"""
+    return bool(manifest.get("varied")) and manifest["engine"] != "replay"
+
+
+def varying_axes(groups: Sequence[Group]) -> list[Axis]:
+    """The axes on which the points differ."""
+    axes = all_axes(groups)
+    return [axis for axis in axes if len(axis.values) > 1] or axes
+
+
+def all_axes(groups: Sequence[Group]) -> list[Axis]:
+    return axes_of([group.runs[0].manifest["varied"] for group in groups])
+
+
+def point_values(axes: Sequence[Axis], group: Group) -> list[str]:
+    varied: Mapping[str, str] = group.runs[0].manifest["varied"]
+    return [varied[axis.key] for axis in axes]
+
+
+def showable() -> dict[str, Entry]:
+    """The metrics that `show` may name, with the format of the report and a label that includes the heading above
+    it."""
+    called = [one for section in reversed(SECTIONS) for one in reversed(_called(section))]
+    return {entry.metric: entry for entry in (*called, *HEADLINE)}
+
+
+def _called(section: Section) -> list[Entry]:
+    """The entries of a report's section, each with a label that includes the heading above it."""
+    named, head = [], ""
+    for entry in section.entries:
+        head = entry.head or head
+        # In a section's table the title says what "all" is of.
+        above = head or (section.title if entry.label in PARTS else "")
+        label = ": ".join(part for part in (above, entry.label) if part and part != "all")
+        named.append(replace(entry, label=label))
+    return named
+
+
+def check_shown(experiment: Experiment, where: str) -> None:
+    """UserError names the first metric in the experiment's `show` that no report has. where: the experiment's file."""
+    known = showable()
+    for metric in experiment.show:
+        if metric not in known:
+            raise UserError(f"{where}: `show` names the metric `{metric}`, which no report has: {hint(metric, known)}")
+
+
+def sweep_entries(groups: Sequence[Group], metrics: Sequence[str]) -> list[Entry]:
+    """The rows of the given metrics, or of those in USUAL that the engine has."""
+    known = showable()
+    there = [metric for metric in known if any(group.has(metric) for group in groups)]
+    for metric in metrics:
+        if metric not in there:
+            raise UserError(f"`show` names the metric `{metric}`, which no report has: {hint(metric, there)}")
+    return [known[metric] for metric in metrics or USUAL if metric in there]
+
+
+def judge_ratio(measured: Estimate | None, ratio: Ratio, reasons: Sequence[str]) -> Judgement | None:
+    if measured is None or (ratio.low is None and ratio.high is None):
+        return None
+    if reasons:
+        return Judgement("not comparable", note=f"Invalid run: {reasons[0]}.")
+    bounds = [bound for bound in (ratio.low, ratio.high) if bound is not None]
+    if measured.half_width is None and any(abs(measured.mean / bound - 1) < TOLERANCE for bound in bounds):
+        return Judgement(
+            "not comparable",
+            note="There is one seed per point, and the ratio is close to a bound of the stated range: the "
+            "difference may be chance.",
+        )
+    return in_band(measured, Band(ratio.low, ratio.high))
+
+
+def ratio_of(above: Group, below: Group, metric: str) -> Estimate | None:
+    lower = {run.manifest["seed"]: run.metrics.get(metric) for run in below.runs}
+    pairs = [(run.metrics.get(metric), lower.get(run.manifest["seed"])) for run in above.runs]
+    return estimate([up / down for up, down in pairs if up is not None and down])

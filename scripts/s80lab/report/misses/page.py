@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Writes the files that show a run's attributed misses.
+
+Files in the run's folder: misses.json (the tables), misses.html (the page), misses.collapsed and stalls.collapsed
+(stacks for speedscope, weighted by misses and by stall cycles).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+
+from s80lab.analysis.misses.run import analyse
+from s80lab.analysis.misses.stacks import collapsed
+from s80lab.base.files import write_file
+from s80lab.base.folder import read_manifest
+from s80lab.report.misses.tables import all_tables
+from s80lab.report.page import Topic, render
+from s80lab.report.tables import Table
+
+TABLES, PAGE = "misses.json", "misses.html"
+BY_MISSES, BY_STALLS = "misses.collapsed", "stalls.collapsed"
+
+
+def write_misses(run: Path) -> Sequence[Table]:
+    """Writes all files that are made from the log of misses; returns the tables."""
+    found = analyse(run)
+    log, named = found.log, found.named
+    tables = all_tables(log, named, found.lines)
+    write_file(run / TABLES, json.dumps([asdict(table) for table in tables], indent=1) + "\n")
+    title = f"Attributed misses of {read_manifest(run)['run']}"
+    topics = [Topic(table.title, [], [table]) for table in tables]
+    lead = "All L2 misses and upgrades of the measured region, by the function that missed and the data in the line."
+    write_file(run / PAGE, render(title, lead, verdicts=[], notes=[], topics=topics, origins=[]))
+    write_file(run / BY_MISSES, collapsed(log, named, log.misses.astype(np.int64)))
+    write_file(run / BY_STALLS, collapsed(log, named, log.records["stall"].astype(np.int64)))
+    return tables
