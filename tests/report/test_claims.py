@@ -201,7 +201,7 @@ def test_the_terminal_and_json_tell_the_same(folders: list[Path]) -> None:
 
 def test_a_report_has_every_claim_with_its_reason(run_dir: Path) -> None:
     page = write_run_report(run_dir).read_text()
-    section = page.split(f"<h2>{TITLE}</h2>")[1].split("<h2>")[0]
+    section = page.split(f'<h2 id="claims">{TITLE}</h2>')[1].split("<h2")[0]
     assert re.findall(r'<th scope="row">(C\d\d)', section) == IDS
     for claim in ("C04", "C27", "C29"):
         assert prose(answers()[claim].because) in section

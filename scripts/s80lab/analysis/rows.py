@@ -54,6 +54,9 @@ class Entry:
 
 @dataclass(frozen=True)
 class Section:
+    """A table of metrics. key: its name in the contents of a report (report/contents.py)."""
+
+    key: str
     title: str
     entries: tuple[Entry, ...]
     note: str = ""
@@ -142,11 +145,13 @@ def _suffixed(labels: dict[str, str], suffix: str) -> dict[str, str]:
 
 SECTIONS: tuple[Section, ...] = (
     Section(
+        "mpki",
         "L2 misses per 1000 instructions",
         _each("l2_mpki", _PRIVILEGES, THREE),
         "Each row divides the misses by the instructions that retired at the same privilege level.",
     ),
     Section(
+        "levels",
         "L1 and L2 misses",
         (
             *_each("misses_m_per_s", _LEVELS, TWO, head="million misses per simulated second"),
@@ -155,6 +160,7 @@ SECTIONS: tuple[Section, ...] = (
         "Server cores only: cores that the machine file reserves for the load generator are left out.",
     ),
     Section(
+        "sources",
         "Sources of the L2 misses",
         (
             *_each("miss_source_of.session.all", _SOURCES, PERCENT, head="sessions (the processes that serve users)"),
@@ -172,6 +178,7 @@ SECTIONS: tuple[Section, ...] = (
         "server's file in workloads/servers names the processes. All other rows cover the whole machine.",
     ),
     Section(
+        "fills",
         "Fills of the L2 caches, and the fate of E blocks",
         (
             *_each("fill_state", {state: f"filled in {state}" for state in "MOES"}, PERCENT, head="state of the fills"),
@@ -201,6 +208,7 @@ SECTIONS: tuple[Section, ...] = (
         "state E would issue: those issued plus those avoided.",
     ),
     Section(
+        "classes",
         "Process classes",
         (
             *_each("class_share", _suffixed(_CLASSES, "instructions"), PERCENT, head="share of the instructions"),
@@ -222,6 +230,7 @@ SECTIONS: tuple[Section, ...] = (
         "sources and of fills.",
     ),
     Section(
+        "entries",
         "Kernel entry causes",
         (
             *_each("entry_share", _suffixed(_ENTRIES, "instructions"), PERCENT, head="share of the instructions"),
@@ -239,6 +248,7 @@ SECTIONS: tuple[Section, ...] = (
         "Unknown: the cause could not be determined, for example because the guest's kernel layout was not available.",
     ),
     Section(
+        "traffic",
         "Bus traffic per 1000 instructions",
         _each(
             "traffic_pki",
@@ -252,6 +262,7 @@ SECTIONS: tuple[Section, ...] = (
         ),
     ),
     Section(
+        "miss-rates",
         "Cache miss rates",
         (
             *_each("l1_miss_rate", _KINDS, FINE_PERCENT, head="L1 misses, share of the line accesses"),
@@ -259,6 +270,7 @@ SECTIONS: tuple[Section, ...] = (
         ),
     ),
     Section(
+        "cpi",
         "Cycles per instruction",
         (
             *_each(
@@ -290,6 +302,7 @@ SECTIONS: tuple[Section, ...] = (
         "state are assumptions.",
     ),
     Section(
+        "instructions",
         "Instructions",
         (
             Entry("kernel, share of the instructions", "kernel_share.instructions", PERCENT),
@@ -318,6 +331,7 @@ SECTIONS: tuple[Section, ...] = (
         "and jumps count as branches only, even if they access memory.",
     ),
     Section(
+        "load",
         "Load and machine",
         (
             Entry("throughput, transactions per second", "throughput", ONE),
@@ -361,6 +375,7 @@ SECTIONS: tuple[Section, ...] = (
         "timers and its counters of time run faster than simulated time by this factor.",
     ),
     Section(
+        "probes",
         "Memory probes",
         (
             Entry("copied, MB per second of processor time", "copy_mb", WHOLE),
@@ -372,6 +387,7 @@ SECTIONS: tuple[Section, ...] = (
         ),
     ),
     Section(
+        "requests",
         "Script requests",
         (
             *_each("request_rate", _PROTOCOLS, ONE, head="requests per second"),
@@ -381,6 +397,7 @@ SECTIONS: tuple[Section, ...] = (
         "A request is an answered command. Opening a connection is not a request.",
     ),
     Section(
+        "mail",
         "Mail transport",
         (
             Entry("mean over the region", "mail_queue.mean", TWO, head="envelopes in the mail transport's queue"),
@@ -394,6 +411,7 @@ SECTIONS: tuple[Section, ...] = (
         "unless the experiment sets `mail_may_wait`: its load is meant to exceed the rate of delivery.",
     ),
     Section(
+        "streams",
         "Streams",
         (
             Entry("media received by the clients, Mbit/s", "stream_mbit", TWO),
@@ -407,6 +425,7 @@ SECTIONS: tuple[Section, ...] = (
         "times of consecutive packets. Its value at the end of each stream counts.",
     ),
     Section(
+        "kernel",
         "Guest kernel",
         (
             Entry("timer interrupts per processor, Hz", "tick_hz", WHOLE),

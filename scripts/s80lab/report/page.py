@@ -15,59 +15,28 @@ from markupsafe import Markup, escape
 from s80lab.analysis.groups import Group
 from s80lab.analysis.rows import ABSENT
 from s80lab.base.terminal import counted
-from s80lab.report.claims import TITLE as CLAIMS
-from s80lab.report.claims import claims_tables
-from s80lab.report.commands import commands_tables
+from s80lab.report.contents import contents
 from s80lab.report.figures.all import Picture
 from s80lab.report.guest import guest_notes
-from s80lab.report.headline import headline_table
-from s80lab.report.tables import (
-    Cell,
-    Row,
-    Table,
-    comparison_note,
-    measured_tables,
-    miss_tables,
-    replay_notes,
-    run_table,
-    verdicts,
-)
-from s80lab.report.transactions import transactions_table
+from s80lab.report.tables import Cell, Row, Table, comparison_note, replay_notes, verdicts
 from s80lab.results.metrics.derive import REGISTRY
 
 TEMPLATES = Path(__file__).parent / "templates"
 
-_LOAD = "Load and machine"
-_OF_TRANSACTIONS = ("executed_mix", "latency")
-# Topics of the page: title, the figures and the tables (by their titles) under it. A figure of none is a topic of its
-# own, near the end.
-_TOPICS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
-    ("Headline", (), ("Headline",)),
-    (
-        "Sources of the L2 misses",
-        ("miss_source",),
-        ("Sources of the L2 misses", "L2 misses per 1000 instructions"),
-    ),
-    (
-        "Fills of the L2 caches, and the fate of E blocks",
-        ("e_state",),
-        ("Fills of the L2 caches, and the fate of E blocks",),
-    ),
-    (CLAIMS, (), (CLAIMS,)),
-    ("Bus traffic per 1000 instructions", (), ("Bus traffic per 1000 instructions",)),
-    ("Cycles per instruction", ("cpi", "l2_stalls"), ("Cycles per instruction", "Cache miss rates")),
-    ("Instructions", ("instruction_mix",), ("Instructions",)),
-    (_LOAD, ("utilisation", "busy"), (_LOAD,)),
-    ("Warm-up and runs", ("warm_up",), ("Runs",)),
-)
-
 
 @dataclass(frozen=True)
 class Topic:
+    """A section of a page. key: the target of links to it; made from the title if it is empty."""
+
     title: str
     pictures: list[Picture]
     tables: list[Table]
     text: str = ""
+    key: str = ""
+
+    @property
+    def anchor(self) -> str:
+        return self.key or re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-")
 
 
 def page(title: str, groups: Sequence[Group], pictures: Sequence[Picture]) -> str:
@@ -117,37 +86,18 @@ def prose(text: str) -> Markup:
 
 
 def _topics(groups: Sequence[Group], pictures: Sequence[Picture]) -> list[Topic]:
+    """The sections that have a figure or a table."""
     drawn = {picture.name: picture for picture in pictures}
-    whole = [headline_table(groups), *measured_tables(groups), *claims_tables(groups), run_table(groups)]
-    tables = {table.title: table for table in whole}
-    topics = [
-        Topic(title, [drawn[name] for name in figures], [tables[name] for name in of_topic if name in tables])
-        for title, figures, of_topic in _TOPICS
-        if figures or any(name in tables for name in of_topic)
-    ]
-    placed = {name for _, figures, _ in _TOPICS for name in figures} | set(_OF_TRANSACTIONS)
-    topics += [Topic(picture.title, [picture], []) for name, picture in drawn.items() if name not in placed]
-    topics += miss_topics(groups)
-    loaded = [group for group in groups if not group.replayed]
-    if not loaded:
-        return topics
-    transactions = Topic(
-        "Transactions",
-        [drawn[name] for name in _OF_TRANSACTIONS],
-        [*(transactions_table(group) for group in loaded), *commands_tables(loaded)],
+    found = (
+        Topic(
+            section.title,
+            [drawn[name] for name in section.figures if name in drawn],
+            section.tables_of(groups),
+            key=section.key,
+        )
+        for section in contents()
     )
-    before = next((place for place, topic in enumerate(topics) if topic.title == _LOAD), len(topics))
-    return [*topics[:before], transactions, *topics[before:]]
-
-
-def miss_topics(groups: Sequence[Group]) -> list[Topic]:
-    """The attributed misses of each group's first run with a log of misses."""
-    found = [(group, run) for group in groups for run in group.runs if run.misses]
-    firsts = {group.label: (group, run) for group, run in reversed(found)}
-    return [
-        Topic(f"Attributed misses: {label}, seed {run.manifest['seed']}", [], miss_tables(run.misses))
-        for label, (_, run) in sorted(firsts.items())
-    ]
+    return [topic for topic in found if topic.pictures or topic.tables]
 
 
 def _clients(load: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from s80lab.analysis.groups import NO_WORKLOAD, Group, Run
-from s80lab.analysis.rows import ABSENT, SECTIONS, Entry, number
+from s80lab.analysis.rows import ABSENT, Entry, Section, number
 from s80lab.results import paper
 
 MISS_TABLES = 3
@@ -43,26 +43,23 @@ class Table:
     note: str = ""
 
 
-def measured_tables(groups: Sequence[Group]) -> list[Table]:
-    """One table per section of metrics: one column per group, and the paper's number in the last column. Rows and
-    tables without any value are left out."""
-    tables = []
-    for section in SECTIONS:
-        entries = [(head, entry) for head, entry in _headed(section.entries) if has_value(entry, groups)]
-        if not entries:
-            continue
-        stated = [paper_says(entry.metric, groups) for _, entry in entries]
-        columns = tuple(group.label for group in groups) + (("paper",) if any(stated) else ())
-        table = Table(section.title, columns, note=section.note)
-        above = ""
-        for (head, entry), says in zip(entries, stated, strict=True):
-            if head != above:
-                table.rows.append(Row(head, (), head=True))
-                above = head
-            cells = _cells(entry, groups)
-            table.rows.append(Row(entry.label, (*cells, Cell(says)) if any(stated) else cells, title=entry.title))
-        tables.append(table)
-    return tables
+def metrics_table(section: Section, groups: Sequence[Group]) -> Table | None:
+    """The metrics of a section: one column per group, and the paper's number in the last column. Rows without any value
+    are left out; None if there is no row."""
+    entries = [(head, entry) for head, entry in _headed(section.entries) if has_value(entry, groups)]
+    if not entries:
+        return None
+    stated = [paper_says(entry.metric, groups) for _, entry in entries]
+    columns = tuple(group.label for group in groups) + (("paper",) if any(stated) else ())
+    table = Table(section.title, columns, note=section.note)
+    above = ""
+    for (head, entry), says in zip(entries, stated, strict=True):
+        if head != above:
+            table.rows.append(Row(head, (), head=True))
+            above = head
+        cells = _cells(entry, groups)
+        table.rows.append(Row(entry.label, (*cells, Cell(says)) if any(stated) else cells, title=entry.title))
+    return table
 
 
 def table_by_group(

@@ -11,12 +11,9 @@ from rich.table import Table as RichTable
 
 from s80lab.analysis.groups import Group
 from s80lab.base.terminal import plain, plain_text
-from s80lab.report.claims import claims_tables
-from s80lab.report.commands import commands_tables
+from s80lab.report.contents import terminal_tables
 from s80lab.report.guest import guest_notes
-from s80lab.report.headline import headline_table
-from s80lab.report.tables import Cell, Table, comparison_note, measured_tables, replay_notes, run_table, verdicts
-from s80lab.report.transactions import transactions_table
+from s80lab.report.tables import Cell, Table, comparison_note, replay_notes, verdicts
 
 GAP = 2
 """Blanks between columns."""
@@ -28,9 +25,7 @@ def print_groups(groups: Sequence[Group], console: Console) -> None:
     """Prints warnings, the headline, then all tables. Groups are columns; each group has a table of transactions."""
     for head, why in verdicts(groups):
         console.print(plain_text(head, "bold yellow"), plain_text(why))
-    loaded = [group for group in groups if not group.replayed]
-    tables = [headline_table(groups), *measured_tables(groups), *(transactions_table(group) for group in loaded)]
-    for table in [*tables, *commands_tables(loaded), run_table(groups), *claims_tables(groups)]:
+    for table in terminal_tables(groups):
         print_table(table, console)
     for note in (*guest_notes(groups), comparison_note(groups), *replay_notes(groups)):
         console.print(plain_text(note, "italic"))

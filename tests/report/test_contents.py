@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The contents of a report: everything that the terminal prints is on the page, and nothing is shown twice."""
+
+from __future__ import annotations
+
+import html
+import io
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from s80lab.analysis.groups import read_groups
+from s80lab.analysis.rows import SECTIONS
+from s80lab.report.contents import contents, terminal_tables
+from s80lab.report.figures.registry import PICTURES
+from s80lab.report.write import print_experiment, write_experiment_report, write_run_report
+
+LOST_ONCE = ("levels", "classes", "entries", "probes", "requests", "mail", "streams", "kernel")
+"""Sections that the page did not show while it selected tables by their titles."""
+
+
+def page_text(page: Path) -> str:
+    """The text of a page, without its tags, with single blanks."""
+    content = re.sub(r"</?(code|span)[^>]*>", "", page.read_text(encoding="utf-8").split("</style>", 1)[1])
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", content)).split())
+
+
+def test_every_section_and_figure_has_one_place() -> None:
+    metrics = [key for section in contents() for key in section.metrics]
+    figures = [name for section in contents() for name in section.figures]
+    assert sorted(metrics) == sorted(section.key for section in SECTIONS)
+    assert sorted(figures) == sorted(PICTURES)
+    keys = [section.key for section in contents()]
+    assert len(keys) == len(set(keys))
+    assert set(LOST_ONCE) <= set(metrics)
+
+
+@pytest.mark.parametrize("mixes", ["imapb-1", "imap?-?"])
+def test_every_table_of_the_terminal_is_on_the_page(runs: Path, tmp_path: Path, mixes: str) -> None:
+    folders = sorted(runs.glob(mixes))
+    text = page_text(write_experiment_report("report", folders, tmp_path))
+    for table in terminal_tables(read_groups(folders)):
+        assert table.title in text
+        assert " ".join(table.note.replace("`", "").split()) in text
+        for row in table.rows:
+            cells = " ".join(f"≈ {cell.text}" if cell.overlap else cell.text for cell in row.cells)
+            assert " ".join(f"{row.label} {cells}".split()) in text, f"{table.title}: {row.label}"
+
+
+def test_every_word_of_the_terminal_is_on_the_page(run_dir: Path) -> None:
+    printed = io.StringIO()
+    print_experiment([run_dir], Console(file=printed, width=1000))
+    text = page_text(write_run_report(run_dir))
+    missing = [word for word in printed.getvalue().replace("`", " ").split() if word not in text]
+    assert not missing
+
+
+def test_figure_without_place_is_last_section(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(PICTURES, "unplaced", replace(PICTURES["cpi"], name="unplaced"))
+    last = contents()[-1]
+    assert (last.key, last.figures, last.metrics) == ("unplaced", ("unplaced",), ())
