@@ -13,6 +13,7 @@ from tests.simulation import write_run
 
 from s80lab.results.database import insert_run
 from s80lab.results.metrics.derive import render, write_stats
+from s80lab.results.run_folder import RunFolder
 
 
 @pytest.fixture(scope="session")
@@ -21,7 +22,7 @@ def made_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("runs")
     for mix, first in (("imapb", 1), ("imape", 11)):
         for seed in range(first, first + 3):
-            write_stats(write_run(root / f"{mix}-{seed - first + 1}", seed, mix))
+            write_stats(RunFolder(write_run(root / f"{mix}-{seed - first + 1}", seed, mix)))
     for seed in range(1, 4):
         make_result(root / f"imape-{seed}")
     return root

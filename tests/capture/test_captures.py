@@ -35,7 +35,7 @@ from s80lab.experiment.plan import Options, draft
 from s80lab.guest.qemu import Qemu
 from s80lab.image import build
 from s80lab.image.build import ImageManifest
-from s80lab.results.products import WARM_SNAPSHOTS
+from s80lab.results.run_folder import WARM_SNAPSHOTS
 
 GIGA = 1_000_000_000
 PHASES = Phases(warmup_min=10 * GIGA, warmup_max=16 * GIGA, measure=3 * GIGA, window=GIGA // 2)

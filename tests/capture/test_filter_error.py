@@ -15,13 +15,13 @@ import pytest
 from tests.lab import Lab
 
 from s80lab.base.errors import UserError
-from s80lab.base.folder import read_manifest
 from s80lab.capture import replay
 from s80lab.capture.design import resolve_design
 from s80lab.capture.error import ANY_SHARE, QUANTITIES, TABLE, differences, filter_error
 from s80lab.capture.store import Capture
 from s80lab.report.filter_error import write_table
 from s80lab.results.query import select
+from s80lab.results.run_folder import RunFolder
 
 KIB = 1 << 10
 TRUE = {
@@ -111,7 +111,7 @@ def test_a_replay_that_is_there_says_what_has_been_measured_since(
 
     def stated() -> str:
         folder = asyncio.run(replay.replay(filtered, design, lambda done, total: None))
-        return str(read_manifest(folder)["filter_error"]["statement"])
+        return str(RunFolder(folder).manifest["filter_error"]["statement"])
 
     assert "has not been measured" in stated()
     monkeypatch.setattr(replay, "filter_error", partial(filter_error, table=table))

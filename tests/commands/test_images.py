@@ -13,7 +13,6 @@ from tests.lab import Lab
 from s80lab.analysis.groups import read_groups
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.folder import read_manifest
 from s80lab.commands import parts
 from s80lab.commands.measured import latest_runs
 from s80lab.commands.parts import build_images
@@ -21,6 +20,7 @@ from s80lab.config.experiment import load_experiment
 from s80lab.experiment.plan import Options, draft
 from s80lab.guest.qemu import find_qemu
 from s80lab.image import build
+from s80lab.results.run_folder import RunFolder
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def other(measured: Lab, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_latest_runs_are_on_the_experiments_image(other: Path) -> None:
-    assert read_manifest(other.with_name("imape-2"))["image"] == "debian"
+    assert RunFolder(other.with_name("imape-2")).manifest["image"] == "debian"
     assert other not in latest_runs(["imape"], "tiny")
     assert latest_runs(["imape"], "tiny", image="buildroot") == [other]
     with pytest.raises(UserError, match="contains no run of imape with the design in the experiment's file"):

@@ -12,6 +12,7 @@ from s80lab.experiment.checkpoint import Checkpoint
 from s80lab.experiment.plan import Plan
 from s80lab.experiment.run import live
 from s80lab.results.identities import check_run
+from s80lab.results.run_folder import RunFolder
 from s80lab.results.snapshots import Delta, Snapshots
 
 
@@ -24,5 +25,5 @@ def short_region(plan: Plan, start: Checkpoint, folder: Path, measure: int, wind
         await live(shorter, start, folder, board.job("a short region"))
 
     on_board(run)
-    check_run(folder)
+    check_run(RunFolder(folder))
     return Snapshots.read(folder / "snapshots.jsonl").region()

@@ -22,8 +22,9 @@ from s80lab.base.progress import Board
 from s80lab.base.staging import tidy
 from s80lab.base.transfer import export
 from s80lab.experiment import checkpoint
-from s80lab.experiment.checkpoint import GUEST_STATE, MODEL_STATE, SNAPSHOTS, Checkpoint, Stage
+from s80lab.experiment.checkpoint import GUEST_STATE, MODEL_STATE, Checkpoint, Stage
 from s80lab.guest.command import RAM_FILE
+from s80lab.results.run_folder import SNAPSHOTS
 
 NOBODY = 65534
 

@@ -25,8 +25,9 @@ from s80lab.base.errors import UserError
 from s80lab.base.progress import Board, Job
 from s80lab.base.transfer import EXPORT, export, take_in
 from s80lab.experiment import checkpoint
-from s80lab.experiment.checkpoint import GUEST_STATE, SNAPSHOTS, STORE, Checkpoint
+from s80lab.experiment.checkpoint import GUEST_STATE, STORE, Checkpoint
 from s80lab.guest.command import RAM_FILE
+from s80lab.results.run_folder import SNAPSHOTS
 
 
 @pytest.fixture

@@ -20,12 +20,13 @@ from tests.lab import LIMIT_S, Lab
 from s80lab.config.mix import Workload
 from s80lab.config.workload import Imap, job_text, load_workload
 from s80lab.experiment import checkpoint
-from s80lab.experiment.checkpoint import SNAPSHOTS, Checkpoint
+from s80lab.experiment.checkpoint import Checkpoint
 from s80lab.experiment.plan import Options, Plan, plan
 from s80lab.experiment.warm import write_inputs
 from s80lab.guest.command import JOB, Session
 from s80lab.guest.process import Guest, short_socket
 from s80lab.guest.qemu import find_qemu
+from s80lab.results.run_folder import SNAPSHOTS
 from s80lab.results.snapshots import Delta, Snapshots
 
 pytestmark = pytest.mark.guest

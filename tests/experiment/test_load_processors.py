@@ -10,12 +10,12 @@ import pytest
 from tests.experiment.short_region import short_region
 from tests.lab import Lab
 
-from s80lab.base.folder import read_transactions
 from s80lab.base.progress import Board
 from s80lab.commands.parts import make_plans, on_board
 from s80lab.experiment.checkpoint import Checkpoint
 from s80lab.experiment.plan import Options, Plan
 from s80lab.experiment.ready import build_ready
+from s80lab.results.run_folder import RunFolder
 
 pytestmark = pytest.mark.guest
 
@@ -42,6 +42,6 @@ def test_each_has_its_processor(lab: Lab, tmp_path: Path) -> None:
     assert servers[classes.index("session")] > clients[classes.index("session")] == 0
     # It visits the server's processor to set its timer.
     assert clients[classes.index("loadgen")] > 100 * servers[classes.index("loadgen")]
-    result = read_transactions(tmp_path / "run" / "transactions.json")
+    result = RunFolder(tmp_path / "run").transactions
     assert result["transactions"]["FILE"]["count"] > 50
     assert (sum(result["errors"].values()), result["first_error"]) == (0, "")

@@ -12,13 +12,13 @@ from typing import Any, cast
 
 import pytest
 
-from s80lab.base.folder import TRANSACTIONS_KEYS
 from s80lab.base.progress import Job
 from s80lab.config.experiment import Phases
 from s80lab.experiment import run
 from s80lab.experiment.checkpoint import Checkpoint
 from s80lab.experiment.plan import Plan
 from s80lab.experiment.run import lengthened, measure_region, region_length
+from s80lab.results.run_folder import TRANSACTIONS_KEYS
 from s80lab.results.snapshots import Snapshots
 
 WINDOW = 100

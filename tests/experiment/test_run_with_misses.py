@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from tests.lab import Lab
 
-from s80lab.analysis.misses.log import LOG, Log, read_log
-from s80lab.analysis.profile import PROFILE
+from s80lab.analysis.misses.log import Log, read_log
 from s80lab.base.progress import Board
 from s80lab.commands.parts import make_plans, on_board
 from s80lab.experiment import checkpoint
 from s80lab.experiment.plan import Options
 from s80lab.experiment.run import live
+from s80lab.results.run_folder import MISS_LOG, PROFILE
 from s80lab.results.snapshots import Delta, Snapshots
 
 pytestmark = pytest.mark.guest
@@ -40,7 +40,7 @@ class Logged:
 
     @property
     def log(self) -> Log:
-        return read_log(self.folder / LOG)
+        return read_log(self.folder / MISS_LOG)
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def logged(whole: Lab, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Log
         folders = [tmp_path_factory.mktemp(name) for name in ("logged", "plain", "profiled")]
 
         async def run(board: Board) -> None:
-            extras = ({"misses": folders[0] / LOG}, None, {"profile": folders[2] / PROFILE})
+            extras = ({"misses": folders[0] / MISS_LOG}, None, {"profile": folders[2] / PROFILE})
             for folder, extra in zip(folders, extras, strict=True):
                 await live(plan, warm, folder, board.job("a short region"), extra)
 

@@ -63,8 +63,9 @@ class Stages:
         self.entered: list[Path] = []
         self.broken: tuple[str, ...] = ()
         self.cold: tuple[str, ...] = ()
-        for name in ("build_ready", "build_warm", "measure", "measured", "insert_run", "read_stats"):
+        for name in ("build_ready", "build_warm", "measure", "measured", "insert_run"):
             monkeypatch.setattr(experiment_pipeline, name, getattr(self, name))
+        monkeypatch.setattr(experiment_pipeline, "RunFolder", self.run_folder)
         monkeypatch.setattr(checkpoint, "drop", self.drop)
 
     def run(
@@ -108,8 +109,8 @@ class Stages:
     def insert_run(self, database: Path, folder: Path) -> None:
         self.entered.append(folder)
 
-    def read_stats(self, folder: Path) -> dict[str, Any]:
-        return {"warmup": {"verdict": "not warm" if folder.name in self.cold else "warm"}}
+    def run_folder(self, folder: Path) -> Any:
+        return SimpleNamespace(stats={"warmup": {"verdict": "not warm" if folder.name in self.cold else "warm"}})
 
 
 @pytest.fixture

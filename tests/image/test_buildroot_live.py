@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 from tests.lab import Lab
 
-from s80lab.base.folder import read_load, read_manifest
 from s80lab.config.server import load_server
 from s80lab.image.build import ImageManifest, image_folder
 from s80lab.image.buildroot.image import BILL, Choice
 from s80lab.image.choice import make_image
 from s80lab.image.contents import PROGRAMS
 from s80lab.image.cpio import read_archive
+from s80lab.results.run_folder import RunFolder
 
 pytestmark = pytest.mark.skipif(not os.environ.get("BUILDROOT"), reason="$BUILDROOT names no Buildroot")
 FOLDER = image_folder("buildroot", "dovecot")
@@ -56,7 +56,7 @@ def test_a_run_on_it_has_no_errors(manifest: ImageManifest, lab: Lab) -> None:
     before = set(lab.runs())
     lab.run_tiny("imapb", "--seeds", "1", "--image", "buildroot")
     (run,) = set(lab.runs()) - before
-    said = read_manifest(run)
+    said = RunFolder(run).manifest
     assert said["image"] == "buildroot" and said["inputs"]["initramfs"] == manifest.initramfs_sha256
-    load = read_load(run, said)
+    load = RunFolder(run).load
     assert load is not None and not any(load["errors"].values()) and load["totals"]["count"] > 0

@@ -25,6 +25,7 @@ from s80lab.experiment import checkpoint
 from s80lab.experiment.checkpoint import GUEST_STATE
 from s80lab.guest.command import RAM_FILE
 from s80lab.results.metrics.derive import write_stats
+from s80lab.results.run_folder import RunFolder
 
 HOSTS, RUNS = ("one", "two"), 12
 RAM_MIB = 64
@@ -93,7 +94,7 @@ class Material:
         shutil.rmtree(self.folder / "hosts", ignore_errors=True)
         for host, mix in zip(HOSTS, ("imapb", "imape"), strict=True):
             drawn = write_run(self.folder / "hosts" / "drawn" / f"{mix}-tiny-s1-00000000", 1, mix)
-            write_stats(drawn)
+            write_stats(RunFolder(drawn))
             make_result(drawn)
             for number in range(1, RUNS + 1):
                 copy = self.host(host) / "runs" / f"{drawn.name[:-8]}{number:08x}"

@@ -17,7 +17,8 @@ from tests.lab import Lab
 
 from s80lab.base.hashing import sparse_hash
 from s80lab.experiment.run import is_whole
-from s80lab.results.products import PRODUCTS, SNAPSHOTS
+from s80lab.results.products import PRODUCTS
+from s80lab.results.run_folder import SNAPSHOTS
 
 State = dict[str, str]
 """The digest of each complete thing, by its label, for example `run imapb-tiny-s1-04e25420: stats.json`."""

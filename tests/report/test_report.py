@@ -30,6 +30,7 @@ from s80lab.report.tables import has_value, metrics_table, verdicts
 from s80lab.report.write import print_beside, print_experiment, write_experiment_report, write_pages, write_run_report
 from s80lab.results.metrics.derive import of, write_stats
 from s80lab.results.metrics.standing import HEADLINE
+from s80lab.results.run_folder import RunFolder
 
 FIGURES = sorted(PICTURES)
 SHIPPED = {
@@ -207,7 +208,7 @@ def test_the_page_has_the_same_bytes_each_time(folders: list[Path], tmp_path: Pa
 
 def test_a_run_with_a_short_warm_up_says_so(tmp_path: Path) -> None:
     run = write_run(tmp_path / "short", warm=False)
-    write_stats(run)
+    write_stats(RunFolder(run))
     assert "too few sampling intervals" in printed([run])
     page = write_run_report(run).read_text()
     reason = "not in steady state (too few sampling intervals to judge the drift)"

@@ -56,7 +56,7 @@ def _profile(runs: Path, _: Path) -> str:
         samples = [sample, Sample("imap", "session", "idle", "f", 1)]
         patch.setattr(profile, "read_profile", lambda run: Profile(samples, {}))
         profile.write_profile(runs / "imape-1")
-    return (runs / "imape-1" / profile.PAGE).read_text(encoding="utf-8")
+    return (runs / "imape-1" / "profile.html").read_text(encoding="utf-8")
 
 
 def _misses(runs: Path, _: Path) -> str:
@@ -67,7 +67,7 @@ def _misses(runs: Path, _: Path) -> str:
         patch.setattr(misses, "all_tables", lambda log, named, lines: [table])
         patch.setattr(misses, "collapsed", lambda log, named, weights: "")
         misses.write_misses(runs / "imape-1")
-    return (runs / "imape-1" / misses.PAGE).read_text(encoding="utf-8")
+    return (runs / "imape-1" / "misses.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("write", [_run_report, _experiment_report, _sweep, _reproduction, _profile, _misses])

@@ -17,6 +17,7 @@ from s80lab.base.errors import UserError
 from s80lab.results.collect import Collected, collect
 from s80lab.results.database import SCHEMA_VERSION, insert_run
 from s80lab.results.products import record_products
+from s80lab.results.run_folder import RunFolder
 
 # Of a database, without the hour at which a run was entered.
 TABLES = "SELECT name FROM sqlite_master WHERE type = 'table'"
@@ -368,7 +369,7 @@ DAMAGES = [removed, cut_off, emptied, binary, digit]
 def test_changed_product_is_refused(lab: Path, hosts: list[Path], name: str, damage: Callable[[Path], None]) -> None:
     for run in hosts[1].glob("runs/*"):
         (run / "machine.toml").write_text("[guest]\nload_processors = 103\n" + "# a long comment\n" * 20)
-        record_products(run)
+        record_products(RunFolder(run))
     assert gather(lab / "undamaged", *hosts).entered == 6
     damage(hosts[1] / "runs" / "imape-2" / name)
     state = "is missing" if damage is removed else "differs from the file that s80lab wrote"

@@ -29,6 +29,7 @@ from s80lab.results import query as query_module
 from s80lab.results.database import SCHEMA_VERSION, _transaction, insert_run, list_runs, require_schema
 from s80lab.results.products import record_products
 from s80lab.results.query import LONGEST, query, render, select
+from s80lab.results.run_folder import RunFolder
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 
@@ -202,7 +203,7 @@ def test_full_disk_is_reported_as_such(database: Path) -> None:
 
 
 def test_report_of_changed_product_is_refused(run_dir: Path) -> None:
-    record_products(run_dir)
+    record_products(RunFolder(run_dir))
     stats = run_dir / "stats.json"
     stats.write_text(stats.read_text().replace("1", "2", 1))
     with pytest.raises(UserError, match=r"stats.json: the file differs from the file that s80lab wrote"):
@@ -210,7 +211,7 @@ def test_report_of_changed_product_is_refused(run_dir: Path) -> None:
 
 
 def test_changed_product_is_refused(runs: Path, run_dir: Path) -> None:
-    record_products(run_dir)
+    record_products(RunFolder(run_dir))
     database = runs.parent / "s80lab.sqlite"
     insert_run(database, run_dir)
     stats = run_dir / "stats.json"

@@ -12,6 +12,7 @@ import pytest
 from tests.results.lines import Line, change_from
 
 from s80lab.results.identities import IDENTITIES, IdentityBroken, check_run
+from s80lab.results.run_folder import RunFolder
 
 CHECKED = [
     "counters_only_grow",
@@ -55,7 +56,7 @@ def count_instruction(line: Line) -> None:
 
 
 def test_a_consistent_run_passes_them_all(run_dir: Path) -> None:
-    assert check_run(run_dir) == CHECKED
+    assert check_run(RunFolder(run_dir)) == CHECKED
     assert {identity.name for identity in IDENTITIES if identity.engine != "gem5"} < set(CHECKED)
 
 
@@ -87,7 +88,7 @@ BREAKING = {
 def test_one_wrong_number_breaks_it_by_name(run_dir: Path, name: str) -> None:
     change_from(run_dir, LAST_WINDOW, BREAKING[name])
     with pytest.raises(IdentityBroken) as caught:
-        check_run(run_dir)
+        check_run(RunFolder(run_dir))
     assert caught.value.name == name
     assert f"conservation check {name} failed over the whole run" in str(caught.value)
 
@@ -96,7 +97,7 @@ def test_the_message_holds_place_and_both_numbers(run_dir: Path) -> None:
     change_from(run_dir, LAST_WINDOW, bump("e_evicted", 2, by=7))
     place = r"fate_of_e .* \(core 0, class loadgen\): the counts are (\d+) and (\d+), but"
     with pytest.raises(IdentityBroken, match=place) as caught:
-        check_run(run_dir)
+        check_run(RunFolder(run_dir))
     left, right = re.findall(r"the counts are (\d+) and (\d+), but", str(caught.value))[0]
     assert int(right) - int(left) == 7
 
@@ -108,7 +109,7 @@ def test_two_windows_that_cancel_out_are_found(run_dir: Path) -> None:
     lines[3]["values"]["e_evicted"][0] += 1
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     with pytest.raises(IdentityBroken, match="fate_of_e failed over sampling interval 1"):
-        check_run(run_dir)
+        check_run(RunFolder(run_dir))
 
 
 def set_views(run_dir: Path, difference: int) -> None:
@@ -121,7 +122,7 @@ def set_views(run_dir: Path, difference: int) -> None:
 @pytest.mark.parametrize("difference", [40, -40])
 def test_one_transaction_a_client_may_straddle_the_boundary(run_dir: Path, difference: int) -> None:
     set_views(run_dir, difference)
-    check_run(run_dir)
+    check_run(RunFolder(run_dir))
 
 
 @pytest.mark.parametrize("difference", [41, -41])
@@ -130,4 +131,4 @@ def test_more_than_one_a_client_may_not(run_dir: Path, difference: int) -> None:
     with pytest.raises(
         IdentityBroken, match=r"transactions_match_markers .* \(VIEW, good\): the counts are \d+ and \d+"
     ):
-        check_run(run_dir)
+        check_run(RunFolder(run_dir))

@@ -12,12 +12,13 @@ from tests.base.test_records import flip_last_byte
 from s80lab.analysis.groups import read_run
 from s80lab.experiment.run import is_whole, why_not_whole
 from s80lab.results.products import record_products
+from s80lab.results.run_folder import RunFolder
 
 
 def test_manifest_lists_size_and_hash_of_each_product(run_dir: Path) -> None:
     (run_dir / "warmup.jsonl").write_text("intervals")
     (run_dir / "report.html").write_text("page")
-    record_products(run_dir)
+    record_products(RunFolder(run_dir))
     manifest = json.loads((run_dir / "manifest.json").read_text())
     assert sorted(manifest["files"]) == [
         *("machine.toml", "snapshots.jsonl", "stats.json", "transactions.json", "warmup.jsonl"),
@@ -30,7 +31,7 @@ def test_manifest_lists_size_and_hash_of_each_product(run_dir: Path) -> None:
 
 @pytest.mark.parametrize("name", ["stats.json", "snapshots.jsonl", "transactions.json", "machine.toml"])
 def test_run_with_a_changed_product_is_not_whole(run_dir: Path, name: str) -> None:
-    record_products(run_dir)
+    record_products(RunFolder(run_dir))
     assert is_whole(run_dir) and why_not_whole(run_dir) == ""
     flip_last_byte(run_dir / name)
     assert not is_whole(run_dir)

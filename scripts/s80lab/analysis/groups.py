@@ -10,10 +10,10 @@ from typing import Any
 
 from s80lab.analysis.interval import Estimate, estimate
 from s80lab.base.errors import UserError
-from s80lab.base.folder import read_load, read_manifest, read_misses, read_stats
 from s80lab.results.metrics.derive import of
 from s80lab.results.metrics.standing import standing_of
 from s80lab.results.products import check_products
+from s80lab.results.run_folder import RunFolder
 
 NOT_WARM = "not in steady state"
 NO_WORKLOAD = "-"
@@ -105,9 +105,9 @@ class Group:
 
 def read_run(run_dir: Path) -> Run:
     """Raises UserError if a file is missing or the run is incomplete."""
-    manifest = read_manifest(run_dir)
-    check_products(run_dir, manifest)
-    return Run(manifest, read_stats(run_dir), read_load(run_dir, manifest), read_misses(run_dir))
+    run = RunFolder(run_dir)
+    check_products(run)
+    return Run(run.manifest, run.stats, run.load, run.misses)
 
 
 def read_groups(run_dirs: Sequence[Path]) -> list[Group]:

@@ -17,11 +17,11 @@ from typing import Any
 
 from s80lab.analysis.misses.functions import Functions
 from s80lab.analysis.misses.memory import read_map
-from s80lab.analysis.misses.run import MAP, booted_image
+from s80lab.analysis.misses.run import booted_image
 from s80lab.base import paths
 from s80lab.base.errors import UserError
+from s80lab.results.run_folder import MEMORY_MAP, PROFILE, RunFolder
 
-PROFILE = "profile.json"
 SESSION, USER = "session", "user"
 KERNEL = "kernel"
 
@@ -40,11 +40,6 @@ class Sample:
     def program(self) -> str:
         """The file that contains the function; `kernel` for kernel code."""
         return self.function.partition(": ")[0] if self.entry == USER else KERNEL
-
-
-def has_profile(run: Path) -> bool:
-    """Whether the run's folder holds a profile."""
-    return (run / PROFILE).is_file() and (run / MAP).is_file()
 
 
 @dataclass(frozen=True)
@@ -72,7 +67,7 @@ def collapsed(samples: Iterable[Sample]) -> str:
 
 
 def _content(run: Path) -> dict[str, Any]:
-    if not has_profile(run):
+    if not RunFolder(run).has_profile():
         raise UserError(f"{run}: this run has no profile; run the experiment with --profile")
     try:
         content: dict[str, Any] = json.loads((run / PROFILE).read_text(encoding="utf-8"))
@@ -83,7 +78,7 @@ def _content(run: Path) -> dict[str, Any]:
 
 def _samples(run: Path, content: dict[str, Any]) -> list[Sample]:
     image, kernel = booted_image(run)
-    functions = Functions(kernel.symbols, read_map(run / MAP).files, image / "initramfs.cpio", paths.BIN)
+    functions = Functions(kernel.symbols, read_map(run / MEMORY_MAP).files, image / "initramfs.cpio", paths.BIN)
     try:
         parties, entries = content["labels"]["class"], content["labels"]["entry"]
         # One name for the threads that each processor has: `swapper/3`.

@@ -14,16 +14,16 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from s80lab.analysis.misses.log import LOG
 from s80lab.base import paths
 from s80lab.base.follow import Follower
 from s80lab.base.programs import built
 from s80lab.capture.bench_replay import bench_replay
-from s80lab.experiment.checkpoint import SNAPSHOTS, Checkpoint
+from s80lab.experiment.checkpoint import Checkpoint
 from s80lab.experiment.plan import Plan
 from s80lab.experiment.warm import STALL_S, write_inputs
 from s80lab.guest.command import JOB, Session
 from s80lab.guest.process import Guest, short_socket
+from s80lab.results.run_folder import MISS_LOG, SNAPSHOTS
 
 # Under icount one instruction is one nanosecond of virtual time, and clients without think time leave no idle time
 # to jump over: the bare guest's clock counts instructions.
@@ -89,7 +89,7 @@ async def bench(plan: Plan, ready: Checkpoint, captures: Path, say: Callable[[st
         UNBOUNDED: lambda folder: _bare(busy, ready, folder, False),
         BARE: lambda folder: _bare(busy, ready, folder, True),
         MODELLED: modelled(LENGTH),
-        NAMED: modelled(LENGTH, misses=captures / LOG),
+        NAMED: modelled(LENGTH, misses=captures / MISS_LOG),
         FILTERED: modelled(LENGTH, capture_filtered=captures / "filtered.s80c"),
         FULL: modelled(FULL_LENGTH, capture_full=captures / "full.s80c"),
     }

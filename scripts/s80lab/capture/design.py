@@ -16,6 +16,7 @@ from s80lab.base.strict import find_or_file, shown, size_text
 from s80lab.capture.store import Capture
 from s80lab.config.machine import Machine, load_machine, with_inclusion
 from s80lab.protocol.proof import ensure_proven
+from s80lab.results.run_folder import PROTOCOL
 
 # What a capture has been recorded for. A filtered one has had what these L1s absorb taken out of it.
 _RECORDED = ("line_bytes", "processors.count", "clock.filter_instructions")
@@ -108,7 +109,7 @@ def value_text(key: str, value: object) -> str:
 def _own_protocol(capture: Capture) -> Path:
     """The protocol table that was stored with the live run, because the table of that name may have changed since.
     Without a stored table: the present one."""
-    beside = capture.path.parent / "protocol.toml"
+    beside = capture.path.parent / PROTOCOL
     if capture.live is not None and beside.is_file():
         return beside
     return find_or_file("protocol", paths.PROTOCOLS, capture.machine.protocol)

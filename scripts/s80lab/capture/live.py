@@ -13,7 +13,6 @@ from typing import Any
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.folder import read_manifest, read_stats
 from s80lab.base.hashing import value_hash
 from s80lab.base.progress import WAITING, Job
 from s80lab.base.staging import exclusive, staging, sweep
@@ -25,16 +24,16 @@ from s80lab.capture.process import play
 from s80lab.capture.store import STORE, SUFFIX, Form, Manifest, Totals
 from s80lab.config.experiment import FEWEST_WINDOWS, Phases
 from s80lab.experiment import resources
-from s80lab.experiment.checkpoint import SNAPSHOTS, Checkpoint
+from s80lab.experiment.checkpoint import Checkpoint
 from s80lab.experiment.plan import Inputs, Plan
 from s80lab.experiment.run import finish, live, versions
-from s80lab.experiment.warm import MACHINE, PROTOCOL
 from s80lab.results.metrics.derive import compute
-from s80lab.results.products import PRODUCTS, WARM_SNAPSHOTS
+from s80lab.results.products import PRODUCTS
+from s80lab.results.run_folder import MACHINE, MANIFEST, PROTOCOL, SNAPSHOTS, WARM_SNAPSHOTS, RunFolder
 from s80lab.results.snapshots import Snapshots
 from s80lab.trace.tool import capture_info
 
-ORIGIN, RUN_MANIFEST = "origin.json", "manifest.json"
+ORIGIN = "origin.json"
 # Of a snapshot's line: counters of the guest and of the load generator's clients.
 LIVE_ONLY = ("guest", "clients_finished")
 MIN_WINDOW = 10_000_000
@@ -149,9 +148,9 @@ async def make(recipe: Recipe, slots: asyncio.Semaphore, job: Job, again: bool) 
                 forms = {form: await _verify(recipe, form, partial, job) for form in recipe.forms}
                 job.update("hashing")
                 captured = (f"{form}{SUFFIX}" for form in recipe.forms)
-                names = (*captured, ORIGIN, RUN_MANIFEST, *PRODUCTS, WARM_SNAPSHOTS)
+                names = (*captured, ORIGIN, MANIFEST, *PRODUCTS, WARM_SNAPSHOTS)
                 files = await asyncio.to_thread(STORE.hash_files, partial, names)
-                live_mips = read_manifest(partial)["mips"]
+                live_mips = RunFolder(partial).manifest["mips"]
             manifest = Manifest(
                 name=name,
                 key=key,
@@ -213,7 +212,7 @@ async def _verify(recipe: Recipe, form: Form, folder: Path, job: Job) -> Totals:
         instructions=content["instructions"],
         replay_mips=round(played.mips, 1),
         identical=identical,
-        differences=differences(read_stats(folder)["metrics"], compute(snapshots, None)),
+        differences=differences(RunFolder(folder).stats["metrics"], compute(snapshots, None)),
     )
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from s80lab.analysis.groups import NO_WORKLOAD
 from s80lab.base import paths
-from s80lab.base.folder import FIRST_IMAGE, FIRST_SERVER, read_manifest
 from s80lab.base.hashing import file_hash, value_hash
 from s80lab.base.programs import built
 from s80lab.base.stage import staged
@@ -22,17 +21,22 @@ from s80lab.capture.design import Design
 from s80lab.capture.error import filter_error
 from s80lab.capture.process import Played, Progress, play
 from s80lab.capture.store import Capture
-from s80lab.experiment.checkpoint import SNAPSHOTS
 from s80lab.experiment.run import is_whole, why_not_whole
-from s80lab.experiment.warm import MACHINE, PROTOCOL
 from s80lab.results.database import insert_run
 from s80lab.results.identities import check_snapshots
 from s80lab.results.metrics.derive import render, write_stats
-from s80lab.results.products import WARM_SNAPSHOTS, record_products
-from s80lab.results.snapshots import Snapshots
+from s80lab.results.products import record_products
+from s80lab.results.run_folder import (
+    FIRST_IMAGE,
+    FIRST_SERVER,
+    MACHINE,
+    MANIFEST,
+    PROTOCOL,
+    REPORT,
+    WARM_SNAPSHOTS,
+    RunFolder,
+)
 from s80lab.trace.files import write
-
-MANIFEST, REPORT = "manifest.json", "report.html"
 
 
 def run_folder(capture: Capture, design: Design) -> Path:
@@ -101,9 +105,9 @@ async def local_file(capture: Capture) -> Path:
 
 def _finish(capture: Capture, design: Design, run_id: str, played: Played, began: float, folder: Path) -> None:
     """Checks, statistics and manifest of a replay that has ended."""
-    snapshots = Snapshots.read(folder / SNAPSHOTS)
-    region = snapshots.region()
-    identities = check_snapshots(snapshots)
+    run = RunFolder(folder)
+    region = run.snapshots.region()
+    identities = check_snapshots(run.snapshots)
     origin = capture.origin
     manifest = {
         "schema": 1,
@@ -140,14 +144,14 @@ def _finish(capture: Capture, design: Design, run_id: str, played: Played, began
         "versions": {**origin.get("versions", {}), "s80lab": __version__},
     }
     write(folder / MANIFEST, render(manifest).encode())
-    write_stats(folder)
-    record_products(folder)
+    write_stats(run)
+    record_products(run)
 
 
 def _restate(capture: Capture, design: Design, folder: Path) -> None:
     """Write the filter error into the manifest again: it may have been measured after the replay, whose numbers do not
     depend on it."""
-    manifest = read_manifest(folder)
+    manifest = RunFolder(folder).manifest
     stated = filter_error(capture, design)
     if manifest["filter_error"] != stated:
         write(folder / MANIFEST, render({**manifest, "filter_error": stated}).encode())

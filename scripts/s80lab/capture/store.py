@@ -18,8 +18,7 @@ from s80lab.base.strict import Strict, shown
 from s80lab.base.suggest import hint
 from s80lab.capture.origin import read_origin
 from s80lab.config.machine import Machine, load_machine_text
-from s80lab.experiment.warm import PROTOCOL
-from s80lab.results.products import WARM_SNAPSHOTS
+from s80lab.results.run_folder import MANIFEST, PROTOCOL, WARM_SNAPSHOTS
 from s80lab.trace.tool import capture_info
 
 Form = Literal["filtered", "full"]
@@ -88,7 +87,7 @@ class Capture:
     @property
     def live(self) -> Path | None:
         """The folder of the live run, if the file is still in it."""
-        return self.path.parent if (self.path.parent / "manifest.json").is_file() else None
+        return self.path.parent if (self.path.parent / MANIFEST).is_file() else None
 
     @cached_property
     def warm_up(self) -> tuple[Path, str] | None:

@@ -13,7 +13,6 @@ from statistics import fmean
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.folder import read_manifest, read_stats
 from s80lab.base.hashing import value_hash
 from s80lab.base.progress import Board
 from s80lab.base.strict import parse_settings
@@ -32,6 +31,7 @@ from s80lab.gem5.compare.windows import compare, ends, gem5_side, lengths, model
 from s80lab.gem5.runs import shipped_runs
 from s80lab.report.gem5_comparison import comparison, table, write_files
 from s80lab.report.terminal import print_table
+from s80lab.results.run_folder import RunFolder
 from s80lab.trace import source as trace_source
 from s80lab.trace.files import write
 from s80lab.trace.source import Wanted
@@ -63,7 +63,7 @@ def compare_command(
     loaded = load_experiment(experiment, {})
     runs = shipped_runs(experiment, machine)
     phases = lengths(loaded, machine)
-    scale = read_manifest(runs[0])["scale"]
+    scale = RunFolder(runs[0]).manifest["scale"]
     chosen = parse_settings(settings or [])
     ours = parse_seeds(seeds)
     moving = {key: value for key, value in chosen.items() if key.startswith(MOVING)}
@@ -98,7 +98,7 @@ def compare_command(
     made = on_board(work)
     sides = (theirs, model_side("model, hammer", made.model, at), model_side(f"model, {CONTROL}", made.control, at))
     rows = compare(*sides, -(-phases.warmup // phases.window))
-    cold = any(read_stats(run)["warmup"]["verdict"] != "warm" for run in runs)
+    cold = any(RunFolder(run).stats["warmup"]["verdict"] != "warm" for run in runs)
     title = f"{experiment} on {machine}: gem5 and the model{tried}"
     content = comparison(title, rows, CONTROL, cold, _speeds(runs, made))
     write_files(folder, content, sides)
@@ -126,7 +126,7 @@ def _speeds(gem5: Sequence[Path], made: _Made) -> str:
     """The speeds of the engines, as each run measured its own."""
 
     def mean(runs: Sequence[Path]) -> float:
-        return fmean(float(read_manifest(run)["mips"]) for run in runs)
+        return fmean(float(RunFolder(run).manifest["mips"]) for run in runs)
 
     slow, live = mean(gem5), mean([capture.path.parent for capture in made.captures])
     return (

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from s80lab.analysis.groups import Group, read_run
 from s80lab.base import paths
-from s80lab.base.folder import read_manifest
 from s80lab.base.strict import load
 from s80lab.base.terminal import say
 from s80lab.commands.output import print_json, sayer, wide_console
@@ -24,6 +23,7 @@ from s80lab.report.ablations import ablation_table
 from s80lab.report.markdown import markdown
 from s80lab.report.record import groups_record
 from s80lab.report.terminal import print_table
+from s80lab.results.run_folder import RunFolder
 from s80lab.trace.files import write
 
 KNOCKOUTS = paths.ROOT / "configs" / "knockouts.toml"
@@ -92,6 +92,6 @@ def _there(plan: Plan) -> Path | None:
     have been removed since, because equal inputs give an equal checkpoint."""
     wanted = plan.run_inputs("")
     for manifest in sorted(paths.runs().glob(f"{plan.name}-{plan.scale_name}-s{plan.seed}-*/manifest.json")):
-        if read_manifest(manifest.parent)["inputs"] | {"warm": ""} == wanted:
+        if RunFolder(manifest.parent).manifest["inputs"] | {"warm": ""} == wanted:
             return manifest.parent
     return None

@@ -10,10 +10,10 @@ from typing import Any
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.folder import read_manifest
 from s80lab.config.experiment import Experiment, load_experiment
 from s80lab.experiment.plan import Options, designs
 from s80lab.results.database import list_runs
+from s80lab.results.run_folder import RunFolder
 
 # Runs of which one of these differs are of different guests or models.
 _SAME = ("kernel", "initramfs", "guest_options", "plugin", "machine", "protocol")
@@ -134,7 +134,7 @@ def _measured(
         experiment = known.get(row["experiment"]) if row["engine"] == "qemu" else None
         if experiment is None or not folder.is_dir() or row["scale"] != (scale or experiment.scale):
             continue
-        run = _Measured(experiment, row, folder, read_manifest(folder))
+        run = _Measured(experiment, row, folder, RunFolder(folder).manifest)
         of_image = "image" in experiment.sweep or run.manifest["image"] == (image or experiment.image)
         if of_image and run.manifest["design"] == own.get(run.point):
             yield run

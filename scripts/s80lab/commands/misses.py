@@ -7,35 +7,42 @@ import glob
 from collections.abc import Sequence
 from pathlib import Path
 
-from s80lab.analysis.misses.log import LOG
-from s80lab.analysis.profile import PROFILE
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.folder import read_manifest
 from s80lab.base.suggest import suggestion
 from s80lab.commands.output import print_json, sayer, wide_console
 from s80lab.commands.overrides import run_command
-from s80lab.report import profile
-from s80lab.report.misses.page import BY_MISSES, BY_STALLS, PAGE, write_misses
+from s80lab.report.misses.page import write_misses
 from s80lab.report.profile import write_profile
 from s80lab.report.record import tables_record
 from s80lab.report.tables import Table
 from s80lab.report.terminal import print_table
+from s80lab.results.run_folder import (
+    MISS_LOG,
+    MISS_PAGE,
+    MISS_STACKS,
+    PROFILE,
+    PROFILE_PAGE,
+    PROFILE_STACKS,
+    STALL_STACKS,
+    RunFolder,
+)
 
 
 def misses_command(run: str, as_json: bool) -> None:
     """Show the attributed L2 misses of a run: by function, data structure, source of the line, and sharing pattern."""
-    folder = find_run(run, LOG, "--misses")
+    folder = find_run(run, MISS_LOG, "--misses")
     _show(write_misses(folder), as_json)
     say = sayer(as_json)
-    say(f"page: {folder / PAGE}\nstacks: {folder / BY_MISSES}, {folder / BY_STALLS} (speedscope.app, flame graphs)")
+    stacks = f"{folder / MISS_STACKS}, {folder / STALL_STACKS}"
+    say(f"page: {folder / MISS_PAGE}\nstacks: {stacks} (speedscope.app, flame graphs)")
 
 
 def profile_command(run: str, as_json: bool) -> None:
     """Show which code executed the instructions of a run, from samples."""
     folder = find_run(run, PROFILE, "--profile")
     _show(write_profile(folder), as_json)
-    sayer(as_json)(f"page: {folder / profile.PAGE}\nstacks: {folder / profile.STACKS} (speedscope.app, flame graphs)")
+    sayer(as_json)(f"page: {folder / PROFILE_PAGE}\nstacks: {folder / PROFILE_STACKS} (speedscope.app, flame graphs)")
 
 
 def find_run(run: str, file: str, option: str) -> Path:
@@ -68,7 +75,7 @@ def find_run(run: str, file: str, option: str) -> Path:
 def _command(folder: Path) -> str:
     """The command that repeats a run; for a folder without a readable manifest, of its experiment's default."""
     try:
-        return run_command(read_manifest(folder))
+        return run_command(RunFolder(folder).manifest)
     except (UserError, OSError, KeyError):
         return "s80lab run EXPERIMENT"
 

@@ -19,12 +19,12 @@ from s80lab.commands import claims, metrics
 from s80lab.commands.reference import REFERENCE, kept_runs
 from s80lab.config.reproduce import load_figures
 from s80lab.protocol import docs as protocols
-from s80lab.report.files import PAGE
 from s80lab.report.filter_error import write_markdown as write_filter_error
 from s80lab.report.gem5_comparison import write_markdown as write_comparison
 from s80lab.report.reproduce import show_figure, write_page
 from s80lab.report.tables import table_from
 from s80lab.report.write import write_experiment_report
+from s80lab.results.run_folder import REPORT
 
 UW = REFERENCE / "uw"
 
@@ -47,7 +47,7 @@ def write_uw_page(target: Path = UW / "reproduce.html") -> Path:
 
 
 def _reports() -> Iterator[Path]:
-    for page in sorted(REFERENCE.glob(f"*/{PAGE}")):
+    for page in sorted(REFERENCE.glob(f"*/{REPORT}")):
         yield write_report(page.parent.name, page.parent)
 
 

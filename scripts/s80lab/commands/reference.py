@@ -10,7 +10,6 @@ from pathlib import Path
 from s80lab.analysis.groups import Run, read_run
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.folder import read_manifest
 from s80lab.base.staging import staging
 from s80lab.commands.claims import write_page
 from s80lab.commands.measured import latest_runs
@@ -18,10 +17,11 @@ from s80lab.commands.parts import parse_seeds
 from s80lab.config.axes import sweep_points
 from s80lab.config.experiment import load_experiment
 from s80lab.report.write import write_experiment_report
+from s80lab.results.run_folder import MANIFEST, STATS, TRANSACTIONS, RunFolder
 
 REFERENCE = paths.own(paths.REFERENCE)
 # Of a run's folder: what the tables and pictures are made from.
-KEPT = ("manifest.json", "stats.json", "transactions.json")
+KEPT = (MANIFEST, STATS, TRANSACTIONS)
 
 
 def reference_command(name: str, experiments: list[str], scale: str | None, seeds: str | None) -> None:
@@ -78,7 +78,7 @@ def kept_runs(name: str) -> list[Path]:
 
 
 def _place(folder: Path) -> tuple[str, int, int, str]:
-    manifest = read_manifest(folder)
+    manifest = RunFolder(folder).manifest
     points = sweep_points(load_experiment(manifest["experiment"], {}).sweep)
     point = manifest.get("varied", {})
     # A point that has since left the sweep goes to the end.

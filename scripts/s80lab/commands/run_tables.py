@@ -11,7 +11,6 @@ from rich.console import Console
 from s80lab.analysis.groups import read_groups
 from s80lab.analysis.sweep import sweep_groups, swept
 from s80lab.base import paths
-from s80lab.base.folder import read_manifest
 from s80lab.base.terminal import plain_text
 from s80lab.commands.output import print_json, wide_console
 from s80lab.config.experiment import load_experiment
@@ -20,13 +19,14 @@ from s80lab.report.sweep import sweep_table, write_sweep
 from s80lab.report.tables import verdicts
 from s80lab.report.terminal import print_table
 from s80lab.report.write import print_experiment, write_experiment_report
+from s80lab.results.run_folder import RunFolder
 
 
 def show_runs(folders: Sequence[Path], as_json: bool) -> None:
     """Print the tables of the runs and write a report over all of them. A sweep has one row per point."""
     sweeps: dict[str, list[Path]] = {}
     for folder in folders:
-        manifest = read_manifest(folder)
+        manifest = RunFolder(folder).manifest
         if swept(manifest):
             sweeps.setdefault(manifest["experiment"], []).append(folder)
     plain = [folder for folder in folders if not any(folder in of for of in sweeps.values())]

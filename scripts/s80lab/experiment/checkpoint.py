@@ -22,6 +22,7 @@ from s80lab.base.staging import exclusive, lockable, staging
 from s80lab.base.store import FileRecord, Store, StoredManifest, Verdict, check_files, now
 from s80lab.base.strict import Strict
 from s80lab.guest.command import RAM_FILE
+from s80lab.results.run_folder import SNAPSHOTS
 
 __all__ = [
     "Checkpoint",
@@ -41,7 +42,6 @@ __all__ = [
 
 GUEST_STATE = "guest.state"
 MODEL_STATE = "model.state"
-SNAPSHOTS = "snapshots.jsonl"
 GEM5_STATE = "m5.cpt"
 GEM5_RAM = "board.physmem.store0.pmem"
 Stage = Literal["ready", "warm"]

@@ -13,12 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from s80lab.analysis.misses.log import LOG
-from s80lab.analysis.misses.run import MAP, write_map
-from s80lab.analysis.profile import PROFILE
+from s80lab.analysis.misses.run import write_map
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.folder import read_load, read_manifest, read_stats, read_transactions
 from s80lab.base.follow import Follower
 from s80lab.base.hashing import value_hash
 from s80lab.base.progress import WAITING, Job, instructions_text
@@ -28,7 +25,7 @@ from s80lab.base.version import __version__
 from s80lab.config.experiment import Phases
 from s80lab.config.machine import low_ram
 from s80lab.experiment import checkpoint
-from s80lab.experiment.checkpoint import SNAPSHOTS, Checkpoint
+from s80lab.experiment.checkpoint import Checkpoint
 from s80lab.experiment.plan import Inputs, Plan
 from s80lab.experiment.warm import STALL_S, guess, write_inputs
 from s80lab.guest.command import JOB, OUTPUT, Session
@@ -38,10 +35,10 @@ from s80lab.results.identities import check_run
 from s80lab.results.metrics.derive import write_stats
 from s80lab.results.metrics.load import client_cycles
 from s80lab.results.metrics.standing import FEWEST_CYCLES
-from s80lab.results.products import WARM_SNAPSHOTS, check_products, record_products
+from s80lab.results.products import check_products, record_products
+from s80lab.results.run_folder import MEMORY_MAP, MISS_LOG, PROFILE, SNAPSHOTS, TRANSACTIONS, WARM_SNAPSHOTS, RunFolder
 from s80lab.results.snapshots import Snapshots
 
-TRANSACTIONS = "transactions.json"
 # Of a region that is measured once more: how much longer than was lacking, and the most.
 ROOM, LONGEST = 1.1, 2.0
 
@@ -70,8 +67,8 @@ def measured(plan: Plan) -> Path | None:
     """The folder of the plan's run if the run is complete, even if its warm checkpoint has been removed since."""
     warm = checkpoint.known(plan.warm_name, plan.warm_key)
     asked = [
-        *([LOG, MAP] if plan.misses else []),
-        *([PROFILE, MAP] if plan.profile else []),
+        *([MISS_LOG, MEMORY_MAP] if plan.misses else []),
+        *([PROFILE, MEMORY_MAP] if plan.profile else []),
     ]
     if warm is None or not is_whole(folder := run_folder(plan, warm.content), *asked):
         return None
@@ -120,7 +117,7 @@ async def measure_region(plan: Plan, warm: Checkpoint, folder: Path, job: Job) -
     longer: the warm-up gives only an estimate of the cycles.
     """
     timing = await live(plan, warm, folder, job)
-    length = lengthened(plan.phases, read_transactions(folder / TRANSACTIONS))
+    length = lengthened(plan.phases, RunFolder(folder).transactions)
     if length == plan.phases.measure:
         return timing
     for file in folder.iterdir():
@@ -150,10 +147,9 @@ def is_whole(folder: Path, *files: str) -> bool:
 def why_not_whole(folder: Path) -> str:
     """Why the folder does not hold a complete, readable and unchanged run; empty if it does."""
     try:
-        manifest = read_manifest(folder)
-        check_products(folder, manifest)
-        read_load(folder, manifest)
-        read_stats(folder)
+        run = RunFolder(folder)
+        check_products(run)
+        _ = run.load, run.stats
     except UserError as error:
         return str(error)
     return ""
@@ -192,7 +188,7 @@ async def live(
             **({"state_in": start.model_state} if warm else {}),
             "skip": phases.skip,
             "measure": phases.measure,
-            **({"misses": folder / LOG} if plan.misses else {}),
+            **({"misses": folder / MISS_LOG} if plan.misses else {}),
             **({"profile": folder / PROFILE} if plan.profile else {}),
             **(extra or {}),
         },
@@ -290,10 +286,11 @@ def _check_errors(result: dict[str, Any], name: str) -> None:
 
 def finish(plan: Plan, start: Checkpoint, run_id: str, inputs: Inputs, timing: Timing, folder: Path) -> None:
     """Complete the folder of a finished run: checks, statistics and manifest."""
-    region = Snapshots.read(folder / SNAPSHOTS).region()
+    run = RunFolder(folder)
+    region = run.snapshots.region()
     assert timing.measure_begin is not None and timing.measure_end is not None
     region_s = timing.measure_end - timing.measure_begin
-    identities = check_run(folder)
+    identities = check_run(run)
     manifest = {
         "schema": 1,
         "run": run_id,
@@ -310,8 +307,8 @@ def finish(plan: Plan, start: Checkpoint, run_id: str, inputs: Inputs, timing: T
         "identities": identities,
         "versions": versions(plan),
     }
-    (folder / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
-    write_stats(folder)
-    record_products(folder)
+    run.write_manifest(manifest)
+    write_stats(run)
+    record_products(run)
     for name in (OUTPUT, WATCH, "qemu.stderr"):
         (folder / name).unlink(missing_ok=True)

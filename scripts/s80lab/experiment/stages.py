@@ -15,7 +15,6 @@ from typing import Literal
 
 from s80lab.base import host, paths
 from s80lab.base.errors import UserError
-from s80lab.base.folder import read_stats
 from s80lab.base.progress import Board, Tally, instructions_text
 from s80lab.base.staging import tidy
 from s80lab.base.terminal import counted, disk_size
@@ -27,6 +26,7 @@ from s80lab.experiment.run import measure, measured
 from s80lab.experiment.warm import build_warm
 from s80lab.results.database import insert_run
 from s80lab.results.metrics.standing import standing_of
+from s80lab.results.run_folder import RunFolder
 
 Until = Literal["ready", "warm", "run"]
 Drop = Literal["nothing", "warm", "built"]
@@ -201,7 +201,7 @@ def _cost(plan: Plan) -> float:
 
 def _short_of_a_result(folder: Path) -> str:
     """`, invalid: REASONS` for an invalid run, else an empty text."""
-    _, reasons = standing_of(read_stats(folder))
+    _, reasons = standing_of(RunFolder(folder).stats)
     return f", invalid: {'; '.join(reasons)}" if reasons else ""
 
 

@@ -20,7 +20,7 @@ from s80lab.base.progress import Job, instructions_text
 from s80lab.config.experiment import Phases
 from s80lab.config.machine import low_ram
 from s80lab.experiment import checkpoint
-from s80lab.experiment.checkpoint import GUEST_STATE, MODEL_STATE, SNAPSHOTS, Checkpoint, WarmupRecord
+from s80lab.experiment.checkpoint import GUEST_STATE, MODEL_STATE, Checkpoint, WarmupRecord
 from s80lab.experiment.plan import Plan
 from s80lab.guest.command import JOB, RAM_FILE, Session
 from s80lab.guest.counters import WATCH, write_watch
@@ -29,10 +29,10 @@ from s80lab.guest.kernel.memory import KernelMemory, RamFile
 from s80lab.guest.process import Guest, short_socket
 from s80lab.results.metrics.derive import warm_up
 from s80lab.results.metrics.warmup import WarmUp
+from s80lab.results.run_folder import MACHINE, PROTOCOL, SNAPSHOTS
 
 # Without a new window, a line on the console or an event.
 STALL_S = 600.0
-MACHINE, PROTOCOL = "machine.toml", "protocol.toml"
 KERNEL, CLASSES = "kernel.txt", "classes.toml"
 
 

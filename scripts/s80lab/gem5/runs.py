@@ -8,12 +8,12 @@ from pathlib import Path
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.folder import read_manifest
 from s80lab.base.hashing import value_hash
 from s80lab.base.terminal import counted
 from s80lab.config.experiment import load_experiment
 from s80lab.gem5.plan import flat_design, gem5_design, gem5_part, gem5_phases
 from s80lab.results.database import list_runs
+from s80lab.results.run_folder import RunFolder
 
 
 def shipped_runs(name: str, machine: str | None) -> list[Path]:
@@ -39,7 +39,7 @@ def gem5_runs(
         folder = paths.results() / row["folder"]
         if (row["engine"], row["experiment"], row["machine"]) != ("gem5", experiment, machine) or not folder.is_dir():
             continue
-        manifest = read_manifest(folder)
+        manifest = RunFolder(folder).manifest
         of_it = (manifest["design"], manifest["scale"]) == (design, scale)
         of_it = of_it and (manifest["image"], manifest["server"]) == (wanted.image, wanted.server)
         if of_it and inputs.items() <= manifest["inputs"].items():

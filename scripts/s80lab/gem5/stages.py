@@ -5,7 +5,6 @@ under Ruby, which fills the same tables as the engine `qemu`."""
 from __future__ import annotations
 
 import asyncio
-import json
 import shutil
 import time
 from collections.abc import Sequence
@@ -22,7 +21,7 @@ from s80lab.base.threads import to_its_end
 from s80lab.base.version import __version__
 from s80lab.config.experiment import Gem5Phases
 from s80lab.experiment import checkpoint, resources
-from s80lab.experiment.checkpoint import GEM5_RAM, GEM5_STATE, SNAPSHOTS, Checkpoint
+from s80lab.experiment.checkpoint import GEM5_RAM, GEM5_STATE, Checkpoint
 from s80lab.experiment.plan import Inputs, missing
 from s80lab.experiment.run import is_whole, why_not_whole
 from s80lab.experiment.stages import Until
@@ -36,9 +35,10 @@ from s80lab.results.database import insert_run
 from s80lab.results.identities import check_snapshots
 from s80lab.results.metrics.derive import write_stats
 from s80lab.results.products import record_products
-from s80lab.results.snapshots import Delta, Snapshots
+from s80lab.results.run_folder import MACHINE, SNAPSHOTS, RunFolder
+from s80lab.results.snapshots import Delta
 
-JOB, MACHINE, KERNEL = "job.txt", "machine.toml", "vmlinux"
+JOB, KERNEL = "job.txt", "vmlinux"
 OUT = "gem5"
 # What is kept of gem5's own output beside its statistics.
 KEPT = (CONSOLE, "config.ini", "facts.json", "stats.txt")
@@ -256,11 +256,11 @@ def finish(
 ) -> None:
     """Write the statistics in s80lab's format, check them, and write the manifest of a completed run."""
     write_snapshots(folder / OUT, plan.machine, plan.phases.warmup, folder / SNAPSHOTS)
-    snapshots = Snapshots.read(folder / SNAPSHOTS)
-    identities = check_snapshots(snapshots)
-    region = snapshots.region()
+    run = RunFolder(folder)
+    identities = check_snapshots(run.snapshots)
+    region = run.snapshots.region()
     _refuse_short(run_id, plan.phases, region)
-    simulated = snapshots.whole().instructions
+    simulated = run.snapshots.whole().instructions
     manifest = {
         "schema": 1,
         "run": run_id,
@@ -281,6 +281,6 @@ def finish(
             **plan.image_manifest.packages,
         },
     }
-    (folder / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
-    write_stats(folder)
-    record_products(folder)
+    run.write_manifest(manifest)
+    write_stats(run)
+    record_products(run)

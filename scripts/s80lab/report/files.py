@@ -9,8 +9,7 @@ from pathlib import Path
 from s80lab.base.files import write_file
 from s80lab.report.figures.all import Picture
 from s80lab.report.figures.style import standalone
-
-PAGE = "report.html"
+from s80lab.results.run_folder import REPORT
 
 
 def write_files(folder: Path, page: str, pictures: Iterable[Picture], pngs: Mapping[str, bytes] | None = None) -> Path:
@@ -21,6 +20,6 @@ def write_files(folder: Path, page: str, pictures: Iterable[Picture], pngs: Mapp
         write_file(figures / f"{picture.name}.svg", standalone(picture.svg))
     for name, png in (pngs or {}).items():
         write_file(figures / f"{name}.png", png)
-    target = folder / PAGE
+    target = folder / REPORT
     write_file(target, page)
     return target

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from s80lab.analysis.groups import Group
-from s80lab.base.folder import FIRST_SERVER
 from s80lab.base.hashing import value_hash
+from s80lab.results.run_folder import FIRST_SERVER
 
 # Keys of a run's versions that are not packages of the guest.
 _NOT_OF_THE_GUEST = ("s80lab", "qemu", "gem5", "kernel")

@@ -13,11 +13,10 @@ from pathlib import Path
 from s80lab.analysis.profile import KERNEL, SESSION, USER, Sample, collapsed, read_profile
 from s80lab.analysis.rows import ABSENT
 from s80lab.base.files import write_file
-from s80lab.base.folder import read_manifest
 from s80lab.report.page import Topic, render
 from s80lab.report.tables import Cell, Row, Table
+from s80lab.results.run_folder import PROFILE_PAGE, PROFILE_STACKS, RunFolder
 
-PAGE, STACKS = "profile.html", "profile.collapsed"
 # Libraries whose functions count as TLS.
 TLS = ("libssl", "libcrypto")
 MOST = 30
@@ -32,9 +31,9 @@ def write_profile(run: Path) -> Sequence[Table]:
         "instructions of each processor. The shares are shares of instructions, not of time: stalls are not included."
     )
     topics = [Topic(table.title, [], [table]) for table in tables]
-    title = f"Profile of {read_manifest(run)['run']}"
-    write_file(run / PAGE, render(title, lead, verdicts=[], notes=[], topics=topics, origins=[]))
-    write_file(run / STACKS, collapsed(profile.samples))
+    title = f"Profile of {RunFolder(run).manifest['run']}"
+    write_file(run / PROFILE_PAGE, render(title, lead, verdicts=[], notes=[], topics=topics, origins=[]))
+    write_file(run / PROFILE_STACKS, collapsed(profile.samples))
     return tables
 
 

@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from s80lab.analysis.groups import Group, read_groups
-from s80lab.analysis.profile import has_profile, read_profile
+from s80lab.analysis.profile import read_profile
 from s80lab.analysis.sweep import sweep_groups, swept
 from s80lab.base.errors import UserError
-from s80lab.base.folder import read_manifest
 from s80lab.config.experiment import load_experiment
 from s80lab.config.reproduce import FigureOf
 from s80lab.report.claims import claims_table
@@ -24,6 +23,7 @@ from s80lab.report.profile import profile_tables
 from s80lab.report.study import study_tables
 from s80lab.report.sweep import ratio_table, sweep_picture, sweep_table
 from s80lab.report.tables import Table, intervals_note, verdicts
+from s80lab.results.run_folder import RunFolder
 from s80lab.results.study import load_answers
 
 PAPER = "Koka and Lipasti, Characterization of an IMAP Server on a Shared-Memory Multiprocessor"
@@ -47,7 +47,7 @@ def show_figure(figure: FigureOf, runs: Mapping[str, Sequence[Path]]) -> Shown:
         groups = coherence_groups(folders)
         return Shown(figure, groups, draw(groups, figure.pictures), [coherence_table(groups)])
     profiles = _profiles(folders) if figure.profile else []
-    if swept(read_manifest(folders[0])):
+    if swept(RunFolder(folders[0]).manifest):
         shown = _show_sweeps(figure, runs)
         return replace(shown, tables=[*shown.tables, *profiles])
     groups = read_groups(folders)
@@ -71,8 +71,8 @@ def _show_sweeps(figure: FigureOf, runs: Mapping[str, Sequence[Path]]) -> Shown:
 def _profiles(folders: Sequence[Path]) -> list[Table]:
     """The table of the sessions' user functions of each run with a profile."""
     tables = []
-    for folder in filter(has_profile, folders):
-        manifest = read_manifest(folder)
+    for folder in (one for one in folders if RunFolder(one).has_profile()):
+        manifest = RunFolder(folder).manifest
         by_function, *_ = profile_tables(read_profile(folder).samples)
         tables.append(
             replace(by_function, title=f"{by_function.title}: {manifest['mix']}, server {manifest['server']}")

@@ -24,19 +24,17 @@ from pathlib import Path
 from rich.console import Console
 
 from s80lab.analysis.groups import Group, read_groups
-from s80lab.analysis.misses.run import has_misses
-from s80lab.analysis.profile import has_profile
 from s80lab.base.errors import UserError
 from s80lab.base.terminal import plain_text
 from s80lab.report.figures.all import draw_all
-from s80lab.report.files import PAGE, write_files
+from s80lab.report.files import write_files
 from s80lab.report.headline import beside_table
-from s80lab.report.misses.page import TABLES, write_misses
+from s80lab.report.misses.page import write_misses
 from s80lab.report.page import page
-from s80lab.report.profile import PAGE as PROFILE_PAGE
 from s80lab.report.profile import write_profile
 from s80lab.report.tables import verdicts
 from s80lab.report.terminal import print_groups, print_table
+from s80lab.results.run_folder import MISS_TABLES, PROFILE_PAGE, REPORT, RunFolder
 
 __all__ = [
     "print_beside",
@@ -57,11 +55,12 @@ def write_run_report(run_dir: Path) -> Path:
 
 def write_pages(run_dir: Path) -> Path:
     """See the module's docstring. The report shows the tables of the attributed misses, so these are written first."""
-    if has_misses(run_dir) and not (run_dir / TABLES).is_file():
+    run = RunFolder(run_dir)
+    if run.has_misses() and not (run / MISS_TABLES).is_file():
         write_misses(run_dir)
-    if has_profile(run_dir) and not (run_dir / PROFILE_PAGE).is_file():
+    if run.has_profile() and not (run / PROFILE_PAGE).is_file():
         write_profile(run_dir)
-    page = run_dir / PAGE
+    page = run / REPORT
     return page if page.is_file() else write_run_report(run_dir)
 
 

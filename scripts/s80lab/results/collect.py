@@ -20,13 +20,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from s80lab.base.errors import UserError
-from s80lab.base.folder import read_load, read_manifest, read_stats
 from s80lab.base.staging import PARTIAL, full_disk, working
 from s80lab.base.strict import shown
 from s80lab.results.database import insert_runs, require_schema
 from s80lab.results.metrics.derive import REGISTRY
-from s80lab.results.products import PRODUCTS, SNAPSHOTS, check_products, parse_products
+from s80lab.results.products import PRODUCTS, check_products, parse_products
 from s80lab.results.rows import RunRecord, check_rows
+from s80lab.results.run_folder import MANIFEST, SNAPSHOTS, RunFolder
 
 LONGEST_NAME = 200
 """Bytes of the name of a run. The names of temporary folders are longer; file systems allow 255 bytes."""
@@ -117,7 +117,7 @@ def _run_folders(source: Path) -> Iterator[Path]:
     if not source.is_dir():
         why = "is a file, not a folder" if source.exists() else "this folder does not exist"
         raise UserError(f"{shown(source)}: {why}; name a folder with runs")
-    if (source / "manifest.json").exists() or source.name.startswith(PARTIAL):
+    if (source / MANIFEST).exists() or source.name.startswith(PARTIAL):
         yield source
         return
     inside = source / "runs" if (source / "runs").is_dir() else source
@@ -136,12 +136,13 @@ def _checked(folder: Path) -> str:
         raise UserError(
             f"{shown(folder)}: the run is incomplete; let the run finish, or remove the folder, then collect again"
         )
-    manifest = read_manifest(folder)
+    run = RunFolder(folder)
+    manifest = run.manifest
     name = _run_name(folder, manifest["run"])
-    check_products(folder, manifest)
+    check_products(run)
     if "files" not in manifest:
-        parse_products(folder)
-    stats, load = read_stats(folder), read_load(folder, manifest)
+        parse_products(run)
+    stats, load = run.stats, run.load
     try:
         unknown = [name for name in stats["metrics"] if name.split(".", 1)[0] not in REGISTRY]
         check_rows(RunRecord(manifest, {**stats, "metrics": {}}, load, ""))

@@ -28,10 +28,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from s80lab.base.errors import UserError
-from s80lab.base.folder import read_load, read_manifest, read_stats
 from s80lab.base.paths import ROOT
 from s80lab.base.staging import held
 from s80lab.base.strict import shown
+from s80lab.results.run_folder import RunFolder
 
 # Readers such as `s80lab list` start faster without the modules that writers need: those import numpy.
 if TYPE_CHECKING:
@@ -136,10 +136,10 @@ def _read(present: Path, run_dir: Path, database: Path) -> RunRecord:
     from s80lab.results.products import check_products
     from s80lab.results.rows import RunRecord
 
-    manifest = read_manifest(present)
-    check_products(present, manifest)
+    run = RunFolder(present)
+    check_products(run)
     folder = Path(os.path.relpath(run_dir, database.parent)).as_posix()
-    return RunRecord(manifest, read_stats(present), read_load(present, manifest), folder)
+    return RunRecord(run.manifest, run.stats, run.load, folder)
 
 
 @contextmanager

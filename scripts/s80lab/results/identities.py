@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Conservation checks: equations between counters that every run must satisfy (docs/reference/interfaces/snapshots.md).
 
-check_run(run_dir: Path) -> list[str]
-    Checks snapshots.jsonl and transactions.json of one run folder over the whole run, the measured region and every
+check_run(run: RunFolder) -> list[str]
+    Checks snapshots.jsonl and transactions.json of one run over the whole run, the measured region and every
     sampling interval. Returns the names of the checks. Raises IdentityBroken (a UserError) with the name of the failed
     check and both numbers.
 check(delta: Delta, span: str) -> list[str]
@@ -13,13 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from s80lab.base.errors import UserError
-from s80lab.base.folder import read_transactions
+from s80lab.results.run_folder import RunFolder
 from s80lab.results.snapshots import Counts, Delta, Snapshots
 
 # The model counts base cycles in these parts of a cycle, so that a fractional base CPI stays exact.
@@ -279,11 +278,10 @@ def check_transactions(region: Delta, result: Mapping[str, Any]) -> None:
                 )
 
 
-def check_run(run_dir: Path) -> list[str]:
-    """Checks one run folder; see the module's docstring."""
-    snapshots = Snapshots.read(run_dir / "snapshots.jsonl")
-    names = check_snapshots(snapshots)
-    check_transactions(snapshots.region(), read_transactions(run_dir / "transactions.json"))
+def check_run(run: RunFolder) -> list[str]:
+    """Checks one run; see the module's docstring."""
+    names = check_snapshots(run.snapshots)
+    check_transactions(run.snapshots.region(), run.transactions)
     return [*names, TRANSACTIONS]
 
 

@@ -7,64 +7,62 @@ have no such key. Reports read these runs without a check; `collect` requires th
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
 
 from s80lab.base.errors import UserError
 from s80lab.base.records import FileRecord, is_unchanged, record_file
 from s80lab.base.strict import read_toml, shown, validate
-from s80lab.results.snapshots import Snapshots
+from s80lab.results.run_folder import (
+    MACHINE,
+    MANIFEST,
+    PROTOCOL,
+    SNAPSHOTS,
+    STATS,
+    TRANSACTIONS,
+    WARM_SNAPSHOTS,
+    RunFolder,
+)
 
-SNAPSHOTS, MACHINE = "snapshots.jsonl", "machine.toml"
 # Files that equal inputs must reproduce on every host. The manifest is not among them, because it holds host times.
-PRODUCTS = ("stats.json", SNAPSHOTS, "transactions.json", MACHINE, "protocol.toml")
-WARM_SNAPSHOTS = "warmup.jsonl"
+PRODUCTS = (STATS, SNAPSHOTS, TRANSACTIONS, MACHINE, PROTOCOL)
 
 
-def record_products(run_dir: Path) -> None:
+def record_products(run: RunFolder) -> None:
     """Write size and hash of each product into manifest.json. No product may change after this call."""
-    path = run_dir / "manifest.json"
-    manifest = json.loads(path.read_text(encoding="utf-8"))
-    found = [run_dir / name for name in (*PRODUCTS, WARM_SNAPSHOTS) if (run_dir / name).is_file()]
-    manifest["files"] = {file.name: record_file(file).model_dump() for file in found}
-    partial = path.with_name(f"{path.name}.partial")
-    partial.write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
-    partial.replace(path)
+    found = [run / name for name in (*PRODUCTS, WARM_SNAPSHOTS) if (run / name).is_file()]
+    run.write_manifest(run.manifest | {"files": {file.name: record_file(file).model_dump() for file in found}})
 
 
-def check_products(run_dir: Path, manifest: Mapping[str, Any]) -> None:
+def check_products(run: RunFolder) -> None:
     """UserError if a product is missing or differs from the manifest's record of it. A manifest without the list is not
     checked."""
-    for name, record in _listed(run_dir, manifest).items():
-        if not is_unchanged(run_dir / name, record):
-            state = "differs from the file that s80lab wrote" if (run_dir / name).is_file() else "is missing"
+    for name, record in _listed(run).items():
+        if not is_unchanged(run / name, record):
+            state = "differs from the file that s80lab wrote" if (run / name).is_file() else "is missing"
             raise UserError(
-                f"{shown(run_dir / name)}: the file {state} (manifest.json lists size and hash); copy the folder of "
+                f"{shown(run / name)}: the file {state} (manifest.json lists size and hash); copy the folder of "
                 "the run again, or repeat the run"
             )
 
 
-def parse_products(run_dir: Path) -> None:
+def parse_products(run: RunFolder) -> None:
     """UserError if a product of a run without a list of products is missing or cannot be parsed. stats.json and
     transactions.json are not read here."""
     try:
-        Snapshots.read(run_dir / SNAPSHOTS).region()
+        run.snapshots.region()
     except (OSError, ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
         raise UserError(
-            f"{shown(run_dir / SNAPSHOTS)}: cannot be read ({error!r}); copy the folder of the run again, or repeat "
-            "the run"
+            f"{shown(run / SNAPSHOTS)}: cannot be read ({error!r}); copy the folder of the run again, or repeat the run"
         ) from None
-    read_toml(run_dir / MACHINE)
-    if (run_dir / "protocol.toml").exists():
-        read_toml(run_dir / "protocol.toml")
+    read_toml(run / MACHINE)
+    if (run / PROTOCOL).exists():
+        read_toml(run / PROTOCOL)
 
 
-def _listed(run_dir: Path, manifest: Mapping[str, Any]) -> dict[str, FileRecord]:
+def _listed(run: RunFolder) -> dict[str, FileRecord]:
     """The manifest's records. UserError if they are malformed, or name a file outside of the folder."""
-    where = f"{shown(run_dir / 'manifest.json')}: key `files`"
-    listed = manifest.get("files", {})
+    where = f"{shown(run / MANIFEST)}: key `files`"
+    listed = run.manifest.get("files", {})
     if not isinstance(listed, Mapping):
         raise UserError(f"{where}: is not a table of files; repeat the run")
     for name in listed:

@@ -21,6 +21,7 @@ from s80lab.protocol.proof import ensure_proven
 from s80lab.report.gem5_comparison import comparison, table, write_files
 from s80lab.results.database import insert_run
 from s80lab.results.metrics.derive import write_stats
+from s80lab.results.run_folder import RunFolder
 from s80lab.results.snapshots import Snapshots
 
 WINDOW = 3000
@@ -131,7 +132,7 @@ def test_only_runs_of_the_shipped_design_are_compared(tmp_path: Path, monkeypatc
         manifest |= {"run": str(number), "seed": 1, "scale": "s", "design": {"l2.size": size}}
         manifest["inputs"] = {"settle": "5", "run_lengths": "7", "other": "9"}
         (folder / "manifest.json").write_text(json.dumps(manifest))
-        write_stats(folder)
+        write_stats(RunFolder(folder))
         insert_run(paths.database(), folder)
     lengths = {"settle": "5", "run_lengths": "7"}
     assert gem5_runs("imapb", "m", {"l2.size": 1024}, "s", lengths) == [tmp_path / "runs/2"]

@@ -14,6 +14,7 @@ from tests.simulation import write_run
 from s80lab.base.errors import UserError
 from s80lab.results.metrics.derive import REGISTRY, of, render, warm_up, write_stats
 from s80lab.results.metrics.registry import flatten, markdown
+from s80lab.results.run_folder import RunFolder
 
 
 @pytest.fixture
@@ -107,7 +108,7 @@ def test_guest_clock_speed_is_listed_if_an_instruction_is_shorter_than_a_nanosec
     path = run_dir / "snapshots.jsonl"
     header, *lines = path.read_text().splitlines(keepends=True)
     path.write_text(json.dumps(json.loads(header) | {"base_cpi": 0.2}) + "\n" + "".join(lines))
-    faster = write_stats(run_dir)["metrics"]
+    faster = write_stats(RunFolder(run_dir))["metrics"]
     assert faster["guest_clock_speed"] == 4  # 0.2 cycles at 450 MHz are 0.44 ns
     assert faster["run_queue"] == pytest.approx(metrics["run_queue"] / 4)
 
@@ -116,7 +117,7 @@ def test_snapshots_without_the_guests_counters_have_none_of_their_metrics(run_di
     path = run_dir / "snapshots.jsonl"
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     path.write_text("".join(json.dumps({k: v for k, v in line.items() if k != "guest"}) + "\n" for line in lines))
-    metrics = write_stats(run_dir)["metrics"]
+    metrics = write_stats(RunFolder(run_dir))["metrics"]
     for name in ("tick_hz", "guest_rate", "guest_per_transaction", "guest_time_share", "run_queue"):
         assert metrics[name] is None
 
@@ -132,13 +133,13 @@ def test_nothing_to_divide_by_is_null_and_no_error(tmp_path: Path) -> None:
     for line in lines[1:]:
         line["values"] = lines[1]["values"]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    assert write_stats(run)["metrics"]["e_to_m_share"] is None
+    assert write_stats(RunFolder(run))["metrics"]["e_to_m_share"] is None
 
 
 def test_stats_json_has_the_same_bytes_each_time_and_names_no_host(run_dir: Path, tmp_path: Path) -> None:
     first = (run_dir / "stats.json").read_bytes()
     elsewhere = Path(shutil.copytree(run_dir.parent, tmp_path / "elsewhere")) / run_dir.name
-    write_stats(elsewhere)
+    write_stats(RunFolder(elsewhere))
     assert (elsewhere / "stats.json").read_bytes() == first
     assert str(tmp_path).encode() not in first
     assert not any(key in json.loads(first) for key in ("wall_s", "mips", "created"))
@@ -148,21 +149,13 @@ def test_another_seed_has_other_bytes(runs: Path) -> None:
     assert (runs / "imapb-1/stats.json").read_bytes() != (runs / "imapb-2/stats.json").read_bytes()
 
 
-def test_inputs_given_by_the_caller_need_no_manifest(run_dir: Path) -> None:
-    (run_dir / "manifest.json").unlink()
-    content = write_stats(run_dir, inputs={"kernel": "c" * 64})
-    assert content["inputs"] == {"kernel": "c" * 64}
-    assert content["warmup"]["windows"] == 0
-    assert content["warmup"]["verdict"] == "not warm"
-
-
 def test_a_run_that_is_not_whole_gets_no_stats(run_dir: Path) -> None:
     path = run_dir / "manifest.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "status": "interrupted"}))
     with pytest.raises(
         UserError, match=r"the run is incomplete \(status `interrupted` instead of `whole`\); repeat the run"
     ):
-        write_stats(run_dir)
+        write_stats(RunFolder(run_dir))
 
 
 def test_render_rounds_to_nine_digits_and_sorts() -> None:

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from s80lab.base.errors import UserError
 
-LOG = "misses.bin"
 RECORD = np.dtype(
     [
         *((name, "<u8") for name in ("time_ns", "pc", "address", "physical")),

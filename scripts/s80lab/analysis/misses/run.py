@@ -12,19 +12,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from s80lab.analysis.misses.functions import Functions
-from s80lab.analysis.misses.log import LOG, Log, read_log
+from s80lab.analysis.misses.log import Log, read_log
 from s80lab.analysis.misses.memory import read_map
 from s80lab.analysis.misses.memory_build import map_memory
 from s80lab.analysis.misses.names import Named, name_all
 from s80lab.analysis.misses.sharing import Lines, lines_of
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.folder import read_manifest
 from s80lab.guest.kernel.facts import Kernel, load_kernel
 from s80lab.guest.kernel.memory import KernelMemory, ProcessRam
 from s80lab.image.build import load_image
-
-MAP = "memory.npz"
+from s80lab.results.run_folder import MEMORY_MAP, MISS_LOG, RunFolder
 
 
 @dataclass(frozen=True)
@@ -34,34 +32,29 @@ class Analysis:
     lines: Lines
 
 
-def has_misses(run: Path) -> bool:
-    """Whether the run's folder holds a log of misses and a map."""
-    return (run / LOG).is_file() and (run / MAP).is_file()
-
-
 def write_map(run: Path, pid: int, ram: Path, low_ram: int, image: Path) -> None:
     """Writes the map of the guest's memory. QEMU (process `pid`) must have stopped the guest."""
     memory = ProcessRam(pid, ram, low_ram)
     try:
-        map_memory(KernelMemory(load_kernel(image), memory)).write(run / MAP)
+        map_memory(KernelMemory(load_kernel(image), memory)).write(run / MEMORY_MAP)
     finally:
         memory.close()
 
 
 def analyse(run: Path) -> Analysis:
     """Attributes the run's log. UserError if it has no log, or if the image that it booted no longer exists."""
-    if not has_misses(run):
+    if not RunFolder(run).has_misses():
         raise UserError(f"{run}: this run has no log of misses; run the experiment with --misses")
     image, kernel = booted_image(run)
-    memory_map = read_map(run / MAP)
-    log = read_log(run / LOG, kernel.system_calls)
+    memory_map = read_map(run / MEMORY_MAP)
+    log = read_log(run / MISS_LOG, kernel.system_calls)
     functions = Functions(kernel.symbols, memory_map.files, image / "initramfs.cpio", paths.BIN)
     return Analysis(log, name_all(log, memory_map, functions, kernel.symbols), lines_of(log))
 
 
 def booted_image(run: Path) -> tuple[Path, Kernel]:
     """The folder of the image that the run booted, and its kernel. UserError if the image no longer exists."""
-    inputs = read_manifest(run)["inputs"]
+    inputs = RunFolder(run).manifest["inputs"]
     for folder in sorted(path.parent for path in (paths.BUILD / "image").glob("*/manifest.json")):
         manifest = load_image(folder)
         if (manifest.vmlinuz_sha256, manifest.initramfs_sha256) == (inputs["kernel"], inputs["initramfs"]):

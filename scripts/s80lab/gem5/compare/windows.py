@@ -19,11 +19,10 @@ import numpy as np
 
 from s80lab.analysis.interval import Estimate, estimate
 from s80lab.base.errors import UserError
-from s80lab.base.folder import read_manifest
 from s80lab.config.experiment import Experiment, Gem5Phases
-from s80lab.experiment.checkpoint import SNAPSHOTS
 from s80lab.results.metrics.derive import of
 from s80lab.results.metrics.registry import Measurement, flatten
+from s80lab.results.run_folder import SNAPSHOTS, RunFolder
 from s80lab.results.snapshots import Delta, Snapshot, Snapshots
 
 # The runs of gem5 may end their windows this far apart, of a window (at the first look after their last instruction).
@@ -188,7 +187,7 @@ def _cut(run: Path, at: Sequence[int]) -> tuple[Delta, ...]:
     snapshots = Snapshots.read(run / SNAPSHOTS)
     first, last = snapshots.lines[0], snapshots.lines[-1]
     counted = int(first.values["instructions"].sum())
-    if read_manifest(run)["warm_snapshots"] is not None or counted > first.instructions:
+    if RunFolder(run).manifest["warm_snapshots"] is not None or counted > first.instructions:
         raise UserError(
             f"{run}: this replay began with the full caches of its checkpoint, but gem5's runs begin with "
             "empty caches, so the two cannot be compared"

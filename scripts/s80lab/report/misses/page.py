@@ -17,13 +17,10 @@ import numpy as np
 from s80lab.analysis.misses.run import analyse
 from s80lab.analysis.misses.stacks import collapsed
 from s80lab.base.files import write_file
-from s80lab.base.folder import read_manifest
 from s80lab.report.misses.tables import all_tables
 from s80lab.report.page import Topic, render
 from s80lab.report.tables import Table
-
-TABLES, PAGE = "misses.json", "misses.html"
-BY_MISSES, BY_STALLS = "misses.collapsed", "stalls.collapsed"
+from s80lab.results.run_folder import MISS_PAGE, MISS_STACKS, MISS_TABLES, STALL_STACKS, RunFolder
 
 
 def write_misses(run: Path) -> Sequence[Table]:
@@ -31,11 +28,11 @@ def write_misses(run: Path) -> Sequence[Table]:
     found = analyse(run)
     log, named = found.log, found.named
     tables = all_tables(log, named, found.lines)
-    write_file(run / TABLES, json.dumps([asdict(table) for table in tables], indent=1) + "\n")
-    title = f"Attributed misses of {read_manifest(run)['run']}"
+    write_file(run / MISS_TABLES, json.dumps([asdict(table) for table in tables], indent=1) + "\n")
+    title = f"Attributed misses of {RunFolder(run).manifest['run']}"
     topics = [Topic(table.title, [], [table]) for table in tables]
     lead = "All L2 misses and upgrades of the measured region, by the function that missed and the data in the line."
-    write_file(run / PAGE, render(title, lead, verdicts=[], notes=[], topics=topics, origins=[]))
-    write_file(run / BY_MISSES, collapsed(log, named, log.misses.astype(np.int64)))
-    write_file(run / BY_STALLS, collapsed(log, named, log.records["stall"].astype(np.int64)))
+    write_file(run / MISS_PAGE, render(title, lead, verdicts=[], notes=[], topics=topics, origins=[]))
+    write_file(run / MISS_STACKS, collapsed(log, named, log.misses.astype(np.int64)))
+    write_file(run / STALL_STACKS, collapsed(log, named, log.records["stall"].astype(np.int64)))
     return tables

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Computes the metrics of a measured region and writes stats.json.
 
-    write_stats(run_dir: Path, *, inputs: Mapping[str, str] | None = None,
-                warm_snapshots: Path | None = None) -> dict[str, Any]
-        Reads snapshots.jsonl and transactions.json (absent for a replay) in the run folder, writes stats.json there and
-        returns its content. If inputs (name to SHA-256) are not given, inputs and warm_snapshots (of the warm
-        checkpoint, for the drift) come from manifest.json. The file holds nothing that depends on the host or the time
-        of day. Its "warmup" entry ({"verdict": "warm" | "not warm", "drift_points": {...}, ...}) is the verdict on
-        steady state; "standing" ({"verdict": "result" | "not a result", "reasons": [...]}) is the verdict on the run.
+    write_stats(run: RunFolder) -> dict[str, Any]
+        Writes stats.json of a run that has a manifest, from its snapshots, its warm-up and the load generator's result
+        (absent for a replay); returns the content. The file holds nothing that depends on the host or the time of
+        day. Its "warmup" entry ({"verdict": "warm" | "not warm", "drift_points": {...}, ...}) is the verdict on steady
+        state; "standing" ({"verdict": "result" | "not a result", "reasons": [...]}) is the verdict on the run.
     warm_up(warm_snapshots: Path, clients: int | None = None) -> WarmUp
         The verdict on a warm checkpoint, from its snapshots.
 
@@ -26,7 +24,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from s80lab.base.folder import read_load, read_manifest, read_transactions, read_wanted
 from s80lab.results.metrics import (
     cache,
     classes,
@@ -47,6 +44,7 @@ from s80lab.results.metrics.registry import REGISTRY, Measurement, Metric, compu
 from s80lab.results.metrics.standing import headline_batches, standing
 from s80lab.results.metrics.warmup import ALLOWED_DRIFT_POINTS, WarmUp, judge
 from s80lab.results.metrics.windows import curve
+from s80lab.results.run_folder import STATS, RunFolder
 from s80lab.results.snapshots import Delta, Snapshots
 
 # Importing a module of metrics declares them.
@@ -102,28 +100,17 @@ def compute(
     return compute_all(Measurement(run.region(), load, wanted or {}))
 
 
-def write_stats(
-    run_dir: Path, *, inputs: Mapping[str, str] | None = None, warm_snapshots: Path | None = None
-) -> dict[str, Any]:
+def write_stats(run: RunFolder) -> dict[str, Any]:
     """See the module's docstring. Raises UserError if a file is missing or incomplete."""
-    drift_limit, mail_may_wait = ALLOWED_DRIFT_POINTS, False
-    if inputs is not None:
-        load: Mapping[str, Any] | None = read_transactions(run_dir / "transactions.json")
-    else:
-        manifest = read_manifest(run_dir)
-        load = read_load(run_dir, manifest)
-        inputs = dict(manifest["inputs"])
-        drift_limit = float(manifest.get("drift_points", drift_limit))
-        mail_may_wait = bool(manifest.get("mail_may_wait", mail_may_wait))
-        if warm_snapshots is None and manifest.get("warm_snapshots"):
-            warm_snapshots = run_dir / manifest["warm_snapshots"]
-    run = Snapshots.read(run_dir / "snapshots.jsonl")
-    warm = None if warm_snapshots is None else Snapshots.read(warm_snapshots)
-    result = stats(run, load, inputs, warm, read_wanted(run_dir), drift_limit, mail_may_wait)
-    target = run_dir / "stats.json"
-    partial = run_dir / "stats.json.partial"
+    manifest = run.manifest
+    drift_limit = float(manifest.get("drift_points", ALLOWED_DRIFT_POINTS))
+    mail_may_wait = bool(manifest.get("mail_may_wait", False))
+    result = stats(
+        run.snapshots, run.load, manifest["inputs"], run.warm_snapshots, run.wanted, drift_limit, mail_may_wait
+    )
+    partial = run / f"{STATS}.partial"
     partial.write_text(render(result), encoding="utf-8")
-    partial.replace(target)
+    partial.replace(run / STATS)
     return result
 
 

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The folder of a run: the names of its files, and what they contain."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from s80lab.base.errors import UserError
+from s80lab.base.strict import read_toml
+
+if TYPE_CHECKING:
+    from s80lab.results.snapshots import Snapshots
+
+# Inputs and results. The manifest lists the hashes of all other files of this group.
+MANIFEST, STATS, TRANSACTIONS = "manifest.json", "stats.json", "transactions.json"
+SNAPSHOTS, WARM_SNAPSHOTS = "snapshots.jsonl", "warmup.jsonl"
+MACHINE, PROTOCOL = "machine.toml", "protocol.toml"
+# Of runs with --misses or --profile.
+MISS_LOG, MEMORY_MAP, PROFILE = "misses.bin", "memory.npz", "profile.json"
+# What the report writes.
+REPORT = "report.html"
+MISS_TABLES, MISS_PAGE, MISS_STACKS, STALL_STACKS = (
+    "misses.json",
+    "misses.html",
+    "misses.collapsed",
+    "stalls.collapsed",
+)
+PROFILE_PAGE, PROFILE_STACKS = "profile.html", "profile.collapsed"
+
+MANIFEST_KEYS = (
+    "run",
+    "experiment",
+    "mix",
+    "engine",
+    "machine",
+    "protocol",
+    "workload",
+    "scale",
+    "seed",
+    "status",
+    "instructions",
+    "modelled_ns",
+    "wall_s",
+    "mips",
+    "inputs",
+    "versions",
+)
+NAMES = ("run", "experiment", "mix", "engine", "machine", "protocol", "server", "image", "workload", "scale")
+LARGEST = 1 << 63
+"""Numbers of a manifest must be smaller: the database stores whole numbers of 64 bits."""
+LARGEST_FILE = 256 << 20
+"""Largest size of a JSON file in bytes. The files of a run have less than a MB."""
+NUMBERS = ("seed", "instructions", "modelled_ns", "wall_s", "mips")
+TRANSACTIONS_KEYS = ("mix", "seed", "clients", "think_ms", "region", "transactions", "totals", "errors")
+# Of runs that are older than the choice: there was no other.
+FIRST_SERVER = "dovecot"
+FIRST_IMAGE = "debian"
+# Engines whose runs have no result of the load generator.
+UNLOADED = ("replay", "gem5")
+STATS_KEYS = ("inputs", "region", "metrics", "windows", "warmup")
+
+
+class RunFolder:
+    """The folder of one run. Each file is read when it is first needed, and once. UserError names the file that is
+    missing or damaged, and what is wrong in it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __truediv__(self, name: str) -> Path:
+        """The path of a file in the folder."""
+        return self.path / name
+
+    @cached_property
+    def manifest(self) -> dict[str, Any]:
+        """manifest.json of a complete run. UserError if the run is not complete."""
+        path = self / MANIFEST
+        manifest = _read(path, MANIFEST_KEYS)
+        if manifest["status"] != "whole":
+            raise UserError(
+                f"{path}: the run is incomplete (status `{manifest['status']}` instead of `whole`); repeat the run"
+            )
+        manifest.setdefault("server", FIRST_SERVER)
+        manifest.setdefault("image", FIRST_IMAGE)
+        for key in NUMBERS:
+            _check_number(path, key, manifest[key])
+        for key in NAMES:
+            value = manifest[key]
+            if not (isinstance(value, str) and value and value.isprintable()):
+                raise UserError(
+                    f"{path}: the value of `{key}` must be a text without control characters, not {_short(value)}; "
+                    "repeat the run"
+                )
+        return manifest
+
+    @cached_property
+    def transactions(self) -> dict[str, Any]:
+        """transactions.json, the result of the load generator."""
+        return _read(self / TRANSACTIONS, TRANSACTIONS_KEYS)
+
+    @property
+    def load(self) -> dict[str, Any] | None:
+        """The result of the load generator; None for replays and gem5 runs.
+
+        A replay plays recorded accesses, so no load generator runs. The measured region of a gem5 run ends before the
+        load generator writes its result.
+        """
+        return None if self.manifest["engine"] in UNLOADED else self.transactions
+
+    @cached_property
+    def stats(self) -> dict[str, Any]:
+        """stats.json, the metrics of the run."""
+        return _read(self / STATS, STATS_KEYS)
+
+    @cached_property
+    def snapshots(self) -> Snapshots:
+        """snapshots.jsonl of a run that has ended."""
+        # Imported here, because numpy is slow to import and most commands read no snapshots.
+        from s80lab.results.snapshots import Snapshots
+
+        return Snapshots.read(self / SNAPSHOTS)
+
+    @cached_property
+    def warm_snapshots(self) -> Snapshots | None:
+        """The snapshots of the warm-up; None if the run's own snapshots contain the warm-up."""
+        from s80lab.results.snapshots import Snapshots
+
+        name = self.manifest.get("warm_snapshots")
+        return Snapshots.read(self / name) if name else None
+
+    @cached_property
+    def wanted(self) -> dict[str, Any]:
+        """The table [guest] of the run's machine file; empty if the run has no machine file."""
+        path = self / MACHINE
+        return dict(read_toml(path).get("guest", {})) if path.is_file() else {}
+
+    @cached_property
+    def misses(self) -> list[dict[str, Any]]:
+        """misses.json, the tables of the run's attributed misses; empty if the file does not exist."""
+        path = self / MISS_TABLES
+        if not path.is_file():
+            return []
+        try:
+            return list(json.loads(path.read_text(encoding="utf-8")))
+        except (OSError, ValueError) as error:
+            raise UserError(
+                f"{path}: cannot be read ({error}); `s80lab misses {self.path.name}` writes the file again"
+            ) from None
+
+    def has_misses(self) -> bool:
+        """Whether the folder holds a log of misses and a map of the guest's memory."""
+        return (self / MISS_LOG).is_file() and (self / MEMORY_MAP).is_file()
+
+    def has_profile(self) -> bool:
+        """Whether the folder holds a profile and a map of the guest's memory."""
+        return (self / PROFILE).is_file() and (self / MEMORY_MAP).is_file()
+
+    def write_manifest(self, manifest: Mapping[str, Any]) -> None:
+        """Write manifest.json completely or not at all."""
+        partial = self / f"{MANIFEST}.partial"
+        partial.write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+        partial.replace(self / MANIFEST)
+        self.__dict__.pop("manifest", None)
+
+
+def _check_number(path: Path, key: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise UserError(f"{path}: the value of `{key}` must be a number, not {_short(value)}; repeat the run")
+    if not (math.isfinite(value) and abs(value) < LARGEST):
+        raise UserError(f"{path}: the value of `{key}` must be a number of at most 64 bits; repeat the run")
+
+
+def _short(value: object) -> str:
+    """A value for a message, in 40 characters at most."""
+    text = ascii(value)
+    return text if len(text) <= 40 else f"{text[:37]}..."
+
+
+def _refuse_constant(name: str) -> object:
+    raise ValueError(f"{name} is not a number")
+
+
+def _read(path: Path, keys: Sequence[str]) -> dict[str, Any]:
+    try:
+        if path.exists() and not path.is_file():
+            raise UserError(f"{path}: is not a regular file; repeat the run")
+        if path.stat().st_size > LARGEST_FILE:
+            raise UserError(f"{path}: is larger than {LARGEST_FILE >> 20} MiB; repeat the run")
+        value = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        raise UserError(f"{path}, line {error.lineno}: is not JSON ({error.msg}); repeat the run") from None
+    except RecursionError:
+        raise UserError(f"{path}: is not a file of s80lab (too many nested brackets); repeat the run") from None
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path}: cannot be read ({error}); repeat the run") from None
+    if not isinstance(value, dict):
+        raise UserError(f"{path}: the file must contain a JSON object; repeat the run")
+    if value.get("schema") != 1:
+        raise UserError(
+            f"{path}: has schema {value.get('schema')}, but this version of s80lab reads schema 1; repeat the run"
+        )
+    for key in keys:
+        if key not in value:
+            raise UserError(f"{path}: the key `{key}` is missing; repeat the run with this version of s80lab")
+    return value

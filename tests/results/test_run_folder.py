@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The folder of a run: each file is read once, and a missing file is named."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from s80lab.base.errors import UserError
+from s80lab.results.run_folder import RunFolder
+
+
+def test_run_folder_reads_each_file_once(run_dir: Path) -> None:
+    run = RunFolder(run_dir)
+    first = (run.manifest, run.stats, run.load, run.snapshots, run.misses, run.wanted)
+    for path in run_dir.iterdir():
+        path.unlink()
+    assert all(
+        one is other
+        for one, other in zip(
+            first, (run.manifest, run.stats, run.load, run.snapshots, run.misses, run.wanted), strict=True
+        )
+    )
+
+
+def test_run_folder_without_file_names_the_file(tmp_path: Path) -> None:
+    run = RunFolder(tmp_path)
+    with pytest.raises(UserError, match=r"manifest\.json: cannot be read"):
+        _ = run.manifest
+    with pytest.raises(UserError, match=r"snapshots\.jsonl: cannot be read"):
+        _ = run.snapshots
+    assert run.misses == [] and run.wanted == {}
+    assert not run.has_misses() and not run.has_profile()
+
+
+def test_written_manifest_replaces_the_one_that_was_read(run_dir: Path) -> None:
+    run = RunFolder(run_dir)
+    run.write_manifest(run.manifest | {"mips": 7.5})
+    assert run.manifest["mips"] == 7.5
+    assert json.loads((run_dir / "manifest.json").read_text())["mips"] == 7.5
+    assert not (run_dir / "manifest.json.partial").exists()
+
+
+def test_replay_has_no_load(run_dir: Path) -> None:
+    run = RunFolder(run_dir)
+    assert run.load is not None and run.load["mix"] == "imapb"
+    run.write_manifest(run.manifest | {"engine": "replay"})
+    assert run.load is None
