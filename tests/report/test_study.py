@@ -12,8 +12,8 @@ from s80lab.analysis.groups import Group, Run
 from s80lab.analysis.study import StudyFinding, study_findings
 from s80lab.base.errors import UserError
 from s80lab.base.strict import load, validate
-from s80lab.config.axes import sweep_points
 from s80lab.config.experiment import load_experiment
+from s80lab.config.grid import Grid
 from s80lab.config.reproduce import load_figures
 from s80lab.report.study import study_tables
 from s80lab.results import study
@@ -43,7 +43,10 @@ def test_every_statement_has_an_answer_of_metrics_that_exist(name: str) -> None:
     for statement in load_statements(name):
         for metric in answers.of(statement).metrics:
             assert of(metric).unit
-    points = {", ".join(f"{key}={value}" for key, value in point.items()) for point in sweep_points(experiment.sweep)}
+    points = {
+        ", ".join(f"{key}={value}" for key, value in point.items())
+        for point in Grid.of_sweep(experiment.sweep).points()
+    }
     named = {end for one in answers.answers.values() for end in (one.point, one.over) if end}
     assert named | set(answers.conditions.values()) <= points
 

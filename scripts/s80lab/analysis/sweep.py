@@ -19,8 +19,8 @@ from s80lab.analysis.interval import Estimate, estimate
 from s80lab.analysis.rows import SECTIONS, Entry, Section
 from s80lab.base.errors import UserError
 from s80lab.base.suggest import hint
-from s80lab.config.axes import Axis, axes_of, row_label
 from s80lab.config.experiment import Experiment
+from s80lab.config.grid import Grid
 from s80lab.config.reproduce import Ratio
 
 # Labels that need the title of their section.
@@ -36,8 +36,8 @@ USUAL = (
 def sweep_groups(run_dirs: Sequence[Path]) -> list[Group]:
     """Groups of runs that differ in the seed only, labelled by their point of the sweep."""
     groups = read_groups(run_dirs)
-    axes = varying_axes(groups)
-    return [Group(row_label(axes, point_values(axes, group)), group.runs, group.excluded) for group in groups]
+    grid = sweep_grid(groups).varying()
+    return [Group(grid.label(point_of(group)), group.runs, group.excluded) for group in groups]
 
 
 def swept(manifest: Mapping[str, object]) -> bool:
@@ -45,19 +45,15 @@ def swept(manifest: Mapping[str, object]) -> bool:
     return bool(manifest.get("varied")) and manifest["engine"] != "replay"
 
 
-def varying_axes(groups: Sequence[Group]) -> list[Axis]:
-    """The axes on which the points differ."""
-    axes = all_axes(groups)
-    return [axis for axis in axes if len(axis.values) > 1] or axes
+def sweep_grid(groups: Sequence[Group]) -> Grid:
+    """The grid of the sweep whose points are these groups."""
+    return Grid.of_points([point_of(group) for group in groups])
 
 
-def all_axes(groups: Sequence[Group]) -> list[Axis]:
-    return axes_of([group.runs[0].manifest["varied"] for group in groups])
-
-
-def point_values(axes: Sequence[Axis], group: Group) -> list[str]:
-    varied: Mapping[str, str] = group.runs[0].manifest["varied"]
-    return [varied[axis.key] for axis in axes]
+def point_of(group: Group) -> Mapping[str, str]:
+    """The group's value on each axis of the sweep."""
+    point: Mapping[str, str] = group.runs[0].manifest["varied"]
+    return point
 
 
 def showable() -> dict[str, Entry]:

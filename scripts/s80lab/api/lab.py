@@ -18,9 +18,10 @@ from s80lab.base.errors import UserError
 from s80lab.base.progress import Board
 from s80lab.base.store import Store
 from s80lab.base.suggest import hint
-from s80lab.capture.explore.grid import parse_axes, points
+from s80lab.capture.explore.grid import resolve_points
 from s80lab.capture.explore.run import explore
 from s80lab.capture.store import Capture, Form, Manifest, open_capture
+from s80lab.config.grid import Grid
 from s80lab.protocol.docs import known
 from s80lab.protocol.proof import proven
 from s80lab.protocol.record import list_record
@@ -183,9 +184,9 @@ class Lab:
                 "folder, and set $S80LAB_HOME to the folder of the lab"
             )
         opened = self.capture(capture)
-        grid = points(opened, parse_axes(vary), None, settings)
+        points = resolve_points(opened, Grid.parse(vary), None, settings)
         with Board(Console(stderr=True)) as board:
-            return Runs(_finish(explore(opened, [point.design for point in grid], board, jobs)))
+            return Runs(_finish(explore(opened, [point.design for point in points], board, jobs)))
 
 
 def _finish(work: Coroutine[Any, Any, T]) -> T:

@@ -16,8 +16,8 @@ from rich.console import Console
 from s80lab.base.errors import UserError
 from s80lab.base.progress import Board
 from s80lab.base.terminal import say
-from s80lab.config.axes import sweep_points
 from s80lab.config.experiment import DEFAULT_IMAGE, LARGEST_SEED
+from s80lab.config.grid import Grid
 from s80lab.config.server import load_server
 from s80lab.experiment.plan import Options, Plan, draft, read_experiment
 from s80lab.experiment.stages import Drop, Pipeline, Until
@@ -53,7 +53,7 @@ def build_images(experiments: Sequence[str], options: Options) -> None:
     UserError if a Buildroot image with a name of its own is missing: s80lab has no record of its options.
     """
     read = [read_experiment(name, options) for name in dict.fromkeys(experiments)]
-    needed = {(at.image, at.server): None for one in read for at in map(one.at, sweep_points(one.sweep))}
+    needed = {(at.image, at.server): None for one in read for at in map(one.at, Grid.of_sweep(one.sweep).points())}
     for image, server in needed:
         folder = image_folder(image, server)
         fits = is_current(folder, load_server(server)) if image == DEFAULT_IMAGE else folder.is_dir()

@@ -14,8 +14,8 @@ from s80lab.base.staging import staging
 from s80lab.commands.claims import write_page
 from s80lab.commands.measured import latest_runs
 from s80lab.commands.parts import parse_seeds
-from s80lab.config.axes import sweep_points
 from s80lab.config.experiment import load_experiment
+from s80lab.config.grid import Grid
 from s80lab.report.write import write_experiment_report
 from s80lab.results.run_folder import MANIFEST, STATS, TRANSACTIONS, RunFolder
 
@@ -79,7 +79,7 @@ def kept_runs(name: str) -> list[Path]:
 
 def _place(folder: Path) -> tuple[str, int, int, str]:
     manifest = RunFolder(folder).manifest
-    points = sweep_points(load_experiment(manifest["experiment"], {}).sweep)
+    points = Grid.of_sweep(load_experiment(manifest["experiment"], {}).sweep).points()
     point = manifest.get("varied", {})
     # A point that has since left the sweep goes to the end.
     place = points.index(point) if point in points else len(points)

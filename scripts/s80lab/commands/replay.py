@@ -18,14 +18,14 @@ from s80lab.base.suggest import names
 from s80lab.base.terminal import plain_text
 from s80lab.capture.design import Design, resolve_design
 from s80lab.capture.error import TABLE
-from s80lab.capture.explore.grid import Point, parse_axes, points
+from s80lab.capture.explore.grid import Point, resolve_points
 from s80lab.capture.explore.run import explore, replay_cost
 from s80lab.capture.replay import design_key, run_folder
 from s80lab.capture.store import Capture, open_capture
 from s80lab.commands.output import print_json, sayer, wide_console
 from s80lab.commands.parts import on_board
 from s80lab.commands.shards import Part, part, show_list, tell_shard
-from s80lab.config.axes import Axis
+from s80lab.config.grid import Grid
 from s80lab.experiment.run import is_whole
 from s80lab.report.exploration.page import notes, write_page
 from s80lab.report.exploration.table import designs_table, errors_table, labels, verdicts
@@ -74,20 +74,20 @@ def explore_command(
     """Play a capture through every design of a grid, in parallel. After an interruption, repeat the command to
     continue."""
     opened = open_capture(capture, form)
-    axes = parse_axes(vary or [])
-    grid = points(opened, axes, machine, settings or [])
+    grid = Grid.parse(vary or [])
+    points = resolve_points(opened, grid, machine, settings or [])
     if shard or listed:
-        chosen = part(shard, by_hash([point.design for point in grid], lambda one: design_key(opened, one)))
+        chosen = part(shard, by_hash([point.design for point in points], lambda one: design_key(opened, one)))
         _shard(opened, chosen, listed, jobs, again, as_json)
         return
-    folders = _explore(opened, [point.design for point in grid], jobs, again)
+    folders = _explore(opened, [point.design for point in points], jobs, again)
     runs = [read_run(folder) for folder in folders]
-    page = write_page(opened, axes, grid, runs)
+    page = write_page(opened, grid, points, runs)
     if as_json:
-        designs = [{"design": row} | run_record(run) for row, run in zip(labels(axes, grid), runs, strict=True)]
+        designs = [{"design": row} | run_record(run) for row, run in zip(labels(grid, points), runs, strict=True)]
         print_json({"designs": designs, "report": str(page)})
     else:
-        _show(axes, grid, runs)
+        _show(grid, points, runs)
         print(f"report: {page}")
 
 
@@ -110,11 +110,11 @@ def filter_error_command(capture: str, vary: list[str] | None, out: Path | None,
     """
     full, filtered = open_capture(capture, "full"), open_capture(capture, "filtered")
     protocols = ",".join(names(paths.PROTOCOLS))
-    axes = parse_axes(vary or [f"protocol={protocols}", "l2.size=512KiB..16MiB"])
+    grid = Grid.parse(vary or [f"protocol={protocols}", "l2.size=512KiB..16MiB"])
     runs = []
     for one in (full, filtered):
-        grid = points(one, axes, None, [])
-        runs.append([read_run(folder) for folder in _explore(one, [point.design for point in grid], jobs, False)])
+        designs = [point.design for point in resolve_points(one, grid, None, [])]
+        runs.append([read_run(folder) for folder in _explore(one, designs, jobs, False)])
     target = out or TABLE
     text = table_text(filtered, *runs)
     table = write_table(target, text)
@@ -132,12 +132,12 @@ def _explore(capture: Capture, designs: Sequence[Design], jobs: int, again: bool
     return on_board(work)
 
 
-def _show(axes: Sequence[Axis], grid: Sequence[Point], runs: Sequence[Run]) -> None:
+def _show(grid: Grid, points: Sequence[Point], runs: Sequence[Run]) -> None:
     """Print the tables."""
     console = wide_console()
     for head, why in verdicts(runs):
         console.print(plain_text(head, "bold yellow"), plain_text(why))
-    for table in (designs_table(labels(axes, grid), runs), errors_table(axes, grid, runs)):
+    for table in (designs_table(labels(grid, points), runs), errors_table(grid, points, runs)):
         if table is not None:
             print_table(table, console)
     for note in notes(runs):

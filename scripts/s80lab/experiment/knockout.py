@@ -15,6 +15,7 @@ from pydantic import Field, model_validator
 from s80lab.base.errors import UserError
 from s80lab.base.strict import Strict, validate
 from s80lab.config.experiment import Phases
+from s80lab.config.grid import ablation
 from s80lab.config.machine import Machine
 
 
@@ -55,9 +56,7 @@ class Variant:
 
 def variants(changes: Mapping[str, Change], machine: Machine) -> list[Variant]:
     """Variants with no change, with each change alone and with all. UserError if a word is not in `kernel_args`."""
-    everything = list(changes)
-    chosen = {"none": [], **{f"{name} alone": [name] for name in everything}, "all": everything}
-    return [Variant(label, _taken_out(changes, kept, machine)) for label, kept in chosen.items()]
+    return [Variant(label, _taken_out(changes, kept, machine)) for label, kept in ablation(list(changes)).items()]
 
 
 def _taken_out(changes: Mapping[str, Change], kept: Sequence[str], machine: Machine) -> dict[str, object]:

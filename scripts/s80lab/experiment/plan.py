@@ -16,7 +16,6 @@ from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash, text_hash, value_hash
 from s80lab.base.programs import built
 from s80lab.base.strict import find, find_or_file, parse_settings, shown
-from s80lab.config.axes import axes_of, row_label, sweep_points
 from s80lab.config.experiment import (
     OF_EXPERIMENT,
     OF_PHASES,
@@ -29,6 +28,7 @@ from s80lab.config.experiment import (
     load_experiment,
     load_scale,
 )
+from s80lab.config.grid import Grid
 from s80lab.config.machine import Machine, load_machine, with_inclusion
 from s80lab.config.mix import Workload
 from s80lab.config.server import Server, load_server
@@ -92,7 +92,7 @@ class SeedPlan(ABC):
     @property
     def label(self) -> str:
         """The point of the sweep, for example `l2.size 1MiB, ruby.probe_filter 0`; empty without a sweep."""
-        return row_label(axes_of([self.varied]), list(self.varied.values()))
+        return Grid.of_points([self.varied]).label(self.varied)
 
     @property
     @abstractmethod
@@ -285,7 +285,7 @@ def draft(name: str, options: Options) -> Callable[[Qemu], list[Plan]]:
     built(paths.PLUGIN)
     points = [
         (point, at, _modelled(at, options, point), _server(at), image_folder(at.image, at.server))
-        for point in sweep_points(experiment.sweep)
+        for point in Grid.of_sweep(experiment.sweep).points()
         for at in (experiment.at(point),)
     ]
     for _, _, of, _, _ in points:
@@ -348,7 +348,8 @@ class _Modelled:
 def designs(name: str, options: Options) -> list[tuple[dict[str, str], dict[str, object]]]:
     """The points of an experiment's sweep, each with the design of its plans."""
     experiment = read_experiment(name, options)
-    at = ((point, _modelled(experiment.at(point), options, point)) for point in sweep_points(experiment.sweep))
+    points = Grid.of_sweep(experiment.sweep).points()
+    at = ((point, _modelled(experiment.at(point), options, point)) for point in points)
     return [(point, _design(of.machine, of.scale, of.changed)) for point, of in at]
 
 

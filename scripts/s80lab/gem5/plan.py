@@ -15,7 +15,6 @@ from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash, text_hash, value_hash
 from s80lab.base.strict import resolve
 from s80lab.base.suggest import hint
-from s80lab.config.axes import sweep_points
 from s80lab.config.experiment import (
     OF_SCALE,
     Experiment,
@@ -24,6 +23,7 @@ from s80lab.config.experiment import (
     RubyPart,
     load_scale,
 )
+from s80lab.config.grid import Grid
 from s80lab.config.machine import Bandwidth, Machine, Smt, Translation, load_machine
 from s80lab.config.server import load_server
 from s80lab.config.workload import job_text
@@ -161,7 +161,7 @@ def gem5_plans(name: str, options: Options) -> Callable[[Path | None], list[Gem5
         )
     designs = [
         (varied, *gem5_design(name, experiment.machine, part, {**(options.settings or {}), **varied}))
-        for varied in sweep_points(part.sweep)
+        for varied in Grid.of_sweep(part.sweep).points()
     ]
     phases = gem5_phases(name, part, designs[0][1].name)
     if scale.ram > LARGEST:

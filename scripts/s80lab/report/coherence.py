@@ -11,7 +11,7 @@ from pathlib import Path
 from s80lab.analysis.groups import Group, read_groups
 from s80lab.analysis.rows import ABSENT, PERCENT, Entry
 from s80lab.base.errors import UserError
-from s80lab.config.axes import axes_of, row_label
+from s80lab.config.grid import Grid
 from s80lab.report.tables import Cell, Table, table_by_group
 from s80lab.results import paper
 
@@ -76,7 +76,7 @@ def _point(group: Group) -> str:
     """A sentence with the values of the sweep's point, except workload and server, which are in the label."""
     varied = group.runs[0].manifest.get("varied", {})
     at = {key: value for key, value in varied.items() if key not in ("workload", "server")}
-    return f"At {row_label(axes_of([at]), list(at.values()))}." if at else ""
+    return f"At {Grid.of_points([at]).label(at)}." if at else ""
 
 
 def _starts(group: Group) -> str:

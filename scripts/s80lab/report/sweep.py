@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 
 from s80lab.analysis.groups import Group
 from s80lab.analysis.rows import ABSENT, PERCENT, TWO, number
-from s80lab.analysis.sweep import all_axes, judge_ratio, point_values, ratio_of, sweep_entries, varying_axes
+from s80lab.analysis.sweep import judge_ratio, point_of, ratio_of, sweep_entries, sweep_grid
 from s80lab.base.errors import UserError
 from s80lab.base.files import write_file
 from s80lab.base.suggest import hint
-from s80lab.config.axes import horizontal, row_label
+from s80lab.config.grid import Grid
 from s80lab.config.reproduce import Ratio
 from s80lab.report.figures.all import Picture
 from s80lab.report.figures.curves import Panel, curves_figure
@@ -60,11 +60,10 @@ def write_sweep(name: str, groups: Sequence[Group], metrics: Sequence[str], fold
         picture = _picture(groups, figure, "curves")
         pngs = {picture.name: png(figure)}
     first = groups[0].runs[0].manifest
-    grid = "; ".join(f"{axis.key} = {', '.join(axis.values)}" for axis in all_axes(groups))
     page = render(
         name,
-        f"{len(groups)} points: {grid}. Engine {first['engine']}, scale {first['scale']}. All times are simulated "
-        "time, the time of the modelled machine.",
+        f"{len(groups)} points: {sweep_grid(groups)}. Engine {first['engine']}, scale {first['scale']}. All times are "
+        "simulated time, the time of the modelled machine.",
         verdicts=verdicts(groups),
         notes=[*guest_notes(groups[:1]), intervals_note(groups)],
         topics=[Topic("Curves", [picture], []), Topic("All points", [], [table])],
@@ -76,33 +75,32 @@ def write_sweep(name: str, groups: Sequence[Group], metrics: Sequence[str], fold
 
 
 def _curves(groups: Sequence[Group], metrics: Sequence[str]) -> Figure:
-    axes = varying_axes(groups)
     panels = [Panel(one.metric, _capital(one.label), one.style is PERCENT) for one in sweep_entries(groups, metrics)]
-    points = [point_values(axes, group) for group in groups]
-    return curves_figure(axes, points, lambda point, metric: groups[point].estimate(metric), panels)
+    grid, points = sweep_grid(groups).varying(), [point_of(group) for group in groups]
+    return curves_figure(grid, points, lambda point, metric: groups[point].estimate(metric), panels)
 
 
 def ratio_table(groups: Sequence[Group], ratios: Sequence[Ratio]) -> Table:
     """One row per ratio and combination of the other axes, if both values were measured. The ratios pair runs by seed;
     the intervals are over these pairs."""
-    axes = varying_axes(groups)
-    points = {tuple(point_values(axes, group)): group for group in groups}
+    grid = sweep_grid(groups).varying()
+    points = [(point_of(group), group) for group in groups]
     table = Table("Ratios between points of the sweep", ("measured", "paper", "verdict"))
     for ratio in ratios:
-        keys = [axis.key for axis in axes]
+        keys = [axis.key for axis in grid.axes]
         if ratio.axis not in keys:
             raise UserError(
                 f"configs/reproduce.toml: a ratio has axis = `{ratio.axis}`, which is not an axis of the "
                 f"experiment's sweep: {hint(ratio.axis, keys)}"
             )
-        place = keys.index(ratio.axis)
+        rest = Grid(tuple(axis for axis in grid.axes if axis.key != ratio.axis))
         (entry,) = sweep_entries(groups, [ratio.metric])
-        for values, above in points.items():
-            below = points.get((*values[:place], ratio.over, *values[place + 1 :]))
-            if values[place] != ratio.at or below is None:
+        for point, above in points:
+            below = next((group for other, group in points if other == {**point, ratio.axis: ratio.over}), None)
+            if point[ratio.axis] != ratio.at or below is None:
                 continue
-            rest = row_label([*axes[:place], *axes[place + 1 :]], [*values[:place], *values[place + 1 :]])
-            label = f"{f'{rest}: ' if rest else ''}{entry.label}, {ratio.axis} {ratio.at} / {ratio.over}"
+            at = rest.label(point)
+            label = f"{f'{at}: ' if at else ''}{entry.label}, {ratio.axis} {ratio.at} / {ratio.over}"
             measured = ratio_of(above, below, ratio.metric)
             judged = judge_ratio(measured, ratio, (*above.reasons, *below.reasons))
             cells = (Cell(number(measured, TWO)), Cell(_stated(ratio)), Cell(judged.verdict if judged else ABSENT))
@@ -117,9 +115,9 @@ def _stated(ratio: Ratio) -> str:
 
 
 def _caption(groups: Sequence[Group]) -> str:
-    axes = varying_axes(groups)
-    across = horizontal(axes)
-    others = ", ".join(axis.key for axis in axes if axis is not across)
+    grid = sweep_grid(groups).varying()
+    across = grid.across()
+    others = ", ".join(axis.key for axis in grid.without(across).axes)
     lines = f"; one line per combination of {others}" if others else ""
     bars = " Bars are 95% intervals over the seeds." if any(len(group.runs) > 1 for group in groups) else ""
     return f"x axis: {across.key}{lines}.{bars}"

@@ -6,9 +6,9 @@ from __future__ import annotations
 import pytest
 
 from s80lab.base.errors import UserError
-from s80lab.capture.explore.grid import parse_axes, points
+from s80lab.capture.explore.grid import resolve_points
 from s80lab.capture.store import Capture
-from s80lab.config.axes import Axis, horizontal
+from s80lab.config.grid import Axis, Grid, ablation
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from s80lab.config.axes import Axis, horizontal
     ],
 )
 def test_lists_and_ranges(text: str, values: tuple[str, ...]) -> None:
-    assert parse_axes([text]) == [Axis(text.partition("=")[0], values)]
+    assert Grid.parse([text]).axes == (Axis(text.partition("=")[0], values),)
 
 
 @pytest.mark.parametrize(
@@ -43,14 +43,14 @@ def test_lists_and_ranges(text: str, values: tuple[str, ...]) -> None:
 )
 def test_what_is_no_axis_is_refused(texts: list[str], sentence: str) -> None:
     with pytest.raises(UserError) as caught:
-        parse_axes(texts)
+        Grid.parse(texts)
     assert sentence in str(caught.value)
 
 
 def test_points_are_every_combination_in_order(full: Capture) -> None:
-    axes = parse_axes(["protocol=msi,hammer", "l2.size=64KiB,128KiB"])
-    found = points(full, axes, None, ["latency.memory=200"])
-    assert [point.values for point in found] == [
+    grid = Grid.parse(["protocol=msi,hammer", "l2.size=64KiB,128KiB"])
+    found = resolve_points(full, grid, None, ["latency.memory=200"])
+    assert [tuple(point.values.values()) for point in found] == [
         ("msi", "64KiB"),
         ("msi", "128KiB"),
         ("hammer", "64KiB"),
@@ -65,12 +65,12 @@ def test_points_are_every_combination_in_order(full: Capture) -> None:
 
 
 def test_what_the_user_sets_is_stronger_than_the_protocols_organisation(full: Capture) -> None:
-    (point,) = points(full, parse_axes(["protocol=hammer"]), None, ["l2.inclusion=inclusive"])
+    (point,) = resolve_points(full, Grid.parse(["protocol=hammer"]), None, ["l2.inclusion=inclusive"])
     assert point.design.machine.l2.inclusion == "inclusive"
 
 
 def test_cores_share_the_recorded_threads(full: Capture) -> None:
-    found = points(full, parse_axes(["cores=4,2,1"]), None, [])
+    found = resolve_points(full, Grid.parse(["cores=4,2,1"]), None, [])
     assert [point.design.machine.processors.threads_per_core for point in found] == [1, 2, 4]
     assert {point.design.machine.processors.count for point in found} == {4}
 
@@ -97,24 +97,50 @@ def test_cores_share_the_recorded_threads(full: Capture) -> None:
 )
 def test_a_design_that_cannot_be_is_refused(full: Capture, vary: str, sentence: str) -> None:
     with pytest.raises(UserError) as caught:
-        points(full, parse_axes([vary]), None, [])
+        resolve_points(full, Grid.parse([vary]), None, [])
     assert sentence in str(caught.value)
 
 
 def test_one_capture_can_be_replayed_at_longer_quanta(full: Capture) -> None:
-    found = points(full, parse_axes(["clock.quantum_cycles=200,1000,1000000"]), None, [])
+    found = resolve_points(full, Grid.parse(["clock.quantum_cycles=200,1000,1000000"]), None, [])
     assert [point.design.machine.clock.quantum_cycles for point in found] == [200, 1000, 1_000_000]
 
 
 @pytest.mark.parametrize("vary", ["l1d.size=8KiB", "l1i.ways=1", "cores=2"])
 def test_a_filtered_capture_holds_for_its_l1s_alone(filtered: Capture, full: Capture, vary: str) -> None:
-    assert points(full, parse_axes([vary]), None, [])
+    assert resolve_points(full, Grid.parse([vary]), None, [])
     with pytest.raises(UserError, match=r"lacks the accesses that hit in these L1s, so .* record a full capture"):
-        points(filtered, parse_axes([vary]), None, [])
+        resolve_points(filtered, Grid.parse([vary]), None, [])
 
 
 def test_the_curves_run_over_the_axis_with_most_numbers() -> None:
-    protocol, ways, size = parse_axes(["protocol=msi,mesi,moesi,mosi", "l2.ways=2,4", "l2.size=1MiB..4MiB"])
-    assert horizontal([protocol, ways, size]) == size
-    assert horizontal([protocol, ways]) == ways
-    assert horizontal([protocol]) == protocol
+    grid = Grid.parse(["protocol=msi,mesi,moesi,mosi", "l2.ways=2,4", "l2.size=1MiB..4MiB"])
+    protocol, ways, size = grid.axes
+    assert grid.across() == size
+    assert grid.without(size).across() == ways
+    assert grid.without(size).without(ways).across() == protocol
+
+
+def test_sweep_of_a_file_equals_the_same_grid_of_options() -> None:
+    assert Grid.of_sweep({"protocol": ["msi", "mesi"], "l2.ways": [2, 4]}) == Grid.parse(
+        ["protocol=msi,mesi", "l2.ways=2,4"]
+    )
+    assert Grid.of_sweep({}).points() == [{}]
+
+
+def test_grid_of_points_has_their_keys_and_values_in_order() -> None:
+    points = [{"protocol": "msi", "l2.size": "1MiB"}, {"protocol": "mesi", "l2.size": "1MiB"}]
+    grid = Grid.of_points(points)
+    assert str(grid) == "protocol = msi, mesi; l2.size = 1MiB"
+    assert str(grid.varying()) == "protocol = msi, mesi"
+    assert [grid.label(point) for point in points] == ["msi, l2.size 1MiB", "mesi, l2.size 1MiB"]
+    assert grid.points() == points
+
+
+def test_ablation_has_no_change_then_each_alone_then_all() -> None:
+    assert ablation(["ticks", "zone"]) == {
+        "none": [],
+        "ticks alone": ["ticks"],
+        "zone alone": ["zone"],
+        "all": ["ticks", "zone"],
+    }

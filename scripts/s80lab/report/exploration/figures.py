@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from s80lab.analysis.groups import Run
 from s80lab.analysis.interval import estimate
 from s80lab.capture.explore.grid import Point
-from s80lab.config.axes import Axis
+from s80lab.config.grid import Grid
 from s80lab.report.figures import curves
 from s80lab.report.figures.curves import Panel
 
@@ -26,10 +26,10 @@ _PANELS = (
 )
 
 
-def curves_figure(axes: Sequence[Axis], points: Sequence[Point], runs: Sequence[Run]) -> Figure:
+def curves_figure(grid: Grid, points: Sequence[Point], runs: Sequence[Run]) -> Figure:
     """The curves of an exploration: six panels over one axis."""
     return curves.curves_figure(
-        axes,
+        grid,
         [point.values for point in points],
         lambda point, metric: estimate([runs[point].metrics[metric]]),
         _PANELS,

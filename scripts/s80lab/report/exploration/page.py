@@ -12,7 +12,7 @@ from s80lab.base.hashing import value_hash
 from s80lab.base.terminal import counted
 from s80lab.capture.explore.grid import Point
 from s80lab.capture.store import Capture
-from s80lab.config.axes import Axis, horizontal
+from s80lab.config.grid import Grid
 from s80lab.report.exploration.figures import curves_figure
 from s80lab.report.exploration.table import designs_table, errors_table, labels, verdicts
 from s80lab.report.figures.all import Picture
@@ -24,16 +24,16 @@ from s80lab.report.tables import Cell, Row, Table
 CURVES = "curves"
 
 
-def write_page(capture: Capture, axes: Sequence[Axis], points: Sequence[Point], runs: Sequence[Run]) -> Path:
+def write_page(capture: Capture, grid: Grid, points: Sequence[Point], runs: Sequence[Run]) -> Path:
     """Write the page of these replays. The folder depends on the capture and the grid only."""
-    grid = {axis.key: axis.values for axis in axes}
-    key = value_hash([grid, [point.design.machine.resolved() for point in points]])[:8]
+    values = {axis.key: axis.values for axis in grid.axes}
+    key = value_hash([values, [point.design.machine.resolved() for point in points]])[:8]
     folder = paths.results() / "reports" / f"explore-{capture.name}-{capture.form}-{key}"
     with style():
-        figure = curves_figure(axes, points, runs)
-        picture = Picture(CURVES, "Curves", _caption(axes), svg(figure))
+        figure = curves_figure(grid, points, runs)
+        picture = Picture(CURVES, "Curves", _caption(grid), svg(figure))
         pngs = {CURVES: png(figure)}
-    return write_files(folder, _page(capture, axes, points, runs, picture), [picture], pngs)
+    return write_files(folder, _page(capture, grid, points, runs, picture), [picture], pngs)
 
 
 def notes(runs: Sequence[Run]) -> list[str]:
@@ -51,17 +51,14 @@ def notes(runs: Sequence[Run]) -> list[str]:
     ]
 
 
-def _page(
-    capture: Capture, axes: Sequence[Axis], points: Sequence[Point], runs: Sequence[Run], picture: Picture
-) -> str:
+def _page(capture: Capture, grid: Grid, points: Sequence[Point], runs: Sequence[Run], picture: Picture) -> str:
     topics = [
         Topic("Curves", [picture], []),
-        Topic("All designs", [], [designs_table(labels(axes, points), runs)]),
+        Topic("All designs", [], [designs_table(labels(grid, points), runs)]),
     ]
-    errors = errors_table(axes, points, runs)
+    errors = errors_table(grid, points, runs)
     if errors is not None:
         topics.append(Topic(errors.title, [], [errors]))
-    grid = "; ".join(f"{axis.key} = {', '.join(axis.values)}" for axis in axes)
     lead = (
         f"{counted(len(points), 'design')}: {grid}. All were replayed from the {capture.form} capture {capture.name}: "
         f"{runs[0].manifest['instructions'] / 1e9:.2f} G instructions measured, after "
@@ -77,9 +74,9 @@ def _page(
     )
 
 
-def _caption(axes: Sequence[Axis]) -> str:
-    across = horizontal(axes)
-    others = " and ".join(axis.key for axis in axes if axis is not across)
+def _caption(grid: Grid) -> str:
+    across = grid.across()
+    others = " and ".join(axis.key for axis in grid.without(across).axes)
     lines = f"; one line per {others}" if others else ""
     return (
         f"x axis: {across.key}{lines}. If lines coincide, the designs differ by less than the figure can show; "

@@ -10,7 +10,7 @@ from s80lab.analysis.rows import ABSENT, PERCENT, THREE, Entry
 from s80lab.base.terminal import counted
 from s80lab.capture.error import QUANTITIES
 from s80lab.capture.explore.grid import Point
-from s80lab.config.axes import Axis, row_label
+from s80lab.config.grid import Grid
 from s80lab.report.tables import Cell, Row, Table, table_by_group
 
 ENTRIES = (
@@ -52,12 +52,12 @@ def verdicts(runs: Sequence[Run]) -> list[tuple[str, str]]:
     return [(f"{invalid} of {counted(len(runs), 'design')}: invalid (not a result).", why)] if invalid else []
 
 
-def labels(axes: Sequence[Axis], points: Sequence[Point]) -> list[str]:
+def labels(grid: Grid, points: Sequence[Point]) -> list[str]:
     """The label of each row."""
-    return [row_label(axes, point.values) for point in points]
+    return [grid.label(point.values) for point in points]
 
 
-def errors_table(axes: Sequence[Axis], points: Sequence[Point], runs: Sequence[Run]) -> Table | None:
+def errors_table(grid: Grid, points: Sequence[Point], runs: Sequence[Run]) -> Table | None:
     """The error of the filtered capture for each design; None for a full capture, or if no error has been measured."""
     if not any((run.manifest["filter_error"] or {}).get("errors") for run in runs):
         return None
@@ -72,7 +72,7 @@ def errors_table(axes: Sequence[Axis], points: Sequence[Point], runs: Sequence[R
     for point, run in zip(points, runs, strict=True):
         errors = run.manifest["filter_error"]["errors"]
         cells = (ABSENT if errors.get(one.name) is None else f"{errors[one.name]:+.2f}" for one in QUANTITIES)
-        table.rows.append(Row(row_label(axes, point.values), tuple(map(Cell, cells))))
+        table.rows.append(Row(grid.label(point.values), tuple(map(Cell, cells))))
     return table
 
 

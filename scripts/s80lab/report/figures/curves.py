@@ -4,13 +4,13 @@ other axes is one line."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from s80lab.analysis.interval import Estimate
-from s80lab.config.axes import Axis, horizontal, is_number, row_label
+from s80lab.config.grid import Axis, Grid, is_number
 from s80lab.report.figures.style import GROUP_COLOURS, panel_each, percent_axis
 
 if TYPE_CHECKING:
@@ -47,15 +47,15 @@ class _Curve:
 
 
 def curves_figure(
-    axes: Sequence[Axis],
-    points: Sequence[Sequence[str]],
+    grid: Grid,
+    points: Sequence[Mapping[str, str]],
     value: Callable[[int, str], Estimate | None],
     shown: Sequence[Panel],
 ) -> Figure:
-    """points: for each point of the grid its values, in the order of the axes. value: a function from a point's number
+    """points: for each point of the grid its value on each axis. value: a function from a point's number
     and a metric to an estimate. Estimates with intervals get error bars."""
-    across = horizontal(axes)
-    curves = _curves(axes, points, across)
+    across = grid.across()
+    curves = _curves(grid, points, across)
     columns = _legend_columns(curves)
     figure, panes = panel_each(len(shown), _PANEL_HEIGHT_IN, _ABREAST)
     figure.set_figheight(figure.get_figheight() + _LEGEND_ROW_IN * -(-len(curves) // columns))
@@ -85,13 +85,11 @@ def _legend_columns(curves: Sequence[_Curve]) -> int:
     return max(1, min(_LEGEND_COLUMNS, len(curves), _LEGEND_CHARACTERS // longest))
 
 
-def _curves(axes: Sequence[Axis], points: Sequence[Sequence[str]], across: Axis) -> list[_Curve]:
-    place = list(axes).index(across)
-    others = [axis for axis in axes if axis is not across]
+def _curves(grid: Grid, points: Sequence[Mapping[str, str]], across: Axis) -> list[_Curve]:
+    others = grid.without(across)
     found: dict[str, list[tuple[int, int]]] = {}
-    for number, values in enumerate(points):
-        label = row_label(others, [*values[:place], *values[place + 1 :]])
-        found.setdefault(label, []).append((across.values.index(values[place]), number))
+    for number, point in enumerate(points):
+        found.setdefault(others.label(point), []).append((across.values.index(point[across.key]), number))
     return [_Curve(label, tuple(sorted(pairs))) for label, pairs in found.items()]
 
 
