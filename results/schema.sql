@@ -3,7 +3,7 @@
 -- Counts cover the measured region. Times are simulated time unless a comment says otherwise.
 -- After a change of tables or views, increase user_version here and SCHEMA_VERSION in
 -- scripts/s80lab/results/database.py, which refuses every other version.
-PRAGMA user_version = 4;
+PRAGMA user_version = 5;
 
 CREATE TABLE run (
     id           TEXT PRIMARY KEY,
@@ -28,7 +28,9 @@ CREATE TABLE run (
     mips         REAL NOT NULL,     -- million instructions per second of wall time
     wall_s       REAL NOT NULL,     -- wall time on the host
     folder       TEXT NOT NULL,     -- relative to the database
-    created      TEXT NOT NULL      -- UTC
+    created      TEXT NOT NULL,     -- UTC
+    image        TEXT NOT NULL DEFAULT '',
+    differences  TEXT NOT NULL DEFAULT ''   -- from the experiment's file, for example `mesi · l2.size=2MiB`; no seed
 );
 
 CREATE TABLE input   (run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, name TEXT NOT NULL, sha256 TEXT NOT NULL,
@@ -168,7 +170,7 @@ FROM (SELECT run.id AS run, experiment, mix, seed, run.instructions AS instructi
 
 -- One row per run: its design and its main metrics. Sizes in bytes.
 CREATE VIEW v_design AS
-SELECT run.id AS run, experiment, mix, seed, engine, capture, form, machine, protocol, server,
+SELECT run.id AS run, experiment, mix, seed, engine, capture, form, machine, protocol, server, differences,
        (SELECT value FROM design WHERE run = run.id AND key = 'l2.size') AS l2_size,
        (SELECT value FROM design WHERE run = run.id AND key = 'l2.ways') AS l2_ways,
        (SELECT value FROM design WHERE run = run.id AND key = 'l2.inclusion') AS l2_inclusion,

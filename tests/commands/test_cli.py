@@ -91,11 +91,11 @@ def test_list_without_runs_names_the_command_that_makes_one(empty: Lab) -> None:
 
 def test_list_has_a_line_per_run_with_its_design_and_the_reasons_only_for_the_kind(measured: Lab) -> None:
     with closing(sqlite3.connect(measured.results / "s80lab.sqlite")) as connection, connection:
-        connection.execute("INSERT OR REPLACE INTO design VALUES ('imapb-1', 'l2.size', 1048576)")
+        connection.execute("UPDATE run SET differences = 'mosi · l2.size=1MiB' WHERE id = 'imapb-1'")
     lines = measured.call("list").splitlines()
     assert "runs: 6, 3 invalid; `s80lab list runs` prints why" in lines
-    assert [line for line in lines if re.match(r"  imapb-1 \(invalid, s80 \w+ .*\bl2.size=1MiB\b", line)]
-    assert [line for line in lines if line.startswith("  imape-1 (valid, s80 ")]
+    assert [line for line in lines if line == "  imapb-1 (invalid, imapb · mosi · l2.size=1MiB)"]
+    assert [line for line in lines if line.startswith("  imape-1 (valid, imape")]
     assert "steady state" not in "\n".join(lines) and "steady state" in measured.call("list", "runs")
 
 

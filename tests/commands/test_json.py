@@ -46,7 +46,7 @@ def said(lab: Lab, *arguments: str) -> Any:
 def test_report(measured: Lab, made_runs: Path) -> None:
     told = said(measured, "report", "imapb", "imape", "--scale", "tiny")
     groups = read_groups(sorted(made_runs.glob("imap*")))
-    assert [group["label"] for group in told["groups"]] == ["imapb", "imape"]
+    assert [group["label"] for group in told["groups"]] == ["imapb · tiny", "imape · tiny"]
     assert [group["seeds"] for group in told["groups"]] == [[1, 2, 3], [11, 12, 13]]
     expected = groups[1].estimate("e_share")
     assert expected is not None

@@ -67,7 +67,7 @@ def test_each_claim_has_a_row_in_order(folders: list[Path]) -> None:
     table = claims_table(read_groups(folders))
     assert [row.label[:3] for row in table.rows] == IDS
     assert [claim.id for claim in paper.claims()] == IDS
-    assert table.columns == ("imapb", "imape", "paper", "verdict")
+    assert table.columns == ("imapb · tiny", "imape · tiny", "paper", "verdict")
     assert all(row.cells[2].text and row.cells[3].text for row in table.rows)
 
 
@@ -124,7 +124,7 @@ def test_verdicts_follow_the_numbers(folders: list[Path]) -> None:
     made_results(folders[:3], {metric_of("C15"): 0.3})
     finding = by_id(folders)["C15"]
     assert finding.verdict == "differs"
-    assert finding.verdict_text == "imapb differs, imape agrees"
+    assert finding.verdict_text == "imapb · tiny differs, imape · tiny agrees"
     assert answers()["C15"].below in finding.reasons
 
 
@@ -150,7 +150,7 @@ def test_what_is_no_result_decides_nothing(folders: list[Path]) -> None:
     """imapb's had not settled; what does not depend on them is judged all the same."""
     found = by_id(folders)
     assert found["C15"].judgements[0].verdict == "not comparable"
-    assert "imapb: invalid run: not in steady state" in detail(found["C15"])
+    assert "imapb · tiny: invalid run: not in steady state" in detail(found["C15"])
     assert found["C23"].judgements[0].verdict == "differs"
 
 
@@ -195,8 +195,8 @@ def test_the_terminal_and_json_tell_the_same(folders: list[Path]) -> None:
     assert json.loads(json.dumps(records)) == records
     for record in records:
         assert record["id"] in text.getvalue()
-        assert set(record["groups"]) == {"imapb", "imape"}
-    assert REGISTRY["e_share"].name in records[17]["groups"]["imapb"]["metrics"]
+        assert set(record["groups"]) == {"imapb · tiny", "imape · tiny"}
+    assert REGISTRY["e_share"].name in records[17]["groups"]["imapb · tiny"]["metrics"]
 
 
 def test_a_report_has_every_claim_with_its_reason(run_dir: Path) -> None:
@@ -270,11 +270,11 @@ def test_the_lowest_of_five_is_known_where_all_were_measured(folders: list[Path]
     made_results(folders[1:4], {"e_to_m_share": 0.3})
     found = by_id(folders)["C20"]
     judged = dict(zip(found.labels, found.judgements, strict=True))
-    assert (judged["imapb"].verdict, judged["imapb"].note) == (
+    assert (judged["imapb · tiny"].verdict, judged["imapb · tiny"].note) == (
         "agrees",
         "the value is lower than that of pop3, web, jbb",
     )
-    assert judged["web"].verdict == "not comparable"
+    assert judged["web · tiny"].verdict == "not comparable"
     made_results(folders[1:2], {"e_to_m_share": 0.1})
     assert by_id(folders)["C20"].verdict == "differs"
     few = by_id([folders[0], *folders[2:]])["C20"]

@@ -54,9 +54,9 @@ def test_of_two_guests_each_is_named_with_what_was_measured_on_it(folders: list[
     for folder in folders[2:]:
         rewrite(folder, VERSIONS | {"libssl3": "3.0.21-1"})
     first, second = guest_notes(read_groups(folders))
-    assert first.startswith("Guest of imapb: ")
+    assert first.startswith("Guest of imapb · tiny: ")
     assert "OpenSSL 3.0.20-1" in first
-    assert second.startswith("Guest of imape: ")
+    assert second.startswith("Guest of imape · tiny: ")
     assert "OpenSSL 3.0.21-1" in second
 
 

@@ -101,15 +101,15 @@ def test_standard_error_of_a_histogram() -> None:
 def test_runs_are_grouped_by_what_differs_besides_the_seed(folders: list[Path]) -> None:
     groups = read_groups(folders)
     assert [(group.label, len(group.runs), group.warm) for group in groups] == [
-        ("imapb", 3, False),
-        ("imape", 3, True),
+        ("imapb · tiny", 3, False),
+        ("imape · tiny", 3, True),
     ]
 
 
 def test_a_label_names_what_differs(folders: list[Path]) -> None:
     path = folders[1] / "manifest.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "protocol": "mesi"}))
-    assert [group.label for group in read_groups(folders)] == ["imapb moesi", "imapb mesi", "imape"]
+    assert [group.label for group in read_groups(folders)] == ["imapb · tiny", "imapb · tiny · mesi", "imape · tiny"]
 
 
 def test_every_row_is_a_declared_metric_of_the_run(run_dir: Path) -> None:
@@ -212,7 +212,7 @@ def test_a_run_with_a_short_warm_up_says_so(tmp_path: Path) -> None:
     assert "too few sampling intervals" in printed([run])
     page = write_run_report(run).read_text()
     reason = "not in steady state (too few sampling intervals to judge the drift)"
-    assert f"<strong>imapb: invalid (not a result).</strong> Seed 1: {reason}." in page
+    assert f"<strong>imapb · tiny: invalid (not a result).</strong> Seed 1: {reason}." in page
     assert page.count('class="unsettled"') > 50
 
 
@@ -226,9 +226,9 @@ def test_no_runs_and_a_run_that_is_not_whole(run_dir: Path) -> None:
 
 def test_the_verdict_comes_before_any_number_and_once(folders: list[Path]) -> None:
     text = " ".join(printed(folders).split())
-    assert text.startswith("imapb: invalid (not a result).")
+    assert text.startswith("imapb · tiny: invalid (not a result).")
     assert text.count("not in steady state (") == 3  # one reason a seed, each its own
-    assert "imape: invalid" not in text
+    assert "imape · tiny: invalid" not in text
 
 
 def test_the_headline_comes_before_the_mix_of_transactions(folders: list[Path]) -> None:
@@ -256,7 +256,7 @@ def test_a_seed_that_is_no_result_is_left_out_of_the_means_and_named(folders: li
     assert after.mean == pytest.approx(sum(values) / 2)
     (said,) = verdicts([group])
     assert said == (
-        "imape: 2 of 3 seeds are valid.",
+        "imape · tiny: 2 of 3 seeds are valid.",
         "The other seeds are left out of every mean. "
         "Seed 12: 1.8 closed-loop cycles per client measured, 3 are needed.",
     )
@@ -269,14 +269,17 @@ def test_where_no_seed_is_a_result_all_are_shown_and_called_so(folders: list[Pat
     (group,) = read_groups(imape)
     assert len(group.runs) == 3
     assert verdicts([group]) == [
-        ("imape: invalid (not a result).", "Seeds 11, 12, 13: response-time law violated by +7.0% (limit 5.0%)."),
+        (
+            "imape · tiny: invalid (not a result).",
+            "Seeds 11, 12, 13: response-time law violated by +7.0% (limit 5.0%).",
+        ),
     ]
 
 
 def test_the_headline_has_both_intervals_and_the_correlation(folders: list[Path]) -> None:
     table = headline_table(read_groups(folders))
     beside = ("within one run", "lag-1 correlation")
-    assert table.columns[:6] == ("imapb", *beside, "imape", *beside)
+    assert table.columns[:6] == ("imapb · tiny", *beside, "imape · tiny", *beside)
     assert [entry.metric for entry in ENTRIES] == list(HEADLINE)
     batches = [json.loads((run / "stats.json").read_text())["batches"]["e_share"] for run in folders[3:]]
     row = table.rows[HEADLINE.index("e_share")]
@@ -291,7 +294,7 @@ def test_two_estimates_beside_each_other(folders: list[Path], runs: Path) -> Non
     assert "in 10 of 10 rows" in beside_table(group, group).note
     far = replace(group, runs=tuple(replace(run, stats=shifted(run.stats)) for run in group.runs))
     assert "in 9 of 10 rows" in beside_table(group, far).note
-    with pytest.raises(UserError, match=r"the runs are of different designs \(imapb, imape\)"):
+    with pytest.raises(UserError, match=r"the runs are of different designs \(imapb · tiny, imape · tiny\)"):
         print_beside(folders[:3], folders[3:], Console())
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from s80lab.base.errors import UserError
 from s80lab.results.collect import Collected, collect
-from s80lab.results.database import SCHEMA_VERSION, insert_run
+from s80lab.results.database import UPGRADABLE, insert_run
 from s80lab.results.products import record_products
 from s80lab.results.run_folder import RunFolder
 
@@ -27,7 +27,9 @@ def rows(database: Path) -> dict[str, list[Any]]:
     with sqlite3.connect(database) as connection:
         names = [name for (name,) in connection.execute(TABLES)]
         content = {name: connection.execute(f"SELECT * FROM {name}").fetchall() for name in names}
-    content["run"] = [row[:-1] for row in content["run"]]
+        columns = [name for _, name, *_ in connection.execute("PRAGMA table_info(run)")]
+    created = columns.index("created")
+    content["run"] = [row[:created] + row[created + 1 :] for row in content["run"]]
     return {name: sorted(found, key=repr) for name, found in content.items()}
 
 
@@ -221,8 +223,8 @@ def test_what_is_no_folder_of_runs(lab: Path, tmp_path: Path, name: str, sentenc
 def test_a_database_of_another_schema(lab: Path, hosts: list[Path]) -> None:
     gather(lab, hosts[0])
     with sqlite3.connect(lab / "s80lab.sqlite") as connection:
-        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION - 1}")
-    assert f"has schema {SCHEMA_VERSION - 1} of an older version" in refused(lab, *hosts)
+        connection.execute(f"PRAGMA user_version = {UPGRADABLE - 1}")
+    assert f"has schema {UPGRADABLE - 1} of an older version" in refused(lab, *hosts)
 
 
 def edited(name: str, key: str, value: Any) -> Callable[[Path], None]:

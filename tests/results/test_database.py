@@ -26,7 +26,7 @@ from s80lab.analysis.groups import read_run
 from s80lab.base.errors import UserError
 from s80lab.commands.process import INTERRUPTED, sentence_of
 from s80lab.results import query as query_module
-from s80lab.results.database import SCHEMA_VERSION, _transaction, insert_run, list_runs, require_schema
+from s80lab.results.database import SCHEMA_VERSION, UPGRADABLE, _transaction, insert_run, list_runs, require_schema
 from s80lab.results.products import record_products
 from s80lab.results.query import LONGEST, query, render, select
 from s80lab.results.run_folder import RunFolder
@@ -279,7 +279,7 @@ def test_writers_at_the_same_time_wait_for_each_other(runs: Path) -> None:
     assert len(list_runs(path)) == 6
 
 
-@pytest.mark.parametrize(("version", "age"), [(SCHEMA_VERSION - 1, "older"), (SCHEMA_VERSION + 1, "newer")])
+@pytest.mark.parametrize(("version", "age"), [(UPGRADABLE - 1, "older"), (SCHEMA_VERSION + 1, "newer")])
 def test_another_schema_is_refused_with_what_to_do(database: Path, run_dir: Path, version: int, age: str) -> None:
     with sqlite3.connect(database) as connection:
         connection.execute(f"PRAGMA user_version = {version}")
@@ -432,3 +432,26 @@ def test_parquet(database: Path) -> None:
 def test_what_parquet_cannot_hold(database: Path, sql: str, sentence: str) -> None:
     with pytest.raises(UserError, match=sentence):
         render(*select(database, sql), "parquet")
+
+
+def test_database_of_the_schema_before_gets_the_new_columns(
+    database: Path, run_dir: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = run_dir / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"protocol": "mesi"}))
+    insert_run(database, run_dir)
+    (before,) = (run for run in list_runs(database) if run["id"] == "imapb-1")
+    assert (before["image"], before["differences"]) == ("debian", "tiny · mesi")
+    with sqlite3.connect(database) as connection:
+        connection.execute("DROP VIEW v_design")
+        for column in ("image", "differences"):
+            connection.execute(f"ALTER TABLE run DROP COLUMN {column}")
+        connection.execute("CREATE VIEW v_design AS SELECT id AS run FROM run")
+        connection.execute(f"PRAGMA user_version = {UPGRADABLE}")
+    assert before in list_runs(database)
+    assert "the table `run` now has the columns image and differences" in capsys.readouterr().err
+    with sqlite3.connect(database) as connection:
+        assert connection.execute("SELECT differences FROM v_design WHERE run = 'imapb-1'").fetchone() == (
+            "tiny · mesi",
+        )
+    assert before in list_runs(database) and not capsys.readouterr().err

@@ -10,6 +10,8 @@ from typing import Any
 
 from s80lab.analysis.interval import Estimate, estimate
 from s80lab.base.errors import UserError
+from s80lab.base.hashing import value_hash
+from s80lab.config.differences import SEPARATOR, differences, label
 from s80lab.results.metrics.derive import of
 from s80lab.results.metrics.standing import standing_of
 from s80lab.results.products import check_products
@@ -19,8 +21,8 @@ NOT_WARM = "not in steady state"
 NO_WORKLOAD = "-"
 """The mix in the manifest of a replay whose capture is an imported trace."""
 
-# Keys of the manifest that distinguish groups of one mix, most informative first.
-_IDENTITY = ("experiment", "scale", "protocol", "machine", "workload", "image", "server", "engine")
+# Keys of the manifest that distinguish groups of one mix.
+_IDENTITY = ("experiment", "engine", "scale", "protocol", "machine", "workload", "image", "server")
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,11 @@ class Run:
         return metrics
 
     @property
+    def differences(self) -> Mapping[str, str]:
+        """What differs from the experiment's file (config/differences.py)."""
+        return differences(self.manifest)
+
+    @property
     def warm(self) -> bool:
         return bool(self.stats["warmup"]["verdict"] == "warm")
 
@@ -66,6 +73,17 @@ class Group:
     @property
     def mix(self) -> str:
         return str(self.runs[0].manifest["mix"])
+
+    @property
+    def differences(self) -> Mapping[str, str]:
+        """What differs from the experiment's file (config/differences.py)."""
+        return self.runs[0].differences
+
+    @property
+    def design(self) -> Mapping[str, Any]:
+        """All values of the modelled machine, by dotted keys; empty for a run that has no record of them."""
+        design: Mapping[str, Any] = self.runs[0].manifest.get("design", {})
+        return design
 
     @property
     def imported(self) -> bool:
@@ -111,34 +129,47 @@ def read_run(run_dir: Path) -> Run:
 
 
 def read_groups(run_dirs: Sequence[Path]) -> list[Group]:
-    """Groups the runs. A group's label holds its mix, and what distinguishes it from other groups of the same mix. An
-    imported trace has its name instead of a mix."""
+    """Groups the runs. A group's label is its mix and what differs from the experiment's file, for example
+    `imapb · mesi · l2.size=2MiB`. An imported trace has its name instead of a mix."""
     if not run_dirs:
         raise UserError("there are no runs for the report; run an experiment first")
     by_identity: dict[tuple[str, ...], list[Run]] = {}
     for run in map(read_run, run_dirs):
-        workload = run.manifest["mix"]
-        if workload == NO_WORKLOAD:
-            workload = run.manifest["experiment"]
-        others = (str(run.manifest[key]) for key in _IDENTITY)
-        identity = (workload, *others, varied(run.manifest))
-        by_identity.setdefault(identity, []).append(run)
+        manifest = run.manifest
+        others = (str(manifest[key]) for key in _IDENTITY)
+        design = value_hash([manifest.get("design"), dict(run.differences)])
+        by_identity.setdefault((_workload(run), *others, design, varied(manifest)), []).append(run)
+    labels = _labels([runs[0] for runs in by_identity.values()])
     groups = []
-    for identity, runs in by_identity.items():
+    for name, runs in zip(labels, by_identity.values(), strict=True):
         ordered = sorted(runs, key=lambda run: (run.manifest["seed"], run.manifest["run"]))
         results = tuple(run for run in ordered if not run.reasons)
         counted = results or tuple(ordered)
         excluded = tuple(run for run in ordered if run not in counted)
-        groups.append(Group(_label(identity, list(by_identity)), counted, excluded))
+        groups.append(Group(name, counted, excluded))
     return groups
 
 
-def _label(identity: tuple[str, ...], all_identities: Sequence[tuple[str, ...]]) -> str:
-    shown = identity[:1]
-    others = [other for other in all_identities if other[:1] == shown and other != identity]
-    differing = [word for place, word in enumerate(identity) if any(other[place] != word for other in others)]
-    # An experiment's name says by itself what else differs.
-    return " ".join([*shown, *differing[:1]]) if differing else shown[0]
+def _workload(run: Run) -> str:
+    workload = str(run.manifest["mix"])
+    return str(run.manifest["experiment"]) if workload == NO_WORKLOAD else workload
+
+
+def _labels(runs: Sequence[Run]) -> list[str]:
+    """The label of each run's group. Groups of equal labels get the experiment, the engine, ... if these differ."""
+    labels = [label(_workload(run), run.differences) for run in runs]
+    for key in (*_IDENTITY, ""):
+        for same in (
+            [place for place, other in enumerate(labels) if other == one]
+            for one in dict.fromkeys(labels)
+            if labels.count(one) > 1
+        ):
+            words = [str(runs[place].manifest[key]) if key else str(number) for number, place in enumerate(same, 1)]
+            if len(set(words)) > 1:
+                for place, word in zip(same, words, strict=True):
+                    if word != _workload(runs[place]):
+                        labels[place] += SEPARATOR + word
+    return labels
 
 
 def varied(manifest: Mapping[str, Any]) -> str:

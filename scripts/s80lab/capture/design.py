@@ -12,8 +12,9 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash, text_hash
 from s80lab.base.names import check_name
-from s80lab.base.strict import find_or_file, shown, size_text
+from s80lab.base.strict import find_or_file, shown
 from s80lab.capture.store import Capture
+from s80lab.config.differences import value_text
 from s80lab.config.machine import Machine, load_machine, with_inclusion
 from s80lab.protocol.proof import ensure_proven
 from s80lab.results.run_folder import PROTOCOL
@@ -99,11 +100,6 @@ def resolve_design(
     own = capture.machine.design()
     changed = {key: value for key, value in resolved.design().items() if value != own.get(key)}
     return Design(resolved, table, {key: value_text(key, value) for key, value in changed.items()})
-
-
-def value_text(key: str, value: object) -> str:
-    """A value of a design in the notation of the machine file: 1048576 bytes of `l2.size` become 1MiB."""
-    return size_text(int(str(value))) if key.endswith(".size") else str(value)
 
 
 def _own_protocol(capture: Capture) -> Path:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import glob
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,6 +20,7 @@ from s80lab.config.machine import load_machine
 from s80lab.experiment import checkpoint
 from s80lab.experiment.knockout import Changes, variants
 from s80lab.experiment.plan import Options, Plan
+from s80lab.experiment.run import name_before_hash
 from s80lab.report.ablations import ablation_table
 from s80lab.report.markdown import markdown
 from s80lab.report.record import groups_record
@@ -91,7 +93,7 @@ def _there(plan: Plan) -> Path | None:
     """The folder of the plan's complete run from an earlier call; None if there is none. The checkpoint of the run may
     have been removed since, because equal inputs give an equal checkpoint."""
     wanted = plan.run_inputs("")
-    for manifest in sorted(paths.runs().glob(f"{plan.name}-{plan.scale_name}-s{plan.seed}-*/manifest.json")):
+    for manifest in sorted(paths.runs().glob(f"{glob.escape(name_before_hash(plan))}*/manifest.json")):
         if RunFolder(manifest.parent).manifest["inputs"] | {"warm": ""} == wanted:
             return manifest.parent
     return None

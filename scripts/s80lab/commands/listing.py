@@ -14,8 +14,8 @@ from s80lab.base.strict import find, read_toml
 from s80lab.base.suggest import names
 from s80lab.base.terminal import counted, say, short_time
 from s80lab.commands.output import print_json
-from s80lab.commands.overrides import overrides
-from s80lab.results.database import list_designs, list_runs
+from s80lab.config.differences import SEPARATOR
+from s80lab.results.database import list_runs
 
 Kind = Literal["experiments", "machines", "protocols", "scales", "servers", "runs"]
 FOLDERS: Mapping[str, Path] = {
@@ -51,9 +51,8 @@ def _list_all(as_json: bool) -> None:
         return
     invalid = sum(bool(run["reasons"]) for run in runs)
     say(f"runs: {len(runs)}" + (f", {invalid} invalid; `s80lab list runs` prints why" if invalid else ""), sys.stdout)
-    designs = list_designs(paths.database())
     for run in runs:
-        say(f"  {run['id']} ({_status(run)}, {_design(run, designs)})", sys.stdout, indent=4)
+        say(f"  {run['id']} ({_status(run)}, {_design(run)})", sys.stdout, indent=4)
 
 
 def _list_files(kind: str, as_json: bool) -> None:
@@ -74,9 +73,8 @@ def _list_runs(as_json: bool) -> None:
     if not runs:
         say(NO_RUNS, sys.stdout)
         return
-    designs = list_designs(paths.database())
     for run in runs:
-        say(f"{run['id']}: {_status(run)}, {_design(run, designs)}, {short_time(run['created'])}", sys.stdout, indent=2)
+        say(f"{run['id']}: {_status(run)}, {_design(run)}, {short_time(run['created'])}", sys.stdout, indent=2)
         if run["reasons"]:
             say(f"  {run['reasons']}", sys.stdout, indent=2)
     say(counted(len(runs), "run"), sys.stdout)
@@ -102,6 +100,6 @@ def _status(run: Mapping[str, Any]) -> str:
     return "invalid" if run["reasons"] else "valid"
 
 
-def _design(run: Mapping[str, Any], designs: Mapping[str, Mapping[str, Any]]) -> str:
-    """Machine, protocol, and the values that differ from the machine file: `s80 mosi l2.size=1MiB`."""
-    return " ".join([run["machine"], run["protocol"], *overrides(run["machine"], designs.get(run["id"], {}))])
+def _design(run: Mapping[str, Any]) -> str:
+    """The experiment and what differs from its file: `imapb · mosi · l2.size=1MiB`."""
+    return SEPARATOR.join(filter(None, (run["experiment"], run["differences"])))

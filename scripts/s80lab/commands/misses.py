@@ -6,12 +6,13 @@ from __future__ import annotations
 import glob
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.suggest import suggestion
 from s80lab.commands.output import print_json, sayer, wide_console
-from s80lab.commands.overrides import run_command
+from s80lab.config.differences import NAMES, differences
 from s80lab.report.misses.page import write_misses
 from s80lab.report.profile import write_profile
 from s80lab.report.record import tables_record
@@ -73,11 +74,18 @@ def find_run(run: str, file: str, option: str) -> Path:
 
 
 def _command(folder: Path) -> str:
-    """The command that repeats a run; for a folder without a readable manifest, of its experiment's default."""
+    """The command that repeats a run, for example `s80lab run imapb --protocol mesi --set l2.size=2MiB --seeds 1`. For
+    a folder without a readable manifest: `s80lab run EXPERIMENT`."""
     try:
-        return run_command(RunFolder(folder).manifest)
-    except (UserError, OSError, KeyError):
+        manifest = RunFolder(folder).manifest
+    except UserError:
         return "s80lab run EXPERIMENT"
+    swept = manifest.get("varied", {})
+    changed = {key: value for key, value in differences(manifest).items() if key not in swept and key != "workload"}
+    options = [
+        f"--{key} {value}" if key in NAMES else f"--set {quote(f'{key}={value}')}" for key, value in changed.items()
+    ]
+    return " ".join(["s80lab run", manifest["experiment"], *options, f"--seeds {manifest['seed']}"])
 
 
 def _show(tables: Sequence[Table], as_json: bool) -> None:

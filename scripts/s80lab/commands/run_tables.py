@@ -15,10 +15,10 @@ from s80lab.base.terminal import plain_text
 from s80lab.commands.output import print_json, wide_console
 from s80lab.config.experiment import load_experiment
 from s80lab.report.record import groups_record
-from s80lab.report.sweep import sweep_table, write_sweep
+from s80lab.report.sweep import sweep_name, sweep_table, write_sweep
 from s80lab.report.tables import verdicts
 from s80lab.report.terminal import print_table
-from s80lab.report.write import print_experiment, write_experiment_report
+from s80lab.report.write import print_experiment, report_name, write_experiment_report
 from s80lab.results.run_folder import RunFolder
 
 
@@ -42,7 +42,7 @@ def show_runs(folders: Sequence[Path], as_json: bool) -> None:
 
 
 def _report(folders: Sequence[Path]) -> Path:
-    name = "-".join(dict.fromkeys(folder.name.rsplit("-s", 1)[0] for folder in folders))
+    name = report_name(read_groups(folders))
     return write_experiment_report(name, folders, paths.results() / "reports" / name)
 
 
@@ -53,4 +53,4 @@ def _sweep(name: str, folders: Sequence[Path], console: Console | None) -> Path:
         for head, why in verdicts(groups):
             console.print(plain_text(head, "bold yellow"), plain_text(why))
         print_table(sweep_table(name, groups, metrics), console)
-    return write_sweep(name, groups, metrics, paths.results() / "reports" / folders[0].name.rsplit("-s", 1)[0])
+    return write_sweep(name, groups, metrics, paths.results() / "reports" / sweep_name(groups))

@@ -252,12 +252,20 @@ class Machine(Strict):
     def _dump(self, without: set[str]) -> dict[str, Any]:
         """The values without `without` and without unused tables: translation, bandwidth, smt and load_processors
         appear only if they differ from their defaults."""
-        optional = {"translation": Translation(), "bandwidth": Bandwidth(), "smt": Smt()}
-        unused = {name for name, default in optional.items() if getattr(self, name) == default}
+        unused = {name for name, default in _OPTIONAL.items() if getattr(self, name) == default}
         dump = self.model_dump(exclude=without | unused)
         if "guest" in dump and not self.guest.load_processors:
             del dump["guest"]["load_processors"]
         return dump
+
+
+# Tables that a machine file may lack.
+_OPTIONAL = {"translation": Translation(), "bandwidth": Bandwidth(), "smt": Smt()}
+
+
+def default_tables() -> dict[str, Any]:
+    """The values of the tables that a machine file may lack, by dotted keys."""
+    return _flat({name: table.model_dump() for name, table in _OPTIONAL.items()})
 
 
 def clock_shift(base_cpi: float, clock_hz: int) -> int:

@@ -16,6 +16,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash, text_hash, value_hash
 from s80lab.base.programs import built
 from s80lab.base.strict import find, find_or_file, parse_settings, shown
+from s80lab.config.differences import differences, find_differences
 from s80lab.config.experiment import (
     OF_EXPERIMENT,
     OF_PHASES,
@@ -153,7 +154,7 @@ class SeedPlan(ABC):
 
     def said(self) -> dict[str, object]:
         """The entries of a run's manifest that describe its plan."""
-        return {
+        entries = {
             "experiment": self.name,
             "mix": self.experiment.workload,
             "engine": self.engine,
@@ -168,6 +169,12 @@ class SeedPlan(ABC):
             "design": self.design,
             **({"varied": dict(self.varied)} if self.varied else {}),
         }
+        return entries | {"differences": find_differences(entries, self.machine.guest.model_dump())}
+
+    @cached_property
+    def differences(self) -> Mapping[str, str]:
+        """What differs from the experiment's file (config/differences.py)."""
+        return differences(self.said())
 
 
 P = TypeVar("P", bound=SeedPlan)

@@ -22,6 +22,7 @@ from s80lab.base.progress import WAITING, Job, instructions_text
 from s80lab.base.staging import exclusive, staging
 from s80lab.base.threads import to_its_end
 from s80lab.base.version import __version__
+from s80lab.config.differences import slug
 from s80lab.config.experiment import Phases
 from s80lab.config.machine import low_ram
 from s80lab.experiment import checkpoint
@@ -53,9 +54,14 @@ class Timing:
 
 
 def run_folder(plan: Plan, warm_content: str) -> Path:
-    """The folder of the run from a warm checkpoint. Its name contains a hash of all inputs of the run."""
-    key = value_hash(plan.run_inputs(warm_content))[:8]
-    return paths.runs() / f"{plan.name}-{plan.scale_name}-s{plan.seed}-{key}"
+    """The folder of the run from a warm checkpoint. Its name contains what differs from the experiment's file, and a
+    hash of all inputs of the run."""
+    return paths.runs() / f"{name_before_hash(plan)}{value_hash(plan.run_inputs(warm_content))[:8]}"
+
+
+def name_before_hash(plan: Plan) -> str:
+    """The beginning of the run's name, for example `imapb-small-mesi-l2.size=2MiB-s1-`."""
+    return f"{plan.name}-{plan.scale_name}{slug(plan.differences)}-s{plan.seed}-"
 
 
 def job_key(plan: Plan) -> str:

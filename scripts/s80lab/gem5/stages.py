@@ -19,6 +19,7 @@ from s80lab.base.staging import PARTIAL, exclusive, staging, tidy
 from s80lab.base.terminal import counted
 from s80lab.base.threads import to_its_end
 from s80lab.base.version import __version__
+from s80lab.config.differences import slug
 from s80lab.config.experiment import Gem5Phases
 from s80lab.experiment import checkpoint, resources
 from s80lab.experiment.checkpoint import GEM5_RAM, GEM5_STATE, Checkpoint
@@ -163,7 +164,8 @@ class Gem5Pipeline:
 def run_folder(plan: Gem5Plan, warm_content: str) -> Path:
     """The folder of the run from a warm checkpoint. Its name contains a hash of all inputs of the run."""
     key = value_hash(plan.run_inputs(warm_content))[:8]
-    return paths.runs() / f"gem5-{plan.name}-{plan.machine.name}-s{plan.seed}-{key}"
+    changed = slug(plan.differences, without=("machine", "scale"))
+    return paths.runs() / f"gem5-{plan.name}-{plan.machine.name}{changed}-s{plan.seed}-{key}"
 
 
 def measured(plan: Gem5Plan) -> Path | None:

@@ -18,6 +18,7 @@ from s80lab.report.claims import claims_tables
 from s80lab.report.commands import commands_tables
 from s80lab.report.figures.registry import PICTURES
 from s80lab.report.headline import headline_table
+from s80lab.report.machine import machine_table
 from s80lab.report.tables import Table, metrics_table, miss_tables, run_table
 from s80lab.report.transactions import transactions_table
 
@@ -64,6 +65,7 @@ def _misses(groups: Sequence[Group]) -> list[Table]:
 _METRICS = {section.key: section for section in SECTIONS}
 _CONTENTS = (
     ReportSection("headline", "Headline", tables=lambda groups: [headline_table(groups)]),
+    ReportSection("machine", "Machine", tables=lambda groups: [machine_table(groups)]),
     ReportSection("sources", "Sources of the L2 misses", ("miss_source",), ("sources", "mpki")),
     ReportSection("fills", "Fills of the L2 caches, and the fate of E blocks", ("e_state",), ("fills",)),
     ReportSection("levels", "Cache levels and bus", (), ("levels", "miss-rates", "traffic")),

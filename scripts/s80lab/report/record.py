@@ -20,6 +20,7 @@ def run_record(run: Run) -> dict[str, Any]:
     return {
         **{key: run.manifest[key] for key in IDENTITY},
         "varied": varied(run.manifest),
+        "differences": dict(run.differences),
         "warm": run.warm,
         "not_a_result": list(run.reasons),
         "metrics": dict(run.metrics),
@@ -37,6 +38,7 @@ def _group(group: Group) -> dict[str, Any]:
     return {
         "label": group.label,
         **{key: first[key] for key in IDENTITY if key not in ("run", "seed")},
+        "differences": dict(group.differences),
         "runs": [run.manifest["run"] for run in group.runs],
         "seeds": [run.manifest["seed"] for run in group.runs],
         "warm": group.warm,

@@ -18,6 +18,7 @@ from s80lab.report.coherence import coherence_groups, coherence_table
 from s80lab.report.figures.all import Picture, draw
 from s80lab.report.files import write_files
 from s80lab.report.guest import guest_notes
+from s80lab.report.machine import machine_table
 from s80lab.report.page import Topic, origins, render
 from s80lab.report.profile import profile_tables
 from s80lab.report.study import study_tables
@@ -87,6 +88,7 @@ def write_page(shown: Sequence[Shown], folder: Path) -> Path:
     ]
     # A group is of several figures.
     groups = list({_names(group): group for one in shown for group in one.groups}.values())
+    topics.append(Topic("Machine", [], [machine_table(groups)]))
     first = groups[0].runs[0].manifest
     scales = dict.fromkeys(str(group.runs[0].manifest["scale"]) for group in groups)
     papers = [PAPER for one in shown if not one.figure.study]

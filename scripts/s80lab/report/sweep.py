@@ -19,6 +19,7 @@ from s80lab.analysis.sweep import judge_ratio, point_of, ratio_of, sweep_entries
 from s80lab.base.errors import UserError
 from s80lab.base.files import write_file
 from s80lab.base.suggest import hint
+from s80lab.config.differences import slug
 from s80lab.config.grid import Grid
 from s80lab.config.reproduce import Ratio
 from s80lab.report.figures.all import Picture
@@ -26,6 +27,7 @@ from s80lab.report.figures.curves import Panel, curves_figure
 from s80lab.report.figures.style import png, style, svg
 from s80lab.report.files import write_files
 from s80lab.report.guest import guest_notes
+from s80lab.report.machine import machine_table
 from s80lab.report.markdown import markdown
 from s80lab.report.page import Topic, origins, render
 from s80lab.report.tables import Cell, Row, Table, intervals_note, table_by_group, verdicts
@@ -52,6 +54,19 @@ def _picture(groups: Sequence[Group], figure: Figure, name: str) -> Picture:
     return Picture(name, "Curves", _caption(groups), svg(figure))
 
 
+def sweep_name(groups: Sequence[Group]) -> str:
+    """The name of the folder of a sweep's report: the experiment, the scale, and what differs from the experiment's
+    file at every point."""
+    first = groups[0].runs[0].manifest
+    axes = {axis.key for axis in sweep_grid(groups).axes}
+    common = {
+        key: value
+        for key, value in groups[0].differences.items()
+        if key not in axes and all(group.differences.get(key) == value for group in groups)
+    }
+    return f"{first['experiment']}-{first['scale']}{slug(common)}"
+
+
 def write_sweep(name: str, groups: Sequence[Group], metrics: Sequence[str], folder: Path) -> Path:
     """Writes the page, the table (sweep.md) and the curves; returns the path of report.html."""
     table = sweep_table(name, groups, metrics)
@@ -66,7 +81,11 @@ def write_sweep(name: str, groups: Sequence[Group], metrics: Sequence[str], fold
         "simulated time, the time of the modelled machine.",
         verdicts=verdicts(groups),
         notes=[*guest_notes(groups[:1]), intervals_note(groups)],
-        topics=[Topic("Curves", [picture], []), Topic("All points", [], [table])],
+        topics=[
+            Topic("Curves", [picture], []),
+            Topic("All points", [], [table]),
+            Topic("Machine", [], [machine_table(groups)]),
+        ],
         origins=[origins(group, kind) for group in groups for kind in ("inputs", "versions")],
     )
     target = write_files(folder, page, [picture], pngs)

@@ -6,6 +6,8 @@
     write_pages(run_dir: Path) -> Path
         Writes every page of a run that is missing: attributed misses, profile and report.html; returns the path of the
         latter.
+    report_name(groups: Sequence[Group]) -> str
+        The name of the folder of a report over these groups.
     write_experiment_report(experiment: str, run_dirs: Sequence[Path], out_dir: Path) -> Path
         Writes one report over the seeds (and mixes) of several runs; returns out_dir/report.html.
     print_experiment(run_dirs: Sequence[Path], console: Console) -> None
@@ -25,7 +27,9 @@ from rich.console import Console
 
 from s80lab.analysis.groups import Group, read_groups
 from s80lab.base.errors import UserError
+from s80lab.base.hashing import value_hash
 from s80lab.base.terminal import plain_text
+from s80lab.config.differences import slug
 from s80lab.report.figures.all import draw_all
 from s80lab.report.files import write_files
 from s80lab.report.headline import beside_table
@@ -39,11 +43,15 @@ from s80lab.results.run_folder import MISS_TABLES, PROFILE_PAGE, REPORT, RunFold
 __all__ = [
     "print_beside",
     "print_experiment",
+    "report_name",
     "two_estimates",
     "write_experiment_report",
     "write_pages",
     "write_run_report",
 ]
+
+
+_LONGEST_NAME = 150
 
 
 def write_run_report(run_dir: Path) -> Path:
@@ -92,6 +100,20 @@ def two_estimates(first: Sequence[Path], second: Sequence[Path]) -> tuple[Group,
         )
     (one,), (two,) = read_groups(first), read_groups(second)
     return one, two
+
+
+def report_name(groups: Sequence[Group]) -> str:
+    """The name of the report's folder: experiments, scales, and what differs from the experiments' files. Reports of
+    different designs have different names."""
+    found = {}
+    for group in groups:
+        manifest = group.runs[0].manifest
+        found[f"{manifest['experiment']}-{manifest['scale']}{slug(group.differences)}"] = dict(group.differences)
+    name = "-".join(found)
+    if not any(changed.keys() - {"scale"} for changed in found.values()):
+        return name
+    # Words of names may be ambiguous, and a name must not exceed what a file system allows.
+    return f"{name[:_LONGEST_NAME]}-{value_hash(list(found.values()))[:6]}"
 
 
 def _write(title: str, groups: Sequence[Group], out_dir: Path) -> Path:

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -40,7 +41,9 @@ if TYPE_CHECKING:
 __all__ = ["insert_run", "insert_runs", "list_runs"]
 
 SCHEMA_FILE = ROOT / "results" / "schema.sql"
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
+UPGRADABLE = 4
+"""The schema whose databases get the new columns of the table `run` when s80lab opens them."""
 BUSY_TIMEOUT_S = 60.0
 
 T = TypeVar("T")
@@ -104,16 +107,6 @@ def list_runs(database: Path) -> list[dict[str, Any]]:
         connection.row_factory = sqlite3.Row
         _check_version(connection, database)
         return [dict(row) for row in connection.execute("SELECT * FROM run ORDER BY created, id")]
-
-
-def list_designs(database: Path) -> dict[str, dict[str, Any]]:
-    """The design of each run by dotted keys, sizes in bytes; empty if no database exists, or if it has no tables."""
-    designs: dict[str, dict[str, Any]] = {}
-    if not _is_absent(database):
-        with closing(connect(database)) as connection:
-            for run, key, value in connection.execute("SELECT run, key, value FROM design"):
-                designs.setdefault(run, {})[key] = value
-    return designs
 
 
 def require_schema(database: Path) -> None:
@@ -215,20 +208,49 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
     connection.execute("COMMIT")
 
 
-def _create_tables(connection: sqlite3.Connection) -> None:
+def _create_tables(connection: sqlite3.Connection, only: str = "") -> None:
+    """Execute the statements of the schema file. only: a word that a statement must contain."""
     statement = ""
     for line in SCHEMA_FILE.read_text(encoding="utf-8").splitlines(keepends=True):
         statement += line
         if sqlite3.complete_statement(statement):
-            connection.execute(statement)
+            if only in statement:
+                connection.execute(statement)
             statement = ""
 
 
 def _check_version(connection: sqlite3.Connection, database: Path) -> None:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version != SCHEMA_VERSION:
+    if version == UPGRADABLE:
+        _upgrade(connection, database)
+    elif version != SCHEMA_VERSION:
         age = "an older" if version < SCHEMA_VERSION else "a newer"
         raise UserError(
             f"{database}: has schema {version} of {age} version of s80lab; this version needs schema {SCHEMA_VERSION}. "
             "Move the file away: the next run creates a new one, and the run folders keep the old results"
         )
+
+
+def _upgrade(connection: sqlite3.Connection, database: Path) -> None:
+    """Add the columns that are new in this schema, with values from the folders of the runs. A run without a readable
+    folder gets empty values."""
+    from s80lab.config.differences import SEPARATOR, differences, words
+
+    began = not connection.in_transaction
+    if began:
+        connection.execute("BEGIN IMMEDIATE")
+    for column in ("image", "differences"):
+        connection.execute(f"ALTER TABLE run ADD COLUMN {column} TEXT NOT NULL DEFAULT ''")
+    for name, folder in connection.execute("SELECT id, folder FROM run").fetchall():
+        try:
+            manifest = RunFolder(database.parent / folder).manifest
+            values = (manifest["image"], SEPARATOR.join(words(differences(manifest))), name)
+        except UserError:
+            continue
+        connection.execute("UPDATE run SET image = ?, differences = ? WHERE id = ?", values)
+    connection.execute("DROP VIEW v_design")
+    _create_tables(connection, only="CREATE VIEW v_design")
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+    if began:
+        connection.execute("COMMIT")
+    print(f"{shown(database)}: the table `run` now has the columns image and differences", file=sys.stderr)

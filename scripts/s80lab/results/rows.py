@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from s80lab.config.differences import SEPARATOR, differences, words
 from s80lab.results.metrics.derive import of
 from s80lab.results.metrics.standing import standing_of
 
@@ -44,7 +45,20 @@ _COUNTED = {
 }
 
 Row = Sequence[Any]
-_COLUMNS = ("id", *_RUN, "capture", "form", "clients", "think_ms", "warm", "status", "reasons", "folder")
+_COLUMNS = (
+    "id",
+    *_RUN,
+    "capture",
+    "form",
+    "clients",
+    "think_ms",
+    "warm",
+    "status",
+    "reasons",
+    "folder",
+    "image",
+    "differences",
+)
 
 
 @dataclass(frozen=True)
@@ -65,7 +79,8 @@ class RunRecord:
         return (
             *(manifest["run"], *(manifest[key] for key in _RUN)),
             *(source.get("name"), source.get("form"), job.get("clients"), job.get("think_ms")),
-            *(self.stats["warmup"]["verdict"], verdict, "; ".join(reasons), self.folder),
+            *(self.stats["warmup"]["verdict"], verdict, "; ".join(reasons), self.folder, manifest["image"]),
+            SEPARATOR.join(words(differences(manifest))),
         )
 
 

@@ -27,6 +27,7 @@ from s80lab.analysis.claims.rules import (
 from s80lab.analysis.groups import Group, varied
 from s80lab.analysis.interval import Estimate
 from s80lab.analysis.transactions import types
+from s80lab.config.differences import differences, words
 from s80lab.results import paper
 from s80lab.results.metrics.derive import of
 from s80lab.results.paper import Claim
@@ -181,7 +182,8 @@ def _stand_ins(groups: Sequence[Group], metric: str) -> Mapping[str, Estimate]:
 
 def _setting(group: Group) -> tuple[str, ...]:
     manifest = group.runs[0].manifest
-    return (*(str(manifest[key]) for key in _SETTING), varied(manifest))
+    others = {key: value for key, value in differences(manifest).items() if key != "workload"}
+    return (*(str(manifest[key]) for key in _SETTING), varied(manifest), *words(others))
 
 
 def _refusal(claim: Claim, answer: Answer, metric: str, pair: Sequence[Group]) -> str:

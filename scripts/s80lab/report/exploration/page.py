@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from s80lab.analysis.groups import Run
+from s80lab.analysis.groups import Group, Run
 from s80lab.base import paths
 from s80lab.base.hashing import value_hash
 from s80lab.base.terminal import counted
@@ -18,6 +18,7 @@ from s80lab.report.exploration.table import designs_table, errors_table, labels,
 from s80lab.report.figures.all import Picture
 from s80lab.report.figures.style import png, style, svg
 from s80lab.report.files import write_files
+from s80lab.report.machine import machine_table
 from s80lab.report.page import Topic, render
 from s80lab.report.tables import Cell, Row, Table
 
@@ -55,6 +56,7 @@ def _page(capture: Capture, grid: Grid, points: Sequence[Point], runs: Sequence[
     topics = [
         Topic("Curves", [picture], []),
         Topic("All designs", [], [designs_table(labels(grid, points), runs)]),
+        Topic("Machine", [], [machine_table(_groups(grid, points, runs))]),
     ]
     errors = errors_table(grid, points, runs)
     if errors is not None:
@@ -72,6 +74,11 @@ def _page(capture: Capture, grid: Grid, points: Sequence[Point], runs: Sequence[
         topics=topics,
         origins=_origins(points, runs),
     )
+
+
+def _groups(grid: Grid, points: Sequence[Point], runs: Sequence[Run]) -> list[Group]:
+    """Each design as a group of one run."""
+    return [Group(name, (run,)) for name, run in zip(labels(grid, points), runs, strict=True)]
 
 
 def _caption(grid: Grid) -> str:

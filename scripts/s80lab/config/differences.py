@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What differs between a run and its experiment's file: the one source for labels, names of runs and reports, lists,
+the database and pages.
+
+differences(manifest) -> dict[str, str]
+    The values that differ, in the notation of --set, by key: the NAMES, the number of clients, the think time, and
+    every key of the machine. The seed is left out. Values of the experiment's [sweep] count as differences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.base.hashing import value_hash
+from s80lab.base.strict import find_or_file, size_text
+from s80lab.config.machine import default_tables, load_machine, with_inclusion
+
+NAMES = ("scale", "machine", "protocol", "workload", "server", "image")
+"""Keys whose values are names of files. Labels show these values without their keys."""
+SEPARATOR = " · "
+LONGEST = 24
+"""Characters of a value that a label or name shows in full."""
+# A design records such keys only if they were changed.
+_RECORDED = ("scale.", "workload.", "ruby.")
+_MOST_SLUG = 60
+
+
+def differences(manifest: Mapping[str, Any]) -> dict[str, str]:
+    """See the module's docstring. A run records its differences when it is made; for a run without this record, they
+    are found with the files of the present. manifest: of the run, or the entries of a plan for it."""
+    recorded = manifest.get("differences")
+    if isinstance(recorded, Mapping):
+        return {str(key): str(value) for key, value in recorded.items()}
+    return find_differences(manifest)
+
+
+def find_differences(manifest: Mapping[str, Any], guest: Mapping[str, Any] | None = None) -> dict[str, str]:
+    """The differences from the experiment's file as it is now. If an experiment or a machine has no file any more, its
+    keys are left out. A machine without a file is compared with the experiment's machine. guest: the table [guest] of
+    the run's machine, which a design does not have; None if it is not known."""
+    experiment, engine, machine, protocol, scale = (
+        str(manifest[key]) for key in ("experiment", "engine", "machine", "protocol", "scale")
+    )
+    usual = dict(_usual_names(experiment, engine))
+    if not _usual_design(machine, "", "", "", engine):
+        machine = str(usual.get("machine", machine))
+    if usual and usual["protocol"] is None:
+        usual["protocol"] = _usual_design(machine, "", "", "", engine).get("protocol")
+    own = _usual_design(machine, protocol, scale, experiment, engine)
+    if engine == "gem5":  # which has one protocol
+        usual["protocol"] = protocol
+    found = {key: str(manifest[key]) for key in NAMES if usual.get(key) not in (None, manifest.get(key))}
+    for key, value in sorted(manifest.get("design", {}).items()):
+        if key != "protocol" and (key in own or key.startswith(_RECORDED)) and own.get(key) != value:
+            found[key] = value_text(key, value)
+    if guest is not None and own:
+        usual_guest = load_machine(machine).guest.model_dump()
+        found |= {f"guest.{key}": str(value) for key, value in guest.items() if usual_guest.get(key) != value}
+    swept: Mapping[str, Any] = manifest.get("varied", {})
+    return found | {key: str(value) for key, value in swept.items() if key not in (*found, *own, *NAMES)}
+
+
+def value_text(key: str, value: object) -> str:
+    """A value of a design in the notation of the machine file: 1048576 bytes of `l2.size` become 1MiB."""
+    return size_text(int(str(value))) if key.endswith(".size") and str(value).isdigit() else str(value)
+
+
+def words(found: Mapping[str, str]) -> list[str]:
+    """The differences as words of a label: `mesi`, `l2.size=2MiB`. A long value is replaced by its hash."""
+    short = {key: value if len(value) <= LONGEST else f"#{value_hash(value)[:6]}" for key, value in found.items()}
+    return [value if key in NAMES else f"{key}={value}" for key, value in short.items()]
+
+
+def label(first: str, found: Mapping[str, str]) -> str:
+    """A label such as `imapb · mesi · l2.size=2MiB`. first: the workload or experiment."""
+    return SEPARATOR.join([first, *(word for word in words(found) if word != first)])
+
+
+def slug(found: Mapping[str, str], without: Sequence[str] = ("scale",)) -> str:
+    """The differences as a part of a name: `-mesi-l2.size=2MiB`; empty without differences. Long texts are replaced by
+    a hash. without: keys that are left out, because the rest of the name has them."""
+    text = "".join(f"-{word}" for word in words({key: value for key, value in found.items() if key not in without}))
+    text = "".join(letter if letter.isalnum() or letter in "-_.=+," else "_" for letter in text)
+    return text if len(text) <= _MOST_SLUG else f"-{value_hash(dict(found))[:8]}"
+
+
+@cache
+def _usual_names(experiment: str, engine: str) -> Mapping[str, Any]:
+    """The names in the experiment's file; empty if the experiment has none."""
+    # Only here: most commands need no experiment.
+    from s80lab.config.experiment import load_experiment
+
+    try:
+        loaded = load_experiment(experiment, {})
+    except UserError:
+        return {}
+    names: dict[str, Any] = {key: getattr(loaded, key) for key in NAMES}
+    if engine == "gem5" and loaded.gem5 is not None:
+        names["scale"] = loaded.gem5.scale
+    return names
+
+
+@cache
+def _usual_design(machine: str, protocol: str, scale: str, experiment: str, engine: str) -> Mapping[str, Any]:
+    """The design in the files of the machine and the scale, with the inclusion that the protocol requires; empty if the
+    machine has no file any more. protocol, scale, experiment: empty to leave out their part."""
+    from s80lab.config.experiment import load_experiment, load_scale
+
+    try:
+        table = find_or_file("protocol", paths.PROTOCOLS, protocol) if protocol and engine != "gem5" else None
+        inclusion = {"l2.inclusion": "exclusive"} if engine == "gem5" else with_inclusion(table) if table else {}
+        found = default_tables() | load_machine(machine, inclusion).design()
+    except UserError:
+        return {}
+    try:
+        found |= load_scale(scale).design() if scale else {}
+        part = load_experiment(experiment, {}).gem5 if engine == "gem5" else None
+        found |= {} if part is None else {f"ruby.{key}": value for key, value in part.ruby.model_dump().items()}
+    except UserError:  # a replay of an imported trace has neither
+        pass
+    return found

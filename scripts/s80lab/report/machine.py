@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The table of the machine: every key of the design, with marks where a run differs from its experiment's file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from s80lab.analysis.groups import Group
+from s80lab.analysis.rows import ABSENT
+from s80lab.config.differences import NAMES, value_text
+from s80lab.report.tables import Cell, Row, Table
+
+MARK = "≠ "
+MOST_COLUMNS = 6
+"""Groups that have a column each. Of more groups, the table shows the common values."""
+SEVERAL = "several values"
+_NOTE = (
+    "The names in the experiment's file, and the values of the modelled machine by the keys of the machine file. "
+    "≠ marks a value that differs from the experiment's file."
+)
+
+
+def machine_table(groups: Sequence[Group]) -> Table:
+    """One row per key and one column per group."""
+    values = [_values(group) for group in groups]
+    marks = [set(group.differences) for group in groups]
+    together = len(groups) > MOST_COLUMNS
+    columns = ("all",) if together else tuple(group.label for group in groups)
+    table = Table("Machine", columns, note=_NOTE)
+    for key in dict.fromkeys(key for of_group in values for key in of_group):
+        texts = [
+            f"{MARK if key in changed else ''}{of_group.get(key, ABSENT)}"
+            for of_group, changed in zip(values, marks, strict=True)
+        ]
+        if together:
+            texts = texts[:1] if len(set(texts)) == 1 else [SEVERAL]
+        table.rows.append(Row(key, tuple(map(Cell, texts))))
+    return table
+
+
+def _values(group: Group) -> Mapping[str, str]:
+    """Everything that can differ: names of files, the design, and differences that are in neither (of the guest)."""
+    manifest = group.runs[0].manifest
+    names = {key: str(manifest[key]) for key in NAMES if not group.imported or key in ("machine", "protocol")}
+    design = {key: value_text(key, value) for key, value in group.design.items() if key != "protocol"}
+    return {**names, **design, **{key: value for key, value in group.differences.items() if key not in NAMES}}
