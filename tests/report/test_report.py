@@ -149,7 +149,7 @@ def test_the_terminal_shows_both_mixes_beside_the_paper(folders: list[Path]) -> 
 
 def test_the_terminal_shows_one_seed_without_interval(run_dir: Path) -> None:
     text = printed([run_dir])
-    assert "±" not in text[text.index("Sources of the L2") : text.index("\nRuns\n")]
+    assert "±" not in text[text.index("Sources of the L2") : text.index("\nPrecision of the headline\n")]
     assert "there are no intervals" in text
 
 

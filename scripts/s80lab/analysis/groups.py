@@ -18,6 +18,9 @@ from s80lab.results.products import check_products
 from s80lab.results.run_folder import RunFolder
 
 NOT_WARM = "not in steady state"
+PAPERS_MACHINE = "s80"
+# Names in an experiment's file that are not of the modelled machine.
+NAMES_OF_LOAD = ("scale", "workload", "server", "image")
 NO_WORKLOAD = "-"
 """The mix in the manifest of a replay whose capture is an imported trace."""
 
@@ -84,6 +87,13 @@ class Group:
         """All values of the modelled machine, by dotted keys; empty for a run that has no record of them."""
         design: Mapping[str, Any] = self.runs[0].manifest.get("design", {})
         return design
+
+    @property
+    def has_design_of_paper(self) -> bool:
+        """Whether the runs are of the machine that Koka and Lipasti measured, without a change of its design."""
+        alike = (*NAMES_OF_LOAD, "clients", "think_ms")
+        machine = str(self.runs[0].manifest["machine"])
+        return not self.imported and machine == PAPERS_MACHINE and not self.differences.keys() - set(alike)
 
     @property
     def imported(self) -> bool:

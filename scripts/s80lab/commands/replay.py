@@ -9,7 +9,7 @@ from typing import Literal
 
 from rich.console import Console
 
-from s80lab.analysis.groups import Run, read_run
+from s80lab.analysis.groups import Run, read_groups, read_run
 from s80lab.base import paths
 from s80lab.base.progress import Board
 from s80lab.base.shard import by_hash
@@ -31,8 +31,8 @@ from s80lab.report.exploration.page import notes, write_page
 from s80lab.report.exploration.table import designs_table, errors_table, labels, verdicts
 from s80lab.report.filter_error import table_text, write_table
 from s80lab.report.record import run_record
-from s80lab.report.terminal import print_table
-from s80lab.report.write import print_experiment, write_pages
+from s80lab.report.terminal import print_summary, print_table
+from s80lab.report.write import write_pages
 
 
 def replay_command(
@@ -55,7 +55,7 @@ def replay_command(
     if as_json:
         print_json({"runs": [run_record(read_run(one)) for one in (folder, *beside)], "report": str(page)})
     else:
-        print_experiment([folder, *beside], Console())
+        print_summary(read_groups([folder, *beside]), Console())
     say(f"report: {page}")
 
 

@@ -35,17 +35,22 @@ def report_command(
     beside: str | None,
     engine: Literal["qemu", "gem5"],
     machine: str | None,
+    everything: bool,
+    section: str | None,
     as_json: bool,
 ) -> None:
-    """Print tables of existing runs (the latest run of each seed), and write a report page with all of them."""
+    """Print a summary of existing runs (the latest run of each seed), and write a report page with all of them."""
+    if everything and section:
+        raise UserError("--all and --section exclude each other: --all prints every section")
     if machine is not None and engine != "gem5":
         raise UserError("--machine selects among runs of gem5 only: add --engine gem5, or omit --machine")
     if engine == "gem5":
-        show_runs([folder for name in experiments for folder in shipped_runs(name, machine)], as_json)
+        found = [folder for name in experiments for folder in shipped_runs(name, machine)]
+        show_runs(found, as_json, everything, section)
         return
     chosen = parse_seeds(seeds)
     if beside is None:
-        show_runs(latest_runs(experiments, scale, chosen, server, image), as_json)
+        show_runs(latest_runs(experiments, scale, chosen, server, image), as_json, everything, section)
         return
     others = parse_seeds(beside, "--beside")
     pairs = [

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from s80lab.analysis.groups import read_groups
+from s80lab.analysis.groups import Group, read_groups
 from s80lab.analysis.sweep import sweep_groups, swept
 from s80lab.base import paths
 from s80lab.base.terminal import plain_text
@@ -17,33 +17,40 @@ from s80lab.config.experiment import load_experiment
 from s80lab.report.record import groups_record
 from s80lab.report.sweep import sweep_name, sweep_table, write_sweep
 from s80lab.report.tables import verdicts
-from s80lab.report.terminal import print_table
-from s80lab.report.write import print_experiment, report_name, write_experiment_report
+from s80lab.report.terminal import print_groups, print_section, print_summary, print_table
+from s80lab.report.write import report_name, write_groups
 from s80lab.results.run_folder import RunFolder
 
 
-def show_runs(folders: Sequence[Path], as_json: bool) -> None:
-    """Print the tables of the runs and write a report over all of them. A sweep has one row per point."""
+def show_runs(folders: Sequence[Path], as_json: bool, everything: bool = False, section: str | None = None) -> None:
+    """Print a summary of the runs and write a report over all of them. A sweep has one row per point. everything: print
+    all tables; section: print one section of the report."""
     sweeps: dict[str, list[Path]] = {}
     for folder in folders:
         manifest = RunFolder(folder).manifest
         if swept(manifest):
             sweeps.setdefault(manifest["experiment"], []).append(folder)
     plain = [folder for folder in folders if not any(folder in of for of in sweeps.values())]
+    groups = read_groups(plain) if plain else []
     if as_json:
-        pages = [*([_report(plain)] if plain else []), *(_sweep(*one, None) for one in sweeps.items())]
+        pages = [*([_report(groups)] if groups else []), *(_sweep(*one, None) for one in sweeps.items())]
         print_json({"groups": groups_record(read_groups(folders)), "reports": list(map(str, pages))})
         return
-    if plain:
-        print_experiment(plain, Console())
-        print(f"report: {_report(plain)}")
+    if groups and section:
+        print_section(groups, section, Console())
+    elif groups and everything:
+        print_groups(groups, Console())
+    elif groups:
+        print_summary(groups, Console())
+    if groups:
+        print(f"report: {_report(groups)}")
     for one in sweeps.items():
         print(f"report: {_sweep(*one, wide_console())}")
 
 
-def _report(folders: Sequence[Path]) -> Path:
-    name = report_name(read_groups(folders))
-    return write_experiment_report(name, folders, paths.results() / "reports" / name)
+def _report(groups: Sequence[Group]) -> Path:
+    name = report_name(groups)
+    return write_groups(name, groups, paths.results() / "reports" / name)
 
 
 def _sweep(name: str, folders: Sequence[Path], console: Console | None) -> Path:

@@ -41,8 +41,8 @@ def claims_table(groups: Sequence[Group]) -> Table:
 
 
 def claims_tables(groups: Sequence[Group]) -> list[Table]:
-    """The table of the claims, unless all groups replay imported traces: the paper says nothing about these."""
-    compared = [group for group in groups if not group.imported]
+    """The table of the claims over the groups that have the paper's design. Empty if there is none."""
+    compared = [group for group in groups if group.has_design_of_paper]
     return [claims_table(compared)] if compared else []
 
 

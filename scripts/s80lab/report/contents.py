@@ -19,6 +19,7 @@ from s80lab.report.commands import commands_tables
 from s80lab.report.figures.registry import PICTURES
 from s80lab.report.headline import headline_table
 from s80lab.report.machine import machine_table
+from s80lab.report.summary import summary_table
 from s80lab.report.tables import Table, metrics_table, miss_tables, run_table
 from s80lab.report.transactions import transactions_table
 
@@ -64,9 +65,9 @@ def _misses(groups: Sequence[Group]) -> list[Table]:
 
 _METRICS = {section.key: section for section in SECTIONS}
 _CONTENTS = (
-    ReportSection("headline", "Headline", tables=lambda groups: [headline_table(groups)]),
+    ReportSection("headline", "Headline", ("miss_source",), tables=lambda groups: [summary_table(groups)]),
     ReportSection("machine", "Machine", tables=lambda groups: [machine_table(groups)]),
-    ReportSection("sources", "Sources of the L2 misses", ("miss_source",), ("sources", "mpki")),
+    ReportSection("sources", "Sources of the L2 misses", (), ("sources", "mpki")),
     ReportSection("fills", "Fills of the L2 caches, and the fate of E blocks", ("e_state",), ("fills",)),
     ReportSection("levels", "Cache levels and bus", (), ("levels", "miss-rates", "traffic")),
     ReportSection("cpi", "Cycles per instruction", ("cpi", "l2_stalls"), ("cpi",)),
@@ -77,6 +78,7 @@ _CONTENTS = (
     ReportSection("transactions", "Transactions", ("executed_mix", "latency"), ("requests",), _transactions),
     ReportSection("load", "Load and machine", ("utilisation", "busy"), ("load", "mail", "streams", "probes")),
     ReportSection("kernel", "Guest kernel", (), ("kernel",)),
+    ReportSection("precision", "Precision of the headline", tables=lambda groups: [headline_table(groups)]),
     ReportSection("runs", "Warm-up and runs", ("warm_up",), tables=lambda groups: [run_table(groups)]),
     ReportSection("claims", CLAIMS, tables=claims_tables),
 )

@@ -12,6 +12,7 @@ from s80lab.analysis.rows import ABSENT, Entry, number
 from s80lab.report.tables import Cell, Row, Table, has_value, paper_says
 from s80lab.results.metrics.standing import HEADLINE
 
+TITLE = "Precision of the headline"
 WITHIN_NOTE = (
     "Within one run: half-width of the 95% interval that the sampling intervals of one measured region give (batch "
     "means of ratio estimators, jackknife), mean over the seeds. Lag-1 correlation: between neighbouring sampling "
@@ -26,7 +27,7 @@ def headline_table(groups: Sequence[Group]) -> Table:
     stated = [paper_says(entry.metric, groups) for entry in entries]
     within = ("within one run", "lag-1 correlation")
     columns = [column for group in groups for column in (group.label, *(within if _has_batches(group) else ()))]
-    table = Table("Headline", (*columns, *(("paper",) if any(stated) else ())))
+    table = Table(TITLE, (*columns, *(("paper",) if any(stated) else ())))
     for entry, says in zip(entries, stated, strict=True):
         cells = [cell for group in groups for cell in _cells(group, entry)]
         table.rows.append(Row(entry.label, (*cells, *((Cell(says),) if any(stated) else ())), title=entry.title))

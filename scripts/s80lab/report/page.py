@@ -34,6 +34,7 @@ class Topic:
     tables: list[Table]
     text: str = ""
     key: str = ""
+    tables_first: bool = False
 
     @property
     def anchor(self) -> str:
@@ -95,6 +96,7 @@ def _topics(groups: Sequence[Group], pictures: Sequence[Picture]) -> list[Topic]
             [drawn[name] for name in section.figures if name in drawn],
             section.tables_of(groups),
             key=section.key,
+            tables_first=section.key == "headline",
         )
         for section in contents()
     )

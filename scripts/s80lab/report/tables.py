@@ -132,13 +132,15 @@ def intervals_note(groups: Sequence[Group]) -> str:
 
 
 def paper_says(metric: str, groups: Sequence[Group]) -> str:
-    """The paper's number for the first of the groups' mixes for which the paper states one."""
-    found = (paper.claim_on(metric, group.mix) for group in groups if not group.imported)
+    """The paper's number for the first of the groups' mixes for which the paper states one; empty if no group has the
+    paper's design."""
+    found = (paper.claim_on(metric, group.mix) for group in groups if group.has_design_of_paper)
     claim = next((claim for claim in found if claim is not None), None)
     return "" if claim is None else claim.stated
 
 
 def _cells(entry: Entry, groups: Sequence[Group]) -> tuple[Cell, ...]:
+    """The metric of each group. A cell is marked if its interval overlaps with that of the first group."""
     values = [group.estimate(entry.metric) for group in groups]
     first = values[0]
     return tuple(

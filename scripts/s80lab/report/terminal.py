@@ -10,9 +10,12 @@ from rich.console import Console
 from rich.table import Table as RichTable
 
 from s80lab.analysis.groups import Group
+from s80lab.base.errors import UserError
+from s80lab.base.suggest import hint
 from s80lab.base.terminal import plain, plain_text
-from s80lab.report.contents import terminal_tables
+from s80lab.report.contents import contents, terminal_tables
 from s80lab.report.guest import guest_notes
+from s80lab.report.summary import MORE, summary_by_group, summary_lines, summary_table, with_short_labels
 from s80lab.report.tables import Cell, Table, comparison_note, replay_notes, verdicts
 
 GAP = 2
@@ -29,6 +32,30 @@ def print_groups(groups: Sequence[Group], console: Console) -> None:
         print_table(table, console)
     for note in (*guest_notes(groups), comparison_note(groups), *replay_notes(groups)):
         console.print(plain_text(note, "italic"))
+
+
+def print_summary(groups: Sequence[Group], console: Console) -> None:
+    """Prints verdict, differences and six headline rows: at most summary.LINES lines on a terminal of 80 columns."""
+    for text, style in summary_lines(groups):
+        console.print(plain_text(text, style))
+    console.print()
+    named = with_short_labels(groups)
+    table = summary_table(named)
+    beside = len(column_parts(table, console.width)) == 1
+    print_table(table if beside else summary_by_group(named), console)
+    console.print(plain_text(MORE, "dim"))
+
+
+def print_section(groups: Sequence[Group], key: str, console: Console) -> None:
+    """Prints one section of the report. UserError if there is no section `key`, or if these runs have no such data."""
+    sections = {section.key: section for section in contents() if section.place == "both"}
+    if key not in sections:
+        raise UserError(f"--section {key}: the report has no such section: {hint(key, sections)}")
+    tables = sections[key].tables_of(groups)
+    if not tables:
+        raise UserError(f"--section {key}: these runs have no data for this section")
+    for table in tables:
+        print_table(table, console, details=True)
 
 
 def print_table(table: Table, console: Console, *, details: bool = False) -> None:

@@ -10,6 +10,8 @@
         The name of the folder of a report over these groups.
     write_experiment_report(experiment: str, run_dirs: Sequence[Path], out_dir: Path) -> Path
         Writes one report over the seeds (and mixes) of several runs; returns out_dir/report.html.
+    write_groups(title: str, groups: Sequence[Group], out_dir: Path) -> Path
+        The same for runs that have been read.
     print_experiment(run_dirs: Sequence[Path], console: Console) -> None
         Prints all tables of the runs on the terminal.
     print_beside(first: Sequence[Path], second: Sequence[Path], console: Console) -> None
@@ -46,6 +48,7 @@ __all__ = [
     "report_name",
     "two_estimates",
     "write_experiment_report",
+    "write_groups",
     "write_pages",
     "write_run_report",
 ]
@@ -58,7 +61,7 @@ def write_run_report(run_dir: Path) -> Path:
     """See the module's docstring. Raises UserError if the run is incomplete."""
     groups = read_groups([run_dir])
     manifest = groups[0].runs[0].manifest
-    return _write(f"{manifest['experiment']}, seed {manifest['seed']}", groups, run_dir)
+    return write_groups(f"{manifest['experiment']}, seed {manifest['seed']}", groups, run_dir)
 
 
 def write_pages(run_dir: Path) -> Path:
@@ -74,7 +77,7 @@ def write_pages(run_dir: Path) -> Path:
 
 def write_experiment_report(experiment: str, run_dirs: Sequence[Path], out_dir: Path) -> Path:
     """See the module's docstring. `experiment` is the page's title."""
-    return _write(experiment, read_groups(run_dirs), out_dir)
+    return write_groups(experiment, read_groups(run_dirs), out_dir)
 
 
 def print_experiment(run_dirs: Sequence[Path], console: Console) -> None:
@@ -116,6 +119,7 @@ def report_name(groups: Sequence[Group]) -> str:
     return f"{name[:_LONGEST_NAME]}-{value_hash(list(found.values()))[:6]}"
 
 
-def _write(title: str, groups: Sequence[Group], out_dir: Path) -> Path:
+def write_groups(title: str, groups: Sequence[Group], out_dir: Path) -> Path:
+    """See the module's docstring."""
     pictures = draw_all(groups)
     return write_files(out_dir, page(title, groups, pictures), pictures)

@@ -165,9 +165,18 @@ def report(
             autocompletion=complete.machines,
         ),
     ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Print all tables of the report.")] = False,
+    section: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Print one section of the report, for example sources, machine or claims. An unknown name lists all "
+            "names.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print tables of existing runs and write a report page.
+    """Print a summary of existing runs and write a report page.
 
     Of each seed, the latest run with the design in the experiment's file is used.
     """

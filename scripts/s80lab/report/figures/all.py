@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 
 from s80lab.analysis.groups import NOT_WARM, Group
 from s80lab.base.errors import UserError
@@ -25,6 +26,11 @@ class Picture:
     title: str
     caption: str
     svg: str
+
+    @property
+    def labelled(self) -> str:
+        """The SVG with its title for readers that do not see it."""
+        return self.svg.replace("<svg ", f'<svg role="img" aria-label="{escape(self.title)}" ', 1)
 
 
 def draw_all(groups: Sequence[Group]) -> list[Picture]:

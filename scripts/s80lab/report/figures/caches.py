@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from s80lab.analysis.groups import NOT_WARM, Group
 from s80lab.report.figures.registry import picture
-from s80lab.report.figures.style import INK, key, panel_each, panels, percent_axis, stacked
+from s80lab.report.figures.style import INK, key, label_lines, panel_each, panels, percent_axis, stacked
 from s80lab.results import paper
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ FATES = {
 def panel_title(group: Group, *, of_caches: bool = True) -> str:
     """The group's label; with a remark if its runs had not reached steady state and the numbers depend on the
     caches."""
-    return group.label + (f" ({NOT_WARM})" if of_caches and not group.warm else "")
+    return label_lines(group.label + (f" ({NOT_WARM})" if of_caches and not group.warm else ""))
 
 
 @picture(
@@ -121,7 +121,7 @@ def l2_stalls(groups: Sequence[Group]) -> Figure:
         "ifetch": ("instruction fetch", "S"),
         "walk": ("page walk", "O"),
     }
-    rows = [(group.label, [group.mean(f"l2_stall.{name}") for name in parts]) for group in groups]
+    rows = [(label_lines(group.label), [group.mean(f"l2_stall.{name}") for name in parts]) for group in groups]
     figure, (axis,) = panels(1, 1, 1.1 + 0.36 * len(rows))
     stacked(axis, rows, [colour for _, colour in parts.values()], 100)
     percent_axis(axis, "stall cycles")
@@ -146,7 +146,7 @@ def instruction_mix(groups: Sequence[Group]) -> Figure:
         "other": ("other", "memory"),
     }
     colours = tuple(colour for _, colour in classes.values())
-    rows = [(group.label, [group.mean(f"instruction_mix.{name}") for name in classes]) for group in groups]
+    rows = [(label_lines(group.label), [group.mean(f"instruction_mix.{name}") for name in classes]) for group in groups]
     rows += _paper_mix(groups)
     figure, (axis,) = panels(1, 1, 1.1 + 0.36 * len(rows))
     stacked(axis, rows, colours, 100)

@@ -19,6 +19,7 @@ from s80lab.report.figures.style import (
     QUIET,
     columns_of,
     key,
+    label_lines,
     panel_each,
     panels,
     percent_axis,
@@ -108,7 +109,7 @@ def utilisation(groups: Sequence[Group]) -> Figure:
     rows = []
     for group in groups:
         busy, kernel = group.mean("utilisation"), group.mean("kernel_share.cycles")
-        rows.append((group.label, [busy * (1 - kernel), busy * kernel, max(0.0, 1 - busy)]))
+        rows.append((label_lines(group.label), [busy * (1 - kernel), busy * kernel, max(0.0, 1 - busy)]))
     figure, (axis,) = panels(1, 1, 1.1 + 0.36 * len(rows))
     parts = {"E": "user", "M": "kernel", "memory": "idle"}
     stacked(axis, rows, list(parts), 100)

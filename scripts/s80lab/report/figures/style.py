@@ -11,6 +11,7 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 WIDTH_IN = 8.2
 PNG_DPI = 150
+_LABEL_CHARACTERS, _LABEL_LINES = 30, 3
 _ABREAST = 3  # panels that fit in one row
 
 # Placeholder for the colour of the surrounding text; svg() replaces it by `currentColor`.
@@ -107,6 +109,11 @@ def panel_each(count: int, height_in: float, columns: int = 0) -> tuple[Figure, 
     for lowest in axes[max(0, count - columns) : count]:
         lowest.xaxis.set_tick_params(labelbottom=True)
     return figure, axes[:count]
+
+
+def label_lines(text: str) -> str:
+    """A label of a panel or bar, in lines that leave room for the figure."""
+    return "\n".join(wrap(text, _LABEL_CHARACTERS, max_lines=_LABEL_LINES, placeholder=" ..."))
 
 
 def svg(figure: Figure) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from s80lab.analysis.groups import NOT_WARM, Group, Run
 from s80lab.report.figures.registry import picture
-from s80lab.report.figures.style import GROUP_COLOURS, INK, QUIET, panels, percent_axis
+from s80lab.report.figures.style import GROUP_COLOURS, INK, QUIET, label_lines, panels, percent_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -93,6 +93,6 @@ def _name_lines(axis: Axes, ends: Sequence[tuple[tuple[float, float], Group, str
     """Writes each group's name at the right end of its line, with a vertical shift per group."""
     ordered = sorted(ends, key=lambda end: end[0][1])
     for place, ((x, y), group, colour) in enumerate(ordered):
-        words = group.label if group.warm else f"{group.label}, {NOT_WARM}"
+        words = label_lines(group.label if group.warm else f"{group.label}, {NOT_WARM}")
         shift = (place - (len(ordered) - 1) / 2) * 11
         axis.annotate(words, (x, y), (7, shift), textcoords="offset points", color=colour, va="center", fontsize=8.5)
