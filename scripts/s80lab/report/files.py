@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from s80lab.base.files import write_file
-from s80lab.report.figures.all import Picture
+from s80lab.report.figures.all import FIGURES, Picture
 from s80lab.report.figures.style import standalone
 from s80lab.results.run_folder import REPORT
 
@@ -15,7 +15,7 @@ from s80lab.results.run_folder import REPORT
 def write_files(folder: Path, page: str, pictures: Iterable[Picture], pngs: Mapping[str, bytes] | None = None) -> Path:
     """Writes page (HTML) to report.html, each picture to figures/NAME.svg and each of `pngs` to figures/NAME.png.
     Creates the folder if it does not exist. Returns the page's path. UserError if a file cannot be written."""
-    figures = folder / "figures"
+    figures = folder / FIGURES
     for picture in pictures:
         write_file(figures / f"{picture.name}.svg", standalone(picture.svg))
     for name, png in (pngs or {}).items():

@@ -29,10 +29,11 @@ from rich.console import Console
 
 from s80lab.analysis.groups import Group, read_groups
 from s80lab.base.errors import UserError
+from s80lab.base.files import write_file
 from s80lab.base.hashing import value_hash
 from s80lab.base.terminal import plain_text
 from s80lab.config.differences import slug
-from s80lab.report.figures.all import draw_all
+from s80lab.report.figures.all import KEY, drawing_key, keep_or_draw
 from s80lab.report.files import write_files
 from s80lab.report.headline import beside_table
 from s80lab.report.misses.page import write_misses
@@ -121,5 +122,7 @@ def report_name(groups: Sequence[Group]) -> str:
 
 def write_groups(title: str, groups: Sequence[Group], out_dir: Path) -> Path:
     """See the module's docstring."""
-    pictures = draw_all(groups)
-    return write_files(out_dir, page(title, groups, pictures), pictures)
+    pictures = keep_or_draw(groups, out_dir)
+    target = write_files(out_dir, page(title, groups, pictures), pictures)
+    write_file(out_dir / KEY, drawing_key(groups))
+    return target

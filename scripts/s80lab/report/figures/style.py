@@ -118,8 +118,12 @@ def label_lines(text: str) -> str:
 
 def svg(figure: Figure) -> str:
     """The figure as SVG text for a page. Equal numbers give equal bytes."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
     text = io.StringIO()
-    figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+    # Figure.savefig() writes equal bytes, but draws each figure twice.
+    canvas: Any = FigureCanvasSVG(figure)  # matplotlib does not type print_svg()
+    canvas.print_svg(text, metadata={"Date": None, "Creator": None})
     picture = text.getvalue().replace(INK, "currentColor")
     return picture[picture.index("<svg") :]
 
@@ -134,6 +138,11 @@ def png(figure: Figure) -> bytes:
 def standalone(picture: str) -> str:
     """The SVG as a separate file, with its own light and dark colours."""
     return re.sub(r"(<svg[^>]*>)", rf"\1{_STANDALONE}", picture, count=1)
+
+
+def inline(file: str) -> str:
+    """The SVG for a page, from the text of a separate file."""
+    return file.replace(_STANDALONE, "", 1)
 
 
 def stacked(axis: Axes, rows: Sequence[tuple[str, Sequence[float]]], names: Sequence[str], unit: float) -> None:
