@@ -16,6 +16,7 @@ from s80lab.analysis.groups import read_groups
 from s80lab.analysis.rows import SECTIONS
 from s80lab.report.contents import contents, terminal_tables
 from s80lab.report.figures.registry import PICTURES
+from s80lab.report.summary import summary_lines, summary_table
 from s80lab.report.write import print_experiment, write_experiment_report, write_run_report
 
 LOST_ONCE = ("levels", "classes", "entries", "probes", "requests", "mail", "streams", "kernel")
@@ -56,6 +57,14 @@ def test_every_word_of_the_terminal_is_on_the_page(run_dir: Path) -> None:
     text = page_text(write_run_report(run_dir))
     missing = [word for word in printed.getvalue().replace("`", " ").split() if word not in text]
     assert not missing
+
+
+@pytest.mark.parametrize("name", ["imapb-1", "imape-1"])
+def test_every_word_of_the_summary_is_on_the_page(runs: Path, name: str) -> None:
+    groups = read_groups([runs / name])
+    text = page_text(write_run_report(runs / name))
+    lines = [line for line, _ in summary_lines(groups)] + [summary_table(groups).note]
+    assert not [word for line in lines for word in line.removesuffix(" ...").split() if word not in text]
 
 
 def test_figure_without_place_is_last_section(monkeypatch: pytest.MonkeyPatch) -> None:

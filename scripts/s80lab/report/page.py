@@ -15,10 +15,10 @@ from markupsafe import Markup, escape
 from s80lab.analysis.groups import Group
 from s80lab.analysis.rows import ABSENT
 from s80lab.base.terminal import counted
-from s80lab.config.differences import words
 from s80lab.report.contents import contents
 from s80lab.report.figures.all import Picture
 from s80lab.report.guest import guest_notes
+from s80lab.report.summary import changed_values, valid_groups
 from s80lab.report.tables import Cell, Row, Table, comparison_note, replay_notes, verdicts
 from s80lab.results.metrics.derive import REGISTRY
 
@@ -115,21 +115,12 @@ def _lead(groups: Sequence[Group]) -> str:
     runs = sum(len(group.runs) for group in groups)
     clients = "" if first.result is None else f" {_clients(first.load)},"
     scale = "" if groups[0].imported else f", scale {manifest['scale']}"
-    return (
+    run = (
         f"Machine {manifest['machine']}, protocol {manifest['protocol']}, engine {manifest['engine']}"
-        f"{scale};{clients} {counted(runs, 'run')}. {_changes(groups)}All times are simulated time, the time of the "
-        "modelled machine."
+        f"{scale};{clients} {counted(runs, 'run')}."
     )
-
-
-def _changes(groups: Sequence[Group]) -> str:
-    """A sentence on what differs from the experiments' files; empty if nothing differs."""
-    found = {group.label: ", ".join(words(group.differences)) for group in groups if group.differences}
-    if not found:
-        return ""
-    if len(groups) == 1:
-        return f"Different from the experiment's file: {next(iter(found.values()))}. "
-    return f"Different from the experiment's file: {'; '.join(f'{name} ({text})' for name, text in found.items())}. "
+    time = "All times are simulated time, the time of the modelled machine."
+    return " ".join([*valid_groups(groups), run, *changed_values(groups), time])
 
 
 def origins(group: Group, kind: str) -> Table:

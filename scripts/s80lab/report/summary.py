@@ -74,13 +74,21 @@ def summary_lines(groups: Sequence[Group]) -> list[tuple[str, str]]:
     lines = [(_shortened(f"{head} {why}"), "bold yellow") for head, why in found[:MOST_VERDICTS]]
     if len(found) > MOST_VERDICTS:
         lines.append((f"... and {counted(len(found) - MOST_VERDICTS, 'further verdict')} on the page", "bold yellow"))
-    valid = [f"{group.label} ({counted(len(group.runs), 'run')})" for group in groups if not group.reasons]
-    if valid:
-        lines.append((_shortened(f"Valid: {', '.join(valid)}."), "bold"))
-    changed = dict.fromkeys(", ".join(words(group.differences)) for group in groups if group.differences)
-    if changed:
-        lines.append((_shortened(f"Different from the experiment's file: {'; '.join(changed)}."), ""))
+    lines += [(_shortened(text), "bold") for text in valid_groups(groups)]
+    lines += [(_shortened(text), "") for text in changed_values(groups)]
     return lines
+
+
+def valid_groups(groups: Sequence[Group]) -> list[str]:
+    """A sentence that names the groups whose runs are valid; no sentence if there is none."""
+    valid = [f"{group.label} ({counted(len(group.runs), 'run')})" for group in groups if not group.reasons]
+    return [f"Valid: {', '.join(valid)}."] if valid else []
+
+
+def changed_values(groups: Sequence[Group]) -> list[str]:
+    """A sentence with the differences from the experiments' files; no sentence if there is none."""
+    changed = dict.fromkeys(", ".join(words(group.differences)) for group in groups if group.differences)
+    return [f"Different from the experiment's file: {'; '.join(changed)}."] if changed else []
 
 
 def summary_by_group(groups: Sequence[Group]) -> Table:
