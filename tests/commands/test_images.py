@@ -43,7 +43,10 @@ def test_the_latest_runs_are_on_the_experiments_image(other: Path) -> None:
 
 def test_a_report_sets_them_side_by_side(other: Path) -> None:
     groups = read_groups([other, other.with_name("imape-1"), other.with_name("imape-2")])
-    assert [(group.label, len(group.runs)) for group in groups] == [("imape buildroot", 1), ("imape debian", 2)]
+    assert [(group.label, len(group.runs)) for group in groups] == [
+        ("imape · tiny · buildroot", 1),
+        ("imape · tiny", 2),
+    ]
 
 
 def test_only_images_that_somebody_can_build_have_names() -> None:

@@ -43,6 +43,18 @@ def test_the_latest_runs_are_the_experiments_servers(uw: Path) -> None:
         latest_runs(["imape"], "tiny", server="cyrus")
 
 
+def test_latest_runs_leave_out_a_run_with_another_setting_of_the_guest(
+    measured: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("S80LAB_RESULTS", str(measured.results))
+    folder = measured.results / "runs" / "imape-3"
+    assert folder in latest_runs(["imape"], "tiny")
+    manifest = json.loads((folder / "manifest.json").read_text())
+    changed = {"scale": "tiny", "guest.kernel_args": "quiet"}
+    (folder / "manifest.json").write_text(json.dumps(manifest | {"differences": changed}))
+    assert folder not in latest_runs(["imape"], "tiny")
+
+
 def test_the_latest_runs_are_of_the_experiments_design(measured: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run with --set or --machine does not stand for the experiment."""
     monkeypatch.setenv("S80LAB_RESULTS", str(measured.results))
@@ -83,7 +95,7 @@ def test_the_database_and_the_report_name_the_server(uw: Path, measured: Lab) ->
     servers = {row["id"]: row["server"] for row in list_runs(measured.results / "s80lab.sqlite")}
     assert (servers["imape-3"], servers["imape-2"]) == ("uw", "dovecot")
     groups = read_groups([uw, uw.with_name("imape-1"), uw.with_name("imape-2")])
-    assert [(group.label, len(group.runs)) for group in groups] == [("imape uw", 1), ("imape dovecot", 2)]
+    assert [(group.label, len(group.runs)) for group in groups] == [("imape · tiny · uw", 1), ("imape · tiny", 2)]
 
 
 def say(lab: Lab, folder: Path, **more: object) -> None:

@@ -11,6 +11,7 @@ from s80lab.analysis.groups import Group, Run, read_groups, read_run
 from s80lab.api.frames import frame
 from s80lab.base.errors import UserError
 from s80lab.base.suggest import hint
+from s80lab.config.differences import SEPARATOR, words
 from s80lab.report.record import metric_names, run_record
 from s80lab.report.write import write_experiment_report
 from s80lab.results.metrics.derive import of
@@ -70,8 +71,8 @@ class Runs(Sequence[Run]):
         ]
 
     def frame(self, *metrics: str) -> pandas.DataFrame:
-        """One row per run: columns that identify the run (mix, seed, ...), and the named metrics in their own units.
-        All metrics if none is named.
+        """One row per run: columns that identify the run (mix, seed, differences from the experiment's file, ...), and
+        the named metrics in their own units. All metrics if none is named.
 
         >>> lab.reference("small").frame("e_share")[["mix", "seed"]].head(3)
              mix  seed
@@ -83,6 +84,7 @@ class Runs(Sequence[Run]):
         rows = []
         for record in map(run_record, self):
             values = record.pop("metrics")
+            record["differences"] = SEPARATOR.join(words(record["differences"]))
             rows.append({**record, **{name: values.get(name) for name in chosen}})
         return frame(rows)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
+from s80lab.config.differences import differences
 from s80lab.config.experiment import Experiment, load_experiment
 from s80lab.experiment.plan import Options, designs
 from s80lab.results.database import list_runs
@@ -136,5 +137,7 @@ def _measured(
             continue
         run = _Measured(experiment, row, folder, RunFolder(folder).manifest)
         of_image = "image" in experiment.sweep or run.manifest["image"] == (image or experiment.image)
-        if of_image and run.manifest["design"] == own.get(run.point):
+        # A design does not have the guest's settings, which ablations change.
+        of_guest = not any(key.startswith("guest.") for key in differences(run.manifest))
+        if of_image and of_guest and run.manifest["design"] == own.get(run.point):
             yield run

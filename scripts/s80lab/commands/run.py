@@ -16,6 +16,7 @@ from s80lab.commands.output import sayer
 from s80lab.commands.parts import make_plans, parse_seeds, run_gem5, run_pipeline
 from s80lab.commands.run_tables import show_runs
 from s80lab.commands.shards import check_shard, part, show_list, tell_shard
+from s80lab.config.differences import label
 from s80lab.experiment.plan import Options, Plan, missing
 from s80lab.experiment.precision import Wanted, missing_seeds, parse_wanted, statement
 from s80lab.experiment.ready import boot_cost
@@ -121,7 +122,8 @@ def run_shard(
 
 def _describe(plan: Plan) -> str:
     point = f", {plan.label}" if plan.varied else ""
-    return f"{plan.name} at {plan.scale_name}{point}, seed {plan.seed}"
+    changed = {key: value for key, value in plan.differences.items() if key != "scale" and not plan.varied}
+    return f"{label(plan.name, changed)} at {plan.scale_name}{point}, seed {plan.seed}"
 
 
 def tell(folders: Sequence[Path], wanted: Wanted, say: Callable[[str], None]) -> None:
