@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import csv
 import html
 import io
 import re
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from rich.console import Console
@@ -71,3 +73,14 @@ def test_figure_without_place_is_last_section(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setitem(PICTURES, "unplaced", replace(PICTURES["cpi"], name="unplaced"))
     last = contents()[-1]
     assert (last.key, last.figures, last.metrics) == ("unplaced", ("unplaced",), ())
+
+
+def test_link_of_a_table_holds_its_numbers_as_csv(run_dir: Path) -> None:
+    page = write_run_report(run_dir).read_text(encoding="utf-8")
+    (table,) = next(section for section in contents() if section.key == "fills").tables_of(read_groups([run_dir]))
+    (link,) = re.findall(
+        r'download="fills-of-the-l2-caches[^"]*\.csv" href="data:text/csv;charset=utf-8,([^"]*)"', page
+    )
+    first, *rows = csv.reader(unquote(link).splitlines())
+    assert first == ["", *table.columns]
+    assert rows == [[row.label, *(cell.text for cell in row.cells)] for row in table.rows]

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -38,7 +41,7 @@ class Topic:
 
     @property
     def anchor(self) -> str:
-        return self.key or re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-")
+        return self.key or anchor_of(self.title)
 
 
 def page(title: str, groups: Sequence[Group], pictures: Sequence[Picture]) -> str:
@@ -70,6 +73,7 @@ def render(
         keep_trailing_newline=True,
     )
     environment.filters["prose"] = prose
+    environment.filters["csv_link"] = csv_link
     return environment.get_template("report.html.j2").render(
         title=title,
         lead=lead,
@@ -80,6 +84,23 @@ def render(
         origins=origins,
         metrics=list(REGISTRY.values()),
     )
+
+
+def csv_link(table: Table) -> Markup:
+    """A link that saves the table as CSV. The link holds the file, so that the page needs no other file."""
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(["", *table.columns])
+    writer.writerows([row.label, *(cell.text for cell in row.cells)] for row in table.rows)
+    name = f"{anchor_of(table.title)}.csv"
+    return Markup('<a class="csv" download="{}" href="data:text/csv;charset=utf-8,{}">CSV</a>').format(
+        name, quote(text.getvalue(), safe=",")
+    )
+
+
+def anchor_of(title: str) -> str:
+    """A title as a part of a link."""
+    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
 
 
 def prose(text: str) -> Markup:
