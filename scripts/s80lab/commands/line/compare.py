@@ -117,10 +117,16 @@ def knockout(
     """
 
 
+GEM5.group("gem5", "Compare whole runs of gem5 with the model.")
+
+
 @GEM5.command(
-    "compare", "compare:compare_command", "s80lab compare imapb", "s80lab compare imapb --seeds 1,2,3 --replay 0"
+    "gem5 compare",
+    "gem5_compare:compare_command",
+    "s80lab gem5 compare imapb",
+    "s80lab gem5 compare imapb --seeds 1,2,3 --replay 0",
 )
-def compare(
+def gem5_compare(
     experiment: Annotated[
         str,
         typer.Argument(

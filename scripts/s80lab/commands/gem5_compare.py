@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`s80lab compare`: runs of gem5 compared with replays by the model, with equal load and equal warm-up."""
+"""`s80lab gem5 compare`: runs of gem5 compared with replays by the model, with equal load and equal warm-up."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def compare_command(
 
     tried = f" with {', '.join(settings)}" if settings else ""
     suffix = f"-{value_hash(chosen)[:8]}" if chosen else ""
-    folder = paths.results() / "reports" / f"compare-{experiment}-{machine}{suffix}"
+    folder = paths.results() / "reports" / f"gem5-compare-{experiment}-{machine}{suffix}"
     binary = _gem5_for_replay(gem5, say) if through else None
 
     same_l2 = chosen | {"l2.inclusion": "exclusive"}
