@@ -44,6 +44,7 @@ def run_command(manifest: Mapping[str, Any]) -> str:
     usual |= {"machine": experiment.machine, "protocol": protocol}
     options = [f"--{key} {manifest[key]}" for key, value in usual.items() if manifest.get(key, value) != value]
     options += [f"--set {pair}" for pair in overrides(machine, manifest.get("design", {}))]
+    options += [f"--boots {manifest['boot']}"] if manifest.get("boot", 1) != 1 else []
     return " ".join(["s80lab run", manifest["experiment"], *options, f"--seeds {manifest['seed']}"])
 
 

@@ -45,7 +45,10 @@ Inputs = dict[str, str]
 
 @dataclass(frozen=True)
 class Options:
-    """Options of the command line that override an experiment's file. None and empty values change nothing."""
+    """Options of the command line that override an experiment's file. None and empty values change nothing.
+
+    boots: numbers of boots. Each seed is run from each of these boots; without numbers, from boot 1.
+    """
 
     machine: str | None = None
     protocol: str | None = None
@@ -56,6 +59,7 @@ class Options:
     profile: bool = False
     server: str | None = None
     image: str | None = None
+    boots: Sequence[int] = ()
 
     def overrides(self) -> dict[str, object]:
         chosen = {
@@ -196,6 +200,7 @@ class Plan(SeedPlan):
     plugin: Path
     misses: bool = False  # log its misses by name, which changes no number of the run
     profile: bool = False  # sample which code runs: the same
+    boot_number: int = 1
 
     @property
     def protocol_name(self) -> str:
@@ -212,7 +217,16 @@ class Plan(SeedPlan):
 
     @cached_property
     def boot(self) -> Boot:
-        return Boot(self.machine, self.scale, self.image / "vmlinuz", self.image / "initramfs.cpio")
+        kernel, initramfs = self.image / "vmlinuz", self.image / "initramfs.cpio"
+        return Boot(self.machine, self.scale, kernel, initramfs, self.boot_number)
+
+    @property
+    def numbers(self) -> str:
+        """Seed and boot for progress lines and lists: `seed 1`, or `boot 2, seed 1` of another boot than the first."""
+        return f"boot {self.boot_number}, seed {self.seed}" if self.boot_number > 1 else f"seed {self.seed}"
+
+    def said(self) -> dict[str, object]:
+        return {**super().said(), "boot": self.boot_number}
 
     @property
     def clients(self) -> int:
@@ -310,8 +324,10 @@ def draft(name: str, options: Options) -> Callable[[Qemu], list[Plan]]:
             seed=seed,
             misses=options.misses,
             profile=options.profile,
+            boot_number=boot,
         )
         for point, at, of, server, image in points
+        for boot in options.boots or (1,)
         for seed in experiment.seeds
     ]
 
