@@ -97,6 +97,15 @@ def test_verdict_is_corrected_for_the_rows_of_the_headline() -> None:
     assert found.corrected == pytest.approx(5 * 0.0294, abs=3e-3) and found.verdict == "no difference shown"
 
 
+def test_verdict_is_corrected_for_comparisons_made_together() -> None:
+    first = of_row("A", "e_share", {f"a{n}": [0.30 + n / 100] for n in range(4)})
+    second = of_row("B", "e_share", {f"b{n}": [0.35 + n / 100] for n in range(4)})
+    alone, together = (row(Comparison(first, second, number), "e_share") for number in (1, 9))
+    assert alone.corrected is not None and together.corrected == pytest.approx(9 * alone.corrected)
+    assert (alone.verdict, together.verdict) == ("higher", "no difference shown")
+    assert (alone.tests, together.tests) == (5, 45)
+
+
 def test_row_that_a_run_lacks_is_left_out_and_not_counted() -> None:
     metrics = {**USUAL, "e_to_m_share": None}
     first, second = (side(label, {f"{label}{n}": [metrics] for n in range(3)}) for label in "AB")

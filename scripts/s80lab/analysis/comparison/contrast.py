@@ -38,6 +38,7 @@ class Contrast:
     first, second: the mean over the observations of each side.
     difference: second minus first.
     corrected: the p-value, corrected for the number of rows that are tested; None if the row is not tested.
+    tests: number of tests for which it is corrected.
     """
 
     row: Row
@@ -45,6 +46,7 @@ class Contrast:
     second: float
     difference: Difference
     corrected: float | None = None
+    tests: int = 1
 
     @property
     def ratio(self) -> float | None:
@@ -63,12 +65,12 @@ class Contrast:
     @property
     def detectable(self) -> float | None:
         """The smallest true difference that so many replications show in four of five comparisons."""
-        return detectable(self.difference, len(HEADLINE))
+        return detectable(self.difference, self.tests)
 
     @property
     def needed(self) -> int | None:
         """Replications a side that show a difference of the row's `worth`; None if unknown or above the limit."""
-        return needed(self.difference, self.row.wanted(self.first), len(HEADLINE))
+        return needed(self.difference, self.row.wanted(self.first), self.tests)
 
     @property
     def further(self) -> int | None:
@@ -78,10 +80,15 @@ class Contrast:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two sides and their contrasts. tested: the rows of the headline; further: the other rows."""
+    """Two sides and their contrasts.
+
+    together: number of comparisons that are made together, such as the designs of a sweep with the first design. Each
+    p-value is also multiplied by this number (Bonferroni).
+    """
 
     first: Side
     second: Side
+    together: int = 1
 
     def __post_init__(self) -> None:
         check_sides(self.first, self.second)
@@ -114,8 +121,9 @@ class Comparison:
         known = [probability for probability in probabilities if probability is not None]
         if len(known) < len(found):
             return found
+        tests = self.together * len(found)
         return [
-            Contrast(one.row, one.first, one.second, one.difference, probability)
+            Contrast(one.row, one.first, one.second, one.difference, min(1.0, self.together * probability), tests)
             for one, probability in zip(found, corrected(known), strict=True)
         ]
 
