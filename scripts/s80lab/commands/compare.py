@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`s80lab compare`: two designs, row by row, with intervals and verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from rich.console import Console
+
+from s80lab.analysis.comparison.contrast import Comparison
+from s80lab.analysis.comparison.replication import read_side
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.base.hashing import value_hash
+from s80lab.base.progress import Board
+from s80lab.base.strict import parse_settings
+from s80lab.base.terminal import plain_text
+from s80lab.capture.design import resolve_design
+from s80lab.capture.explore.run import explore
+from s80lab.capture.several import open_captures
+from s80lab.capture.store import Capture
+from s80lab.commands.output import print_json, sayer
+from s80lab.commands.parts import make_plans, on_board, parse_boots, parse_seeds, run_pipeline
+from s80lab.commands.sides import (
+    DEFAULT_BOOTS,
+    Changes,
+    Found,
+    Named,
+    Selection,
+    existing_runs,
+    is_experiment,
+    named_runs,
+    options_of,
+    parse_side,
+)
+from s80lab.report.comparison.page import write_comparison
+from s80lab.report.comparison.record import comparison_record
+from s80lab.report.comparison.tables import functions_table, headline_table
+from s80lab.report.comparison.words import lead, notes, verdict_lines
+from s80lab.report.terminal import print_table
+
+
+def compare_command(
+    first: str,
+    second: str | None,
+    machine: str | None,
+    protocol: str | None,
+    server: str | None,
+    image: str | None,
+    settings: list[str] | None,
+    scale: str | None,
+    seeds: str | None,
+    boots: str | None,
+    replays: bool,
+    form: Literal["filtered", "full"] | None,
+    run: bool,
+    misses: bool,
+    jobs: int,
+    as_json: bool,
+) -> None:
+    """Compare two designs: print and write the differences with intervals and verdicts."""
+    changes = Changes(machine, protocol, server, image, tuple(settings or ()))
+    sides = two_sides(first, second, changes)
+    selection = Selection(scale, parse_seeds(seeds), parse_boots(boots))
+    if replays:
+        _refuse({"--run": run, "--boots": boots, "--scale": scale, "--misses": misses}, "--replay")
+        found = replayed(sides, form, selection.seeds, jobs)
+    else:
+        _refuse({"--form": form}, "live runs: it belongs to --replay")
+        found = live(sides, selection, run, misses, jobs)
+    one, other = (read_side(side.label, of.folders) for side, of in zip(sides, found, strict=True))
+    comparison = Comparison(one, other)
+    show([comparison], as_json, [remark for of in found for remark in of.remarks])
+
+
+def two_sides(first: str, second: str | None, changes: Changes) -> tuple[Named, Named]:
+    """The two sides that the command line names. UserError if it names one design only, or changes of two sides."""
+    one = parse_side(first)
+    if second is None:
+        if not changes:
+            raise UserError(
+                f"compare needs a second side: name it (`s80lab compare {first} OTHER`), or change the design of "
+                f"{first} with --set, --protocol, --machine, --server or --image; runs of gem5 are compared by `s80lab "
+                "gem5 compare`"
+            )
+        return one, Named(one.name, one.changes.then(changes))
+    if changes:
+        words = " ".join(changes.words())
+        raise UserError(
+            f"{words} does not say which of the two sides to change: write the options inside a side, for example "
+            f'"{second} {words}"'
+        )
+    return one, parse_side(second)
+
+
+def live(sides: Sequence[Named], selection: Selection, run: bool, misses: bool, jobs: int) -> list[Found]:
+    """The runs of each side; with `run`, missing runs of experiments are made first."""
+    experiments = [side for side in sides if is_experiment(side)]
+    if run and experiments:
+        chosen = Selection(selection.scale, selection.seeds or [1], selection.boots or DEFAULT_BOOTS)
+        plans = [plan for side in experiments for plan in make_plans([side.name], options_of(side, chosen, misses))]
+        run_pipeline(plans, jobs, False, "run")
+    return [existing_runs(side, selection) if side in experiments else named_runs(side) for side in sides]
+
+
+def replayed(
+    sides: Sequence[Named], form: Literal["filtered", "full"] | None, seeds: Sequence[int], jobs: int
+) -> list[Found]:
+    """Replays of equal captures through the designs of the sides. Missing replays are made."""
+    captures = [open_captures(side.name, form, seeds) for side in sides]
+    if any(of_side != captures[0] for of_side in captures):
+        raise UserError(
+            "--replay compares designs on equal captures, but the sides name "
+            f"{' and '.join(side.name for side in sides)}: name one capture, and change its design"
+        )
+    unfit = next((key for side in sides for key in ("server", "image") if getattr(side.changes, key)), None)
+    if unfit is not None:
+        raise UserError(f"--{unfit} changes the guest, and a replay plays recorded accesses: omit --replay")
+    of_side: list[list[Path]] = [[] for _ in sides]
+    for capture in captures[0]:
+        for folders, folder in zip(of_side, _replays(capture, sides, jobs), strict=True):
+            folders.append(folder)
+    return [Found(folders) for folders in of_side]
+
+
+def _replays(capture: Capture, sides: Sequence[Named], jobs: int) -> list[Path]:
+    found = [
+        resolve_design(capture, side.changes.machine, side.changes.protocol, parse_settings(side.changes.settings))
+        for side in sides
+    ]
+
+    async def work(board: Board) -> list[Path]:
+        return await explore(capture, found, board, jobs)
+
+    return on_board(work)
+
+
+def _refuse(options: dict[str, object], other: str) -> None:
+    given = next((name for name, value in options.items() if value), None)
+    if given is not None:
+        raise UserError(f"{given} cannot be combined with {other}; omit {given}")
+
+
+def show(comparisons: Sequence[Comparison], as_json: bool, remarks: Sequence[str] = ()) -> None:
+    """Print one comparison, write its page, and print the page's path."""
+    page = write_comparison(comparisons, page_folder(comparisons), remarks)
+    if as_json:
+        print_json({"comparisons": [comparison_record(one) for one in comparisons], "report": str(page)})
+    else:
+        for comparison in comparisons:
+            _print(comparison, Console())
+        for remark in remarks:
+            print(remark)
+    sayer(as_json)(f"report: {page}")
+
+
+def page_folder(comparisons: Sequence[Comparison]) -> Path:
+    """The folder of the page. Its name contains a hash of the runs, so no comparison replaces another one's page."""
+    first = comparisons[0].first
+    sides = [first, *(comparison.second for comparison in comparisons)]
+    key = value_hash([sorted(run.name for run in side.runs) for side in sides])[:8]
+    return paths.results() / "reports" / f"compare-{first.manifest['experiment']}-{first.manifest['scale']}-{key}"
+
+
+def _print(comparison: Comparison, console: Console) -> None:
+    console.print(plain_text(lead(comparison)))
+    for line in verdict_lines(comparison):
+        console.print(plain_text(line, "bold"))
+    console.print()
+    for table in (headline_table(comparison), functions_table(comparison)):
+        if table is not None:
+            print_table(table, console)
+    for note in notes(comparison):
+        console.print(plain_text(note, "dim"))
