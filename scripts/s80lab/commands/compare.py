@@ -21,7 +21,7 @@ from s80lab.capture.design import resolve_design
 from s80lab.capture.explore.run import explore
 from s80lab.capture.several import open_captures
 from s80lab.capture.store import Capture
-from s80lab.commands.output import print_json, sayer
+from s80lab.commands.output import print_json, sayer, wide_console
 from s80lab.commands.parts import make_plans, on_board, parse_boots, parse_seeds, run_pipeline
 from s80lab.commands.sides import (
     DEFAULT_BOOTS,
@@ -37,7 +37,7 @@ from s80lab.commands.sides import (
 )
 from s80lab.report.comparison.page import write_comparison
 from s80lab.report.comparison.record import comparison_record
-from s80lab.report.comparison.tables import functions_table, headline_table
+from s80lab.report.comparison.tables import designs_table, functions_table, headline_table
 from s80lab.report.comparison.words import lead, notes, verdict_lines
 from s80lab.report.terminal import print_table
 
@@ -72,7 +72,7 @@ def compare_command(
         found = live(sides, selection, run, misses, jobs)
     one, other = (read_side(side.label, of.folders) for side, of in zip(sides, found, strict=True))
     comparison = Comparison(one, other)
-    show([comparison], as_json, [remark for of in found for remark in of.remarks])
+    show([comparison], [remark for of in found for remark in of.remarks], as_json)
 
 
 def two_sides(first: str, second: str | None, changes: Changes) -> tuple[Named, Named]:
@@ -143,14 +143,13 @@ def _refuse(options: dict[str, object], other: str) -> None:
         raise UserError(f"{given} cannot be combined with {other}; omit {given}")
 
 
-def show(comparisons: Sequence[Comparison], as_json: bool, remarks: Sequence[str] = ()) -> None:
-    """Print one comparison, write its page, and print the page's path."""
+def show(comparisons: Sequence[Comparison], remarks: Sequence[str], as_json: bool) -> None:
+    """Print the comparisons with one first side, write their page, and print the page's path."""
     page = write_comparison(comparisons, page_folder(comparisons), remarks)
     if as_json:
         print_json({"comparisons": [comparison_record(one) for one in comparisons], "report": str(page)})
     else:
-        for comparison in comparisons:
-            _print(comparison, Console())
+        _print_all(comparisons)
         for remark in remarks:
             print(remark)
     sayer(as_json)(f"report: {page}")
@@ -164,6 +163,17 @@ def page_folder(comparisons: Sequence[Comparison]) -> Path:
     return paths.results() / "reports" / f"compare-{first.manifest['experiment']}-{first.manifest['scale']}-{key}"
 
 
+def _print_all(comparisons: Sequence[Comparison]) -> None:
+    """One comparison with its verdicts, or one table of several designs; then the notes."""
+    console = wide_console() if len(comparisons) > 1 else Console()
+    if len(comparisons) > 1:
+        print_table(designs_table(comparisons), console)
+    else:
+        _print(comparisons[0], console)
+    for note in dict.fromkeys(note for comparison in comparisons for note in notes(comparison)):
+        console.print(plain_text(note, "dim"))
+
+
 def _print(comparison: Comparison, console: Console) -> None:
     console.print(plain_text(lead(comparison)))
     for line in verdict_lines(comparison):
@@ -172,5 +182,3 @@ def _print(comparison: Comparison, console: Console) -> None:
     for table in (headline_table(comparison), functions_table(comparison)):
         if table is not None:
             print_table(table, console)
-    for note in notes(comparison):
-        console.print(plain_text(note, "dim"))

@@ -13,9 +13,11 @@ from s80lab.base.errors import UserError
 from s80lab.base.shard import by_hash
 from s80lab.base.strict import parse_settings
 from s80lab.commands.output import sayer
+from s80lab.commands.overrides import overrides
 from s80lab.commands.parts import make_plans, parse_boots, parse_seeds, run_gem5, run_pipeline
 from s80lab.commands.run_tables import show_runs
 from s80lab.commands.shards import check_shard, part, show_list, tell_shard
+from s80lab.config.machine import load_machine
 from s80lab.experiment.plan import Options, Plan, missing
 from s80lab.experiment.precision import Wanted, missing_seeds, parse_wanted, statement
 from s80lab.experiment.ready import boot_cost
@@ -127,7 +129,10 @@ def run_shard(
 
 
 def _describe(plan: Plan) -> str:
-    point = f", {plan.label}" if plan.varied else ""
+    changed = overrides(plan.machine.name, plan.design)
+    usual = load_machine(plan.machine.name).protocol
+    own = [*([plan.protocol_name] if plan.protocol_name != usual else []), *changed]
+    point = f", {plan.label or ', '.join(own)}" if plan.varied or own else ""
     return f"{plan.name} at {plan.scale_name}{point}, {plan.numbers}"
 
 

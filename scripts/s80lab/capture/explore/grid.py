@@ -26,11 +26,11 @@ class Point:
     values: tuple[str, ...]
 
 
-def parse_axes(texts: Sequence[str]) -> list[Axis]:
-    """Read the --vary options. Raises UserError for a malformed one."""
+def parse_axes(texts: Sequence[str], command: str = "explore") -> list[Axis]:
+    """Read the --vary options. Raises UserError for a malformed one. command: its name, for the message."""
     axes = [_axis(text) for text in texts]
     if not axes:
-        raise UserError(f"explore needs at least one --vary option, for example {EXAMPLE}")
+        raise UserError(f"{command} needs at least one --vary option, for example {EXAMPLE}")
     keys = [axis.key for axis in axes]
     for key in keys:
         if keys.count(key) > 1:

@@ -17,6 +17,7 @@ from s80lab.commands.line.options import (
     Gem5,
     Image,
     Jobs,
+    List,
     Machine,
     MachineSettings,
     Protocol,
@@ -24,6 +25,7 @@ from s80lab.commands.line.options import (
     Seeds,
     Server,
     Settings,
+    Shard,
 )
 from s80lab.commands.line.traces import Count, First, TraceMachine
 
@@ -106,6 +108,57 @@ def compare(
 
     Costs: seconds for existing runs. With --run, each run costs as much as with `s80lab run`, and each boot 2 minutes
     and 2 GB of disk at scale small.
+    """
+
+
+@SECTION.command(
+    "sweep",
+    "sweep:sweep_command",
+    "s80lab sweep imapb --vary protocol=moesi,mesi --vary l2.size=2MiB,8MiB",
+    "s80lab sweep imapb --vary l2.ways=2..8 --boots 1,2,3,4,5 --list",
+)
+def sweep(
+    experiment: Experiment,
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--vary",
+            metavar="KEY=VALUES",
+            help="Parameter that varies over the designs. KEY: protocol, machine, server, image, or a key of --set. "
+            "VALUES: a list with commas; a..b stands for a, 2a, 4a, ... b. May be repeated: the grid has every "
+            "combination, and its first design is the one that others are compared with.",
+            autocompletion=complete.axes,
+        ),
+    ] = None,
+    settings: Settings = None,
+    scale: Scale = None,
+    seeds: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,N...",
+            help="Seeds of each boot, separated by commas. Default: 1.",
+            autocompletion=complete.seeds,
+        ),
+    ] = None,
+    boots: Annotated[
+        str | None,
+        typer.Option(metavar="N,N...", help="Numbers of the boots of each design. Default: 1,2,3."),
+    ] = None,
+    misses: Annotated[
+        bool, typer.Option("--misses", help="Log every L2 miss, so that functions are compared.")
+    ] = False,
+    jobs: Jobs = 0,
+    shard: Shard = None,
+    listed: List = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run the designs of a grid, and compare each with the first.
+
+    The runs are live: the clients react to the timing of each design. `s80lab explore` plays recorded accesses through
+    a grid in much less time. After an interruption, repeat the command to continue.
+
+    Costs: --list shows the number of runs and their time. At scale small, each run takes about 5 minutes of a core, and
+    each boot 2 minutes and 2 GB of disk. Designs with other caches and protocols share the boots.
     """
 
 

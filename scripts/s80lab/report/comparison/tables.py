@@ -14,6 +14,9 @@ from s80lab.report.tables import ABSENT, Cell, Row, Table
 FUNCTIONS = 10
 """Number of functions in the table of attributed misses."""
 _POINTS = "Differences of shares are in percentage points."
+_DESIGNS = (
+    f"First row: values. Other rows: differences from the first row. *: the verdict is higher or lower. {_POINTS}"
+)
 
 
 def headline_table(comparison: Comparison) -> Table:
@@ -59,9 +62,7 @@ def designs_table(comparisons: Sequence[Comparison]) -> Table:
     first = comparisons[0]
     names = list(dict.fromkeys(one.row.name for comparison in comparisons for one in comparison.tested))
     labels = {one.row.name: one.row.label for comparison in comparisons for one in comparison.tested}
-    table = Table(
-        "Designs", tuple(labels[name] for name in names), note=f"First row: values. Other rows: differences. {_POINTS}"
-    )
+    table = Table("Designs", tuple(labels[name] for name in names), note=_DESIGNS)
     values = {one.row.name: Cell(value_text(one.row, one.first)) for one in first.tested}
     table.rows = [Row(first.first.label, tuple(values.get(name, Cell(ABSENT)) for name in names))]
     for comparison in comparisons:
@@ -82,7 +83,7 @@ def _row(one: Contrast, *cells: Cell) -> Row:
 
 
 def _cell(one: Contrast) -> str:
-    return difference_number(one) + (f", {one.verdict}" if one.verdict in ("higher", "lower") else "")
+    return difference_number(one) + (" *" if one.verdict in ("higher", "lower") else "")
 
 
 def _function(one: FunctionContrast) -> Row:
