@@ -45,6 +45,7 @@ def add_run(
         "seed": seed,
     }
     manifest |= {"protocol": design["protocol"], "design": design, "boot": boot, "server": "dovecot", "image": "debian"}
+    manifest["instructions"] = 5_500_000_000
     manifest["inputs"] |= {"ready": f"{boot:064d}"}
     (folder / "manifest.json").write_text(json.dumps(manifest))
     stats = json.loads((folder / "stats.json").read_text())
@@ -58,12 +59,20 @@ def add_run(
     return name
 
 
-def add_boots(lab: Lab, template: Path, options: Options, boots: int = BOOTS, **changed: float) -> list[str]:
-    """Runs of a design from several boots. changed: what the design adds to the usual values, by the end of a name."""
+def add_boots(
+    lab: Lab, template: Path, options: Options, boots: int = BOOTS, turn: int = 0, **changed: float
+) -> list[str]:
+    """Runs of a design from several boots.
+
+    turn: designs with equal numbers have equal spreads over the boots, so their differences have no spread.
+    changed: what the design adds to the usual values, by metric with `_` instead of dots.
+    """
     names = []
     for boot in range(1, boots + 1):
         values = {
-            metric: value + SPREAD[(boot + place) % BOOTS] / 1000 + changed.get(metric.replace(".", "_"), 0.0)
+            metric: value
+            + SPREAD[(boot + place * (turn + 1) + turn) % BOOTS] / 1000
+            + changed.get(metric.replace(".", "_"), 0.0)
             for place, (metric, value) in enumerate(USUAL.items())
         }
         names.append(add_run(lab, template, boot, values, options))

@@ -35,12 +35,12 @@ def _page(comparisons: Sequence[Comparison], picture: Picture, remarks: Sequence
     several = len(comparisons) > 1
     said = [note for comparison in comparisons for note in notes(comparison)]
     topics = [Topic("Designs", [], [designs_table(comparisons)])] if several else []
-    topics.append(Topic("Differences", [picture], []))
     for comparison in comparisons:
         text = " ".join(verdict_lines(comparison)) if several else ""
         for number, table in enumerate(tables_of(comparison)):
             title = f"{comparison.second.label}: {table.title}" if several else table.title
             topics.append(Topic(title, [], [table], text="" if number else text))
+    topics.insert(1, Topic("Differences", [picture], []))
     if several:
         opening = f"Each design is compared with {first.first.label}. In each comparison, A is this design."
     else:
