@@ -3,18 +3,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from s80lab.base.errors import UserError
 from s80lab.base.store import Store
 from s80lab.base.strict import shown
 from s80lab.capture.store import STORE, SUFFIX, Capture, Form, Manifest, open_capture
 
+# What captures of one experiment have in common.
+_COMMON: Mapping[str, Callable[[Capture], object]] = {
+    "experiment": lambda capture: capture.origin.get("experiment"),
+    "scale": lambda capture: capture.origin.get("scale"),
+    "form": lambda capture: capture.form,
+    "machine": lambda capture: capture.machine.resolved(),
+}
+
 
 def open_captures(name: str, form: Form | None, seeds: Sequence[int], store: Store[Manifest] = STORE) -> list[Capture]:
     """Open the captures that `name` lists with commas; with seeds, the capture of each seed whose name begins with it.
 
-    UserError if there is no such capture, if several fit, or if a capture is named twice.
+    UserError if there is no such capture, if several fit, if a capture is named twice, or if they differ in more than
+    the seed.
     """
     parts = name.split(",")
     if not seeds:
@@ -29,6 +38,12 @@ def open_captures(name: str, form: Form | None, seeds: Sequence[int], store: Sto
     twice = next((capture for capture in captures if hashes.count(capture.sha256) > 1), None)
     if twice is not None:
         raise UserError(f"{name}: the capture {twice.name} is named twice; name each capture once")
+    for capture in captures[1:]:
+        if unlike := next((word for word, of in _COMMON.items() if of(capture) != of(captures[0])), None):
+            raise UserError(
+                f"{name}: the captures {captures[0].name} and {capture.name} differ in the {unlike}; name captures "
+                "that differ in the seed only"
+            )
     return captures
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from rich.console import Console
 
@@ -21,16 +21,17 @@ from s80lab.capture.error_table import table_text, write_table
 from s80lab.capture.explore.grid import Point, parse_axes, points
 from s80lab.capture.explore.page import notes, write_page
 from s80lab.capture.explore.run import explore, replay_cost
-from s80lab.capture.explore.table import designs_table, errors_table, labels, verdicts
+from s80lab.capture.explore.table import designs_table, errors_table, labels, value, verdicts
 from s80lab.capture.replay import design_key, draw_report, run_folder
+from s80lab.capture.several import open_captures
 from s80lab.capture.store import Capture, open_capture
 from s80lab.commands.output import print_json, sayer, wide_console
-from s80lab.commands.parts import on_board
+from s80lab.commands.parts import on_board, parse_seeds
 from s80lab.commands.shards import Part, part, show_list, tell_shard
 from s80lab.config.axes import Axis
 from s80lab.experiment.run import is_whole
 from s80lab.report.data import Run, read_run
-from s80lab.report.record import run_record
+from s80lab.report.record import estimate_record, metric_names, run_record
 from s80lab.report.terminal import print_table
 from s80lab.report.write import print_experiment
 
@@ -65,42 +66,63 @@ def explore_command(
     machine: str | None,
     settings: list[str] | None,
     form: Literal["filtered", "full"] | None,
+    seeds: str | None,
     jobs: int,
     again: bool,
     shard: str | None,
     listed: bool,
     as_json: bool,
 ) -> None:
-    """Play a capture through every design of a grid, in parallel. After an interruption, repeat the command to
+    """Play captures through every design of a grid, in parallel. After an interruption, repeat the command to
     continue."""
-    opened = open_capture(capture, form)
+    captures = open_captures(capture, form, parse_seeds(seeds))
     axes = parse_axes(vary or [])
-    grid = points(opened, axes, machine, settings or [])
+    grids = [points(one, axes, machine, settings or []) for one in captures]
     if shard or listed:
-        chosen = part(shard, by_hash([point.design for point in grid], lambda one: design_key(opened, one)))
-        _shard(opened, chosen, listed, jobs, again, as_json)
+        pairs = [(one, point.design) for one, grid in zip(captures, grids, strict=True) for point in grid]
+        _shard(part(shard, by_hash(pairs, lambda pair: design_key(*pair))), listed, jobs, again, as_json)
         return
-    folders = _explore(opened, [point.design for point in grid], jobs, again)
-    runs = [read_run(folder) for folder in folders]
-    page = write_page(opened, axes, grid, runs)
+    of_captures = [
+        [read_run(folder) for folder in _explore(one, [point.design for point in grid], jobs, again)]
+        for one, grid in zip(captures, grids, strict=True)
+    ]
+    grid, runs = grids[0], list(zip(*of_captures, strict=True))
+    page = write_page(captures, axes, grid, runs)
     if as_json:
-        designs = [{"design": row} | run_record(run) for row, run in zip(labels(axes, grid), runs, strict=True)]
+        records = [_design_record(of_design) for of_design in runs]
+        designs = [{"design": row} | record for row, record in zip(labels(axes, grid), records, strict=True)]
         print_json({"designs": designs, "report": str(page)})
     else:
         _show(axes, grid, runs)
         print(f"report: {page}")
 
 
-def _shard(capture: Capture, chosen: Part[Design], listed: bool, jobs: int, again: bool, as_json: bool) -> None:
-    """List the designs of a shard, or play the capture on them."""
+def _design_record(of_design: Sequence[Run]) -> dict[str, Any]:
+    """One run as it is; several runs, one per capture, with the estimates over the captures."""
+    if len(of_design) == 1:
+        return run_record(of_design[0])
+    estimates = {name: estimate_record(value(of_design, name)) for name in metric_names(of_design)}
+    return {"estimates": estimates, "runs": [run_record(run) for run in of_design]}
+
+
+def _shard(chosen: Part[tuple[Capture, Design]], listed: bool, jobs: int, again: bool, as_json: bool) -> None:
+    """List the replays of a shard, or play the captures on its designs."""
+    by_capture: dict[str, tuple[Capture, list[Design]]] = {}
+    for capture, design in chosen.items.values():
+        by_capture.setdefault(capture.sha256, (capture, []))[1].append(design)
     if listed:
-        cost = replay_cost(capture)
+        costs = {key: replay_cost(capture) for key, (capture, _) in by_capture.items()}
+        several = len(costs) > 1
         show_list(
-            chosen, lambda one: one.label, lambda one: is_whole(run_folder(capture, one)), lambda one: cost, as_json
+            chosen,
+            lambda pair: f"{pair[0].name}: {pair[1].label}" if several else pair[1].label,
+            lambda pair: is_whole(run_folder(*pair)),
+            lambda pair: costs[pair[0].sha256],
+            as_json,
         )
-    else:
-        folders = _explore(capture, list(chosen.items.values()), jobs, again, enter=False)
-        tell_shard(chosen, folders, as_json)
+        return
+    made = [_explore(capture, designs, jobs, again, enter=False) for capture, designs in by_capture.values()]
+    tell_shard(chosen, [folder for folders in made for folder in folders], as_json)
 
 
 def filter_error_command(capture: str, vary: list[str] | None, out: Path | None, jobs: int, as_json: bool) -> None:
@@ -132,7 +154,7 @@ def _explore(capture: Capture, designs: Sequence[Design], jobs: int, again: bool
     return on_board(work)
 
 
-def _show(axes: Sequence[Axis], grid: Sequence[Point], runs: Sequence[Run]) -> None:
+def _show(axes: Sequence[Axis], grid: Sequence[Point], runs: Sequence[Sequence[Run]]) -> None:
     """Print the tables."""
     console = wide_console()
     for head, why in verdicts(runs):
@@ -141,4 +163,4 @@ def _show(axes: Sequence[Axis], grid: Sequence[Point], runs: Sequence[Run]) -> N
         if table is not None:
             print_table(table, console)
     for note in notes(runs):
-        console.print(note, style="italic", highlight=False)
+        console.print(plain_text(note, "italic"))

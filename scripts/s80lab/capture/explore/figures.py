@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from s80lab.capture.explore.grid import Point
+from s80lab.capture.explore.table import value
 from s80lab.config.axes import Axis
 from s80lab.report.data import Run
 from s80lab.report.figures import curves
 from s80lab.report.figures.curves import Panel
-from s80lab.report.interval import estimate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,11 +26,11 @@ _PANELS = (
 )
 
 
-def curves_figure(axes: Sequence[Axis], points: Sequence[Point], runs: Sequence[Run]) -> Figure:
-    """The curves of an exploration: six panels over one axis."""
+def curves_figure(axes: Sequence[Axis], points: Sequence[Point], runs: Sequence[Sequence[Run]]) -> Figure:
+    """The curves of an exploration: six panels over one axis. runs: for each point one run per capture."""
     return curves.curves_figure(
         axes,
         [point.values for point in points],
-        lambda point, metric: estimate([runs[point].metrics[metric]]),
+        lambda point, metric: value(runs[point], metric),
         _PANELS,
     )

@@ -10,7 +10,7 @@ from s80lab.capture.error import QUANTITIES
 from s80lab.capture.explore.grid import Point
 from s80lab.config.axes import Axis, row_label
 from s80lab.report.data import Run
-from s80lab.report.interval import Estimate
+from s80lab.report.interval import Estimate, estimate
 from s80lab.report.rows import PERCENT, THREE, Format
 from s80lab.report.tables import ABSENT, Cell, Row, Table, number
 
@@ -30,8 +30,8 @@ COLUMNS: tuple[tuple[str, str, Format], ...] = (
 )
 
 
-def designs_table(labels: Sequence[str], runs: Sequence[Run]) -> Table:
-    """A table with one row per design."""
+def designs_table(labels: Sequence[str], runs: Sequence[Sequence[Run]]) -> Table:
+    """A table with one row per design. runs: for each design one run per capture; several runs give an interval."""
     table = Table(
         "All designs",
         (*(title for _, title, _ in COLUMNS), "verdict"),
@@ -40,17 +40,22 @@ def designs_table(labels: Sequence[str], runs: Sequence[Run]) -> Table:
         "E-to-M upgrades per E fill. Upgrades and traffic (blocks fetched, blocks written back, and upgrades): per "
         "1000 instructions. Verdict: invalid if the caches did not reach steady state before the measured region.",
     )
-    for label, run in zip(labels, runs, strict=True):
-        cells = [Cell(number(_value(run, metric), style)) for metric, _, style in COLUMNS]
-        cells.append(Cell("invalid" if run.reasons else "valid"))
+    for label, of_design in zip(labels, runs, strict=True):
+        cells = [Cell(number(value(of_design, metric), style)) for metric, _, style in COLUMNS]
+        cells.append(Cell("invalid" if is_invalid(of_design) else "valid"))
         table.rows.append(Row(label, tuple(cells)))
     return table
 
 
-def verdicts(runs: Sequence[Run]) -> list[tuple[str, str]]:
+def is_invalid(of_design: Sequence[Run]) -> bool:
+    """Whether any run of a design is invalid."""
+    return any(run.reasons for run in of_design)
+
+
+def verdicts(runs: Sequence[Sequence[Run]]) -> list[tuple[str, str]]:
     """The warning above all numbers if designs are invalid, as verdict and reason. Of a replay, only the steady state
     decides."""
-    invalid = sum(bool(run.reasons) for run in runs)
+    invalid = sum(map(is_invalid, runs))
     why = (
         "The caches of these designs did not reach steady state before the measured region. `s80lab replay` states the "
         "reasons for one design."
@@ -63,8 +68,12 @@ def labels(axes: Sequence[Axis], points: Sequence[Point]) -> list[str]:
     return [row_label(axes, point.values) for point in points]
 
 
-def errors_table(axes: Sequence[Axis], points: Sequence[Point], runs: Sequence[Run]) -> Table | None:
-    """The error of the filtered capture for each design; None for a full capture, or if no error has been measured."""
+def errors_table(axes: Sequence[Axis], points: Sequence[Point], of_designs: Sequence[Sequence[Run]]) -> Table | None:
+    """The error of filtered captures for each design; None for full captures, or if no error has been measured.
+
+    The error is known by protocol and L2 size, so it is the same for all captures.
+    """
+    runs = [of_design[0] for of_design in of_designs]
     if not any((run.manifest["filter_error"] or {}).get("errors") for run in runs):
         return None
     table = Table(
@@ -82,6 +91,6 @@ def errors_table(axes: Sequence[Axis], points: Sequence[Point], runs: Sequence[R
     return table
 
 
-def _value(run: Run, metric: str) -> Estimate | None:
-    value = run.metrics.get(metric)
-    return None if value is None else Estimate(value, None, 1)
+def value(of_design: Sequence[Run], metric: str) -> Estimate | None:
+    """The mean of a metric over the runs of a design, with its interval if there are several."""
+    return estimate([run.metrics.get(metric) for run in of_design])
