@@ -13,9 +13,10 @@ from tests.commands.compared import USUAL, add_boots, add_run
 from tests.lab import Lab
 
 from s80lab.base.errors import UserError
+from s80lab.commands import compare
 from s80lab.commands.compare import two_sides
 from s80lab.commands.sides import Changes, Named, parse_side
-from s80lab.experiment.plan import Options
+from s80lab.experiment.plan import Options, Plan
 from s80lab.results.metrics.derive import render
 from s80lab.results.products import record_products
 
@@ -150,6 +151,31 @@ def test_row_without_a_difference_says_how_many_boots_would_show_one(made_runs: 
     assert "E share (E fills, of all fills):" not in text
 
 
+def test_missing_runs_are_made_on_request(
+    made_runs: Path, empty: Lab, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The guest is left out: its pipeline is replaced by one that writes the runs of the plans."""
+    made = []
+
+    def pipeline(plans: list[Plan], jobs: int, again: bool, until: str) -> list[Path]:
+        for plan in plans:
+            made.append((plan.protocol_name, plan.machine.l2.size >> 20, plan.boot_number, plan.seed, plan.misses))
+            options = MESI if plan.protocol_name == "mesi" else Options()
+            values = {**USUAL, "e_share": 0.3 + plan.boot_number / 100}
+            add_run(empty, made_runs / "imape-1", plan.boot_number, values, options)
+        return []
+
+    monkeypatch.setattr(compare, "run_pipeline", pipeline)
+    sides = ("imapb", None, None, "mesi", None, None, ["l2.size=2MiB"])
+    with empty.entered():
+        compare.compare_command(*sides, None, None, "1,2", False, None, True, True, 0, False)
+    assert made == [
+        *(("moesi", 8, boot, 1, True) for boot in (1, 2)),
+        *(("mesi", 2, boot, 1, True) for boot in (1, 2)),
+    ]
+    assert "2 boots (2 runs) on side A and 2 boots (2 runs) on side B" in " ".join(capsys.readouterr().out.split())
+
+
 def test_invalid_run_is_refused_by_name_and_left_out_of_an_experiment(made_runs: Path, designs: Lab) -> None:
     with designs.entered():
         name = add_run(designs, made_runs / "imape-1", 9, USUAL, MESI, valid=False)
@@ -192,7 +218,7 @@ def test_runs_of_several_designs_on_one_side_are_refused(designs: Lab) -> None:
             ["imapb", "--protocol", "msi"],
             "or first make runs with `s80lab run imapb --protocol msi --boots 1,2,3 --seeds 1`",
         ),
-        (["imapz", "imapb"], "there is no experiment `imapz` in configs/experiments: did you mean"),
+        (["imapz", "imapb"], "no run `imapz` (`s80lab list` shows the runs): did you mean imape?"),
         (["imapb-small-s1-m", "imapb"], "the names of several runs begin with `imapb-small-s1-m`"),
         (
             ["imapb-small-s1-mesi-01 --protocol msi", "imapb"],

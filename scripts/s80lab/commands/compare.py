@@ -34,6 +34,7 @@ from s80lab.commands.sides import (
     named_runs,
     options_of,
     parse_side,
+    require_known,
 )
 from s80lab.report.comparison.page import write_comparison
 from s80lab.report.comparison.record import comparison_record
@@ -98,6 +99,8 @@ def two_sides(first: str, second: str | None, changes: Changes) -> tuple[Named, 
 def live(sides: Sequence[Named], selection: Selection, run: bool, misses: bool, jobs: int) -> list[Found]:
     """The runs of each side; with `run`, missing runs of experiments are made first."""
     experiments = [side for side in sides if is_experiment(side)]
+    for side in experiments:
+        require_known(side)
     if run and experiments:
         chosen = Selection(selection.scale, selection.seeds or [1], selection.boots or DEFAULT_BOOTS)
         plans = [plan for side in experiments for plan in make_plans([side.name], options_of(side, chosen, misses))]

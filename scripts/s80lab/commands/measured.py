@@ -60,9 +60,10 @@ def latest_runs(
     server: str | None = None,
     image: str | None = None,
 ) -> list[Path]:
-    """Folders of the latest live run of each seed, by experiment and seed. MissingRuns names the seeds without a run.
+    """Folders of the latest live run of each seed and boot, by experiment, seed and boot.
 
-    Only runs with the experiment's own design count: no run that --set or --machine changed.
+    MissingRuns names the seeds without a run. Only runs with the experiment's own design count: no run that --set or
+    --machine changed.
 
     experiments: names of experiments.
     scale, server, image: those of the runs; None for the experiment's own.
@@ -70,20 +71,22 @@ def latest_runs(
     """
     own = _designs(experiments, scale)
     latest = {
-        (*run.point, run.row["seed"]): run.folder
+        (*run.point, run.row["seed"], run.manifest.get("boot", 1)): run.folder
         for run in _measured(own, scale, image)
         if "server" in run.experiment.sweep or run.row["server"] == (server or run.experiment.server)
     }
     points = list(own)
-    wanted = [(*point, seed) for point in points for seed in seeds] or list(latest)
+    measured = list(dict.fromkeys(key[:3] for key in latest))
+    wanted = [(*point, seed) for point in points for seed in seeds] or measured
     missing: dict[str, list[int]] = {} if wanted else {name: [] for name in experiments}
     for name, point, seed in wanted:
-        if (name, point, seed) not in latest and seed not in missing.setdefault(name, []):
+        if (name, point, seed) not in measured and seed not in missing.setdefault(name, []):
             missing[name].append(seed)
     missing = {name: found for name, found in missing.items() if found or not wanted}
     if missing:
         raise MissingRuns(missing, _command(experiments, scale, seeds, server, image))
-    return [latest[key] for key in sorted(wanted, key=lambda key: (points.index(key[:2]), key[2]))]
+    chosen = [key for key in latest if key[:3] in wanted]
+    return [latest[key] for key in sorted(chosen, key=lambda key: (points.index(key[:2]), *key[2:]))]
 
 
 def _command(

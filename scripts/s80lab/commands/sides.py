@@ -114,6 +114,15 @@ def is_experiment(side: Named) -> bool:
     return side.name in names(paths.EXPERIMENTS) or not _run_folders(side.name)
 
 
+def require_known(side: Named) -> None:
+    """UserError if the name is neither that of an experiment nor that of a run."""
+    known = names(paths.EXPERIMENTS)
+    if side.name not in known and not _run_folders(side.name):
+        raise UserError(
+            f"there is no experiment and no run `{side.name}` (`s80lab list` shows the runs): {hint(side.name, known)}"
+        )
+
+
 def named_runs(side: Named) -> Found:
     """The folders of runs that the side names, separated by commas. UserError if there is no such run."""
     folders = _run_folders(side.name)
