@@ -10,6 +10,7 @@ from s80lab.analysis.comparison.contrast import Comparison, Contrast
 from s80lab.report.figures.style import GROUP_COLOURS, QUIET, panels
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _ROW_IN = 0.26
@@ -21,14 +22,15 @@ CAPTION = (
 
 
 def differences_figure(comparisons: Sequence[Comparison]) -> Figure:
-    """One line per row of the comparisons; one colour per design."""
-    first = comparisons[0]
-    order = {one.row.name: one.row.label for one in (*first.tested, *first.further) if one.first}
+    """One line per row of the comparisons; one colour per design. Several designs have the tested rows only."""
+    several = len(comparisons) > 1
+    rows = [comparison.tested + ([] if several else comparison.further) for comparison in comparisons]
+    order = {one.row.name: one.row.label for one in rows[0] if one.first}
     figure, (pane,) = panels(1, 1, _MARGIN_IN + _ROW_IN * len(order) * max(1, len(comparisons) ** 0.5))
     names = list(order)
-    for number, comparison in enumerate(comparisons):
+    for number, of_comparison in enumerate(rows):
         shift = (number + 0.5) / len(comparisons) - 0.5
-        for one in (*comparison.tested, *comparison.further):
+        for one in of_comparison:
             if one.first and one.row.name in order:
                 _draw(pane, one, names.index(one.row.name) + 0.7 * shift, GROUP_COLOURS[number % len(GROUP_COLOURS)])
     pane.axvline(0, color=QUIET, linewidth=0.8)
@@ -36,7 +38,7 @@ def differences_figure(comparisons: Sequence[Comparison]) -> Figure:
     pane.set_ylim(len(names) - 0.4, -0.6)
     pane.set_xlabel("difference, percent of the first design's value")
     pane.grid(axis="x")
-    if len(comparisons) > 1:
+    if several:
         from matplotlib.lines import Line2D
 
         handles = [
@@ -47,10 +49,7 @@ def differences_figure(comparisons: Sequence[Comparison]) -> Figure:
     return figure
 
 
-def _draw(pane: object, one: Contrast, height: float, colour: str) -> None:
-    from matplotlib.axes import Axes
-
-    assert isinstance(pane, Axes)
+def _draw(pane: Axes, one: Contrast, height: float, colour: str) -> None:
     scale = 100 / abs(one.first)
     half = one.difference.half_width
     tested = one.corrected is not None
