@@ -188,6 +188,19 @@ def test_invalid_run_is_refused_by_name_and_left_out_of_an_experiment(made_runs:
     assert "imapb --protocol mesi --set l2.size=2MiB: 1 invalid run left out." in printed
 
 
+def test_runs_of_another_build_than_the_latest_are_left_out(designs: Lab) -> None:
+    with designs.entered():
+        for boot in (1, 2):
+            path = designs.results / "runs" / f"imapb-small-s1-moesi-0{boot}" / "manifest.json"
+            manifest = json.loads(path.read_text())
+            manifest["inputs"]["kernel"] = "c" * 64
+            path.write_text(json.dumps(manifest))
+    told = json.loads(designs.answer("compare", "imapb", "--protocol", "mesi", "--set", "l2.size=2MiB", "--json"))
+    assert told["remarks"] == ["imapb: 2 runs of other builds of the plugin, QEMU or the image left out."]
+    (found,) = told["comparisons"]
+    assert found["first"]["observations"] == 4 and found["second"]["observations"] == 6
+
+
 def test_design_with_invalid_runs_only_is_refused_with_the_reason(made_runs: Path, designs: Lab) -> None:
     with designs.entered():
         name = add_run(designs, made_runs / "imape-1", 1, USUAL, Options(protocol="msi"), valid=False)

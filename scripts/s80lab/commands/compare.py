@@ -150,7 +150,8 @@ def show(comparisons: Sequence[Comparison], remarks: Sequence[str], as_json: boo
     """Print the comparisons with one first side, write their page, and print the page's path."""
     page = write_comparison(comparisons, page_folder(comparisons), remarks)
     if as_json:
-        print_json({"comparisons": [comparison_record(one) for one in comparisons], "report": str(page)})
+        records = [comparison_record(one) for one in comparisons]
+        print_json({"comparisons": records, "remarks": list(remarks), "report": str(page)})
     else:
         _print_all(comparisons)
         for remark in remarks:

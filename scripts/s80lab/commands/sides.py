@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
@@ -183,11 +184,15 @@ def existing_runs(side: Named, selection: Selection) -> Found:
     wanted = {"server": experiment.server, "image": experiment.image, "design": points[0][1]}
     wanted |= {"scale": experiment.scale}
     found = [folder for folder in _live_runs(side.name) if _fits(read_manifest(folder), wanted, selection)]
-    latest = _builds(found)
+    build = _latest_build(found)
+    latest = {(run["inputs"].get("ready", ""), run["seed"]): folder for folder, run in build.items()}
     valid = [folder for folder in latest.values() if not _reasons(folder)]
     if not valid:
         raise UserError(_nothing(side, selection, list(latest.values())))
     remarks = []
+    if len(build) < len(found):
+        older = counted(len(found) - len(build), "run")
+        remarks.append(f"{side.label}: {older} of other builds of the plugin, QEMU or the image left out.")
     if len(valid) < len(latest):
         remarks.append(f"{side.label}: {counted(len(latest) - len(valid), 'invalid run')} left out.")
     return Found(valid, tuple(remarks))
@@ -205,17 +210,11 @@ def _fits(manifest: Mapping[str, object], wanted: Mapping[str, object], selectio
     return chosen and all(manifest.get(key) == value for key, value in wanted.items())
 
 
-def _builds(folders: Sequence[Path]) -> dict[tuple[str, int], Path]:
-    """The latest run of each boot and seed, of the programs and the image of the latest run."""
-    if not folders:
-        return {}
+def _latest_build(folders: Sequence[Path]) -> dict[Path, dict[str, Any]]:
+    """The manifests of the runs of the same plugin, QEMU and image as the latest run. folders: oldest first."""
     manifests = {folder: read_manifest(folder) for folder in folders}
-    built = {folder: [manifest["inputs"].get(name) for name in _SAME] for folder, manifest in manifests.items()}
-    return {
-        (manifest["inputs"].get("ready", ""), manifest["seed"]): folder
-        for folder, manifest in manifests.items()
-        if built[folder] == built[folders[-1]]
-    }
+    built = {folder: [run["inputs"].get(name) for name in _SAME] for folder, run in manifests.items()}
+    return {folder: run for folder, run in manifests.items() if built[folder] == built[folders[-1]]}
 
 
 def _reasons(folder: Path) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from tests.analysis.comparison.sides import TESTED, side
+from tests.results.starts import starts
 
 from s80lab.analysis.comparison.contrast import Comparison
 from s80lab.analysis.comparison.replication import Side
@@ -119,6 +120,36 @@ def test_false_verdicts_of_dependent_rows_are_rare() -> None:
         one, two = (np.repeat(normal(draw, (1, 6, 1)), len(TESTED), axis=0) for _ in range(2))
         return Comparison(drawn_side("A", one), drawn_side("B", two))
 
+    rows, comparisons = false_verdicts(make)
+    assert max(rows.values(), default=0) <= LIMIT * DRAWS and comparisons <= LIMIT * DRAWS
+
+
+def real_boots() -> NDArray[np.float64]:
+    """The boots of results/reference/starts.tsv: how far each is from the mean of its workload and server, in the unit
+    of the metric. Shape: metric x boot; the last metric (CPI, which the file lacks) is 0."""
+    found = []
+    for of_workload in starts().values():
+        boots: dict[tuple[str, str], list[list[float]]] = {}
+        for run in of_workload:
+            values = [float(run[metric]) for metric in TESTED[:-1]]
+            boots.setdefault((run["initramfs"], run["boot"]), []).append(values)
+        if len(boots) > 1:
+            means = np.array([np.mean(runs, axis=0) for runs in boots.values()])
+            found += ((means - means.mean(axis=0)) * np.sqrt(len(boots) / (len(boots) - 1))).tolist()
+    return np.vstack([np.array(found).T, np.zeros(len(found))])
+
+
+@pytest.mark.parametrize("boots", [3, 4, 10])
+def test_false_verdicts_of_real_boots_are_rare(boots: int) -> None:
+    """The rows of one boot stay together, so they depend on each other as in real runs."""
+    pool = real_boots()
+
+    def make(draw: np.random.Generator) -> Comparison:
+        one, two = (pool[:, draw.integers(0, pool.shape[1], boots)][:, :, np.newaxis] for _ in range(2))
+        # drawn_side multiplies by 0.02.
+        return Comparison(drawn_side("A", one / 0.02), drawn_side("B", two / 0.02))
+
+    assert pool.shape == (5, 29)
     rows, comparisons = false_verdicts(make)
     assert max(rows.values(), default=0) <= LIMIT * DRAWS and comparisons <= LIMIT * DRAWS
 
