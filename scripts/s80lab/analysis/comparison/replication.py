@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +87,7 @@ class Side:
     def engine(self) -> str:
         return self.runs[0].engine
 
-    @property
+    @cached_property
     def observations(self) -> dict[str, list[Replication]]:
         """The runs of each observation."""
         found: dict[str, list[Replication]] = {}

@@ -26,7 +26,7 @@ _ONE = "One seed does not show how a difference varies from run to run."
 _SEVERAL = (
     "Numbers are means over the captures ± the half-width of the 95% confidence interval (Student t). The interval of "
     "a difference between two designs is narrower, because both play the same captures: `s80lab compare --replay` "
-    "prints that interval. All captures of an experiment come from one boot, so intervals do not cover other boots."
+    "prints that interval. Captures are recorded from boot 1, so intervals do not cover other boots."
 )
 
 

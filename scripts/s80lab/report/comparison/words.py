@@ -154,8 +154,8 @@ def _limits(comparison: Comparison) -> list[str]:
         )
     if comparison.unit == "capture":
         found.append(
-            "Both designs play the same recorded accesses. Clients do not react to the timing of a design. All "
-            "captures of an experiment come from one boot, so intervals do not cover other boots."
+            "Both designs play the same recorded accesses. Clients do not react to the timing of a design. "
+            "Captures are recorded from boot 1, so intervals do not cover other boots."
         )
     return found + _filtered(comparison)
 
