@@ -29,8 +29,11 @@ NOT_EXECUTED = (
     # They need a guest or its image.
     *("s80lab run", "s80lab capture ", "s80lab misses", "s80lab profile", "s80lab knockout imapb --seeds"),
     *("s80lab checkpoint build", "s80lab image build", "s80lab bench", "s80lab batch --slurm --minutes 60 run"),
+    # They need runs of several designs.
+    "s80lab compare imapb",
+    "s80lab sweep imapb",
     # They need gem5.
-    *("s80lab compare", "s80lab agree"),
+    *("s80lab gem5 compare", "s80lab agree"),
     # They write pages and results of the checkout.
     *("s80lab reference", "s80lab filter-error", "s80lab protocol docs", "make pages"),
     # A checkout refuses it.

@@ -71,6 +71,18 @@ def test_the_latest_runs_are_of_the_experiments_design(measured: Lab, monkeypatc
             latest_runs(["imape"], "tiny", [13])
 
 
+def test_the_latest_runs_are_those_of_every_boot(measured: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("S80LAB_RESULTS", str(measured.results))
+    runs = {name: measured.results / "runs" / name for name in ("imape-1", "imape-2", "imape-3")}
+    for boot, (name, folder) in enumerate(runs.items(), 1):
+        manifest = json.loads((folder / "manifest.json").read_text())
+        seed = 12 if name == "imape-3" else 11
+        (folder / "manifest.json").write_text(json.dumps(manifest | {"seed": seed, "boot": boot}))
+        insert_run(measured.results / "s80lab.sqlite", folder)
+    assert latest_runs(["imape"], "tiny") == list(runs.values())
+    assert latest_runs(["imape"], "tiny", [11]) == [runs["imape-1"], runs["imape-2"]]
+
+
 def test_an_image_of_other_inputs_is_built_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     server = load_server("uw")
     if not all((paths.BIN / program).is_file() for program in server.programs):

@@ -97,7 +97,9 @@ def test_keys_of_the_scale_are_swept_too(lab: Lab, swept: Path) -> None:
 
 def test_designs_are_those_of_the_plans(lab: Lab, swept: Path) -> None:
     own = plans(Options(seeds=[1]))
-    assert designs("swept", Options()) == [(dict(plan.varied), plan.design) for plan in own]
+    assert [(one.point, one.design) for one in designs("swept", Options())] == [
+        (plan.varied, plan.design) for plan in own
+    ]
     for key, value in (("scale.mailbox_kib", 48), ("scale.ram", 2 << 30), ("workload.header_fetch", 7)):
         others = plans(Options(seeds=[1], settings={key: value}))
         assert [plan.design for plan in others] == [plan.design | {key: value} for plan in own]

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import math
 from statistics import NormalDist
 
 CONFIDENCE = 0.95
+_TERMS = 60
 
 # Two-sided 95%, for 1 to 30 degrees of freedom.
 _T = (
@@ -21,3 +23,46 @@ def student_t(degrees: int) -> float:
         return _T[degrees - 1]
     z = NormalDist().inv_cdf(0.5 + CONFIDENCE / 2)
     return z + (z**3 + z) / (4 * degrees) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * degrees**2)
+
+
+def tail_probability(t: float, degrees: float) -> float:
+    """The probability that |T| exceeds |t|, where T has Student's t distribution.
+
+    degrees: the degrees of freedom, any positive number. Abramowitz and Stegun, Handbook of Mathematical Functions,
+    26.7.1: the probability is I_x(degrees / 2, 1 / 2) with x = degrees / (degrees + t * t). Relative error below 1e-9.
+    """
+    return _incomplete_beta(degrees / (degrees + t * t), degrees / 2, 0.5)
+
+
+def t_quantile(tail: float, degrees: float) -> float:
+    """The number that |T| exceeds with probability `tail`; the inverse of tail_probability in t.
+
+    tail: above 0 and below 1; for example 0.05 for a 95% interval.
+    """
+    low, high = 0.0, 1.0
+    while tail_probability(high, degrees) > tail:
+        low, high = high, 2 * high
+    while high - low > 1e-9 * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if tail_probability(middle, degrees) > tail else (low, middle)
+    return (low + high) / 2
+
+
+def _incomplete_beta(x: float, a: float, b: float) -> float:
+    """The regularised incomplete beta function I_x(a, b), by the continued fraction 8.17.22 of the NIST Digital Library
+    of Mathematical Functions.
+
+    The fraction converges fast for x < (a + 1) / (a + b + 2); else I_x(a, b) = 1 - I_(1 - x)(b, a).
+    """
+    if x in (0.0, 1.0):
+        return x
+    if x > (a + 1) / (a + b + 2):
+        return 1 - _incomplete_beta(1 - x, b, a)
+    fraction = 1.0
+    for m in range(_TERMS, -1, -1):
+        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)) if m else 0.0
+        fraction = 1 + odd / fraction
+        fraction = 1 + even / fraction if m else fraction
+    beta = math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
+    return math.exp(a * math.log(x) + b * math.log1p(-x) - beta) / (a * fraction)

@@ -1,193 +1,193 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`s80lab compare`: runs of gem5 compared with replays by the model, with equal load and equal warm-up."""
+"""`s80lab compare`: two designs, row by row, with intervals and verdicts."""
 
 from __future__ import annotations
 
-import asyncio
-import re
-import shutil
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from statistics import fmean
+from typing import Literal
 
+from rich.console import Console
+
+from s80lab.analysis.comparison.contrast import Comparison
+from s80lab.analysis.comparison.replication import read_side
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import value_hash
 from s80lab.base.progress import Board
 from s80lab.base.strict import parse_settings
+from s80lab.base.terminal import plain_text
 from s80lab.capture.design import resolve_design
-from s80lab.capture.live import Recipe, make
-from s80lab.capture.replay import replay
-from s80lab.capture.store import Capture, open_capture
+from s80lab.capture.explore.run import explore
+from s80lab.capture.several import open_captures
+from s80lab.capture.store import Capture
 from s80lab.commands.output import print_json, sayer, wide_console
-from s80lab.commands.parts import make_plans, on_board, parse_seeds, run_pipeline
-from s80lab.config.experiment import load_experiment
-from s80lab.experiment import checkpoint
-from s80lab.experiment.plan import Options, Plan
-from s80lab.gem5.agree import agree
-from s80lab.gem5.binary import find_gem5, require
-from s80lab.gem5.compare.windows import compare, ends, gem5_side, lengths, model_side, record
-from s80lab.gem5.runs import shipped_runs
-from s80lab.report.gem5_comparison import comparison, table, write_files
+from s80lab.commands.parts import make_plans, on_board, parse_boots, parse_seeds, run_pipeline
+from s80lab.commands.sides import (
+    DEFAULT_BOOTS,
+    Changes,
+    Found,
+    Named,
+    Selection,
+    existing_runs,
+    is_experiment,
+    named_runs,
+    options_of,
+    parse_side,
+    require_known,
+)
+from s80lab.report.comparison.page import write_comparison
+from s80lab.report.comparison.record import comparison_record
+from s80lab.report.comparison.tables import designs_table, functions_table, headline_table
+from s80lab.report.comparison.words import lead, notes, verdict_lines
 from s80lab.report.terminal import print_table
+from s80lab.report.write import write_pages
 from s80lab.results.run_folder import RunFolder
-from s80lab.trace import source as trace_source
-from s80lab.trace.files import write
-from s80lab.trace.source import Wanted
-
-HAMMER = paths.PROTOCOLS / "hammer.toml"
-AS_RUBY = "hammer-as-ruby"
-CONTROL = "moesi"
-# Settings that the guest itself feels, so that it must run anew; the others are tried on the same accesses.
-MOVING = ("guest.", "clock.", "processors.")
 
 
 def compare_command(
-    experiment: str,
-    machine: str,
-    seeds: str,
+    first: str,
+    second: str | None,
+    machine: str | None,
+    protocol: str | None,
+    server: str | None,
+    image: str | None,
     settings: list[str] | None,
-    through: int,
-    gem5: Path | None,
+    scale: str | None,
+    seeds: str | None,
+    boots: str | None,
+    replays: bool,
+    form: Literal["filtered", "full"] | None,
+    run: bool,
+    misses: bool,
+    jobs: int,
     as_json: bool,
 ) -> None:
-    """Compare runs of gem5 with the model on the same load, in each sampling interval since the caches were empty.
-
-    The command reads existing runs of gem5 and works without gem5.
-
-    If gem5 is found, the command also plays equal accesses through gem5's Ruby and through the model, to show which
-    differences Ruby itself causes.
-    """
-    say = sayer(as_json)
-    loaded = load_experiment(experiment, {})
-    runs = shipped_runs(experiment, machine)
-    phases = lengths(loaded, machine)
-    scale = RunFolder(runs[0]).manifest["scale"]
-    chosen = parse_settings(settings or [])
-    ours = parse_seeds(seeds)
-    moving = {key: value for key, value in chosen.items() if key.startswith(MOVING)}
-    options = Options(machine=machine, protocol="hammer", scale=scale, seeds=ours, settings=moving)
-    plans = make_plans([experiment], options)
-    run_pipeline(plans, 0, False, "warm")
-    table_of_ruby = as_ruby(paths.BUILD / "protocols" / f"{AS_RUBY}.toml")
-
-    theirs = gem5_side(runs)
-    at = ends(theirs)
-    # gem5's windows end a little after their last instruction.
-    measure = phases.measure + 2 * phases.window
-
-    tried = f" with {', '.join(settings)}" if settings else ""
-    suffix = f"-{value_hash(chosen)[:8]}" if chosen else ""
-    folder = paths.results() / "reports" / f"compare-{experiment}-{machine}{suffix}"
-    binary = _gem5_for_replay(gem5, say) if through else None
-
-    same_l2 = chosen | {"l2.inclusion": "exclusive"}
-
-    async def work(board: Board) -> _Made:
-        captures = [await _capture(plan, phases.warmup, measure, board) for plan in plans]
-        model = [await _replay(capture, machine, str(table_of_ruby), chosen, board) for capture in captures]
-        control = [await _replay(capture, machine, CONTROL, same_l2, board) for capture in captures]
-        played: list[agree.Row] = []
-        if binary:
-            played = await _through_ruby(
-                captures[0], machine, settings or [], through, binary, folder / "replay", board
-            )
-        return _Made(captures, model, control, played)
-
-    made = on_board(work)
-    sides = (theirs, model_side("model, hammer", made.model, at), model_side(f"model, {CONTROL}", made.control, at))
-    rows = compare(*sides, -(-phases.warmup // phases.window))
-    cold = any(RunFolder(run).stats["warmup"]["verdict"] != "warm" for run in runs)
-    title = f"{experiment} on {machine}: gem5 and the model{tried}"
-    content = comparison(title, rows, CONTROL, cold, _speeds(runs, made))
-    write_files(folder, content, sides)
-    if as_json:
-        print_json({"rows": record(rows), "through_ruby": [row.record() for row in made.played], "cold": cold})
+    """Compare two designs: print and write the differences with intervals and verdicts."""
+    changes = Changes(machine, protocol, server, image, tuple(settings or ()))
+    sides = two_sides(first, second, changes)
+    selection = Selection(scale, parse_seeds(seeds), parse_boots(boots))
+    if replays:
+        _refuse({"--run": run, "--boots": boots, "--scale": scale, "--misses": misses}, "--replay")
+        found = replayed(sides, form, selection.seeds, jobs)
     else:
-        console = wide_console()
-        print_table(table(content), console)
-        if made.played:
-            agree.show(made.played, console)
-    say(f"files: {folder}")
+        _refuse({"--form": form}, "live runs: it belongs to --replay")
+        found = live(sides, selection, run, misses, jobs)
+    one, other = (read_side(side.label, of.folders) for side, of in zip(sides, found, strict=True))
+    comparison = Comparison(one, other)
+    show([comparison], [remark for of in found for remark in of.remarks], as_json)
 
 
-@dataclass(frozen=True)
-class _Made:
-    """What the model contributes: captures by seed, the folders of their replays, and the comparison with Ruby."""
-
-    captures: list[Capture]
-    model: list[Path]
-    control: list[Path]
-    played: list[agree.Row]
-
-
-def _speeds(gem5: Sequence[Path], made: _Made) -> str:
-    """The speeds of the engines, as each run measured its own."""
-
-    def mean(runs: Sequence[Path]) -> float:
-        return fmean(float(RunFolder(run).manifest["mips"]) for run in runs)
-
-    slow, live = mean(gem5), mean([capture.path.parent for capture in made.captures])
-    return (
-        f"Speed in million instructions per second of this host: gem5 {slow:.2f}; the live guest with model and "
-        f"recording {live:.0f} ({live / slow:.0f} times as fast); replays {mean(made.model):.0f}."
-    )
+def two_sides(first: str, second: str | None, changes: Changes) -> tuple[Named, Named]:
+    """The two sides that the command line names. UserError if it names one design only, or changes of two sides."""
+    one = parse_side(first)
+    if second is None:
+        if not changes:
+            raise UserError(
+                f"compare needs a second side: name it (`s80lab compare {first} OTHER`), or change the design of "
+                f"{first} with --set, --protocol, --machine, --server or --image; runs of gem5 are compared by `s80lab "
+                "gem5 compare`"
+            )
+        return one, Named(one.name, one.changes.then(changes))
+    if changes:
+        words = " ".join(changes.words())
+        raise UserError(
+            f"{words} does not say which of the two sides to change: write the options inside a side, for example "
+            f'"{second} {words}"'
+        )
+    return one, parse_side(second)
 
 
-def _gem5_for_replay(given: Path | None, say: Callable[[str], None]) -> Path | None:
-    """The user's gem5; None if there is none, because the rest of the comparison does not need it."""
-    try:
-        found = find_gem5(given)
-        require(found, x86=False)
-        return found
-    except UserError as absent:
-        if given:
-            raise
-        say(f"the accesses are not played through gem5's Ruby: {absent}")
-        return None
+def live(sides: Sequence[Named], selection: Selection, run: bool, misses: bool, jobs: int) -> list[Found]:
+    """The runs of each side; with `run`, missing runs of experiments are made first."""
+    experiments = [side for side in sides if is_experiment(side)]
+    for side in experiments:
+        require_known(side)
+    if run and experiments:
+        chosen = Selection(selection.scale, selection.seeds or [1], selection.boots or DEFAULT_BOOTS)
+        plans = [plan for side in experiments for plan in make_plans([side.name], options_of(side, chosen, misses))]
+        run_pipeline(plans, jobs, False, "run")
+    found = [existing_runs(side, selection) if side in experiments else named_runs(side) for side in sides]
+    for folder in (folder for of_side in found for folder in of_side.folders if RunFolder(folder).has_misses()):
+        write_pages(folder)  # with the misses by function, which a run in a shard does not have yet
+    return found
 
 
-async def _through_ruby(
-    capture: Capture, machine: str, settings: Sequence[str], count: int, binary: Path, folder: Path, board: Board
-) -> list[agree.Row]:
-    """Play the first accesses of the capture through Ruby and through the model, each access alone in the machine."""
-    job = board.job(f"{capture.name} through Ruby")
-    job.update(f"playing {count:,} accesses")
-    source = trace_source.load(capture.path, Wanted(machine, agree.PROTOCOL, tuple(settings), 0, count))
-    try:
-        rows, _ = await asyncio.to_thread(agree.run, source.order, source.setup, "spaced", binary, folder)
-    except UserError as error:
-        job.done(f"not played through gem5's Ruby: {error}")
-        return []
-    shutil.rmtree(folder / "traces", ignore_errors=True)
-    job.done("played")
-    return rows
+def replayed(
+    sides: Sequence[Named], form: Literal["filtered", "full"] | None, seeds: Sequence[int], jobs: int
+) -> list[Found]:
+    """Replays of equal captures through the designs of the sides. Missing replays are made."""
+    captures = [open_captures(side.name, form, seeds) for side in sides]
+    if any(of_side != captures[0] for of_side in captures):
+        raise UserError(
+            "--replay compares designs on equal captures, but the sides name "
+            f"{' and '.join(side.name for side in sides)}: name one capture, and change its design"
+        )
+    unfit = next((key for side in sides for key in ("server", "image") if getattr(side.changes, key)), None)
+    if unfit is not None:
+        raise UserError(f"--{unfit} changes the guest, and a replay plays recorded accesses: omit --replay")
+    of_side: list[list[Path]] = [[] for _ in sides]
+    for capture in captures[0]:
+        for folders, folder in zip(of_side, _replays(capture, sides, jobs), strict=True):
+            folders.append(folder)
+    return [Found(folders) for folders in of_side]
 
 
-def as_ruby(target: Path) -> Path:
-    """Write the hammer table with Ruby's names of statistics. State D, a migratory M that was handed over dirty and has
-    not been stored to, counts as E, because Ruby's M covers both."""
-    text = HAMMER.read_text(encoding="utf-8").replace('name = "hammer"', f'name = "{AS_RUBY}"', 1)
-    text, changed = re.subn(r'(\[states\.D\][^\[]*counts_as = )"M"', r'\1"E"', text)
-    assert changed == 1
-    write(target, text.encode())
-    return target
+def _replays(capture: Capture, sides: Sequence[Named], jobs: int) -> list[Path]:
+    found = [
+        resolve_design(capture, side.changes.machine, side.changes.protocol, parse_settings(side.changes.settings))
+        for side in sides
+    ]
+
+    async def work(board: Board) -> list[Path]:
+        return await explore(capture, found, board, jobs)
+
+    return on_board(work)
 
 
-async def _capture(plan: Plan, skip: int, measure: int, board: Board) -> Capture:
-    warm = checkpoint.find(plan.warm_name, plan.warm_key)
-    assert warm is not None  # built a moment ago
-    recipe = Recipe(plan, ("full",), warm, skip, measure)
-    job = board.job(recipe.name)
-    made = await make(recipe, asyncio.Semaphore(1), job, False)
-    job.done("captured")
-    return open_capture(made.name, "full")
+def _refuse(options: dict[str, object], other: str) -> None:
+    given = next((name for name, value in options.items() if value), None)
+    if given is not None:
+        raise UserError(f"{given} cannot be combined with {other}; omit {given}")
 
 
-async def _replay(capture: Capture, machine: str, protocol: str, settings: Mapping[str, object], board: Board) -> Path:
-    design = resolve_design(capture, machine, protocol, settings)
-    job = board.job(f"{capture.name} on {design.label}")
-    folder = await replay(capture, design, lambda done, of: job.update("replaying", done, of), say=job.say)
-    job.done("replayed")
-    return folder
+def show(comparisons: Sequence[Comparison], remarks: Sequence[str], as_json: bool) -> None:
+    """Print the comparisons with one first side, write their page, and print the page's path."""
+    page = write_comparison(comparisons, page_folder(comparisons), remarks)
+    if as_json:
+        records = [comparison_record(one) for one in comparisons]
+        print_json({"comparisons": records, "remarks": list(remarks), "report": str(page)})
+    else:
+        _print_all(comparisons)
+        for remark in remarks:
+            print(remark)
+    sayer(as_json)(f"report: {page}")
+
+
+def page_folder(comparisons: Sequence[Comparison]) -> Path:
+    """The folder of the page. Its name contains a hash of the runs, so no comparison replaces another one's page."""
+    first = comparisons[0].first
+    sides = [first, *(comparison.second for comparison in comparisons)]
+    key = value_hash([sorted(run.name for run in side.runs) for side in sides])[:8]
+    return paths.results() / "reports" / f"compare-{first.manifest['experiment']}-{first.manifest['scale']}-{key}"
+
+
+def _print_all(comparisons: Sequence[Comparison]) -> None:
+    """One comparison with its verdicts, or one table of several designs; then the notes."""
+    console = wide_console() if len(comparisons) > 1 else Console()
+    if len(comparisons) > 1:
+        print_table(designs_table(comparisons), console)
+    else:
+        _print(comparisons[0], console)
+    for note in dict.fromkeys(note for comparison in comparisons for note in notes(comparison)):
+        console.print(plain_text(note, "dim"))
+
+
+def _print(comparison: Comparison, console: Console) -> None:
+    console.print(plain_text(lead(comparison)))
+    for line in verdict_lines(comparison):
+        console.print(plain_text(line, "bold"))
+    console.print()
+    for table in (headline_table(comparison), functions_table(comparison)):
+        if table is not None:
+            print_table(table, console)

@@ -10,9 +10,8 @@ from typing import Any
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.config.differences import differences
 from s80lab.config.experiment import Experiment, load_experiment
-from s80lab.experiment.plan import Options, designs
+from s80lab.experiment.plan import Designed, Options, designs
 from s80lab.results.database import list_runs
 from s80lab.results.run_folder import RunFolder
 
@@ -61,9 +60,10 @@ def latest_runs(
     server: str | None = None,
     image: str | None = None,
 ) -> list[Path]:
-    """Folders of the latest live run of each seed, by experiment and seed. MissingRuns names the seeds without a run.
+    """Folders of the latest live run of each seed and boot, by experiment, seed and boot.
 
-    Only runs with the experiment's own design count: no run that --set or --machine changed.
+    MissingRuns names the seeds without a run. Only runs with the experiment's own design count: no run that --set or
+    --machine changed.
 
     experiments: names of experiments.
     scale, server, image: those of the runs; None for the experiment's own.
@@ -71,20 +71,22 @@ def latest_runs(
     """
     own = _designs(experiments, scale)
     latest = {
-        (*run.point, run.row["seed"]): run.folder
+        (*run.point, run.row["seed"], run.manifest.get("boot", 1)): run.folder
         for run in _measured(own, scale, image)
         if "server" in run.experiment.sweep or run.row["server"] == (server or run.experiment.server)
     }
     points = list(own)
-    wanted = [(*point, seed) for point in points for seed in seeds] or list(latest)
+    measured = list(dict.fromkeys(key[:3] for key in latest))
+    wanted = [(*point, seed) for point in points for seed in seeds] or measured
     missing: dict[str, list[int]] = {} if wanted else {name: [] for name in experiments}
     for name, point, seed in wanted:
-        if (name, point, seed) not in latest and seed not in missing.setdefault(name, []):
+        if (name, point, seed) not in measured and seed not in missing.setdefault(name, []):
             missing[name].append(seed)
     missing = {name: found for name, found in missing.items() if found or not wanted}
     if missing:
         raise MissingRuns(missing, _command(experiments, scale, seeds, server, image))
-    return [latest[key] for key in sorted(wanted, key=lambda key: (points.index(key[:2]), key[2]))]
+    chosen = [key for key in latest if key[:3] in wanted]
+    return [latest[key] for key in sorted(chosen, key=lambda key: (points.index(key[:2]), *key[2:]))]
 
 
 def _command(
@@ -120,13 +122,13 @@ def measured_runs(experiments: Sequence[str], scale: str | None) -> dict[str, li
     return found
 
 
-def _designs(experiments: Sequence[str], scale: str | None) -> dict[tuple[str, str], dict[str, object]]:
+def _designs(experiments: Sequence[str], scale: str | None) -> dict[tuple[str, str], Designed]:
     """The design at each point of the experiments' sweeps."""
-    return {(name, str(at)): design for name in experiments for at, design in designs(name, Options(scale=scale))}
+    return {(name, str(one.point)): one for name in experiments for one in designs(name, Options(scale=scale))}
 
 
 def _measured(
-    own: Mapping[tuple[str, str], Mapping[str, object]], scale: str | None, image: str | None = None
+    own: Mapping[tuple[str, str], Designed], scale: str | None, image: str | None = None
 ) -> Iterator[_Measured]:
     """The runs of these designs, oldest first. scale, image: those of the runs; None for the experiment's own."""
     known = {name: load_experiment(name, {}) for name, _ in own}
@@ -137,7 +139,6 @@ def _measured(
             continue
         run = _Measured(experiment, row, folder, RunFolder(folder).manifest)
         of_image = "image" in experiment.sweep or run.manifest["image"] == (image or experiment.image)
-        # A design does not have the guest's settings, which ablations change.
-        of_guest = not any(key.startswith("guest.") for key in differences(run.manifest))
-        if of_image and of_guest and run.manifest["design"] == own.get(run.point):
+        design = own.get(run.point)
+        if of_image and design is not None and design.has(run.manifest):
             yield run

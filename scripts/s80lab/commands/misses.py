@@ -85,6 +85,7 @@ def _command(folder: Path) -> str:
     options = [
         f"--{key} {value}" if key in NAMES else f"--set {quote(f'{key}={value}')}" for key, value in changed.items()
     ]
+    options += [f"--boots {manifest['boot']}"] if manifest.get("boot", 1) != 1 else []
     return " ".join(["s80lab run", manifest["experiment"], *options, f"--seeds {manifest['seed']}"])
 
 

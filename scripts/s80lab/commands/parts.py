@@ -122,17 +122,28 @@ def one_seed(seed: int | None) -> list[int]:
 
 def parse_seeds(text: str | None, option: str = "--seeds") -> list[int]:
     """The value of --seeds (or of `option`); empty if the option is absent."""
+    return _parse_numbers(text, option, "seed")
+
+
+def parse_boots(text: str | None) -> list[int]:
+    """The value of --boots; empty if the option is absent."""
+    return _parse_numbers(text, "--boots", "boot")
+
+
+def _parse_numbers(text: str | None, option: str, noun: str) -> list[int]:
     if text is None:
         return []
     try:
-        seeds = [int(part) for part in text.split(",")]
+        numbers = [int(part) for part in text.split(",")]
     except ValueError:
         example = "1,2,3"
         if (ends := re.fullmatch(r"(\d{1,9})(?:-|\.\.)(\d{1,9})", text)) and int(ends[1]) < int(ends[2]):
             example = ",".join(map(str, range(int(ends[1]), min(int(ends[2]), int(ends[1]) + MOST_SEEDS) + 1)))
         raise UserError(f"{option} {text}: write whole numbers separated by commas, for example {example}") from None
-    if min(seeds) < 1 or max(seeds) > LARGEST_SEED:
+    if min(numbers) < 1 or max(numbers) > LARGEST_SEED:
         raise UserError(f"{option} {text}: write whole numbers from 1 to {LARGEST_SEED}")
-    if len(set(seeds)) < len(seeds):
-        raise UserError(f"{option} {text}: a seed is given twice; write each seed once, because each seed is one run")
-    return seeds
+    if len(set(numbers)) < len(numbers):
+        raise UserError(
+            f"{option} {text}: a {noun} is given twice; write each {noun} once, because each {noun} is one run"
+        )
+    return numbers

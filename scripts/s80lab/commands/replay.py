@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from rich.console import Console
 
-from s80lab.analysis.groups import Run, read_groups, read_run
+from s80lab.analysis.groups import Group, read_groups, read_run
 from s80lab.base import paths
 from s80lab.base.progress import Board
 from s80lab.base.shard import by_hash
@@ -18,19 +18,20 @@ from s80lab.base.suggest import names
 from s80lab.base.terminal import plain_text
 from s80lab.capture.design import Design, resolve_design
 from s80lab.capture.error import TABLE
-from s80lab.capture.explore.grid import Point, resolve_points
+from s80lab.capture.explore.grid import resolve_points
 from s80lab.capture.explore.run import explore, replay_cost
 from s80lab.capture.replay import design_key, run_folder
+from s80lab.capture.several import open_captures
 from s80lab.capture.store import Capture, open_capture
 from s80lab.commands.output import print_json, sayer, wide_console
-from s80lab.commands.parts import on_board
+from s80lab.commands.parts import on_board, parse_seeds
 from s80lab.commands.shards import Part, part, show_list, tell_shard
 from s80lab.config.grid import Grid
 from s80lab.experiment.run import is_whole
 from s80lab.report.exploration.page import notes, write_page
-from s80lab.report.exploration.table import designs_table, errors_table, labels, verdicts
+from s80lab.report.exploration.table import design_groups, designs_table, errors_table, verdicts
 from s80lab.report.filter_error import table_text, write_table
-from s80lab.report.record import run_record
+from s80lab.report.record import estimates_record, run_record
 from s80lab.report.terminal import print_summary, print_table
 from s80lab.report.write import write_pages
 
@@ -65,42 +66,60 @@ def explore_command(
     machine: str | None,
     settings: list[str] | None,
     form: Literal["filtered", "full"] | None,
+    seeds: str | None,
     jobs: int,
     again: bool,
     shard: str | None,
     listed: bool,
     as_json: bool,
 ) -> None:
-    """Play a capture through every design of a grid, in parallel. After an interruption, repeat the command to
+    """Play captures through every design of a grid, in parallel. After an interruption, repeat the command to
     continue."""
-    opened = open_capture(capture, form)
+    captures = open_captures(capture, form, parse_seeds(seeds))
     grid = Grid.parse(vary or [])
-    points = resolve_points(opened, grid, machine, settings or [])
+    points = [resolve_points(one, grid, machine, settings or []) for one in captures]
+    replays = [(one, point.design) for one, of_capture in zip(captures, points, strict=True) for point in of_capture]
     if shard or listed:
-        chosen = part(shard, by_hash([point.design for point in points], lambda one: design_key(opened, one)))
-        _shard(opened, chosen, listed, jobs, again, as_json)
+        _shard(part(shard, by_hash(replays, lambda one: design_key(*one))), listed, jobs, again, as_json)
         return
-    folders = _explore(opened, [point.design for point in points], jobs, again)
-    runs = [read_run(folder) for folder in folders]
-    page = write_page(opened, grid, points, runs)
+    of_captures = [
+        [read_run(folder) for folder in _explore(one, [point.design for point in of_capture], jobs, again)]
+        for one, of_capture in zip(captures, points, strict=True)
+    ]
+    groups = design_groups(grid, points[0], of_captures)
+    page = write_page(captures, grid, points[0], groups)
     if as_json:
-        designs = [{"design": row} | run_record(run) for row, run in zip(labels(grid, points), runs, strict=True)]
-        print_json({"designs": designs, "report": str(page)})
+        print_json({"designs": [_design_record(group) for group in groups], "report": str(page)})
     else:
-        _show(grid, points, runs)
+        _show(groups)
         print(f"report: {page}")
 
 
-def _shard(capture: Capture, chosen: Part[Design], listed: bool, jobs: int, again: bool, as_json: bool) -> None:
-    """List the designs of a shard, or play the capture on them."""
+def _design_record(group: Group) -> dict[str, Any]:
+    """The run of one capture as it is; the runs of several captures with the estimates over the captures."""
+    runs = [run_record(run) for run in group.runs]
+    several = {"estimates": estimates_record(group), "runs": runs}
+    return {"design": group.label} | (several if len(runs) > 1 else runs[0])
+
+
+def _shard(chosen: Part[tuple[Capture, Design]], listed: bool, jobs: int, again: bool, as_json: bool) -> None:
+    """List the replays of a shard, or play the captures on its designs."""
+    by_capture: dict[str, tuple[Capture, list[Design]]] = {}
+    for capture, design in chosen.items.values():
+        by_capture.setdefault(capture.sha256, (capture, []))[1].append(design)
     if listed:
-        cost = replay_cost(capture)
+        costs = {key: replay_cost(capture) for key, (capture, _) in by_capture.items()}
+        several = len(costs) > 1
         show_list(
-            chosen, lambda one: one.label, lambda one: is_whole(run_folder(capture, one)), lambda one: cost, as_json
+            chosen,
+            lambda pair: f"{pair[0].name}: {pair[1].label}" if several else pair[1].label,
+            lambda pair: is_whole(run_folder(*pair)),
+            lambda pair: costs[pair[0].sha256],
+            as_json,
         )
-    else:
-        folders = _explore(capture, list(chosen.items.values()), jobs, again, enter=False)
-        tell_shard(chosen, folders, as_json)
+        return
+    made = [_explore(capture, designs, jobs, again, enter=False) for capture, designs in by_capture.values()]
+    tell_shard(chosen, [folder for folders in made for folder in folders], as_json)
 
 
 def filter_error_command(capture: str, vary: list[str] | None, out: Path | None, jobs: int, as_json: bool) -> None:
@@ -132,13 +151,13 @@ def _explore(capture: Capture, designs: Sequence[Design], jobs: int, again: bool
     return on_board(work)
 
 
-def _show(grid: Grid, points: Sequence[Point], runs: Sequence[Run]) -> None:
+def _show(groups: Sequence[Group]) -> None:
     """Print the tables."""
     console = wide_console()
-    for head, why in verdicts(runs):
+    for head, why in verdicts(groups):
         console.print(plain_text(head, "bold yellow"), plain_text(why))
-    for table in (designs_table(labels(grid, points), runs), errors_table(grid, points, runs)):
+    for table in (designs_table(groups), errors_table(groups)):
         if table is not None:
             print_table(table, console)
-    for note in notes(runs):
-        console.print(note, style="italic", highlight=False)
+    for note in notes(groups):
+        console.print(plain_text(note, "italic"))

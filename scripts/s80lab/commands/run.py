@@ -10,10 +10,11 @@ from typing import Literal
 
 from s80lab.analysis.groups import Group, read_groups
 from s80lab.base import host
+from s80lab.base.errors import UserError
 from s80lab.base.shard import by_hash
 from s80lab.base.strict import parse_settings
 from s80lab.commands.output import sayer
-from s80lab.commands.parts import make_plans, parse_seeds, run_gem5, run_pipeline
+from s80lab.commands.parts import make_plans, parse_boots, parse_seeds, run_gem5, run_pipeline
 from s80lab.commands.run_tables import show_runs
 from s80lab.commands.shards import check_shard, part, show_list, tell_shard
 from s80lab.config.differences import label
@@ -33,6 +34,7 @@ def run_command(
     image: str | None,
     scale: str | None,
     seeds: str | None,
+    boots: str | None,
     settings: list[str] | None,
     jobs: int,
     again: bool,
@@ -50,8 +52,13 @@ def run_command(
 ) -> None:
     """Run experiments and print their tables."""
     chosen = parse_settings(settings or [])
-    options = Options(machine, protocol, scale, parse_seeds(seeds), chosen, misses, profile, server, image)
+    options = Options(
+        machine, protocol, scale, parse_seeds(seeds), chosen, misses, profile, server, image, parse_boots(boots)
+    )
     drop: Drop = "warm" if drop_warm else "nothing"
+    other = "--until" if until else "--engine gem5" if engine == "gem5" else None
+    if boots and other:
+        raise UserError(f"--boots cannot be combined with {other}; omit one of the two options")
     if shard or listed:
         check_shard(shard, {"--until": until, "--engine gem5": engine == "gem5"})
         run_shard(make_plans(experiments, options), shard, listed, jobs, again, drop, as_json)
@@ -123,7 +130,7 @@ def run_shard(
 def _describe(plan: Plan) -> str:
     point = f", {plan.label}" if plan.varied else ""
     changed = {key: value for key, value in plan.differences.items() if key != "scale" and not plan.varied}
-    return f"{label(plan.name, changed)} at {plan.scale_name}{point}, seed {plan.seed}"
+    return f"{label(plan.name, changed)} at {plan.scale_name}{point}, {plan.numbers}"
 
 
 def tell(folders: Sequence[Path], wanted: Wanted, say: Callable[[str], None]) -> None:

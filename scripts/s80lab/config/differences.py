@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What differs between a run and its experiment's file: the one source for labels, names of runs and reports, lists,
-the database and pages.
+"""What differs between a run and its experiment's file, or between two runs: the one source for labels, names of runs
+and reports, lists, the database, pages and comparisons.
 
 differences(manifest) -> dict[str, str]
-    The values that differ, in the notation of --set, by key: the NAMES, the number of clients, the think time, and
-    every key of the machine. The seed is left out. Values of the experiment's [sweep] count as differences.
+    The values that differ from the experiment's file, in the notation of --set, by key: the NAMES, the number of
+    clients, the think time, and every key of the machine. The seed is left out. Values of the experiment's [sweep]
+    count as differences.
+changes(first, second) -> list[Changed]
+    The values in which two runs differ.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -21,7 +25,10 @@ from s80lab.config.machine import default_tables, load_machine, with_inclusion
 
 NAMES = ("scale", "machine", "protocol", "workload", "server", "image")
 """Keys whose values are names of files. Labels show these values without their keys."""
+GUEST = "guest."
+"""Beginning of the keys of the guest."""
 SEPARATOR = " · "
+FROM_FILE = "as in its file"
 LONGEST = 24
 """Characters of a value that a label or name shows in full."""
 # A design records such keys only if they were changed.
@@ -58,10 +65,43 @@ def find_differences(manifest: Mapping[str, Any], guest: Mapping[str, Any] | Non
         if key != "protocol" and (key in own or key.startswith(_RECORDED)) and own.get(key) != value:
             found[key] = value_text(key, value)
     if guest is not None and own:
-        usual_guest = load_machine(machine).guest.model_dump()
-        found |= {f"guest.{key}": str(value) for key, value in guest.items() if usual_guest.get(key) != value}
+        found |= guest_differences(machine, guest)
     swept: Mapping[str, Any] = manifest.get("varied", {})
     return found | {key: str(value) for key, value in swept.items() if key not in (*found, *own, *NAMES)}
+
+
+def guest_differences(machine: str, guest: Mapping[str, Any]) -> dict[str, str]:
+    """What differs from the table [guest] in the file of the machine, which a design does not have."""
+    usual = load_machine(machine).guest.model_dump()
+    return {f"{GUEST}{key}": str(value) for key, value in guest.items() if usual.get(key) != value}
+
+
+@dataclass(frozen=True)
+class Changed:
+    """A value in which two runs differ, in the notation of --set. None: the run has the value of its experiment's
+    file, and no record of this value."""
+
+    key: str
+    first: str | None
+    second: str | None
+
+    def __str__(self) -> str:
+        """For example `l2.size 8MiB -> 2MiB`."""
+        return f"{self.key} {self.first or FROM_FILE} -> {self.second or FROM_FILE}"
+
+
+def changes(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[Changed]:
+    """What the second run has other than the first, seeds and boots left out. first, second: their manifests."""
+    before, after = ({key: str(run[key]) for key in ("experiment", "engine")} | values(run) for run in (first, second))
+    keys = dict.fromkeys((*before, *after))
+    return [Changed(key, before.get(key), after.get(key)) for key in keys if before.get(key) != after.get(key)]
+
+
+def values(manifest: Mapping[str, Any]) -> dict[str, str]:
+    """Everything that can differ: names of files, the design, and differences that are in neither (of the guest)."""
+    names = {key: str(manifest[key]) for key in NAMES}
+    design = {key: value_text(key, value) for key, value in manifest.get("design", {}).items() if key != "protocol"}
+    return {**names, **design, **{key: value for key, value in differences(manifest).items() if key not in NAMES}}
 
 
 def value_text(key: str, value: object) -> str:

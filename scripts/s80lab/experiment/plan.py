@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from s80lab.analysis.sweep import check_shown
 from s80lab.base import paths
@@ -16,7 +16,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash, text_hash, value_hash
 from s80lab.base.programs import built
 from s80lab.base.strict import find, find_or_file, parse_settings, shown
-from s80lab.config.differences import differences, find_differences
+from s80lab.config.differences import GUEST, differences, find_differences, guest_differences
 from s80lab.config.experiment import (
     OF_EXPERIMENT,
     OF_PHASES,
@@ -46,7 +46,10 @@ Inputs = dict[str, str]
 
 @dataclass(frozen=True)
 class Options:
-    """Options of the command line that override an experiment's file. None and empty values change nothing."""
+    """Options of the command line that override an experiment's file. None and empty values change nothing.
+
+    boots: numbers of boots. Each seed is run from each of these boots; without numbers, from boot 1.
+    """
 
     machine: str | None = None
     protocol: str | None = None
@@ -57,6 +60,7 @@ class Options:
     profile: bool = False
     server: str | None = None
     image: str | None = None
+    boots: Sequence[int] = ()
 
     def overrides(self) -> dict[str, object]:
         chosen = {
@@ -203,6 +207,7 @@ class Plan(SeedPlan):
     plugin: Path
     misses: bool = False  # log its misses by name, which changes no number of the run
     profile: bool = False  # sample which code runs: the same
+    boot_number: int = 1
 
     @property
     def protocol_name(self) -> str:
@@ -219,7 +224,16 @@ class Plan(SeedPlan):
 
     @cached_property
     def boot(self) -> Boot:
-        return Boot(self.machine, self.scale, self.image / "vmlinuz", self.image / "initramfs.cpio")
+        kernel, initramfs = self.image / "vmlinuz", self.image / "initramfs.cpio"
+        return Boot(self.machine, self.scale, kernel, initramfs, self.boot_number)
+
+    @property
+    def numbers(self) -> str:
+        """Seed and boot for progress lines and lists: `seed 1`, or `boot 2, seed 1` of another boot than the first."""
+        return f"boot {self.boot_number}, seed {self.seed}" if self.boot_number > 1 else f"seed {self.seed}"
+
+    def said(self) -> dict[str, object]:
+        return {**super().said(), "boot": self.boot_number}
 
     @property
     def clients(self) -> int:
@@ -317,8 +331,10 @@ def draft(name: str, options: Options) -> Callable[[Qemu], list[Plan]]:
             seed=seed,
             misses=options.misses,
             profile=options.profile,
+            boot_number=boot,
         )
         for point, at, of, server, image in points
+        for boot in options.boots or (1,)
         for seed in experiment.seeds
     ]
 
@@ -352,12 +368,37 @@ class _Modelled:
     changed: Mapping[str, object]
 
 
-def designs(name: str, options: Options) -> list[tuple[dict[str, str], dict[str, object]]]:
+@dataclass(frozen=True)
+class Designed:
+    """What the runs at one point of an experiment's sweep have in common.
+
+    design: the values of the modelled machine and scale. guest: what differs from the table [guest] of the machine's
+    file, which a design does not have; ablations change it.
+    """
+
+    point: Mapping[str, str]
+    design: dict[str, object]
+    guest: Mapping[str, str]
+
+    def has(self, manifest: Mapping[str, Any]) -> bool:
+        """Whether a run is of this design and guest."""
+        changed = {key: value for key, value in differences(manifest).items() if key.startswith(GUEST)}
+        return manifest["design"] == self.design and changed == self.guest
+
+
+def designs(name: str, options: Options) -> list[Designed]:
     """The points of an experiment's sweep, each with the design of its plans."""
     experiment = read_experiment(name, options)
     points = Grid.of_sweep(experiment.sweep).points()
-    at = ((point, _modelled(experiment.at(point), options, point)) for point in points)
-    return [(point, _design(of.machine, of.scale, of.changed)) for point, of in at]
+    return [
+        Designed(
+            point,
+            _design(of.machine, of.scale, of.changed),
+            guest_differences(of.machine.name, of.machine.guest.model_dump()),
+        )
+        for point in points
+        for of in (_modelled(experiment.at(point), options, point),)
+    ]
 
 
 def _design(machine: Machine, scale: Scale, changed: Mapping[str, object]) -> dict[str, object]:

@@ -155,6 +155,7 @@ class Pipeline:
 
     async def _build_ready(self, plan: Plan) -> Checkpoint:
         point = f" at {plan.label}" if self._several and plan.varied else ""
+        point += f", boot {plan.boot_number}" if plan.boot_number > 1 else ""
         job = self._board.job(f"scale {plan.scale_name}{point}")
         there = checkpoint.exists(plan.ready_name, plan.ready_key)
         built = await build_ready(plan, self._boot_slot(plan), job)
@@ -192,7 +193,7 @@ class Pipeline:
 
 def _name(plan: Plan) -> str:
     """The run in progress lines: `imapb seed 1`, in a sweep `imapb at l2.size 1MiB, seed 1`."""
-    return f"{plan.name} at {plan.label}, seed {plan.seed}" if plan.varied else f"{plan.name} seed {plan.seed}"
+    return f"{plan.name} at {plan.label}, {plan.numbers}" if plan.varied else f"{plan.name} {plan.numbers}"
 
 
 def _cost(plan: Plan) -> float:

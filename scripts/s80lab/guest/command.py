@@ -20,12 +20,16 @@ JOB_NAME = "opt/s80lab/job"
 
 @dataclass(frozen=True)
 class Boot:
-    """The boot of a guest: kernel and initramfs on a machine, with a mail store of a scale."""
+    """The boot of a guest: kernel and initramfs on a machine, with a mail store of a scale.
+
+    number: from 1. It seeds the random numbers that QEMU gives the guest, so two numbers are two independent boots.
+    """
 
     machine: Machine
     scale: Scale
     kernel: Path
     initramfs: Path
+    number: int = 1
 
     def append(self) -> str:
         """The kernel's command line."""
@@ -62,7 +66,7 @@ def guest_options(boot: Boot) -> list[str]:
         *("-smp", _topology(boot.machine.processors), "-cpu", boot.machine.guest.cpu),
         *("-m", str(boot.scale.memory() >> 20)),
         *("-machine", "pc,hpet=off,memory-backend=ram0"),
-        *("-rtc", "base=2026-01-01T00:00:00,clock=vm", "-seed", "1"),
+        *("-rtc", "base=2026-01-01T00:00:00,clock=vm", "-seed", str(boot.number)),
         # panic=-1 asks for a reboot, which ends QEMU.
         "-no-reboot",
         *("-append", boot.append()),

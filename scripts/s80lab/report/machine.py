@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from s80lab.analysis.groups import Group
 from s80lab.analysis.rows import ABSENT
-from s80lab.config.differences import NAMES, value_text
+from s80lab.config.differences import NAMES
+from s80lab.config.differences import values as values_of_run
 from s80lab.report.tables import Cell, Row, Table
 
 MARK = "≠ "
@@ -38,9 +39,8 @@ def machine_table(groups: Sequence[Group]) -> Table:
     return table
 
 
-def _values(group: Group) -> Mapping[str, str]:
-    """Everything that can differ: names of files, the design, and differences that are in neither (of the guest)."""
-    manifest = group.runs[0].manifest
-    names = {key: str(manifest[key]) for key in NAMES if not group.imported or key in ("machine", "protocol")}
-    design = {key: value_text(key, value) for key, value in group.design.items() if key != "protocol"}
-    return {**names, **design, **{key: value for key, value in group.differences.items() if key not in NAMES}}
+def _values(group: Group) -> dict[str, str]:
+    """Everything that can differ; of an imported trace only what belongs to the machine."""
+    found = values_of_run(group.runs[0].manifest)
+    unknown = set(NAMES) - {"machine", "protocol"} if group.imported else set()
+    return {key: value for key, value in found.items() if key not in unknown}

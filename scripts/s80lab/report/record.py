@@ -45,8 +45,13 @@ def _group(group: Group) -> dict[str, Any]:
         "not_a_result": {
             run.manifest["run"]: list(run.reasons) for run in (*group.runs, *group.excluded) if run.reasons
         },
-        "metrics": {name: estimate_record(group.estimate(name)) for name in metric_names(group.runs)},
+        "metrics": estimates_record(group),
     }
+
+
+def estimates_record(group: Group) -> dict[str, Any]:
+    """Every metric of a group as a mean with the half-width of its interval (null for one run)."""
+    return {name: estimate_record(group.estimate(name)) for name in metric_names(group.runs)}
 
 
 def metric_names(runs: Iterable[Run]) -> list[str]:

@@ -10,11 +10,156 @@ import typer
 
 from s80lab.commands.line import complete
 from s80lab.commands.line.declare import RARE, Section
-from s80lab.commands.line.options import AsJson, Experiment, Gem5, Jobs, Machine, MachineSettings, Scale, Seeds
+from s80lab.commands.line.explore import Form
+from s80lab.commands.line.options import (
+    AsJson,
+    Experiment,
+    Gem5,
+    Image,
+    Jobs,
+    List,
+    Machine,
+    MachineSettings,
+    Protocol,
+    Scale,
+    Seeds,
+    Server,
+    Settings,
+    Shard,
+)
 from s80lab.commands.line.traces import Count, First, TraceMachine
 
 SECTION = Section("Compare")
 GEM5 = Section("Compare with gem5 (you build gem5)")
+
+
+@SECTION.command(
+    "compare",
+    "compare:compare_command",
+    "s80lab compare imapb --protocol mesi --set l2.size=2MiB",
+    's80lab compare imapb "imapb --set l2.size=2MiB" --run --boots 1,2,3,4,5',
+)
+def compare(
+    first: Annotated[
+        str,
+        typer.Argument(
+            metavar="A",
+            help='First side: an experiment, an experiment with options in quotation marks ("imapb --protocol mesi"), '
+            "or runs, separated by commas. With --replay: a capture, or captures separated by commas.",
+            autocompletion=complete.experiments,
+        ),
+    ],
+    second: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="B",
+            help="Second side, like the first. Default: the first side, changed by --machine, --protocol, --server, "
+            "--image and --set.",
+            autocompletion=complete.experiments,
+        ),
+    ] = None,
+    machine: Machine = None,
+    protocol: Protocol = None,
+    server: Server = None,
+    image: Image = None,
+    settings: Settings = None,
+    scale: Scale = None,
+    seeds: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,N...",
+            help="Seeds of the runs, or with --replay of the captures, on both sides. Default: all seeds that have "
+            "runs; with --run: 1.",
+            autocompletion=complete.seeds,
+        ),
+    ] = None,
+    boots: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,N...",
+            help="Numbers of the boots of the runs on both sides. Default: all boots that have runs; with --run: "
+            "1,2,3.",
+        ),
+    ] = None,
+    replays: Annotated[
+        bool,
+        typer.Option(
+            "--replay",
+            help="Compare replays of captures instead of live runs: both designs play the same accesses. Missing "
+            "replays are made.",
+        ),
+    ] = False,
+    form: Form = None,
+    run: Annotated[bool, typer.Option("--run", help="Make the missing runs of experiments first.")] = False,
+    misses: Annotated[
+        bool, typer.Option("--misses", help="With --run: log every L2 miss, so that functions are compared.")
+    ] = False,
+    jobs: Jobs = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Compare two designs, with intervals and verdicts.
+
+    For each row of the headline the command prints both values, the difference with its 95% interval, the ratio, and
+    a verdict: higher, lower, or no difference shown. It also prints how many more boots would show a difference.
+
+    Independent replications are boots (`s80lab run --boots`). Runs of several seeds from one boot count as one
+    observation. If runs on both sides have a log of misses (--misses), the table of functions shows where misses
+    changed.
+
+    Costs: seconds for existing runs. With --run, each run costs as much as with `s80lab run`, and each boot 2 minutes
+    and 2 GB of disk at scale small.
+    """
+
+
+@SECTION.command(
+    "sweep",
+    "sweep:sweep_command",
+    "s80lab sweep imapb --vary protocol=moesi,mesi --vary l2.size=2MiB,8MiB",
+    "s80lab sweep imapb --vary l2.ways=2..8 --boots 1,2,3,4,5 --list",
+)
+def sweep(
+    experiment: Experiment,
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--vary",
+            metavar="KEY=VALUES",
+            help="Parameter that varies over the designs. KEY: protocol, machine, server, image, or a key of --set. "
+            "VALUES: a list with commas; a..b stands for a, 2a, 4a, ... b. May be repeated: the grid has every "
+            "combination, and its first design is the one that others are compared with.",
+            autocompletion=complete.axes,
+        ),
+    ] = None,
+    settings: Settings = None,
+    scale: Scale = None,
+    seeds: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,N...",
+            help="Seeds of each boot, separated by commas. Default: 1.",
+            autocompletion=complete.seeds,
+        ),
+    ] = None,
+    boots: Annotated[
+        str | None,
+        typer.Option(metavar="N,N...", help="Numbers of the boots of each design. Default: 1,2,3."),
+    ] = None,
+    misses: Annotated[
+        bool, typer.Option("--misses", help="Log every L2 miss, so that functions are compared.")
+    ] = False,
+    jobs: Jobs = 0,
+    shard: Shard = None,
+    listed: List = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run the designs of a grid, and compare each with the first.
+
+    The runs are live: the clients react to the timing of each design. `s80lab explore` plays recorded accesses through
+    a grid in much less time. After an interruption, repeat the command to continue.
+
+    Costs: --list shows the number of runs and their time. At scale small, each run takes about 5 minutes of a core, and
+    each boot 2 minutes and 2 GB of disk. Designs with other caches and protocols share the boots.
+    """
 
 
 @SECTION.command(
@@ -117,10 +262,16 @@ def knockout(
     """
 
 
+GEM5.group("gem5", "Compare whole runs of gem5 with the model.")
+
+
 @GEM5.command(
-    "compare", "compare:compare_command", "s80lab compare imapb", "s80lab compare imapb --seeds 1,2,3 --replay 0"
+    "gem5 compare",
+    "gem5_compare:compare_command",
+    "s80lab gem5 compare imapb",
+    "s80lab gem5 compare imapb --seeds 1,2,3 --replay 0",
 )
-def compare(
+def gem5_compare(
     experiment: Annotated[
         str,
         typer.Argument(

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from s80lab.commands.line import complete
 from s80lab.commands.line.declare import RARE, Section
 from s80lab.commands.line.options import (
     AsJson,
@@ -126,13 +127,22 @@ def explore(
     machine: ReplayMachine = None,
     settings: MachineSettings = None,
     form: Form = None,
+    seeds: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,N...",
+            help="Play the captures of these seeds whose names begin with CAPTURE, and print means with intervals. "
+            "CAPTURE may also list captures, separated by commas.",
+            autocompletion=complete.seeds,
+        ),
+    ] = None,
     jobs: ReplayJobs = 0,
     again: ReplayAgain = False,
     shard: Shard = None,
     listed: ReplayList = False,
     as_json: AsJson = False,
 ) -> None:
-    """Play a capture through each design of a grid, and compare them.
+    """Play captures through each design of a grid, and compare them.
 
     After an interruption, repeat the command to continue.
 

@@ -13,6 +13,7 @@ from s80lab.commands.line.declare import RARE, Section
 from s80lab.commands.line.options import (
     Again,
     AsJson,
+    Boots,
     Engine,
     Experiments,
     Gem5,
@@ -46,6 +47,7 @@ def run(
     image: Image = None,
     scale: Scale = None,
     seeds: Seeds = None,
+    boots: Boots = None,
     settings: Settings = None,
     jobs: Jobs = 0,
     again: Again = False,

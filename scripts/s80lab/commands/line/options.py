@@ -49,6 +49,14 @@ Seeds = Annotated[
         autocompletion=complete.seeds,
     ),
 ]
+Boots = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N,N...",
+        help="Numbers of boots, separated by commas. Each number is a guest of its own, booted for it; each seed is "
+        "run from each boot. Independent replications need several boots. Default: 1.",
+    ),
+]
 Machine = Annotated[
     str | None,
     typer.Option(

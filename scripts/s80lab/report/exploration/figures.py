@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from s80lab.analysis.groups import Run
-from s80lab.analysis.interval import estimate
+from s80lab.analysis.groups import Group
 from s80lab.capture.explore.grid import Point
 from s80lab.config.grid import Grid
 from s80lab.report.figures import curves
@@ -26,11 +25,11 @@ _PANELS = (
 )
 
 
-def curves_figure(grid: Grid, points: Sequence[Point], runs: Sequence[Run]) -> Figure:
-    """The curves of an exploration: six panels over one axis."""
+def curves_figure(grid: Grid, points: Sequence[Point], groups: Sequence[Group]) -> Figure:
+    """The curves of an exploration: six panels over one axis. groups: one per design (table.design_groups)."""
     return curves.curves_figure(
         grid,
         [point.values for point in points],
-        lambda point, metric: estimate([runs[point].metrics[metric]]),
+        lambda point, metric: groups[point].estimate(metric),
         _PANELS,
     )

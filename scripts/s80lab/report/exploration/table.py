@@ -28,9 +28,15 @@ ENTRIES = (
 )
 
 
-def designs_table(labels: Sequence[str], runs: Sequence[Run]) -> Table:
+def design_groups(grid: Grid, points: Sequence[Point], of_captures: Sequence[Sequence[Run]]) -> list[Group]:
+    """One group per design, with one run per capture. of_captures: for each capture the runs of all designs. The means
+    over the captures of a group have an interval if there are several captures."""
+    runs = zip(*of_captures, strict=True)
+    return [Group(grid.label(point.values), of_design) for point, of_design in zip(points, runs, strict=True)]
+
+
+def designs_table(groups: Sequence[Group]) -> Table:
     """A table with one row per design."""
-    groups = [Group(label, (run,)) for label, run in zip(labels, runs, strict=True)]
     table = table_by_group("All designs", groups, ENTRIES, {"verdict": _verdict})
     table.note = (
         "L2 MPKI: L2 misses per 1000 instructions. From memory, M, O, E, S: share of the misses serviced by "
@@ -41,25 +47,24 @@ def designs_table(labels: Sequence[str], runs: Sequence[Run]) -> Table:
     return table
 
 
-def verdicts(runs: Sequence[Run]) -> list[tuple[str, str]]:
+def verdicts(groups: Sequence[Group]) -> list[tuple[str, str]]:
     """The warning above all numbers if designs are invalid, as verdict and reason. Of a replay, only the steady state
     decides."""
-    invalid = sum(bool(run.reasons) for run in runs)
+    invalid = sum(bool(group.reasons) for group in groups)
     why = (
         "The caches of these designs did not reach steady state before the measured region. `s80lab replay` states the "
         "reasons for one design."
     )
-    return [(f"{invalid} of {counted(len(runs), 'design')}: invalid (not a result).", why)] if invalid else []
+    return [(f"{invalid} of {counted(len(groups), 'design')}: invalid (not a result).", why)] if invalid else []
 
 
-def labels(grid: Grid, points: Sequence[Point]) -> list[str]:
-    """The label of each row."""
-    return [grid.label(point.values) for point in points]
+def errors_table(groups: Sequence[Group]) -> Table | None:
+    """The error of filtered captures for each design; None for full captures, or if no error has been measured.
 
-
-def errors_table(grid: Grid, points: Sequence[Point], runs: Sequence[Run]) -> Table | None:
-    """The error of the filtered capture for each design; None for a full capture, or if no error has been measured."""
-    if not any((run.manifest["filter_error"] or {}).get("errors") for run in runs):
+    The error is known by protocol and L2 size, so it is the same for all captures.
+    """
+    stated = [group.runs[0].manifest["filter_error"] or {} for group in groups]
+    if not any(error.get("errors") for error in stated):
         return None
     table = Table(
         "Error of the filtered capture",
@@ -69,10 +74,10 @@ def errors_table(grid: Grid, points: Sequence[Point], runs: Sequence[Run]) -> Ta
         "not measured. A difference between two designs that is not larger than this error is not "
         "significant.",
     )
-    for point, run in zip(points, runs, strict=True):
-        errors = run.manifest["filter_error"]["errors"]
+    for group, error in zip(groups, stated, strict=True):
+        errors = error["errors"]
         cells = (ABSENT if errors.get(one.name) is None else f"{errors[one.name]:+.2f}" for one in QUANTITIES)
-        table.rows.append(Row(grid.label(point.values), tuple(map(Cell, cells))))
+        table.rows.append(Row(group.label, tuple(map(Cell, cells))))
     return table
 
 

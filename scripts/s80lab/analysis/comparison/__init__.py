@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Comparison of two sides, each a set of runs of one design: differences with intervals, and verdicts.
+
+The interface, from bottom to top:
+
+    difference.py    the difference of two samples with its interval (Welch), or of pairs
+    holm.py          correction of several tests of one comparison (Holm)
+    effort.py        number of further replications that would show a difference
+    replication.py   one run as a replication; one side of a comparison
+    rows.py          what is compared
+    contrast.py      the comparison of two sides, row by row
+    functions.py     attributed misses by function, on both sides
+"""

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The comparison of two sides, row by row.
+
+An observation is a boot (live runs) or a capture (replays); the values of its seeds are averaged first. Boots are the
+unit, not seeds, because runs from one boot have the placement of data in memory in common: seeds of one boot give
+intervals that are too narrow for another boot by a factor of up to 1.9 (docs/background/precision.md).
+
+- Replays of the same captures are pairs: both designs play the same accesses.
+- Live runs from the same boots are pairs if there are FEWEST_PAIRS or more. With fewer boots, the loss of degrees of
+  freedom costs more than pairing gains; the boots of the sides are then treated as independent. They are correlated,
+  if at all, positively, so the interval is rather too wide.
+- All other runs are independent samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import fmean
+from typing import Literal
+
+from s80lab.analysis.comparison.difference import Difference, of_pairs, of_samples
+from s80lab.analysis.comparison.effort import detectable, needed
+from s80lab.analysis.comparison.holm import corrected
+from s80lab.analysis.comparison.replication import REPLAY, Replication, Side, check_sides
+from s80lab.analysis.comparison.rows import FURTHER, HEADLINE, Metrics, Row
+from s80lab.base.student import CONFIDENCE
+from s80lab.config.differences import Changed, changes
+
+Verdict = Literal["higher", "lower", "no difference shown", "not tested"]
+FEWEST_PAIRS = 5
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """One row of a comparison.
+
+    first, second: the mean over the observations of each side.
+    difference: second minus first.
+    corrected: the p-value, corrected for the number of rows that are tested; None if the row is not tested.
+    tests: number of tests for which it is corrected.
+    """
+
+    row: Row
+    first: float
+    second: float
+    difference: Difference
+    corrected: float | None = None
+    tests: int = 1
+
+    @property
+    def ratio(self) -> float | None:
+        """The second value divided by the first; None if the first is 0."""
+        return self.second / self.first if self.first else None
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the second side is higher or lower than the first."""
+        if self.corrected is None:
+            return "not tested"
+        if self.corrected > 1 - CONFIDENCE:
+            return "no difference shown"
+        return "higher" if self.difference.estimate > 0 else "lower"
+
+    @property
+    def detectable(self) -> float | None:
+        """The smallest true difference that so many replications show in four of five comparisons."""
+        return detectable(self.difference, self.tests)
+
+    @property
+    def needed(self) -> int | None:
+        """Replications a side that show a difference of the row's `worth`; None if unknown or above the limit."""
+        return needed(self.difference, self.row.wanted(self.first), self.tests)
+
+    @property
+    def further(self) -> int | None:
+        """Replications a side to add to the existing ones, at least 0; None as in `needed`."""
+        return None if self.needed is None else max(0, self.needed - min(self.difference.counts))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two sides and their contrasts.
+
+    together: number of comparisons that are made together, such as the designs of a sweep with the first design. Each
+    p-value is also multiplied by this number (Bonferroni).
+    """
+
+    first: Side
+    second: Side
+    together: int = 1
+
+    def __post_init__(self) -> None:
+        check_sides(self.first, self.second)
+
+    @property
+    def unit(self) -> Literal["boot", "capture"]:
+        """What an observation is."""
+        return "capture" if self.first.engine == REPLAY else "boot"
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """The number of observations on each side."""
+        return len(self.first.observations), len(self.second.observations)
+
+    @property
+    def changes(self) -> list[Changed]:
+        """What the second side has other than the first."""
+        return changes(self.first.manifest, self.second.manifest)
+
+    @property
+    def shared(self) -> bool:
+        """Whether both sides have the same observations: the same boots, or the same captures."""
+        return set(self.first.observations) == set(self.second.observations)
+
+    @property
+    def paired(self) -> bool:
+        """Whether differences are taken within pairs."""
+        return self.shared and (self.unit == "capture" or self.counts[0] >= FEWEST_PAIRS)
+
+    @cached_property
+    def tested(self) -> list[Contrast]:
+        """The rows of the headline that both sides have, with corrected p-values."""
+        found = self._contrasts(HEADLINE)
+        probabilities = [contrast.difference.probability for contrast in found]
+        known = [probability for probability in probabilities if probability is not None]
+        if len(known) < len(found):
+            return found
+        tests = self.together * len(found)
+        return [
+            Contrast(one.row, one.first, one.second, one.difference, min(1.0, self.together * probability), tests)
+            for one, probability in zip(found, corrected(known), strict=True)
+        ]
+
+    @cached_property
+    def further(self) -> list[Contrast]:
+        """The other rows that both sides have."""
+        return self._contrasts(FURTHER)
+
+    def contrast(self, value: Callable[[Metrics], float | None]) -> tuple[float, float, Difference] | None:
+        """Both means and their difference for a function of a run's metrics; None if a run does not have the value."""
+        return self.contrast_of(lambda run: value(run.metrics))
+
+    def contrast_of(self, value: Callable[[Replication], float | None]) -> tuple[float, float, Difference] | None:
+        """Both means and their difference for a function of a run; None if a run does not have the value."""
+        first, second = (_values(side, value) for side in (self.first, self.second))
+        if first is None or second is None:
+            return None
+        if self.paired:
+            before, after = [first[key] for key in first], [second[key] for key in first]
+            difference = of_pairs(before, after)
+        else:
+            before, after = list(first.values()), list(second.values())
+            difference = of_samples(before, after)
+        return fmean(before), fmean(after), difference
+
+    def _contrasts(self, rows: Sequence[Row]) -> list[Contrast]:
+        found = ((row, self.contrast(row.value)) for row in rows)
+        return [Contrast(row, *of_row) for row, of_row in found if of_row is not None]
+
+
+def _values(side: Side, value: Callable[[Replication], float | None]) -> dict[str, float] | None:
+    """For each observation the mean over its runs; None if a run does not have the value."""
+    means: dict[str, float] = {}
+    for observation, runs in side.observations.items():
+        known = [found for run in runs if (found := value(run)) is not None]
+        if len(known) < len(runs):
+            return None
+        means[observation] = fmean(known)
+    return means

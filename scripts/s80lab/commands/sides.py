@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The sides of a comparison as the user names them: runs, an experiment with options, or designs of captures."""
+
+from __future__ import annotations
+
+import glob
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.base.strict import parse_settings
+from s80lab.base.suggest import hint, names
+from s80lab.base.terminal import counted
+from s80lab.experiment.plan import Options, designs, read_experiment
+from s80lab.results.database import list_runs
+from s80lab.results.metrics.standing import standing_of
+from s80lab.results.run_folder import MANIFEST, RunFolder
+
+# Inputs in which runs of one side agree. Boots differ in `guest_options` and `ready`, seeds in the rest.
+_SAME = ("kernel", "initramfs", "qemu", "plugin", "machine", "protocol")
+_SINGLE = ("machine", "protocol", "server", "image")
+DEFAULT_BOOTS = (1, 2, 3)
+"""Boots that --run measures without --boots."""
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Options that change a design. settings: pairs KEY=VALUE, of which later ones override earlier ones."""
+
+    machine: str | None = None
+    protocol: str | None = None
+    server: str | None = None
+    image: str | None = None
+    settings: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return any((self.machine, self.protocol, self.server, self.image, self.settings))
+
+    def then(self, later: Changes) -> Changes:
+        """These changes followed by later ones."""
+        chosen = {key: getattr(later, key) or getattr(self, key) for key in _SINGLE}
+        return Changes(**chosen, settings=(*self.settings, *later.settings))
+
+    def words(self) -> list[str]:
+        """As the user types them."""
+        found = [word for key in _SINGLE if getattr(self, key) for word in (f"--{key}", getattr(self, key))]
+        return found + [word for pair in self.settings for word in ("--set", pair)]
+
+
+@dataclass(frozen=True)
+class Named:
+    """A side as the user named it: an experiment, a capture or runs, and changes of its design."""
+
+    name: str
+    changes: Changes = Changes()
+
+    @property
+    def label(self) -> str:
+        return shlex.join([self.name, *self.changes.words()])
+
+
+def parse_side(text: str) -> Named:
+    """Read a side such as `imapb --protocol mesi --set l2.size=2MiB`. UserError names the first mistake."""
+    try:
+        name, *words = shlex.split(text)
+    except ValueError as error:
+        what = "is empty" if not text.strip() else f"cannot be read ({error})"
+        raise UserError(f"the side `{text}` {what}; write an experiment or a run, for example imapb") from None
+    if name.startswith("-"):
+        raise UserError(
+            f"the side `{text}` begins with an option; begin with an experiment or a run, for example imapb"
+        )
+    changes = Changes()
+    while words:
+        option, equals, value = words.pop(0).partition("=")
+        key = option.removeprefix("--")
+        if not option.startswith("--") or key not in (*_SINGLE, "set"):
+            allowed = [f"--{one}" for one in (*_SINGLE, "set")]
+            raise UserError(f"the side `{text}` has no option `{option}`: {hint(option, allowed)}")
+        if not equals:
+            if not words:
+                raise UserError(f"the side `{text}`: the option {option} needs a value")
+            value = words.pop(0)
+        changes = changes.then(Changes(settings=(value,)) if key == "set" else _single(key, value))
+    return Named(name, changes)
+
+
+def _single(key: str, value: str) -> Changes:
+    return Changes(**{key: value})  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which runs of a design count. Empty sequences and None select all seeds, all boots and the experiment's scale."""
+
+    scale: str | None = None
+    seeds: Sequence[int] = ()
+    boots: Sequence[int] = ()
+
+
+@dataclass(frozen=True)
+class Found:
+    """The valid runs of a side. remarks: sentences on runs that were left out."""
+
+    folders: list[Path]
+    remarks: tuple[str, ...] = ()
+
+
+def is_experiment(side: Named) -> bool:
+    """Whether the side names an experiment, not runs. An experiment's name takes precedence."""
+    return side.name in names(paths.EXPERIMENTS) or not _run_folders(side.name)
+
+
+def require_known(side: Named) -> None:
+    """UserError if the name is neither that of an experiment nor that of a run."""
+    known = names(paths.EXPERIMENTS)
+    if side.name not in known and not _run_folders(side.name):
+        raise UserError(
+            f"there is no experiment and no run `{side.name}` (`s80lab list` shows the runs): {hint(side.name, known)}"
+        )
+
+
+def named_runs(side: Named) -> Found:
+    """The folders of runs that the side names, separated by commas. UserError if there is no such run."""
+    folders = _run_folders(side.name)
+    if side.changes:
+        raise UserError(
+            f"`{side.label}`: {side.name} is a run, and a run cannot be changed; name its experiment instead"
+        )
+    return Found(folders)
+
+
+def _run_folders(name: str) -> list[Path]:
+    """The folders of the runs that the name lists with commas; empty if one does not exist."""
+    found = [_run_folder(part) for part in name.split(",")]
+    return [folder for folder in found if folder is not None] if None not in found else []
+
+
+def _run_folder(name: str) -> Path | None:
+    """The folder of a run: a folder, a run's name, or the beginning of one run's name. UserError for several runs."""
+    for folder in (Path(name), paths.runs() / name):
+        if name and (folder / MANIFEST).is_file():
+            return folder
+    found = sorted(paths.runs().glob(f"{glob.escape(name)}*/{MANIFEST}")) if name and "/" not in name else []
+    if len(found) > 1:
+        named = ", ".join(path.parent.name for path in found)
+        raise UserError(f"the names of several runs begin with `{name}`: {named}; write more of the name")
+    return found[0].parent if found else None
+
+
+def options_of(side: Named, selection: Selection, misses: bool = False) -> Options:
+    """The options with which an experiment makes the runs of the side."""
+    changes = side.changes
+    return Options(
+        machine=changes.machine,
+        protocol=changes.protocol,
+        scale=selection.scale,
+        seeds=selection.seeds,
+        settings=parse_settings(changes.settings),
+        misses=misses,
+        server=changes.server,
+        image=changes.image,
+        boots=selection.boots,
+    )
+
+
+def existing_runs(side: Named, selection: Selection) -> Found:
+    """The valid live runs of an experiment's design: the latest of each boot and seed.
+
+    Runs of another build of plugin, QEMU or image than the latest run are left out. UserError if there is no valid run.
+    """
+    options = options_of(side, selection)
+    experiment = read_experiment(side.name, options)
+    points = designs(side.name, options)
+    if len(points) > 1:
+        raise UserError(
+            f"experiment {side.name} sweeps {', '.join(points[0].point)}, so it has {len(points)} designs; name an "
+            "experiment without [sweep]"
+        )
+    (design,) = points
+    wanted = {key: getattr(experiment, key) for key in ("scale", "server", "image")}
+    live = {folder: RunFolder(folder).manifest for folder in _live_runs(side.name)}
+    found = [folder for folder, run in live.items() if design.has(run) and _fits(run, wanted, selection)]
+    build = _latest_build(found)
+    latest = {(run["inputs"].get("ready", ""), run["seed"]): folder for folder, run in build.items()}
+    valid = [folder for folder in latest.values() if not _reasons(folder)]
+    if not valid:
+        raise UserError(_nothing(side, selection, list(latest.values())))
+    remarks = []
+    if len(build) < len(found):
+        older = counted(len(found) - len(build), "run")
+        remarks.append(f"{side.label}: {older} of other builds of the plugin, QEMU or the image left out.")
+    if len(valid) < len(latest):
+        remarks.append(f"{side.label}: {counted(len(latest) - len(valid), 'invalid run')} left out.")
+    return Found(valid, tuple(remarks))
+
+
+def _live_runs(experiment: str) -> list[Path]:
+    """The folders of the experiment's live runs, oldest first."""
+    rows = [row for row in list_runs(paths.database()) if (row["experiment"], row["engine"]) == (experiment, "qemu")]
+    return [folder for row in rows if (folder := paths.results() / row["folder"]).is_dir()]
+
+
+def _fits(manifest: Mapping[str, object], wanted: Mapping[str, object], selection: Selection) -> bool:
+    chosen = not selection.seeds or manifest["seed"] in selection.seeds
+    chosen = chosen and (not selection.boots or manifest.get("boot", 1) in selection.boots)
+    return chosen and all(manifest.get(key) == value for key, value in wanted.items())
+
+
+def _latest_build(folders: Sequence[Path]) -> dict[Path, dict[str, Any]]:
+    """The manifests of the runs of the same plugin, QEMU and image as the latest run. folders: oldest first."""
+    manifests = {folder: RunFolder(folder).manifest for folder in folders}
+    built = {folder: [run["inputs"].get(name) for name in _SAME] for folder, run in manifests.items()}
+    return {folder: run for folder, run in manifests.items() if built[folder] == built[folders[-1]]}
+
+
+def _reasons(folder: Path) -> tuple[str, ...]:
+    return standing_of(RunFolder(folder).stats)[1]
+
+
+def _nothing(side: Named, selection: Selection, invalid: Sequence[Path]) -> str:
+    command = " ".join(["s80lab run", side.label, *([f"--scale {selection.scale}"] if selection.scale else [])])
+    boots = ",".join(map(str, selection.boots or DEFAULT_BOOTS))
+    seeds = ",".join(map(str, selection.seeds or (1,)))
+    remedy = f"add --run, or first make runs with `{command} --boots {boots} --seeds {seeds}`"
+    if invalid:
+        reasons = "; ".join(_reasons(invalid[-1]))
+        return f"no run of `{side.label}` is valid ({invalid[-1].name}: {reasons}): measure longer, or {remedy}"
+    return f"there is no run of `{side.label}` in {paths.runs()}: {remedy}"

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`s80lab sweep`: live runs of every design of a grid, each compared with the first design."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from s80lab.analysis.comparison.contrast import Comparison
+from s80lab.analysis.comparison.replication import Side, read_side
+from s80lab.base.errors import UserError
+from s80lab.capture.explore.grid import CORES
+from s80lab.commands.compare import show
+from s80lab.commands.parts import make_plans, parse_boots, parse_seeds, run_pipeline
+from s80lab.commands.run import run_shard
+from s80lab.commands.sides import DEFAULT_BOOTS, Changes, Named, Selection, existing_runs, options_of
+from s80lab.config.grid import Grid
+
+_OPTIONS = ("protocol", "machine", "server", "image")
+"""Keys of --vary that are options of `s80lab run`; all others are keys of --set."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A design of the grid: its label, and the side that it is."""
+
+    label: str
+    side: Named
+
+
+def sweep_command(
+    experiment: str,
+    vary: list[str] | None,
+    settings: list[str] | None,
+    scale: str | None,
+    seeds: str | None,
+    boots: str | None,
+    misses: bool,
+    jobs: int,
+    shard: str | None,
+    listed: bool,
+    as_json: bool,
+) -> None:
+    """Run every design of a grid, and compare each design with the first one."""
+    points = designs(experiment, Grid.parse(vary or [], "sweep"), settings or [])
+    selection = Selection(scale, parse_seeds(seeds) or [1], parse_boots(boots) or DEFAULT_BOOTS)
+    plans = [plan for one in points for plan in make_plans([experiment], options_of(one.side, selection, misses))]
+    if shard or listed:
+        run_shard(plans, shard, listed, jobs, False, "nothing", as_json)
+        return
+    run_pipeline(plans, jobs, False, "run")
+    show(*compare_designs(points, selection), as_json)
+
+
+def compare_designs(points: Sequence[Point], selection: Selection) -> tuple[list[Comparison], list[str]]:
+    """The comparison of each design with the first, from existing runs; and remarks on runs that were left out."""
+    sides: list[Side] = []
+    remarks: list[str] = []
+    for point in points:
+        found = existing_runs(point.side, selection)
+        sides.append(read_side(point.label, found.folders))
+        remarks += found.remarks
+    first, *others = sides
+    return [Comparison(first, other, len(others)) for other in others], remarks
+
+
+def designs(experiment: str, grid: Grid, settings: Sequence[str]) -> list[Point]:
+    """Every design of the grid. UserError for a grid of one design.
+
+    settings: pairs KEY=VALUE of all designs.
+    """
+    if any(axis.key == CORES for axis in grid.axes):
+        raise UserError(f"--vary {CORES} is for captures; vary processors.threads_per_core instead")
+    points = grid.points()
+    if len(points) < 2:
+        raise UserError(
+            "the grid of --vary has one design; give a key at least two values, for example protocol=moesi,mesi"
+        )
+    return [Point(grid.label(point), Named(experiment, _changes(point, settings))) for point in points]
+
+
+def _changes(point: Mapping[str, str], settings: Sequence[str]) -> Changes:
+    varied = tuple(f"{key}={value}" for key, value in point.items() if key not in _OPTIONS)
+    return Changes(
+        point.get("machine"), point.get("protocol"), point.get("server"), point.get("image"), (*settings, *varied)
+    )

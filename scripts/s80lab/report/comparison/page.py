@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The page of a comparison, or of several comparisons with one first side: report.html and its figure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from s80lab.analysis.comparison.contrast import Comparison
+from s80lab.analysis.comparison.replication import Side
+from s80lab.analysis.rows import ABSENT
+from s80lab.report.comparison.figure import CAPTION, differences_figure
+from s80lab.report.comparison.tables import designs_table, tables_of
+from s80lab.report.comparison.words import lead, notes, verdict_lines
+from s80lab.report.figures.all import Picture
+from s80lab.report.figures.style import png, style, svg
+from s80lab.report.files import write_files
+from s80lab.report.page import Topic, render
+from s80lab.report.tables import Cell, Row, Table
+
+FIGURE = "differences"
+_INPUTS = ("ready", "capture", "initramfs", "plugin", "replay", "machine", "protocol")
+
+
+def write_comparison(comparisons: Sequence[Comparison], folder: Path, remarks: Sequence[str] = ()) -> Path:
+    """Write the page and its figure into the folder; return the page's path. remarks: further notes."""
+    with style():
+        figure = differences_figure(comparisons)
+        picture = Picture(FIGURE, "Differences", CAPTION, svg(figure))
+        pngs = {FIGURE: png(figure)}
+    return write_files(folder, _page(comparisons, picture, remarks), [picture], pngs)
+
+
+def _page(comparisons: Sequence[Comparison], picture: Picture, remarks: Sequence[str]) -> str:
+    first = comparisons[0]
+    several = len(comparisons) > 1
+    said = [note for comparison in comparisons for note in notes(comparison)]
+    topics = [Topic("Designs", [], [designs_table(comparisons)])] if several else []
+    for comparison in comparisons:
+        text = " ".join(verdict_lines(comparison)) if several else ""
+        for number, table in enumerate(tables_of(comparison)):
+            title = f"{comparison.second.label}: {table.title}" if several else table.title
+            topics.append(Topic(title, [], [table], text="" if number else text))
+    topics.insert(1, Topic("Differences", [picture], []))
+    if several:
+        opening = f"Each design is compared with {first.first.label}. In each comparison, A is this design."
+    else:
+        opening = lead(first)
+    return render(
+        f"{first.first.label}: comparison with {first.second.label if not several else 'other designs'}",
+        opening,
+        verdicts=[] if several or not verdict_lines(first) else [("Result.", " ".join(verdict_lines(first)))],
+        notes=[*dict.fromkeys(said), *remarks],
+        topics=topics,
+        origins=[_origins(side) for side in _sides(comparisons)],
+    )
+
+
+def _sides(comparisons: Sequence[Comparison]) -> list[Side]:
+    return [comparisons[0].first, *(comparison.second for comparison in comparisons)]
+
+
+def _origins(side: Side) -> Table:
+    """The hashes of the inputs of each run."""
+    names = [name for name in _INPUTS if any(name in run.manifest["inputs"] for run in side.runs)]
+    table = Table(f"Inputs of {side.label}", tuple(names))
+    for run in side.runs:
+        table.rows.append(Row(run.name, tuple(Cell(str(run.manifest["inputs"].get(name, ABSENT))) for name in names)))
+    return table
