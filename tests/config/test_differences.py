@@ -77,6 +77,11 @@ def test_machine_without_a_file_is_compared_with_the_machine_of_the_experiment()
     assert differences(manifest(machine="mine", design=design)) == {"machine": "mine", "l2.size": "4MiB"}
 
 
+def test_protocol_without_a_table_in_the_lab_leaves_the_machine_comparable() -> None:
+    found = differences(manifest(protocol="mine", design=S80 | {"l2.size": 2 << 20}))
+    assert found == {"protocol": "mine", "l2.size": "2MiB"}
+
+
 def test_recorded_differences_hold_after_the_file_has_changed() -> None:
     assert differences(manifest(differences={"l2.ways": "16"})) == {"l2.ways": "16"}
 

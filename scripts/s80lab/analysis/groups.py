@@ -147,7 +147,7 @@ def read_groups(run_dirs: Sequence[Path]) -> list[Group]:
     for run in map(read_run, run_dirs):
         manifest = run.manifest
         others = (str(manifest[key]) for key in _IDENTITY)
-        design = value_hash([manifest.get("design"), dict(run.differences)])
+        design = value_hash([manifest.get("design"), dict(run.differences), manifest["inputs"].get("protocol")])
         by_identity.setdefault((_workload(run), *others, design, varied(manifest)), []).append(run)
     labels = _labels([runs[0] for runs in by_identity.values()])
     groups = []

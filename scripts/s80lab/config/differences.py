@@ -151,8 +151,7 @@ def _usual_design(machine: str, protocol: str, scale: str, experiment: str, engi
     from s80lab.config.experiment import load_experiment, load_scale
 
     try:
-        table = find_or_file("protocol", paths.PROTOCOLS, protocol) if protocol and engine != "gem5" else None
-        inclusion = {"l2.inclusion": "exclusive"} if engine == "gem5" else with_inclusion(table) if table else {}
+        inclusion = {"l2.inclusion": "exclusive"} if engine == "gem5" else _required_inclusion(protocol)
         found = default_tables() | load_machine(machine, inclusion).design()
     except UserError:
         return {}
@@ -163,3 +162,11 @@ def _usual_design(machine: str, protocol: str, scale: str, experiment: str, engi
     except UserError:  # a replay of an imported trace has neither
         pass
     return found
+
+
+def _required_inclusion(protocol: str) -> Mapping[str, object]:
+    """The L2 inclusion that the protocol requires; empty if it requires none, or if its table is not in the lab."""
+    try:
+        return with_inclusion(find_or_file("protocol", paths.PROTOCOLS, protocol)) if protocol else {}
+    except UserError:
+        return {}

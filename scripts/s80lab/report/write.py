@@ -114,7 +114,7 @@ def report_name(groups: Sequence[Group]) -> str:
         manifest = group.runs[0].manifest
         found[f"{manifest['experiment']}-{manifest['scale']}{slug(group.differences)}"] = dict(group.differences)
     name = "-".join(found)
-    if not any(changed.keys() - {"scale"} for changed in found.values()):
+    if len(name) <= _LONGEST_NAME and not any(changed.keys() - {"scale"} for changed in found.values()):
         return name
     # Words of names may be ambiguous, and a name must not exceed what a file system allows.
     return f"{name[:_LONGEST_NAME]}-{value_hash(list(found.values()))[:6]}"
