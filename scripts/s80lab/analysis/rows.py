@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from s80lab.analysis.interval import Estimate
 from s80lab.results.metrics.derive import of
@@ -16,6 +17,10 @@ class Format:
     digits: int
     scale: float = 1.0
     suffix: str = ""
+
+    def text(self, value: float, sign: Literal["", "+"] = "") -> str:
+        """The value without the suffix. sign: `+` to also mark positive values."""
+        return f"{value * self.scale:{sign},.{self.digits}f}"
 
 
 ABSENT = "-"
@@ -32,10 +37,8 @@ def number(value: Estimate | None, style: Format) -> str:
     """The value as text, "73.1 ± 0.8%"; a dash if there is no value."""
     if value is None:
         return ABSENT
-    text = f"{value.mean * style.scale:,.{style.digits}f}"
-    if value.half_width is not None:
-        text += f" ± {value.half_width * style.scale:,.{style.digits}f}"
-    return text + style.suffix
+    half = "" if value.half_width is None else f" ± {style.text(value.half_width)}"
+    return style.text(value.mean) + half + style.suffix
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from s80lab.analysis.headline import ENTRIES
+from s80lab.analysis.rows import ONE, PERCENT, THREE, Entry, Format
+
 Metrics = Mapping[str, float | None]
 
 
@@ -16,15 +19,20 @@ class Row:
     name: for --json.
     label: for tables.
     value: computes the value from a run's metrics; None if the run does not have it.
-    share: whether the value is a share, which tables print in percent and differences in percentage points.
+    style: how tables print the value.
     worth: the difference that replications are planned for: in points for a share, else in percent of the first value.
     """
 
     name: str
     label: str
     value: Callable[[Metrics], float | None]
-    share: bool
+    style: Format
     worth: float
+
+    @property
+    def share(self) -> bool:
+        """Whether the value is a share, which tables print in percent and differences in percentage points."""
+        return self.style == PERCENT
 
     def wanted(self, first: float) -> float:
         """The difference that replications are planned for, in the unit of the value. first: the first side's value."""
@@ -38,8 +46,12 @@ class Row:
         return f"{self.worth:g}%"
 
 
-def _metric(name: str, label: str, metric: str, *, share: bool = False, worth: float = 5.0) -> Row:
-    return Row(name, label, lambda metrics: metrics.get(metric), share, worth)
+_REPORTED = {entry.metric: entry for entry in ENTRIES}
+"""The headline of a report, by metric."""
+
+
+def _row(name: str, entry: Entry, worth: float = 5.0) -> Row:
+    return Row(name, entry.label, lambda metrics: metrics.get(entry.metric), entry.style, worth)
 
 
 def _transfers(metrics: Metrics) -> float | None:
@@ -49,29 +61,24 @@ def _transfers(metrics: Metrics) -> float | None:
 
 
 HEADLINE: tuple[Row, ...] = (
-    _metric("l2_mpki", "L2 misses per 1000 instructions", "l2_mpki.all"),
-    Row("transfers_pki", "cache-to-cache transfers per 1000 instructions", _transfers, False, 5.0),
-    _metric("e_share", "E share (E fills, of all fills)", "e_share", share=True, worth=1.0),
-    _metric("e_to_m_share", "silent E-to-M upgrades per E fill", "e_to_m_share", share=True, worth=1.0),
-    _metric("cpi", "cycles per instruction", "cpi.all", worth=1.0),
+    _row("l2_mpki", _REPORTED["l2_mpki.all"]),
+    Row("transfers_pki", "cache-to-cache transfers per 1000 instructions", _transfers, THREE, 5.0),
+    _row("e_share", _REPORTED["e_share"], 1.0),
+    _row("e_to_m_share", _REPORTED["e_to_m_share"], 1.0),
+    _row("cpi", Entry("cycles per instruction", "cpi.all", THREE), 1.0),
 )
 """The rows that are tested. Each further row would make all tests weaker (holm.py), so there are five. The share of the
 misses that memory services follows from the first two rows."""
 
 FURTHER: tuple[Row, ...] = (
-    _metric("memory_share", "L2 misses serviced by memory", "miss_source.all.memory", share=True, worth=1.0),
-    *(
-        _metric(f"source_{state}", f"L2 misses serviced by a cache in {state}", f"miss_source.all.{state}", share=True)
-        for state in ("M", "O", "E", "S")
-    ),
-    _metric("upgrades_pki", "upgrades per 1000 instructions", "upgrade_pki.made"),
-    _metric(
-        "upgrades_saved_share", "upgrades avoided by E, share of upgrades without E", "upgrades_saved_share", share=True
-    ),
-    _metric("traffic_pki", "bus transactions per 1000 instructions", "traffic_pki.all"),
-    _metric("kernel_share", "kernel, share of the busy cycles", "kernel_share.cycles", share=True),
-    _metric("utilisation", "processors busy", "utilisation", share=True),
-    _metric("throughput", "transactions per second", "throughput"),
-    _metric("response_ms", "mean response time, ms", "response_ms"),
+    _row("memory_share", _REPORTED["miss_source.all.memory"], 1.0),
+    *(_row(f"source_{state}", _REPORTED[f"miss_source.all.{state}"]) for state in "MOES"),
+    _row("upgrades_pki", Entry("upgrades per 1000 instructions", "upgrade_pki.made", THREE)),
+    _row("upgrades_saved_share", _REPORTED["upgrades_saved_share"]),
+    _row("traffic_pki", Entry("bus transactions per 1000 instructions", "traffic_pki.all", THREE)),
+    _row("kernel_share", _REPORTED["kernel_share.cycles"]),
+    _row("utilisation", Entry("processors busy", "utilisation", PERCENT)),
+    _row("throughput", Entry("transactions per second", "throughput", ONE)),
+    _row("response_ms", Entry("mean response time, ms", "response_ms", ONE)),
 )
 """Rows with values and intervals, without a verdict."""

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from s80lab.analysis.comparison.contrast import Comparison, Contrast
 from s80lab.analysis.comparison.functions import FunctionContrast, compare_functions
 from s80lab.analysis.comparison.replication import Side
-from s80lab.analysis.rows import ABSENT
-from s80lab.report.comparison.words import difference_number, effort_lines, ratio_text, value_text
+from s80lab.analysis.rows import ABSENT, ONE
+from s80lab.report.comparison.words import difference_number, effort_lines, ratio_text, signed_text, value_text
 from s80lab.report.tables import Cell, Row, Table
 
 FUNCTIONS = 10
@@ -88,10 +88,9 @@ def _cell(one: Contrast) -> str:
 
 
 def _function(one: FunctionContrast) -> Row:
-    half = one.difference.half_width
-    difference = f"{one.difference.estimate:+,.1f}" + ("" if half is None else f" ± {half:,.1f}")
     change = ABSENT if one.change is None else f"{100 * one.change:+.0f}%"
-    return Row(one.name, (Cell(f"{one.first:,.1f}"), Cell(f"{one.second:,.1f}"), Cell(difference), Cell(change)))
+    cells = (ONE.text(one.first), ONE.text(one.second), signed_text(one.difference, ONE), change)
+    return Row(one.name, tuple(map(Cell, cells)))
 
 
 def _runs(name: str, side: Side) -> list[Row]:

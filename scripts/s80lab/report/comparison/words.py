@@ -6,24 +6,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from s80lab.analysis.comparison.contrast import FEWEST_PAIRS, Comparison, Contrast
+from s80lab.analysis.comparison.difference import Difference
 from s80lab.analysis.comparison.effort import MOST
 from s80lab.analysis.comparison.replication import Side, other_programs
 from s80lab.analysis.comparison.rows import Row
-from s80lab.analysis.rows import ABSENT, ONE, PERCENT, THREE, Format
+from s80lab.analysis.rows import ABSENT, Format
 from s80lab.base.terminal import counted
-
-_COARSE = ("throughput", "response_ms")
-
-
-def style_of(row: Row) -> Format:
-    """How the values of a row are printed."""
-    return PERCENT if row.share else ONE if row.name in _COARSE else THREE
 
 
 def value_text(row: Row, value: float) -> str:
     """A value, for example `52.7%` or `0.478`."""
-    style = style_of(row)
-    return f"{value * style.scale:,.{style.digits}f}{style.suffix}"
+    return row.style.text(value) + row.style.suffix
 
 
 def difference_text(one: Contrast) -> str:
@@ -33,11 +26,13 @@ def difference_text(one: Contrast) -> str:
 
 def difference_number(one: Contrast) -> str:
     """The difference with its 95% interval; of a share in percentage points."""
-    style = style_of(one.row)
-    text = f"{one.difference.estimate * style.scale:+,.{style.digits}f}"
-    if one.difference.half_width is not None:
-        text += f" ± {one.difference.half_width * style.scale:,.{style.digits}f}"
-    return text
+    return signed_text(one.difference, one.row.style)
+
+
+def signed_text(difference: Difference, style: Format) -> str:
+    """A difference with its sign and its 95% interval, without a unit: `+5.8 ± 2.1`."""
+    half = "" if difference.half_width is None else f" ± {style.text(difference.half_width)}"
+    return style.text(difference.estimate, "+") + half
 
 
 def ratio_text(one: Contrast) -> str:
