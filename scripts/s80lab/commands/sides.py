@@ -8,7 +8,6 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
@@ -17,7 +16,6 @@ from s80lab.base.suggest import hint, names
 from s80lab.base.terminal import counted
 from s80lab.experiment.plan import Options, designs, read_experiment
 from s80lab.results.database import list_runs
-from s80lab.results.metrics.standing import standing_of
 from s80lab.results.run_folder import MANIFEST, RunFolder
 
 # Inputs in which runs of one side agree. Boots differ in `guest_options` and `ready`, seeds in the rest.
@@ -183,11 +181,11 @@ def existing_runs(side: Named, selection: Selection) -> Found:
         )
     (design,) = points
     wanted = {key: getattr(experiment, key) for key in ("scale", "server", "image")}
-    live = {folder: RunFolder(folder).manifest for folder in _live_runs(side.name)}
-    found = [folder for folder, run in live.items() if design.has(run) and _fits(run, wanted, selection)]
+    live = map(RunFolder, _live_runs(side.name))
+    found = [run for run in live if design.has(run.manifest) and _fits(run.manifest, wanted, selection)]
     build = _latest_build(found)
-    latest = {(run["inputs"].get("ready", ""), run["seed"]): folder for folder, run in build.items()}
-    valid = [folder for folder in latest.values() if not _reasons(folder)]
+    latest = {(run.manifest["inputs"].get("ready", ""), run.manifest["seed"]): run for run in build}
+    valid = [run for run in latest.values() if not run.reasons]
     if not valid:
         raise UserError(_nothing(side, selection, list(latest.values())))
     remarks = []
@@ -196,7 +194,7 @@ def existing_runs(side: Named, selection: Selection) -> Found:
         remarks.append(f"{side.label}: {older} of other builds of the plugin, QEMU or the image left out.")
     if len(valid) < len(latest):
         remarks.append(f"{side.label}: {counted(len(latest) - len(valid), 'invalid run')} left out.")
-    return Found(valid, tuple(remarks))
+    return Found([run.path for run in valid], tuple(remarks))
 
 
 def _live_runs(experiment: str) -> list[Path]:
@@ -211,23 +209,19 @@ def _fits(manifest: Mapping[str, object], wanted: Mapping[str, object], selectio
     return chosen and all(manifest.get(key) == value for key, value in wanted.items())
 
 
-def _latest_build(folders: Sequence[Path]) -> dict[Path, dict[str, Any]]:
-    """The manifests of the runs of the same plugin, QEMU and image as the latest run. folders: oldest first."""
-    manifests = {folder: RunFolder(folder).manifest for folder in folders}
-    built = {folder: [run["inputs"].get(name) for name in _SAME] for folder, run in manifests.items()}
-    return {folder: run for folder, run in manifests.items() if built[folder] == built[folders[-1]]}
+def _latest_build(runs: Sequence[RunFolder]) -> list[RunFolder]:
+    """The runs of the same plugin, QEMU and image as the latest run. runs: oldest first."""
+    built = [[run.manifest["inputs"].get(name) for name in _SAME] for run in runs]
+    return [run for run, build in zip(runs, built, strict=True) if build == built[-1]]
 
 
-def _reasons(folder: Path) -> tuple[str, ...]:
-    return standing_of(RunFolder(folder).stats)[1]
-
-
-def _nothing(side: Named, selection: Selection, invalid: Sequence[Path]) -> str:
+def _nothing(side: Named, selection: Selection, invalid: Sequence[RunFolder]) -> str:
     command = " ".join(["s80lab run", side.label, *([f"--scale {selection.scale}"] if selection.scale else [])])
     boots = ",".join(map(str, selection.boots or DEFAULT_BOOTS))
     seeds = ",".join(map(str, selection.seeds or (1,)))
     remedy = f"add --run, or first make runs with `{command} --boots {boots} --seeds {seeds}`"
     if invalid:
-        reasons = "; ".join(_reasons(invalid[-1]))
-        return f"no run of `{side.label}` is valid ({invalid[-1].name}: {reasons}): measure longer, or {remedy}"
+        last = invalid[-1]
+        why = f"{last.path.name}: {'; '.join(last.reasons)}"
+        return f"no run of `{side.label}` is valid ({why}): measure longer, or {remedy}"
     return f"there is no run of `{side.label}` in {paths.runs()}: {remedy}"

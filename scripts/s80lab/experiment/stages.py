@@ -25,7 +25,6 @@ from s80lab.experiment.ready import boot_cost, build_ready
 from s80lab.experiment.run import measure, measured
 from s80lab.experiment.warm import build_warm
 from s80lab.results.database import insert_run
-from s80lab.results.metrics.standing import standing_of
 from s80lab.results.run_folder import RunFolder
 
 Until = Literal["ready", "warm", "run"]
@@ -202,7 +201,7 @@ def _cost(plan: Plan) -> float:
 
 def _short_of_a_result(folder: Path) -> str:
     """`, invalid: REASONS` for an invalid run, else an empty text."""
-    _, reasons = standing_of(RunFolder(folder).stats)
+    reasons = RunFolder(folder).reasons
     return f", invalid: {'; '.join(reasons)}" if reasons else ""
 
 

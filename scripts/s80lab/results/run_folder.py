@@ -117,6 +117,14 @@ class RunFolder:
         """stats.json, the metrics of the run."""
         return _read(self / STATS, STATS_KEYS)
 
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why the run is invalid; empty for a valid run."""
+        # Imported here for the reason in `snapshots`.
+        from s80lab.results.metrics.standing import standing_of
+
+        return standing_of(self.stats)[1]
+
     @cached_property
     def snapshots(self) -> Snapshots:
         """snapshots.jsonl of a run that has ended."""

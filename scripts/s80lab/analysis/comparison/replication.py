@@ -20,7 +20,6 @@ from typing import Any
 from s80lab.base.errors import UserError
 from s80lab.base.terminal import counted
 from s80lab.config.differences import changes
-from s80lab.results.metrics.standing import standing_of
 from s80lab.results.products import check_products
 from s80lab.results.run_folder import RunFolder
 
@@ -111,10 +110,9 @@ def read_replication(folder: Path) -> Replication:
     """Read a run's folder. UserError if the run is incomplete or invalid."""
     run = RunFolder(folder)
     check_products(run)
-    reasons = standing_of(run.stats)[1]
-    if reasons:
+    if run.reasons:
         raise UserError(
-            f"the run {run.manifest['run']} is invalid ({'; '.join(reasons)}), and invalid runs are not compared; "
+            f"the run {run.manifest['run']} is invalid ({'; '.join(run.reasons)}), and invalid runs are not compared; "
             "omit the run, or measure longer"
         )
     return Replication(folder, run.manifest, run.stats["metrics"])
