@@ -111,6 +111,7 @@ def test_page_has_each_number_and_note_of_the_terminal(designs: Lab) -> None:
         note.replace("`", "").replace("'", "&#39;") in text.replace("<code>", "").replace("</code>", "")
         for note in told["notes"]
     )
+    assert '<h2 id="machine">Machine</h2>' in text and "≠ 2MiB" in text
     assert text.count("<figure>") == 1 and (page.parent / "figures" / "differences.png").is_file()
 
 

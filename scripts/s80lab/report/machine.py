@@ -3,17 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from s80lab.analysis.groups import Group
+from s80lab.analysis.groups import NO_WORKLOAD, Group
 from s80lab.analysis.rows import ABSENT
-from s80lab.config.differences import NAMES
+from s80lab.config.differences import NAMES, differences
 from s80lab.config.differences import values as values_of_run
 from s80lab.report.tables import Cell, Row, Table
 
 MARK = "≠ "
 MOST_COLUMNS = 6
-"""Groups that have a column each. Of more groups, the table shows the common values."""
+"""Runs that have a column each. Of more runs, the table shows the common values."""
 SEVERAL = "several values"
 _NOTE = (
     "The names in the experiment's file, and the values of the modelled machine by the keys of the machine file. "
@@ -23,15 +24,20 @@ _NOTE = (
 
 def machine_table(groups: Sequence[Group]) -> Table:
     """One row per key and one column per group."""
-    values = [_values(group) for group in groups]
-    marks = [set(group.differences) for group in groups]
-    together = len(groups) > MOST_COLUMNS
-    columns = ("all",) if together else tuple(group.label for group in groups)
+    return table_of_machines([(group.label, group.runs[0].manifest) for group in groups])
+
+
+def table_of_machines(runs: Sequence[tuple[str, Mapping[str, Any]]]) -> Table:
+    """One row per key and one column per run. runs: pairs of the column's heading and the run's manifest."""
+    values = [_values(manifest) for _, manifest in runs]
+    marks = [set(differences(manifest)) for _, manifest in runs]
+    together = len(runs) > MOST_COLUMNS
+    columns = ("all",) if together else tuple(label for label, _ in runs)
     table = Table("Machine", columns, note=_NOTE)
-    for key in dict.fromkeys(key for of_group in values for key in of_group):
+    for key in dict.fromkeys(key for of_run in values for key in of_run):
         texts = [
-            f"{MARK if key in changed else ''}{of_group.get(key, ABSENT)}"
-            for of_group, changed in zip(values, marks, strict=True)
+            f"{MARK if key in changed else ''}{of_run.get(key, ABSENT)}"
+            for of_run, changed in zip(values, marks, strict=True)
         ]
         if together:
             texts = texts[:1] if len(set(texts)) == 1 else [SEVERAL]
@@ -39,8 +45,7 @@ def machine_table(groups: Sequence[Group]) -> Table:
     return table
 
 
-def _values(group: Group) -> dict[str, str]:
+def _values(manifest: Mapping[str, Any]) -> dict[str, str]:
     """Everything that can differ; of an imported trace only what belongs to the machine."""
-    found = values_of_run(group.runs[0].manifest)
-    unknown = set(NAMES) - {"machine", "protocol"} if group.imported else set()
-    return {key: value for key, value in found.items() if key not in unknown}
+    unknown = set(NAMES) - {"machine", "protocol"} if manifest["mix"] == NO_WORKLOAD else set()
+    return {key: value for key, value in values_of_run(manifest).items() if key not in unknown}

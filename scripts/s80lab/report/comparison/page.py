@@ -15,6 +15,7 @@ from s80lab.report.comparison.words import lead, notes, verdict_lines
 from s80lab.report.figures.all import Picture
 from s80lab.report.figures.style import png, style, svg
 from s80lab.report.files import write_files
+from s80lab.report.machine import table_of_machines
 from s80lab.report.page import Topic, render
 from s80lab.report.tables import Cell, Row, Table
 
@@ -42,6 +43,9 @@ def _page(comparisons: Sequence[Comparison], picture: Picture, remarks: Sequence
             title = f"{comparison.second.label}: {table.title}" if several else table.title
             topics.append(Topic(title, [], [table], text="" if number else text))
     topics.insert(1, Topic("Differences", [picture], []))
+    labels = [side.label for side in _sides(comparisons)] if several else ["A", "B"]
+    machines = [(label, side.manifest) for label, side in zip(labels, _sides(comparisons), strict=True)]
+    topics.append(Topic("Machine", [], [table_of_machines(machines)]))
     if several:
         opening = f"Each design is compared with {first.first.label}. In each comparison, A is this design."
     else:
