@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -122,6 +122,14 @@ def measured_runs(experiments: Sequence[str], scale: str | None) -> dict[str, li
     return found
 
 
+def live_runs(experiments: Container[str]) -> Iterator[tuple[Mapping[str, Any], Path]]:
+    """The live runs of these experiments, oldest first: their rows of the database, and their folders."""
+    for row in list_runs(paths.database()):
+        folder = paths.results() / row["folder"]
+        if row["engine"] == "qemu" and row["experiment"] in experiments and folder.is_dir():
+            yield row, folder
+
+
 def _designs(experiments: Sequence[str], scale: str | None) -> dict[tuple[str, str], Designed]:
     """The design at each point of the experiments' sweeps."""
     return {(name, str(one.point)): one for name in experiments for one in designs(name, Options(scale=scale))}
@@ -132,10 +140,9 @@ def _measured(
 ) -> Iterator[_Measured]:
     """The runs of these designs, oldest first. scale, image: those of the runs; None for the experiment's own."""
     known = {name: load_experiment(name, {}) for name, _ in own}
-    for row in list_runs(paths.database()):
-        folder = paths.results() / row["folder"]
-        experiment = known.get(row["experiment"]) if row["engine"] == "qemu" else None
-        if experiment is None or not folder.is_dir() or row["scale"] != (scale or experiment.scale):
+    for row, folder in live_runs(known):
+        experiment = known[row["experiment"]]
+        if row["scale"] != (scale or experiment.scale):
             continue
         run = _Measured(experiment, row, folder, RunFolder(folder).manifest)
         of_image = "image" in experiment.sweep or run.manifest["image"] == (image or experiment.image)

@@ -14,8 +14,8 @@ from s80lab.base.errors import UserError
 from s80lab.base.strict import parse_settings
 from s80lab.base.suggest import hint, names
 from s80lab.base.terminal import counted
+from s80lab.commands.measured import live_runs
 from s80lab.experiment.plan import Options, designs, read_experiment
-from s80lab.results.database import list_runs
 from s80lab.results.run_folder import MANIFEST, RunFolder
 
 # Inputs in which runs of one side agree. Boots differ in `guest_options` and `ready`, seeds in the rest.
@@ -181,7 +181,7 @@ def existing_runs(side: Named, selection: Selection) -> Found:
         )
     (design,) = points
     wanted = {key: getattr(experiment, key) for key in ("scale", "server", "image")}
-    live = map(RunFolder, _live_runs(side.name))
+    live = (RunFolder(folder) for _, folder in live_runs([side.name]))
     found = [run for run in live if design.has(run.manifest) and _fits(run.manifest, wanted, selection)]
     build = _latest_build(found)
     latest = {(run.manifest["inputs"].get("ready", ""), run.manifest["seed"]): run for run in build}
@@ -195,12 +195,6 @@ def existing_runs(side: Named, selection: Selection) -> Found:
     if len(valid) < len(latest):
         remarks.append(f"{side.label}: {counted(len(latest) - len(valid), 'invalid run')} left out.")
     return Found([run.path for run in valid], tuple(remarks))
-
-
-def _live_runs(experiment: str) -> list[Path]:
-    """The folders of the experiment's live runs, oldest first."""
-    rows = [row for row in list_runs(paths.database()) if (row["experiment"], row["engine"]) == (experiment, "qemu")]
-    return [folder for row in rows if (folder := paths.results() / row["folder"]).is_dir()]
 
 
 def _fits(manifest: Mapping[str, object], wanted: Mapping[str, object], selection: Selection) -> bool:
