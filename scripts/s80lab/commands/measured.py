@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -120,6 +121,22 @@ def measured_runs(experiments: Sequence[str], scale: str | None) -> dict[str, li
         (name, *_), chosen = max(reversed(by_guest.items()), key=lambda of_guest: len(of_guest[1]))
         found[name] += [chosen[seed] for seed in sorted(chosen)]
     return found
+
+
+def runs_named(name: str) -> list[Path]:
+    """The folder of the run with this name; if there is none, the folders of the runs whose names begin with it."""
+    if not name or "/" in name:
+        return []
+    found = sorted(folder for folder in paths.runs().glob(f"{glob.escape(name)}*") if folder.is_dir())
+    return [folder for folder in found if folder.name == name] or found
+
+
+def only_run(name: str, found: Sequence[Path]) -> Path | None:
+    """The only one of the folders that were found for a name; None without any. UserError for several."""
+    if len(found) > 1:
+        named = ", ".join(folder.name for folder in found)
+        raise UserError(f"the names of several runs begin with `{name}`: {named}; write one complete name")
+    return found[0] if found else None
 
 
 def live_runs(experiments: Container[str]) -> Iterator[tuple[Mapping[str, Any], Path]]:

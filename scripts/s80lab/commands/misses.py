@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import glob
 from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote
@@ -11,6 +10,7 @@ from shlex import quote
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.suggest import suggestion
+from s80lab.commands.measured import only_run, runs_named
 from s80lab.commands.output import print_json, sayer, wide_console
 from s80lab.config.differences import NAMES, differences
 from s80lab.report.misses.page import write_misses
@@ -54,23 +54,19 @@ def find_run(run: str, file: str, option: str) -> Path:
     """
     if Path(run).is_dir():
         return Path(run)
-    matching = sorted(folder for folder in paths.runs().glob(f"{glob.escape(run)}*") if folder.is_dir())
+    matching = runs_named(run)
     if not matching:
         near = suggestion(run, [folder.name for folder in paths.runs().glob("[!.]*")])
         some = any(paths.runs().glob("[!.]*"))
         how = "`s80lab list` shows the names of all runs" if some else f"make one with `s80lab run imapb {option}`"
         raise UserError(f"there is no run `{run}` in {paths.runs()}{near}: {how}")
-    exact = [folder for folder in matching if folder.name == run]
-    found = exact or [folder for folder in matching if (folder / file).is_file()]
-    if not found:
+    found = only_run(run, [folder for folder in matching if folder.name == run or (folder / file).is_file()])
+    if found is None:
         raise UserError(
             f"no run whose name begins with `{run}` was made with {option}: make one with "
             f"`{_command(matching[0])} {option}`, which is slower than a run without"
         )
-    if len(found) > 1:
-        names = ", ".join(folder.name for folder in found)
-        raise UserError(f"the names of several runs begin with `{run}`: {names}; write one complete name")
-    return found[0]
+    return found
 
 
 def _command(folder: Path) -> str:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import glob
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.strict import parse_settings
 from s80lab.base.suggest import hint, names
 from s80lab.base.terminal import counted
-from s80lab.commands.measured import live_runs
+from s80lab.commands.measured import live_runs, only_run, runs_named
 from s80lab.experiment.plan import Options, designs, read_experiment
 from s80lab.results.run_folder import MANIFEST, RunFolder
 
@@ -140,14 +139,8 @@ def _run_folders(name: str) -> list[Path]:
 
 def _run_folder(name: str) -> Path | None:
     """The folder of a run: a folder, a run's name, or the beginning of one run's name. UserError for several runs."""
-    for folder in (Path(name), paths.runs() / name):
-        if name and (folder / MANIFEST).is_file():
-            return folder
-    found = sorted(paths.runs().glob(f"{glob.escape(name)}*/{MANIFEST}")) if name and "/" not in name else []
-    if len(found) > 1:
-        named = ", ".join(path.parent.name for path in found)
-        raise UserError(f"the names of several runs begin with `{name}`: {named}; write more of the name")
-    return found[0].parent if found else None
+    found = [Path(name)] if name and (Path(name) / MANIFEST).is_file() else runs_named(name)
+    return only_run(name, [folder for folder in found if (folder / MANIFEST).is_file()])
 
 
 def options_of(side: Named, selection: Selection, misses: bool = False) -> Options:
