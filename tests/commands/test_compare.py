@@ -203,6 +203,17 @@ def test_runs_of_another_build_than_the_latest_are_left_out(designs: Lab) -> Non
     assert found["first"]["observations"] == 4 and found["second"]["observations"] == 6
 
 
+def test_run_of_another_guest_is_of_another_design(made_runs: Path, designs: Lab) -> None:
+    with designs.entered():
+        name = add_run(designs, made_runs / "imape-1", 9, USUAL, Options())
+        path = designs.results / "runs" / name / "manifest.json"
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"differences": {"guest.cpu": "max"}}))
+    told = json.loads(designs.answer("compare", "imapb", name, "--json"))
+    (found,) = told["comparisons"]
+    assert found["first"]["observations"] == 6 and found["second"]["observations"] == 1
+    assert found["changes"] == [{"key": "guest.cpu", "first": None, "second": "max"}]
+
+
 def test_design_with_invalid_runs_only_is_refused_with_the_reason(made_runs: Path, designs: Lab) -> None:
     with designs.entered():
         name = add_run(designs, made_runs / "imape-1", 1, USUAL, Options(protocol="msi"), valid=False)
