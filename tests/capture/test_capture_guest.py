@@ -76,7 +76,7 @@ def test_one_file_cannot_hold_two_forms(beside: Lab) -> None:
 
 def test_its_own_replay_stands_beside_the_live_run(beside: Lab, both: Manifest) -> None:
     said = beside.call("replay", both.name, "--form", "full")
-    assert "imapb replay" in said and "imapb qemu" in said
+    assert "imapb · tiny · replay: " in said and "imapb · tiny · qemu: " in said
 
 
 def test_what_filtering_loses_becomes_a_table(beside: Lab, both: Manifest, tmp_path: Path) -> None:

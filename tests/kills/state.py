@@ -27,7 +27,7 @@ HOST_TIMES = ("created", "mips", "wall_s", "replay_mips", "live_mips")
 """Columns and keys that tell when or how fast the host worked. They are not compared."""
 STRAYS = (".partial-*", "*.partial", "*-journal")
 """Names of the files and folders of unfinished work."""
-SPEED = re.compile(rb"[0-9.,]+ MIPS")
+SPEED = re.compile(rb"[0-9.,]+(?: |%20)MIPS")  # in a table, and in the link that saves the table as CSV
 HASH = re.compile(r"-[0-9a-f]{8}(?![0-9a-f])")
 
 
