@@ -29,6 +29,10 @@ constexpr std::int64_t kNoTime = std::numeric_limits<std::int64_t>::max();
 bool awake(const Lane& lane) {
     return lane.bound() && (lane.attention & kHalted) == 0;
 }
+/// Whether the processor can execute more instructions in this epoch.
+bool has_left(const Lane& lane) {
+    return awake(lane) && lane.instructions < lane.share.end();
+}
 
 }  // namespace
 
@@ -155,8 +159,7 @@ std::int64_t Windows::executes_until(const Lane& next) const {
     std::int64_t first = kNoTime;
     if (all || next.paused || next.contends()) {
         for (const auto& other : lanes_) {
-            if (other.get() != &next && (all || other->contends()) && awake(*other) &&
-                other->instructions < other->share.end()) {
+            if (other.get() != &next && (all || other->contends()) && has_left(*other)) {
                 first = std::min(first, other->share.time(other->instructions));
             }
         }
@@ -201,9 +204,8 @@ void Windows::end_slice() {
 
 /// Ends the epoch if nobody who is awake has instructions left.
 void Windows::close_if_used_up() {
-    const bool left = std::any_of(lanes_.begin(), lanes_.end(), [](const auto& lane) {
-        return awake(*lane) && lane->instructions < lane->share.end();
-    });
+    const bool left =
+        std::any_of(lanes_.begin(), lanes_.end(), [](const auto& lane) { return has_left(*lane); });
     if (!left) {
         close(schedule_.due(total_instructions()));
     }

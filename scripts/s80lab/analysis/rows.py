@@ -34,7 +34,7 @@ THREE = Format(3)
 
 
 def number(value: Estimate | None, style: Format) -> str:
-    """The value as text, "73.1 ± 0.8%"; a dash if there is no value."""
+    """The value as text, "73.1 ± 0.8%"; a dash without a value."""
     if value is None:
         return ABSENT
     half = "" if value.half_width is None else f" ± {style.text(value.half_width)}"

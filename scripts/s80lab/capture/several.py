@@ -22,7 +22,7 @@ _COMMON: Mapping[str, Callable[[Capture], object]] = {
 def open_captures(name: str, form: Form | None, seeds: Sequence[int], store: Store[Manifest] = STORE) -> list[Capture]:
     """Open the captures that `name` lists with commas; with seeds, the capture of each seed whose name begins with it.
 
-    UserError if there is no such capture, if several fit, if a capture is named twice, or if they differ in more than
+    UserError if no such capture exists, if several fit, if a capture is named twice, or if they differ in more than
     the seed.
     """
     parts = name.split(",")
@@ -51,7 +51,7 @@ def _of_seed(name: str, seed: int, store: Store[Manifest]) -> str:
     fitting = [one for one in store.all() if one.name.startswith(name) and one.seed == seed]
     if not fitting:
         raise UserError(
-            f"there is no capture of seed {seed} in {shown(store.root())} whose name begins with `{name}`: record it "
+            f"no capture of seed {seed} in {shown(store.root())} has a name that begins with `{name}`: record it "
             f"with `s80lab capture {name} --seed {seed}`, or omit the seed"
         )
     if len(fitting) > 1:

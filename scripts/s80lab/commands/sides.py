@@ -117,12 +117,12 @@ def require_known(side: Named) -> None:
     known = names(paths.EXPERIMENTS)
     if side.name not in known and not _run_folders(side.name):
         raise UserError(
-            f"there is no experiment and no run `{side.name}` (`s80lab list` shows the runs): {hint(side.name, known)}"
+            f"found no experiment and no run `{side.name}` (`s80lab list` shows the runs): {hint(side.name, known)}"
         )
 
 
 def named_runs(side: Named) -> Found:
-    """The folders of runs that the side names, separated by commas. UserError if there is no such run."""
+    """The folders of runs that the side names, separated by commas. UserError if no such run exists."""
     folders = _run_folders(side.name)
     if side.changes:
         raise UserError(
@@ -162,7 +162,7 @@ def options_of(side: Named, selection: Selection, misses: bool = False) -> Optio
 def existing_runs(side: Named, selection: Selection) -> Found:
     """The valid live runs of an experiment's design: the latest of each boot and seed.
 
-    Runs of another build of plugin, QEMU or image than the latest run are left out. UserError if there is no valid run.
+    Runs of another build of plugin, QEMU or image than the latest run are left out. UserError if no run is valid.
     """
     options = options_of(side, selection)
     experiment = read_experiment(side.name, options)

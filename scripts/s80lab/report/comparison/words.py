@@ -113,16 +113,16 @@ def _method(comparison: Comparison) -> list[str]:
 def _without_interval(comparison: Comparison) -> str:
     one = [name for name, count in zip("AB", comparison.counts, strict=True) if count < 2]
     sides = f"side{'s' * (len(one) > 1)} {' and '.join(one)} ha{'ve' if len(one) > 1 else 's'} one {comparison.unit}"
+    absent = f"The table has neither intervals nor verdicts, because {sides}."
     if comparison.unit == "capture":
         experiment = comparison.first.manifest["experiment"]
         return (
-            f"There are no intervals and no verdicts, because {sides}. The differences are exact for the recorded "
-            f"accesses, but other seeds may differ: record other seeds (`s80lab capture {experiment} --seed 2`), and "
-            "name them with `--seeds 1,2`."
+            f"{absent} The differences are exact for the recorded accesses, but other seeds may differ: record other "
+            f"seeds (`s80lab capture {experiment} --seed 2`), and name them with `--seeds 1,2`."
         )
     return (
-        f"There are no intervals and no verdicts, because {sides}. Seeds of one boot are not independent. Measure on "
-        "more boots: repeat the comparison with `--run --boots 1,2,3`."
+        f"{absent} Seeds of one boot are not independent. Measure on more boots: repeat the comparison with "
+        "`--run --boots 1,2,3`."
     )
 
 
