@@ -136,11 +136,12 @@ def _cycles(delta: Delta) -> Sides:
 
 
 def _busy_within_time(delta: Delta) -> Sides:
-    """Busy cycles of each core, and the cycles (rounded up) that the clock and the largest lead allow."""
+    """Busy cycles of each core, and the cycles (rounded up) that the clock and the largest lead allow: a processor may
+    begin the stretch behind by as much as it is ahead at the end."""
     header = delta.header
     if header.longest_lead_ns is None:
         return (), np.asarray(0), np.asarray(0)
-    ns = delta.clock_ns + 1 + header.longest_lead_ns
+    ns = delta.clock_ns + 1 + 2 * header.longest_lead_ns
     cycles = -(-ns * header.clock_hz * header.threads_per_core // 1_000_000_000)
     return ("core",), delta["busy_cycles"], np.full(header.cores, cycles)
 
@@ -212,7 +213,7 @@ IDENTITIES: tuple[Identity, ...] = (
     Identity("cycles_sum_to_busy", "base cycles and stall cycles sum to the busy cycles", _cycles, engine="model"),
     Identity(
         "busy_within_time",
-        "no core is busy for longer than the elapsed simulated time plus its lead",
+        "no core is busy for longer than the elapsed simulated time plus twice the largest lead",
         _busy_within_time,
         "<=",
         engine="model",

@@ -72,15 +72,17 @@ def stats(
     wanted: Mapping[str, Any] | None = None,
     drift_limit: float = ALLOWED_DRIFT_POINTS,
     mail_may_wait: bool = False,
+    epoch_cycles: int | None = None,
 ) -> dict[str, Any]:
     """The content of stats.json. wanted: the keys of [guest] in the machine file. drift_limit: the largest drift of a
-    warm-up, in points. mail_may_wait: see `standing`."""
+    warm-up, in points. mail_may_wait: see `standing`. epoch_cycles: see `epoch_of`."""
     region = run.region()
     windows = curve(run, warm)
     metrics = compute(run, load, wanted)
     clients = None if load is None else int(load["clients"])
     warmup = judge(windows, clients, region.begin.clients_finished, drift_limit)
     batches = headline_batches(run, load)
+    epoch_us = None if epoch_cycles is None else 1e6 * epoch_cycles / run.header.clock_hz
     return {
         "schema": SCHEMA,
         "inputs": dict(inputs),
@@ -89,7 +91,7 @@ def stats(
         "batches": {name: None if found is None else found.record() for name, found in batches.items()},
         "windows": [window.record() for window in windows],
         "warmup": asdict(warmup),
-        "standing": asdict(standing(metrics, warmup, mail_may_wait=mail_may_wait)),
+        "standing": asdict(standing(metrics, warmup, mail_may_wait=mail_may_wait, epoch_us=epoch_us)),
     }
 
 
@@ -106,12 +108,25 @@ def write_stats(run: RunFolder) -> dict[str, Any]:
     drift_limit = float(manifest.get("drift_points", ALLOWED_DRIFT_POINTS))
     mail_may_wait = bool(manifest.get("mail_may_wait", False))
     result = stats(
-        run.snapshots, run.load, manifest["inputs"], run.warm_snapshots, run.wanted, drift_limit, mail_may_wait
+        run.snapshots,
+        run.load,
+        manifest["inputs"],
+        run.warm_snapshots,
+        run.wanted,
+        drift_limit,
+        mail_may_wait,
+        epoch_of(manifest),
     )
     partial = run / f"{STATS}.partial"
     partial.write_text(render(result), encoding="utf-8")
     partial.replace(run / STATS)
     return result
+
+
+def epoch_of(manifest: Mapping[str, Any]) -> int | None:
+    """Length of the epochs of a live run in cycles. A replay cannot correct a processor that is ahead or behind: its
+    epochs execute what was recorded, so the error of its epochs says nothing."""
+    return manifest.get("design", {}).get("clock.epoch_cycles") if manifest.get("engine") == "qemu" else None
 
 
 def warm_up(warm_snapshots: Path, clients: int | None = None, drift_limit: float = ALLOWED_DRIFT_POINTS) -> WarmUp:

@@ -5,6 +5,8 @@ A run is invalid (verdict "not a result") if any of these holds:
 - The caches had not reached steady state (metrics/warmup.py), or a client had not completed a transaction before the
   measured region.
 - The region spans less than three closed-loop cycles. A cycle is the think time plus the response time of a client.
+- The simulated time of the processors is wrong: at the ends of epochs, processors differ from it by more than 100
+  microseconds on average.
 - The load violates the response-time law by more than 5%, and by more than chance explains.
 - Most passes of an open-loop script had to wait for a free client. The load was then closed, and its rate was not the
   stated one.
@@ -29,6 +31,10 @@ from s80lab.results.metrics.warmup import WarmUp
 from s80lab.results.snapshots import Delta, Snapshots, without
 
 FEWEST_CYCLES = 3.0
+ALLOWED_TIME_ERROR_US = 100.0
+"""A tenth of the longest lead of a processor. The default job has 10, and the small caches of s80-sixteenth, with their
+bursts of misses, 40. With long epochs, processors that wait for each other can mislead the prediction: the error is
+then 300 or more, and cycles are wrong by a factor (docs/background/clock.md)."""
 ALLOWED_LAW_ERROR = 0.05
 """With few clients and long think times, chance alone exceeds this limit; twice its standard deviation is allowed."""
 ALLOWED_QUEUED = 0.5
@@ -53,13 +59,26 @@ class Standing:
     reasons: tuple[str, ...]
 
 
-def standing(metrics: Mapping[str, float | int | None], warmup: WarmUp, *, mail_may_wait: bool = False) -> Standing:
+def standing(
+    metrics: Mapping[str, float | int | None],
+    warmup: WarmUp,
+    *,
+    mail_may_wait: bool = False,
+    epoch_us: float | None = None,
+) -> Standing:
     """The verdict, from the run's metrics and the verdict on its warm-up. mail_may_wait: the load is meant to exceed
-    the rate of delivery, so the mail transport's queue may grow."""
+    the rate of delivery, so the mail transport's queue may grow. epoch_us: length of an epoch in microseconds, None
+    if the engine has no epochs."""
     reasons = [] if warmup.verdict == "warm" else [f"not in steady state ({'; '.join(warmup.reasons)})"]
     cycles, law = metrics.get("client_cycles"), metrics.get("interactive_law")
     if cycles is not None and cycles < FEWEST_CYCLES:
         reasons.append(f"{cycles:.2f} closed-loop cycles per client measured, {FEWEST_CYCLES:g} are needed")
+    error_us = (metrics.get("epoch_error") or 0.0) * (epoch_us or 0.0)
+    if error_us > ALLOWED_TIME_ERROR_US:
+        reasons.append(
+            f"simulated time of the processors is off by {error_us:.0f} microseconds on average (limit "
+            f"{ALLOWED_TIME_ERROR_US:g}); choose a smaller clock.epoch_cycles"
+        )
     chance = metrics.get("interactive_law_chance") or 0.0
     allowed = max(ALLOWED_LAW_ERROR, 2 * chance)
     if law is not None and abs(law - 1) > allowed:
