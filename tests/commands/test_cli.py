@@ -65,9 +65,11 @@ def test_list_names_what_there_is(empty: Lab) -> None:
     sweeps = "figure1, figure1-disk, figure5, figure5-disk"
     mail = f"clientscaler, {sweeps}, groupware, imapb, imape, jbb, memory-probe, pop3"
     web = "uw, web, webstone, webstone-size, zvm, zvm-beyond"
-    names = f"{mail}, router, rtp, ruby-sweep, servers, servers-filled, smt-share, streaming, switch-probe, {web}"
+    names = (
+        f"{mail}, quick, router, rtp, ruby-sweep, servers, servers-filled, smt-share, streaming, switch-probe, {web}"
+    )
     assert f"experiments: {names}" in lines
-    assert "scales: light, paper, sixteenth, small, tiny" in lines
+    assert "scales: light, paper, sixteenth, small" in lines
 
 
 def test_list_of_a_kind_has_a_line_of_description_for_each_name(empty: Lab) -> None:

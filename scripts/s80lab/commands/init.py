@@ -21,8 +21,8 @@ $S80LAB_HOME names this folder.
 - `build`, `checkpoints`, `captures`, `results`: written by the commands; `s80lab checkpoint prune` frees most disk
   space
 
-Start with `s80lab doctor`, `s80lab image build` and `s80lab run imapb --scale tiny`. A run at scale `tiny` tests the
-installation; its caches do not fill, so it is marked invalid.
+Start with `s80lab doctor`, `s80lab image build` and `s80lab run quick`: a mail server on small caches, in
+three minutes.
 """
 
 

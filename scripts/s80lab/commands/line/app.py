@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Measure caches and coherence of a simulated multiprocessor that runs a complete Linux server.
 
-`s80lab COMMAND --help` describes a command. An error that you can fix is printed as one sentence on stderr, and the
-exit code is 2.
+`s80lab COMMAND --help` describes a command. An error that you can fix is printed as one sentence on stderr.
+
+Exit codes: 0 done, 1 a check failed, 2 an error that you can fix, 3 the runs are complete but not all are valid (`run`
+and `sweep`), 130 interrupted.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ SECTIONS = (
 FIRST_STEPS = """\
 s80lab lesson                    step through a coherence trace (no guest)
 s80lab doctor                    check what this host lacks
-s80lab run imapb --scale tiny    measure a mail server (smoke test, 5 min)"""
+s80lab run quick                 measure a mail server on small caches (3 min)"""
 
 
 def declarations() -> Iterator[Declaration]:

@@ -209,7 +209,7 @@ def reproduce(
     """
 
 
-@SECTION.command("claims", "claims:claims_command", "s80lab claims", "s80lab claims imapb --scale tiny")
+@SECTION.command("claims", "claims:claims_command", "s80lab claims", "s80lab claims imapb imape")
 def claims(
     experiments: Annotated[
         list[str] | None,

@@ -43,9 +43,7 @@ Form = Annotated[
 ]
 
 
-@SECTION.command(
-    "capture", "capture:capture", "s80lab capture imapb", "s80lab capture imapb --form full --scale tiny --seed 2"
-)
+@SECTION.command("capture", "capture:capture", "s80lab capture imapb", "s80lab capture quick --form full --seed 2")
 def capture(
     experiment: Experiment,
     form: Annotated[

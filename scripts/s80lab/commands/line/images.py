@@ -100,7 +100,7 @@ SECTION.group("checkpoint", "Build, list, verify, move and remove checkpoints.")
     "checkpoint build",
     "build:build_checkpoints",
     "s80lab checkpoint build imapb imape",
-    "s80lab checkpoint build imapb --stage ready --scale tiny",
+    "s80lab checkpoint build quick --stage ready",
 )
 def checkpoint_build(
     experiments: Experiments,
@@ -126,7 +126,7 @@ def checkpoint_build(
 
     `s80lab run` builds missing checkpoints, too.
 
-    Costs: each checkpoint takes 0.26 GB of disk at scale tiny, 1.5 GB at small and 5.4 GB at paper. There is one ready
+    Costs: each checkpoint takes 1.5 GB of disk at scale small and 5.4 GB at paper. There is one ready
     checkpoint per guest and one warm checkpoint per seed. A warm checkpoint at scale small takes 2 to 4 minutes of one
     core.
     """

@@ -73,7 +73,7 @@ def metrics(
     """Print metrics with unit and meaning; named ones with formula."""
 
 
-@SECTION.command("bench", "bench:bench_command", "s80lab bench", "s80lab bench imape --scale tiny")
+@SECTION.command("bench", "bench:bench_command", "s80lab bench", "s80lab bench quick")
 def bench(
     experiment: Annotated[
         str,
