@@ -17,6 +17,8 @@ from pathlib import Path
 import pytest
 from tests.forked import call, command
 
+from s80lab.commands.run_tables import INVALID
+
 # Of what must end at all, however busy the host.
 LIMIT_S = 600
 
@@ -80,7 +82,8 @@ class Lab:
         assert done.returncode == code, done.stdout + done.stderr
         return done.stdout, done.stderr
 
-    def run_tiny(self, *arguments: str, code: int = 0) -> str:
+    def run_tiny(self, *arguments: str, code: int = INVALID) -> str:
+        """`s80lab run` at scale tiny, whose runs are invalid: too short for steady state."""
         return self.call("run", "--scale", "tiny", *arguments, code=code)
 
     def runs(self) -> list[Path]:

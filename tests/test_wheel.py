@@ -18,6 +18,7 @@ from tests.lab import LIMIT_S, Lab
 from s80lab.base import paths
 from s80lab.base.staging import held
 from s80lab.base.version import __version__
+from s80lab.commands.run_tables import INVALID
 from s80lab.results.run_folder import RunFolder
 
 RUNS = "imapb-tiny-s1-*"
@@ -249,7 +250,9 @@ def test_its_run_is_the_checkouts_run(installed: Installed, whole: Lab) -> None:
     for part in ("image", "qemu"):
         if not (installed.lab / "build" / part).exists() and (paths.BUILD / part).exists():
             (installed.lab / "build" / part).symlink_to(paths.BUILD / part)
-    installed.call("run", "imapb", "--scale", "tiny", "--seeds", "1", S80LAB_CHECKPOINTS=str(whole.checkpoints))
+    installed.call(
+        "run", "imapb", "--scale", "tiny", "--seeds", "1", code=INVALID, S80LAB_CHECKPOINTS=str(whole.checkpoints)
+    )
     (mine,) = (installed.lab / "results" / "runs").glob(RUNS)
     (theirs,) = (whole.results / "runs").glob(RUNS)
     assert mine.name == theirs.name

@@ -21,6 +21,7 @@ from tests.simulation import write_run
 
 from s80lab.base.hashing import value_hash
 from s80lab.base.progress import Board
+from s80lab.commands.run_tables import INVALID
 from s80lab.experiment import checkpoint
 from s80lab.experiment.checkpoint import GUEST_STATE
 from s80lab.guest.command import RAM_FILE
@@ -75,7 +76,7 @@ class Material:
     def make_run(self) -> None:
         """Both checkpoints and a measured run."""
         shutil.rmtree(self.lab.results, ignore_errors=True)
-        self.lab.call(*RUN)
+        self.lab.call(*RUN, code=INVALID)
 
     def make_explored(self) -> None:
         """A capture, and the runs and the page of its exploration."""

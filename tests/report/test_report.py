@@ -26,7 +26,8 @@ from s80lab.base.histogram import quantile
 from s80lab.base.student import student_t
 from s80lab.report.figures.registry import PICTURES
 from s80lab.report.headline import beside_table, headline_table
-from s80lab.report.tables import has_value, metrics_table, verdicts
+from s80lab.report.tables import has_value, metrics_table
+from s80lab.report.validity import invalid_table, verdicts, verdicts_with_reasons
 from s80lab.report.write import print_beside, print_experiment, write_experiment_report, write_pages, write_run_report
 from s80lab.results.metrics.derive import of, write_stats
 from s80lab.results.metrics.standing import HEADLINE
@@ -142,7 +143,12 @@ def test_the_terminal_shows_both_mixes_beside_the_paper(folders: list[Path]) -> 
     text = printed(folders)
     (line,) = re.findall(r"^C15 Misses serviced by memory .*$", text, re.MULTILINE)
     assert re.search(r"84\.0 ± 1\.5% +83\.\d ± 1\.\d% +75 to 85%", line)
-    for words in ("Transactions, imapb", "silent E-to-M upgrades", "upgrades avoided by E", "drift of E share"):
+    for words in (
+        "Transactions, imapb",
+        "silent E-to-M upgrades",
+        "upgrades avoided by E",
+        "Drift of the headline shares",
+    ):
         assert words in text
     assert "≈ marks a number whose interval overlaps" in text
 
@@ -211,8 +217,8 @@ def test_a_run_with_a_short_warm_up_says_so(tmp_path: Path) -> None:
     write_stats(RunFolder(run))
     assert "too few sampling intervals" in printed([run])
     page = write_run_report(run).read_text()
-    reason = "not in steady state (too few sampling intervals to judge the drift)"
-    assert f"<strong>imapb · tiny: invalid (not a result).</strong> Seed 1: {reason}." in page
+    assert "<strong>imapb · tiny: invalid (not a result).</strong> 1 of 1 run." in page
+    assert ">steady state: too few sampling intervals to judge the drift<" in page
     assert page.count('class="unsettled"') > 50
 
 
@@ -227,7 +233,7 @@ def test_no_runs_and_a_run_that_is_not_whole(run_dir: Path) -> None:
 def test_the_verdict_comes_before_any_number_and_once(folders: list[Path]) -> None:
     text = " ".join(printed(folders).split())
     assert text.startswith("imapb · tiny: invalid (not a result).")
-    assert text.count("not in steady state (") == 3  # one reason a seed, each its own
+    assert text.count("steady state: ") >= 3  # each seed has its own conditions
     assert "imape · tiny: invalid" not in text
 
 
@@ -255,11 +261,12 @@ def test_a_seed_that_is_no_result_is_left_out_of_the_means_and_named(folders: li
     values = [json.loads((run / "stats.json").read_text())["metrics"]["e_share"] for run in (imape[0], imape[2])]
     assert after.mean == pytest.approx(sum(values) / 2)
     (said,) = verdicts([group])
-    assert said == (
-        "imape · tiny: 2 of 3 seeds are valid.",
-        "The other seeds are left out of every mean. "
-        "Seed 12: 1.8 closed-loop cycles per client measured, 3 are needed.",
-    )
+    assert said == ("imape · tiny: 2 of 3 runs are valid.", "The other runs are left out of every mean.")
+    table = invalid_table([group])
+    assert table is not None
+    assert [(row.label, row.cells[0].text) for row in table.rows] == [
+        ("1.8 closed-loop cycles per client measured, 3 are needed", "seed 12")
+    ]
 
 
 def test_where_no_seed_is_a_result_all_are_shown_and_called_so(folders: list[Path]) -> None:
@@ -268,10 +275,11 @@ def test_where_no_seed_is_a_result_all_are_shown_and_called_so(folders: list[Pat
         exclude(run, "response-time law violated by +7.0% (limit 5.0%)")
     (group,) = read_groups(imape)
     assert len(group.runs) == 3
-    assert verdicts([group]) == [
+    assert verdicts([group]) == [("imape · tiny: invalid (not a result).", "3 of 3 runs.")]
+    assert verdicts_with_reasons([group]) == [
         (
             "imape · tiny: invalid (not a result).",
-            "Seeds 11, 12, 13: response-time law violated by +7.0% (limit 5.0%).",
+            "3 of 3 runs. Seeds 11, 12, 13: response-time law violated by +7.0% (limit 5.0%).",
         ),
     ]
 

@@ -139,8 +139,8 @@ def read_run(run_dir: Path) -> Run:
 
 
 def read_groups(run_dirs: Sequence[Path]) -> list[Group]:
-    """Groups the runs. A group's label is its mix and what differs from the experiment's file, for example
-    `imapb · mesi · l2.size=2MiB`. An imported trace has its name instead of a mix."""
+    """Groups the runs. A group's label is its experiment and what differs from the experiment's file, for example
+    `imapb · mesi · l2.size=2MiB`."""
     if not run_dirs:
         raise UserError("there are no runs for the report; run an experiment first")
     by_identity: dict[tuple[str, ...], list[Run]] = {}
@@ -167,7 +167,8 @@ def _workload(run: Run) -> str:
 
 def _labels(runs: Sequence[Run]) -> list[str]:
     """The label of each run's group. Groups of equal labels get the experiment, the engine, ... if these differ."""
-    labels = [label(_workload(run), run.differences) for run in runs]
+    names = [str(run.manifest["experiment"]) for run in runs]
+    labels = [label(name, run.differences) for name, run in zip(names, runs, strict=True)]
     for key in (*_IDENTITY, ""):
         for same in (
             [place for place, other in enumerate(labels) if other == one]
@@ -177,7 +178,7 @@ def _labels(runs: Sequence[Run]) -> list[str]:
             words = [str(runs[place].manifest[key]) if key else str(number) for number, place in enumerate(same, 1)]
             if len(set(words)) > 1:
                 for place, word in zip(same, words, strict=True):
-                    if word != _workload(runs[place]):
+                    if word != names[place]:
                         labels[place] += SEPARATOR + word
     return labels
 

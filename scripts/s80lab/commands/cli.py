@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The process of the command line: version, signals, errors and exit codes. s80lab.commands.line declares the commands.
 
-An error that the user can fix is printed as one sentence on stderr, and the exit code is 2.
+An error that the user can fix is printed as one sentence on stderr, and the exit code is 2. A command whose runs are
+complete but not all valid ends with run_tables.INVALID.
 """
 
 from __future__ import annotations

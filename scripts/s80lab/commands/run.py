@@ -15,7 +15,7 @@ from s80lab.base.shard import by_hash
 from s80lab.base.strict import parse_settings
 from s80lab.commands.output import sayer
 from s80lab.commands.parts import make_plans, parse_boots, parse_seeds, run_gem5, run_pipeline
-from s80lab.commands.run_tables import show_runs
+from s80lab.commands.run_tables import end_invalid, show_runs
 from s80lab.commands.shards import check_shard, part, show_list, tell_shard
 from s80lab.config.differences import label
 from s80lab.experiment.plan import Options, Plan, missing
@@ -64,7 +64,9 @@ def run_command(
         run_shard(make_plans(experiments, options), shard, listed, jobs, again, drop, as_json)
         return
     if engine == "gem5":
-        show_runs(list(run_gem5(experiments, options, gem5, jobs, again, "run")), as_json)
+        folders = list(run_gem5(experiments, options, gem5, jobs, again, "run"))
+        show_runs(folders, as_json)
+        end_invalid(folders)
         return
     say = sayer(as_json)
     wanted = parse_wanted(until, of, max_seeds) if until else None
@@ -76,6 +78,7 @@ def run_command(
     show_runs(folders, as_json)
     if wanted:
         tell(folders, wanted, say)
+    end_invalid(folders)
 
 
 def run_until(

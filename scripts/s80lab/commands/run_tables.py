@@ -6,20 +6,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import typer
 from rich.console import Console
 
 from s80lab.analysis.groups import Group, read_groups
 from s80lab.analysis.sweep import sweep_groups, swept
 from s80lab.base import paths
-from s80lab.base.terminal import plain_text
+from s80lab.base.terminal import counted, plain_text, say
 from s80lab.commands.output import print_json, wide_console
 from s80lab.config.experiment import load_experiment
 from s80lab.report.record import groups_record
 from s80lab.report.sweep import sweep_name, sweep_table, write_sweep
-from s80lab.report.tables import verdicts
 from s80lab.report.terminal import print_groups, print_section, print_summary, print_table
+from s80lab.report.validity import verdicts_with_reasons
 from s80lab.report.write import report_name, write_groups
+from s80lab.results.metrics.standing import RESULT, standing_of
 from s80lab.results.run_folder import RunFolder
+
+INVALID = 3
+"""Exit code of a command whose runs are complete, but not all of them valid."""
+
+
+def end_invalid(folders: Sequence[Path]) -> None:
+    """End the command with one sentence and the exit code INVALID if any of its runs is invalid."""
+    bad = sum(standing_of(RunFolder(folder).stats)[0] != RESULT for folder in folders)
+    if bad:
+        say(f"s80lab: {bad} of {counted(len(folders), 'run')} invalid (exit code {INVALID}); the report states why")
+        raise typer.Exit(INVALID)
 
 
 def show_runs(folders: Sequence[Path], as_json: bool, everything: bool = False, section: str | None = None) -> None:
@@ -57,7 +70,7 @@ def _sweep(name: str, folders: Sequence[Path], console: Console | None) -> Path:
     """Write the page of a sweep's runs; print their verdicts and their table on the console, if there is one."""
     groups, metrics = sweep_groups(folders), load_experiment(name, {}).show
     if console is not None:
-        for head, why in verdicts(groups):
+        for head, why in verdicts_with_reasons(groups):
             console.print(plain_text(head, "bold yellow"), plain_text(why))
         print_table(sweep_table(name, groups, metrics), console)
     return write_sweep(name, groups, metrics, paths.results() / "reports" / sweep_name(groups))

@@ -13,6 +13,7 @@ from s80lab.capture.explore.grid import CORES
 from s80lab.commands.compare import show
 from s80lab.commands.parts import make_plans, parse_boots, parse_seeds, run_pipeline
 from s80lab.commands.run import run_shard
+from s80lab.commands.run_tables import end_invalid
 from s80lab.commands.sides import DEFAULT_BOOTS, Changes, Named, Selection, existing_runs, options_of
 from s80lab.config.grid import Grid
 
@@ -48,8 +49,9 @@ def sweep_command(
     if shard or listed:
         run_shard(plans, shard, listed, jobs, False, "nothing", as_json)
         return
-    run_pipeline(plans, jobs, False, "run")
+    folders = run_pipeline(plans, jobs, False, "run")
     show(*compare_designs(points, selection), as_json)
+    end_invalid(folders)
 
 
 def compare_designs(points: Sequence[Point], selection: Selection) -> tuple[list[Comparison], list[str]]:

@@ -19,9 +19,11 @@ from s80lab.report.commands import commands_tables
 from s80lab.report.figures.registry import PICTURES
 from s80lab.report.headline import headline_table
 from s80lab.report.machine import machine_table
+from s80lab.report.steady_state import steady_state_table
 from s80lab.report.summary import summary_table
 from s80lab.report.tables import Table, metrics_table, miss_tables, run_table
 from s80lab.report.transactions import transactions_table
+from s80lab.report.validity import TITLE, invalid_table
 
 Tables = Callable[[Sequence[Group]], list[Table]]
 Place = Literal["both", "page"]
@@ -66,6 +68,7 @@ def _misses(groups: Sequence[Group]) -> list[Table]:
 _METRICS = {section.key: section for section in SECTIONS}
 _CONTENTS = (
     ReportSection("headline", "Headline", ("miss_source",), tables=lambda groups: [summary_table(groups)]),
+    ReportSection("validity", TITLE, tables=lambda gs: [table] if (table := invalid_table(gs)) else []),
     ReportSection("machine", "Machine", tables=lambda groups: [machine_table(groups)]),
     ReportSection("sources", "Sources of the L2 misses", (), ("sources", "mpki")),
     ReportSection("fills", "Fills of the L2 caches, and the fate of E blocks", ("e_state",), ("fills",)),
@@ -79,7 +82,9 @@ _CONTENTS = (
     ReportSection("load", "Load and machine", ("utilisation", "busy"), ("load", "mail", "streams", "probes")),
     ReportSection("kernel", "Guest kernel", (), ("kernel",)),
     ReportSection("precision", "Precision of the headline", tables=lambda groups: [headline_table(groups)]),
-    ReportSection("runs", "Warm-up and runs", ("warm_up",), tables=lambda groups: [run_table(groups)]),
+    ReportSection(
+        "runs", "Warm-up and runs", ("warm_up",), tables=lambda groups: [steady_state_table(groups), run_table(groups)]
+    ),
     ReportSection("claims", CLAIMS, tables=claims_tables),
 )
 

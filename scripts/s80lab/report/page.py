@@ -22,7 +22,8 @@ from s80lab.report.contents import contents
 from s80lab.report.figures.all import Picture
 from s80lab.report.guest import guest_notes
 from s80lab.report.summary import changed_values, valid_groups
-from s80lab.report.tables import Cell, Row, Table, comparison_note, replay_notes, verdicts
+from s80lab.report.tables import Cell, Row, Table, comparison_note, replay_notes
+from s80lab.report.validity import verdicts
 from s80lab.results.metrics.derive import REGISTRY
 
 TEMPLATES = Path(__file__).parent / "templates"

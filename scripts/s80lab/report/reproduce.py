@@ -23,7 +23,8 @@ from s80lab.report.page import Topic, origins, render
 from s80lab.report.profile import profile_tables
 from s80lab.report.study import study_tables
 from s80lab.report.sweep import ratio_table, sweep_picture, sweep_table
-from s80lab.report.tables import Table, intervals_note, verdicts
+from s80lab.report.tables import Table, intervals_note
+from s80lab.report.validity import verdicts_with_reasons
 from s80lab.results.run_folder import RunFolder
 from s80lab.results.study import load_answers
 
@@ -98,7 +99,7 @@ def write_page(shown: Sequence[Shown], folder: Path) -> Path:
         f"{', '.join(dict.fromkeys(papers + studies))}: the published statements next to measurements with "
         f"s80lab. Scale {', '.join(scales)}, engine {first['engine']}. All times are simulated time, the time "
         "of the modelled machine.",
-        verdicts=verdicts(groups),
+        verdicts=verdicts_with_reasons(groups),
         notes=[*guest_notes(groups, _load), intervals_note(groups)],
         topics=topics,
         origins=[origins(group, kind) for group in groups for kind in ("inputs", "versions")],

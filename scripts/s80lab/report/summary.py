@@ -23,8 +23,8 @@ from s80lab.report.tables import (
     has_value,
     paper_says,
     table_by_group,
-    verdicts,
 )
+from s80lab.report.validity import verdicts
 
 LINES = 29
 """Most lines of the summary on a terminal of 80 columns; the line with the path of the page follows."""
@@ -40,6 +40,8 @@ ROWS = {
 MOST_GROUPS = 5
 """Rows of the terminal's table if the groups do not fit beside each other."""
 MOST_VERDICTS = 3
+MOST_CONDITIONS = 4
+"""Rows of the table of violated conditions on the terminal, which shows it for a single group only."""
 MOST_CHARACTERS = 79
 """Characters of one verdict or list of differences on the terminal."""
 LONGEST_LABEL = 36

@@ -30,7 +30,8 @@ from s80lab.report.guest import guest_notes
 from s80lab.report.machine import machine_table
 from s80lab.report.markdown import markdown
 from s80lab.report.page import Topic, origins, render
-from s80lab.report.tables import Cell, Row, Table, intervals_note, table_by_group, verdicts
+from s80lab.report.tables import Cell, Row, Table, intervals_note, table_by_group
+from s80lab.report.validity import verdicts_with_reasons
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -79,7 +80,7 @@ def write_sweep(name: str, groups: Sequence[Group], metrics: Sequence[str], fold
         name,
         f"{len(groups)} points: {sweep_grid(groups)}. Engine {first['engine']}, scale {first['scale']}. All times are "
         "simulated time, the time of the modelled machine.",
-        verdicts=verdicts(groups),
+        verdicts=verdicts_with_reasons(groups),
         notes=[*guest_notes(groups[:1]), intervals_note(groups)],
         topics=[
             Topic("Curves", [picture], []),

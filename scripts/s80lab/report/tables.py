@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from s80lab.analysis.groups import NO_WORKLOAD, Group, Run
+from s80lab.analysis.groups import Group, Run
 from s80lab.analysis.rows import ABSENT, Entry, Section, number
 from s80lab.results import paper
 
@@ -170,18 +170,6 @@ def run_table(groups: Sequence[Group]) -> Table:
         ),
         ("length of the warm-up, instructions", "Mean over the seeds", _warmup_length),
         (
-            "drift of E share",
-            "E share in the last third of the warm-up minus the E share in the third before; the largest "
-            "drift of any seed, ± its standard error",
-            lambda g: _drift(g, "e_share"),
-        ),
-        (
-            "drift of the share of misses serviced by memory",
-            "Share of misses serviced by memory in the last third of the warm-up minus this share in the "
-            "third before; the largest drift of any seed, ± its standard error",
-            lambda g: _drift(g, "memory_share"),
-        ),
-        (
             "errors",
             "Protocol errors, lost connections, missing messages and SMTP errors, sum over the seeds",
             lambda g: ABSENT if g.replayed else str(sum(sum(run.load["errors"].values()) for run in g.runs)),
@@ -242,47 +230,6 @@ def _warmup_length(group: Group) -> str:
     return f"{sum(lengths) / len(lengths) / 1e6:,.0f} M"
 
 
-def _drift(group: Group, share: str) -> str:
-    """The largest drift of the group's runs in points (percent), with its standard error if known."""
-    largest: tuple[float, float | None] | None = None
-    for run in group.runs:
-        warmup = run.stats["warmup"]
-        drift = warmup["drift_points"][share]
-        if drift is None:
-            return "too few sampling intervals"
-        if largest is None or abs(drift) > abs(largest[0]):
-            largest = drift, warmup.get("error_points", {}).get(share)
-    assert largest is not None
-    points, error = largest
-    return f"{points:+.1f} points" if error is None else f"{points:+.1f} ± {error:.1f} points"
-
-
 def seeds(runs: Sequence[Run]) -> str:
     """The seeds of the runs as text, for example `1, 2, 3`."""
     return ", ".join(str(run.manifest["seed"]) for run in runs)
-
-
-def verdicts(groups: Sequence[Group]) -> list[tuple[str, str]]:
-    """Warnings above all numbers, as verdict and reasons: groups that are invalid and groups with invalid seeds."""
-    said = []
-    for group in groups:
-        bad = [run for run in group.runs if run.reasons]
-        if bad:
-            said.append((f"{group.label}: invalid (not a result).", _why(bad)))
-        if group.excluded:
-            head = f"{group.label}: {len(group.runs)} of {len(group.runs) + len(group.excluded)} seeds are valid."
-            said.append((head, f"The other seeds are left out of every mean. {_why(group.excluded)}"))
-    return said
-
-
-def _why(runs: Sequence[Run]) -> str:
-    """The reasons why runs are invalid, by seed: `Seeds 1, 2: not in steady state (...). Seed 3: ...`."""
-    by_reason: dict[str, list[Run]] = {}
-    for run in runs:
-        by_reason.setdefault("; ".join(run.reasons), []).append(run)
-    said = []
-    for reason, of in by_reason.items():
-        imported = of[0].manifest["mix"] == NO_WORKLOAD  # such a trace has no seed
-        seed = "" if imported else f"Seed{'s' * (len(of) > 1)} {seeds(of)}: "
-        said.append(f"{seed}{reason[:1].upper() + reason[1:] if imported else reason}.")
-    return " ".join(said)

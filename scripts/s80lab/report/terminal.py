@@ -15,8 +15,16 @@ from s80lab.base.suggest import hint
 from s80lab.base.terminal import plain, plain_text
 from s80lab.report.contents import contents, terminal_tables
 from s80lab.report.guest import guest_notes
-from s80lab.report.summary import MORE, summary_by_group, summary_lines, summary_table, with_short_labels
-from s80lab.report.tables import Cell, Table, comparison_note, replay_notes, verdicts
+from s80lab.report.summary import (
+    MORE,
+    MOST_CONDITIONS,
+    summary_by_group,
+    summary_lines,
+    summary_table,
+    with_short_labels,
+)
+from s80lab.report.tables import Cell, Table, comparison_note, replay_notes
+from s80lab.report.validity import invalid_table, verdicts
 
 GAP = 2
 """Blanks between columns."""
@@ -40,6 +48,8 @@ def print_summary(groups: Sequence[Group], console: Console) -> None:
         console.print(plain_text(text, style))
     console.print()
     named = with_short_labels(groups)
+    if len(groups) == 1 and (invalid := invalid_table(named, MOST_CONDITIONS)) is not None:
+        print_table(invalid, console)
     table = summary_table(named)
     beside = len(column_parts(table, console.width)) == 1
     print_table(table if beside else summary_by_group(named), console)

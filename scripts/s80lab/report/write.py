@@ -39,8 +39,8 @@ from s80lab.report.headline import beside_table
 from s80lab.report.misses.page import write_misses
 from s80lab.report.page import page
 from s80lab.report.profile import write_profile
-from s80lab.report.tables import verdicts
 from s80lab.report.terminal import print_groups, print_table
+from s80lab.report.validity import verdicts
 from s80lab.results.run_folder import MISS_TABLES, PROFILE_PAGE, REPORT, RunFolder
 
 __all__ = [

@@ -3,19 +3,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from s80lab.results.metrics.standing import HEADLINE
 from s80lab.results.metrics.warmup import WarmUp, drift, judge
+from s80lab.results.metrics.watched import NAMES
 from s80lab.results.metrics.windows import Window
 
 MISSES = 1_000_000
+MEMORY = "miss_source.all.memory"
 
 
-def window(e_share: float, memory_share: float, instructions: int = 1000) -> Window:
+def window(e_share: float, memory_share: float, instructions: int = 1000, others: Mapping[str, float] = {}) -> Window:
+    """A sampling interval of a warm-up. others: further shares by metric; those not named do not move."""
+    shares = {**dict.fromkeys(NAMES, 0.1), "e_share": e_share, MEMORY: memory_share} | dict(others)
     return Window(
         phase="warm-up",
         end_instructions=0,
@@ -27,6 +32,7 @@ def window(e_share: float, memory_share: float, instructions: int = 1000) -> Win
         fills_e=round(MISSES * e_share),
         e_to_m=0,
         left=MISSES,
+        watched={name: (round(MISSES * share), MISSES) for name, share in shares.items()},
     )
 
 
@@ -52,10 +58,37 @@ def test_a_drift_of_two_points_is_not_warm_and_a_smaller_one_is_where_chance_may
     moved = [*before, *before, *(share + 0.02 for share in before)]
     found = judged(moved, [0.7] * 9)
     assert found.verdict == "not warm"
-    assert found.drift_points == {"e_share": pytest.approx(2), "memory_share": pytest.approx(0)}
+    assert found.drift_points == {name: pytest.approx(2 if name == "e_share" else 0) for name in NAMES}
     assert found.reasons == ("E share: drift +2.0 points (limit 2)",)
     a_little = [*before, *before, *(share + 0.01 for share in before)]
     assert judged(a_little, [0.7] * 9).verdict == "warm"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_share_of_the_headline_is_watched(name: str) -> None:
+    found = judge([window(0.3, 0.7, others={name: 0.5})] * 6 + [window(0.3, 0.7, others={name: 0.53})] * 3)
+    assert found.reasons == (f"{NAMES[name]}: drift +3.0 points (limit 2)",)
+
+
+def test_no_share_of_the_headline_is_missing() -> None:
+    assert set(HEADLINE) - set(NAMES) == {"l2_mpki.all"}
+
+
+def test_a_share_without_a_denominator_is_not_judged() -> None:
+    """A protocol without E has no blocks that could go from E to M."""
+    without_e = replace(window(0.0, 0.7), watched={**window(0.0, 0.7).watched, "e_to_m_share": (0, 0)})
+    found = judge([without_e] * 9)
+    assert (found.verdict, found.drift_points["e_to_m_share"]) == ("warm", None)
+
+
+def test_the_shares_together_raise_a_false_alarm_about_one_time_in_twenty() -> None:
+    draw = np.random.default_rng(4)
+
+    def shares() -> dict[str, float]:
+        return {name: 0.5 + 0.02 * float(draw.normal()) for name in NAMES}
+
+    verdicts = [judge([window(0.0, 0.0, others=shares()) for _ in range(48)], limit=20.0).verdict for _ in range(300)]
+    assert 0.0 < verdicts.count("not warm") / 300 < 0.1
 
 
 def test_a_small_drift_that_chance_does_not_explain_is_not_warm() -> None:
@@ -120,7 +153,7 @@ def test_every_client_must_have_finished_a_transaction() -> None:
 
 def test_the_drifts_standard_error_is_that_of_the_difference_of_two_means() -> None:
     draw = np.random.default_rng(1)
-    found = drift([window(0.3, share) for share in noisy(np.full(2000, 0.7), 0.03, draw)], "memory_share")
+    found = drift([window(0.3, share) for share in noisy(np.full(2000, 0.7), 0.03, draw)], MEMORY)
     assert found is not None
     assert found.error_points == pytest.approx(100 * 0.03 * np.sqrt(2 / 1000), rel=0.1)
 
@@ -129,9 +162,9 @@ def test_the_drifts_standard_error_is_that_of_the_difference_of_two_means() -> N
 def test_no_drift_is_called_significant_about_one_time_in_twenty(correlation: float) -> None:
     draw = np.random.default_rng(2)
     alarms = [
-        found.significant
+        found.significant()
         for _ in range(600)
-        if (found := drift([window(0.3, s) for s in noisy(np.full(32, 0.6), 0.02, draw, correlation)], "memory_share"))
+        if (found := drift([window(0.3, s) for s in noisy(np.full(32, 0.6), 0.02, draw, correlation)], MEMORY))
     ]
     assert 0.01 < np.mean(alarms) < 0.11
 

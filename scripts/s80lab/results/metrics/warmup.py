@@ -2,10 +2,12 @@
 """Steady-state detection: whether the caches had settled at the end of the warm-up.
 
 The test compares the last third of the warm-up's sampling intervals with the third before it. It becomes more precise
-as the warm-up grows, and it ignores the start, where everything drifts. The verdict is "warm" if all of these hold: -
-The drift of the E share and of the share of misses serviced by memory, between the two thirds, is below a limit: two
-  points, or the `drift_points` of the experiment's phases.
-- Neither drift differs significantly from zero (Student t, 95%).
+as the warm-up grows, and it ignores the start, where everything drifts. It watches every share of the headline
+(metrics/watched.py). The verdict is "warm" if all of these hold:
+- The drift of each share, between the two thirds, is below a limit: two points, or the `drift_points` of the
+  experiment's phases.
+- No drift differs significantly from zero (Student t). The level is 5% for all shares together: 5% divided by the
+  number of shares for each (Bonferroni).
 - The standard error of each drift is at most half the limit. With a larger error, a drift at the limit could not be
   distinguished from no drift; the warm-up is then extended, up to its maximum length.
 - The caches are full: in the last third, the blocks that left the caches are at least 98% of the fills. The scatter of
@@ -21,17 +23,16 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Literal
 
-from s80lab.base.student import student_t
+from s80lab.base.student import tail_probability
 from s80lab.results.metrics.batches import FEWEST, degrees, lag_1, pseudo_values, standard_error
+from s80lab.results.metrics.watched import NAMES
 from s80lab.results.metrics.windows import Window
 
 ALLOWED_DRIFT_POINTS = 2.0
 ALLOWED_FILLING = 0.02
+FALSE_ALARMS = 0.05
+"""How often the test may call a drift of any share significant although none drifts."""
 THIRDS = 3
-
-# The shares under test: numerator and denominator, as fields of a Window.
-WATCHED = {"e_share": ("fills_e", "fills"), "memory_share": ("memory_misses", "misses")}
-_NAMES = {"e_share": "E share", "memory_share": "share of misses serviced by memory"}
 
 
 @dataclass(frozen=True)
@@ -43,25 +44,28 @@ class Drift:
     error_points: float
     degrees: int
 
-    @property
-    def significant(self) -> bool:
-        return abs(self.points) > student_t(self.degrees) * self.error_points
+    def significant(self, level: float = FALSE_ALARMS) -> bool:
+        """Whether chance alone makes so large a drift in fewer cases than the level."""
+        if not self.error_points:
+            return self.points != 0
+        return tail_probability(self.points / self.error_points, self.degrees) < level
 
-    def objection(self, limit: float) -> str:
+    def objection(self, limit: float, level: float = FALSE_ALARMS) -> str:
         """Why the share has not settled; empty if it has. limit: the largest drift allowed, in points."""
         if abs(self.points) >= limit:
             return f"drift {self.points:+.1f} points (limit {limit:g})"
         if self.error_points > limit / 2:
             return f"drift undecided (standard error {self.error_points:.1f} points, limit {limit / 2:g})"
-        return f"drift {self.points:+.1f} points, more than chance" if self.significant else ""
+        return f"drift {self.points:+.1f} points, more than chance" if self.significant(level) else ""
 
 
 @dataclass(frozen=True)
 class WarmUp:
     """The verdict on a warm-up. windows: sampling intervals; compared: intervals in each of the two compared thirds.
-    drift_points: later minus earlier third, in points (percent); error_points: its standard error; both None if there
-    are too few intervals. filling: in the last third, (fills - blocks that left) / fills. clients_finished: clients
-    that have completed a transaction, None if not counted. reasons: why the verdict is "not warm"."""
+    drift_points: later minus earlier third, in points (percent), by metric; error_points: its standard error; both None
+    if there are too few intervals, or if the share has no denominator (no block came in E). filling: in the last third,
+    (fills - blocks that left) / fills. clients_finished: clients that have completed a transaction, None if not
+    counted. reasons: why the verdict is "not warm"."""
 
     instructions: int
     windows: int
@@ -87,11 +91,15 @@ def judge(
     usual = median(window.instructions for window in warming) if warming else 0
     whole = [window for window in warming if window.instructions >= usual / 2]
     compared = len(whole) // THIRDS
-    drifts = {name: drift(whole[-2 * compared :], name) if compared >= FEWEST else None for name in WATCHED}
+    late = whole[-2 * compared :] if compared >= FEWEST else []
+    drifts = {name: drift(late, name) if late else None for name in NAMES}
+    known = {name: found for name, found in drifts.items() if found}
     reasons = [
-        f"{_NAMES[name]}: {said}" for name, found in drifts.items() if found and (said := found.objection(limit))
+        f"{NAMES[name]}: {said}"
+        for name, found in known.items()
+        if (said := found.objection(limit, FALSE_ALARMS / len(known)))
     ]
-    if None in drifts.values():
+    if not late or any(found is None and occurs(late, name) for name, found in drifts.items()):
         reasons.append("too few sampling intervals to judge the drift")
     filling = _filling(whole[-compared:]) if compared else None
     if filling is not None and filling > ALLOWED_FILLING:
@@ -120,13 +128,18 @@ def _filling(windows: Sequence[Window]) -> float | None:
     return (came - sum(left)) / came if came and len(left) == len(windows) else None
 
 
+def occurs(windows: Sequence[Window], name: str) -> bool:
+    """Whether the share has a denominator anywhere in these intervals."""
+    return any(name in window.watched and window.watched[name][1] for window in windows)
+
+
 def drift(windows: Sequence[Window], name: str) -> Drift | None:
     """Drift between the two halves of the intervals; None if a share is undefined."""
     half = len(windows) // 2
-    part, whole = WATCHED[name]
     stretches: list[tuple[float, list[float]]] = []
     for stretch in (windows[:half], windows[half:]):
-        parts, wholes = ([getattr(window, key) for window in stretch] for key in (part, whole))
+        fractions = [window.watched.get(name, (0, 0)) for window in stretch]
+        parts, wholes = [part for part, _ in fractions], [whole for _, whole in fractions]
         if any(sum(wholes) <= one for one in wholes):
             return None
         value = sum(parts) / sum(wholes)

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from s80lab.results.metrics.registry import ratio
+from s80lab.results.metrics.watched import Fraction, watched
 from s80lab.results.snapshots import Delta, Snapshots
 
 Phase = Literal["warm-up", "measured"]
@@ -15,7 +17,8 @@ Phase = Literal["warm-up", "measured"]
 @dataclass(frozen=True)
 class Window:
     """One sampling interval. end_instructions: counted from the first snapshot of the warm-up. left: blocks that were
-    evicted or invalidated; None if these counts do not balance with the fills (gem5)."""
+    evicted or invalidated; None if these counts do not balance with the fills (gem5). watched: the shares that the
+    steady-state test watches, by metric."""
 
     phase: Phase
     end_instructions: int
@@ -27,6 +30,7 @@ class Window:
     fills_e: int
     e_to_m: int
     left: int | None
+    watched: Mapping[str, Fraction] = field(default_factory=dict)
 
     @property
     def mpki(self) -> float | None:
@@ -47,9 +51,10 @@ class Window:
         return ratio(self.e_to_m, self.fills_e)
 
     def record(self) -> dict[str, Any]:
-        """Counts and shares in the form of stats.json."""
-        shares = {name: getattr(self, name) for name in ("mpki", "memory_share", "e_share", "e_to_m_share")}
-        return {**asdict(self), **shares}
+        """Counts and shares in the form of stats.json, without the fractions of the steady-state test."""
+        counts = asdict(self)
+        del counts["watched"]
+        return counts | {name: getattr(self, name) for name in ("mpki", "memory_share", "e_share", "e_to_m_share")}
 
 
 def curve(run: Snapshots, warm: Snapshots | None = None) -> list[Window]:
@@ -90,4 +95,5 @@ def _window(phase: Phase, end_instructions: int, delta: Delta) -> Window:
         fills_e=delta.total("fills", state="E"),
         e_to_m=delta.total("e_to_m"),
         left=delta.total("l2_evictions") + delta.total("l2_invalidations") if delta.header.engine == "model" else None,
+        watched=watched(delta),
     )

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which runs are invalid: one line per group, and a table of the reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from s80lab.analysis.groups import NO_WORKLOAD, Group, Run
+from s80lab.base.terminal import counted
+from s80lab.report.tables import Cell, Row, Table, seeds
+
+TITLE = "Violated conditions"
+STEADY_STATE = "not in steady state"
+"""The reason that results.metrics.standing gives for a warm-up that failed; its parts are in the record of the
+warm-up."""
+
+
+def invalid_runs(groups: Sequence[Group]) -> list[Run]:
+    """All invalid runs of the groups, those that are left out of the means included."""
+    return [run for group in groups for run in (*group.runs, *group.excluded) if run.reasons]
+
+
+def verdicts(groups: Sequence[Group]) -> list[tuple[str, str]]:
+    """The sentences above all numbers: for each group with invalid runs the verdict, and how many runs it concerns."""
+    said = []
+    for group in groups:
+        total, bad = len(group.runs) + len(group.excluded), len(invalid_runs([group]))
+        if group.excluded:
+            head = f"{group.label}: {len(group.runs)} of {total} runs are valid."
+            said.append((head, "The other runs are left out of every mean."))
+        elif bad:
+            said.append((f"{group.label}: invalid (not a result).", f"{bad} of {counted(total, 'run')}."))
+    return said
+
+
+def verdicts_with_reasons(groups: Sequence[Group]) -> list[tuple[str, str]]:
+    """The verdicts for pages without the table of violated conditions: with the reasons as sentences."""
+    return [
+        (head, f"{why} {_why(invalid_runs([group]))}")
+        for group in groups
+        if group.reasons or group.excluded
+        for head, why in verdicts([group])
+    ]
+
+
+def _why(runs: Sequence[Run]) -> str:
+    """The reasons why runs are invalid, by seed: `Seeds 1, 2: not in steady state (...). Seed 3: ...`."""
+    by_reason: dict[str, list[Run]] = {}
+    for run in runs:
+        by_reason.setdefault("; ".join(run.reasons), []).append(run)
+    said = []
+    for reason, of in by_reason.items():
+        imported = of[0].manifest["mix"] == NO_WORKLOAD  # such a trace has no seed
+        seed = "" if imported else f"Seed{'s' * (len(of) > 1)} {seeds(of)}: "
+        said.append(f"{seed}{reason[:1].upper() + reason[1:] if imported else reason}.")
+    return " ".join(said)
+
+
+def invalid_table(groups: Sequence[Group], most: int | None = None) -> Table | None:
+    """One row per condition that a run violates, with the run; None if every run is valid. most: the largest number of
+    rows; the table's note counts the further ones."""
+    rows: list[Row] = []
+    for group in groups:
+        for run in invalid_runs([group]):
+            rows += [Row(text, (Cell(_name(group, run, len(groups))),)) for text in conditions(run)]
+    if not rows:
+        return None
+    note = f"{counted(len(rows) - most, 'further condition')} on the page." if most and len(rows) > most else ""
+    return Table(TITLE, ("run",), rows[:most], note)
+
+
+def _name(group: Group, run: Run, groups: int) -> str:
+    """The run among the runs of so many groups."""
+    if run.manifest["mix"] == NO_WORKLOAD:
+        return group.label
+    return f"seed {run.manifest['seed']}" if groups == 1 else f"{group.label}, seed {run.manifest['seed']}"
+
+
+def conditions(run: Run) -> list[str]:
+    """The conditions that the run violates, one text each. The parts of the steady-state test come one by one."""
+    texts: list[str] = []
+    for reason in run.reasons:
+        parts = run.stats["warmup"].get("reasons", ()) if reason.startswith(STEADY_STATE) else ()
+        texts += [f"steady state: {part}" for part in parts] or [reason]
+    return texts
