@@ -23,7 +23,7 @@ from s80lab.experiment.plan import Plan
 from s80lab.experiment.stages import Drop, Pipeline, Until
 
 
-def plans(seeds: Sequence[int], points: Sequence[str] = ("",)) -> list[Plan]:
+def plans(seeds: Sequence[int], points: Sequence[str] = ("",), title: str = "mix") -> list[Plan]:
     """Of each point of a sweep, which has a ready guest of its own."""
     scale = load_scale("tiny")
     phases = Phases(warmup_min=9, warmup_max=9, window=1, measure=1)
@@ -32,6 +32,7 @@ def plans(seeds: Sequence[int], points: Sequence[str] = ("",)) -> list[Plan]:
             Plan,
             SimpleNamespace(
                 name="mix",
+                title=title,
                 varied={},
                 scale_name="tiny",
                 seed=seed,
@@ -71,11 +72,17 @@ class Stages:
         monkeypatch.setattr(checkpoint, "drop", self.drop)
 
     def run(
-        self, seeds: Sequence[int], jobs: int = 2, until: Until = "run", points: Sequence[str] = ("",), **options: Any
+        self,
+        seeds: Sequence[int],
+        jobs: int = 2,
+        until: Until = "run",
+        points: Sequence[str] = ("",),
+        title: str = "mix",
+        **options: Any,
     ) -> list[Path]:
         self.said = io.StringIO()
         board = Board(Console(file=self.said))
-        return asyncio.run(Pipeline(board, jobs, **options).go(plans(seeds, points), until))
+        return asyncio.run(Pipeline(board, jobs, **options).go(plans(seeds, points, title), until))
 
     def drop(self, one: Any) -> None:
         if isinstance(one.seed, str):
@@ -151,6 +158,12 @@ def test_stages_of_a_run_have_readable_names_in_the_log(stages: Stages) -> None:
         "mix seed 3: warm-3 is complete (steady state after 0 M instructions, 1 MIPS, built in 0 s)",
         "mix seed 3: complete: run-3",
     ]
+
+
+def test_stages_of_a_changed_design_name_the_design_in_the_log(stages: Stages) -> None:
+    stages.run([3], jobs=1, title="mix · mesi · l2.size=2MiB")
+    printed = [line.split("] ")[1] for line in stages.said.getvalue().splitlines() if "seed" in line]
+    assert [line.partition(": ")[0] for line in printed] == ["mix · mesi · l2.size=2MiB, seed 3"] * 2
 
 
 def test_what_is_whole_is_taken_and_needs_no_guest(stages: Stages) -> None:

@@ -17,7 +17,6 @@ from s80lab.commands.output import sayer
 from s80lab.commands.parts import make_plans, parse_boots, parse_seeds, run_gem5, run_pipeline
 from s80lab.commands.run_tables import end_invalid, show_runs
 from s80lab.commands.shards import check_shard, part, show_list, tell_shard
-from s80lab.config.differences import label
 from s80lab.experiment.plan import Options, Plan, missing
 from s80lab.experiment.precision import Wanted, missing_seeds, parse_wanted, statement
 from s80lab.experiment.ready import boot_cost
@@ -132,8 +131,7 @@ def run_shard(
 
 def _describe(plan: Plan) -> str:
     point = f", {plan.label}" if plan.varied else ""
-    changed = {key: value for key, value in plan.differences.items() if key != "scale" and not plan.varied}
-    return f"{label(plan.name, changed)} at {plan.scale_name}{point}, {plan.numbers}"
+    return f"{plan.title} at {plan.scale_name}{point}, {plan.numbers}"
 
 
 def tell(folders: Sequence[Path], wanted: Wanted, say: Callable[[str], None]) -> None:

@@ -17,6 +17,7 @@ from s80lab.base.hashing import file_hash, text_hash, value_hash
 from s80lab.base.programs import built
 from s80lab.base.strict import find, find_or_file, parse_settings, shown
 from s80lab.config.differences import GUEST, differences, find_differences, guest_differences
+from s80lab.config.differences import label as design_label
 from s80lab.config.experiment import (
     OF_EXPERIMENT,
     OF_PHASES,
@@ -179,6 +180,13 @@ class SeedPlan(ABC):
     def differences(self) -> Mapping[str, str]:
         """What differs from the experiment's file (config/differences.py)."""
         return differences(self.said())
+
+    @property
+    def title(self) -> str:
+        """The experiment and what differs from its file: `imapb · mesi · l2.size=2MiB`. The scale is left out; so is
+        a point of the experiment's own sweep, which `label` names."""
+        changed = {} if self.varied else self.differences
+        return design_label(self.name, {key: value for key, value in changed.items() if key != "scale"})
 
 
 P = TypeVar("P", bound=SeedPlan)

@@ -191,8 +191,11 @@ class Pipeline:
 
 
 def _name(plan: Plan) -> str:
-    """The run in progress lines: `imapb seed 1`, in a sweep `imapb at l2.size 1MiB, seed 1`."""
-    return f"{plan.name} at {plan.label}, {plan.numbers}" if plan.varied else f"{plan.name} {plan.numbers}"
+    """The run in progress lines: `imapb seed 1`; `imapb · mesi, seed 1` of another design than that in the experiment's
+    file; `imapb at l2.size 1MiB, seed 1` of a point of the experiment's own sweep."""
+    if plan.varied:
+        return f"{plan.name} at {plan.label}, {plan.numbers}"
+    return f"{plan.name} {plan.numbers}" if plan.title == plan.name else f"{plan.title}, {plan.numbers}"
 
 
 def _cost(plan: Plan) -> float:
