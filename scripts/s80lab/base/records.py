@@ -34,10 +34,12 @@ class FileRecord(Strict):
 
 def present_hash(path: Path, hash: Hash = file_hash) -> str:
     """SHA-256 of the file's present content, as `hash` computes it. The module's docstring states the limits."""
-    status = path.stat()
-    if status.st_size < LARGE:
-        return hash(path)
-    key = hash, _identity(status)
+    return hash(path) if path.stat().st_size < LARGE else known_hash(path, hash)
+
+
+def known_hash(path: Path, hash: Hash = file_hash) -> str:
+    """SHA-256 of a file of any size that a process hashes once, for inputs that thousands of designs share."""
+    key = hash, _identity(path.stat())
     if key not in _KNOWN:
         _KNOWN[key] = hash(path)
     return _KNOWN[key]

@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.hashing import file_hash, text_hash
+from s80lab.base.hashing import text_hash
 from s80lab.base.names import check_name
-from s80lab.base.strict import find_or_file, shown
+from s80lab.base.records import known_hash
+from s80lab.base.strict import find_or_file, parse_toml, read_toml, resolve, shown
 from s80lab.capture.store import Capture
 from s80lab.config.differences import value_text
 from s80lab.config.machine import Machine, load_machine, with_inclusion
@@ -58,8 +60,8 @@ class Design:
         return {
             "capture": capture.sha256,
             "machine": text_hash(self.machine.resolved()),
-            "protocol": file_hash(self.protocol),
-            "replay": file_hash(binary),
+            "protocol": known_hash(self.protocol),
+            "replay": known_hash(binary),
             **({} if warm_up is None else {"warm_up": warm_up[1]}),
         }
 
@@ -81,25 +83,85 @@ def resolve_design(
 
     Raises UserError if a value is wrong or if the capture cannot be replayed on this design.
     """
-    chosen = protocol or (settings or {}).get("protocol")
-    if chosen is None and machine is not None:
-        chosen = load_machine(machine, settings).protocol
-    if chosen is None:  # the machine in the header of a capture may name any file of this host
-        check_name(
-            capture.machine.protocol,
-            f"{shown(capture.path)}: protocol of the machine in the header of the capture",
-            "name a protocol with --protocol",
-        )
-    table = _own_protocol(capture) if chosen is None else find_or_file("protocol", paths.PROTOCOLS, str(chosen))
-    name = capture.machine.protocol if chosen is None else table.stem
-    check_name(name, f"protocol of the design for the capture {capture.name}", "name another one with --protocol")
-    overrides = {**with_inclusion(table, settings), "protocol": name}
-    resolved = capture.machine_with(overrides) if machine is None else load_machine(machine, overrides)
-    _refuse(capture, resolved)
-    ensure_proven(table)
-    own = capture.machine.design()
-    changed = {key: value for key, value in resolved.design().items() if value != own.get(key)}
-    return Design(resolved, table, {key: value_text(key, value) for key, value in changed.items()})
+    return Resolver(capture).design(machine, protocol, settings)
+
+
+@dataclass(frozen=True)
+class _Table:
+    """A protocol's table: its file, its name, and the settings that it requires."""
+
+    path: Path
+    name: str
+    required: Mapping[str, object]
+
+
+class Resolver:
+    """Resolves designs for one capture. What the designs have in common is read and checked once: machine files,
+    protocol tables and their proofs."""
+
+    def __init__(self, capture: Capture) -> None:
+        self._capture = capture
+        self._own = capture.machine.design()
+        self._machines: dict[str | None, tuple[dict[str, Any], str]] = {}
+        self._usual_protocols: dict[str, str] = {}
+        self._tables: dict[str | None, _Table] = {}
+        self._proven: set[Path] = set()
+
+    def design(
+        self, machine: str | None = None, protocol: str | None = None, settings: Mapping[str, object] | None = None
+    ) -> Design:
+        """See resolve_design."""
+        chosen = protocol or (settings or {}).get("protocol")
+        if chosen is None and machine is not None:
+            chosen = self._usual_protocol(machine, settings)
+        table = self._table(None if chosen is None else str(chosen))
+        overrides = {**table.required, **(settings or {}), "protocol": table.name}
+        content, where = self._machine(machine)
+        resolved = resolve(content, Machine, where, overrides)
+        asked = resolved.design()
+        _refuse(self._capture, resolved, self._own, asked)
+        if table.path not in self._proven:
+            ensure_proven(table.path)
+            self._proven.add(table.path)
+        changed = {key: value for key, value in asked.items() if value != self._own.get(key)}
+        return Design(resolved, table.path, {key: value_text(key, value) for key, value in changed.items()})
+
+    def _usual_protocol(self, machine: str, settings: Mapping[str, object] | None) -> str:
+        if machine not in self._usual_protocols:
+            self._usual_protocols[machine] = load_machine(machine, settings).protocol
+        return self._usual_protocols[machine]
+
+    def _machine(self, machine: str | None) -> tuple[dict[str, Any], str]:
+        """The content of the machine's file (None: of the machine in the capture), and its name for messages."""
+        if machine not in self._machines:
+            capture = self._capture
+            if machine is None:
+                where = f"the machine of the capture {capture.name}"
+                self._machines[machine] = parse_toml(capture.machine.resolved(), where), where
+            else:
+                path = find_or_file("machine", paths.MACHINES, machine)
+                self._machines[machine] = read_toml(path), shown(path)
+        content, where = self._machines[machine]
+        return deepcopy(content), where
+
+    def _table(self, chosen: str | None) -> _Table:
+        """The table of the chosen protocol; None: of the capture's own."""
+        if chosen not in self._tables:
+            self._tables[chosen] = self._read_table(chosen)
+        return self._tables[chosen]
+
+    def _read_table(self, chosen: str | None) -> _Table:
+        capture = self._capture
+        if chosen is None:  # the machine in the header of a capture may name any file of this host
+            check_name(
+                capture.machine.protocol,
+                f"{shown(capture.path)}: protocol of the machine in the header of the capture",
+                "name a protocol with --protocol",
+            )
+        path = _own_protocol(capture) if chosen is None else find_or_file("protocol", paths.PROTOCOLS, chosen)
+        name = capture.machine.protocol if chosen is None else path.stem
+        check_name(name, f"protocol of the design for the capture {capture.name}", "name another one with --protocol")
+        return _Table(path, name, with_inclusion(path))
 
 
 def _own_protocol(capture: Capture) -> Path:
@@ -111,8 +173,8 @@ def _own_protocol(capture: Capture) -> Path:
     return find_or_file("protocol", paths.PROTOCOLS, capture.machine.protocol)
 
 
-def _refuse(capture: Capture, machine: Machine) -> None:
-    own, asked = capture.machine.design(), machine.design()
+def _refuse(capture: Capture, machine: Machine, own: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
+    """UserError if the capture cannot be replayed on the machine. own, asked: the values of the two machines."""
     if capture.machine.translation != machine.translation:
         raise UserError(
             f"the capture {capture.name} was recorded on a machine with another table [translation] (page "

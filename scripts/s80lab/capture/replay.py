@@ -41,8 +41,12 @@ from s80lab.trace.files import write
 
 def run_folder(capture: Capture, design: Design) -> Path:
     """The folder of the replay, whether it exists or not; its name contains the hash of all inputs."""
-    key = design_key(capture, design)[:8]
-    return paths.runs() / f"replay-{capture.name}-{capture.form}-{design.protocol_name}-{key}"
+    return paths.runs() / folder_name(capture, design, design_key(capture, design))
+
+
+def folder_name(capture: Capture, design: Design, key: str) -> str:
+    """The name of the replay's folder. key: hash of all inputs (design_key)."""
+    return f"replay-{capture.name}-{capture.form}-{design.protocol_name}-{key[:8]}"
 
 
 def design_key(capture: Capture, design: Design) -> str:

@@ -95,10 +95,6 @@ class Capture:
         path = self.path.parent / WARM_SNAPSHOTS
         return (path, file_hash(path)) if self.warm and path.is_file() else None
 
-    def machine_with(self, overrides: Mapping[str, object]) -> Machine:
-        """The machine of the recording, with overrides applied."""
-        return load_machine_text(self.machine.resolved(), f"the machine of the capture {self.name}", overrides)
-
     @cached_property
     def sha256(self) -> str:
         """SHA-256 of the file. If the file is in the store, all files of its capture are compared with the store's

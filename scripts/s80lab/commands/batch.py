@@ -15,8 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from s80lab.base import paths
 from s80lab.base.errors import UserError
+from s80lab.base.hashing import value_hash
 from s80lab.base.terminal import counted, quoted, say
+from s80lab.capture.explore.plan import PLANS
 
 # Of a task: short enough to find a place among others' jobs and to lose little, long enough to be worth a job.
 TASK_S = 20 * 60
@@ -102,7 +105,8 @@ def batch_command(
             f"batch --stage {quoted(stage)}: write a path; it may contain variables as $NAME or ${{NAME}}, but no "
             'other $ and none of " ` \\ and control characters, which the shell of a task would interpret'
         )
-    work = _work(words)
+    plan = _plan(words)
+    work = _work(words, plan)
     count = min(tasks or math.ceil(work.seconds / (TASK_S * cpus)), work.jobs, TASKS_MOST) or 1
     seconds = work.seconds / work.jobs * math.ceil(math.ceil(work.jobs / count) / cpus) if work.jobs else 0.0
     command = [sys.executable, "-m", "s80lab"]
@@ -127,7 +131,7 @@ def batch_command(
             exports="".join(f"{line}\n" for line in exports),
             here=shlex.quote(str(Path.cwd())),
             stage=STAGE.format(place=stage) if stage else "",
-            command=shlex.join([*command, *words]),
+            command=shlex.join([*command, *words, *plan]),
         ),
         end="",
     )
@@ -154,7 +158,17 @@ def _ready_command(words: Sequence[str]) -> list[str]:
     return command
 
 
-def _work(words: Sequence[str]) -> Work:
+def _plan(words: Sequence[str]) -> list[str]:
+    """The option with which all tasks of an exploration read one plan file, which is written now. Empty if the command
+    has the option already, and for `run`, whose lists are short."""
+    if words[0] != "explore" or "--plan" in (word.partition("=")[0] for word in words):
+        return []
+    file = paths.results().absolute() / PLANS / f"explore-{value_hash(list(words))[:8]}.json"
+    file.unlink(missing_ok=True)
+    return ["--plan", str(file)]
+
+
+def _work(words: Sequence[str], plan: Sequence[str]) -> Work:
     """The work that the command `words` lists. If this command fails, its message becomes the message of `batch`."""
     if words[0] not in ("run", "explore"):
         raise UserError(
@@ -164,8 +178,8 @@ def _work(words: Sequence[str]) -> Work:
     ours = {"--shard", "--list", "--json", "--jobs"} & {word.partition("=")[0] for word in words}
     if ours:
         raise UserError(f"batch: omit {min(ours)} after `{words[0]}`: the batch script sets this option for each task")
-    command = [sys.executable, "-m", "s80lab", *words, "--list", "--json"]
-    done = subprocess.run(command, capture_output=True, text=True)
+    listing = [*words, "--list", "--json"]
+    done = subprocess.run([sys.executable, "-m", "s80lab", *listing, *plan], capture_output=True, text=True)
     if done.returncode:
         raise UserError(done.stderr.strip().removeprefix("s80lab: "))
     try:
@@ -173,7 +187,7 @@ def _work(words: Sequence[str]) -> Work:
     except ValueError:  # of --help
         raise UserError(
             f"batch: `s80lab {shlex.join(words)}` cannot be split into tasks, because `s80lab "
-            f"{shlex.join(command[3:])}` prints no list of runs: omit options such as --help"
+            f"{shlex.join(listing)}` prints no list of runs: omit options such as --help"
         ) from None
     return Work(said["list"], said["of"], said["core_seconds"], said["memory_bytes"])
 

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import median
 from typing import Any, Literal
 
 from rich.console import Console
@@ -12,22 +14,22 @@ from rich.console import Console
 from s80lab.analysis.groups import Group, read_groups, read_run
 from s80lab.base import paths
 from s80lab.base.progress import Board
-from s80lab.base.shard import by_hash
 from s80lab.base.strict import parse_settings
 from s80lab.base.suggest import names
-from s80lab.base.terminal import plain_text
+from s80lab.base.terminal import counted, plain_text, say
 from s80lab.capture.design import Design, resolve_design
 from s80lab.capture.error import TABLE
-from s80lab.capture.explore.grid import resolve_points
-from s80lab.capture.explore.run import explore, replay_cost
-from s80lab.capture.replay import design_key, run_folder
+from s80lab.capture.explore.grid import PointResolver, resolve_points
+from s80lab.capture.explore.plan import Entry, Replays, Varied, make_list, read_plan, write_plan
+from s80lab.capture.explore.run import REPLAY_MEMORY, explore, replay_cost
 from s80lab.capture.several import open_captures
 from s80lab.capture.store import Capture, open_capture
 from s80lab.commands.output import print_json, sayer, wide_console
 from s80lab.commands.parts import on_board, parse_seeds
-from s80lab.commands.shards import Part, part, show_list, tell_shard
+from s80lab.commands.shards import Listed, Part, part, show_list, tell_shard
 from s80lab.config.grid import Grid
-from s80lab.experiment.run import is_whole
+from s80lab.experiment.resources import Cost
+from s80lab.experiment.run import listed_run
 from s80lab.report.exploration.page import notes, write_page
 from s80lab.report.exploration.table import design_groups, designs_table, errors_table, verdicts
 from s80lab.report.filter_error import table_text, write_table
@@ -52,12 +54,12 @@ def replay_command(
     (folder,) = _explore(opened, [design], 1, again)
     page = write_pages(folder)
     beside = [opened.live] if opened.live is not None and not design.varied else []
-    say = sayer(as_json)
+    report = sayer(as_json)
     if as_json:
         print_json({"runs": [run_record(read_run(one)) for one in (folder, *beside)], "report": str(page)})
     else:
         print_summary(read_groups([folder, *beside]), Console())
-    say(f"report: {page}")
+    report(f"report: {page}")
 
 
 def explore_command(
@@ -72,27 +74,43 @@ def explore_command(
     shard: str | None,
     listed: bool,
     as_json: bool,
+    plan: Path | None,
 ) -> None:
     """Play captures through every design of a grid, in parallel. After an interruption, repeat the command to
     continue."""
     captures = open_captures(capture, form, parse_seeds(seeds))
-    grid = Grid.parse(vary or [])
-    points = [resolve_points(one, grid, machine, settings or []) for one in captures]
-    replays = [(one, point.design) for one, of_capture in zip(captures, points, strict=True) for point in of_capture]
+    replays = _replays(captures, vary or [], machine, settings or [], plan)
     if shard or listed:
-        _shard(part(shard, by_hash(replays, lambda one: design_key(*one))), listed, jobs, again, as_json)
+        _shard(replays, part(shard, replays.entries), listed, jobs, again, as_json)
         return
+    varied = replays.content.grid
+    points = [PointResolver(one, varied.machine, varied.settings).resolve(varied.grid.points()) for one in captures]
     of_captures = [
         [read_run(folder) for folder in _explore(one, [point.design for point in of_capture], jobs, again)]
         for one, of_capture in zip(captures, points, strict=True)
     ]
-    groups = design_groups(grid, points[0], of_captures)
-    page = write_page(captures, grid, points[0], groups)
+    groups = design_groups(varied.grid, points[0], of_captures)
+    page = write_page(captures, varied.grid, points[0], groups)
     if as_json:
         print_json({"designs": [_design_record(group) for group in groups], "report": str(page)})
     else:
         _show(groups)
         print(f"report: {page}")
+
+
+def _replays(
+    captures: Sequence[Capture], vary: Sequence[str], machine: str | None, settings: Sequence[str], plan: Path | None
+) -> Replays:
+    """The list of replays: from the plan file if it exists, else resolved; then it is written to the plan file."""
+    if plan is not None and plan.exists():
+        grid = Grid.parse(vary) if vary else Grid(())
+        asked = Varied.of_options(grid, machine, settings) if vary or machine or settings else None
+        return read_plan(plan, captures, asked)
+    replays = make_list(captures, Varied.of_options(Grid.parse(vary), machine, settings))
+    if plan is not None:
+        write_plan(plan, replays)
+        say(f"plan: {plan} ({counted(len(replays.content.entries), 'replay')})")
+    return replays
 
 
 def _design_record(group: Group) -> dict[str, Any]:
@@ -102,24 +120,31 @@ def _design_record(group: Group) -> dict[str, Any]:
     return {"design": group.label} | (several if len(runs) > 1 else runs[0])
 
 
-def _shard(chosen: Part[tuple[Capture, Design]], listed: bool, jobs: int, again: bool, as_json: bool) -> None:
+def _shard(replays: Replays, chosen: Part[Entry], listed: bool, jobs: int, again: bool, as_json: bool) -> None:
     """List the replays of a shard, or play the captures on its designs."""
-    by_capture: dict[str, tuple[Capture, list[Design]]] = {}
-    for capture, design in chosen.items.values():
-        by_capture.setdefault(capture.sha256, (capture, []))[1].append(design)
     if listed:
-        costs = {key: replay_cost(capture) for key, (capture, _) in by_capture.items()}
-        several = len(costs) > 1
-        show_list(
-            chosen,
-            lambda pair: f"{pair[0].name}: {pair[1].label}" if several else pair[1].label,
-            lambda pair: is_whole(run_folder(*pair)),
-            lambda pair: costs[pair[0].sha256],
-            as_json,
-        )
+        show_list(chosen, _lines(replays.captures, list(chosen.items.values())), as_json)
         return
+    by_capture: dict[str, tuple[Capture, list[Design]]] = {}
+    for capture, design in replays.designs(chosen.items.values()):
+        by_capture.setdefault(capture.sha256, (capture, []))[1].append(design)
     made = [_explore(capture, designs, jobs, again, enter=False) for capture, designs in by_capture.values()]
     tell_shard(chosen, [folder for folders in made for folder in folders], as_json)
+
+
+def _lines(captures: Sequence[Capture], entries: Sequence[Entry]) -> list[Listed]:
+    """The lines of a list. A replay costs what complete replays of its capture took, else an estimate."""
+    runs = paths.runs()
+    present = {entry.name for entry in os.scandir(runs)} if runs.is_dir() else set()
+    found = [listed_run(runs / entry.run) if entry.run in present else None for entry in entries]
+    costs = []
+    for place, capture in enumerate(captures):
+        took = [run["wall_s"] for run, entry in zip(found, entries, strict=True) if run and entry.capture == place]
+        costs.append(Cost(median(took), REPLAY_MEMORY) if took else replay_cost(capture))
+    return [
+        Listed(entry.hash, entry.job, run is not None, costs[entry.capture])
+        for entry, run in zip(entries, found, strict=True)
+    ]
 
 
 def filter_error_command(capture: str, vary: list[str] | None, out: Path | None, jobs: int, as_json: bool) -> None:

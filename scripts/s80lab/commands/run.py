@@ -16,7 +16,7 @@ from s80lab.base.strict import parse_settings
 from s80lab.commands.output import sayer
 from s80lab.commands.parts import make_plans, parse_boots, parse_seeds, run_gem5, run_pipeline
 from s80lab.commands.run_tables import end_invalid, show_runs
-from s80lab.commands.shards import check_shard, part, show_list, tell_shard
+from s80lab.commands.shards import Listed, check_shard, part, show_list, tell_shard
 from s80lab.experiment.plan import Options, Plan, missing
 from s80lab.experiment.precision import Wanted, missing_seeds, parse_wanted, statement
 from s80lab.experiment.ready import boot_cost
@@ -115,15 +115,13 @@ def run_shard(
     """List the runs (each experiment, point of its sweep and seed), or measure the runs of a shard."""
     chosen = part(shard, by_hash(plans, job_key))
     if listed:
-        boots = missing([plan for plan in chosen.items.values() if measured(plan) is None], ready_only=True)
-        show_list(
-            chosen,
-            _describe,
-            lambda plan: measured(plan) is not None,
-            lambda plan: run_cost(plan.phases, plan.scale),
-            as_json,
-            boots_s=sum(map(boot_cost, boots.values())),
-        )
+        lines = [
+            Listed(hash, _describe(plan), measured(plan) is not None, run_cost(plan.phases, plan.scale))
+            for hash, plan in chosen.items.items()
+        ]
+        to_do = [plan for plan, line in zip(chosen.items.values(), lines, strict=True) if not line.complete]
+        boots = missing(to_do, ready_only=True)
+        show_list(chosen, lines, as_json, boots_s=sum(map(boot_cost, boots.values())))
     else:
         folders = run_pipeline(list(chosen.items.values()), jobs, again, "run", drop, enter=False)
         tell_shard(chosen, folders, as_json)

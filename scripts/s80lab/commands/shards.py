@@ -9,10 +9,10 @@ hashes of all inputs. The hosts need no other agreement. A shard leaves run fold
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
@@ -25,6 +25,7 @@ from s80lab.commands.output import print_json
 from s80lab.experiment.resources import GIB, Cost
 
 T = TypeVar("T")
+_UNITS = {"s": "seconds", "min": "minutes", "h": "hours"}
 
 
 @dataclass(frozen=True)
@@ -52,31 +53,45 @@ def part(text: str | None, items: Mapping[str, T]) -> Part[T]:
     return Part(shard, {hash: items[hash] for hash in taken}, len(items), value_hash(list(items))[:8])
 
 
-def show_list(
-    part: Part[T],
-    describe: Callable[[T], str],
-    whole: Callable[[T], bool],
-    cost: Callable[[T], Cost],
-    as_json: bool,
-    boots_s: float = 0.0,
-) -> None:
-    """Print one line per run or replay (hash, description, whether its result is complete), how many are complete, and
-    what the others cost. boots_s: expected seconds of the boots that the others need."""
-    records = [(hash, describe(item), whole(item)) for hash, item in part.items.items()]
-    costs = [cost(item) for item in part.items.values()]
-    seconds, memory = sum(one.core_s for one in costs), max((one.memory for one in costs), default=0)
-    lacking = [cost.core_s for cost, (_, _, there) in zip(costs, records, strict=True) if not there]
+@dataclass(frozen=True)
+class Listed:
+    """One line of a list. complete: whether the result exists. cost: of the run, also if it is complete."""
+
+    hash: str
+    text: str
+    complete: bool
+    cost: Cost
+
+
+def show_list(part: Part[T], lines: Sequence[Listed], as_json: bool, boots_s: float = 0.0) -> None:
+    """Print one line per run or replay; at the end how many are complete, how many are to do, and what these cost.
+
+    boots_s: expected seconds of the boots that the runs to do need."""
+    to_do = [line for line in lines if not line.complete]
+    memory = max((line.cost.memory for line in lines), default=0)
     if as_json:
-        listed: list[dict[str, Any]] = [dict(zip(("hash", "job", "whole"), one, strict=True)) for one in records]
-        of_list = {"list": part.key, "of": part.of, "shard": str(part.shard), "jobs": listed}
-        print_json(of_list | {"core_seconds": round(seconds), "memory_bytes": memory})
+        jobs = [{"hash": line.hash, "job": line.text, "whole": line.complete} for line in lines]
+        seconds = sum(line.cost.core_s for line in lines)
+        of_list = {"list": part.key, "of": part.of, "shard": str(part.shard), "jobs": jobs}
+        counts = {"complete": len(lines) - len(to_do), "to_do": len(to_do)}
+        print_json(of_list | counts | {"core_seconds": round(seconds), "memory_bytes": memory})
         return
     print(f"{part}, sorted by hash")
-    time = rough(sum(lacking) + boots_s)
-    rest = f"; the rest takes at most {time} of one core, and {memory / GIB:.1f} GiB of memory per run"
-    print(f"{len(records) - len(lacking)} of {len(records)} complete{rest if lacking else ''}")
-    for hash, what, there in records:
-        print(f"{hash[:8]} {what}{' (complete)' if there else ''}")
+    for line in lines:
+        print(f"{line.hash[:8]} {line.text}{' (complete)' if line.complete else ''}")
+    print(summary(len(lines), sum(line.cost.core_s for line in to_do) + boots_s, len(to_do), memory))
+
+
+def summary(lines: int, seconds: float, to_do: int, memory: int) -> str:
+    """For example `7,214 complete, 2,386 to do, about 3.8 core hours (0.5 GiB of memory per run)`."""
+    cost = f", about {core_time(seconds)} ({memory / GIB:.1f} GiB of memory per run)" if to_do else ""
+    return f"{lines - to_do:,} complete, {to_do:,} to do{cost}"
+
+
+def core_time(seconds: float) -> str:
+    """A rough time of one core: `40 core seconds`, `14 core minutes`, `3.8 core hours`."""
+    number, unit = rough(seconds).split()
+    return f"{number} core {_UNITS[unit]}"
 
 
 def tell_shard(part: Part[T], folders: list[Path], as_json: bool) -> None:

@@ -213,6 +213,8 @@ class Machine(Strict):
 
     @model_validator(mode="after")
     def _provenance(self) -> Self:
+        if not self.provenance:
+            return self
         known = set(_flat(self.model_dump(exclude={"name", "description", "provenance"})))
         for key, text in self.provenance.items():
             if key not in known:

@@ -30,7 +30,9 @@ def test_the_list_counts_complete_runs_and_estimates_the_others_in_time_units(pl
     place.call("explore", str(drawn_file), *GRID, "--shard", "1/2")
     lines = place.answer("explore", str(drawn_file), *GRID, "--list").splitlines()
     assert lines[0].startswith("shard 1/1: 4 of 4 runs (list ") and lines[0].endswith("), sorted by hash")
-    assert lines[1] == "2 of 4 complete; the rest takes at most 10 s of one core, and 0.5 GiB of memory per run"
+    assert lines[-1] == "2 complete, 2 to do, about 10 core seconds (0.5 GiB of memory per run)"
+    place.call("explore", str(drawn_file), *GRID, "--shard", "2/2")
+    assert place.answer("explore", str(drawn_file), *GRID, "--list").splitlines()[-1] == "4 complete, 0 to do"
 
 
 def test_the_list_is_sorted_by_hash_and_says_what_is_whole(place: Lab, drawn_file: Path) -> None:

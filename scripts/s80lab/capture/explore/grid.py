@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from s80lab.base.errors import UserError
 from s80lab.base.strict import parse_settings
-from s80lab.capture.design import Design, resolve_design
+from s80lab.capture.design import Design, Resolver
 from s80lab.capture.store import Capture
 from s80lab.config.grid import Grid
 
@@ -26,17 +26,39 @@ class Point:
 
 def resolve_points(capture: Capture, grid: Grid, machine: str | None, settings: Sequence[str]) -> list[Point]:
     """Every combination of values as a resolved design. Raises UserError for the first invalid combination."""
-    found = []
-    for values in grid.points():
+    return PointResolver(capture, machine, settings).resolve(grid.points())
+
+
+class PointResolver:
+    """Resolves points of a grid on a capture. machine, settings: of all points, as --machine and --set name them."""
+
+    def __init__(self, capture: Capture, machine: str | None, settings: Sequence[str]) -> None:
+        self._capture = capture
+        self._machine = machine
+        self._settings = parse_settings(settings)
+        self._resolver = Resolver(capture)
+        self._parsed: dict[tuple[str, str], Mapping[str, object]] = {}
+
+    def resolve(self, points: Iterable[Mapping[str, str]]) -> list[Point]:
+        """The designs of the points. Raises UserError for the first invalid one."""
+        return [Point(self._design(values), values) for values in points]
+
+    def _design(self, values: Mapping[str, str]) -> Design:
         chosen = dict(values)
         protocol = chosen.pop("protocol", None)
-        named = chosen.pop("machine", machine)
-        if CORES in chosen:
-            chosen["processors.threads_per_core"] = _threads(capture, chosen.pop(CORES))
-        varied = [f"{key}={value}" for key, value in chosen.items()]
-        overrides = parse_settings([*settings, *varied])
-        found.append(Point(resolve_design(capture, named, protocol, overrides), values))
-    return found
+        machine = chosen.pop("machine", self._machine)
+        overrides = dict(self._settings)
+        for pair in chosen.items():
+            if pair not in self._parsed:
+                self._parsed[pair] = self._override(*pair)
+            overrides |= self._parsed[pair]
+        return self._resolver.design(machine, protocol, overrides)
+
+    def _override(self, key: str, value: str) -> Mapping[str, object]:
+        """The value of one axis as an override of the machine file."""
+        if key == CORES:
+            key, value = "processors.threads_per_core", _threads(self._capture, value)
+        return parse_settings([f"{key}={value}"])
 
 
 def _threads(capture: Capture, cores: str) -> str:

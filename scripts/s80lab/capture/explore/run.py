@@ -52,7 +52,7 @@ async def explore(
     tidy(board.say, paths.runs())
     folders = [run_folder(capture, design) for design in designs]
     unique = dict(zip(folders, designs, strict=True))
-    missing = [folder for folder in unique if again or not is_whole(folder)]
+    missing = {folder for folder in unique if again or not is_whole(folder)}
     at_once = _at_once(jobs)
     board.say(
         f"{counted(len(designs), 'design')}, {len(unique) - len(missing)} of them replayed already; replays in "

@@ -138,6 +138,16 @@ def explore(
     again: ReplayAgain = False,
     shard: Shard = None,
     listed: ReplayList = False,
+    plan: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Plan file with the resolved list of replays. The command writes the file if it does not exist, else "
+            "reads it; then --vary may be omitted. With a plan, --list and --shard do not resolve the whole grid "
+            "again.",
+            rich_help_panel=RARE,
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Play captures through each design of a grid, and compare them.

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Plan files: shards that read one do what shards without one do, and a plan of other inputs is refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.capture.conftest import write_capture
+from tests.lab import Lab
+
+from s80lab.base.errors import UserError
+from s80lab.capture.design import Design
+from s80lab.capture.explore import plan as plan_module
+from s80lab.capture.explore.plan import Varied, make_list, read_plan, write_plan
+from s80lab.capture.replay import design_key
+from s80lab.capture.store import Capture, open_capture
+from s80lab.commands.shards import core_time, summary
+from s80lab.config.grid import Grid
+
+GRID = ("--vary", "protocol=msi,moesi", "--vary", "l2.size=32KiB..64KiB")
+
+
+def of_options(*vary: str) -> Varied:
+    return Varied.of_options(Grid.parse(vary), None, [])
+
+
+def test_shards_with_a_plan_make_the_runs_of_the_list(place: Lab, drawn_file: Path, tmp_path: Path) -> None:
+    plan = tmp_path / "grid.json"
+    before = place.answer("explore", str(drawn_file), *GRID, "--list")
+    assert place.answer("explore", str(drawn_file), *GRID, "--plan", str(plan), "--list") == before
+    for number in (1, 2):
+        said = place.call("explore", str(drawn_file), "--plan", str(plan), "--shard", f"{number}/2")
+        assert f"shard {number}/2: 2 of 4 runs" in said
+    content = json.loads(plan.read_text())
+    assert [folder.name for folder in place.runs()] == sorted(entry["run"] for entry in content["entries"])
+    last = place.answer("explore", str(drawn_file), "--plan", str(plan), "--list").splitlines()[-1]
+    assert last == "4 complete, 0 to do"
+
+
+def test_page_needs_only_the_plan(place: Lab, drawn_file: Path, tmp_path: Path) -> None:
+    plan = tmp_path / "grid.json"
+    place.call("explore", str(drawn_file), *GRID, "--plan", str(plan), "--list")
+    assert "4 designs, 0 of them replayed already" in place.call("explore", str(drawn_file), "--plan", str(plan))
+
+
+def test_shard_of_a_plan_resolves_its_own_designs_only(
+    full: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_plan(tmp_path / "p.json", make_list([full], of_options("protocol=msi,moesi", "latency.memory=100,200,300")))
+    resolved: list[Design] = []
+
+    def key_of(capture: Capture, design: Design) -> str:
+        resolved.append(design)
+        return design_key(capture, design)
+
+    monkeypatch.setattr(plan_module, "design_key", key_of)
+    replays = read_plan(tmp_path / "p.json", [full], None)
+    assert len(resolved) == 2  # one of each protocol
+    entries = list(replays.entries.values())
+    ((_, design),) = replays.designs(entries[3:4])
+    assert len(resolved) == 3 and design.label == entries[3].job
+
+
+def test_plan_names_captures_and_grid_by_hash(full: Capture, tmp_path: Path) -> None:
+    varied = of_options("protocol=msi,moesi", "l2.size=32KiB,64KiB")
+    write_plan(tmp_path / "p.json", make_list([full], varied))
+    content = json.loads((tmp_path / "p.json").read_text())
+    assert content["captures"] == [{"name": "drawn", "form": "full", "sha256": full.sha256}]
+    assert content["grid_sha256"] == of_options("l2.size=64KiB,32KiB", "protocol=moesi,msi").sha256
+    assert read_plan(tmp_path / "p.json", [full], of_options("l2.size=64KiB,32KiB", "protocol=moesi,msi"))
+
+
+def test_plan_of_another_grid_or_capture_is_refused(full: Capture, tmp_path: Path) -> None:
+    path = tmp_path / "p.json"
+    write_plan(path, make_list([full], of_options("protocol=msi,moesi")))
+    with pytest.raises(UserError, match=r"the plan is of another grid .protocol = msi, moesi.; omit --vary"):
+        read_plan(path, [full], of_options("protocol=msi,mesi"))
+    other = open_capture(str(write_capture(tmp_path / "drawn.s80c", seed=2)))
+    with pytest.raises(UserError, match=rf"is of the capture drawn .full, {full.sha256[:8]}., not of drawn .full, "):
+        read_plan(path, [other], None)
+
+
+def test_plan_is_refused_if_a_protocol_has_changed(full: Capture, tmp_path: Path) -> None:
+    table = tmp_path / "mine.toml"
+    shutil.copy("configs/protocols/msi.toml", table)
+    path = tmp_path / "p.json"
+    write_plan(path, make_list([full], of_options(f"protocol={table}", "latency.memory=100,200")))
+    read_plan(path, [full], None)
+    table.write_text(table.read_text() + "# changed\n")
+    with pytest.raises(UserError, match="has another hash now, because s80-replay, a protocol or a machine file"):
+        read_plan(path, [full], None)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda content: content["entries"].pop(), "the file has been changed since s80lab wrote it"),
+        (lambda content: content["grid"]["vary"]["protocol"].append("mesi"), "the file has been changed since"),
+        (lambda content: content.pop("captures"), "is not a plan of this version of s80lab .key `captures`."),
+        (lambda content: content.update(schema_version=2), "is not a plan of this version of s80lab"),
+    ],
+)
+def test_changed_plan_is_refused(full: Capture, tmp_path: Path, change: object, sentence: str) -> None:
+    path = tmp_path / "p.json"
+    write_plan(path, make_list([full], of_options("protocol=msi,moesi")))
+    content = json.loads(path.read_text())
+    assert callable(change)
+    change(content)
+    path.write_text(json.dumps(content))
+    with pytest.raises(UserError, match=sentence):
+        read_plan(path, [full], None)
+
+
+def test_last_line_states_counts_and_cost() -> None:
+    assert summary(9600, 13_680, 2386, 512 << 20) == (
+        "7,214 complete, 2,386 to do, about 3.8 core hours (0.5 GiB of memory per run)"
+    )
+    assert [core_time(seconds) for seconds in (42, 840)] == ["40 core seconds", "14 core minutes"]
