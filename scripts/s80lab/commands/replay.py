@@ -31,11 +31,15 @@ from s80lab.config.grid import Grid
 from s80lab.experiment.resources import Cost
 from s80lab.experiment.run import listed_run
 from s80lab.report.exploration.page import notes, write_page
+from s80lab.report.exploration.quantities import scatter_of
 from s80lab.report.exploration.table import design_groups, designs_table, errors_table, verdicts
 from s80lab.report.filter_error import table_text, write_table
 from s80lab.report.record import estimates_record, run_record
 from s80lab.report.terminal import print_summary, print_table
 from s80lab.report.write import write_pages
+
+MOST_PRINTED = 60
+"""Designs up to which the terminal shows all of them; of more designs, it shows the Pareto front."""
 
 
 def replay_command(
@@ -94,7 +98,9 @@ def explore_command(
     if as_json:
         print_json({"designs": [_design_record(group) for group in groups], "report": str(page)})
     else:
-        _show(groups)
+        few = len(groups) <= MOST_PRINTED
+        front = scatter_of(varied.grid, [point.values for point in points[0]], groups).front
+        _show(groups, groups if few else [groups[one] for one in front])
         print(f"report: {page}")
 
 
@@ -176,12 +182,18 @@ def _explore(capture: Capture, designs: Sequence[Design], jobs: int, again: bool
     return on_board(work)
 
 
-def _show(groups: Sequence[Group]) -> None:
-    """Print the tables."""
+def _show(groups: Sequence[Group], printed: Sequence[Group]) -> None:
+    """Print the tables. printed: the designs in the tables."""
     console = wide_console()
     for head, why in verdicts(groups):
         console.print(plain_text(head, "bold yellow"), plain_text(why))
-    for table in (designs_table(groups), errors_table(groups)):
+    if len(printed) < len(groups):
+        console.print(
+            plain_text(
+                f"{len(printed)} of {counted(len(groups), 'design')}: the Pareto front. The page has all designs."
+            )
+        )
+    for table in (designs_table(printed), errors_table(printed)):
         if table is not None:
             print_table(table, console)
     for note in notes(groups):

@@ -31,7 +31,12 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 @dataclass(frozen=True)
 class Topic:
-    """A section of a page. key: the target of links to it; made from the title if it is empty."""
+    """A section of a page.
+
+    key: the target of links to it; made from the title if it is empty.
+    container: the id of the element around figures and tables, for a script that replaces them; empty for no element.
+    script: HTML after figures and tables.
+    """
 
     title: str
     pictures: list[Picture]
@@ -39,6 +44,8 @@ class Topic:
     text: str = ""
     key: str = ""
     tables_first: bool = False
+    container: str = ""
+    script: str = ""
 
     @property
     def anchor(self) -> str:

@@ -35,12 +35,14 @@ class Row:
 
 @dataclass
 class Table:
-    """columns: headings of the cells; the column of row labels has no heading."""
+    """columns: headings of the cells; the column of row labels has no heading. shown: number of rows that a page shows;
+    None: all. The CSV file has all rows."""
 
     title: str
     columns: tuple[str, ...]
     rows: list[Row] = field(default_factory=list)
     note: str = ""
+    shown: int | None = None
 
 
 def metrics_table(section: Section, groups: Sequence[Group]) -> Table | None:

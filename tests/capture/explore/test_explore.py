@@ -79,6 +79,24 @@ def test_the_page_is_whole(explored: tuple[Lab, str]) -> None:
     assert str(explored[0].results) not in text
 
 
+def test_the_page_has_a_table_and_a_scatter_plot_for_its_script(explored: tuple[Lab, str]) -> None:
+    (page,) = (explored[0].results / "reports").glob("explore-drawn-full-*/report.html")
+    text = page.read_text()
+    ElementTree.fromstring((page.parent / "figures" / "scatter.svg").read_text())
+    (content,) = re.findall(r'<script type="application/json" id="designs">(.*?)</script>', text, re.S)
+    data = json.loads(content)
+    assert data["columns"][:3] == [["protocol", 0], ["l2.size", 1], ["L2 MPKI", 1]]
+    assert len(data["rows"]) == len(data["labels"]) == 6 and data["rows"][0][1] == ["32KiB", 32768]
+    titles = [one["title"] for one in data["quantities"]]
+    assert titles[:2] == ["l2.size in MiB", "L2 misses per 1000 instructions"]
+    sizes, misses = (one["values"] for one in data["quantities"][:2])
+    front = data["fronts"]["0,1"]
+    assert {sizes[one] for one in front} == {1 / 32, 1 / 16}
+    best = {size: min(miss for one, miss in zip(sizes, misses, strict=True) if one == size) for size in sizes}
+    assert all(misses[one] == best[sizes[one]] for one in front)
+    assert '<div id="static-designs">' in text and "http" not in content
+
+
 def test_a_bad_point_is_told_before_any_is_replayed(place: Lab, drawn_file: Path) -> None:
     said = place.call("explore", str(drawn_file), "--vary", "l2.size=64KiB,96KiB", code=2)
     assert "the number of sets must be a power of two" in said

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import TYPE_CHECKING
 
 from s80lab.analysis.groups import Group
@@ -33,3 +34,8 @@ def curves_figure(grid: Grid, points: Sequence[Point], groups: Sequence[Group]) 
         lambda point, metric: groups[point].estimate(metric),
         _PANELS,
     )
+
+
+def lines_of(grid: Grid) -> int:
+    """The number of lines in each panel: one per combination of the axes other than the x axis."""
+    return prod(len(axis.values) for axis in grid.without(grid.across()).axes)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The page of an exploration: results/reports/explore-.../report.html, with its curves as SVG and PNG."""
+"""The page of an exploration: results/reports/explore-.../report.html, with its figures as SVG and PNG."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from s80lab.base.terminal import counted
 from s80lab.capture.explore.grid import Point
 from s80lab.capture.store import Capture
 from s80lab.config.grid import Grid
-from s80lab.report.exploration.figures import curves_figure
+from s80lab.report.exploration.explorer import explorer
+from s80lab.report.exploration.figures import curves_figure, lines_of
+from s80lab.report.exploration.quantities import Scatter, scatter_of
+from s80lab.report.exploration.scatter import caption, scatter_figure
 from s80lab.report.exploration.table import designs_table, errors_table, verdicts
 from s80lab.report.figures.all import Picture
 from s80lab.report.figures.style import png, style, svg
@@ -22,7 +25,11 @@ from s80lab.report.machine import machine_table
 from s80lab.report.page import Topic, render
 from s80lab.report.tables import Cell, Row, Table
 
-CURVES = "curves"
+CURVES, SCATTER = "curves", "scatter"
+MOST_LINES = 40
+"""Lines of a panel up to which the page has curves; of more lines, no line could be told from another."""
+MOST_ROWS = 100
+"""Rows of a table without a script."""
 _ONE = "One seed does not show how a difference varies from run to run."
 _SEVERAL = (
     "Numbers are means over the captures ± the half-width of the 95% confidence interval (Student t). The interval of "
@@ -41,11 +48,14 @@ def write_page(captures: Sequence[Capture], grid: Grid, points: Sequence[Point],
     inputs = [values, [point.design.machine.resolved() for point in points], *([others] if others else [])]
     name = f"explore-{captures[0].name}-{captures[0].form}-{value_hash(inputs)[:8]}"
     folder = paths.results() / "reports" / name
+    scatter = scatter_of(grid, [point.values for point in points], groups)
     with style():
-        figure = curves_figure(grid, points, groups)
-        picture = Picture(CURVES, "Curves", _caption(grid), svg(figure))
-        pngs = {CURVES: png(figure)}
-    return write_files(folder, _page(captures, grid, points, groups, picture), [picture], pngs)
+        figures = {SCATTER: ("Pareto front", caption(scatter), scatter_figure(scatter))}
+        if lines_of(grid) <= MOST_LINES:
+            figures = {CURVES: ("Curves", _caption(grid), curves_figure(grid, points, groups)), **figures}
+        pictures = [Picture(name, title, text, svg(figure)) for name, (title, text, figure) in figures.items()]
+        pngs = {name: png(figure) for name, (_, _, figure) in figures.items()}
+    return write_files(folder, _page(captures, grid, points, groups, scatter, pictures), pictures, pngs)
 
 
 def notes(groups: Sequence[Group]) -> list[str]:
@@ -65,16 +75,24 @@ def notes(groups: Sequence[Group]) -> list[str]:
 
 
 def _page(
-    captures: Sequence[Capture], grid: Grid, points: Sequence[Point], groups: Sequence[Group], picture: Picture
+    captures: Sequence[Capture],
+    grid: Grid,
+    points: Sequence[Point],
+    groups: Sequence[Group],
+    scatter: Scatter,
+    pictures: Sequence[Picture],
 ) -> str:
+    drawn = {picture.name: picture for picture in pictures}
+    script = explorer(grid, [point.values for point in points], groups, scatter)
     topics = [
-        Topic("Curves", [picture], []),
-        Topic("All designs", [], [designs_table(groups)]),
+        *([Topic("Curves", [drawn[CURVES]], [])] if CURVES in drawn else []),
+        Topic("Pareto front", [drawn[SCATTER]], [], container="scatter-plot"),
+        Topic("All designs", [], [_shortened(designs_table(groups))], container="static-designs", script=script),
         Topic("Machine", [], [machine_table(groups)]),
     ]
     errors = errors_table(groups)
     if errors is not None:
-        topics.append(Topic(errors.title, [], [errors]))
+        topics.append(Topic(errors.title, [], [_shortened(errors)]))
     first = groups[0].runs[0]
     several = len(captures) > 1
     named = f"capture{'s' * several} {', '.join(capture.name for capture in captures)}"
@@ -91,6 +109,15 @@ def _page(
         topics=topics,
         origins=_origins(points, groups),
     )
+
+
+def _shortened(table: Table) -> Table:
+    """The table, of which a page shows only the first rows if it has many."""
+    if len(table.rows) > MOST_ROWS:
+        table.shown = MOST_ROWS
+        first = f"Without a script, the page shows the first {MOST_ROWS} of {len(table.rows):,} designs."
+        table.note = f"{first} The CSV file has all designs. {table.note}"
+    return table
 
 
 def _caption(grid: Grid) -> str:
@@ -114,6 +141,9 @@ def _origins(points: Sequence[Point], groups: Sequence[Group]) -> list[Table]:
         inputs = group.runs[0].manifest["inputs"]
         cells = (inputs["machine"], inputs["protocol"], ", ".join(run.manifest["run"] for run in group.runs))
         own.rows.append(Row(point.design.label, tuple(map(Cell, cells))))
+    if len(own.rows) > MOST_ROWS:
+        own.shown = MOST_ROWS
+        own.note = f"The first {MOST_ROWS} of {len(own.rows):,} designs; `manifest.json` of each run has its hashes."
     versions = Table("versions", ("version",))
     versions.rows = [Row(name, (Cell(str(version)),)) for name, version in first["versions"].items()]
     return [common, own, versions]
