@@ -34,14 +34,15 @@ MOST_SEEDS = 20
 """Number of seeds that the message about a range of seeds spells out."""
 
 
-def make_plans(experiments: Sequence[str], options: Options) -> list[Plan]:
+def make_plans(experiments: Sequence[str], options: Options, build: bool = True) -> list[Plan]:
     """Resolve the experiments: one plan per seed.
 
     UserError names the first mistake in the experiments or options, before anything is built. Then missing and
-    outdated images are built.
+    outdated images are built; without `build`, UserError names a missing image.
     """
     drafts = [draft(name, options) for name in dict.fromkeys(experiments)]
-    build_images(experiments, options)
+    if build:
+        build_images(experiments, options)
     qemu = find_qemu()
     return [plan for complete in drafts for plan in complete(qemu)]
 

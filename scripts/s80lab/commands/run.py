@@ -13,6 +13,7 @@ from s80lab.base import host
 from s80lab.base.errors import UserError
 from s80lab.base.shard import by_hash
 from s80lab.base.strict import parse_settings
+from s80lab.commands.estimate import tell_estimate
 from s80lab.commands.output import sayer
 from s80lab.commands.parts import make_plans, parse_boots, parse_seeds, run_gem5, run_pipeline
 from s80lab.commands.run_tables import end_invalid, show_runs
@@ -70,6 +71,7 @@ def run_command(
     say = sayer(as_json)
     wanted = parse_wanted(until, of, max_seeds) if until else None
     plans = make_plans(experiments, options)
+    tell_estimate(plans, jobs, again)
     if wanted:
         folders = run_until(plans, options, wanted, jobs, again, drop, say)
     else:

@@ -11,11 +11,13 @@ from s80lab.analysis.comparison.replication import Side, read_side
 from s80lab.base.errors import UserError
 from s80lab.capture.explore.grid import CORES
 from s80lab.commands.compare import show
+from s80lab.commands.estimate import tell_estimate
 from s80lab.commands.parts import make_plans, parse_boots, parse_seeds, run_pipeline
 from s80lab.commands.run import run_shard
 from s80lab.commands.run_tables import end_invalid
 from s80lab.commands.sides import DEFAULT_BOOTS, Changes, Named, Selection, existing_runs, options_of
 from s80lab.config.grid import Grid
+from s80lab.experiment.plan import Plan
 
 _OPTIONS = ("protocol", "machine", "server", "image")
 """Keys of --vary that are options of `s80lab run`; all others are keys of --set."""
@@ -43,15 +45,29 @@ def sweep_command(
     as_json: bool,
 ) -> None:
     """Run every design of a grid, and compare each design with the first one."""
+    selection = select_runs(scale, seeds, boots)
     points = designs(experiment, Grid.parse(vary or [], "sweep"), settings or [])
-    selection = Selection(scale, parse_seeds(seeds) or [1], parse_boots(boots) or DEFAULT_BOOTS)
-    plans = [plan for one in points for plan in make_plans([experiment], options_of(one.side, selection, misses))]
+    plans = plans_of(experiment, points, selection, misses)
     if shard or listed:
         run_shard(plans, shard, listed, jobs, False, "nothing", as_json)
         return
+    tell_estimate(plans, jobs)
     folders = run_pipeline(plans, jobs, False, "run")
     show(*compare_designs(points, selection), as_json)
     end_invalid(folders)
+
+
+def select_runs(scale: str | None, seeds: str | None, boots: str | None) -> Selection:
+    """The runs of each design: as the options say, else seed 1 from the default boots."""
+    return Selection(scale, parse_seeds(seeds) or [1], parse_boots(boots) or DEFAULT_BOOTS)
+
+
+def plans_of(
+    experiment: str, points: Sequence[Point], selection: Selection, misses: bool = False, build: bool = True
+) -> list[Plan]:
+    """The plans of all runs of the designs. build: build missing images."""
+    options = [options_of(point.side, selection, misses) for point in points]
+    return [plan for one in options for plan in make_plans([experiment], one, build)]
 
 
 def compare_designs(points: Sequence[Point], selection: Selection) -> tuple[list[Comparison], list[str]]:

@@ -17,6 +17,8 @@ GIB = 1 << 30
 SLOWEST_RUN = 50_000_000
 TYPICAL_RUN = 55_000_000
 START_S = 60.0
+# The usual length of a warm-up and of a measured region, as factors of the least lengths.
+TYPICAL_WARM_UP, TYPICAL_REGION = 1.1, 1.5
 # A boot, and what each GB of mail adds: 80 s at scale tiny and 90 s at scale small were measured on two cores.
 BOOT_S, FILL_S_PER_GB = 80.0, 10.0
 # Kernel, initramfs, servers and page tables beside the mail in the guest's RAM file.
@@ -65,7 +67,8 @@ def typical_s(phases: Phases) -> float:
 
     The estimate assumes that the warm-up ends soon after its least length.
     """
-    return START_S + (1.1 * phases.warmup_min + phases.skip + 1.5 * phases.measure) / TYPICAL_RUN
+    length = TYPICAL_WARM_UP * phases.warmup_min + phases.skip + TYPICAL_REGION * phases.measure
+    return START_S + length / TYPICAL_RUN
 
 
 def boot_s(scale: Scale) -> float:

@@ -117,6 +117,41 @@ def run(
     """
 
 
+@SECTION.command(
+    "estimate",
+    "estimate:estimate_command",
+    "s80lab estimate imapb imape",
+    "s80lab estimate imapb --vary protocol=moesi,mesi --boots 1,2,3,4",
+)
+def estimate(
+    experiments: Experiments,
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--vary",
+            metavar="KEY=VALUES",
+            help="Estimate the runs of `s80lab sweep` with this option instead of those of `s80lab run`. May be "
+            "repeated.",
+            autocompletion=complete.axes,
+        ),
+    ] = None,
+    machine: Machine = None,
+    protocol: Protocol = None,
+    scale: Scale = None,
+    seeds: Seeds = None,
+    boots: Boots = None,
+    settings: Settings = None,
+    jobs: Jobs = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Estimate instructions, time and disk space of runs.
+
+    The estimate counts the runs and checkpoints that are missing. Lengths and speed come from former runs of this lab,
+    else from the experiment's phases and the documented speed. `s80lab run` and `s80lab sweep` print the same lines
+    before they start. A missing image is not built.
+    """
+
+
 @SECTION.command("list", "listing:list_command", "s80lab list", "s80lab list experiments")
 def list_(
     kind: Annotated[
