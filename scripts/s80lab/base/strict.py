@@ -7,6 +7,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, TypeVar, get_args
@@ -17,7 +18,7 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.numbers import LARGEST as MOST_BYTES
 from s80lab.base.renamed import rename_sentence
-from s80lab.base.suggest import hint, names
+from s80lab.base.suggest import closest, hint, names
 
 LARGEST = 64 << 10
 """Largest size of a configuration file in bytes; parsing a longer file can take gigabytes of memory."""
@@ -172,15 +173,55 @@ def validate(content: Mapping[str, Any], model: type[M], where: str) -> M:
     except ValidationError as failure:
         # A misspelt key is also a missing one: the unknown key is the better message.
         error = min(failure.errors(), key=lambda one: one["type"] != "extra_forbidden")
-        loc = [part for part in error["loc"] if isinstance(part, str)]
-        key = shortened(".".join(map(str, error["loc"])))
-        if error["type"] == "extra_forbidden":
-            remark = rename_sentence(key, ()) or hint(loc[-1], _fields(model, loc[:-1]))
-            raise UserError(f"{where}: unknown key `{key}`: {remark}") from None
-        if error["type"] == "missing":
-            raise UserError(f"{where}: the key `{key}` is missing") from None
-        message = wrong_value(error)
-        raise UserError(f"{where}: key `{key}`: {message}" if key else f"{where}: {message}") from None
+        raise UserError(f"{where}: {_fault(error, model).text}") from None
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One problem of a file. keys: the path of its key; empty for a problem of several keys. text: a sentence without
+    the name of the file."""
+
+    keys: tuple[str, ...]
+    text: str
+
+
+def faults(content: Mapping[str, Any], model: type[BaseModel]) -> list[Fault]:
+    """All problems of the content of a file that must be of this model. A key that is missing because it is misspelt is
+    one problem."""
+    try:
+        _check_values(content, "file")
+        model.model_validate(content)
+    except UserError as error:
+        return [Fault((), str(error).removeprefix("file: "))]
+    except ValidationError as failure:
+        errors = failure.errors()
+        unknown = [error["loc"] for error in errors if error["type"] == "extra_forbidden"]
+        kept = [error for error in errors if error["type"] != "missing" or not _is_misspelt(error["loc"], unknown)]
+        # A value that may be of several types has an error for each type.
+        first = {error["loc"][:-1] if error["loc"][-1:] in _TYPES else error["loc"]: error for error in reversed(kept)}
+        return [_fault(error, model) for error in reversed(first.values())]
+    return []
+
+
+_TYPES = tuple((name,) for name in ("str", "int", "float", "bool"))
+
+
+def _is_misspelt(missing: tuple[int | str, ...], unknown: Iterable[tuple[int | str, ...]]) -> bool:
+    """Whether an unknown key of the same table resembles the missing key."""
+    return any(loc[:-1] == missing[:-1] and closest(str(loc[-1]), [str(missing[-1])]) for loc in unknown)
+
+
+def _fault(error: Mapping[str, Any], model: type[BaseModel]) -> Fault:
+    """The problem that an error of pydantic reports."""
+    loc = [part for part in error["loc"] if isinstance(part, str)]
+    key = shortened(".".join(map(str, error["loc"])))
+    if error["type"] == "extra_forbidden":
+        remark = rename_sentence(key, ()) or hint(loc[-1], _fields(model, loc[:-1]))
+        return Fault(tuple(loc), f"unknown key `{key}`: {remark}")
+    if error["type"] == "missing":
+        return Fault(tuple(loc), f"the key `{key}` is missing")
+    message = wrong_value(error)
+    return Fault(tuple(loc), f"key `{key}`: {message}" if key else message)
 
 
 def _check_values(content: object, where: str, keys: tuple[str, ...] = ()) -> None:

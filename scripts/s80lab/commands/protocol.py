@@ -15,7 +15,8 @@ from s80lab.base.errors import UserError
 from s80lab.base.files import write_file
 from s80lab.base.progress import Board
 from s80lab.base.strict import shown
-from s80lab.base.terminal import quoted, say
+from s80lab.base.terminal import say
+from s80lab.commands.new_file import new_path, where, write_new
 from s80lab.commands.output import print_json, sayer
 from s80lab.protocol.diagram import write_svg
 from s80lab.protocol.docs import known, write_pages, write_record
@@ -119,26 +120,9 @@ def _write_counterexample(
 
 def new(name: str) -> None:
     """Write a commented table of the protocol MSI, as a start for a protocol of your own."""
-    is_file = name.endswith(".toml")
-    stem = Path(name).stem if is_file else name
-    if not stem.replace("-", "").replace("_", "").isalnum():
-        raise UserError(
-            f"{quoted(stem)}: the name of a protocol may contain only letters, digits, - and _; write such a name, or "
-            "a path that ends in .toml"
-        )
-    path = Path(name) if is_file else paths.own(paths.PROTOCOLS) / f"{name}.toml"
-    text = TEMPLATE.read_text(encoding="utf-8").replace("@NAME@", path.stem).replace("@FILE@", name)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError:
-        raise UserError(f"{shown(path)} exists already: choose another name, or remove the file first") from None
-    except OSError as error:
-        raise UserError(f"{shown(path)} cannot be written: {error.strerror}") from None
-    # A short name lies in the lab, which need not be the working folder.
-    where = path if is_file or Path.cwd() != paths.HOME else shown(path)
-    say(f"{where}: MSI with comments; edit the file, then run `s80lab protocol check {name}`", sys.stdout)
+    path = new_path("a protocol", paths.PROTOCOLS, name)
+    write_new(path, TEMPLATE.read_text(encoding="utf-8").replace("@NAME@", path.stem).replace("@FILE@", name))
+    say(f"{where(path, name)}: MSI with comments; edit the file, then run `s80lab protocol check {name}`", sys.stdout)
 
 
 def docs() -> None:

@@ -260,12 +260,17 @@ def load_scale(name: str, overrides: Mapping[str, object] | None = None) -> Scal
     """
     path = _for_tests(name) if _for_tests(name).is_file() else find("scale", paths.SCALES, name)
     scale = load(path, Scale, overrides)
+    check_ram(scale, shown(path))
+    return scale
+
+
+def check_ram(scale: Scale, where: str) -> None:
+    """UserError if the RAM of the scale is not a whole number of MiB or does not hold the mail and 512 MiB more."""
     if scale.ram % MIB or scale.ram < scale.store_bytes() + 512 * MIB:
         raise UserError(
-            f"{shown(path)}: key `ram`: {scale.ram} bytes is too small or not a whole number of MiB: the guest "
+            f"{where}: key `ram`: {scale.ram} bytes is too small or not a whole number of MiB: the guest "
             f"needs {scale.store_bytes()} bytes for the mail and 512 MiB more"
         )
-    return scale
 
 
 def _for_tests(scale: str) -> Path:
@@ -284,6 +289,14 @@ def load_experiment(name: str, overrides: Mapping[str, object]) -> Experiment:
             f"[phases.{experiment.scale}]: {hint(experiment.scale, shipped)}"
         )
     return experiment
+
+
+def content_over_bases(path: Path, own: Mapping[str, Any]) -> dict[str, Any]:
+    """The content of an experiment's file, which need not be in the lab, over that of its bases. UserError if a base
+    does not exist or is not a complete experiment."""
+    base = own.get("base")
+    lower = {} if base is None else with_bases("experiment", paths.EXPERIMENTS, str(base))
+    return _content({**lower, path: dict(own)})
 
 
 def _content(said: Mapping[Path, Mapping[str, Any]]) -> dict[str, Any]:

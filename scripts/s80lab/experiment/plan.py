@@ -354,6 +354,15 @@ def read_experiment(name: str, options: Options) -> Experiment:
     return experiment
 
 
+def check_points(experiment: Experiment) -> None:
+    """UserError for the first point of the sweep that cannot be modelled, or whose server cannot serve the workload."""
+    for point in Grid.of_sweep(experiment.sweep).points():
+        at = experiment.at(point)
+        of = _modelled(at, Options(), point)
+        _server(at)
+        login_job_text(of.workload, at.phases[at.scale].clients or at.clients or of.scale.users, of.scale.users)
+
+
 def _server(experiment: Experiment) -> Server:
     """The experiment's server. UserError if the server cannot serve the workload."""
     server, speaks = load_server(experiment.server), load_workload(experiment.workload).speaks

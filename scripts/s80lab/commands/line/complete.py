@@ -44,6 +44,11 @@ def servers() -> list[str]:
     return names(paths.SERVERS)
 
 
+def workloads() -> list[str]:
+    """Names of load profiles."""
+    return names(paths.PROFILES)
+
+
 def lessons() -> list[str]:
     """Names of the shipped traces."""
     return sorted(file.stem for file in paths.LESSONS.glob("*.trace"))

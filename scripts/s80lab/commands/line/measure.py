@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -149,6 +150,124 @@ def estimate(
     The estimate counts the runs and checkpoints that are missing. Lengths and speed come from former runs of this lab,
     else from the experiment's phases and the documented speed. `s80lab run` and `s80lab sweep` print the same lines
     before they start. A missing image is not built.
+    """
+
+
+NewName = Annotated[
+    str, typer.Argument(metavar="NAME|FILE", help="Name in the lab's folder of such files, or path of a .toml file.")
+]
+
+
+def _from(default: str, kind: str, found: Callable[[], list[str]]) -> Any:
+    """The option --from."""
+    return typer.Option(
+        "--from", metavar="NAME", help=f"The {kind} to start from. Default: {default}.", autocompletion=found
+    )
+
+
+@SECTION.command("check", "check:check_command", "s80lab check mine.toml", "s80lab check mine.toml --json")
+def check(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE", help="Files of machines, experiments, protocols, workloads, scales or servers."),
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Print all problems of configuration files.
+
+    The place of a file, or its keys, tell what it is. Each problem is one sentence, with the line if the problem has
+    one. The exit code is 1 if a file has a problem.
+    """
+
+
+SECTION.group("machine", "Create machine files.")
+
+
+@SECTION.command(
+    "machine new",
+    "new_file:new_machine",
+    "s80lab machine new eight --set processors.count=8",
+    "s80lab machine new big --from p4-2ghz --set l2.size=1MiB",
+)
+def machine_new(
+    name: NewName,
+    source: Annotated[str, _from("s80", "machine", complete.machines)] = "s80",
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Value of the new machine, e.g. l2.size=4MiB. May be repeated.",
+            autocompletion=complete.machine_settings,
+        ),
+    ] = None,
+) -> None:
+    """Write a commented machine file, to start from.
+
+    An existing file is never overwritten.
+    """
+
+
+SECTION.group("experiment", "Create experiment files.")
+
+
+@SECTION.command(
+    "experiment new",
+    "new_file:new_experiment",
+    "s80lab experiment new mine --set protocol=mesi --set scale=tiny",
+    "s80lab experiment new sizes --from imape --vary l2.size=2MiB..8MiB",
+)
+def experiment_new(
+    name: NewName,
+    source: Annotated[str, _from("imapb", "experiment", complete.experiments)] = "imapb",
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Value of the new experiment, e.g. machine=eight, 'seeds=[1,2]' or phases.small.think_ms=200. May be "
+            "repeated.",
+        ),
+    ] = None,
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--vary",
+            metavar="KEY=VALUES",
+            help="Values of the experiment's sweep, as for `s80lab explore`. May be repeated.",
+            autocompletion=complete.axes,
+        ),
+    ] = None,
+) -> None:
+    """Write a commented experiment file, to start from.
+
+    The new experiment has another experiment as base, and overrides keys of the base. An existing file is never
+    overwritten.
+    """
+
+
+SECTION.group("workload", "Create load profiles.")
+
+
+@SECTION.command(
+    "workload new",
+    "new_file:new_workload",
+    "s80lab workload new reading --set mix_percent.VIEW=52",
+    "s80lab workload new slow --from web --set think_ms=500",
+)
+def workload_new(
+    name: NewName,
+    source: Annotated[str, _from("imapb", "workload", complete.workloads)] = "imapb",
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="Value of the new profile, e.g. think_ms=100. May be repeated."
+        ),
+    ] = None,
+) -> None:
+    """Write a copy of a load profile with other values.
+
+    Its comments stay. An existing file is never overwritten.
     """
 
 
