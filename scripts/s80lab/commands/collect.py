@@ -4,17 +4,76 @@
 from __future__ import annotations
 
 import sys
+import time
+from collections.abc import Sequence
 from pathlib import Path
 
+import typer
+from rich.console import Console
+
 from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.base.progress import Board
 from s80lab.base.staging import held
 from s80lab.base.strict import shown
 from s80lab.base.terminal import counted, say
+from s80lab.capture.explore.failures import Failure
+from s80lab.capture.explore.plan import PLANS, load_plan
+from s80lab.capture.explore.watch import Progress, Watcher
 from s80lab.results.collect import collect
 
+LOOK_S = 10.0
+"""Seconds between two looks at the folders."""
 
-def collect_command(folders: list[Path] | None) -> None:
+
+def collect_command(folders: list[Path] | None, watch: bool, plan: Path | None) -> None:
     """Copy the complete runs of other hosts into this lab, and enter all runs into the database of this lab."""
+    if plan is not None and not watch:
+        raise UserError("--plan names the plan that --watch follows; add --watch, or omit --plan")
+    failed: Sequence[Failure] = []
+    if watch:
+        progress = _watch(plan, folders or [])
+        failed = progress.failed
+    if not watch or progress.complete:
+        _collect(folders)
+    if failed:
+        for failure in failed:
+            say(f"{failure.job} failed on {failure.host}: {failure.reason}")
+        say(f"{counted(len(failed), 'replay')} failed; repeat the command of the shards to try again")
+        raise typer.Exit(1)
+
+
+def _watch(plan: Path | None, folders: Sequence[Path]) -> Progress:
+    """Show the progress of an exploration until each replay is complete or has failed."""
+    content = load_plan(plan or _latest_plan())
+    watcher = Watcher(content, folders or [paths.results()])
+    told: set[str] = set()
+    with Board(Console(stderr=True)) as board:
+        job = board.job(f"list {content.list[:8]}")
+        while not (progress := watcher.look()).ended:
+            for failure in progress.failed:
+                if failure.run not in told:
+                    told.add(failure.run)
+                    board.say(f"{failure.job} failed on {failure.host}: {failure.reason}")
+            done = progress.complete + len(progress.failed)
+            job.update("replays", done, progress.total, details=progress.details(), left_s=progress.left_s)
+            time.sleep(LOOK_S)
+        job.done(", ".join(progress.details()[:2]))
+    return progress
+
+
+def _latest_plan() -> Path:
+    """The plan that `s80lab batch` wrote last."""
+    found = sorted((paths.results() / PLANS).glob("*.json"), key=lambda path: path.stat().st_mtime)
+    if not found:
+        raise UserError(
+            f"there is no plan in {shown(paths.results() / PLANS)}: name the plan of the exploration with --plan FILE "
+            "(`s80lab explore ... --plan FILE --list` writes one)"
+        )
+    return found[-1]
+
+
+def _collect(folders: list[Path] | None) -> None:
 
     def waiting() -> None:
         say(f"collect: waiting for another `s80lab collect` in {shown(paths.results())}")

@@ -177,7 +177,7 @@ def filter_error_command(capture: str, vary: list[str] | None, out: Path | None,
 
 def _explore(capture: Capture, designs: Sequence[Design], jobs: int, again: bool, enter: bool = True) -> list[Path]:
     async def work(board: Board) -> list[Path]:
-        return await explore(capture, designs, board, jobs, again, enter)
+        return await explore(capture, designs, board, jobs, again, enter, keep_going=not enter)
 
     return on_board(work)
 

@@ -14,6 +14,7 @@ from s80lab.base.progress import Board, Job
 from s80lab.base.staging import tidy
 from s80lab.base.terminal import counted
 from s80lab.capture.design import Design
+from s80lab.capture.explore.failures import clear_failure, record_failure
 from s80lab.capture.replay import replay, run_folder
 from s80lab.capture.store import Capture
 from s80lab.experiment import resources
@@ -43,11 +44,13 @@ async def explore(
     jobs: int = 0,
     again: bool = False,
     enter: bool = True,
+    keep_going: bool = False,
 ) -> list[Path]:
     """Replay the designs and return the folders in the order of the designs.
 
     jobs: processes at once; 0: one per host core, as far as memory allows. enter: enter the rows into
-    the database.
+    the database. keep_going: record a replay that fails (failures.py) and continue with the others; UserError follows
+    when these are complete.
     """
     tidy(board.say, paths.runs())
     folders = [run_folder(capture, design) for design in designs]
@@ -60,6 +63,7 @@ async def explore(
     )
     whole = Whole(board.job(capture.name), len(missing))
     slots = asyncio.Semaphore(at_once)
+    failures: list[str] = []
 
     async def one(folder: Path, design: Design) -> None:
         if folder not in missing:
@@ -77,11 +81,37 @@ async def explore(
             )
             whole.finished(folder)
 
+    async def guarded(folder: Path, design: Design) -> None:
+        try:
+            await one(folder, design)
+        except* UserError as group:
+            if not keep_going:
+                raise
+            reason = _first(group)
+            record_failure(folder.name, design.label, reason)
+            if reason not in failures:
+                board.say(f"{design.label} failed: {reason}")
+            failures.append(reason)
+        else:
+            clear_failure(folder.name)
+
     async with asyncio.TaskGroup() as group:
         for folder, design in unique.items():
-            group.create_task(one(folder, design))
-    whole.end()
+            group.create_task(guarded(folder, design))
+    whole.end(len(failures))
+    if failures:
+        raise UserError(
+            f"{len(failures)} of {counted(len(unique), 'design')} failed, the others are complete; the first failure: "
+            f"{failures[0]}"
+        )
     return folders
+
+
+def _first(error: BaseException) -> str:
+    """The first message of an exception group."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return str(error)
 
 
 class Whole:
@@ -107,12 +137,15 @@ class Whole:
         self._finished += 1
         self._show()
 
-    def end(self) -> None:
+    def end(self, failed: int = 0) -> None:
+        """End the progress line. failed: number of replays that failed."""
         seconds = time.monotonic() - self._began
         played = sum(self._done.values())
         speed = f", {played / seconds / 1e6:.0f} MIPS in total" if played else ""
         self._job.done(
-            f"{self._points} replayed in {seconds:.0f} s{speed}" if self._points else "all designs were replayed before"
+            f"{self._points - failed} replayed in {seconds:.0f} s{speed}"
+            if self._points
+            else "all designs were replayed before"
         )
 
     def _show(self) -> None:

@@ -96,6 +96,22 @@ def collect(
             "other labs. Default: only this lab's own runs.",
         ),
     ] = None,
+    watch: Annotated[
+        bool,
+        typer.Option(
+            "--watch",
+            help="First show the progress of the shards of an exploration, until each replay is complete or has "
+            "failed. The exit code is 1 if a replay failed.",
+        ),
+    ] = False,
+    plan: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="With --watch: plan file of the exploration (`s80lab explore --plan`). Default: the plan that "
+            "`s80lab batch` wrote last.",
+        ),
+    ] = None,
 ) -> None:
     """Enter the runs of this lab and other hosts into the database.
 
