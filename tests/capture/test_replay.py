@@ -172,3 +172,20 @@ def test_damaged_replay_is_replayed_again_with_a_sentence(drawn_file: Path, plac
     assert f"{folder.name}/{name}: the file differs from the file that s80lab wrote" in said
     assert (folder / name).read_bytes() == whole
     assert "again" not in place.call("replay", str(drawn_file))
+
+
+def test_replay_prints_a_summary_or_one_section_or_all_tables(place: Lab, drawn_file: Path) -> None:
+    summary = place.call("replay", str(drawn_file))
+    assert "Headline" in summary and "--all prints them here" in summary
+    assert "Fills of the L2 caches" not in summary
+    section = place.call("replay", str(drawn_file), "--section", "fills")
+    assert "Fills of the L2 caches" in section and "Headline" not in section
+    assert "Kernel entry causes" in place.call("replay", str(drawn_file), "--all")
+
+
+def test_replay_refuses_an_unknown_section_before_it_replays(place: Lab, drawn_file: Path) -> None:
+    said = place.call("replay", str(drawn_file), "--section", "fils", code=2)
+    assert "--section fils: the report has no such section: did you mean fills?" in said
+    said = place.call("replay", str(drawn_file), "--section", "fills", "--all", code=2)
+    assert "--all and --section exclude each other" in said
+    assert place.runs() == []

@@ -16,8 +16,7 @@ from typing import Any
 from tests.lab import Lab
 
 from s80lab.base.hashing import sparse_hash
-from s80lab.experiment.run import is_whole
-from s80lab.results.products import PRODUCTS
+from s80lab.results.products import PRODUCTS, is_whole
 from s80lab.results.run_folder import SNAPSHOTS
 
 State = dict[str, str]

@@ -10,8 +10,7 @@ import pytest
 from tests.base.test_records import flip_last_byte
 
 from s80lab.analysis.groups import read_run
-from s80lab.experiment.run import is_whole, why_not_whole
-from s80lab.results.products import record_products
+from s80lab.results.products import is_whole, record_products, why_not_whole
 from s80lab.results.run_folder import RunFolder
 
 

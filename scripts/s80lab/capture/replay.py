@@ -21,11 +21,10 @@ from s80lab.capture.design import Design
 from s80lab.capture.error import filter_error
 from s80lab.capture.process import Played, Progress, play
 from s80lab.capture.store import Capture
-from s80lab.experiment.run import is_whole, why_not_whole
 from s80lab.results.database import insert_run
 from s80lab.results.identities import check_snapshots
 from s80lab.results.metrics.derive import render, write_stats
-from s80lab.results.products import record_products
+from s80lab.results.products import is_whole, record_products, why_not_whole
 from s80lab.results.run_folder import (
     FIRST_IMAGE,
     FIRST_SERVER,

@@ -3,20 +3,15 @@
 
 from __future__ import annotations
 
-import asyncio
-import re
-import signal
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
-
-from rich.console import Console
 
 from s80lab.base.errors import UserError
-from s80lab.base.progress import Board
 from s80lab.base.terminal import say
-from s80lab.config.experiment import DEFAULT_IMAGE, LARGEST_SEED
+from s80lab.commands.board import on_board
+from s80lab.commands.numbers import one_seed, parse_boots, parse_seeds
+from s80lab.config.experiment import DEFAULT_IMAGE
 from s80lab.config.grid import Grid
 from s80lab.config.server import load_server
 from s80lab.experiment.plan import Options, Plan, draft, read_experiment
@@ -29,9 +24,16 @@ from s80lab.image.build import image_folder, is_current
 from s80lab.image.choice import make_image
 from s80lab.report.write import write_pages
 
-T = TypeVar("T")
-MOST_SEEDS = 20
-"""Number of seeds that the message about a range of seeds spells out."""
+__all__ = [
+    "build_images",
+    "make_plans",
+    "on_board",
+    "one_seed",
+    "parse_boots",
+    "parse_seeds",
+    "run_gem5",
+    "run_pipeline",
+]
 
 
 def make_plans(experiments: Sequence[str], options: Options, build: bool = True) -> list[Plan]:
@@ -93,58 +95,3 @@ def _with_pages(folders: list[Path]) -> list[Path]:
     for folder in folders:
         write_pages(folder)
     return folders
-
-
-def on_board(work: Callable[[Board], Awaitable[T]]) -> T:
-    """Run the work with progress lines on stderr; return its result. Ctrl-C and SIGTERM cancel the work cleanly."""
-
-    async def whole(board: Board) -> T:
-        task = asyncio.current_task()
-        assert task is not None
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-        return await work(board)
-
-    before = signal.getsignal(signal.SIGTERM)
-    try:
-        with Board(Console(stderr=True)) as board:
-            return asyncio.run(whole(board))
-    except asyncio.CancelledError:  # SIGTERM
-        raise KeyboardInterrupt from None
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def one_seed(seed: int | None) -> list[int]:
-    """The value of --seed as a list; empty if the option is absent."""
-    if seed is not None and not 1 <= seed <= LARGEST_SEED:
-        raise UserError(f"--seed {seed}: write a whole number from 1 to {LARGEST_SEED}")
-    return [] if seed is None else [seed]
-
-
-def parse_seeds(text: str | None, option: str = "--seeds") -> list[int]:
-    """The value of --seeds (or of `option`); empty if the option is absent."""
-    return _parse_numbers(text, option, "seed")
-
-
-def parse_boots(text: str | None) -> list[int]:
-    """The value of --boots; empty if the option is absent."""
-    return _parse_numbers(text, "--boots", "boot")
-
-
-def _parse_numbers(text: str | None, option: str, noun: str) -> list[int]:
-    if text is None:
-        return []
-    try:
-        numbers = [int(part) for part in text.split(",")]
-    except ValueError:
-        example = "1,2,3"
-        if (ends := re.fullmatch(r"(\d{1,9})(?:-|\.\.)(\d{1,9})", text)) and int(ends[1]) < int(ends[2]):
-            example = ",".join(map(str, range(int(ends[1]), min(int(ends[2]), int(ends[1]) + MOST_SEEDS) + 1)))
-        raise UserError(f"{option} {text}: write whole numbers separated by commas, for example {example}") from None
-    if min(numbers) < 1 or max(numbers) > LARGEST_SEED:
-        raise UserError(f"{option} {text}: write whole numbers from 1 to {LARGEST_SEED}")
-    if len(set(numbers)) < len(numbers):
-        raise UserError(
-            f"{option} {text}: a {noun} is given twice; write each {noun} once, because each {noun} is one run"
-        )
-    return numbers

@@ -24,19 +24,21 @@ from s80lab.capture.explore.plan import Entry, Replays, Varied, make_list, read_
 from s80lab.capture.explore.run import REPLAY_MEMORY, explore, replay_cost
 from s80lab.capture.several import open_captures
 from s80lab.capture.store import Capture, open_capture
+from s80lab.commands.board import on_board
+from s80lab.commands.numbers import parse_seeds
 from s80lab.commands.output import print_json, sayer, wide_console
-from s80lab.commands.parts import on_board, parse_seeds
+from s80lab.commands.run_tables import check_tables, show_tables
 from s80lab.commands.shards import Listed, Part, part, show_list, tell_shard
 from s80lab.config.grid import Grid
 from s80lab.experiment.resources import Cost
-from s80lab.experiment.run import listed_run
 from s80lab.report.exploration.page import notes, write_page
 from s80lab.report.exploration.quantities import scatter_of
 from s80lab.report.exploration.table import design_groups, designs_table, errors_table, verdicts
 from s80lab.report.filter_error import table_text, write_table
 from s80lab.report.record import estimates_record, run_record
-from s80lab.report.terminal import print_summary, print_table
+from s80lab.report.terminal import print_table
 from s80lab.report.write import write_pages
+from s80lab.results.products import listed_run
 
 MOST_PRINTED = 60
 """Designs up to which the terminal shows all of them; of more designs, it shows the Pareto front."""
@@ -49,10 +51,13 @@ def replay_command(
     settings: list[str] | None,
     form: Literal["filtered", "full"] | None,
     again: bool,
+    everything: bool,
+    section: str | None,
     as_json: bool,
 ) -> None:
     """Play a capture through the model and enter the result into the database. Without options, the design (machine and
     protocol) is that of the recording."""
+    check_tables(everything, section)
     opened = open_capture(capture, form)
     design = resolve_design(opened, machine, protocol, parse_settings(settings or []))
     (folder,) = _explore(opened, [design], 1, again)
@@ -62,7 +67,7 @@ def replay_command(
     if as_json:
         print_json({"runs": [run_record(read_run(one)) for one in (folder, *beside)], "report": str(page)})
     else:
-        print_summary(read_groups([folder, *beside]), Console())
+        show_tables(read_groups([folder, *beside]), everything, section)
     report(f"report: {page}")
 
 

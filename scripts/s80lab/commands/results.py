@@ -16,7 +16,7 @@ from s80lab.base.terminal import counted, say
 from s80lab.commands.measured import latest_runs
 from s80lab.commands.output import print_json
 from s80lab.commands.parts import parse_seeds
-from s80lab.commands.run_tables import show_runs
+from s80lab.commands.run_tables import check_tables, show_runs
 from s80lab.config.experiment import load_experiment
 from s80lab.gem5.runs import shipped_runs
 from s80lab.report.headline import beside_table
@@ -40,8 +40,7 @@ def report_command(
     as_json: bool,
 ) -> None:
     """Print a summary of existing runs (the latest run of each seed), and write a report page with all of them."""
-    if everything and section:
-        raise UserError("--all and --section exclude each other: --all prints every section")
+    check_tables(everything, section)
     if machine is not None and engine != "gem5":
         raise UserError("--machine selects among runs of gem5 only: add --engine gem5, or omit --machine")
     if engine == "gem5":

@@ -16,7 +16,7 @@ from s80lab.base.strict import parse_settings
 from s80lab.commands.estimate import tell_estimate
 from s80lab.commands.output import sayer
 from s80lab.commands.parts import make_plans, parse_boots, parse_seeds, run_gem5, run_pipeline
-from s80lab.commands.run_tables import end_invalid, show_runs
+from s80lab.commands.run_tables import check_tables, end_invalid, show_runs
 from s80lab.commands.shards import Listed, check_shard, part, show_list, tell_shard
 from s80lab.experiment.plan import Options, Plan, missing
 from s80lab.experiment.precision import Wanted, missing_seeds, parse_wanted, statement
@@ -48,9 +48,12 @@ def run_command(
     gem5: Path | None,
     shard: str | None,
     listed: bool,
+    everything: bool,
+    section: str | None,
     as_json: bool,
 ) -> None:
-    """Run experiments and print their tables."""
+    """Run experiments and print a summary."""
+    check_tables(everything, section)
     chosen = parse_settings(settings or [])
     options = Options(
         machine, protocol, scale, parse_seeds(seeds), chosen, misses, profile, server, image, parse_boots(boots)
@@ -65,7 +68,7 @@ def run_command(
         return
     if engine == "gem5":
         folders = list(run_gem5(experiments, options, gem5, jobs, again, "run"))
-        show_runs(folders, as_json)
+        show_runs(folders, as_json, everything, section)
         end_invalid(folders)
         return
     say = sayer(as_json)
@@ -76,7 +79,7 @@ def run_command(
         folders = run_until(plans, options, wanted, jobs, again, drop, say)
     else:
         folders = run_pipeline(plans, jobs, again, "run", drop)
-    show_runs(folders, as_json)
+    show_runs(folders, as_json, everything, section)
     if wanted:
         tell(folders, wanted, say)
     end_invalid(folders)

@@ -12,12 +12,13 @@ from rich.console import Console
 from s80lab.analysis.groups import Group, read_groups
 from s80lab.analysis.sweep import sweep_groups, swept
 from s80lab.base import paths
+from s80lab.base.errors import UserError
 from s80lab.base.terminal import counted, plain_text, say
 from s80lab.commands.output import print_json, wide_console
 from s80lab.config.experiment import load_experiment
 from s80lab.report.record import groups_record
 from s80lab.report.sweep import sweep_name, sweep_table, write_sweep
-from s80lab.report.terminal import print_groups, print_section, print_summary, print_table
+from s80lab.report.terminal import find_section, print_groups, print_section, print_summary, print_table
 from s80lab.report.validity import verdicts_with_reasons
 from s80lab.report.write import report_name, write_groups
 from s80lab.results.metrics.standing import RESULT, standing_of
@@ -35,6 +36,24 @@ def end_invalid(folders: Sequence[Path]) -> None:
         raise typer.Exit(INVALID)
 
 
+def check_tables(everything: bool, section: str | None) -> None:
+    """UserError if the options exclude each other, or if the report has no such section."""
+    if everything and section:
+        raise UserError("--all and --section exclude each other: --all prints every section")
+    if section:
+        find_section(section)
+
+
+def show_tables(groups: Sequence[Group], everything: bool, section: str | None) -> None:
+    """Print a summary of the groups, or all tables of their report, or one of its sections."""
+    if section:
+        print_section(groups, section, Console())
+    elif everything:
+        print_groups(groups, Console())
+    else:
+        print_summary(groups, Console())
+
+
 def show_runs(folders: Sequence[Path], as_json: bool, everything: bool = False, section: str | None = None) -> None:
     """Print a summary of the runs and write a report over all of them. A sweep has one row per point. everything: print
     all tables; section: print one section of the report."""
@@ -49,13 +68,8 @@ def show_runs(folders: Sequence[Path], as_json: bool, everything: bool = False, 
         pages = [*([_report(groups)] if groups else []), *(_sweep(*one, None) for one in sweeps.items())]
         print_json({"groups": groups_record(read_groups(folders)), "reports": list(map(str, pages))})
         return
-    if groups and section:
-        print_section(groups, section, Console())
-    elif groups and everything:
-        print_groups(groups, Console())
-    elif groups:
-        print_summary(groups, Console())
     if groups:
+        show_tables(groups, everything, section)
         print(f"report: {_report(groups)}")
     for one in sweeps.items():
         print(f"report: {_sweep(*one, wide_console())}")

@@ -36,7 +36,7 @@ from s80lab.results.identities import check_run
 from s80lab.results.metrics.derive import write_stats
 from s80lab.results.metrics.load import client_cycles
 from s80lab.results.metrics.standing import FEWEST_CYCLES
-from s80lab.results.products import check_products, has_products, record_products
+from s80lab.results.products import is_whole, record_products, why_not_whole
 from s80lab.results.run_folder import MEMORY_MAP, MISS_LOG, PROFILE, SNAPSHOTS, TRANSACTIONS, WARM_SNAPSHOTS, RunFolder
 from s80lab.results.snapshots import Snapshots
 
@@ -143,32 +143,6 @@ def lengthened(phases: Phases, load: Mapping[str, Any]) -> int:
         return phases.measure
     factor = min(LONGEST, ROOM * FEWEST_CYCLES / cycles) if cycles else LONGEST
     return math.ceil(factor * phases.measure / phases.window) * phases.window
-
-
-def is_whole(folder: Path, *files: str) -> bool:
-    """Whether the folder holds a complete, readable and unchanged run. files: further files that must exist."""
-    return not why_not_whole(folder) and all((folder / name).is_file() for name in files)
-
-
-def listed_run(folder: Path) -> Mapping[str, Any] | None:
-    """The manifest of a run that is complete as far as names and sizes of its files show; else None. `is_whole` also
-    compares the content of the files, before a run is used."""
-    try:
-        run = RunFolder(folder)
-        return run.manifest if has_products(run) else None
-    except UserError:
-        return None
-
-
-def why_not_whole(folder: Path) -> str:
-    """Why the folder does not hold a complete, readable and unchanged run; empty if it does."""
-    try:
-        run = RunFolder(folder)
-        check_products(run)
-        _ = run.load, run.stats
-    except UserError as error:
-        return str(error)
-    return ""
 
 
 async def live(

@@ -24,7 +24,6 @@ from s80lab.config.experiment import Gem5Phases
 from s80lab.experiment import checkpoint, resources
 from s80lab.experiment.checkpoint import GEM5_RAM, GEM5_STATE, Checkpoint
 from s80lab.experiment.plan import Inputs, missing
-from s80lab.experiment.run import is_whole, why_not_whole
 from s80lab.experiment.stages import Until
 from s80lab.gem5 import table
 from s80lab.gem5.plan import Gem5Plan
@@ -35,7 +34,7 @@ from s80lab.guest.kernel.unpack import unpack_kernel
 from s80lab.results.database import insert_run
 from s80lab.results.identities import check_snapshots
 from s80lab.results.metrics.derive import write_stats
-from s80lab.results.products import record_products
+from s80lab.results.products import is_whole, record_products, why_not_whole
 from s80lab.results.run_folder import MACHINE, SNAPSHOTS, RunFolder
 from s80lab.results.snapshots import Delta
 

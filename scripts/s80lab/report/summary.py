@@ -46,7 +46,7 @@ MOST_CHARACTERS = 79
 """Characters of one verdict or list of differences on the terminal."""
 LONGEST_LABEL = 36
 INTERVALS = "±: half-width of the 95% interval over the seeds (Student t)."
-MORE = "The page has all tables. `s80lab report` prints them with --all, and one section with --section NAME."
+MORE = "The page has all tables. --all prints them here, and --section NAME prints one section."
 
 
 def summary_entries() -> list[Entry]:

@@ -13,7 +13,7 @@ from s80lab.analysis.groups import Group
 from s80lab.base.errors import UserError
 from s80lab.base.suggest import hint
 from s80lab.base.terminal import plain, plain_text
-from s80lab.report.contents import contents, terminal_tables
+from s80lab.report.contents import ReportSection, contents, terminal_tables
 from s80lab.report.guest import guest_notes
 from s80lab.report.summary import (
     MORE,
@@ -56,12 +56,17 @@ def print_summary(groups: Sequence[Group], console: Console) -> None:
     console.print(plain_text(MORE, "dim"))
 
 
-def print_section(groups: Sequence[Group], key: str, console: Console) -> None:
-    """Prints one section of the report. UserError if there is no section `key`, or if these runs have no such data."""
+def find_section(key: str) -> ReportSection:
+    """The section of the terminal with this key. UserError if there is none."""
     sections = {section.key: section for section in contents() if section.place == "both"}
     if key not in sections:
         raise UserError(f"--section {key}: the report has no such section: {hint(key, sections)}")
-    tables = sections[key].tables_of(groups)
+    return sections[key]
+
+
+def print_section(groups: Sequence[Group], key: str, console: Console) -> None:
+    """Prints one section of the report. UserError if there is no section `key`, or if these runs have no such data."""
+    tables = find_section(key).tables_of(groups)
     if not tables:
         raise UserError(f"--section {key}: these runs have no data for this section")
     for table in tables:

@@ -8,6 +8,8 @@ have no such key. Reports read these runs without a check; `collect` requires th
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 from s80lab.base.errors import UserError
 from s80lab.base.records import FileRecord, is_unchanged, record_file
@@ -57,6 +59,16 @@ def has_products(run: RunFolder) -> bool:
         return False
 
 
+def listed_run(folder: Path) -> Mapping[str, Any] | None:
+    """The manifest of a run that is complete as far as names and sizes of its files show; else None. `is_whole` also
+    compares the content of the files, before a run is used."""
+    try:
+        run = RunFolder(folder)
+        return run.manifest if has_products(run) else None
+    except UserError:
+        return None
+
+
 def parse_products(run: RunFolder) -> None:
     """UserError if a product of a run without a list of products is missing or cannot be parsed. stats.json and
     transactions.json are not read here."""
@@ -81,3 +93,19 @@ def _listed(run: RunFolder) -> dict[str, FileRecord]:
         if name not in (*PRODUCTS, WARM_SNAPSHOTS):
             raise UserError(f"{where}: {name!r} is not a product of a run; repeat the run")
     return {name: validate(record, FileRecord, where) for name, record in listed.items()}
+
+
+def is_whole(folder: Path, *files: str) -> bool:
+    """Whether the folder holds a complete, readable and unchanged run. files: further files that must exist."""
+    return not why_not_whole(folder) and all((folder / name).is_file() for name in files)
+
+
+def why_not_whole(folder: Path) -> str:
+    """Why the folder does not hold a complete, readable and unchanged run; empty if it does."""
+    try:
+        run = RunFolder(folder)
+        check_products(run)
+        _ = run.load, run.stats
+    except UserError as error:
+        return str(error)
+    return ""

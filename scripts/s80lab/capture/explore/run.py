@@ -18,7 +18,7 @@ from s80lab.capture.explore.failures import clear_failure, record_failure
 from s80lab.capture.replay import replay, run_folder
 from s80lab.capture.store import Capture
 from s80lab.experiment import resources
-from s80lab.experiment.run import is_whole
+from s80lab.results.products import is_whole
 from s80lab.trace.tool import capture_info
 
 MIB = 1 << 20

@@ -12,7 +12,7 @@ from pathlib import Path
 from s80lab.base.staging import PARTIAL
 from s80lab.capture.explore.failures import Failure, read_failures
 from s80lab.capture.explore.plan import ReplayList
-from s80lab.experiment.run import listed_run
+from s80lab.results.products import listed_run
 from s80lab.results.run_folder import MANIFEST
 
 RECENT_S = 600.0

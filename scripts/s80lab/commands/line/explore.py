@@ -11,6 +11,7 @@ import typer
 from s80lab.commands.line import complete
 from s80lab.commands.line.declare import RARE, Section
 from s80lab.commands.line.options import (
+    AllTables,
     AsJson,
     Capture,
     Experiment,
@@ -23,6 +24,7 @@ from s80lab.commands.line.options import (
     ReplayList,
     ReplayMachine,
     ReplayProtocol,
+    ReportSection,
     Scale,
     Server,
     Settings,
@@ -172,9 +174,11 @@ def replay(
     settings: MachineSettings = None,
     form: Form = None,
     again: ReplayAgain = False,
+    everything: AllTables = False,
+    section: ReportSection = None,
     as_json: AsJson = False,
 ) -> None:
-    """Play a capture through one design, and print its report.
+    """Play a capture through one design, and print a summary.
 
     The result enters the database. Without options, the design (machine and protocol) is that of the recording.
     """

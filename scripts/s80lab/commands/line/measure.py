@@ -13,6 +13,7 @@ from s80lab.commands.line import complete
 from s80lab.commands.line.declare import RARE, Section
 from s80lab.commands.line.options import (
     Again,
+    AllTables,
     AsJson,
     Boots,
     Engine,
@@ -23,6 +24,7 @@ from s80lab.commands.line.options import (
     List,
     Machine,
     Protocol,
+    ReportSection,
     Run,
     Scale,
     Seeds,
@@ -105,9 +107,11 @@ def run(
     gem5: Gem5 = None,
     shard: Shard = None,
     listed: List = False,
+    everything: AllTables = False,
+    section: ReportSection = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run experiments and print their results.
+    """Run experiments and print a summary.
 
     Missing checkpoints are built first. Each seed that has no complete run yet is measured. After an interruption,
     repeat the command to continue.
@@ -319,15 +323,8 @@ def report(
             autocompletion=complete.machines,
         ),
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Print all tables of the report.")] = False,
-    section: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Print one section of the report, for example sources, machine or claims. An unknown name lists all "
-            "names.",
-        ),
-    ] = None,
+    everything: AllTables = False,
+    section: ReportSection = None,
     as_json: AsJson = False,
 ) -> None:
     """Print a summary of existing runs and write a report page.

@@ -180,6 +180,16 @@ Html = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="HTML file to write, with the state of every cache after each access."),
 ]
+AllTables = Annotated[bool, typer.Option("--all", help="Print all tables of the report instead of a summary.")]
+ReportSection = Annotated[
+    str | None,
+    typer.Option(
+        "--section",
+        metavar="NAME",
+        help="Print one section of the report, for example sources, machine or claims. An unknown name lists all "
+        "names.",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout and nothing else.")]
 Shard = Annotated[
     str | None,
