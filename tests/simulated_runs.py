@@ -19,7 +19,11 @@ from s80lab.results.run_folder import RunFolder
 @pytest.fixture(scope="session")
 def made_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folders imapb-1 ... imape-3 with stats.json; not to be written to. imape's are results."""
-    root = tmp_path_factory.mktemp("runs")
+    return make_runs(tmp_path_factory.mktemp("runs"))
+
+
+def make_runs(root: Path) -> Path:
+    """Makes the folders; returns `root`."""
     for mix, first in (("imapb", 1), ("imape", 11)):
         for seed in range(first, first + 3):
             write_stats(RunFolder(write_run(root / f"{mix}-{seed - first + 1}", seed, mix)))

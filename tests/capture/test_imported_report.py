@@ -29,5 +29,5 @@ def test_report_page_of_an_imported_trace_has_no_claims(place: Lab, tmp_path: Pa
     place.call("replay", str(capture))
     (run,) = place.runs()
     page = (run / "report.html").read_text(encoding="utf-8")
-    assert '<h2 id="headline">' in page and "<th>mine</th>" in page
+    assert '<h2 id="headline">' in page and ">mine</th>" in page
     assert "Comparison with the paper" not in page and "<td>-</td>" not in page

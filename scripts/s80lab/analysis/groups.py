@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +31,18 @@ _IDENTITY = ("experiment", "engine", "scale", "protocol", "machine", "workload",
 @dataclass(frozen=True)
 class Run:
     """The content of one complete run's folder. result: the load generator's result, None for a replay. misses: tables
-    of attributed misses, empty if the run did not log them."""
+    of attributed misses, empty if the run did not log them. folder: the folder, None for a run that has none."""
 
     manifest: Mapping[str, Any]
     stats: Mapping[str, Any]
     result: Mapping[str, Any] | None
     misses: Sequence[Mapping[str, Any]] = ()
+    folder: RunFolder | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def load_processors(self) -> int:
+        """Number of processors that run only the load generator."""
+        return 0 if self.folder is None else int(self.folder.wanted.get("load_processors", 0))
 
     @property
     def load(self) -> Mapping[str, Any]:
@@ -135,7 +141,7 @@ def read_run(run_dir: Path) -> Run:
     """Raises UserError if a file is missing or the run is incomplete."""
     run = RunFolder(run_dir)
     check_products(run)
-    return Run(run.manifest, run.stats, run.load, run.misses)
+    return Run(run.manifest, run.stats, run.load, run.misses, run)
 
 
 def read_groups(run_dirs: Sequence[Path]) -> list[Group]:

@@ -77,7 +77,7 @@ def show_runs(folders: Sequence[Path], as_json: bool, everything: bool = False, 
 
 def _report(groups: Sequence[Group]) -> Path:
     name = report_name(groups)
-    return write_groups(name, groups, paths.results() / "reports" / name)
+    return write_groups(name, groups, paths.results() / "reports" / name, paths.database())
 
 
 def _sweep(name: str, folders: Sequence[Path], console: Console | None) -> Path:

@@ -16,12 +16,13 @@ from s80lab.analysis.rows import SECTIONS
 from s80lab.report.claims import TITLE as CLAIMS
 from s80lab.report.claims import claims_tables
 from s80lab.report.commands import commands_tables
+from s80lab.report.cores import cores_tables
 from s80lab.report.figures.registry import PICTURES
 from s80lab.report.headline import headline_table
 from s80lab.report.machine import machine_table
 from s80lab.report.steady_state import steady_state_table
 from s80lab.report.summary import summary_table
-from s80lab.report.tables import Table, metrics_table, miss_tables, run_table
+from s80lab.report.tables import Table, metrics_table, miss_tables, run_table, runs_with_misses
 from s80lab.report.transactions import transactions_table
 from s80lab.report.validity import TITLE, invalid_table
 
@@ -56,10 +57,8 @@ def _transactions(groups: Sequence[Group]) -> list[Table]:
 def _misses(groups: Sequence[Group]) -> list[Table]:
     """The attributed misses of each group's first run with a log of misses."""
     tables = []
-    for group in sorted(groups, key=lambda group: group.label):
-        run = next((run for run in group.runs if run.misses), None)
-        for table in miss_tables(run.misses) if run is not None else ():
-            assert run is not None
+    for group, run in runs_with_misses(groups):
+        for table in miss_tables(run.misses):
             table.title += f": {group.label}, seed {run.manifest['seed']}"
             tables.append(table)
     return tables
@@ -79,7 +78,8 @@ _CONTENTS = (
     ReportSection("misses", "Attributed misses", tables=_misses, place="page"),
     ReportSection("instructions", "Instructions", ("instruction_mix",), ("instructions",)),
     ReportSection("transactions", "Transactions", ("executed_mix", "latency"), ("requests",), _transactions),
-    ReportSection("load", "Load and machine", ("utilisation", "busy"), ("load", "mail", "streams", "probes")),
+    ReportSection("load", "Load and machine", ("utilisation",), ("load", "mail", "streams", "probes")),
+    ReportSection("cores", "Cores", ("busy",), tables=cores_tables),
     ReportSection("kernel", "Guest kernel", (), ("kernel",)),
     ReportSection("precision", "Precision of the headline", tables=lambda groups: [headline_table(groups)]),
     ReportSection(

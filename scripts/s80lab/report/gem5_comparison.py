@@ -94,7 +94,7 @@ def figure(sides: Sequence[Side]) -> Figure:
         pane.set_ylim(bottom=0)
         pane.grid(axis="y")
         if quantity.points:
-            percent_axis(pane, "", "y")
+            percent_axis(pane)
     for pane in panes[-2:]:
         pane.set_xlabel("instructions since empty caches (millions)")
     handles, labels = panes[0].get_legend_handles_labels()

@@ -122,7 +122,10 @@ def _topics(groups: Sequence[Group], pictures: Sequence[Picture]) -> list[Topic]
     found = (
         Topic(
             section.title,
-            [drawn[name] for name in section.figures if name in drawn],
+            [
+                *(drawn[name] for name in section.figures if name in drawn),
+                *(picture for picture in pictures if picture.section == section.key),
+            ],
             section.tables_of(groups),
             key=section.key,
             tables_first=section.key == "headline",

@@ -19,11 +19,12 @@ from s80lab.analysis.sweep import judge_ratio, point_of, ratio_of, sweep_entries
 from s80lab.base.errors import UserError
 from s80lab.base.files import write_file
 from s80lab.base.suggest import hint
+from s80lab.base.terminal import counted
 from s80lab.config.differences import slug
 from s80lab.config.grid import Grid
 from s80lab.config.reproduce import Ratio
 from s80lab.report.figures.all import Picture
-from s80lab.report.figures.curves import Panel, curves_figure
+from s80lab.report.figures.curves import PROCESSORS, Panel, curves_figure
 from s80lab.report.figures.style import png, style, svg
 from s80lab.report.files import write_files
 from s80lab.report.guest import guest_notes
@@ -78,8 +79,8 @@ def write_sweep(name: str, groups: Sequence[Group], metrics: Sequence[str], fold
     first = groups[0].runs[0].manifest
     page = render(
         name,
-        f"{len(groups)} points: {sweep_grid(groups)}. Engine {first['engine']}, scale {first['scale']}. All times are "
-        "simulated time, the time of the modelled machine.",
+        f"{counted(len(groups), 'point')}: {sweep_grid(groups)}. Engine {first['engine']}, scale {first['scale']}. "
+        "All times are simulated time, the time of the modelled machine.",
         verdicts=verdicts_with_reasons(groups),
         notes=[*guest_notes(groups[:1]), intervals_note(groups)],
         topics=[
@@ -140,7 +141,8 @@ def _caption(groups: Sequence[Group]) -> str:
     others = ", ".join(axis.key for axis in grid.without(across).axes)
     lines = f"; one line per combination of {others}" if others else ""
     bars = " Bars are 95% intervals over the seeds." if any(len(group.runs) > 1 for group in groups) else ""
-    return f"x axis: {across.key}{lines}.{bars}"
+    ideal = " Dashed: throughput in proportion to the processors, from the first point of the first line."
+    return f"x axis: {across.key}{lines}.{bars}{ideal if across.key in PROCESSORS else ''}"
 
 
 def _capital(text: str) -> str:

@@ -105,6 +105,12 @@ def miss_tables(content: Sequence[Mapping[str, Any]]) -> list[Table]:
     return [table_from(each) for each in content[:MISS_TABLES]]
 
 
+def runs_with_misses(groups: Sequence[Group]) -> list[tuple[Group, Run]]:
+    """Each group whose runs have a log of misses, with the first such run; in the order of the labels."""
+    found = ((group, [run for run in group.runs if run.misses]) for group in sorted(groups, key=lambda one: one.label))
+    return [(group, runs[0]) for group, runs in found if runs]
+
+
 def table_from(content: Mapping[str, Any]) -> Table:
     """A table from its JSON form (dataclasses.asdict)."""
     rows = [Row(**{**row, "cells": tuple(Cell(**cell) for cell in row["cells"])}) for row in content["rows"]]

@@ -10,8 +10,9 @@
         The name of the folder of a report over these groups.
     write_experiment_report(experiment: str, run_dirs: Sequence[Path], out_dir: Path) -> Path
         Writes one report over the seeds (and mixes) of several runs; returns out_dir/report.html.
-    write_groups(title: str, groups: Sequence[Group], out_dir: Path) -> Path
-        The same for runs that have been read.
+    write_groups(title: str, groups: Sequence[Group], out_dir: Path, database: Path | None = None) -> Path
+        The same for runs that have been read. database: if it has replays of the same workload with other sizes of the
+        L2, the page shows the miss-ratio curve.
     print_experiment(run_dirs: Sequence[Path], console: Console) -> None
         Prints all tables of the runs on the terminal.
     print_beside(first: Sequence[Path], second: Sequence[Path], console: Console) -> None
@@ -29,16 +30,16 @@ from rich.console import Console
 
 from s80lab.analysis.groups import Group, read_groups
 from s80lab.base.errors import UserError
-from s80lab.base.files import write_file
 from s80lab.base.hashing import value_hash
 from s80lab.base.terminal import plain_text
 from s80lab.config.differences import slug
-from s80lab.report.figures.all import KEY, drawing_key, keep_or_draw
+from s80lab.report.figures.all import draw_all
+from s80lab.report.figures.machine import machine_pictures
+from s80lab.report.figures.miss_ratio import miss_ratio_pictures
+from s80lab.report.figures.supply import supply_pictures
 from s80lab.report.files import write_files
 from s80lab.report.headline import beside_table
-from s80lab.report.misses.page import write_misses
 from s80lab.report.page import page
-from s80lab.report.profile import write_profile
 from s80lab.report.terminal import print_groups, print_table
 from s80lab.report.validity import verdicts
 from s80lab.results.run_folder import MISS_TABLES, PROFILE_PAGE, REPORT, RunFolder
@@ -68,9 +69,14 @@ def write_run_report(run_dir: Path) -> Path:
 def write_pages(run_dir: Path) -> Path:
     """See the module's docstring. The report shows the tables of the attributed misses, so these are written first."""
     run = RunFolder(run_dir)
+    # Only here, because what names functions is slow to import, and few runs have such logs.
     if run.has_misses() and not (run / MISS_TABLES).is_file():
+        from s80lab.report.misses.page import write_misses
+
         write_misses(run_dir)
     if run.has_profile() and not (run / PROFILE_PAGE).is_file():
+        from s80lab.report.profile import write_profile
+
         write_profile(run_dir)
     page = run / REPORT
     return page if page.is_file() else write_run_report(run_dir)
@@ -120,9 +126,12 @@ def report_name(groups: Sequence[Group]) -> str:
     return f"{name[:_LONGEST_NAME]}-{value_hash(list(found.values()))[:6]}"
 
 
-def write_groups(title: str, groups: Sequence[Group], out_dir: Path) -> Path:
+def write_groups(title: str, groups: Sequence[Group], out_dir: Path, database: Path | None = None) -> Path:
     """See the module's docstring."""
-    pictures = keep_or_draw(groups, out_dir)
-    target = write_files(out_dir, page(title, groups, pictures), pictures)
-    write_file(out_dir / KEY, drawing_key(groups))
-    return target
+    pictures = [
+        *draw_all(groups),
+        *machine_pictures(groups),
+        *supply_pictures(groups),
+        *miss_ratio_pictures(groups, database),
+    ]
+    return write_files(out_dir, page(title, groups, pictures), pictures)

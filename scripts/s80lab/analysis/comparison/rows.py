@@ -54,7 +54,7 @@ def _row(name: str, entry: Entry, worth: float = 5.0) -> Row:
     return Row(name, entry.label, lambda metrics: metrics.get(entry.metric), entry.style, worth)
 
 
-def _transfers(metrics: Metrics) -> float | None:
+def transfers_pki(metrics: Metrics) -> float | None:
     """Misses that another cache serviced, per 1000 instructions."""
     misses, memory = metrics.get("l2_mpki.all"), metrics.get("miss_source.all.memory")
     return None if misses is None or memory is None else misses * (1 - memory)
@@ -62,7 +62,7 @@ def _transfers(metrics: Metrics) -> float | None:
 
 HEADLINE: tuple[Row, ...] = (
     _row("l2_mpki", _REPORTED["l2_mpki.all"]),
-    Row("transfers_pki", "cache-to-cache transfers per 1000 instructions", _transfers, THREE, 5.0),
+    Row("transfers_pki", "cache-to-cache transfers per 1000 instructions", transfers_pki, THREE, 5.0),
     _row("e_share", _REPORTED["e_share"], 1.0),
     _row("e_to_m_share", _REPORTED["e_to_m_share"], 1.0),
     _row("cpi", Entry("cycles per instruction", "cpi.all", THREE), 1.0),

@@ -8,11 +8,13 @@ from pathlib import Path
 
 from s80lab.analysis.comparison.contrast import Comparison
 from s80lab.analysis.comparison.replication import Side
+from s80lab.analysis.interval import estimate
 from s80lab.analysis.rows import ABSENT
 from s80lab.report.comparison.figure import CAPTION, differences_figure
 from s80lab.report.comparison.tables import designs_table, tables_of
 from s80lab.report.comparison.words import lead, notes, verdict_lines
 from s80lab.report.figures.all import Picture
+from s80lab.report.figures.machine import MOST_MACHINES, Rate, machine_picture
 from s80lab.report.figures.style import png, style, svg
 from s80lab.report.files import write_files
 from s80lab.report.machine import table_of_machines
@@ -29,10 +31,37 @@ def write_comparison(comparisons: Sequence[Comparison], folder: Path, remarks: S
         figure = differences_figure(comparisons)
         picture = Picture(FIGURE, "Differences", CAPTION, svg(figure))
         pngs = {FIGURE: png(figure)}
-    return write_files(folder, _page(comparisons, picture, remarks), [picture], pngs)
+    machines = _machines(comparisons)
+    return write_files(folder, _page(comparisons, picture, machines, remarks), [picture, *machines], pngs)
 
 
-def _page(comparisons: Sequence[Comparison], picture: Picture, remarks: Sequence[str]) -> str:
+def _machines(comparisons: Sequence[Comparison]) -> list[Picture]:
+    """The diagrams of the first designs, with the means over the runs of each side."""
+    sides = list(zip(_labels(comparisons), _sides(comparisons), strict=True))
+    return [
+        machine_picture(f"machine-{number}", _title(label, side), side.manifest["design"], _means(side))
+        for number, (label, side) in enumerate(sides[:MOST_MACHINES], 1)
+        if "design" in side.manifest
+    ]
+
+
+def _title(label: str, side: Side) -> str:
+    return side.label if label == side.label else f"{label}: {side.label}"
+
+
+def _means(side: Side) -> Rate:
+    """The mean of a metric over the runs of a side; None if a run does not have it."""
+
+    def mean(metric: str) -> float | None:
+        found = estimate([run.metrics.get(metric) for run in side.runs])
+        return None if found is None else found.mean
+
+    return mean
+
+
+def _page(
+    comparisons: Sequence[Comparison], picture: Picture, machines: Sequence[Picture], remarks: Sequence[str]
+) -> str:
     first = comparisons[0]
     several = len(comparisons) > 1
     said = [note for comparison in comparisons for note in notes(comparison)]
@@ -43,9 +72,9 @@ def _page(comparisons: Sequence[Comparison], picture: Picture, remarks: Sequence
             title = f"{comparison.second.label}: {table.title}" if several else table.title
             topics.append(Topic(title, [], [table], text="" if number else text))
     topics.insert(1, Topic("Differences", [picture], []))
-    labels = [side.label for side in _sides(comparisons)] if several else ["A", "B"]
-    machines = [(label, side.manifest) for label, side in zip(labels, _sides(comparisons), strict=True)]
-    topics.append(Topic("Machine", [], [table_of_machines(machines)]))
+    manifests = [side.manifest for side in _sides(comparisons)]
+    table = table_of_machines(list(zip(_labels(comparisons), manifests, strict=True)))
+    topics.append(Topic("Machine", list(machines), [table]))
     if several:
         opening = f"Each design is compared with {first.first.label}. In each comparison, A is this design."
     else:
@@ -58,6 +87,11 @@ def _page(comparisons: Sequence[Comparison], picture: Picture, remarks: Sequence
         topics=topics,
         origins=[_origins(side) for side in _sides(comparisons)],
     )
+
+
+def _labels(comparisons: Sequence[Comparison]) -> list[str]:
+    """The names of the sides in tables of machines."""
+    return [side.label for side in _sides(comparisons)] if len(comparisons) > 1 else ["A", "B"]
 
 
 def _sides(comparisons: Sequence[Comparison]) -> list[Side]:

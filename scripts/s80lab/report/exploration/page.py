@@ -14,22 +14,27 @@ from s80lab.capture.explore.grid import Point
 from s80lab.capture.store import Capture
 from s80lab.config.grid import Grid
 from s80lab.report.exploration.explorer import explorer
-from s80lab.report.exploration.figures import curves_figure, lines_of
+from s80lab.report.exploration.figures import MOST_BARS, curves_figure, lines_of, sources_chart
 from s80lab.report.exploration.quantities import Scatter, scatter_of
 from s80lab.report.exploration.scatter import caption, scatter_figure
 from s80lab.report.exploration.table import designs_table, errors_table, verdicts
-from s80lab.report.figures.all import Picture
+from s80lab.report.figures.all import Picture, drawn_picture
 from s80lab.report.figures.style import png, style, svg
 from s80lab.report.files import write_files
 from s80lab.report.machine import machine_table
 from s80lab.report.page import Topic, render
 from s80lab.report.tables import Cell, Row, Table
 
-CURVES, SCATTER = "curves", "scatter"
+CURVES, SCATTER, SOURCES = "curves", "scatter", "sources"
 MOST_LINES = 40
 """Lines of a panel up to which the page has curves; of more lines, no line could be told from another."""
 MOST_ROWS = 100
 """Rows of a table without a script."""
+_SOURCES_TITLE = "Sources of the L2 misses"
+_SOURCES_CAPTION = (
+    "What serviced the L2 misses of each design. Each bar is 100% of the misses of its design; the numbers in the bars "
+    "are percent."
+)
 _ONE = "One seed does not show how a difference varies from run to run."
 _SEVERAL = (
     "Numbers are means over the captures ± the half-width of the 95% confidence interval (Student t). The interval of "
@@ -55,6 +60,9 @@ def write_page(captures: Sequence[Capture], grid: Grid, points: Sequence[Point],
             figures = {CURVES: ("Curves", _caption(grid), curves_figure(grid, points, groups)), **figures}
         pictures = [Picture(name, title, text, svg(figure)) for name, (title, text, figure) in figures.items()]
         pngs = {name: png(figure) for name, (_, _, figure) in figures.items()}
+        if len(groups) <= MOST_BARS:
+            title = f"{_SOURCES_TITLE} of each design"
+            pictures.append(drawn_picture(SOURCES, title, _SOURCES_CAPTION, [sources_chart(groups)]))
     return write_files(folder, _page(captures, grid, points, groups, scatter, pictures), pictures, pngs)
 
 
@@ -86,6 +94,7 @@ def _page(
     script = explorer(grid, [point.values for point in points], groups, scatter)
     topics = [
         *([Topic("Curves", [drawn[CURVES]], [])] if CURVES in drawn else []),
+        *([Topic(_SOURCES_TITLE, [drawn[SOURCES]], [])] if SOURCES in drawn else []),
         Topic("Pareto front", [drawn[SCATTER]], [], container="scatter-plot"),
         Topic("All designs", [], [_shortened(designs_table(groups))], container="static-designs", script=script),
         Topic("Machine", [], [machine_table(groups)]),

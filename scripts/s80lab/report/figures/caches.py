@@ -4,17 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from s80lab.analysis.groups import NOT_WARM, Group
+from s80lab.report.figures.chart import plain, stacked_bars
+from s80lab.report.figures.drawing import Drawing
 from s80lab.report.figures.registry import picture
-from s80lab.report.figures.style import INK, key, label_lines, panel_each, panels, percent_axis, stacked
 from s80lab.results import paper
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-SOURCES = ("memory", "M", "O", "E", "S")
+SOURCES = {"memory": "memory", **{state: f"another cache, in {state}" for state in "MOES"}}
 FATES = {
     "M": ("e_fate.e_to_m", "store (silent upgrade to M)"),
     "S": ("e_fate.e_downgraded", "read by another core"),
@@ -26,7 +23,7 @@ FATES = {
 def panel_title(group: Group, *, of_caches: bool = True) -> str:
     """The group's label; with a remark if its runs had not reached steady state and the numbers depend on the
     caches."""
-    return label_lines(group.label + (f" ({NOT_WARM})" if of_caches and not group.warm else ""))
+    return group.label + (f" ({NOT_WARM})" if of_caches and not group.warm else "")
 
 
 @picture(
@@ -36,16 +33,14 @@ def panel_title(group: Group, *, of_caches: bool = True) -> str:
     "numbers in the bars are percent. gem5 does not separate user from kernel code, nor loads from instruction "
     "fetches.",
 )
-def miss_source(groups: Sequence[Group]) -> Figure:
-    figure, axes = panel_each(len(groups), 3.0)
-    for axis, group in zip(axes, groups, strict=True):
+def miss_source(groups: Sequence[Group]) -> list[Drawing]:
+    """A chart per group."""
+    charts = []
+    for group in groups:
         bars = [*_bars(group), ("all", "miss_source.all")]
         rows = [(word, [group.mean(f"{metric}.{source}") for source in SOURCES]) for word, metric in bars]
-        stacked(axis, rows, SOURCES, 100)
-        percent_axis(axis, "L2 misses")
-        axis.set_title(panel_title(group))
-    key(figure, [("memory", "memory"), *((state, f"another cache, in {state}") for state in "MOES")])
-    return figure
+        charts.append(stacked_bars(panel_title(group), rows, SOURCES, "share of the L2 misses"))
+    return charts
 
 
 def _bars(group: Group) -> list[tuple[str, str]]:
@@ -63,20 +58,20 @@ def _bars(group: Group) -> list[tuple[str, str]]:
 @picture(
     "e_state",
     "Fills of the L2 caches, and the fate of E blocks",
-    "Top: fills of the L2 caches by the state in which the block enters. Bottom: why blocks that entered in E left E.",
+    "Fills of the L2 caches by the state in which the block enters; and why blocks that entered in E left E.",
 )
-def e_state(groups: Sequence[Group]) -> Figure:
-    figure, axes = panels(2, 1, 1.9 + 0.6 * len(groups), share_x=False)
-    fills = [(panel_title(g), [g.mean(f"fill_state.{state}") for state in "MOES"]) for g in groups]
-    stacked(axes[0], fills, tuple("MOES"), 100)
-    percent_axis(axes[0], "fills")
-    key(axes[0], [(state, state) for state in "MOES"], "Fills by state")
-    fates = [(panel_title(g), [g.mean(metric) for metric, _ in FATES.values()]) for g in groups]
-    stacked(axes[1], fates, tuple(FATES), 100)
-    percent_axis(axes[1], "blocks that left E")
-    words = [(colour, word) for colour, (_, word) in FATES.items()]
-    key(axes[1], words, "Why blocks left E")
-    return figure
+def e_state(groups: Sequence[Group]) -> list[Drawing]:
+    fills = [(panel_title(group), [group.mean(f"fill_state.{state}") for state in "MOES"]) for group in groups]
+    fates = [(panel_title(group), [group.mean(metric) for metric, _ in FATES.values()]) for group in groups]
+    return [
+        stacked_bars("Fills by state", fills, {state: state for state in "MOES"}, "share of the fills"),
+        stacked_bars(
+            "Why blocks left E",
+            fates,
+            {name: word for name, (_, word) in FATES.items()},
+            "share of the blocks that left E",
+        ),
+    ]
 
 
 @picture(
@@ -85,27 +80,36 @@ def e_state(groups: Sequence[Group]) -> Figure:
     "Cycles per instruction: base cycles, and stall cycles by what serviced the access. The numbers at the right are "
     "the sums.",
 )
-def cpi(groups: Sequence[Group]) -> Figure:
-    figure, axes = panel_each(len(groups), 1.9)
+def cpi(groups: Sequence[Group]) -> list[Drawing]:
+    """A chart per group; all have the same scale."""
     words = {"base": "base", "l2": "L2 hit", "memory": "memory", "cache": "another cache", "upgrade": "upgrade"}
     if any(group.has("cpi.issue") for group in groups):
         words["issue"] = "wait for the core's other thread"
     if any(group.has("cpi.order") for group in groups):
         words["order"] = "wait for another processor"
-    for axis, group in zip(axes, groups, strict=True):
-        told = [name for name in ("user", "kernel") if group.estimate(f"cpi_at.{name}.all") is not None]
-        bars = [*((name, f"cpi_at.{name}") for name in told), ("all", "cpi")]
-        rows = [(name, [group.mean(f"{metric}.{part}") for part in words]) for name, metric in bars]
-        stacked(axis, rows, tuple(words), 1)
-        for place, (_, parts) in enumerate(reversed(rows)):
-            axis.text(sum(parts), place, f" {sum(parts):.2f}", va="center", color=INK, fontsize=8.5)
-        axis.set_xlabel("cycles per instruction")
-        axis.set_title(panel_title(group))
-    widest = max(axis.get_xlim()[1] for axis in axes)
-    for axis in axes:
-        axis.set_xlim(0, widest * 1.14)
-    key(figure, list(words.items()))
-    return figure
+    of_groups = []
+    for group in groups:
+        known = [name for name in ("user", "kernel") if group.estimate(f"cpi_at.{name}.all") is not None]
+        bars = [*((name, f"cpi_at.{name}") for name in known), ("all", "cpi")]
+        of_groups.append([(name, [group.mean(f"{metric}.{part}") for part in words]) for name, metric in bars])
+    widest = max((sum(parts) for rows in of_groups for _, parts in rows), default=1.0)
+    return [
+        stacked_bars(
+            panel_title(group),
+            rows,
+            words,
+            "cycles per instruction",
+            form=plain,
+            inside=_two_digits,
+            sums=_two_digits,
+            widest=widest,
+        )
+        for group, rows in zip(groups, of_groups, strict=True)
+    ]
+
+
+def _two_digits(value: float) -> str:
+    return f"{value:.2f}"
 
 
 @picture(
@@ -114,19 +118,16 @@ def cpi(groups: Sequence[Group]) -> Figure:
     "Stall cycles of L2 misses by the kind of access that waited. Page walks are those of x86's page-table "
     "walker. Figure 7 of Koka and Lipasti divides the stall cycles in the same way.",
 )
-def l2_stalls(groups: Sequence[Group]) -> Figure:
-    parts = {
-        "load": ("load", "E"),
-        "store": ("store", "M"),
-        "ifetch": ("instruction fetch", "S"),
-        "walk": ("page walk", "O"),
+def l2_stalls(groups: Sequence[Group]) -> list[Drawing]:
+    kinds = {
+        "E": ("load", "load"),
+        "M": ("store", "store"),
+        "S": ("ifetch", "instruction fetch"),
+        "O": ("walk", "page walk"),
     }
-    rows = [(label_lines(group.label), [group.mean(f"l2_stall.{name}") for name in parts]) for group in groups]
-    figure, (axis,) = panels(1, 1, 1.1 + 0.36 * len(rows))
-    stacked(axis, rows, [colour for _, colour in parts.values()], 100)
-    percent_axis(axis, "stall cycles")
-    key(figure, [(colour, word) for word, colour in parts.values()])
-    return figure
+    rows = [(panel_title(group), [group.mean(f"l2_stall.{kind}") for kind, _ in kinds.values()]) for group in groups]
+    words = {colour: word for colour, (_, word) in kinds.items()}
+    return [stacked_bars("", rows, words, "share of the stall cycles")]
 
 
 @picture(
@@ -136,23 +137,20 @@ def l2_stalls(groups: Sequence[Group]) -> Figure:
     "for branches.",
     of_caches=False,
 )
-def instruction_mix(groups: Sequence[Group]) -> Figure:
+def instruction_mix(groups: Sequence[Group]) -> list[Drawing]:
     classes = {
-        "load": ("load", "E"),
-        "store": ("store", "M"),
-        "load_store": ("load and store", "O"),
-        "branch_conditional": ("conditional branch", "S"),
-        "branch_unconditional": ("other branch", "upgrade"),
-        "other": ("other", "memory"),
+        "E": ("load", "load"),
+        "M": ("store", "store"),
+        "O": ("load_store", "load and store"),
+        "S": ("branch_conditional", "conditional branch"),
+        "upgrade": ("branch_unconditional", "other branch"),
+        "memory": ("other", "other"),
     }
-    colours = tuple(colour for _, colour in classes.values())
-    rows = [(label_lines(group.label), [group.mean(f"instruction_mix.{name}") for name in classes]) for group in groups]
-    rows += _paper_mix(groups)
-    figure, (axis,) = panels(1, 1, 1.1 + 0.36 * len(rows))
-    stacked(axis, rows, colours, 100)
-    percent_axis(axis, "retired instructions")
-    key(figure, [(colour, word) for word, colour in classes.values()])
-    return figure
+    rows = [
+        (group.label, [group.mean(f"instruction_mix.{name}") for name, _ in classes.values()]) for group in groups
+    ] + _paper_mix(groups)
+    words = {colour: word for colour, (_, word) in classes.items()}
+    return [stacked_bars("", rows, words, "share of the retired instructions")]
 
 
 def _paper_mix(groups: Sequence[Group]) -> list[tuple[str, list[float]]]:

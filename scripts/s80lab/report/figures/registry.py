@@ -5,14 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from s80lab.analysis.groups import Group
+from s80lab.report.figures.drawing import Drawing
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-Draw = Callable[[Sequence[Group]], "Figure"]
+Draw = Callable[[Sequence[Group]], Sequence[Drawing]]
+"""Draws groups as one chart or several."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The look of all figures: one colour per miss source or state in every figure, few lines, and SVG that follows the
-page's light or dark colours.
+"""The look of all figures: one colour per miss source or state in every figure. Curves and comparisons are drawn with
+matplotlib, as SVG that follows the page's light or dark colours, and as PNG.
 
 Functions import matplotlib when they draw, because the import is slow and most commands draw nothing.
 """
@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
 WIDTH_IN = 8.2
 PNG_DPI = 150
-_LABEL_CHARACTERS, _LABEL_LINES = 30, 3
 _ABREAST = 3  # panels that fit in one row
 
 # Placeholder for the colour of the surrounding text; svg() replaces it by `currentColor`.
@@ -28,21 +26,21 @@ INK = "#010203"
 QUIET = "#808488"
 
 COLOURS = {
-    "memory": "#7b8794",
-    "M": "#c8553d",
+    "memory": "#8d99a6",
+    "M": "#b8452c",
     "O": "#d9922e",
     "E": "#2f7ca8",
     "S": "#5d9e6f",
     "base": "#a9b1b9",
     "l2": "#5d9e6f",
     "cache": "#d9922e",
-    "upgrade": "#8c6bb1",
+    "upgrade": "#8560ad",
     "issue": "#2f7ca8",
-    "order": "#c8553d",
-    "evicted": "#7b8794",
-    "invalidated": "#8c6bb1",
+    "order": "#b8452c",
+    "evicted": "#8d99a6",
+    "invalidated": "#8560ad",
 }
-GROUP_COLOURS = ("#2f7ca8", "#c8553d", "#5d9e6f", "#8c6bb1", "#d9922e", "#7b8794")
+GROUP_COLOURS = ("#2f7ca8", "#b8452c", "#5d9e6f", "#8560ad", "#d9922e", "#7b8794")
 
 _STYLE: Any = {  # matplotlib types its keys as literals
     "svg.fonttype": "none",
@@ -111,11 +109,6 @@ def panel_each(count: int, height_in: float, columns: int = 0) -> tuple[Figure, 
     return figure, axes[:count]
 
 
-def label_lines(text: str) -> str:
-    """A label of a panel or bar, in lines that leave room for the figure."""
-    return "\n".join(wrap(text, _LABEL_CHARACTERS, max_lines=_LABEL_LINES, placeholder=" ..."))
-
-
 def svg(figure: Figure) -> str:
     """The figure as SVG text for a page. Equal numbers give equal bytes."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -140,76 +133,16 @@ def standalone(picture: str) -> str:
     return re.sub(r"(<svg[^>]*>)", rf"\1{_STANDALONE}", picture, count=1)
 
 
-def inline(file: str) -> str:
-    """The SVG for a page, from the text of a separate file."""
-    return file.replace(_STANDALONE, "", 1)
+def on(colour: str) -> str:
+    """White or black, whichever is read more easily on the colour `#rrggbb`."""
+    parts = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return "#1d2125" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.21 else "#ffffff"
 
 
-def stacked(axis: Axes, rows: Sequence[tuple[str, Sequence[float]]], names: Sequence[str], unit: float) -> None:
-    """Draws horizontal stacked bars, the first row on top. A part that is wide enough shows its number (value x unit).
-    names: for each part, its key in COLOURS."""
-    left = [0.0] * len(rows)
-    places = range(len(rows) - 1, -1, -1)
-    panel_in = WIDTH_IN / columns_of(axis) - 1.1
-    widest = 1.0 if unit > 1 else max((sum(values) for _, values in rows), default=1.0) or 1.0
-    for part, name in enumerate(names):
-        widths = [values[part] for _, values in rows]
-        axis.barh(places, widths, left=left, height=0.72, color=COLOURS[name], linewidth=0)
-        for place, start, width in zip(places, left, widths, strict=True):
-            text = f"{width * unit:.0f}" if unit > 1 else f"{width:.2f}"
-            if width / widest * panel_in > 0.09 * len(text):
-                axis.text(
-                    start + width / 2, place, text, ha="center", va="center", color=_on(COLOURS[name]), fontsize=8
-                )
-        left = [start + width for start, width in zip(left, widths, strict=True)]
-    axis.set_yticks(list(places), [label for label, _ in rows])
-    axis.tick_params(axis="y", length=0)
-    axis.spines["left"].set_visible(False)
-    axis.set_xlim(0, widest)
+def percent_axis(axis: Axes) -> None:
+    """Formats the y axis of shares in percent, with ticks at round percentages."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-
-def _on(colour: str) -> str:
-    """White or black, whichever is read more easily on the colour."""
-    red, green, blue = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
-    return "#1d2125" if 0.3 * red + 0.59 * green + 0.11 * blue > 0.6 else "#ffffff"
-
-
-def columns_of(axis: Axes) -> int:
-    """Number of panels in this panel's row."""
-    place = axis.get_subplotspec()
-    return 1 if place is None else int(place.get_gridspec().ncols)
-
-
-def percent_axis(axis: Axes, whole: str, which: str = "x") -> None:
-    """Formats an axis of shares in percent and labels it `share of the WHOLE`."""
-    from matplotlib.ticker import PercentFormatter
-
-    one = axis.xaxis if which == "x" else axis.yaxis
-    one.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    one.set_label_text(f"share of the {whole}" if whole else "")
-
-
-def key(on: Figure | Axes, names: Sequence[tuple[str, str]], title: str = "") -> None:
-    """Draws a one-line legend above a figure, or above one panel with a title. names: pairs (key in COLOURS, label)."""
-    from matplotlib.figure import Figure
-    from matplotlib.patches import Patch
-
-    handles = [Patch(color=COLOURS[name], linewidth=0, label=word) for name, word in names]
-    legend = on.legend(
-        handles=handles,
-        ncols=len(handles),
-        frameon=False,
-        handlelength=0.9,
-        handleheight=0.9,
-        columnspacing=1.4,
-        borderaxespad=0.2,
-        borderpad=0,
-        alignment="left",
-        title=title or None,
-        title_fontproperties={"weight": "bold", "size": 9.5},
-        **({"loc": "outside upper left"} if isinstance(on, Figure) else _ABOVE),
-    )
-    legend.set_in_layout(True)
-
-
-_ABOVE: Any = {"loc": "lower left", "bbox_to_anchor": (0, 1.04)}
+    axis.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
+    axis.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{round(100 * share, 6):g}%"))

@@ -6,21 +6,30 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import cycle
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from s80lab.analysis.groups import NOT_WARM, Group, Run
+from s80lab.report.figures.chart import (
+    WIDTH_PX,
+    Scale,
+    draw_legend,
+    draw_x_axis,
+    draw_y_axis,
+    percent,
+    plain,
+    text_px,
+    titled,
+)
+from s80lab.report.figures.drawing import SMALL_PX, Drawing
 from s80lab.report.figures.registry import picture
-from s80lab.report.figures.style import GROUP_COLOURS, INK, QUIET, label_lines, panels, percent_axis
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from s80lab.report.figures.style import GROUP_COLOURS, QUIET
 
 _PANELS = {
-    "memory_share": "share of L2 misses serviced by memory",
+    "memory_share": "Share of L2 misses serviced by memory",
     "e_share": "E share (E fills, of all fills)",
     "mpki": "L2 misses per 1000 instructions",
 }
+_HEIGHT_PX, _LEFT_PX, _EDGE_PX = 130, 40, 8
 
 Window = Mapping[str, Any]
 
@@ -32,33 +41,40 @@ Window = Mapping[str, Any]
     "Strong lines: measured region. The grey band begins where the first measured region of any seed begins.",
     of_caches=False,
 )
-def warm_up(groups: Sequence[Group]) -> Figure:
-    """Three panels over the same instructions; one line per seed, faint until its measured region starts."""
-    figure, axes = panels(len(_PANELS), 1, 5.2)
-    for axis, (quantity, title) in zip(axes, _PANELS.items(), strict=True):
-        ends = []
-        for group, colour in zip(groups, cycle(GROUP_COLOURS), strict=False):
-            for run in group.runs:
-                windows = _of_usual_length(run.stats["windows"])
-                warming = [window for window in windows if window["phase"] == "warm-up"]
-                _line(axis, warming, quantity, colour, 0.3)
-                _line(axis, [*warming[-1:], *windows[len(warming) :]], quantity, colour, 0.9)
-            ends.append((_last(group.runs[0], quantity), group, colour))
-        _name_lines(axis, ends)
-        axis.set_title(title)
-        axis.grid(axis="y")
-        axis.set_ylim(bottom=0)
-        if quantity != "mpki":
-            percent_axis(axis, "", "y")
-    spans = [_measured(run) for group in groups for run in group.runs]
-    begin, end = min(begin for begin, _ in spans), max(end for _, end in spans)
-    for axis in axes:
-        axis.axvspan(begin, end, color=QUIET, alpha=0.13, linewidth=0)
-    axes[0].text(
-        begin, 0.04, " first measured region starts", transform=axes[0].get_xaxis_transform(), color=INK, fontsize=8
-    )
-    axes[-1].set_xlabel("instructions since the start of the mix, 10⁹")
-    return figure
+def warm_up(groups: Sequence[Group]) -> list[Drawing]:
+    """A chart per quantity over the same instructions; one line per seed, faint until its measured region starts."""
+    return [_panel(groups, quantity, title) for quantity, title in _PANELS.items()]
+
+
+def _panel(groups: Sequence[Group], quantity: str, title: str) -> Drawing:
+    chart, y = titled(title)
+    colours = dict(zip((group.label for group in groups), cycle(GROUP_COLOURS), strict=False))
+    words = {group.label: group.label if group.warm else f"{group.label}, {NOT_WARM}" for group in groups}
+    top = draw_legend(chart, y, {colours[label]: text for label, text in words.items()}) + 4
+    bottom = top + _HEIGHT_PX
+    runs = [(run, colours[group.label]) for group in groups for run in group.runs]
+    windows = [_of_usual_length(run.stats["windows"]) for run, _ in runs]
+    points = [[(_middle(one), one[quantity]) for one in of_run if one[quantity] is not None] for of_run in windows]
+    xs = [x for of_run in points for x, _ in of_run]
+    across = Scale(0.0, max(xs, default=1.0), _LEFT_PX, WIDTH_PX - _EDGE_PX)
+    highest = max((value for of_run in points for _, value in of_run), default=1.0) or 1.0
+    up = Scale(0.0, 1.05 * highest, bottom, top)
+    draw_y_axis(chart, up, _LEFT_PX, WIDTH_PX - _EDGE_PX, plain if quantity == "mpki" else percent)
+    begin = min(_measured_from(run) for run, _ in runs)
+    band = across.px(min(begin, across.high))
+    chart.box(band, top, WIDTH_PX - _EDGE_PX - band, _HEIGHT_PX, fill=QUIET, opacity=0.13, frame=False)
+    for (_, colour), of_run, shown in zip(runs, windows, points, strict=True):
+        warming = sum(one["phase"] == "warm-up" and one[quantity] is not None for one in of_run)
+        places = [(across.px(x), up.px(value)) for x, value in shown]
+        for part, opacity in ((places[:warming], 0.35), (places[max(0, warming - 1) :], 0.95)):
+            if part:
+                chart.curve(part, colour, opacity=opacity)
+        for number, (x, height) in enumerate(places):
+            chart.dot(x, height, 1.6, colour, 0.35 if number < warming else 0.95)
+    if band + text_px("measured", SMALL_PX) < WIDTH_PX - _EDGE_PX:
+        chart.text(band + 3, bottom - 4, "measured", small=True)
+    draw_x_axis(chart, across, top, bottom, plain, "instructions since the start of the mix, 10⁹", 5)
+    return chart
 
 
 def _of_usual_length(windows: Sequence[Window]) -> list[Window]:
@@ -67,32 +83,11 @@ def _of_usual_length(windows: Sequence[Window]) -> list[Window]:
     return [window for window in windows if window["instructions"] >= usual / 2 or window["phase"] == "measured"]
 
 
-def _line(axis: Axes, windows: Sequence[Window], quantity: str, colour: str, alpha: float) -> None:
-    known = [window for window in windows if window[quantity] is not None]
-    ends = [_middle(window) for window in known]
-    values = [window[quantity] for window in known]
-    axis.plot(ends, values, color=colour, alpha=alpha, linewidth=1.1, marker="o", markersize=1.8)
-
-
 def _middle(window: Window) -> float:
     return float(window["end_instructions"] - window["instructions"] / 2) / 1e9
 
 
-def _measured(run: Run) -> tuple[float, float]:
-    windows = [window for window in run.stats["windows"] if window["phase"] == "measured"]
-    begin = windows[0]["end_instructions"] - windows[0]["instructions"]
-    return begin / 1e9, windows[-1]["end_instructions"] / 1e9
-
-
-def _last(run: Run, quantity: str) -> tuple[float, float]:
-    window = run.stats["windows"][-1]
-    return _middle(window), window[quantity] or 0.0
-
-
-def _name_lines(axis: Axes, ends: Sequence[tuple[tuple[float, float], Group, str]]) -> None:
-    """Writes each group's name at the right end of its line, with a vertical shift per group."""
-    ordered = sorted(ends, key=lambda end: end[0][1])
-    for place, ((x, y), group, colour) in enumerate(ordered):
-        words = label_lines(group.label if group.warm else f"{group.label}, {NOT_WARM}")
-        shift = (place - (len(ordered) - 1) / 2) * 11
-        axis.annotate(words, (x, y), (7, shift), textcoords="offset points", color=colour, va="center", fontsize=8.5)
+def _measured_from(run: Run) -> float:
+    """The instructions before the measured region, in 10⁹."""
+    first = next(window for window in run.stats["windows"] if window["phase"] == "measured")
+    return float(first["end_instructions"] - first["instructions"]) / 1e9

@@ -17,6 +17,7 @@ import numpy as np
 from s80lab.analysis.misses.run import analyse
 from s80lab.analysis.misses.stacks import collapsed
 from s80lab.base.files import write_file
+from s80lab.report.figures.supply import supply_pictures_of
 from s80lab.report.misses.tables import all_tables
 from s80lab.report.page import Topic, render
 from s80lab.report.tables import Table
@@ -30,7 +31,7 @@ def write_misses(run: Path) -> Sequence[Table]:
     tables = all_tables(log, named, found.lines)
     write_file(run / MISS_TABLES, json.dumps([asdict(table) for table in tables], indent=1) + "\n")
     title = f"Attributed misses of {RunFolder(run).manifest['run']}"
-    topics = [Topic(table.title, [], [table]) for table in tables]
+    topics = [Topic(table.title, supply_pictures_of(table), [table]) for table in tables]
     lead = "All L2 misses and upgrades of the measured region, by the function that missed and the data in the line."
     write_file(run / MISS_PAGE, render(title, lead, verdicts=[], notes=[], topics=topics, origins=[]))
     write_file(run / MISS_STACKS, collapsed(log, named, log.misses.astype(np.int64)))

@@ -13,6 +13,7 @@ from s80lab.analysis.misses.log import Log
 from s80lab.analysis.misses.names import Named
 from s80lab.analysis.misses.sharing import PATTERNS, Lines, cores_of
 from s80lab.analysis.rows import ABSENT
+from s80lab.report.figures.supply import SUPPLY
 from s80lab.report.tables import Cell, Row, Table
 
 SHOWN = 20
@@ -153,7 +154,7 @@ def patterns_table(log: Log, lines: Lines) -> Table:
 def supply_table(log: Log) -> Table:
     """Matrix of cores: rows missed, columns supplied the line."""
     table = Table(
-        "Misses by missing and supplying core",
+        SUPPLY,
         tuple(str(core) for core in range(log.cores)),
         note="Misses that a cache serviced. Rows: the core that missed. Columns: the core that supplied the line.",
     )
