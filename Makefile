@@ -4,8 +4,8 @@ S80LAB := build/venv/bin/s80lab
 # Two commands at once; fails where either does.
 both = $(1) & other=$$!; $(2); status=$$?; wait $$other && exit $$status
 
-.PHONY: help setup build image run test lint lesson docs pages wheel wheel-any analysis workflow slurm bench fuzz kills \
-	first-minute trixie clean distclean
+.PHONY: help setup build image run test lint lesson docs pages axe wheel wheel-any analysis workflow slurm bench fuzz \
+	kills first-minute trixie clean distclean
 .DEFAULT_GOAL := help
 
 help: ## print this list (also `make` alone)
@@ -63,6 +63,12 @@ lint: ## check format, types, layers, C++, language
 # Those of results/reference, docs/background and docs/reference, from the data in git. No guest runs.
 pages: setup ## regenerate the generated pages
 	@build/venv/bin/python -m s80lab.commands.pages
+
+# In a headless Chromium (Debian package chromium). Screenshots: build/axe.
+axe: build ## check one page of each kind for accessibility
+	@scripts/setup test
+	@build/venv/bin/pip install --quiet --no-deps --require-hashes --upgrade --target build/axe/package -r tests/axe/requirements.lock
+	@build/venv/bin/python -m tests.axe
 
 # Explorations and runs on a Slurm of the tests' own, six seeds of both mixes (`make test` has one).
 slurm: image ## run the tests on a Slurm cluster of their own
