@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from s80lab.analysis.misses.functions import Functions
+from s80lab.analysis.misses.functions import Functions, file_of
 from s80lab.analysis.misses.memory import read_map
 from s80lab.analysis.misses.run import booted_image
 from s80lab.base import paths
@@ -39,7 +39,7 @@ class Sample:
     @property
     def program(self) -> str:
         """The file that contains the function; `kernel` for kernel code."""
-        return self.function.partition(": ")[0] if self.entry == USER else KERNEL
+        return file_of(self.function) if self.entry == USER else KERNEL
 
 
 @dataclass(frozen=True)

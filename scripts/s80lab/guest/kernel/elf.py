@@ -12,11 +12,16 @@ from s80lab.base.errors import UserError
 
 # System V ABI, Object files: e_ident, section types, symbol types.
 _IDENT = b"\x7fELF\x02\x01"
-_SYMTAB, _NOBITS, _DYNSYM = 2, 8, 11
-_FUNCTION, _INDIRECT = 2, 10
+_SYMTAB, _NOTE, _NOBITS, _DYNSYM = 2, 7, 8, 11
+_FUNCTION = 2
 _LOAD = 1
+# Linux, include/uapi/linux/elf.h; binutils, ld --build-id: owner and type of the note with the build ID.
+_GNU, _BUILD_ID = b"GNU\0", 3
 # LSB core, exception frames: version, and how the words of a sorted table are encoded.
 _SORTED_TABLE = bytes((1, 0x1B, 0x03, 0x3B))
+# An entry (FDE): length, distance to its CIE, first address (relative to this word), and number of bytes.
+_FRAME_ENTRY = struct.Struct("<IIiI")
+_FIRST_ADDRESS = 8
 _SECTION, _SYMBOL = struct.Struct("<IIQQQQIIQQ"), struct.Struct("<IBBHQQ")
 
 
@@ -34,6 +39,8 @@ class Section:
 
 @dataclass(frozen=True)
 class Function:
+    """A function of the symbol table. size: 0 if the symbol table does not state the length."""
+
     address: int
     size: int
     name: str
@@ -60,24 +67,49 @@ class Elf:
         return self._bytes(self.sections[name])
 
     def functions(self) -> list[Function]:
-        """Functions by address, from .symtab, or from .dynsym if the file was stripped."""
+        """Functions by address, from .symtab, or from .dynsym if the file was stripped. Indirect functions are left
+        out: their symbols stand for code that selects a function, not for the function."""
         for kind in (_SYMTAB, _DYNSYM):
             found = [f for section in self._sections if section.kind == kind for f in self._functions(section)]
             if found:
                 return sorted(found, key=lambda f: (f.address, f.name))
         return []
 
-    def begins(self) -> list[int]:
-        """Addresses at which functions begin, including functions without a name, from the unwinder's table
-        (.eh_frame_hdr)."""
-        if ".eh_frame_hdr" not in self.sections:
+    def unwound(self) -> list[tuple[int, int]]:
+        """First address and end of each function, also of functions without a name, from the unwinder's tables
+        (.eh_frame_hdr, .eh_frame). Empty if the file has no tables of the usual form."""
+        if not {".eh_frame_hdr", ".eh_frame"} <= self.sections.keys():
             return []
-        section = self.sections[".eh_frame_hdr"]
-        data = self._bytes(section)
+        table, frames = self.sections[".eh_frame_hdr"], self.sections[".eh_frame"]
+        data, entries = self._bytes(table), self._bytes(frames)
         if data[:4] != _SORTED_TABLE:
             return []
         (count,) = struct.unpack_from("<I", data, 8)
-        return [section.address + begin for begin, _ in struct.iter_unpack("<ii", data[12 : 12 + 8 * count])]
+        found = []
+        for begin, entry in struct.iter_unpack("<ii", data[12 : 12 + 8 * count]):
+            at = table.address + entry - frames.address
+            if not 0 <= at <= len(entries) - _FRAME_ENTRY.size:
+                continue
+            _, _, relative, size = _FRAME_ENTRY.unpack_from(entries, at)
+            if table.address + entry + _FIRST_ADDRESS + relative == table.address + begin:
+                found.append((table.address + begin, table.address + begin + size))
+        return found
+
+    @property
+    def build_id(self) -> str:
+        """The build ID in hexadecimal, which the linker computes from the file's content; empty if there is none."""
+        for section in self._sections:
+            content = self._bytes(section) if section.kind == _NOTE else b""
+            if len(content) >= 16 and content[12:16] == _GNU:
+                _, size, kind = struct.unpack_from("<III", content)
+                if kind == _BUILD_ID:
+                    return content[16 : 16 + size].hex()
+        return ""
+
+    def section_at(self, address: int) -> str:
+        """The name of the section that is linked to the address; empty if there is none."""
+        inside = (s.name for s in self._sections if s.address and s.address <= address < s.address + s.size)
+        return next(inside, "")
 
     def loaded(self, offset: int) -> int | None:
         """The address to which a byte of the file is linked; None if the byte is not loaded."""
@@ -101,7 +133,7 @@ class Elf:
     def _functions(self, table: Section) -> Iterator[Function]:
         names = self._bytes(self._sections[table.link])
         for name, info, _, index, value, size in _SYMBOL.iter_unpack(self._bytes(table)):
-            if info & 15 in (_FUNCTION, _INDIRECT) and index:
+            if info & 15 == _FUNCTION and index:
                 yield Function(value, size, _text(names, name))
 
     def _bytes(self, section: Section) -> bytes:

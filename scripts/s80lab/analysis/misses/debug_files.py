@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Debug files: symbol tables and line numbers that a distribution keeps apart from its stripped programs.
+
+The build ID of a program names its debug file, so a file of another version is never taken. Debian's packages NAME-dbg
+and NAME-dbgsym install debug files under /usr/lib/debug. The folder build/debug of the lab goes before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from os.path import normpath
+from pathlib import Path
+from shutil import which
+from subprocess import PIPE, Popen
+
+from s80lab.base import paths
+
+SYSTEM = Path("/usr/lib/debug")
+ADDR2LINE = "addr2line"
+# The file name in an answer of addr2line if the location is not known.
+_NOWHERE = "??"
+
+
+def debug_roots() -> tuple[Path, ...]:
+    """The folders that are searched, in this order."""
+    return paths.BUILD / "debug", SYSTEM
+
+
+@dataclass
+class DebugFiles:
+    """Finds debug files. asked: for each build ID that was looked up, the file that was found."""
+
+    roots: Sequence[Path] = field(default_factory=debug_roots)
+    asked: dict[str, Path | None] = field(default_factory=dict)
+
+    def find(self, build_id: str) -> Path | None:
+        """The debug file of a program; None if there is none, or if the program has no build ID."""
+        if not build_id:
+            return None
+        if build_id not in self.asked:
+            places = (root / ".build-id" / build_id[:2] / f"{build_id[2:]}.debug" for root in self.roots)
+            self.asked[build_id] = next((place for place in places if place.is_file()), None)
+        return self.asked[build_id]
+
+    def state(self) -> dict[str, str]:
+        """What was found for each build ID, and addr2line, as text. A stored result is outdated when this changes."""
+        sizes = {one: str(found.stat().st_size) if found else "" for one, found in sorted(self.asked.items())}
+        return {**sizes, ADDR2LINE: "installed" if which(ADDR2LINE) else ""}
+
+
+def state_now(names: Iterable[str]) -> dict[str, str]:
+    """DebugFiles.state if the build IDs of an earlier state were looked up now. names: the keys of that state."""
+    files = DebugFiles()
+    for build_id in names:
+        if build_id != ADDR2LINE:
+            files.find(build_id)
+    return files.state()
+
+
+def source_lines(path: Path, addresses: Sequence[int]) -> Mapping[int, str]:
+    """`file.c:123` for each address in a file with line numbers (DWARF), by addr2line of the GNU binutils.
+
+    Addresses without a line number are left out, and all of them if addr2line is not installed. Code that the compiler
+    has inlined belongs to the line of the inlined function.
+    """
+    try:
+        process = Popen([ADDR2LINE, "--exe", str(path)], stdin=PIPE, stdout=PIPE, stderr=PIPE, text=True)
+    except OSError:
+        return {}
+    answers, _ = process.communicate("".join(f"{address:#x}\n" for address in addresses))
+    found = {}
+    for address, answer in zip(addresses, answers.splitlines(), strict=False):
+        name, _, line = answer.partition(" ")[0].rpartition(":")
+        if not name.startswith(_NOWHERE) and line.isdecimal() and line != "0":
+            found[address] = f"{_short(name)}:{line}"
+    return found
+
+
+def _short(path: str) -> str:
+    """The last three parts of a path of the build: `./malloc/./malloc/malloc.c` is `malloc/malloc.c`."""
+    return "/".join([part for part in normpath(path.rpartition("/./")[2]).split("/") if part != ".."][-3:])
