@@ -6,25 +6,25 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 
-import numpy as np
 import pytest
+from tests.miss_log import details, named, small_log
 
 from s80lab.analysis.comparison.contrast import Comparison
 from s80lab.analysis.comparison.replication import read_side
+from s80lab.analysis.misses.run import Analysis, keep
+from s80lab.analysis.misses.sharing import lines_of
 from s80lab.analysis.profile import Profile, Sample
 from s80lab.analysis.sweep import sweep_groups
 from s80lab.base import paths
 from s80lab.config.reproduce import load_figures
 from s80lab.report import profile, step_page
 from s80lab.report.comparison.page import write_comparison
-from s80lab.report.figures.supply import SUPPLY
 from s80lab.report.misses import page as misses
 from s80lab.report.reproduce import show_figure, write_page
 from s80lab.report.sweep import write_sweep
-from s80lab.report.tables import Cell, Row, Table
 from s80lab.report.write import write_experiment_report, write_run_report
+from s80lab.results.run_folder import MEMORY_MAP, MISS_LOG
 from s80lab.trace import source
 from s80lab.trace import step as trace_step
 from s80lab.trace.source import Wanted
@@ -65,16 +65,13 @@ def profile_page(runs: Path, _: Path) -> str:
 
 
 def misses_page(runs: Path, _: Path) -> str:
-    by_function = Table("By function", ("misses",), [Row("main", (Cell("1"),))])
-    rows = [Row(str(core), tuple(Cell(str(count)) for count in counts)) for core, counts in enumerate([(0, 7), (3, 0)])]
-    supply = Table(SUPPLY, ("0", "1"), rows)
-    log = SimpleNamespace(misses=np.zeros(0), records={"stall": np.zeros(0)})
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(misses, "analyse", lambda run: SimpleNamespace(lines=None, log=log, named=None))
-        patch.setattr(misses, "all_tables", lambda log, named, lines: [by_function, supply])
-        patch.setattr(misses, "collapsed", lambda log, named, weights: "")
-        misses.write_misses(runs / "imape-1")
-    return (runs / "imape-1" / "misses.html").read_text(encoding="utf-8")
+    log = small_log()
+    found = Analysis(log, named(log), lines_of(log), details(log), {})
+    run = runs / "imape-1"
+    for name in (MISS_LOG, MEMORY_MAP):
+        (run / name).write_bytes(b"")
+    store = keep(run, found)
+    return misses.misses_page("imape-1", misses.tables_of(found, store), store)
 
 
 def comparison(runs: Path, out: Path) -> str:

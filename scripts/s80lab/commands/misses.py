@@ -10,9 +10,11 @@ from shlex import quote
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.suggest import suggestion
+from s80lab.commands.line.options import MissSort
 from s80lab.commands.measured import only_run, runs_named
 from s80lab.commands.output import print_json, sayer, wide_console
 from s80lab.config.differences import NAMES, differences
+from s80lab.report.misses.lines import TOP, Selection, check_process, line_tables, lines_record
 from s80lab.report.misses.page import write_misses
 from s80lab.report.profile import write_profile
 from s80lab.report.record import tables_record
@@ -22,6 +24,7 @@ from s80lab.results.run_folder import (
     MISS_LOG,
     MISS_PAGE,
     MISS_STACKS,
+    MISS_STORE,
     PROFILE,
     PROFILE_PAGE,
     PROFILE_STACKS,
@@ -30,19 +33,34 @@ from s80lab.results.run_folder import (
 )
 
 
-def misses_command(run: str, as_json: bool) -> None:
-    """Show the attributed L2 misses of a run: by function, data structure, source of the line, and sharing pattern."""
+def misses_command(run: str, top: int | None, process: str | None, sort: MissSort | None, as_json: bool) -> None:
+    """Show the attributed L2 misses of a run: contended lines with fields and functions, data, sources, patterns."""
     folder = find_run(run, MISS_LOG, "--misses")
-    _show(write_misses(folder), as_json)
+    found = write_misses(folder)
+    check_process(found.store, process)
+    selection = Selection(TOP if top is None else top, process, sort or "transfers")
+    if as_json:
+        name = RunFolder(folder).manifest["run"]
+        print_json({"run": name, "tables": tables_record(found.tables), **lines_record(found.store, selection)})
+    else:
+        chosen = line_tables(found.store, selection)
+        everything = (top, process, sort) == (None, None, None)
+        # The first tables are coverage, data, lines and fields.
+        _print([*found.tables[:2], *chosen, *found.tables[4:]] if everything else chosen)
     say = sayer(as_json)
     stacks = f"{folder / MISS_STACKS}, {folder / STALL_STACKS}"
-    say(f"page: {folder / MISS_PAGE}\nstacks: {stacks} (speedscope.app, flame graphs)")
+    say(f"page: {folder / MISS_PAGE}\nrows: {folder / MISS_STORE} (SQLite, view v_access)")
+    say(f"stacks: {stacks} (speedscope.app, flame graphs)")
 
 
 def profile_command(run: str, as_json: bool) -> None:
     """Show which code executed the instructions of a run, from samples."""
     folder = find_run(run, PROFILE, "--profile")
-    _show(write_profile(folder), as_json)
+    tables = write_profile(folder)
+    if as_json:
+        print_json(tables_record(tables))
+    else:
+        _print(tables)
     sayer(as_json)(f"page: {folder / PROFILE_PAGE}\nstacks: {folder / PROFILE_STACKS} (speedscope.app, flame graphs)")
 
 
@@ -85,10 +103,7 @@ def _command(folder: Path) -> str:
     return " ".join(["s80lab run", manifest["experiment"], *options, f"--seeds {manifest['seed']}"])
 
 
-def _show(tables: Sequence[Table], as_json: bool) -> None:
-    if as_json:
-        print_json(tables_record(tables))
-        return
+def _print(tables: Sequence[Table]) -> None:
     console = wide_console()
     for table in tables:
         print_table(table, console)

@@ -34,6 +34,7 @@ class Topic:
     """A section of a page.
 
     key: the target of links to it; made from the title if it is empty.
+    html: what the section shows below its text, for example a table that the reader can sort.
     container: the id of the element around figures and tables, for a script that replaces them; empty for no element.
     script: HTML after figures and tables.
     """
@@ -44,6 +45,7 @@ class Topic:
     text: str = ""
     key: str = ""
     tables_first: bool = False
+    html: Markup | None = None
     container: str = ""
     script: str = ""
 

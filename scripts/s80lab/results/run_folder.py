@@ -24,7 +24,8 @@ MACHINE, PROTOCOL = "machine.toml", "protocol.toml"
 MISS_LOG, MEMORY_MAP, PROFILE = "misses.bin", "memory.npz", "profile.json"
 # What the report writes.
 REPORT = "report.html"
-MISS_TABLES, MISS_PAGE, MISS_STACKS, STALL_STACKS = (
+MISS_STORE, MISS_TABLES, MISS_PAGE, MISS_STACKS, STALL_STACKS = (
+    "misses.sqlite",
     "misses.json",
     "misses.html",
     "misses.collapsed",

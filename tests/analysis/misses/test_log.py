@@ -9,8 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.miss_log import LINE, log_of, record
 
-from s80lab.analysis.misses.log import MAGIC, RECORD, Who, read_log
+from s80lab.analysis.misses.log import MAGIC, RECORD, Who, distinct, read_log
 from s80lab.base.errors import UserError
 
 TAIL = {
@@ -43,7 +44,8 @@ def test_records_and_tasks_are_read(tmp_path: Path) -> None:
     log = read_log(write(tmp_path / "misses.bin", json.dumps(TAIL).encode()), ["read", "write"])
     assert log.records["pc"].tolist() == [0x1234, 0x1234]
     assert log.whos == [Who(7, "imap", -1), Who(7, "imap", 1)]
-    assert log.callers().tolist() == ["imap; user", "imap; write"]
+    texts, index = log.callers()
+    assert [texts[number] for number in index.tolist()] == ["imap; user", "imap; write"]
     assert (log.line_bytes, log.cores, log.granule) == (128, 4, 8)
 
 
@@ -79,3 +81,35 @@ def test_a_damaged_log_is_refused(tmp_path: Path, damage: object, refusal: str) 
 def test_an_absent_log_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="cannot be read"):
         read_log(tmp_path / "misses.bin")
+
+
+def test_offset_is_that_of_the_first_byte_of_the_access() -> None:
+    """Later accesses of the interval are merged into `reads` and `writes`, and do not move the offset."""
+    log = log_of(record(2, 0, "load", address=0x7000_0000_011C, reads=0b1001))
+    assert log.offset.tolist() == [0x1C]
+    assert log.byte.tolist() == [2 * LINE + 0x1C]
+
+
+def test_offset_of_an_access_that_crosses_into_the_line_is_zero() -> None:
+    log = log_of(record(3, 0, "load", address=0x7000_0000_017C, size=8, reads=1 << 15))
+    assert log.offset.tolist() == [0]
+
+
+def test_offset_of_a_page_walk_is_that_of_its_granule() -> None:
+    log = log_of(record(2, 0, "walk", address=0x7000_0000_0104, reads=0b1000))
+    assert log.granule == 8 and log.offset.tolist() == [24]
+
+
+def test_distinct_orders_rows_by_column() -> None:
+    large = np.array([1 << 63, 5, 1 << 63, 5], dtype=np.uint64)
+    found = distinct(large, np.array([3, 1, 3, 0]))
+    assert found.rows == [(5, 0), (5, 1), (1 << 63, 3)]
+    assert found.index.tolist() == [2, 1, 2, 0]
+
+
+def test_distinct_of_many_wide_columns_keeps_every_row() -> None:
+    columns = [np.array([1 << 19, 0, 7]) + number for number in range(6)]
+    found = distinct(*columns)
+    assert found.rows == [tuple(first + number for number in range(6)) for first in (0, 7, 1 << 19)]
+    assert found.index.tolist() == [2, 0, 1]
+    assert distinct(np.array([], dtype=np.int64), np.array([], dtype=np.int64)).rows == []

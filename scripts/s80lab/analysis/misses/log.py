@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import json
+import math
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +30,10 @@ RECORD = np.dtype(
 # Starts the file. The records follow, then a JSON text, then its length in 8 bytes.
 MAGIC = b"S80MISS1"
 _LENGTH = struct.Struct("<Q")
+_PAGE_MASK = 4095
+# Columns of smaller values need not be sorted to be counted. Codes of rows must be smaller than the largest.
+_SMALL, _LARGEST = 1 << 20, 1 << 62
+_KERNEL_HALF = np.uint64(1 << 63)
 
 
 @dataclass(frozen=True)
@@ -37,6 +43,45 @@ class Who:
     pid: int
     comm: str
     system_call: int
+
+
+@dataclass(frozen=True)
+class Distinct:
+    """The distinct rows of columns. rows: the values of each row. index: for each record, the number of its row."""
+
+    rows: list[tuple[int, ...]]
+    index: NDArray[np.int64]
+
+
+def distinct(*columns: NDArray[Any]) -> Distinct:
+    """The distinct rows of columns of equal length, ordered by the first column, then by the next ones. The values are
+    not negative."""
+    coded = [_coded(column) for column in columns]
+    fitting = 1
+    while fitting < len(coded) and math.prod(len(values) for _, values in coded[: fitting + 1]) < _LARGEST:
+        fitting += 1
+    if fitting < len(columns):
+        head = distinct(*columns[:fitting])
+        whole = distinct(head.index, *columns[fitting:])
+        return Distinct([(*head.rows[first], *rest) for first, *rest in whole.rows], whole.index)
+    code = np.zeros(len(columns[0]), dtype=np.int64)
+    for column, values in coded:
+        code = code * len(values) + column
+    found, index = np.unique(code, return_inverse=True)
+    decoded: list[list[int]] = []
+    for _, values in reversed(coded):
+        found, inside = np.divmod(found, max(len(values), 1))
+        decoded.insert(0, values[inside].tolist())
+    return Distinct(list(zip(*decoded, strict=True)), index.reshape(-1).astype(np.int64))
+
+
+def _coded(column: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """A column as indexes into a list of values, which is ordered."""
+    largest = int(column.max(initial=0))
+    if largest < _SMALL:
+        return column.astype(np.int64), np.arange(largest + 1)
+    values, index = np.unique(column, return_inverse=True)
+    return index.reshape(-1).astype(np.int64), values
 
 
 @dataclass(frozen=True)
@@ -74,12 +119,32 @@ class Log:
         return np.asarray(np.array([who.pid for who in self.whos], dtype=np.int64)[self.records["who"]])
 
     @cached_property
+    def offset(self) -> NDArray[np.int64]:
+        """Offset in the line of the first byte that each access uses. The page walker's accesses are known by granule.
+        An access that crosses into the next line begins at byte 0 of that line. A fetch uses the whole line."""
+        records = self.records
+        inside = np.uint64(self.line_bytes - 1)
+        exact = (records["address"] & inside).astype(np.int64)
+        crossed = ((records["address"] ^ records["physical"]) & np.uint64(_PAGE_MASK) & ~inside) != 0
+        used = (records["reads"] | records["writes"]).astype(np.int64)
+        granule = np.where(used > 0, np.bitwise_count((used & -used) - 1), 0).astype(np.int64) * self.granule
+        return np.asarray(np.where(self._is("kind", "walk"), granule, np.where(crossed, 0, exact)))
+
+    @cached_property
     def byte(self) -> NDArray[np.uint64]:
-        """Guest-physical address of the first granule that each access uses."""
-        used = (self.records["reads"] | self.records["writes"]).astype(np.int64)
-        lowest = np.bitwise_count((used & -used) - 1)
-        inside = np.where(used > 0, lowest, 0).astype(np.uint64) * np.uint64(self.granule)
-        return np.asarray(self.records["physical"] + inside, dtype=np.uint64)
+        """Guest-physical address of the first byte that each access uses."""
+        return np.asarray(self.records["physical"] + self.offset.astype(np.uint64), dtype=np.uint64)
+
+    @cached_property
+    def codes(self) -> Distinct:
+        """The distinct pairs of a thread (pid) and a code address. Kernel code has the pid 0."""
+        pc = self.records["pc"]
+        return distinct(np.where(pc >= _KERNEL_HALF, 0, self.pid).astype(np.uint64), pc)
+
+    @cached_property
+    def bytes(self) -> Distinct:
+        """The distinct guest-physical addresses of first bytes."""
+        return distinct(self.byte)
 
     @property
     def granule(self) -> int:
@@ -98,12 +163,14 @@ class Log:
         """The labels of a labelled column, one per record."""
         return np.asarray(np.array(self.labels[column])[self.records[column]])
 
-    def callers(self) -> NDArray[np.str_]:
-        """`process; kernel entry cause` of each record; for a system call, its name is the cause."""
-        keys = np.stack([self.records["who"].astype(np.int64), self.records["context"].astype(np.int64)], axis=1)
-        found, numbers = np.unique(keys, axis=0, return_inverse=True)
-        texts = [f"{self.whos[who].comm}; {self._entry(who, context)}" for who, context in found.tolist()]
-        return np.array(texts)[numbers.reshape(-1)]
+    def callers(self) -> tuple[list[str], NDArray[np.int64]]:
+        """`process; kernel entry cause`, with the name of the system call as its cause: the texts, and for each record
+        the index of its text."""
+        found = distinct(self.records["who"].astype(np.int64), self.records["context"].astype(np.int64))
+        numbers: dict[str, int] = {}
+        texts = (f"{self.whos[who].comm}; {self._entry(who, context)}" for who, context in found.rows)
+        index = np.array([numbers.setdefault(text, len(numbers)) for text in texts], dtype=np.int64)
+        return list(numbers), index[found.index]
 
     def _entry(self, who: int, context: int) -> str:
         entry = self.labels["entry"][context % len(self.labels["entry"])]

@@ -3,6 +3,8 @@
 
 A map holds a name for each page. Some pages hold several kinds of data: the kernel's image, per-CPU areas, and the
 array of `struct page`. In these pages the address of the line determines the name.
+
+A map of an older version has no objects of slab caches; the offset in such an object is then unknown.
 """
 
 from __future__ import annotations
@@ -10,7 +12,8 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, field
+from functools import cached_property
 from pathlib import Path
 from zipfile import BadZipFile
 
@@ -24,6 +27,9 @@ from s80lab.guest.kernel.symbols import Symbols
 # Kinds of pages whose lines get names of their own.
 IMAGE, PER_CPU, STRUCT_PAGE = "kernel image", "per-CPU", "struct page"
 UNKNOWN, FREE = "unknown", "free"
+SLAB = "slab"
+# The structure of a slab cache's per-CPU data, and the beginning of their names.
+KMEM_CACHE_CPU = "kmem_cache_cpu"
 # The vDSO, which the kernel maps into every process like a file.
 VDSO = "[vdso]"
 _IMAGE_BASE = 0xFFFF_FFFF_8000_0000
@@ -38,6 +44,28 @@ class What:
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.name}" if self.name else self.kind
+
+
+@dataclass(frozen=True)
+class Location:
+    """A byte of memory. what: what the line holds. variable: the object that contains the byte; empty if the map does
+    not know where objects begin. offset: bytes from the object's first byte. type: the structure, if the map knows
+    it; for a static per-CPU variable empty."""
+
+    what: What
+    variable: str = ""
+    offset: int = 0
+    type: str = ""
+
+
+@dataclass(frozen=True)
+class SlabCache:
+    """The objects of a slab cache. size: bytes from one object to the next. object_size: bytes of an object. merged:
+    whether the kernel keeps objects of several kinds in the cache."""
+
+    size: int
+    object_size: int
+    merged: bool
 
 
 @dataclass(frozen=True)
@@ -64,7 +92,8 @@ class FileMapping:
 class MemoryMap:
     """The map. page: for each frame, the index of its name in names. struct_pages: (physical start, first frame) of
     each 2 MiB chunk of the array of struct page. kernel: name of the folder with the kernel's symbols. files: for each
-    thread (pid), the mappings of its process, by address."""
+    thread (pid), the mappings of its process, by address. slab_page: for each frame of a slab, its number in the slab.
+    slabs: slab caches by name."""
 
     names: Sequence[What]
     page: NDArray[np.uint32]
@@ -73,6 +102,8 @@ class MemoryMap:
     struct_page_bytes: int
     kernel: str
     files: Mapping[int, Sequence[FileMapping]]
+    slab_page: NDArray[np.uint16] | None = None
+    slabs: Mapping[str, SlabCache] = field(default_factory=dict)
 
     def of_page(self, frame: int) -> What:
         """What the page holds."""
@@ -82,33 +113,54 @@ class MemoryMap:
 
     def of(self, physical: int, symbols: Symbols) -> What:
         """What the line at a physical address holds."""
+        return self.locate(physical, symbols).what
+
+    def locate(self, physical: int, symbols: Symbols) -> Location:
+        """The object and the offset at a physical address."""
         what = self.of_page(physical // PAGE)
         if what.kind == IMAGE:
-            return _of_image(physical, symbols)
+            return _in_image(physical, symbols)
         if what.kind == PER_CPU:
-            return self._of_per_cpu(physical, symbols) or what
+            return self._in_per_cpu(physical, symbols)
         if what.kind == STRUCT_PAGE:
-            place = bisect_right([begin for begin, _ in self.struct_pages], physical) - 1
-            begin, first = self.struct_pages[place]
-            target = self.of_page(first + (physical - begin) // self.struct_page_bytes)
-            return What(STRUCT_PAGE, target.kind if target.kind != "page cache" else str(target))
-        return what
+            return self._in_struct_page(physical)
+        if what.kind == SLAB and what.name in self.slabs and self.slab_page is not None:
+            inside = int(self.slab_page[physical // PAGE]) * PAGE + physical % PAGE
+            return Location(what, what.name, inside % self.slabs[what.name].size)
+        return Location(what)
 
-    def _of_per_cpu(self, physical: int, symbols: Symbols) -> What | None:
+    def _in_struct_page(self, physical: int) -> Location:
+        place = bisect_right(self._chunks, physical) - 1
+        begin, first = self.struct_pages[place]
+        number, offset = divmod(physical - begin, self.struct_page_bytes)
+        target = self.of_page(first + number)
+        what = What(STRUCT_PAGE, target.kind if target.kind != "page cache" else str(target))
+        return Location(what, "page", offset, "page")
+
+    def _in_per_cpu(self, physical: int, symbols: Symbols) -> Location:
         for begin in self.per_cpu.begins:
             offset = physical - begin
             if not 0 <= offset < self.per_cpu.size:
                 continue
             if offset < symbols.per_cpu_end:
                 found = symbols.per_cpu_at(offset)
-                return What(PER_CPU, found[0].name if found else "")
-            place = bisect_right([at for at, _, _ in self.per_cpu.allocated], offset) - 1
+                name, distance = (found[0].name, found[1]) if found else ("", 0)
+                return Location(What(PER_CPU, name), name, distance)
+            place = bisect_right(self._allocations, offset) - 1
             if place >= 0:
                 at, size, name = self.per_cpu.allocated[place]
                 if offset < at + size:
-                    return What(PER_CPU, name)
-            return What(PER_CPU, "allocated")
-        return None
+                    return Location(What(PER_CPU, name), name, offset - at, _type_of_allocation(name))
+            return Location(What(PER_CPU, "allocated"))
+        return Location(self.of_page(physical // PAGE))
+
+    @cached_property
+    def _chunks(self) -> list[int]:
+        return [begin for begin, _ in self.struct_pages]
+
+    @cached_property
+    def _allocations(self) -> list[int]:
+        return [at for at, _, _ in self.per_cpu.allocated]
 
     def write(self, path: Path) -> None:
         """Writes the map into one compressed file."""
@@ -119,9 +171,12 @@ class MemoryMap:
             "struct_page_bytes": self.struct_page_bytes,
             "kernel": self.kernel,
             "files": {pid: [astuple(mapping) for mapping in mapped] for pid, mapped in self.files.items()},
+            "slabs": {name: astuple(cache) for name, cache in self.slabs.items()},
         }
+        encoded = np.frombuffer(json.dumps(texts).encode(), dtype=np.uint8)
+        inside = np.zeros(0, dtype=np.uint16) if self.slab_page is None else self.slab_page
         with path.open("wb") as file:
-            np.savez_compressed(file, page=self.page, texts=np.frombuffer(json.dumps(texts).encode(), dtype=np.uint8))
+            np.savez_compressed(file, page=self.page, texts=encoded, slab_page=inside)
 
 
 def read_map(path: Path) -> MemoryMap:
@@ -129,6 +184,7 @@ def read_map(path: Path) -> MemoryMap:
     try:
         with np.load(path) as content:
             page, texts = content["page"], json.loads(content["texts"].tobytes())
+            slab_page = content.get("slab_page")
     except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
         raise UserError(
             f"{path}: the map of the guest's memory cannot be read ({error}); run the experiment again with "
@@ -143,11 +199,19 @@ def read_map(path: Path) -> MemoryMap:
         struct_page_bytes=texts["struct_page_bytes"],
         kernel=texts["kernel"],
         files={int(pid): [FileMapping(*each) for each in mapped] for pid, mapped in texts["files"].items()},
+        slab_page=None if slab_page is None or not len(slab_page) else slab_page,
+        slabs={name: SlabCache(*each) for name, each in texts.get("slabs", {}).items()},
     )
 
 
-def _of_image(physical: int, symbols: Symbols) -> What:
+def _in_image(physical: int, symbols: Symbols) -> Location:
     found = symbols.at(_IMAGE_BASE + physical)
     if found is None:
-        return What("kernel data", "")
-    return What("kernel text" if found[0].kind in "tTwW" else "kernel data", found[0].name)
+        return Location(What("kernel data", ""))
+    symbol, distance = found
+    return Location(What("kernel text" if symbol.kind in "tTwW" else "kernel data", symbol.name), symbol.name, distance)
+
+
+def _type_of_allocation(name: str) -> str:
+    """The structure of per-CPU data that `memory_build` has named."""
+    return KMEM_CACHE_CPU if name.startswith(KMEM_CACHE_CPU) else ""

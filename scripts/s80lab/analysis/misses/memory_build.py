@@ -10,7 +10,20 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from s80lab.analysis.misses.memory import FREE, IMAGE, PER_CPU, STRUCT_PAGE, VDSO, FileMapping, MemoryMap, PerCpu, What
+from s80lab.analysis.misses.memory import (
+    FREE,
+    IMAGE,
+    KMEM_CACHE_CPU,
+    PER_CPU,
+    SLAB,
+    STRUCT_PAGE,
+    VDSO,
+    FileMapping,
+    MemoryMap,
+    PerCpu,
+    SlabCache,
+    What,
+)
 from s80lab.base.errors import UserError
 from s80lab.guest.kernel.address_space import Mapping, mappings, user_pages
 from s80lab.guest.kernel.file_names import Files
@@ -55,6 +68,7 @@ class _Builder:
     slabs: Slabs
     names: Names = field(default_factory=Names)
     mapped: dict[int, list[FileMapping]] = field(default_factory=dict)
+    caches: dict[str, SlabCache] = field(default_factory=dict)
 
     def build(self) -> MemoryMap:
         """Names all pages; later steps are more specific and overwrite earlier names."""
@@ -75,7 +89,9 @@ class _Builder:
             page[begin // PAGE : (begin + CHUNK) // PAGE] = self.names.number(STRUCT_PAGE)
         size = memory.kernel.types.size("page")
         places = sorted(pages.places)
-        return MemoryMap(self.names.all, page, per_cpu, places, size, memory.kernel.folder.name, self.mapped)
+        folder = memory.kernel.folder.name
+        inside = self._slab_pages()
+        return MemoryMap(self.names.all, page, per_cpu, places, size, folder, self.mapped, inside, self.caches)
 
     def _flagged(self, name: str) -> NDArray[np.bool_]:
         return self.pages.flagged(self.memory.kernel.types.enumerators("pageflags")[name])
@@ -116,9 +132,18 @@ class _Builder:
         slab = self._flagged("PG_slab") & (self.pages.users > 0)
         for cache in np.unique(self.pages.slab_cache[slab]).tolist():
             with suppress(UserError):
-                page[slab & (self.pages.slab_cache == np.uint64(cache))] = self.names.number(
-                    "slab", self.slabs.name(cache)
+                name = self.slabs.name(cache)
+                self.caches[name] = SlabCache(
+                    size=self.memory.value(cache, "kmem_cache.size"),
+                    object_size=self.memory.value(cache, "kmem_cache.object_size"),
+                    merged=self.memory.value(cache, "kmem_cache.refcount") > 1,
                 )
+                page[slab & (self.pages.slab_cache == np.uint64(cache))] = self.names.number(SLAB, name)
+
+    def _slab_pages(self) -> NDArray[np.uint16]:
+        """For each frame of a slab, its number in the slab; 0 elsewhere."""
+        inside = np.arange(self.pages.count, dtype=np.int64) - self.pages.head
+        return np.where(self._flagged("PG_slab"), inside, 0).astype(np.uint16)
 
     def _files(self, page: NDArray[np.uint32]) -> None:
         """Names the page cache by file, and anonymous memory without its owner (set in a later step)."""
@@ -231,9 +256,9 @@ class _Builder:
     def _per_cpu_allocated(self) -> Iterator[tuple[int, int, str]]:
         """The per-CPU data of each slab cache, and the network counters."""
         memory, types = self.memory, self.memory.kernel.types
-        size = types.size("kmem_cache_cpu")
+        size = types.size(KMEM_CACHE_CPU)
         for cache in self.slabs.all():
-            yield memory.value(cache, "kmem_cache.cpu_slab"), size, f"kmem_cache_cpu of {self.slabs.name(cache)}"
+            yield memory.value(cache, "kmem_cache.cpu_slab"), size, f"{KMEM_CACHE_CPU} of {self.slabs.name(cache)}"
         counters = memory.kernel.symbols.address("init_net") + types.offset("net.mib")
         for name, member in types.members("netns_mib").items():
             kind = types.target(member)

@@ -3,19 +3,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from s80lab.analysis.misses.functions import UNNAMED, Functions
+from s80lab.analysis.misses.debug_files import source_lines
+from s80lab.analysis.misses.fields import Fields
+from s80lab.analysis.misses.functions import KERNEL, UNNAMED, Functions, Place
 from s80lab.analysis.misses.log import Log
 from s80lab.analysis.misses.memory import FREE, UNKNOWN, MemoryMap, What
+from s80lab.guest.kernel.facts import Kernel
 from s80lab.guest.kernel.symbols import Symbols
+
+T = TypeVar("T")
 
 # Kinds that give the place of a line, not its data: such a miss is not attributed.
 NAMELESS = (FREE, UNKNOWN, "allocated")
-_KERNEL_HALF = np.uint64(1 << 63)
 
 
 @dataclass(frozen=True)
@@ -34,21 +40,54 @@ class Named:
         return np.asarray(good_functions[self.function] & good_whats[self.what])
 
 
+@dataclass(frozen=True)
+class Details:
+    """Field and line of the source of all records. field, source: for each record, an index into `fields` and
+    `sources`. A text is empty if it is unknown."""
+
+    fields: list[str]
+    field: NDArray[np.int64]
+    sources: list[str]
+    source: NDArray[np.int64]
+
+
 def name_all(log: Log, memory_map: MemoryMap, functions: Functions, symbols: Symbols) -> Named:
     """Attributes every record. Each distinct (process, code address) and each distinct data address is looked up
     once."""
-    # A kernel address is the same function whatever the process.
-    pc = log.records["pc"]
-    pids = np.where(pc >= _KERNEL_HALF, 0, log.pid).astype(np.uint64)
-    places, at = np.unique(np.stack([pids, pc], axis=1), axis=0, return_inverse=True)
-    function_names: dict[str, int] = {}
-    of_place = np.array(
-        [function_names.setdefault(functions.name(pid, pc), len(function_names)) for pid, pc in places.tolist()],
-        dtype=np.int64,
+    found_functions, of_code = _numbered(functions.name(pid, pc) for pid, pc in log.codes.rows)
+    found_whats, of_byte = _numbered(memory_map.of(byte, symbols) for (byte,) in log.bytes.rows)
+    return Named(found_functions, of_code[log.codes.index], found_whats, of_byte[log.bytes.index])
+
+
+def detail_all(log: Log, memory_map: MemoryMap, functions: Functions, kernel: Kernel) -> Details:
+    """Finds the field and the line of the source of every record."""
+    fields = Fields(kernel.types, memory_map)
+    places = [functions.place(pid, pc) for pid, pc in log.codes.rows]
+    lines = _source_lines(places, functions, kernel)
+    found_fields, of_byte = _numbered(
+        fields.name(memory_map.locate(byte, kernel.symbols)) for (byte,) in log.bytes.rows
     )
-    bytes_used, byte_at = np.unique(log.byte, return_inverse=True)
-    whats: dict[What, int] = {}
-    of_byte = np.array(
-        [whats.setdefault(memory_map.of(byte, symbols), len(whats)) for byte in bytes_used.tolist()], dtype=np.int64
-    )
-    return Named(list(function_names), of_place[at.reshape(-1)], list(whats), of_byte[byte_at.reshape(-1)])
+    found_sources, of_code = _numbered("" if place is None else lines.get(place, "") for place in places)
+    return Details(found_fields, of_byte[log.bytes.index], found_sources, of_code[log.codes.index])
+
+
+def _source_lines(places: Iterable[Place | None], functions: Functions, kernel: Kernel) -> dict[Place, str]:
+    """The line of the source of each place whose file has line numbers."""
+    addresses: dict[str, set[int]] = {}
+    for place in places:
+        if place is not None:
+            addresses.setdefault(place.path, set()).add(place.address)
+    found = {}
+    for path, wanted in addresses.items():
+        file = functions.debug.find(kernel.build_id) if path == KERNEL else functions.with_lines(path)
+        if file is not None:
+            lines = source_lines(file, sorted(wanted))
+            found.update({Place(path, address): line for address, line in lines.items()})
+    return found
+
+
+def _numbered(values: Iterable[T]) -> tuple[list[T], NDArray[np.int64]]:
+    """The distinct values in the order of their first appearance, and for each value its index."""
+    numbers: dict[T, int] = {}
+    index = [numbers.setdefault(value, len(numbers)) for value in values]
+    return list(numbers), np.array(index, dtype=np.int64)

@@ -3,33 +3,48 @@
 
     write_map(run, pid, ram, low_ram, image)   maps the content of the guest's memory; the guest must be stopped
     analyse(run)                               returns the attributed log as columns
+    keep(run, analysis)                        stores the attributed log by line in misses.sqlite
+    kept(run)                                  returns the stored result, if it is current
 Files in the run's folder: misses.bin (the log) and memory.npz (the map).
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from s80lab.analysis.misses.debug_files import state_now
 from s80lab.analysis.misses.functions import Functions
+from s80lab.analysis.misses.grouped import group
 from s80lab.analysis.misses.log import Log, read_log
 from s80lab.analysis.misses.memory import read_map
 from s80lab.analysis.misses.memory_build import map_memory
-from s80lab.analysis.misses.names import Named, name_all
+from s80lab.analysis.misses.names import Details, Named, detail_all, name_all
 from s80lab.analysis.misses.sharing import Lines, lines_of
+from s80lab.analysis.misses.store import MissStore, write_store
 from s80lab.base import paths
 from s80lab.base.errors import UserError
+from s80lab.base.hashing import file_hash
 from s80lab.guest.kernel.facts import Kernel, load_kernel
 from s80lab.guest.kernel.memory import KernelMemory, ProcessRam
 from s80lab.image.build import load_image
-from s80lab.results.run_folder import MEMORY_MAP, MISS_LOG, RunFolder
+from s80lab.results.run_folder import MEMORY_MAP, MISS_LOG, MISS_STORE, RunFolder
+
+# Raise when the names or numbers that are computed from a log change.
+VERSION = 1
 
 
 @dataclass(frozen=True)
 class Analysis:
+    """debug: the debug files that were used (debug_files.DebugFiles.state)."""
+
     log: Log
     named: Named
     lines: Lines
+    details: Details
+    debug: Mapping[str, str]
 
 
 def write_map(run: Path, pid: int, ram: Path, low_ram: int, image: Path) -> None:
@@ -49,7 +64,35 @@ def analyse(run: Path) -> Analysis:
     memory_map = read_map(run / MEMORY_MAP)
     log = read_log(run / MISS_LOG, kernel.system_calls)
     functions = Functions(kernel.symbols, memory_map.files, image / "initramfs.cpio", paths.BIN)
-    return Analysis(log, name_all(log, memory_map, functions, kernel.symbols), lines_of(log))
+    named = name_all(log, memory_map, functions, kernel.symbols)
+    details = detail_all(log, memory_map, functions, kernel)
+    return Analysis(log, named, lines_of(log), details, functions.debug.state())
+
+
+def keep(run: Path, analysis: Analysis) -> MissStore:
+    """Stores the result by line, with the hashes of the files that it was computed from."""
+    meta = {**_inputs(run), "debug": json.dumps(analysis.debug)}
+    write_store(run / MISS_STORE, meta, group(analysis.log, analysis.named, analysis.details, analysis.lines))
+    return MissStore(run / MISS_STORE)
+
+
+def kept(run: Path) -> MissStore | None:
+    """The stored result; None if there is none, or if the log, the map or the debug files have changed since."""
+    store = MissStore(run / MISS_STORE)
+    meta = store.meta
+    if not meta or not RunFolder(run).has_misses():
+        return None
+    debug = json.loads(meta.get("debug", "{}"))
+    current = {**_inputs(run), "debug": json.dumps(state_now(debug))}
+    return store if all(meta.get(name) == value for name, value in current.items()) else None
+
+
+def _inputs(run: Path) -> dict[str, str]:
+    return {
+        "version": str(VERSION),
+        "log_sha256": file_hash(run / MISS_LOG),
+        "map_sha256": file_hash(run / MEMORY_MAP),
+    }
 
 
 def booted_image(run: Path) -> tuple[Path, Kernel]:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,8 +67,3 @@ def _pattern(readers: int, writers: int, stores: int, own: int) -> int:
     if 2 * own >= stores and writers.bit_count() > 1:
         return PATTERNS.index("migratory")
     return PATTERNS.index("producer-consumer" if writers.bit_count() == 1 else "several writers")
-
-
-def cores_of(mask: int) -> Sequence[int]:
-    """The numbers of the cores in a mask."""
-    return [core for core in range(64) if mask >> core & 1]

@@ -23,6 +23,7 @@ from s80lab.commands.line.options import (
     Jobs,
     List,
     Machine,
+    MissSort,
     Protocol,
     ReportSection,
     Run,
@@ -358,13 +359,36 @@ def query(
 
 
 @SECTION.command(
-    "misses", "misses:misses_command", "s80lab misses imapb-small-s1", "s80lab misses imapb-small-s1 --json"
+    "misses",
+    "misses:misses_command",
+    "s80lab misses imapb-small-s1",
+    "s80lab misses imapb-small-s1 --process imap --top 50",
 )
-def misses(run: Run, as_json: AsJson = False) -> None:
+def misses(
+    run: Run,
+    top: Annotated[
+        int | None, typer.Option(min=1, max=10_000, metavar="N", help="Number of lines. Default: 20.")
+    ] = None,
+    process: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Count the requests of this process only, for example imap."),
+    ] = None,
+    sort: Annotated[
+        MissSort | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column by which lines are sorted, largest number first: transfers (misses serviced by another "
+            "cache), misses, reads, writes, upgrades, memory, M, O, E, S, true_sharing, false_sharing or stall_cycles. "
+            "Default: transfers.",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """Show the causes of a run's L2 misses.
 
-    The tables attribute the misses by function, data structure, source of the line, and sharing pattern. The run must
-    have been made with `s80lab run --misses`.
+    The tables attribute the misses by contended line, field, function, data structure, source of the line, and sharing
+    pattern. With --top, --process or --sort, only the tables of lines are printed. The result is stored in the run's
+    folder, so that the next call is fast. The run must have been made with `s80lab run --misses`.
     """
 
 

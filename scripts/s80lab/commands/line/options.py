@@ -176,6 +176,22 @@ ReplayJobs = Annotated[
 ]
 Again = Annotated[bool, typer.Option("--again", help="Repeat runs whose results exist already.")]
 ReplayAgain = Annotated[bool, typer.Option("--again", help="Repeat replays whose results exist already.")]
+MissSort = Literal[
+    "transfers",
+    "misses",
+    "reads",
+    "writes",
+    "upgrades",
+    "memory",
+    "M",
+    "O",
+    "E",
+    "S",
+    "true_sharing",
+    "false_sharing",
+    "stall_cycles",
+]
+"""Numbers by which lines are sorted: SORTS of analysis.misses.store."""
 Html = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="HTML file to write, with the state of every cache after each access."),

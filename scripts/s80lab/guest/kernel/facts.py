@@ -20,8 +20,9 @@ from s80lab.guest.kernel.unpack import unpack_kernel
 from s80lab.image.build import load_image
 
 SYMBOLS, TYPES, CALLS, PLUGIN_FILE = "symbols.txt", "types.btf", "calls.txt", "kernel.txt"
+BUILD_ID = "build-id.txt"
 # Raise when what is kept of a kernel changes.
-FORMAT = 3
+FORMAT = 4
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,11 @@ class Kernel:
     @cached_property
     def types(self) -> Types:
         return Types((self.folder / TYPES).read_bytes())
+
+    @cached_property
+    def build_id(self) -> str:
+        """The build ID of the kernel; empty if the kernel has none."""
+        return (self.folder / BUILD_ID).read_text().strip()
 
     @cached_property
     def system_calls(self) -> list[str]:
@@ -70,5 +76,6 @@ def _read(vmlinuz: Path, version: str, folder: Path) -> None:
     btf = elf.section(".BTF")
     (folder / SYMBOLS).write_text(symbols.text())
     (folder / TYPES).write_bytes(btf)
+    (folder / BUILD_ID).write_text(f"{elf.build_id}\n")
     (folder / CALLS).write_text("".join(f"{name}\n" for name in system_calls(elf, symbols)))
     (folder / PLUGIN_FILE).write_text(kernel_text(version, symbols, Types(btf)))

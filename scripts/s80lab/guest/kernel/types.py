@@ -9,6 +9,7 @@ The format is that of Linux, Documentation/bpf/btf.rst.
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -25,6 +26,9 @@ _SIZED = (_INT, _STRUCT, _UNION, _ENUM, _ENUM64, _FLOAT)
 _FIXED = {_INT: 4, _ARRAY: 12, _VAR: 4, _DECL_TAG: 4}
 _EACH = {_STRUCT: 12, _UNION: 12, _ENUM: 8, _FUNC_PROTO: 8, _DATASEC: 12, _ENUM64: 12}
 _POINTER_BYTES = 8
+_MOST_MEMBERS = 3
+"""Members at one byte that `Types.path_in` lists; more would not tell which one was accessed."""
+_FIRST_NAME = re.compile(r"[.\[]")
 
 
 @dataclass(frozen=True)
@@ -104,6 +108,22 @@ class Types:
         number = self._bare(field.type)
         return dict(self._flat(number, field.offset)) if self._types[number].kind in (_STRUCT, _UNION) else {}
 
+    def has(self, name: str) -> bool:
+        """Whether there is a structure or union of this name."""
+        return name in self._composites or name in self._typedefs
+
+    def path_in(self, name: str, offset: int) -> str:
+        """The member at an offset of a structure or union: `se.avg.load_avg`, `comm`, `slots[3]`.
+
+        Members that share the byte, in unions and bit fields, are listed in braces: `raw_lock.{val|locked}`. Empty if
+        there is no member (padding), or if more than three members share the byte.
+        """
+        return self._path(self._composite(name), offset) or ""
+
+    def path_in_variable(self, name: str, offset: int) -> str:
+        """As `path_in`, for a per-CPU variable; empty if the type information does not have the variable."""
+        return (name in self._variables and self._path(self._variables[name], offset)) or ""
+
     def target(self, field: Field) -> str:
         """The name of the structure to which a field points; empty if the field is not such a pointer."""
         bare = self._types[self._bare(field.type)]
@@ -161,6 +181,38 @@ class Types:
             else:
                 yield from self._flat(self._bare(kind), offset + bits // 8)
 
+    def _path(self, number: int, offset: int) -> str | None:
+        """The path from a type to the byte at an offset; empty if the type has no member there, None if it has too
+        many."""
+        array = self._array(number)
+        if array is not None and offset >= array[1] * self._size(array[0]):
+            return ""
+        if array is not None:
+            size = self._size(array[0])  # no index for single bytes of texts and bit maps
+            return _joined(f"[{offset // size}]", self._path(array[0], offset % size)) if size > 1 else ""
+        composite = self._types[self._bare(number)]
+        if composite.kind not in (_STRUCT, _UNION):
+            return ""
+        found = list(dict.fromkeys(path for path in self._member_paths(composite, offset) if path != ""))
+        if len(found) < 2:
+            return found[0] if found else ""
+        names = {name: None for path in found if path for name in _first_names(path)}
+        return f"{{{'|'.join(names)}}}" if None not in found and len(names) <= _MOST_MEMBERS else None
+
+    def _member_paths(self, composite: _Type, offset: int) -> Iterator[str | None]:
+        """The path of each member that contains the byte at an offset."""
+        for i in range(composite.entries):
+            name, kind, place = struct.unpack_from("<III", self._data, composite.at + 12 * i)
+            begin, end = self._bits(kind, place, composite.flag)
+            if begin // 8 <= offset < -(-end // 8):
+                inner = self._path(kind, offset - begin // 8)
+                yield _joined(self._string(name), inner) if name else inner
+
+    def _bits(self, number: int, place: int, flag: bool) -> tuple[int, int]:
+        """First bit of a member, and the bit after its last. place, flag: as in the type information."""
+        begin, width = (place & 0xFF_FFFF, place >> 24) if flag else (place, 0)
+        return begin, begin + (width or 8 * self._size(number))
+
     def _whole(self, offset: int, number: int) -> Field:
         return Field(offset, self._size(number), number, self._count(number))
 
@@ -208,3 +260,13 @@ class Types:
 
     def _string(self, at: int) -> str:
         return self._strings[at : self._strings.index(b"\0", at)].decode("utf-8", "replace")
+
+
+def _joined(outer: str, inner: str | None) -> str:
+    """A path from two parts; an index follows without a dot."""
+    return outer + (inner or "") if not inner or inner.startswith("[") else f"{outer}.{inner}"
+
+
+def _first_names(path: str) -> list[str]:
+    """The outermost member of a path, or the members that its braces list."""
+    return path[1:-1].split("|") if path.startswith("{") else [_FIRST_NAME.split(path, maxsplit=1)[0]]
