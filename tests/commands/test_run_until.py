@@ -21,7 +21,8 @@ from s80lab.experiment.precision import SHARES, Wanted, missing_seeds, parse_wan
 def run(seed: int, memory: float, e: float = 0.5, reason: str = "") -> Run:
     metrics = {SHARES["memory"]: memory, SHARES["e"]: e}
     standing = {"verdict": "not a result" if reason else "result", "reasons": [reason] if reason else []}
-    return Run({"seed": seed}, {"metrics": metrics, "standing": standing}, None)
+    manifest = {"run": f"s{seed}", "engine": "qemu", "inputs": {"ready": "b1"}, "seed": seed}
+    return Run(manifest, {"metrics": metrics, "standing": standing}, None)
 
 
 def group(*memory: float, reason: str = "", excluded: int = 0) -> Group:

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.miss_log import details, named, small_log
 
 from s80lab.analysis.comparison.contrast import Comparison
-from s80lab.analysis.comparison.replication import read_side
+from s80lab.analysis.groups import read_groups
 from s80lab.analysis.misses.run import Analysis, keep
 from s80lab.analysis.misses.sharing import lines_of
 from s80lab.analysis.profile import Profile, Sample
@@ -81,7 +82,7 @@ def comparison(runs: Path, out: Path) -> str:
         manifest = json.loads(path.read_text())
         manifest["protocol"] = manifest["design"]["protocol"] = protocol
         path.write_text(json.dumps(manifest | {"inputs": manifest["inputs"] | {"ready": name}}))
-    sides = [read_side(label, [runs / label]) for label in ("imape-1", "imape-2")]
+    sides = [replace(read_groups([runs / label])[0], label=label) for label in ("imape-1", "imape-2")]
     return write_comparison([Comparison(sides[0], sides[1])], out).read_text(encoding="utf-8")
 
 

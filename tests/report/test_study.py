@@ -28,7 +28,8 @@ STUDIES = ("clientscaler", "hyper-threading", "zvm", *PARTS)
 def run(metrics: Mapping[str, float], varied: Mapping[str, Any] | None = None, *reasons: str, seed: int = 1) -> Run:
     standing = {"verdict": "not a result" if reasons else "result", "reasons": list(reasons)}
     stats = {"metrics": metrics, "warmup": {"verdict": "warm"}, "standing": standing}
-    return Run({"varied": varied or {}, "seed": seed}, stats, {})
+    manifest = {"run": f"s{seed}", "engine": "qemu", "inputs": {"ready": "b1"}, "varied": varied or {}, "seed": seed}
+    return Run(manifest, stats, {})
 
 
 def found(findings: list[StudyFinding], quantity: str, at: str = "") -> StudyFinding:

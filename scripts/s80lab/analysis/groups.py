@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The data of a report: run folders, and groups of runs that differ in the seed only."""
+"""Runs as values, and groups of runs that differ in seed and boot only."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from s80lab.analysis.interval import Estimate, estimate
+from s80lab.analysis.observations import Unit, observation, observations, sample, unit_of
 from s80lab.base.errors import UserError
-from s80lab.base.hashing import value_hash
-from s80lab.config.differences import SEPARATOR, differences, label
+from s80lab.config.differences import SEPARATOR, design_text, differences, label
 from s80lab.results.metrics.derive import of
 from s80lab.results.metrics.standing import standing_of
 from s80lab.results.products import check_products
@@ -28,7 +29,7 @@ NO_WORKLOAD = "-"
 _IDENTITY = ("experiment", "engine", "scale", "protocol", "machine", "workload", "image", "server")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Run:
     """The content of one complete run's folder. result: the load generator's result, None for a replay. misses: tables
     of attributed misses, empty if the run did not log them. folder: the folder, None for a run that has none."""
@@ -37,12 +38,37 @@ class Run:
     stats: Mapping[str, Any]
     result: Mapping[str, Any] | None
     misses: Sequence[Mapping[str, Any]] = ()
-    folder: RunFolder | None = field(default=None, compare=False, repr=False)
+    folder: Path = Path()
+
+    def __repr__(self) -> str:
+        return f"Run({self.name})"
+
+    @property
+    def name(self) -> str:
+        return str(self.manifest["run"])
+
+    @property
+    def engine(self) -> str:
+        return str(self.manifest["engine"])
+
+    @property
+    def seed(self) -> int:
+        return int(self.manifest["seed"])
+
+    @property
+    def boot(self) -> int:
+        """The number of the boot that the run resumed from (`s80lab run --boots`)."""
+        return int(self.manifest.get("boot", 1))
 
     @property
     def load_processors(self) -> int:
         """Number of processors that run only the load generator."""
-        return 0 if self.folder is None else int(self.folder.wanted.get("load_processors", 0))
+        return int(RunFolder(self.folder).wanted.get("load_processors", 0))
+
+    @property
+    def observation(self) -> str:
+        """Runs with equal text are one observation (observations.py)."""
+        return observation(self.manifest)
 
     @property
     def load(self) -> Mapping[str, Any]:
@@ -70,14 +96,36 @@ class Run:
         return standing_of(self.stats)[1]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Group:
-    """Runs that differ in the seed only, ordered by seed. If some are valid, the invalid ones are `excluded`: the
-    report shows none of their numbers. If all are invalid, `runs` holds all of them."""
+    """Runs that differ in seed and boot only, ordered by seed and boot. If some are valid, the invalid ones are
+    `excluded`: the report shows none of their numbers. If all are invalid, `runs` holds all of them."""
 
     label: str
     runs: tuple[Run, ...]
     excluded: tuple[Run, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Group({self.label!r}, {', '.join(run.name for run in self.runs)})"
+
+    @property
+    def manifest(self) -> Mapping[str, Any]:
+        """The manifest of the first run; its design is that of all runs."""
+        return self.runs[0].manifest
+
+    @property
+    def engine(self) -> str:
+        return self.runs[0].engine
+
+    @property
+    def unit(self) -> Unit:
+        """What the intervals are over: boots if the runs come from several boots, else seeds."""
+        return unit_of(self.runs)
+
+    @cached_property
+    def observations(self) -> dict[str, list[Run]]:
+        """The runs of each boot or capture."""
+        return observations(self.runs)
 
     @property
     def mix(self) -> str:
@@ -121,14 +169,15 @@ class Group:
         return tuple(reason for run in self.runs for reason in run.reasons)
 
     def estimate(self, metric: str) -> Estimate | None:
-        return estimate([run.metrics.get(metric) for run in self.runs])
+        """Mean and interval over the boots, or over the seeds of one boot (observations.py)."""
+        return estimate(sample(self.runs, lambda run: run.metrics.get(metric)))
 
     def has(self, metric: str) -> bool:
         """Whether any run has the metric; its value may still be undefined."""
         return any(metric in run.metrics for run in self.runs)
 
     def mean(self, metric: str) -> float:
-        """The mean over the seeds, for figures; 0 if a run has no such value."""
+        """The mean of `estimate`, for figures; 0 if a run has no such value."""
         found = self.estimate(metric)
         return 0.0 if found is None else found.mean
 
@@ -141,7 +190,7 @@ def read_run(run_dir: Path) -> Run:
     """Raises UserError if a file is missing or the run is incomplete."""
     run = RunFolder(run_dir)
     check_products(run)
-    return Run(run.manifest, run.stats, run.load, run.misses, run)
+    return Run(run.manifest, run.stats, run.load, run.misses, run_dir)
 
 
 def read_groups(run_dirs: Sequence[Path]) -> list[Group]:
@@ -153,12 +202,11 @@ def read_groups(run_dirs: Sequence[Path]) -> list[Group]:
     for run in map(read_run, run_dirs):
         manifest = run.manifest
         others = (str(manifest[key]) for key in _IDENTITY)
-        design = value_hash([manifest.get("design"), dict(run.differences), manifest["inputs"].get("protocol")])
-        by_identity.setdefault((_workload(run), *others, design, varied(manifest)), []).append(run)
+        by_identity.setdefault((_workload(run), *others, design_text(manifest), varied(manifest)), []).append(run)
     labels = _labels([runs[0] for runs in by_identity.values()])
     groups = []
     for name, runs in zip(labels, by_identity.values(), strict=True):
-        ordered = sorted(runs, key=lambda run: (run.manifest["seed"], run.manifest["run"]))
+        ordered = sorted(runs, key=lambda run: (run.seed, run.boot, run.name))
         results = tuple(run for run in ordered if not run.reasons)
         counted = results or tuple(ordered)
         excluded = tuple(run for run in ordered if run not in counted)

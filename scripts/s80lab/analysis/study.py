@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from s80lab.analysis.claims.rules import Band, Judgement, in_band
 from s80lab.analysis.groups import Group, varied
 from s80lab.analysis.interval import Estimate, estimate
+from s80lab.analysis.observations import sample
 from s80lab.analysis.rows import ABSENT
 from s80lab.results.study import Statement, StudyAnswer, StudyAnswers, load_answers, load_statements
 
@@ -98,23 +99,25 @@ def _point(group: Group) -> str:
 
 
 def _ours(measured: Sequence[Group], answer: StudyAnswer) -> Estimate | None:
-    """Our number in the study's unit. A ratio of two points pairs the seeds that both points have."""
-    values, *below = (_by_seed(group, answer) for group in measured)
+    """Our number in the study's unit. A ratio of two points pairs the boots and seeds that both points have."""
+    values, *below = (_by_boot_and_seed(group, answer) for group in measured)
     for divisors in below:
-        values = {seed: _over(values[seed], divisors[seed]) for seed in values if seed in divisors}
+        values = {key: _over(values[key], divisors[key]) for key in values if key in divisors}
     less = 1.0 if answer.more else 0.0
-    return estimate([None if value is None else (value - less) * answer.scale for value in values.values()])
+    scaled = {key: None if value is None else (value - less) * answer.scale for key, value in values.items()}
+    paired = [run for run in measured[0].runs if (run.boot, run.seed) in scaled]
+    return estimate(sample(paired, lambda run: scaled[run.boot, run.seed]))
 
 
 def _over(above: float | None, below: float | None) -> float | None:
     return above / below if above is not None and below else None
 
 
-def _by_seed(group: Group, answer: StudyAnswer) -> dict[int, float | None]:
-    """For each seed the sum of the answer's metrics; None if one is undefined."""
-    sums: dict[int, float | None] = {}
+def _by_boot_and_seed(group: Group, answer: StudyAnswer) -> dict[tuple[int, int], float | None]:
+    """For each boot and seed the sum of the answer's metrics; None if one is undefined."""
+    sums: dict[tuple[int, int], float | None] = {}
     for run in group.runs:
         parts = [run.metrics.get(metric) for metric in answer.metrics]
         known = [part for part in parts if part is not None]
-        sums[run.manifest["seed"]] = sum(known) if len(known) == len(parts) else None
+        sums[run.boot, run.seed] = sum(known) if len(known) == len(parts) else None
     return sums

@@ -16,6 +16,7 @@ from s80lab.analysis.claims.rules import TOLERANCE, Band, Judgement, in_band
 from s80lab.analysis.groups import Group, read_groups
 from s80lab.analysis.headline import ENTRIES as HEADLINE
 from s80lab.analysis.interval import Estimate, estimate
+from s80lab.analysis.observations import sample
 from s80lab.analysis.rows import SECTIONS, Entry, Section
 from s80lab.base.errors import UserError
 from s80lab.base.suggest import hint
@@ -109,6 +110,11 @@ def judge_ratio(measured: Estimate | None, ratio: Ratio, reasons: Sequence[str])
 
 
 def ratio_of(above: Group, below: Group, metric: str) -> Estimate | None:
-    lower = {run.manifest["seed"]: run.metrics.get(metric) for run in below.runs}
-    pairs = [(run.metrics.get(metric), lower.get(run.manifest["seed"])) for run in above.runs]
-    return estimate([up / down for up, down in pairs if up is not None and down])
+    """The metric at one point divided by the metric at another, over the runs that have equal boots and seeds."""
+    lower = {(run.boot, run.seed): run.metrics.get(metric) for run in below.runs}
+    ratios: dict[str, float] = {}
+    for run in above.runs:
+        up, down = run.metrics.get(metric), lower.get((run.boot, run.seed))
+        if up is not None and down:
+            ratios[run.name] = up / down
+    return estimate(sample([run for run in above.runs if run.name in ratios], lambda run: ratios[run.name]))

@@ -10,7 +10,7 @@ from typing import Literal
 from rich.console import Console
 
 from s80lab.analysis.comparison.contrast import Comparison
-from s80lab.analysis.comparison.replication import read_side
+from s80lab.analysis.comparison.sides import read_side
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import value_hash

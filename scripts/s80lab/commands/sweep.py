@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from s80lab.analysis.comparison.contrast import Comparison
-from s80lab.analysis.comparison.replication import Side, read_side
+from s80lab.analysis.comparison.sides import read_side
+from s80lab.analysis.groups import Group
 from s80lab.base.errors import UserError
 from s80lab.capture.explore.grid import CORES
 from s80lab.commands.compare import show
@@ -72,7 +73,7 @@ def plans_of(
 
 def compare_designs(points: Sequence[Point], selection: Selection) -> tuple[list[Comparison], list[str]]:
     """The comparison of each design with the first, from existing runs; and remarks on runs that were left out."""
-    sides: list[Side] = []
+    sides: list[Group] = []
     remarks: list[str] = []
     for point in points:
         found = existing_runs(point.side, selection)

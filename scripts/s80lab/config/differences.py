@@ -8,6 +8,8 @@ differences(manifest) -> dict[str, str]
     count as differences.
 changes(first, second) -> list[Changed]
     The values in which two runs differ.
+design_text(manifest) -> str
+    The design of a run as text that is equal for runs of equal designs only.
 """
 
 from __future__ import annotations
@@ -118,6 +120,14 @@ def words(found: Mapping[str, str]) -> list[str]:
 def label(first: str, found: Mapping[str, str]) -> str:
     """A label such as `imapb · mesi · l2.size=2MiB`. first: the workload or experiment."""
     return SEPARATOR.join([first, *(word for word in words(found) if word != first)])
+
+
+def design_text(manifest: Mapping[str, Any]) -> str:
+    """The design of a run: machine, protocol, changed values, and a hash of all values and of the protocol table, for
+    example `s80 · mesi · l2.size=2MiB #1f09c2`. Names of files other than machine and protocol are not part of it."""
+    changed = {key: value for key, value in differences(manifest).items() if key not in NAMES}
+    of_all = value_hash([manifest.get("design"), changed, manifest["inputs"].get("protocol")])[:6]
+    return f"{SEPARATOR.join([manifest['machine'], manifest['protocol'], *words(changed)])} #{of_all}"
 
 
 def slug(found: Mapping[str, str], without: Sequence[str] = ("scale",)) -> str:

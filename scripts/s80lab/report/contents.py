@@ -20,6 +20,7 @@ from s80lab.report.cores import cores_tables
 from s80lab.report.figures.registry import PICTURES
 from s80lab.report.headline import headline_table
 from s80lab.report.machine import machine_table
+from s80lab.report.seeds import named_runs_text
 from s80lab.report.steady_state import steady_state_table
 from s80lab.report.summary import summary_table
 from s80lab.report.tables import Table, metrics_table, miss_tables, run_table, runs_with_misses
@@ -59,7 +60,7 @@ def _misses(groups: Sequence[Group]) -> list[Table]:
     tables = []
     for group, run in runs_with_misses(groups):
         for table in miss_tables(run.misses):
-            table.title += f": {group.label}, seed {run.manifest['seed']}"
+            table.title += f": {group.label}, {named_runs_text(group, [run])}"
             tables.append(table)
     return tables
 

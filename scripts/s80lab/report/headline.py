@@ -9,6 +9,7 @@ from statistics import fmean
 from s80lab.analysis.groups import Group
 from s80lab.analysis.headline import ENTRIES
 from s80lab.analysis.rows import ABSENT, Entry, number
+from s80lab.report.seeds import named_runs_text, units_text
 from s80lab.report.tables import Cell, Row, Table, has_value, paper_says
 from s80lab.results.metrics.standing import HEADLINE
 
@@ -21,7 +22,7 @@ WITHIN_NOTE = (
 
 
 def headline_table(groups: Sequence[Group]) -> Table:
-    """One row per share. Three columns per group: mean over the seeds, half-width within one run, lag-1 correlation.
+    """One row per share. Three columns per group: mean, half-width within one run, lag-1 correlation.
     Rows without any value, and columns of groups without sampling intervals, are left out."""
     entries = [entry for entry in ENTRIES if has_value(entry, groups)]
     stated = [paper_says(entry.metric, groups) for entry in entries]
@@ -32,8 +33,8 @@ def headline_table(groups: Sequence[Group]) -> Table:
         cells = [cell for group in groups for cell in _cells(group, entry)]
         table.rows.append(Row(entry.label, (*cells, *((Cell(says),) if any(stated) else ())), title=entry.title))
     table.note = (
-        "± beside a mean: half-width of the 95% interval (Student t) over the seeds. Each seed has a warm-up "
-        "of its own; seeds that resume from one boot are not fully independent. "
+        f"± beside a mean: half-width of the 95% interval (Student t) over {units_text(groups)}. Each seed has a "
+        "warm-up of its own; seeds that resume from one boot are not fully independent. "
         + (WITHIN_NOTE if any(map(_has_batches, groups)) else "")
         + "Upgrades avoided by E: stores that found their block in E, as a share of the upgrades that the run would "
         "issue without state E."
@@ -60,7 +61,7 @@ def beside_table(first: Group, second: Group) -> Table:
 
 
 def _seeds(group: Group) -> str:
-    return "seeds " + ", ".join(str(run.manifest["seed"]) for run in group.runs)
+    return named_runs_text(group, group.runs)
 
 
 def _batches(group: Group, entry: Entry) -> list[Mapping[str, float] | None]:

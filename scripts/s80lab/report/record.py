@@ -28,8 +28,8 @@ def run_record(run: Run) -> dict[str, Any]:
 
 
 def groups_record(groups: Iterable[Group]) -> list[dict[str, Any]]:
-    """Every group: its runs, the reasons of invalid runs, and every metric as a mean over the seeds with the half-width
-    of its 95% interval (null for one seed)."""
+    """Every group: its runs, the reasons of invalid runs, and every metric as a mean with the half-width of its 95%
+    interval (null for one run). unit: what mean and interval are over, boots or the seeds of one boot."""
     return [_group(group) for group in groups]
 
 
@@ -40,7 +40,9 @@ def _group(group: Group) -> dict[str, Any]:
         **{key: first[key] for key in IDENTITY if key not in ("run", "seed")},
         "differences": dict(group.differences),
         "runs": [run.manifest["run"] for run in group.runs],
-        "seeds": [run.manifest["seed"] for run in group.runs],
+        "seeds": [run.seed for run in group.runs],
+        "boots": [run.boot for run in group.runs],
+        "unit": group.unit,
         "warm": group.warm,
         "not_a_result": {
             run.manifest["run"]: list(run.reasons) for run in (*group.runs, *group.excluded) if run.reasons

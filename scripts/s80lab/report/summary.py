@@ -15,6 +15,7 @@ from s80lab.analysis.headline import ENTRIES
 from s80lab.analysis.rows import Entry, number
 from s80lab.base.terminal import counted
 from s80lab.config.differences import SEPARATOR, words
+from s80lab.report.seeds import averaged_text, seeds_text, units_text
 from s80lab.report.tables import (
     Cell,
     Row,
@@ -45,7 +46,6 @@ MOST_CONDITIONS = 4
 MOST_CHARACTERS = 79
 """Characters of one verdict or list of differences on the terminal."""
 LONGEST_LABEL = 36
-INTERVALS = "±: half-width of the 95% interval over the seeds (Student t)."
 MORE = "The page has all tables. --all prints them here, and --section NAME prints one section."
 
 
@@ -66,8 +66,16 @@ def summary_table(groups: Sequence[Group]) -> Table:
             for group in groups
         )
         table.rows.append(Row(entry.label, (*cells, *((Cell(says),) if any(stated) else ())), title=entry.title))
-    table.note = INTERVALS if any(len(group.runs) > 1 for group in groups) else comparison_note(groups)
+    several = any(len(group.runs) > 1 for group in groups)
+    table.note = intervals_text(groups) if several else comparison_note(groups)
     return table
+
+
+def intervals_text(groups: Sequence[Group]) -> str:
+    """What ± stands for; with the boots and seeds of the runs, if a group has several boots."""
+    note = f"±: half-width of the 95% interval over {units_text(groups)} (Student t).{averaged_text(groups)}"
+    boots = dict.fromkeys(seeds_text(group, group.runs) for group in groups if group.unit == "boot")
+    return f"{note} Runs: {'; '.join(boots)}." if len(boots) == 1 else note
 
 
 def summary_lines(groups: Sequence[Group]) -> list[tuple[str, str]]:

@@ -31,6 +31,7 @@ from s80lab.report.guest import guest_notes
 from s80lab.report.machine import machine_table
 from s80lab.report.markdown import markdown
 from s80lab.report.page import Topic, origins, render
+from s80lab.report.seeds import has_boots, units_text
 from s80lab.report.tables import Cell, Row, Table, intervals_note, table_by_group
 from s80lab.report.validity import verdicts_with_reasons
 
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
 def sweep_table(name: str, groups: Sequence[Group], metrics: Sequence[str] = ()) -> Table:
     """Means over the seeds, one row per point. UserError names a metric that no run has."""
-    seeds = {"seeds": lambda group: Cell(str(len(group.runs)))}
+    seeds = {"runs" if any(map(has_boots, groups)) else "seeds": lambda group: Cell(str(len(group.runs)))}
     table = table_by_group(f"{name}: all points of the sweep", groups, sweep_entries(groups, metrics), seeds)
     table.note = intervals_note(groups)
     return table
@@ -102,8 +103,8 @@ def _curves(groups: Sequence[Group], metrics: Sequence[str]) -> Figure:
 
 
 def ratio_table(groups: Sequence[Group], ratios: Sequence[Ratio]) -> Table:
-    """One row per ratio and combination of the other axes, if both values were measured. The ratios pair runs by seed;
-    the intervals are over these pairs."""
+    """One row per ratio and combination of the other axes, if both values were measured. The ratios pair runs by boot
+    and seed; the intervals are over these pairs, or over the boots if the runs come from several."""
     grid = sweep_grid(groups).varying()
     points = [(point_of(group), group) for group in groups]
     table = Table("Ratios between points of the sweep", ("measured", "paper", "verdict"))
@@ -140,7 +141,7 @@ def _caption(groups: Sequence[Group]) -> str:
     across = grid.across()
     others = ", ".join(axis.key for axis in grid.without(across).axes)
     lines = f"; one line per combination of {others}" if others else ""
-    bars = " Bars are 95% intervals over the seeds." if any(len(group.runs) > 1 for group in groups) else ""
+    bars = f" Bars are 95% intervals over {units_text(groups)}." if any(len(group.runs) > 1 for group in groups) else ""
     ideal = " Dashed: throughput in proportion to the processors, from the first point of the first line."
     return f"x axis: {across.key}{lines}.{bars}{ideal if across.key in PROCESSORS else ''}"
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from s80lab.analysis.groups import Group, Run
 from s80lab.analysis.rows import ABSENT, Entry, Section, number
+from s80lab.report.seeds import averaged_text, has_boots, seeds_text, units_text
 from s80lab.results import paper
 
 MISS_TABLES = 3
@@ -119,16 +120,15 @@ def table_from(content: Mapping[str, Any]) -> Table:
 
 def comparison_note(groups: Sequence[Group]) -> str:
     """How to read the intervals of these groups."""
-    seeds = [len(group.runs) for group in groups]
-    if max(seeds) == 1:
+    if max(len(group.runs) for group in groups) == 1:
         return "One seed per column: there are no intervals, so differences between columns may be chance."
-    note = "Numbers are means over the seeds ± the half-width of the 95% confidence interval (Student t)"
+    note = f"Numbers are means over {units_text(groups)} ± the half-width of the 95% confidence interval (Student t)"
     if len(groups) == 1:
-        return note + "."
+        return f"{note}.{averaged_text(groups)}"
     first = groups[0].label
-    return note + (
-        f". ≈ marks a number whose interval overlaps with the interval of {first}: these two do not differ "
-        "significantly."
+    return (
+        f"{note}.{averaged_text(groups)} ≈ marks a number whose interval overlaps with the interval of {first}: these "
+        "two do not differ significantly."
     )
 
 
@@ -169,8 +169,16 @@ def run_table(groups: Sequence[Group]) -> Table:
         ("engine", "", lambda g: str(g.runs[0].manifest["engine"])),
         ("scale", "", lambda g: str(g.runs[0].manifest["scale"])),
         ("clients, think time", "", clients_and_think),
-        ("seeds", "Each seed has a warm-up of its own", lambda g: ABSENT if g.imported else seeds(g.runs)),
-        ("invalid seeds", "These runs are left out of every mean", lambda g: seeds(g.excluded) or ABSENT),
+        (
+            "boots and seeds" if any(map(has_boots, groups)) else "seeds",
+            "Each seed has a warm-up of its own",
+            lambda g: ABSENT if g.imported else seeds_text(g, g.runs),
+        ),
+        (
+            "invalid runs" if any(map(has_boots, groups)) else "invalid seeds",
+            "These runs are left out of every mean",
+            lambda g: seeds_text(g, g.excluded) or ABSENT,
+        ),
         (
             "steady state",
             "reached: the caches are full and the shares no longer drift (docs/background/precision.md)",
@@ -236,8 +244,3 @@ def _verdict(group: Group) -> str:
 def _warmup_length(group: Group) -> str:
     lengths = [run.stats["warmup"]["instructions"] for run in group.runs]
     return f"{sum(lengths) / len(lengths) / 1e6:,.0f} M"
-
-
-def seeds(runs: Sequence[Run]) -> str:
-    """The seeds of the runs as text, for example `1, 2, 3`."""
-    return ", ".join(str(run.manifest["seed"]) for run in runs)

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from s80lab.analysis.groups import NO_WORKLOAD, Group, Run
+from s80lab.analysis.groups import Group, Run
 from s80lab.base.terminal import counted
-from s80lab.report.tables import Cell, Row, Table, seeds
+from s80lab.report.seeds import named_runs_text
+from s80lab.report.tables import Cell, Row, Table
 
 TITLE = "Violated conditions"
 STEADY_STATE = "not in steady state"
@@ -36,23 +37,23 @@ def verdicts(groups: Sequence[Group]) -> list[tuple[str, str]]:
 def verdicts_with_reasons(groups: Sequence[Group]) -> list[tuple[str, str]]:
     """The verdicts for pages without the table of violated conditions: with the reasons as sentences."""
     return [
-        (head, f"{why} {_why(invalid_runs([group]))}")
+        (head, f"{why} {_why(group, invalid_runs([group]))}")
         for group in groups
         if group.reasons or group.excluded
         for head, why in verdicts([group])
     ]
 
 
-def _why(runs: Sequence[Run]) -> str:
-    """The reasons why runs are invalid, by seed: `Seeds 1, 2: not in steady state (...). Seed 3: ...`."""
+def _why(group: Group, runs: Sequence[Run]) -> str:
+    """The reasons why runs of the group are invalid, by seed: `Seeds 1, 2: not in steady state (...). Seed 3: ...`."""
     by_reason: dict[str, list[Run]] = {}
     for run in runs:
         by_reason.setdefault("; ".join(run.reasons), []).append(run)
     said = []
     for reason, of in by_reason.items():
-        imported = of[0].manifest["mix"] == NO_WORKLOAD  # such a trace has no seed
-        seed = "" if imported else f"Seed{'s' * (len(of) > 1)} {seeds(of)}: "
-        said.append(f"{seed}{reason[:1].upper() + reason[1:] if imported else reason}.")
+        # An imported trace has no seed.
+        text = reason if group.imported else f"{named_runs_text(group, of)}: {reason}"
+        said.append(f"{text[:1].upper()}{text[1:]}.")
     return " ".join(said)
 
 
@@ -71,9 +72,10 @@ def invalid_table(groups: Sequence[Group], most: int | None = None) -> Table | N
 
 def _name(group: Group, run: Run, groups: int) -> str:
     """The run among the runs of so many groups."""
-    if run.manifest["mix"] == NO_WORKLOAD:
+    if group.imported:
         return group.label
-    return f"seed {run.manifest['seed']}" if groups == 1 else f"{group.label}, seed {run.manifest['seed']}"
+    name = named_runs_text(group, [run])
+    return name if groups == 1 else f"{group.label}, {name}"
 
 
 def conditions(run: Run) -> list[str]:

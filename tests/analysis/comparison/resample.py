@@ -20,8 +20,9 @@ from statistics import stdev
 import numpy as np
 
 from s80lab.analysis.comparison.contrast import Comparison
-from s80lab.analysis.comparison.replication import Replication, Side, read_side
 from s80lab.analysis.comparison.rows import HEADLINE
+from s80lab.analysis.comparison.sides import read_side
+from s80lab.analysis.groups import Group, Run
 
 DRAWS = 2000
 SEED = 39
@@ -41,7 +42,7 @@ class Calibration:
     found: Mapping[str, int]
 
 
-def calibrate(side: Side, boots: int, planted_boots: int = 10, draws: int = DRAWS) -> Calibration:
+def calibrate(side: Group, boots: int, planted_boots: int = 10, draws: int = DRAWS) -> Calibration:
     """Resample the runs of a side with several boots.
 
     boots: number of boots on each side. planted_boots: the same for comparisons with a planted difference.
@@ -72,23 +73,26 @@ def _metrics(row: str) -> tuple[str, ...]:
     return (known[row],) if row in known else ()
 
 
-def _drawn(side: Side, name: str, boots: int, draw: np.random.Generator) -> Side:
+def _drawn(side: Group, name: str, boots: int, draw: np.random.Generator) -> Group:
     groups = list(side.observations.values())
-    runs: list[Replication] = []
+    runs: list[Run] = []
     for number, place in enumerate(draw.integers(0, len(groups), boots).tolist()):
         for run in groups[place]:
             inputs = {**run.manifest["inputs"], "ready": f"{name}{number}"}
             identity = {"inputs": inputs, "run": f"{name}{number}-{run.name}"}
             runs.append(replace(run, manifest={**run.manifest, **identity}))
-    return Side(name, tuple(runs))
+    return Group(name, tuple(runs))
 
 
-def _planted(side: Side, metric: str, step: float) -> Side:
-    runs = (replace(run, metrics={**run.metrics, metric: (run.metrics[metric] or 0.0) + step}) for run in side.runs)
-    return Side(side.label, tuple(runs))
+def _planted(side: Group, metric: str, step: float) -> Group:
+    return Group(side.label, tuple(_with(run, metric, (run.metrics[metric] or 0.0) + step) for run in side.runs))
 
 
-def _deviation(side: Side, metric: str) -> float:
+def _with(run: Run, metric: str, value: float) -> Run:
+    return replace(run, stats={**run.stats, "metrics": {**run.metrics, metric: value}})
+
+
+def _deviation(side: Group, metric: str) -> float:
     """The standard deviation of the metric between the boots."""
     means = [float(np.mean([run.metrics[metric] or 0.0 for run in runs])) for runs in side.observations.values()]
     return stdev(means)

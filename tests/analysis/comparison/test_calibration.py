@@ -17,7 +17,7 @@ from tests.analysis.comparison.sides import TESTED, side
 from tests.results.starts import starts
 
 from s80lab.analysis.comparison.contrast import Comparison
-from s80lab.analysis.comparison.replication import Side
+from s80lab.analysis.groups import Group
 
 DRAWS = 2000
 LIMIT = 0.07
@@ -43,7 +43,7 @@ def exponential(draw: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np
     return draw.exponential(1.0, shape)
 
 
-def drawn_side(label: str, values: NDArray[np.float64], boots: str = "") -> Side:
+def drawn_side(label: str, values: NDArray[np.float64], boots: str = "") -> Group:
     """values: standardised, of the shape metric x boot x seed. boots: prefix of the names of the boots."""
     metrics = 0.3 + 0.02 * values
     return side(

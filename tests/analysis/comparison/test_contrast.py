@@ -7,7 +7,8 @@ import pytest
 from tests.analysis.comparison.sides import TESTED, USUAL, of_row, run, side
 
 from s80lab.analysis.comparison.contrast import Comparison, Contrast
-from s80lab.analysis.comparison.replication import Side, other_programs
+from s80lab.analysis.comparison.sides import other_programs
+from s80lab.analysis.groups import Group
 from s80lab.base.errors import UserError
 from s80lab.config.differences import Changed, changes
 
@@ -146,7 +147,7 @@ def test_no_further_replications_if_the_existing_ones_show_the_difference() -> N
 def test_sides_with_a_run_in_common_are_refused() -> None:
     same = of_row("imapb", MPKI, {"b1": [0.5]})
     with pytest.raises(UserError, match="imapb and again are the same design: both have 1 run \\(imapb-b1-s1\\)"):
-        Comparison(same, Side("again", same.runs))
+        Comparison(same, Group("again", same.runs))
 
 
 def test_replays_against_live_runs_are_refused() -> None:
@@ -159,21 +160,21 @@ def test_replays_against_live_runs_are_refused() -> None:
 
 def test_changes_name_the_keys_of_manifest_and_design() -> None:
     before, after = {"protocol": "moesi", "l2.size": 8 << 20}, {"protocol": "mesi", "l2.size": 2 << 20}
-    first = Side("A", (run("b1", 1, USUAL, design=before),))
-    second = Side("B", (run("b1", 1, USUAL, protocol="mesi", design=after),))
+    first = Group("A", (run("b1", 1, USUAL, design=before),))
+    second = Group("B", (run("b1", 1, USUAL, protocol="mesi", design=after),))
     found = changes(first.manifest, second.manifest)
     assert found == [Changed("protocol", "moesi", "mesi"), Changed("l2.size", "8MiB", "2MiB")]
     assert str(found[1]) == "l2.size 8MiB -> 2MiB"
 
 
 def test_other_plugin_of_one_side_is_named() -> None:
-    first, second = (Side(label, (run("b1", 1, USUAL, label, inputs={"plugin": label}),)) for label in "AB")
+    first, second = (Group(label, (run("b1", 1, USUAL, label, inputs={"plugin": label}),)) for label in "AB")
     assert other_programs(first, second) == ["plugin"]
-    assert other_programs(first, Side("C", (run("b2", 1, USUAL, "C", inputs={"plugin": "A"}),))) == []
+    assert other_programs(first, Group("C", (run("b2", 1, USUAL, "C", inputs={"plugin": "A"}),))) == []
 
 
 def test_other_image_that_is_named_is_not_a_surprise() -> None:
     first, second = (
-        Side(label, (run("b1", 1, USUAL, label, inputs={"initramfs": label}, image=label),)) for label in "AB"
+        Group(label, (run("b1", 1, USUAL, label, inputs={"initramfs": label}, image=label),)) for label in "AB"
     )
     assert other_programs(first, second) == []

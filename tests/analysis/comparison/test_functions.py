@@ -11,12 +11,12 @@ from tests.analysis.comparison.sides import USUAL, run
 
 from s80lab.analysis.comparison.contrast import Comparison
 from s80lab.analysis.comparison.functions import compare_functions, read_functions
-from s80lab.analysis.comparison.replication import Replication, Side
+from s80lab.analysis.groups import Group, Run
 from s80lab.base.errors import UserError
 from s80lab.results.run_folder import MISS_STACKS
 
 
-def logged(folder: Path, label: str, boot: str, stacks: str, instructions: int = 1_000_000) -> Replication:
+def logged(folder: Path, label: str, boot: str, stacks: str, instructions: int = 1_000_000) -> Run:
     """A run with a log of misses."""
     folder = folder / f"{label}-{boot}"
     folder.mkdir()
@@ -33,8 +33,8 @@ def test_functions_are_counted_over_all_processes_and_data(tmp_path: Path) -> No
 
 
 def test_functions_are_compared_by_name_per_million_instructions(tmp_path: Path) -> None:
-    first = Side("A", (logged(tmp_path, "A", "b1", "imap;tick;futex_wake;x 100\nimap;tick;other;x 10\n"),))
-    second = Side("B", (logged(tmp_path, "B", "b1", "imap;tick;futex_wake;x 262\nimap;tick;new;x 4\n", 2_000_000),))
+    first = Group("A", (logged(tmp_path, "A", "b1", "imap;tick;futex_wake;x 100\nimap;tick;other;x 10\n"),))
+    second = Group("B", (logged(tmp_path, "B", "b1", "imap;tick;futex_wake;x 262\nimap;tick;new;x 4\n", 2_000_000),))
     found = compare_functions(Comparison(first, second))
     assert [(one.name, one.first, one.second) for one in found] == [
         ("futex_wake", 100.0, 131.0),
@@ -46,7 +46,7 @@ def test_functions_are_compared_by_name_per_million_instructions(tmp_path: Path)
 
 def test_functions_of_several_boots_have_intervals(tmp_path: Path) -> None:
     first, second = (
-        Side(
+        Group(
             label,
             tuple(logged(tmp_path, label, f"{label}{n}", f"imap;tick;futex_wake;x {n + base}\n") for n in range(3)),
         )
@@ -58,8 +58,8 @@ def test_functions_of_several_boots_have_intervals(tmp_path: Path) -> None:
 
 
 def test_side_without_a_log_of_misses_gives_no_functions(tmp_path: Path) -> None:
-    first = Side("A", (logged(tmp_path, "A", "b1", "imap;tick;futex_wake;x 100\n"),))
-    assert compare_functions(Comparison(first, Side("B", (run("b1", 1, USUAL, "B"),)))) == []
+    first = Group("A", (logged(tmp_path, "A", "b1", "imap;tick;futex_wake;x 100\n"),))
+    assert compare_functions(Comparison(first, Group("B", (run("b1", 1, USUAL, "B"),)))) == []
 
 
 def test_damaged_log_of_misses_is_refused(tmp_path: Path) -> None:

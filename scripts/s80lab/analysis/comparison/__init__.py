@@ -6,7 +6,7 @@ The interface, from bottom to top:
     difference.py    the difference of two samples with its interval (Welch), or of pairs
     holm.py          correction of several tests of one comparison (Holm)
     effort.py        number of further replications that would show a difference
-    replication.py   one run as a replication; one side of a comparison
+    sides.py         the sides: groups of valid runs of one design each
     rows.py          what is compared
     contrast.py      the comparison of two sides, row by row
     functions.py     attributed misses by function, on both sides

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The comparison of two sides, row by row.
 
-An observation is a boot (live runs) or a capture (replays); the values of its seeds are averaged first. Boots are the
-unit, not seeds, because runs from one boot have the placement of data in memory in common: seeds of one boot give
-intervals that are too narrow for another boot by a factor of up to 1.9 (docs/background/precision.md).
+An observation is a boot (live runs) or a capture (replays); the values of its seeds are averaged first
+(analysis/observations.py). Seeds of one boot give intervals that are too narrow for another boot by a factor of up to
+1.9 (docs/background/precision.md).
 
 - Replays of the same captures are pairs: both designs play the same accesses.
 - Live runs from the same boots are pairs if there are FEWEST_PAIRS or more. With fewer boots, the loss of degrees of
@@ -23,8 +23,10 @@ from typing import Literal
 from s80lab.analysis.comparison.difference import Difference, of_pairs, of_samples
 from s80lab.analysis.comparison.effort import detectable, needed
 from s80lab.analysis.comparison.holm import corrected
-from s80lab.analysis.comparison.replication import REPLAY, Replication, Side, check_sides
 from s80lab.analysis.comparison.rows import FURTHER, HEADLINE, Metrics, Row
+from s80lab.analysis.comparison.sides import check_sides
+from s80lab.analysis.groups import Group, Run
+from s80lab.analysis.observations import REPLAY, observed_means
 from s80lab.base.student import CONFIDENCE
 from s80lab.config.differences import Changed, changes
 
@@ -87,8 +89,8 @@ class Comparison:
     p-value is also multiplied by this number (Bonferroni).
     """
 
-    first: Side
-    second: Side
+    first: Group
+    second: Group
     together: int = 1
 
     def __post_init__(self) -> None:
@@ -142,7 +144,7 @@ class Comparison:
         """Both means and their difference for a function of a run's metrics; None if a run does not have the value."""
         return self.contrast_of(lambda run: value(run.metrics))
 
-    def contrast_of(self, value: Callable[[Replication], float | None]) -> tuple[float, float, Difference] | None:
+    def contrast_of(self, value: Callable[[Run], float | None]) -> tuple[float, float, Difference] | None:
         """Both means and their difference for a function of a run; None if a run does not have the value."""
         first, second = (_values(side, value) for side in (self.first, self.second))
         if first is None or second is None:
@@ -160,12 +162,8 @@ class Comparison:
         return [Contrast(row, *of_row) for row, of_row in found if of_row is not None]
 
 
-def _values(side: Side, value: Callable[[Replication], float | None]) -> dict[str, float] | None:
+def _values(side: Group, value: Callable[[Run], float | None]) -> dict[str, float] | None:
     """For each observation the mean over its runs; None if a run does not have the value."""
-    means: dict[str, float] = {}
-    for observation, runs in side.observations.items():
-        known = [found for run in runs if (found := value(run)) is not None]
-        if len(known) < len(runs):
-            return None
-        means[observation] = fmean(known)
-    return means
+    means = observed_means(side.runs, value)
+    known = {key: mean for key, mean in means.items() if mean is not None}
+    return known if len(known) == len(means) else None

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from s80lab.analysis.comparison.contrast import Comparison
 from s80lab.analysis.comparison.difference import Difference
-from s80lab.analysis.comparison.replication import Replication, Side
-from s80lab.base.errors import UserError
+from s80lab.analysis.groups import Group, Run
+from s80lab.analysis.misses.stacks import read_stacks
 from s80lab.results.run_folder import MISS_STACKS
 
 PER = 1_000_000
@@ -58,29 +58,16 @@ def compare_functions(comparison: Comparison) -> list[FunctionContrast]:
 def read_functions(path: Path) -> Counter[str]:
     """The misses of each function. UserError if the file cannot be read or a line has another form."""
     counts: Counter[str] = Counter()
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(
-            f"{path}: cannot be read ({error}); `s80lab misses {path.parent.name}` writes it again"
-        ) from None
-    for number, line in enumerate(lines, 1):
-        stack, _, count = line.rpartition(" ")
-        frames = stack.split(";")
-        if len(frames) < 3 or not count.isdecimal():
-            raise UserError(
-                f"{path}, line {number}: is not a stack with a count; `s80lab misses {path.parent.name}` writes the "
-                "file again"
-            )
-        counts[frames[-2]] += int(count)
+    for frames, count in read_stacks(path):
+        counts[frames[-2]] += count
     return counts
 
 
-def _with_log(side: Side) -> Side | None:
+def _with_log(side: Group) -> Group | None:
     """The runs of a side that have a log of misses; None if no run has one."""
     runs = tuple(run for run in side.runs if (run.folder / MISS_STACKS).is_file())
-    return Side(side.label, runs) if runs else None
+    return Group(side.label, runs) if runs else None
 
 
-def _rate(run: Replication, misses: int) -> float:
+def _rate(run: Run, misses: int) -> float:
     return PER * misses / float(run.manifest["instructions"])

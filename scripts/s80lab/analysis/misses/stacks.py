@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import numpy as np
 from numpy.typing import NDArray
 
 from s80lab.analysis.misses.log import Log, distinct
 from s80lab.analysis.misses.names import Named
+from s80lab.base.errors import UserError
 
 
 def collapsed(log: Log, named: Named, weights: NDArray[np.int64]) -> str:
@@ -20,3 +24,19 @@ def collapsed(log: Log, named: Named, weights: NDArray[np.int64]) -> str:
         frames = [*callers[who].split("; "), named.functions[function], str(named.whats[what])]
         stacks.append((";".join(frame.replace(";", ",") for frame in frames), total))
     return "".join(f"{stack} {total}\n" for stack, total in sorted(stacks) if total)
+
+
+def read_stacks(path: Path) -> Iterator[tuple[list[str], int]]:
+    """The frames of each stack in a file of stacks, and its weight. UserError if the file cannot be read or a line has
+    another form."""
+    remedy = f"`s80lab misses {path.parent.name}` writes"
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: cannot be read ({error}); {remedy} it again") from None
+    for number, line in enumerate(lines, 1):
+        stack, _, count = line.rpartition(" ")
+        frames = stack.split(";")
+        if len(frames) < 3 or not count.isdecimal():
+            raise UserError(f"{path}, line {number}: is not a stack with a count; {remedy} the file again")
+        yield frames, int(count)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from s80lab.analysis.comparison.contrast import Comparison
-from s80lab.analysis.comparison.replication import Side
+from s80lab.analysis.groups import Group
 from s80lab.analysis.interval import estimate
 from s80lab.analysis.rows import ABSENT
 from s80lab.report.comparison.figure import CAPTION, differences_figure
@@ -45,11 +45,11 @@ def _machines(comparisons: Sequence[Comparison]) -> list[Picture]:
     ]
 
 
-def _title(label: str, side: Side) -> str:
+def _title(label: str, side: Group) -> str:
     return side.label if label == side.label else f"{label}: {side.label}"
 
 
-def _means(side: Side) -> Rate:
+def _means(side: Group) -> Rate:
     """The mean of a metric over the runs of a side; None if a run does not have it."""
 
     def mean(metric: str) -> float | None:
@@ -94,11 +94,11 @@ def _labels(comparisons: Sequence[Comparison]) -> list[str]:
     return [side.label for side in _sides(comparisons)] if len(comparisons) > 1 else ["A", "B"]
 
 
-def _sides(comparisons: Sequence[Comparison]) -> list[Side]:
+def _sides(comparisons: Sequence[Comparison]) -> list[Group]:
     return [comparisons[0].first, *(comparison.second for comparison in comparisons)]
 
 
-def _origins(side: Side) -> Table:
+def _origins(side: Group) -> Table:
     """The hashes of the inputs of each run."""
     names = [name for name in _INPUTS if any(name in run.manifest["inputs"] for run in side.runs)]
     table = Table(f"Inputs of {side.label}", tuple(names))

@@ -8,7 +8,7 @@ from typing import Any
 
 from s80lab.analysis.comparison.contrast import Comparison, Contrast
 from s80lab.analysis.comparison.functions import FunctionContrast, compare_functions
-from s80lab.analysis.comparison.replication import Side
+from s80lab.analysis.groups import Group
 from s80lab.report.comparison.words import effort_lines, notes
 
 
@@ -27,7 +27,7 @@ def comparison_record(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _side(side: Side) -> dict[str, Any]:
+def _side(side: Group) -> dict[str, Any]:
     return {
         "label": side.label,
         "observations": len(side.observations),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from s80lab.analysis.comparison.contrast import Comparison, Contrast
 from s80lab.analysis.comparison.functions import FunctionContrast, compare_functions
-from s80lab.analysis.comparison.replication import Side
+from s80lab.analysis.groups import Group
 from s80lab.analysis.rows import ABSENT, ONE
 from s80lab.report.comparison.words import difference_number, effort_lines, ratio_text, signed_text, value_text
 from s80lab.report.tables import Cell, Row, Table
@@ -93,5 +93,5 @@ def _function(one: FunctionContrast) -> Row:
     return Row(one.name, tuple(map(Cell, cells)))
 
 
-def _runs(name: str, side: Side) -> list[Row]:
+def _runs(name: str, side: Group) -> list[Row]:
     return [Row(run.name, (Cell(name), Cell(run.observation[:8]), Cell(str(run.seed)))) for run in side.runs]

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from s80lab.analysis.comparison.contrast import FEWEST_PAIRS, Comparison, Contrast
 from s80lab.analysis.comparison.difference import Difference
 from s80lab.analysis.comparison.effort import MOST
-from s80lab.analysis.comparison.replication import Side, other_programs
 from s80lab.analysis.comparison.rows import Row
+from s80lab.analysis.comparison.sides import other_programs
+from s80lab.analysis.groups import Group
 from s80lab.analysis.rows import ABSENT, Format
 from s80lab.base.terminal import counted
 
@@ -83,7 +84,7 @@ def _observations(comparison: Comparison) -> str:
     return f"The unit of observation is the {comparison.unit}{mean}: {said}."
 
 
-def _counted_side(side: Side, unit: str) -> str:
+def _counted_side(side: Group, unit: str) -> str:
     return f"{counted(len(side.observations), unit)} ({counted(len(side.runs), 'run')})"
 
 
