@@ -14,8 +14,9 @@ from tests.lab import Lab
 
 from s80lab.base.errors import UserError
 from s80lab.commands import compare
+from s80lab.commands.changes import Changes
 from s80lab.commands.compare import two_sides
-from s80lab.commands.sides import Changes, Named, parse_side
+from s80lab.commands.sides import Named, parse_side
 from s80lab.experiment.plan import Options, Plan
 from s80lab.results.metrics.derive import render
 from s80lab.results.products import record_products

@@ -14,6 +14,7 @@ from s80lab.analysis.groups import read_groups
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.commands import parts
+from s80lab.commands.changes import Changes
 from s80lab.commands.measured import latest_runs
 from s80lab.commands.parts import build_images
 from s80lab.config.experiment import load_experiment
@@ -36,9 +37,9 @@ def other(measured: Lab, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_latest_runs_are_on_the_experiments_image(other: Path) -> None:
     assert RunFolder(other.with_name("imape-2")).manifest["image"] == "debian"
     assert other not in latest_runs(["imape"], "tiny")
-    assert latest_runs(["imape"], "tiny", image="buildroot") == [other]
+    assert latest_runs(["imape"], "tiny", changes=Changes(image="buildroot")) == [other]
     with pytest.raises(UserError, match="contains no run of imape with the design in the experiment's file"):
-        latest_runs(["imape"], "tiny", image="buildroot.fast")
+        latest_runs(["imape"], "tiny", changes=Changes(image="buildroot.fast"))
 
 
 def test_a_report_sets_them_side_by_side(other: Path) -> None:

@@ -10,11 +10,13 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from tests.commands.compared import add_run
 from tests.lab import Lab
 
 from s80lab.analysis.groups import read_groups
 from s80lab.base import paths
 from s80lab.base.errors import UserError
+from s80lab.commands.changes import Changes
 from s80lab.commands.measured import latest_runs, measured_runs
 from s80lab.commands.parts import build_images
 from s80lab.config.machine import load_machine
@@ -38,9 +40,9 @@ def uw(measured: Lab, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_latest_runs_are_the_experiments_servers(uw: Path) -> None:
     assert uw not in latest_runs(["imape"], "tiny")
-    assert latest_runs(["imape"], "tiny", server="uw") == [uw]
+    assert latest_runs(["imape"], "tiny", changes=Changes(server="uw")) == [uw]
     with pytest.raises(UserError, match="contains no run of imape with the design in the experiment's file"):
-        latest_runs(["imape"], "tiny", server="cyrus")
+        latest_runs(["imape"], "tiny", changes=Changes(server="cyrus"))
 
 
 def test_latest_runs_leave_out_a_run_with_another_setting_of_the_guest(
@@ -81,6 +83,24 @@ def test_the_latest_runs_are_those_of_every_boot(measured: Lab, monkeypatch: pyt
         insert_run(measured.results / "s80lab.sqlite", folder)
     assert latest_runs(["imape"], "tiny") == list(runs.values())
     assert latest_runs(["imape"], "tiny", [11]) == [runs["imape-1"], runs["imape-2"]]
+
+
+def test_report_selects_runs_of_the_design_that_its_options_state(
+    measured: Lab, made_runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("S80LAB_RESULTS", str(measured.results))
+    mesi = Options(protocol="mesi", settings={"l2.size": "2MiB"})
+    usual = add_run(measured, made_runs / "imape-1", 1, {"l2_mpki.all": 0.5}, Options())
+    changed = [add_run(measured, made_runs / "imape-1", boot, {"l2_mpki.all": 0.7}, mesi) for boot in (1, 2)]
+    assert [folder.name for folder in latest_runs(["imapb"], "small")] == [usual]
+    options = ("--protocol", "mesi", "--set", "l2.size=2MiB", "--scale", "small")
+    (group,) = json.loads(measured.call("report", "imapb", *options, "--json"))["groups"]
+    assert group["runs"] == changed
+    assert (group["seeds"], group["boots"], group["unit"]) == ([1, 1], [1, 2], "boot")
+    assert "Runs: boots 1, 2: seed 1." in " ".join(measured.call("report", "imapb", *options).split())
+    refused = measured.call("report", "imapb", "--set", "l2.size=4MiB", "--scale", "small", code=2)
+    assert "and --set l2.size=4MiB; runs of other designs do not count: first make the run with" in refused
+    assert "`s80lab run imapb --scale small --set l2.size=4MiB`" in " ".join(refused.split())
 
 
 def test_an_image_of_other_inputs_is_built_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

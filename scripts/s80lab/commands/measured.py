@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 import glob
+import shlex
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
+from s80lab.commands.changes import UNCHANGED, Changes
 from s80lab.config.experiment import Experiment, load_experiment
-from s80lab.experiment.plan import Designed, Options, designs
+from s80lab.experiment.plan import Designed, designs
 from s80lab.results.database import list_runs
 from s80lab.results.run_folder import RunFolder
 
@@ -21,13 +23,15 @@ _SAME = ("kernel", "initramfs", "guest_options", "plugin", "machine", "protocol"
 
 
 class MissingRuns(UserError):
-    """No run exists of these seeds of experiments. seeds: by experiment; no seeds: any seed is missing."""
+    """No run exists of these seeds of experiments. seeds: by experiment; no seeds: any seed is missing. changes: what
+    the design of the runs changes in the experiment's file."""
 
-    def __init__(self, seeds: Mapping[str, Sequence[int]], command: str) -> None:
+    def __init__(self, seeds: Mapping[str, Sequence[int]], command: str, changes: Changes = UNCHANGED) -> None:
         self.seeds = seeds
+        changed = f" and {' '.join(changes.words())}" if changes else ""
         super().__init__(
-            f"{paths.runs()} contains no run of {self.listed()} with the design in the experiment's file; runs with "
-            f"--set or --machine do not count: first make the run with `{command}`"
+            f"{paths.runs()} contains no run of {self.listed()} with the design in the experiment's file{changed}; "
+            f"runs of other designs do not count: first make the run with `{command}`"
         )
 
     def listed(self) -> str:
@@ -58,23 +62,22 @@ def latest_runs(
     experiments: Sequence[str],
     scale: str | None,
     seeds: Sequence[int] = (),
-    server: str | None = None,
-    image: str | None = None,
+    changes: Changes = UNCHANGED,
 ) -> list[Path]:
     """Folders of the latest live run of each seed and boot, by experiment, seed and boot.
 
-    MissingRuns names the seeds without a run. Only runs with the experiment's own design count: no run that --set or
-    --machine changed.
+    MissingRuns names the seeds without a run. Only runs of the experiment's design with these changes count.
 
     experiments: names of experiments.
-    scale, server, image: those of the runs; None for the experiment's own.
+    scale: the scale of the runs; None for the experiment's own.
     seeds: the seeds that must be there; empty for every seed that has a run.
+    changes: what the runs change in the experiment's file.
     """
-    own = _designs(experiments, scale)
+    own = _designs(experiments, scale, changes)
     latest = {
         (*run.point, run.row["seed"], run.manifest.get("boot", 1)): run.folder
-        for run in _measured(own, scale, image)
-        if "server" in run.experiment.sweep or run.row["server"] == (server or run.experiment.server)
+        for run in _measured(own, scale, changes.image)
+        if "server" in run.experiment.sweep or run.row["server"] == (changes.server or run.experiment.server)
     }
     points = list(own)
     measured = list(dict.fromkeys(key[:3] for key in latest))
@@ -85,18 +88,16 @@ def latest_runs(
             missing[name].append(seed)
     missing = {name: found for name, found in missing.items() if found or not wanted}
     if missing:
-        raise MissingRuns(missing, _command(experiments, scale, seeds, server, image))
+        raise MissingRuns(missing, _command(experiments, scale, seeds, changes), changes)
     chosen = [key for key in latest if key[:3] in wanted]
     return [latest[key] for key in sorted(chosen, key=lambda key: (points.index(key[:2]), *key[2:]))]
 
 
-def _command(
-    experiments: Sequence[str], scale: str | None, seeds: Sequence[int], server: str | None, image: str | None
-) -> str:
+def _command(experiments: Sequence[str], scale: str | None, seeds: Sequence[int], changes: Changes) -> str:
     """The command that makes the runs."""
-    chosen = {"scale": scale, "server": server, "image": image, "seeds": ",".join(map(str, seeds))}
-    options = [f"--{name} {value}" for name, value in chosen.items() if value]
-    return " ".join(["s80lab run", *experiments, *options])
+    chosen = {"scale": scale, "seeds": ",".join(map(str, seeds))}
+    options = [word for name, value in chosen.items() if value for word in (f"--{name}", value)]
+    return shlex.join(["s80lab", "run", *experiments, *options, *changes.words()])
 
 
 def measured_runs(experiments: Sequence[str], scale: str | None) -> dict[str, list[Path]]:
@@ -147,9 +148,12 @@ def live_runs(experiments: Container[str]) -> Iterator[tuple[Mapping[str, Any], 
             yield row, folder
 
 
-def _designs(experiments: Sequence[str], scale: str | None) -> dict[tuple[str, str], Designed]:
-    """The design at each point of the experiments' sweeps."""
-    return {(name, str(one.point)): one for name in experiments for one in designs(name, Options(scale=scale))}
+def _designs(
+    experiments: Sequence[str], scale: str | None, changes: Changes = UNCHANGED
+) -> dict[tuple[str, str], Designed]:
+    """The design at each point of the experiments' sweeps. Server and image are not parts of a design."""
+    options = replace(changes, server=None, image=None).options(scale)
+    return {(name, str(one.point)): one for name in experiments for one in designs(name, options)}
 
 
 def _measured(

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,6 +14,7 @@ from s80lab.analysis.groups import read_groups
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.terminal import counted, say
+from s80lab.commands.changes import Changes
 from s80lab.commands.measured import latest_runs
 from s80lab.commands.output import print_json
 from s80lab.commands.parts import parse_seeds
@@ -35,27 +37,31 @@ def report_command(
     beside: str | None,
     engine: Literal["qemu", "gem5"],
     machine: str | None,
+    protocol: str | None,
+    settings: list[str] | None,
     everything: bool,
     section: str | None,
     as_json: bool,
 ) -> None:
     """Print a summary of existing runs (the latest run of each seed), and write a report page with all of them."""
     check_tables(everything, section)
-    if machine is not None and engine != "gem5":
-        raise UserError("--machine selects among runs of gem5 only: add --engine gem5, or omit --machine")
+    changes = Changes(machine, protocol, server, image, tuple(settings or ()))
     if engine == "gem5":
+        unusable = " ".join(replace(changes, machine=None).words())
+        if unusable:
+            raise UserError(f"{unusable} cannot be combined with --engine gem5; of gem5's runs only --machine selects")
         found = [folder for name in experiments for folder in shipped_runs(name, machine)]
         show_runs(found, as_json, everything, section)
         return
     chosen = parse_seeds(seeds)
     if beside is None:
-        show_runs(latest_runs(experiments, scale, chosen, server, image), as_json, everything, section)
+        show_runs(latest_runs(experiments, scale, chosen, changes), as_json, everything, section)
         return
     others = parse_seeds(beside, "--beside")
     pairs = [
         (
-            latest_runs([name], scale, chosen or load_experiment(name, {}).seeds, server, image),
-            latest_runs([name], scale, others, server, image),
+            latest_runs([name], scale, chosen or load_experiment(name, {}).seeds, changes),
+            latest_runs([name], scale, others, changes),
         )
         for name in experiments
     ]

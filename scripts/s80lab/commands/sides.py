@@ -10,42 +10,17 @@ from pathlib import Path
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.strict import parse_settings
 from s80lab.base.suggest import hint, names
 from s80lab.base.terminal import counted
+from s80lab.commands.changes import SINGLE, UNCHANGED, Changes
 from s80lab.commands.measured import live_runs, only_run, runs_named
 from s80lab.experiment.plan import Options, designs, read_experiment
 from s80lab.results.run_folder import MANIFEST, RunFolder
 
 # Inputs in which runs of one side agree. Boots differ in `guest_options` and `ready`, seeds in the rest.
 _SAME = ("kernel", "initramfs", "qemu", "plugin", "machine", "protocol")
-_SINGLE = ("machine", "protocol", "server", "image")
 DEFAULT_BOOTS = (1, 2, 3)
 """Boots that --run measures without --boots."""
-
-
-@dataclass(frozen=True)
-class Changes:
-    """Options that change a design. settings: pairs KEY=VALUE, of which later ones override earlier ones."""
-
-    machine: str | None = None
-    protocol: str | None = None
-    server: str | None = None
-    image: str | None = None
-    settings: tuple[str, ...] = ()
-
-    def __bool__(self) -> bool:
-        return any((self.machine, self.protocol, self.server, self.image, self.settings))
-
-    def then(self, later: Changes) -> Changes:
-        """These changes followed by later ones."""
-        chosen = {key: getattr(later, key) or getattr(self, key) for key in _SINGLE}
-        return Changes(**chosen, settings=(*self.settings, *later.settings))
-
-    def words(self) -> list[str]:
-        """As the user types them."""
-        found = [word for key in _SINGLE if getattr(self, key) for word in (f"--{key}", getattr(self, key))]
-        return found + [word for pair in self.settings for word in ("--set", pair)]
 
 
 @dataclass(frozen=True)
@@ -53,7 +28,7 @@ class Named:
     """A side as the user named it: an experiment, a capture or runs, and changes of its design."""
 
     name: str
-    changes: Changes = Changes()
+    changes: Changes = UNCHANGED
 
     @property
     def label(self) -> str:
@@ -75,8 +50,8 @@ def parse_side(text: str) -> Named:
     while words:
         option, equals, value = words.pop(0).partition("=")
         key = option.removeprefix("--")
-        if not option.startswith("--") or key not in (*_SINGLE, "set"):
-            allowed = [f"--{one}" for one in (*_SINGLE, "set")]
+        if not option.startswith("--") or key not in (*SINGLE, "set"):
+            allowed = [f"--{one}" for one in (*SINGLE, "set")]
             raise UserError(f"the side `{text}` has no option `{option}`: {hint(option, allowed)}")
         if not equals:
             if not words:
@@ -145,18 +120,7 @@ def _run_folder(name: str) -> Path | None:
 
 def options_of(side: Named, selection: Selection, misses: bool = False) -> Options:
     """The options with which an experiment makes the runs of the side."""
-    changes = side.changes
-    return Options(
-        machine=changes.machine,
-        protocol=changes.protocol,
-        scale=selection.scale,
-        seeds=selection.seeds,
-        settings=parse_settings(changes.settings),
-        misses=misses,
-        server=changes.server,
-        image=changes.image,
-        boots=selection.boots,
-    )
+    return side.changes.options(selection.scale, selection.seeds, selection.boots, misses)
 
 
 def existing_runs(side: Named, selection: Selection) -> Found:

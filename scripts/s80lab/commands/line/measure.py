@@ -291,7 +291,12 @@ def list_(
     """List experiments, machines, protocols, scales, servers, runs."""
 
 
-@SECTION.command("report", "results:report_command", "s80lab report imapb imape", "s80lab report imapb --seeds 1,2")
+@SECTION.command(
+    "report",
+    "results:report_command",
+    "s80lab report imapb imape",
+    "s80lab report imapb --protocol mesi --set l2.size=2MiB",
+)
 def report(
     experiments: Experiments,
     server: Server = None,
@@ -315,22 +320,17 @@ def report(
         ),
     ] = None,
     engine: Engine = "qemu",
-    machine: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="With --engine gem5: the machine whose runs are used, a name in configs/machines.",
-            rich_help_panel=RARE,
-            autocompletion=complete.machines,
-        ),
-    ] = None,
+    machine: Machine = None,
+    protocol: Protocol = None,
+    settings: Settings = None,
     everything: AllTables = False,
     section: ReportSection = None,
     as_json: AsJson = False,
 ) -> None:
     """Print a summary of existing runs and write a report page.
 
-    Of each seed, the latest run with the design in the experiment's file is used.
+    Of each seed and boot, the latest run with the design in the experiment's file is used. Options such as --set and
+    --protocol select the runs that were made with the same options.
     """
 
 
