@@ -2,9 +2,13 @@
 -- The results database. s80lab writes the rows of a run in one transaction, when the run is complete.
 -- Counts cover the measured region. Times are simulated time unless a comment says otherwise.
 -- After a change of tables or views, increase user_version here and SCHEMA_VERSION in
--- scripts/s80lab/results/database.py, which refuses every other version.
-PRAGMA user_version = 5;
+-- scripts/s80lab/results/database.py, which upgrades some older versions and refuses every other version.
+-- The comment above a table or view begins with a sentence that `s80lab query --tables` prints.
+PRAGMA user_version = 6;
 
+-- One row per run, valid or invalid. differences: from the experiment's file, without the seed, for example
+-- `mesi · l2.size=2MiB`. boot: the number of the boot (`s80lab run --boots`). design: machine, protocol, changed values, and
+-- a hash of all values, for example `s80 · mesi · l2.size=2MiB #1f09c2`.
 CREATE TABLE run (
     id           TEXT PRIMARY KEY,
     experiment   TEXT NOT NULL,
@@ -30,35 +34,45 @@ CREATE TABLE run (
     folder       TEXT NOT NULL,     -- relative to the database
     created      TEXT NOT NULL,     -- UTC
     image        TEXT NOT NULL DEFAULT '',
-    differences  TEXT NOT NULL DEFAULT ''   -- from the experiment's file, for example `mesi · l2.size=2MiB`; no seed
+    differences  TEXT NOT NULL DEFAULT '',
+    boot         INTEGER NOT NULL DEFAULT 1,
+    design       TEXT NOT NULL DEFAULT ''
 );
 
+-- SHA-256 of the inputs of each run.
 CREATE TABLE input   (run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, name TEXT NOT NULL, sha256 TEXT NOT NULL,
                       PRIMARY KEY (run, name));
+-- Versions of the programs of each run.
 CREATE TABLE version (run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, name TEXT NOT NULL, version TEXT NOT NULL,
                       PRIMARY KEY (run, name));
+-- Metrics of each run, in their own units.
 CREATE TABLE metric  (run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, name TEXT NOT NULL, unit TEXT NOT NULL,
                       value REAL, PRIMARY KEY (run, name));
 
--- Every key of the modelled machine, sizes in bytes; and the key `protocol`.
+-- Every key of the modelled machine of each run, sizes in bytes; and the key `protocol`.
 CREATE TABLE design  (run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, key TEXT NOT NULL, value NOT NULL,
                       PRIMARY KEY (run, key));
--- Error of a filtered capture at the design's L2 (docs/guides/exploration.md), filtered - full: in points, for mpki in percent.
+-- Error of an L1-filtered capture at the L2 size of a replay. See docs/guides/exploration.md; filtered - full: in points,
+-- for mpki in percent.
 CREATE TABLE filter_error (run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, quantity TEXT NOT NULL,
                       error REAL, PRIMARY KEY (run, quantity));
 
+-- Accesses to lines, and L1 and L2 misses, by privilege, process class and kind of access.
 CREATE TABLE line_access (
     run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, privilege TEXT NOT NULL, class TEXT NOT NULL,
     kind TEXT NOT NULL, accesses INTEGER NOT NULL, l1_misses INTEGER NOT NULL, l2_accesses INTEGER NOT NULL,
     l2_misses INTEGER NOT NULL, PRIMARY KEY (run, privilege, class, kind));
+-- L2 misses by what serviced them, privilege, process class and kind of access.
 CREATE TABLE miss_source (
     run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, privilege TEXT NOT NULL, class TEXT NOT NULL,
     kind TEXT NOT NULL, source TEXT NOT NULL, misses INTEGER NOT NULL,
     PRIMARY KEY (run, privilege, class, kind, source));
+-- Stall cycles by where the access was serviced, privilege, process class and kind of access.
 CREATE TABLE stall (
     run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, privilege TEXT NOT NULL, class TEXT NOT NULL,
     kind TEXT NOT NULL, service TEXT NOT NULL, cycles INTEGER NOT NULL,
     PRIMARY KEY (run, privilege, class, kind, service));
+-- Blocks filled into an L2, by state, process class and kind of access.
 CREATE TABLE fill (
     run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, class TEXT NOT NULL, kind TEXT NOT NULL,
     state TEXT NOT NULL, blocks INTEGER NOT NULL, PRIMARY KEY (run, class, kind, state));
@@ -68,23 +82,28 @@ CREATE TABLE e_block (
     e_downgraded INTEGER NOT NULL, e_evicted INTEGER NOT NULL, e_invalidated INTEGER NOT NULL,
     e_resident INTEGER NOT NULL,    -- change over the region
     PRIMARY KEY (run, class));
--- By kernel entry cause. Runs of gem5 have no rows.
+-- Instructions and upgrades by kernel entry cause and process class. Runs of gem5 have no rows.
 CREATE TABLE entry (
     run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, class TEXT NOT NULL, entry TEXT NOT NULL,
     instructions INTEGER NOT NULL, upgrades INTEGER NOT NULL, PRIMARY KEY (run, class, entry));
+-- L2 misses by what serviced them, kernel entry cause and process class.
 CREATE TABLE entry_miss_source (
     run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, class TEXT NOT NULL, entry TEXT NOT NULL,
     source TEXT NOT NULL, misses INTEGER NOT NULL, PRIMARY KEY (run, class, entry, source));
+-- Stall cycles by where the access was serviced, kernel entry cause and process class.
 CREATE TABLE entry_stall (
     run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, class TEXT NOT NULL, entry TEXT NOT NULL,
     service TEXT NOT NULL, cycles INTEGER NOT NULL, PRIMARY KEY (run, class, entry, service));
+-- Instructions, upgrades and stores that found their block in E, by privilege and process class.
 CREATE TABLE execution (
     run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, privilege TEXT NOT NULL, class TEXT NOT NULL,
     instructions INTEGER NOT NULL, upgrades INTEGER NOT NULL, stores_found_e INTEGER NOT NULL,
     PRIMARY KEY (run, privilege, class));
+-- Instructions by instruction class, privilege and process class.
 CREATE TABLE instruction (
     run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, privilege TEXT NOT NULL, class TEXT NOT NULL,
     instruction TEXT NOT NULL, instructions INTEGER NOT NULL, PRIMARY KEY (run, privilege, class, instruction));
+-- Counters of each core.
 CREATE TABLE core (
     run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, core INTEGER NOT NULL, instructions INTEGER NOT NULL,
     busy_cycles INTEGER NOT NULL, l2_misses INTEGER NOT NULL, fills INTEGER NOT NULL, e_to_m INTEGER NOT NULL,
@@ -92,116 +111,149 @@ CREATE TABLE core (
     e_resident INTEGER NOT NULL,    -- change over the region
     l2_evictions INTEGER NOT NULL, l2_writebacks INTEGER NOT NULL, l2_invalidations INTEGER NOT NULL,
     interventions INTEGER NOT NULL, PRIMARY KEY (run, core));
+-- Transactions by type, with response times in ns.
 CREATE TABLE transaction_type (
     run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, type TEXT NOT NULL, count INTEGER NOT NULL,
     started INTEGER NOT NULL, failed INTEGER NOT NULL, substituted INTEGER NOT NULL, bytes_in INTEGER NOT NULL,
     bytes_out INTEGER NOT NULL, mean_ns INTEGER NOT NULL, p50_ns INTEGER NOT NULL, p90_ns INTEGER NOT NULL,
     p95_ns INTEGER NOT NULL, p99_ns INTEGER NOT NULL, max_ns INTEGER NOT NULL, PRIMARY KEY (run, type));
+-- Histogram of the response times of each transaction type.
 CREATE TABLE latency (
     run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, type TEXT NOT NULL, upper_ns INTEGER NOT NULL,
     count INTEGER NOT NULL, PRIMARY KEY (run, type, upper_ns));
+-- Counters of each sampling interval.
 CREATE TABLE stats_window (
     run TEXT NOT NULL REFERENCES run ON DELETE CASCADE, number INTEGER NOT NULL, phase TEXT NOT NULL,
     end_instructions INTEGER NOT NULL, instructions INTEGER NOT NULL, clock_ns INTEGER NOT NULL,
     misses INTEGER NOT NULL, memory_misses INTEGER NOT NULL, fills INTEGER NOT NULL, fills_e INTEGER NOT NULL,
     e_to_m INTEGER NOT NULL, PRIMARY KEY (run, number));
 
--- share: of the misses of the same run, class, privilege and kind of access.
-CREATE VIEW v_miss_source AS
-SELECT run, experiment, mix, seed, class, privilege, kind, source, misses,
-       1.0 * misses / nullif(sum(misses) OVER (PARTITION BY run, class, privilege, kind), 0) AS share
-FROM (SELECT run.id AS run, experiment, mix, seed, class, privilege, kind, source, sum(misses) AS misses
-      FROM miss_source JOIN run ON run.id = miss_source.run
-      GROUP BY run.id, class, privilege, kind, source);
-
--- By the class that caused the fills; classes without fills have no row. e_to_m_share: silent E-to-M upgrades per E fill,
--- the paper's definition. stores_found_e: stores that found their block in E, by the class of the store.
-CREATE VIEW v_e_state AS
-SELECT run.id AS run, experiment, mix, seed, f.class AS class, f.fills, f.fills_e,
-       1.0 * f.fills_e / nullif(f.fills, 0) AS e_share,
-       e.e_to_m, 1.0 * e.e_to_m / nullif(f.fills_e, 0) AS e_to_m_share, x.stores_found_e
-FROM run
-JOIN (SELECT run, class, sum(blocks) AS fills, sum(blocks) FILTER (WHERE state = 'E') AS fills_e
-      FROM fill GROUP BY run, class HAVING sum(blocks) > 0) f ON f.run = run.id
-JOIN e_block e ON e.run = run.id AND e.class = f.class
-JOIN (SELECT run, class, sum(stores_found_e) AS stores_found_e FROM execution GROUP BY run, class) x
-  ON x.run = run.id AND x.class = f.class;
-
--- User code and each kernel entry cause, by class.
-CREATE VIEW v_entry AS
-SELECT run.id AS run, experiment, mix, seed, e.class AS class, e.entry AS entry, e.instructions, e.upgrades,
-       m.misses, m.memory_misses, s.stall_cycles,
-       1000.0 * m.misses / nullif(e.instructions, 0) AS l2_mpki,
-       1.0 * m.memory_misses / nullif(m.misses, 0) AS memory_share
-FROM run
-JOIN entry e ON e.run = run.id
-JOIN (SELECT run, class, entry, sum(misses) AS misses, sum(misses) FILTER (WHERE source = 'memory') AS memory_misses
-      FROM entry_miss_source GROUP BY run, class, entry) m ON m.run = run.id AND m.class = e.class AND m.entry = e.entry
-JOIN (SELECT run, class, entry, sum(cycles) AS stall_cycles FROM entry_stall GROUP BY run, class, entry) s
-  ON s.run = run.id AND s.class = e.class AND s.entry = e.entry;
-
--- l2_mpki: L2 misses of the kind of access per 1000 instructions at the same privilege.
-CREATE VIEW v_cache AS
-SELECT run.id AS run, experiment, mix, seed, a.privilege, kind, sum(accesses) AS accesses,
-       sum(l1_misses) AS l1_misses, 1.0 * sum(l1_misses) / nullif(sum(accesses), 0) AS l1_miss_rate,
-       sum(l2_accesses) AS l2_accesses, sum(l2_misses) AS l2_misses,
-       1.0 * sum(l2_misses) / nullif(sum(l2_accesses), 0) AS l2_miss_rate,
-       1000.0 * sum(l2_misses) / nullif(x.instructions, 0) AS l2_mpki
-FROM line_access a
-JOIN run ON run.id = a.run
-JOIN (SELECT run, privilege, sum(instructions) AS instructions FROM execution GROUP BY run, privilege) x
-  ON x.run = a.run AND x.privilege = a.privilege
-GROUP BY run.id, a.privilege, kind;
-
--- Bus transactions. *_pki: per 1000 instructions.
-CREATE VIEW v_traffic AS
-SELECT run, experiment, mix, seed, fills, writebacks, upgrades, invalidations, interventions,
-       1000.0 * fills / nullif(instructions, 0) AS fills_pki,
-       1000.0 * writebacks / nullif(instructions, 0) AS writebacks_pki,
-       1000.0 * upgrades / nullif(instructions, 0) AS upgrades_pki,
-       1000.0 * (fills + writebacks + upgrades) / nullif(instructions, 0) AS traffic_pki
-FROM (SELECT run.id AS run, experiment, mix, seed, run.instructions AS instructions, sum(fills) AS fills,
-             sum(l2_writebacks) AS writebacks, x.upgrades AS upgrades, sum(l2_invalidations) AS invalidations,
-             sum(interventions) AS interventions
-      FROM core
-      JOIN run ON run.id = core.run
-      JOIN (SELECT run, sum(upgrades) AS upgrades FROM execution GROUP BY run) x ON x.run = core.run
-      GROUP BY run.id);
-
--- One row per run: its design and its main metrics. Sizes in bytes.
-CREATE VIEW v_design AS
-SELECT run.id AS run, experiment, mix, seed, engine, capture, form, machine, protocol, server, differences,
-       (SELECT value FROM design WHERE run = run.id AND key = 'l2.size') AS l2_size,
-       (SELECT value FROM design WHERE run = run.id AND key = 'l2.ways') AS l2_ways,
-       (SELECT value FROM design WHERE run = run.id AND key = 'l2.inclusion') AS l2_inclusion,
-       (SELECT value FROM design WHERE run = run.id AND key = 'processors.threads_per_core') AS threads_per_core,
-       (SELECT value FROM metric WHERE run = run.id AND name = 'l2_mpki.all') AS l2_mpki,
-       (SELECT value FROM metric WHERE run = run.id AND name = 'miss_source.all.memory') AS memory_share,
-       (SELECT value FROM metric WHERE run = run.id AND name = 'e_share') AS e_share,
-       (SELECT value FROM metric WHERE run = run.id AND name = 'e_to_m_share') AS e_to_m_share,
-       (SELECT value FROM metric WHERE run = run.id AND name = 'upgrade_pki.made') AS upgrades_pki,
-       (SELECT value FROM metric WHERE run = run.id AND name = 'traffic_pki.all') AS traffic_pki,
-       (SELECT value FROM metric WHERE run = run.id AND name = 'cpi.all') AS cpi, warm, status
+-- All runs, with what distinguishes them. Every other view consists of these columns and columns of its own.
+CREATE VIEW v_run_all AS
+SELECT id AS run, experiment, mix, seed, boot, scale, machine, protocol, server, image, engine, capture, form, design,
+       differences, status
 FROM run;
 
-CREATE VIEW v_instruction_mix AS
-SELECT run, experiment, mix, seed, privilege, instruction, instructions,
-       1.0 * instructions / nullif(sum(instructions) OVER (PARTITION BY run, privilege), 0) AS share
-FROM (SELECT run.id AS run, experiment, mix, seed, privilege, instruction, sum(i.instructions) AS instructions
-      FROM instruction i JOIN run ON run.id = i.run
-      GROUP BY run.id, privilege, instruction);
+-- Metrics of each run, in their own units.
+CREATE VIEW v_metric_all AS
+SELECT r.*, name, unit, value FROM v_run_all r JOIN metric m ON m.run = r.run;
 
-CREATE VIEW v_transactions AS
-SELECT run.id AS run, experiment, mix, seed, type, count,
-       1.0 * count / nullif(sum(count) OVER (PARTITION BY run.id), 0) AS share,
+-- L2 misses by what serviced them. share: of the misses of the same run, class, privilege and kind of access.
+CREATE VIEW v_miss_source_all AS
+SELECT r.*, class, privilege, kind, source, misses,
+       1.0 * misses / nullif(sum(misses) OVER (PARTITION BY r.run, class, privilege, kind), 0) AS share
+FROM v_run_all r JOIN miss_source m ON m.run = r.run;
+
+-- Fills in state E and their fate, by the class that caused the fills. Classes without fills have no row. e_to_m_share:
+-- silent E-to-M upgrades per E fill, the paper's definition. stores_found_e: stores that found their block in E, by the
+-- class of the store.
+CREATE VIEW v_e_state_all AS
+SELECT r.*, f.class AS class, f.fills, f.fills_e, 1.0 * f.fills_e / nullif(f.fills, 0) AS e_share,
+       e.e_to_m, 1.0 * e.e_to_m / nullif(f.fills_e, 0) AS e_to_m_share, x.stores_found_e
+FROM v_run_all r
+JOIN (SELECT run, class, sum(blocks) AS fills, sum(blocks) FILTER (WHERE state = 'E') AS fills_e
+      FROM fill GROUP BY run, class HAVING sum(blocks) > 0) f ON f.run = r.run
+JOIN e_block e ON e.run = r.run AND e.class = f.class
+JOIN (SELECT run, class, sum(stores_found_e) AS stores_found_e FROM execution GROUP BY run, class) x
+  ON x.run = r.run AND x.class = f.class;
+
+-- User code and each kernel entry cause, by class.
+CREATE VIEW v_entry_all AS
+SELECT r.*, e.class AS class, e.entry AS entry, e.instructions, e.upgrades, m.misses, m.memory_misses, s.stall_cycles,
+       1000.0 * m.misses / nullif(e.instructions, 0) AS l2_mpki,
+       1.0 * m.memory_misses / nullif(m.misses, 0) AS memory_share
+FROM v_run_all r
+JOIN entry e ON e.run = r.run
+JOIN (SELECT run, class, entry, sum(misses) AS misses, sum(misses) FILTER (WHERE source = 'memory') AS memory_misses
+      FROM entry_miss_source GROUP BY run, class, entry) m ON m.run = r.run AND m.class = e.class AND m.entry = e.entry
+JOIN (SELECT run, class, entry, sum(cycles) AS stall_cycles FROM entry_stall GROUP BY run, class, entry) s
+  ON s.run = r.run AND s.class = e.class AND s.entry = e.entry;
+
+-- Accesses and misses of L1 and L2. l2_mpki: L2 misses of the kind of access per 1000 instructions at the same privilege.
+CREATE VIEW v_cache_all AS
+SELECT r.*, a.privilege, kind, accesses, l1_misses, 1.0 * l1_misses / nullif(accesses, 0) AS l1_miss_rate, l2_accesses,
+       l2_misses, 1.0 * l2_misses / nullif(l2_accesses, 0) AS l2_miss_rate,
+       1000.0 * l2_misses / nullif(x.instructions, 0) AS l2_mpki
+FROM v_run_all r
+JOIN (SELECT run, privilege, kind, sum(accesses) AS accesses, sum(l1_misses) AS l1_misses,
+             sum(l2_accesses) AS l2_accesses, sum(l2_misses) AS l2_misses
+      FROM line_access GROUP BY run, privilege, kind) a ON a.run = r.run
+JOIN (SELECT run, privilege, sum(instructions) AS instructions FROM execution GROUP BY run, privilege) x
+  ON x.run = r.run AND x.privilege = a.privilege;
+
+-- Bus transactions. *_pki: per 1000 instructions.
+CREATE VIEW v_traffic_all AS
+SELECT r.*, c.fills, c.writebacks, x.upgrades, c.invalidations, c.interventions,
+       1000.0 * c.fills / nullif(t.instructions, 0) AS fills_pki,
+       1000.0 * c.writebacks / nullif(t.instructions, 0) AS writebacks_pki,
+       1000.0 * x.upgrades / nullif(t.instructions, 0) AS upgrades_pki,
+       1000.0 * (c.fills + c.writebacks + x.upgrades) / nullif(t.instructions, 0) AS traffic_pki
+FROM v_run_all r
+JOIN run t ON t.id = r.run
+JOIN (SELECT run, sum(fills) AS fills, sum(l2_writebacks) AS writebacks, sum(l2_invalidations) AS invalidations,
+             sum(interventions) AS interventions
+      FROM core GROUP BY run) c ON c.run = r.run
+JOIN (SELECT run, sum(upgrades) AS upgrades FROM execution GROUP BY run) x ON x.run = r.run;
+
+-- Design and main metrics of each run. Sizes in bytes.
+CREATE VIEW v_design_all AS
+SELECT r.*, (SELECT value FROM design WHERE run = r.run AND key = 'l2.size') AS l2_size,
+       (SELECT value FROM design WHERE run = r.run AND key = 'l2.ways') AS l2_ways,
+       (SELECT value FROM design WHERE run = r.run AND key = 'l2.inclusion') AS l2_inclusion,
+       (SELECT value FROM design WHERE run = r.run AND key = 'processors.threads_per_core') AS threads_per_core,
+       (SELECT value FROM metric WHERE run = r.run AND name = 'l2_mpki.all') AS l2_mpki,
+       (SELECT value FROM metric WHERE run = r.run AND name = 'miss_source.all.memory') AS memory_share,
+       (SELECT value FROM metric WHERE run = r.run AND name = 'e_share') AS e_share,
+       (SELECT value FROM metric WHERE run = r.run AND name = 'e_to_m_share') AS e_to_m_share,
+       (SELECT value FROM metric WHERE run = r.run AND name = 'upgrade_pki.made') AS upgrades_pki,
+       (SELECT value FROM metric WHERE run = r.run AND name = 'traffic_pki.all') AS traffic_pki,
+       (SELECT value FROM metric WHERE run = r.run AND name = 'cpi.all') AS cpi, t.warm
+FROM v_run_all r JOIN run t ON t.id = r.run;
+
+-- Instructions by privilege and instruction class.
+CREATE VIEW v_instruction_mix_all AS
+SELECT r.*, privilege, instruction, instructions,
+       1.0 * instructions / nullif(sum(instructions) OVER (PARTITION BY r.run, privilege), 0) AS share
+FROM v_run_all r
+JOIN (SELECT run, privilege, instruction, sum(instructions) AS instructions
+      FROM instruction GROUP BY run, privilege, instruction) i ON i.run = r.run;
+
+-- Transactions by type, with response times in ms.
+CREATE VIEW v_transactions_all AS
+SELECT r.*, type, count, 1.0 * count / nullif(sum(count) OVER (PARTITION BY r.run), 0) AS share,
        started, failed, substituted, bytes_in, bytes_out, count / (modelled_ns / 1e9) AS per_second,
        mean_ns / 1e6 AS mean_ms, p50_ns / 1e6 AS p50_ms, p90_ns / 1e6 AS p90_ms, p95_ns / 1e6 AS p95_ms,
        p99_ns / 1e6 AS p99_ms, max_ns / 1e6 AS max_ms
-FROM transaction_type JOIN run ON run.id = transaction_type.run;
+FROM v_run_all r JOIN run t ON t.id = r.run JOIN transaction_type y ON y.run = r.run;
 
-CREATE VIEW v_windows AS
-SELECT run.id AS run, experiment, mix, seed, number, phase, end_instructions, w.instructions, clock_ns,
-       misses, 1000.0 * misses / nullif(w.instructions, 0) AS mpki,
-       1.0 * memory_misses / nullif(misses, 0) AS memory_share, fills,
+-- Sampling intervals of warm-up and measured region.
+CREATE VIEW v_windows_all AS
+SELECT r.*, number, phase, end_instructions, instructions, clock_ns, misses,
+       1000.0 * misses / nullif(instructions, 0) AS mpki, 1.0 * memory_misses / nullif(misses, 0) AS memory_share, fills,
        1.0 * fills_e / nullif(fills, 0) AS e_share, 1.0 * e_to_m / nullif(fills_e, 0) AS e_to_m_share
-FROM stats_window w JOIN run ON run.id = w.run;
+FROM v_run_all r JOIN stats_window w ON w.run = r.run;
+
+-- The views without `_all` contain valid runs only.
+
+-- Valid runs, with what distinguishes them.
+CREATE VIEW v_run AS SELECT * FROM v_run_all WHERE status = 'result';
+-- Metrics of valid runs.
+CREATE VIEW v_metric AS SELECT * FROM v_metric_all WHERE status = 'result';
+-- L2 misses of valid runs by what serviced them.
+CREATE VIEW v_miss_source AS SELECT * FROM v_miss_source_all WHERE status = 'result';
+-- Fills in state E of valid runs and their fate.
+CREATE VIEW v_e_state AS SELECT * FROM v_e_state_all WHERE status = 'result';
+-- User code and kernel entry causes of valid runs.
+CREATE VIEW v_entry AS SELECT * FROM v_entry_all WHERE status = 'result';
+-- Accesses and misses of L1 and L2 of valid runs.
+CREATE VIEW v_cache AS SELECT * FROM v_cache_all WHERE status = 'result';
+-- Bus transactions of valid runs.
+CREATE VIEW v_traffic AS SELECT * FROM v_traffic_all WHERE status = 'result';
+-- Design and main metrics of valid runs.
+CREATE VIEW v_design AS SELECT * FROM v_design_all WHERE status = 'result';
+-- Instructions of valid runs by privilege and instruction class.
+CREATE VIEW v_instruction_mix AS SELECT * FROM v_instruction_mix_all WHERE status = 'result';
+-- Transactions of valid runs by type.
+CREATE VIEW v_transactions AS SELECT * FROM v_transactions_all WHERE status = 'result';
+-- Sampling intervals of valid runs.
+CREATE VIEW v_windows AS SELECT * FROM v_windows_all WHERE status = 'result';

@@ -60,13 +60,15 @@ def test_its_rows_say_what_was_replayed_on_what(replayed: tuple[Lab, Path, str])
     sql = "SELECT id, engine, experiment, seed, capture, form, clients, think_ms FROM run"
     assert ask(lab, sql) == [(folder.name, "replay", "drawn", 7, "drawn", "full", None, None)]
     assert ask(lab, "SELECT value FROM design WHERE key = 'l2.size'") == [(32768,)]
-    assert ask(lab, "SELECT protocol, l2_size, l2_inclusion, threads_per_core FROM v_design") == [
+    assert ask(lab, "SELECT protocol, l2_size, l2_inclusion, threads_per_core FROM v_design_all") == [
         ("mesi", 32768, "inclusive", 1)
     ]
     metrics = json.loads((folder / "stats.json").read_text())["metrics"]
-    ((mpki, traffic),) = ask(lab, "SELECT l2_mpki, traffic_pki FROM v_design")
+    ((mpki, traffic),) = ask(lab, "SELECT l2_mpki, traffic_pki FROM v_design_all")
     assert (mpki, traffic) == (metrics["l2_mpki.all"], metrics["traffic_pki.all"])
-    ((fills, writebacks, upgrades, pki),) = ask(lab, "SELECT fills, writebacks, upgrades, traffic_pki FROM v_traffic")
+    ((fills, writebacks, upgrades, pki),) = ask(
+        lab, "SELECT fills, writebacks, upgrades, traffic_pki FROM v_traffic_all"
+    )
     assert min(fills, writebacks, upgrades) > 0
     assert pki == pytest.approx((fills + writebacks + upgrades) / 100) == pytest.approx(traffic)
 

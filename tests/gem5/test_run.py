@@ -56,10 +56,10 @@ def test_a_run_is_in_the_database_and_has_a_report(plan: Gem5Plan, tmp_path: Pat
     folder = own.results / "runs" / "gem5-imapb-s80-sixteenth-s1-x"
     ended(plan, folder, {"7": 3, "20": 1})
     insert_run(own.results / "s80lab.sqlite", folder)
-    sources = "SELECT source, sum(misses) AS misses FROM v_miss_source WHERE kind = 'read' GROUP BY source"
+    sources = "SELECT source, sum(misses) AS misses FROM v_miss_source_all WHERE kind = 'read' GROUP BY source"
     read = {row["source"]: row["misses"] for row in json.loads(own.call("query", "--format", "json", sources))}
     assert read["memory"] > read["O"] > read["E"] > read["M"] > read["S"] == 0
-    (state,) = json.loads(own.call("query", "--format", "json", "SELECT e_share, e_to_m_share FROM v_e_state"))
+    (state,) = json.loads(own.call("query", "--format", "json", "SELECT e_share, e_to_m_share FROM v_e_state_all"))
     assert 0.2 < state["e_share"] < 0.5 and 0.1 < state["e_to_m_share"] < 0.3
     said = StringIO()
     print_experiment([folder], Console(file=said, width=400))

@@ -223,8 +223,8 @@ def test_what_is_no_folder_of_runs(lab: Path, tmp_path: Path, name: str, sentenc
 def test_a_database_of_another_schema(lab: Path, hosts: list[Path]) -> None:
     gather(lab, hosts[0])
     with sqlite3.connect(lab / "s80lab.sqlite") as connection:
-        connection.execute(f"PRAGMA user_version = {UPGRADABLE - 1}")
-    assert f"has schema {UPGRADABLE - 1} of an older version" in refused(lab, *hosts)
+        connection.execute(f"PRAGMA user_version = {UPGRADABLE[0] - 1}")
+    assert f"has schema {UPGRADABLE[0] - 1} of an older version" in refused(lab, *hosts)
 
 
 def edited(name: str, key: str, value: Any) -> Callable[[Path], None]:

@@ -49,15 +49,14 @@ def ask(database: Path, sql: str) -> list[dict[str, Any]]:
 
 def test_views_have_the_agreed_columns(database: Path) -> None:
     columns, _ = select(database, "SELECT * FROM v_miss_source")
-    assert columns == ["run", "experiment", "mix", "seed", "class", "privilege", "kind", "source", "misses", "share"]
+    assert columns[-6:] == ["class", "privilege", "kind", "source", "misses", "share"]
     columns, _ = select(database, "SELECT * FROM v_e_state")
-    assert columns[:8] == ["run", "experiment", "mix", "seed", "class", "fills", "fills_e", "e_share"]
-    assert columns[8:] == ["e_to_m", "e_to_m_share", "stores_found_e"]
+    assert columns[-7:] == ["class", "fills", "fills_e", "e_share", "e_to_m", "e_to_m_share", "stores_found_e"]
 
 
 def test_v_e_state_says_what_stats_say(database: Path, run_dir: Path) -> None:
     metrics = json.loads((run_dir / "stats.json").read_text())["metrics"]
-    rows = ask(database, "SELECT * FROM v_e_state WHERE run = 'imapb-1'")
+    rows = ask(database, "SELECT * FROM v_e_state_all WHERE run = 'imapb-1'")
     assert {row["class"] for row in rows} == {"session", "loadgen", "other"}
     assert {(row["experiment"], row["mix"], row["seed"]) for row in rows} == {("imapb", "imapb", 1)}
     sums = [sum(row[name] for row in rows) for name in ("fills", "fills_e", "e_to_m", "stores_found_e")]
@@ -69,17 +68,17 @@ def test_v_e_state_says_what_stats_say(database: Path, run_dir: Path) -> None:
 
 def test_v_miss_source_says_what_stats_say(database: Path, run_dir: Path) -> None:
     metrics = json.loads((run_dir / "stats.json").read_text())["metrics"]
-    rows = ask(database, "SELECT * FROM v_miss_source WHERE run = 'imapb-1'")
+    rows = ask(database, "SELECT * FROM v_miss_source_all WHERE run = 'imapb-1'")
     assert len(rows) == 6 * 2 * 4 * 5
     assert sum(row["misses"] for row in rows) == 3218
     by_privilege = """SELECT privilege, kind, source, 1.0 * sum(misses) /
         sum(sum(misses)) OVER (PARTITION BY privilege, kind) AS share
-        FROM v_miss_source WHERE run = 'imapb-1' GROUP BY privilege, kind, source"""
+        FROM v_miss_source_all WHERE run = 'imapb-1' GROUP BY privilege, kind, source"""
     for row in ask(database, by_privilege):
         name = f"miss_source_at.{row['privilege']}.{row['kind']}.{row['source']}"
         assert row["share"] == pytest.approx(metrics[name])
     by_class = """SELECT class, source, 1.0 * sum(misses) / sum(sum(misses)) OVER (PARTITION BY class) AS share
-        FROM v_miss_source WHERE run = 'imapb-1' GROUP BY class, source"""
+        FROM v_miss_source_all WHERE run = 'imapb-1' GROUP BY class, source"""
     for row in ask(database, by_class):
         assert row["share"] == pytest.approx(metrics[f"miss_source_of.{row['class']}.all.{row['source']}"])
 
@@ -89,7 +88,7 @@ def test_v_entry_says_what_stats_say(database: Path, run_dir: Path) -> None:
     rows = ask(
         database,
         "SELECT entry, sum(instructions) AS instructions, sum(memory_misses) * 1.0 / sum(misses) AS memory "
-        "FROM v_entry WHERE run = 'imapb-1' GROUP BY entry",
+        "FROM v_entry_all WHERE run = 'imapb-1' GROUP BY entry",
     )
     assert {row["entry"] for row in rows if row["instructions"]} == {"user", "system_call", "tick"}
     whole = sum(row["instructions"] for row in rows)
@@ -104,19 +103,21 @@ def test_v_cache_and_v_instruction_mix_say_what_stats_say(database: Path, run_di
     metrics = json.loads((run_dir / "stats.json").read_text())["metrics"]
     (cache,) = ask(
         database,
-        "SELECT sum(l2_mpki) AS mpki FROM v_cache WHERE run = 'imapb-1' AND privilege = 'kernel'",
+        "SELECT sum(l2_mpki) AS mpki FROM v_cache_all WHERE run = 'imapb-1' AND privilege = 'kernel'",
     )
     assert cache["mpki"] == pytest.approx(metrics["l2_mpki.kernel"])
     (mix,) = ask(
         database,
         "SELECT 1.0 * sum(instructions) FILTER (WHERE instruction = 'load') / sum(instructions) AS load "
-        "FROM v_instruction_mix WHERE run = 'imapb-1'",
+        "FROM v_instruction_mix_all WHERE run = 'imapb-1'",
     )
     assert mix["load"] == pytest.approx(metrics["instruction_mix.load"])
 
 
 def test_v_transactions_and_v_windows(database: Path) -> None:
-    (types,) = ask(database, "SELECT count(*) n, sum(count) total, sum(share) share FROM v_transactions WHERE seed = 1")
+    (types,) = ask(
+        database, "SELECT count(*) n, sum(count) total, sum(share) share FROM v_transactions_all WHERE seed = 1"
+    )
     assert (types["n"], types["total"], types["share"]) == (10, 180, pytest.approx(1))
     windows = ask(database, "SELECT number, phase FROM v_windows WHERE run = 'imape-3' ORDER BY number")
     assert [row["number"] for row in windows] == list(range(13))
@@ -127,7 +128,7 @@ def test_a_run_says_whether_it_is_a_result_and_why_not(database: Path) -> None:
     rows = ask(database, "SELECT id, status, reasons FROM run WHERE seed IN (1, 11) ORDER BY id")
     assert [(row["id"], row["status"]) for row in rows] == [("imapb-1", "not a result"), ("imape-1", "result")]
     assert rows[0]["reasons"].startswith("not in steady state (") and rows[1]["reasons"] == ""
-    assert len(ask(database, "SELECT run FROM v_design WHERE status = 'result'")) == 3
+    assert len(ask(database, "SELECT run FROM v_design")) == 3
 
 
 def test_the_same_run_again_replaces_its_rows(database: Path, run_dir: Path) -> None:
@@ -279,7 +280,7 @@ def test_writers_at_the_same_time_wait_for_each_other(runs: Path) -> None:
     assert len(list_runs(path)) == 6
 
 
-@pytest.mark.parametrize(("version", "age"), [(UPGRADABLE - 1, "older"), (SCHEMA_VERSION + 1, "newer")])
+@pytest.mark.parametrize(("version", "age"), [(UPGRADABLE[0] - 1, "older"), (SCHEMA_VERSION + 1, "newer")])
 def test_another_schema_is_refused_with_what_to_do(database: Path, run_dir: Path, version: int, age: str) -> None:
     with sqlite3.connect(database) as connection:
         connection.execute(f"PRAGMA user_version = {version}")
@@ -306,8 +307,7 @@ def test_a_file_that_is_no_database_is_refused(runs: Path, run_dir: Path) -> Non
             "SELECT sed FROM run",
             r"no such column: sed \(did you mean seed\?\); docs/reference/database.md lists the columns",
         ),
-        ("SELECT * FROM runs", r"no such table: runs \(docs/reference/database.md describes the tables\): "),
-        ("SELECT * FROM runs", r"\): did you mean run\?"),
+        ("SELECT * FROM runs", r"no such table: runs \(the nearest: run, v_run, "),
         ("DELETE FROM run", "the SQL query failed: attempt to write a readonly database"),
         ("SELECT 1; DELETE FROM run", "the SQL query failed: You can only execute one statement"),
         ("ATTACH 'other.sqlite' AS other", "the SQL query failed: not authorized"),
@@ -432,26 +432,3 @@ def test_parquet(database: Path) -> None:
 def test_what_parquet_cannot_hold(database: Path, sql: str, sentence: str) -> None:
     with pytest.raises(UserError, match=sentence):
         render(*select(database, sql), "parquet")
-
-
-def test_database_of_the_schema_before_gets_the_new_columns(
-    database: Path, run_dir: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = run_dir / "manifest.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"protocol": "mesi"}))
-    insert_run(database, run_dir)
-    (before,) = (run for run in list_runs(database) if run["id"] == "imapb-1")
-    assert (before["image"], before["differences"]) == ("debian", "tiny · mesi")
-    with sqlite3.connect(database) as connection:
-        connection.execute("DROP VIEW v_design")
-        for column in ("image", "differences"):
-            connection.execute(f"ALTER TABLE run DROP COLUMN {column}")
-        connection.execute("CREATE VIEW v_design AS SELECT id AS run FROM run")
-        connection.execute(f"PRAGMA user_version = {UPGRADABLE}")
-    assert before in list_runs(database)
-    assert "the table `run` now has the columns image and differences" in capsys.readouterr().err
-    with sqlite3.connect(database) as connection:
-        assert connection.execute("SELECT differences FROM v_design WHERE run = 'imapb-1'").fetchone() == (
-            "tiny · mesi",
-        )
-    assert before in list_runs(database) and not capsys.readouterr().err

@@ -44,6 +44,17 @@ def closest(name: str, allowed: Iterable[str]) -> str | None:
     return None
 
 
+def nearest(name: str, allowed: Iterable[str], most: int = 3) -> list[str]:
+    """The allowed names that resemble `name` most, the closest first, then names that contain it."""
+    known = sorted(allowed)
+    wanted = name.lower()
+    similar = difflib.get_close_matches(wanted, known, n=most, cutoff=SIMILAR)
+    part = wanted.removesuffix("s")
+    containing = [one for one in known if len(part) > 1 and part in one.lower()]
+    first = closest(name, known)
+    return list(dict.fromkeys([*([first] if first else []), *similar, *containing]))[:most]
+
+
 def _is_swap(first: str, second: str) -> bool:
     """Whether two words differ only by a swap of two neighbouring letters."""
     differ = [place for place, pair in enumerate(zip(first, second, strict=False)) if pair[0] != pair[1]]

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,7 +25,8 @@ from s80lab.gem5.runs import shipped_runs
 from s80lab.report.headline import beside_table
 from s80lab.report.record import groups_record, tables_record
 from s80lab.report.write import print_beside, two_estimates
-from s80lab.results.query import query, render, select
+from s80lab.results.query import pooling_remark, query, render, select
+from s80lab.results.schema import list_tables
 from s80lab.trace.files import write
 
 
@@ -79,12 +81,19 @@ def _beside_record(first: Sequence[Path], second: Sequence[Path]) -> dict[str, A
 
 
 def query_command(
-    sql: str,
+    sql: str | None,
     output: Literal["table", "csv", "json", "parquet"],
     out: Path | None,
+    tables: bool,
     as_json: bool,
 ) -> None:
-    """Query the results database of the lab with SQL."""
+    """Query the results database of the lab with SQL, or list its tables and views."""
+    if tables == (sql is not None):
+        wrong = "--tables lists tables and views and takes no SQL: omit one of the two"
+        raise UserError(wrong if tables else "write an SQL query, or list the tables and views with --tables")
+    if sql is None:
+        _list_tables(as_json)
+        return
     form = "json" if as_json else output
     if out is None:
         if form == "parquet":
@@ -92,5 +101,18 @@ def query_command(
         query(paths.database(), sql, form)
         return
     columns, rows = select(paths.database(), sql)
+    if remark := pooling_remark(paths.database(), sql):
+        say(f"warning: {remark}")
     write(out, render(columns, rows, form))
     say(f"{counted(len(rows), 'row')}: {out}")
+
+
+def _list_tables(as_json: bool) -> None:
+    found = list_tables()
+    if as_json:
+        print_json([asdict(one) for one in found])
+        return
+    width = max(len(one.name) for one in found) + 2
+    for one in found:
+        say(f"{one.name:<{width}}{one.text}", sys.stdout, indent=width)
+    say("docs/reference/database.md describes the columns.", sys.stdout)

@@ -3,6 +3,7 @@
 
 query(database, sql, output, console)      prints the rows as a table, CSV or JSON
 select(database, sql)                      returns column names and rows
+pooling_remark(database, sql)              returns a sentence if the query pools runs of different designs
 render(columns, rows, output)              returns the rows as the content of a file, in any format including Parquet
 """
 
@@ -27,8 +28,10 @@ from rich.console import Console
 from s80lab.base.errors import UserError
 from s80lab.base.progress import shorten
 from s80lab.base.renamed import METRICS, rename_sentence
-from s80lab.base.suggest import hint, suggestion
+from s80lab.base.suggest import nearest, suggestion
 from s80lab.base.terminal import plain, say, wrapped
+from s80lab.results.database import upgrade_schema
+from s80lab.results.pooling import pooled_columns
 
 T = TypeVar("T")
 OUTPUTS = ("table", "csv", "json", "parquet")
@@ -49,6 +52,8 @@ def query(database: Path, sql: str, output: str = "table", console: Console | No
     A table that is wider than the terminal has shortened texts, or one line per value.
     """
     columns, rows = select(database, sql)
+    if remark := pooling_remark(database, sql):
+        say(f"warning: {remark}")
     console = console or Console()
     if output == "table" and console.is_terminal:
         text, whole = _fitted(columns, rows, console.width)
@@ -77,6 +82,7 @@ def select(database: Path, sql: str) -> tuple[list[str], list[Sequence[Any]]]:
         )
     try:
         _recover(database)
+        upgrade_schema(database)
         return _interruptible(lambda connection: _rows(connection, sql), database)
     except sqlite3.DataError:
         raise UserError(
@@ -84,6 +90,32 @@ def select(database: Path, sql: str) -> tuple[list[str], list[Sequence[Any]]]:
         ) from None
     except (sqlite3.Error, sqlite3.Warning, UnicodeError) as error:
         raise UserError(f"the SQL query failed: {error}{_known_names(str(error), database)}") from None
+
+
+def pooling_remark(database: Path, sql: str) -> str:
+    """A sentence if a row of the query's result is a mean or a sum over runs of different designs, scales, ...; else
+    empty. sql: a query that `select` has executed."""
+
+    def check(connection: sqlite3.Connection) -> tuple[list[str] | None, int]:
+        found = pooled_columns(connection, sql)
+        several = "SELECT count(DISTINCT design) FROM run" if found is None else "SELECT 0"
+        return found, connection.execute(several).fetchone()[0]
+
+    try:
+        found, designs = _interruptible(check, database)
+    except sqlite3.Error:  # a database of another program
+        return ""
+    if found is None and designs > 1 and "design" not in sql:
+        return (
+            f"the database has runs of {designs} designs, and this query may pool them: read a view v_..., which has "
+            "the column design, and add design to SELECT and GROUP BY"
+        )
+    if not found:
+        return ""
+    return (
+        f"a row of this result pools runs that differ in {' and '.join(found)}: add {', '.join(found)} to SELECT and "
+        "GROUP BY, or choose one value with WHERE"
+    )
 
 
 def _known_names(error: str, database: Path) -> str:
@@ -95,10 +127,18 @@ def _known_names(error: str, database: Path) -> str:
         of_database = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view')"
         tables = [row[0] for row in connection.execute(of_database)]
         if kind == "table":
-            return f" (docs/reference/database.md describes the tables): {hint(name, tables)}"
+            return f"{_near_tables(name, tables)}; `s80lab query --tables` lists all tables and views"
         of_table = "SELECT name FROM pragma_table_info(?)"
         columns = {row[0] for table in tables for row in connection.execute(of_table, [table])}
     return f"{suggestion(name.rpartition('.')[2], columns)}; docs/reference/database.md lists the columns"
+
+
+def _near_tables(name: str, tables: Sequence[str]) -> str:
+    """The tables and views with the nearest names; empty if no name is near."""
+    if renamed := rename_sentence(name, tables):
+        return f" ({renamed})"
+    near = nearest(name, tables)
+    return f" (the nearest: {', '.join(near)})" if near else ""
 
 
 def _interruptible(work: Callable[[sqlite3.Connection], T], database: Path) -> T:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from s80lab.config.differences import SEPARATOR, differences, words
+from s80lab.results.identity import identity
 from s80lab.results.metrics.derive import of
 from s80lab.results.metrics.standing import standing_of
 
@@ -46,18 +46,8 @@ _COUNTED = {
 
 Row = Sequence[Any]
 _COLUMNS = (
-    "id",
-    *_RUN,
-    "capture",
-    "form",
-    "clients",
-    "think_ms",
-    "warm",
-    "status",
-    "reasons",
-    "folder",
-    "image",
-    "differences",
+    *("id", *_RUN, "capture", "form", "clients", "think_ms", "warm", "status", "reasons", "folder"),
+    *("image", "differences", "boot", "design"),
 )
 
 
@@ -73,15 +63,18 @@ class RunRecord:
 
     def columns(self) -> tuple[Any, ...]:
         """The run's row in the table `run`, without the time of entry."""
-        manifest, source = self.manifest, self.manifest.get("capture", {})
-        job = source if self.load is None else self.load
-        verdict, reasons = standing_of(self.stats)
-        return (
-            *(manifest["run"], *(manifest[key] for key in _RUN)),
-            *(source.get("name"), source.get("form"), job.get("clients"), job.get("think_ms")),
-            *(self.stats["warmup"]["verdict"], verdict, "; ".join(reasons), self.folder, manifest["image"]),
-            SEPARATOR.join(words(differences(manifest))),
-        )
+        manifest, stats = self.manifest, self.stats
+        job = manifest.get("capture", {}) if self.load is None else self.load
+        found = {key: manifest[key] for key in _RUN} | identity(manifest, stats)
+        found |= {
+            "id": manifest["run"],
+            "clients": job.get("clients"),
+            "think_ms": job.get("think_ms"),
+            "warm": stats["warmup"]["verdict"],
+            "reasons": "; ".join(standing_of(stats)[1]),
+            "folder": self.folder,
+        }
+        return tuple(found[column] for column in _COLUMNS)
 
 
 def delete_and_insert(connection: sqlite3.Connection, run: RunRecord) -> None:

@@ -41,7 +41,7 @@ def test_one_process_gives_the_same_bytes_as_two(explored: tuple[Lab, str], plac
 
 def test_every_design_is_in_the_database(explored: tuple[Lab, str]) -> None:
     with sqlite3.connect(explored[0].results / "s80lab.sqlite") as database:
-        rows = database.execute("SELECT protocol, l2_size, l2_inclusion, l2_mpki, e_share FROM v_design").fetchall()
+        rows = database.execute("SELECT protocol, l2_size, l2_inclusion, l2_mpki, e_share FROM v_design_all").fetchall()
     found = {(protocol, size): inclusion for protocol, size, inclusion, _, _ in rows}
     sizes = (32768, 65536)
     assert found == {

@@ -337,25 +337,32 @@ def report(
 @SECTION.command(
     "query",
     "results:query_command",
-    's80lab query "SELECT id, status FROM run"',
-    's80lab query "SELECT * FROM v_miss_source" --format csv --out sources.csv',
+    "s80lab query --tables",
+    's80lab query "SELECT design, avg(e_share) FROM v_design GROUP BY design"',
 )
 def query(
     sql: Annotated[
-        str,
+        str | None,
         typer.Argument(
             metavar="SQL", help="An SQL query (read-only) over the tables and views in docs/reference/database.md."
         ),
-    ],
+    ] = None,
     output: Annotated[
         Literal["table", "csv", "json", "parquet"], typer.Option("--format", help="Output format of the rows.")
     ] = "table",
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="File to which the rows are written. Default: stdout.")
     ] = None,
+    tables: Annotated[
+        bool, typer.Option("--tables", help="List the tables and views with what they contain, instead of a query.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Query the results database of the lab with SQL."""
+    """Query the results database of the lab with SQL.
+
+    The views `v_...` contain valid runs only, the views `v_..._all` all runs. The command warns if a mean or a sum
+    pools runs of different designs.
+    """
 
 
 @SECTION.command(
