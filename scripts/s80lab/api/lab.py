@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import warnings
 from collections.abc import Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -13,6 +14,7 @@ from rich.console import Console
 
 from s80lab.api.frames import frame, table
 from s80lab.api.runs import Runs
+from s80lab.api.warning import MisleadingMeanWarning
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.progress import Board
@@ -29,7 +31,7 @@ from s80lab.protocol.table import Protocol, find_protocol, load_protocol
 from s80lab.protocol.text import state_table
 from s80lab.results.database import list_runs
 from s80lab.results.metrics.registry import REGISTRY
-from s80lab.results.query import names_apart, select
+from s80lab.results.query import names_apart, pooling_remark, select
 
 if TYPE_CHECKING:
     import pandas
@@ -63,8 +65,8 @@ class Lab:
     def runs(self, *experiments: str, **where: object) -> Runs:
         """Complete runs of these experiments (all experiments if none is named), oldest first.
 
-        Keyword arguments select runs by columns of the table `run`: scale="small", seed=2, machine="s80",
-        protocol="moesi", engine="qemu".
+        Keyword arguments select runs by columns of the table `run`: scale="small", seed=2, boot=1, machine="s80",
+        protocol="moesi", engine="qemu", status="result".
 
         >>> lab.runs("imapb", seed=1)
         Runs(imapb-1)
@@ -101,7 +103,9 @@ class Lab:
         return Runs([path.parent for path in found])
 
     def query(self, sql: str) -> pandas.DataFrame:
-        """The result of read-only SQL on the database; results/schema.sql lists tables and views.
+        """The result of read-only SQL on the database; docs/reference/database.md lists tables and views.
+
+        A mean or sum that pools runs of several designs gives a MisleadingMeanWarning.
 
         >>> lab.query("SELECT mix, count(*) AS runs FROM run GROUP BY mix")
              mix  runs
@@ -110,6 +114,8 @@ class Lab:
         """
         columns, rows = select(self.database, sql)
         names_apart(columns)
+        if remark := pooling_remark(self.database, sql):
+            warnings.warn(remark, MisleadingMeanWarning, stacklevel=2)
         return table(columns, rows)
 
     def metrics(self) -> pandas.DataFrame:

@@ -3,30 +3,38 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from s80lab.analysis.groups import Group, Run, read_groups, read_run
+from s80lab.analysis.comparison.contrast import Comparison, Contrast
+from s80lab.analysis.comparison.sides import read_side
+from s80lab.analysis.groups import Group, read_groups, read_run
 from s80lab.api.frames import frame
+from s80lab.api.html import html_table
+from s80lab.api.run import Run
+from s80lab.api.warning import MisleadingMeanWarning
 from s80lab.base.errors import UserError
 from s80lab.base.suggest import hint
-from s80lab.config.differences import SEPARATOR, words
-from s80lab.report.record import metric_names, run_record
+from s80lab.report.comparison.words import notes
+from s80lab.report.record import metric_names
 from s80lab.report.write import write_experiment_report
+from s80lab.results.identity import COLUMNS
 from s80lab.results.metrics.derive import of
 
 if TYPE_CHECKING:
     import pandas
 
 
-class Runs(Sequence[Run]):
-    """A sequence of runs. Each run has these attributes:
+_NAMED, _HTML_ROWS = 3, 20
+"""Numbers of runs that a representation as text and as HTML shows."""
+_HTML_COLUMNS = ("run", "mix", "seed", "boot", "scale", "design", "status")
+_OF_ONE_RUN = ("run", "seed", "boot")
 
-    manifest: the inputs of the run.
-    metrics: values by flattened names.
-    stats: the content of stats.json.
-    reasons: the reasons why the run is invalid; empty for a valid run.
+
+class Runs(Sequence[Run]):
+    """A sequence of runs (see Run).
 
     >>> runs = lab.reference("small")
     >>> len(runs.groups()), runs[0].manifest["mix"], runs[0].reasons
@@ -37,7 +45,7 @@ class Runs(Sequence[Run]):
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self.folders = list(folders)
-        self._runs = [read_run(folder) for folder in self.folders]
+        self._runs = [Run(read_run(folder)) for folder in self.folders]
 
     @overload
     def __getitem__(self, index: int) -> Run: ...
@@ -53,7 +61,14 @@ class Runs(Sequence[Run]):
         return iter(self._runs)
 
     def __repr__(self) -> str:
-        return f"Runs({', '.join(folder.name for folder in self.folders)})"
+        names = ", ".join(folder.name for folder in self.folders[:_NAMED])
+        return f"Runs({names})" if len(self) <= _NAMED else f"Runs({len(self)} runs: {names}, ...)"
+
+    def _repr_html_(self) -> str:
+        rows = [[str(run.identity[column]) for column in _HTML_COLUMNS] for run in self._runs[:_HTML_ROWS]]
+        if len(self) > _HTML_ROWS:
+            rows.append([f"... and {len(self) - _HTML_ROWS} more"] + [""] * (len(_HTML_COLUMNS) - 1))
+        return html_table(_HTML_COLUMNS, rows)
 
     def results(self) -> Runs:
         """The valid runs: in steady state, long enough, and consistent with the response-time law.
@@ -67,12 +82,14 @@ class Runs(Sequence[Run]):
         """The flattened names of all metrics that any run has. prefix: return only names that begin with this
         prefix."""
         return [
-            name for name in metric_names(self) if name == prefix or name.startswith(f"{prefix}." if prefix else "")
+            name for name in self._metric_names() if name == prefix or name.startswith(f"{prefix}." if prefix else "")
         ]
 
     def frame(self, *metrics: str) -> pandas.DataFrame:
-        """One row per run: columns that identify the run (mix, seed, differences from the experiment's file, ...), and
+        """One row per run: the columns of the view v_run of the database (mix, seed, boot, design, status, ...), and
         the named metrics in their own units. All metrics if none is named.
+
+        A mean over rows that differ in design, scale, server, image, engine or status gives a MisleadingMeanWarning.
 
         >>> lab.reference("small").frame("e_share")[["mix", "seed"]].head(3)
              mix  seed
@@ -81,34 +98,56 @@ class Runs(Sequence[Run]):
         2  imapb     3
         """
         chosen = self._chosen(metrics)
-        rows = []
-        for record in map(run_record, self):
-            values = record.pop("metrics")
-            record["differences"] = SEPARATOR.join(words(record["differences"]))
-            rows.append({**record, **{name: values.get(name) for name in chosen}})
-        return frame(rows)
+        return frame({**run.identity, **{name: run.metrics.get(name) for name in chosen}} for run in self)
 
     def estimates(self, *metrics: str) -> pandas.DataFrame:
-        """Means over the seeds with the half-width of the 95% confidence interval (Student t). One seed has no
-        interval.
+        """Means with the half-width of the 95% confidence interval (Student t), over the boots if the runs come from
+        several boots, else over the seeds. `over` states which. One boot or seed has no interval.
 
-        There is one row per metric and group of runs that differ only in the seed. Invalid runs are left out if their
-        group has valid runs.
+        There is one row per metric and group of runs that differ in seed and boot only, with the columns of v_run that
+        its runs have in common. Invalid runs are left out if their group has valid runs. A group without valid runs has
+        status `not a result`, and gives a MisleadingMeanWarning.
 
         >>> found = lab.reference("small").estimates("e_share").set_index(["group", "metric"])
-        >>> list(found.columns)
-        ['mean', 'half_width', 'n', 'unit']
+        >>> list(found.columns[:5])
+        ['mean', 'half_width', 'n', 'over', 'unit']
+        >>> found.loc[("imapb", "e_share"), ["over", "scale", "status"]].to_list()
+        ['seed', 'small', 'result']
         >>> bool(0.3 < found.loc[("imapb", "e_share"), "mean"] < 0.6)
         True
         """
         rows: list[dict[str, Any]] = []
         for group in self.groups():
+            common = Run(group.runs[0]).identity
+            common = {column: common[column] for column in COLUMNS if column not in _OF_ONE_RUN}
+            if group.reasons:
+                text = f"{group.label}: these means are over invalid runs ({group.reasons[0]})"
+                warnings.warn(text, MisleadingMeanWarning, stacklevel=2)
             for name in self._chosen(metrics):
                 found = group.estimate(name)
                 values = (None, None, 0) if found is None else (found.mean, found.half_width, found.n)
                 numbers = dict(zip(("mean", "half_width", "n"), values, strict=True))
-                rows.append({"group": group.label, "metric": name, **numbers, "unit": of(name).unit})
+                own = {"group": group.label, "metric": name, **numbers, "over": group.unit, "unit": of(name).unit}
+                rows.append(own | common)
         return frame(rows)
+
+    def compare(self, other: Runs) -> pandas.DataFrame:
+        """The differences between these runs and other runs, each of one design, as `s80lab compare` computes them: one
+        row per metric with both values, the difference (other minus these) with the half-width of its 95% interval, the
+        ratio, the p-value corrected for the number of tested rows, and the verdict.
+
+        Invalid runs are left out. `frame.attrs["notes"]` has sentences on method and limits.
+
+        >>> found = lab.runs("imape")[:1].compare(lab.runs("imape")[1:])
+        >>> list(found.columns)
+        ['row', 'label', 'first', 'second', 'difference', 'half_width', 'ratio', 'p_value', 'verdict']
+        >>> found.loc[0, ["row", "verdict"]].to_list()
+        ['l2_mpki', 'not tested']
+        """
+        comparison = Comparison(self._side("the first runs"), other._side("the other runs"))
+        compared = frame(map(_contrast, (*comparison.tested, *comparison.further)))
+        compared.attrs["notes"] = notes(comparison)
+        return compared
 
     def windows(self) -> pandas.DataFrame:
         """One row per sampling interval (about 250 million instructions), warm-up first. The rows show how the caches
@@ -117,20 +156,25 @@ class Runs(Sequence[Run]):
         >>> sorted(set(lab.reference("small").windows()["phase"]))
         ['measured', 'warm-up']
         """
-        identity = ("run", "experiment", "mix", "seed")
-        return frame(
-            {**{key: run.manifest[key] for key in identity}, **window}
-            for run in self
-            for window in run.stats["windows"]
-        )
+        return frame({**run.identity, **window} for run in self for window in run.stats["windows"])
 
     def groups(self) -> list[Group]:
-        """The runs in groups that differ only in the seed."""
+        """The runs in groups that differ in seed and boot only."""
         return read_groups(self.folders)
 
     def report(self, folder: str | Path, title: str = "Runs") -> Path:
         """Write a report over all runs into a folder; return the path of its page."""
         return write_experiment_report(title, self.folders, Path(folder))
+
+    def _metric_names(self) -> list[str]:
+        return metric_names(run.read for run in self)
+
+    def _side(self, label: str) -> Group:
+        """The valid runs as one side of a comparison."""
+        valid = self.results().folders
+        if not valid:
+            raise UserError(f"{label}: none of the {len(self)} runs is valid, and invalid runs are not compared")
+        return read_side(label, valid)
 
     def _chosen(self, metrics: Sequence[str]) -> list[str]:
         names = self.metrics()
@@ -138,3 +182,17 @@ class Runs(Sequence[Run]):
             if name not in names:
                 raise UserError(f"no run has a metric `{name}`: {hint(name, names)}")
         return list(metrics) or names
+
+
+def _contrast(one: Contrast) -> dict[str, Any]:
+    return {
+        "row": one.row.name,
+        "label": one.row.label,
+        "first": one.first,
+        "second": one.second,
+        "difference": one.difference.estimate,
+        "half_width": one.difference.half_width,
+        "ratio": one.ratio,
+        "p_value": one.corrected,
+        "verdict": one.verdict,
+    }
