@@ -52,14 +52,15 @@ class Stored:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The twelve shipped runs of both mixes, all valid, and copies of some: a live run with another L2, an invalid run,
-    and two replays."""
+    """The shipped runs of both mixes, all valid, and copies of some: a live run with another L2, an invalid run, and two
+    replays."""
     runs = tmp_path_factory.mktemp("documented") / "results" / "runs"
-    for source in SHIPPED.iterdir():
-        _copy(runs, source.name, source.name, {})
-    _copy(runs, "imapb-small-s1-66bb8520", "changed", {"l2.size": 2 << 20})
-    _copy(runs, "imapb-small-s2-492b4fc2", "invalid", {}, invalid=True, metrics={"command_ms.p90.imap.noop": 12.5})
-    for name, source, ways in (("replay-a", "imapb-small-s3-c60862cb", 4), ("replay-b", "imapb-small-s4-7175701a", 8)):
+    for path in SHIPPED.iterdir():
+        _copy(runs, path.name, path.name, {})
+    changed, invalid, *replayed = sorted(path.name for path in SHIPPED.glob("imapb-*"))[:4]
+    _copy(runs, changed, "changed", {"l2.size": 2 << 20})
+    _copy(runs, invalid, "invalid", {}, invalid=True, metrics={"command_ms.p90.imap.noop": 12.5})
+    for name, source, ways in (("replay-a", replayed[0], 4), ("replay-b", replayed[1], 8)):
         capture = {"name": "imapb-small-s1", "form": "filtered", "clients": 18, "think_ms": 30.0}
         _copy(runs, source, name, {"l2.ways": ways}, {"engine": "replay", "capture": capture, "protocol": "mesi"})
     insert_runs(runs.parent / "s80lab.sqlite", sorted(runs.iterdir()))
@@ -81,7 +82,7 @@ def _copy(
     (target / "manifest.json").write_text(json.dumps(new))
     stats = json.loads((target / "stats.json").read_text())
     known = {metric: value for metric, value in stats["metrics"].items() if metric.partition(".")[0] in REGISTRY}
-    stats["metrics"] = known | (metrics or {})
+    stats["metrics"] = known | dict(metrics or {})
     if invalid:
         stats["standing"] = {"verdict": "not a result", "reasons": ["too short"]}
     (target / "stats.json").write_text(json.dumps(stats))
