@@ -68,8 +68,15 @@ def keep_reference(name: str, folders: list[Path]) -> tuple[Path, list[str]]:
             kept.mkdir(parents=True)
             for file in KEPT:
                 shutil.copyfile(folder / file, kept / file)
+            _list_kept(RunFolder(kept))
         write_experiment_report(name, folders, partial)
     return REFERENCE / name, _put(made, REFERENCE / name)
+
+
+def _list_kept(run: RunFolder) -> None:
+    """Leave only the files that were copied in the manifest's list of products, against which readers check the run."""
+    listed = run.manifest.get("files", {})
+    run.write_manifest(run.manifest | {"files": {name: listed[name] for name in listed if name in KEPT}})
 
 
 def kept_runs(name: str) -> list[Path]:
