@@ -66,11 +66,9 @@ def new_experiment(name: str, source: str, settings: list[str] | None, vary: lis
     text = experiment_text(path.stem, where(path, name), source, parse_settings(settings or []), sweep)
     _write_checked(path, text)
     place = where(path, name)
-    say(
-        f"{place}: {source} with comments; edit the file, then run `s80lab check {place}` and `s80lab estimate "
-        f"{path.stem}`",
-        sys.stdout,
-    )
+    # Commands find an experiment by its name in the lab.
+    then = "" if name.endswith(".toml") else f" and `s80lab estimate {path.stem}`"
+    say(f"{place}: {source} with comments; edit the file, then run `s80lab check {place}`{then}", sys.stdout)
 
 
 def new_workload(name: str, source: str, settings: list[str] | None) -> None:

@@ -31,6 +31,7 @@ _PHASES = {
     "think": "distribution of think times: exponential or constant",
 }
 _HEAD = """\
+# SPDX-License-Identifier: GPL-2.0-or-later
 # An experiment, based on `{base}`: each key that this file does not set has the value of {base}. Lines with a # show
 # the values of {base}; remove the # to set a key here. After a change, run
 #     s80lab check {file}
