@@ -52,8 +52,7 @@ class Stored:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The shipped runs of both mixes, all valid, and copies of some: a live run with another L2, an invalid run, and two
-    replays."""
+    """The shipped runs, all valid, and copies of some: a live run with another L2, an invalid run, and two replays."""
     runs = tmp_path_factory.mktemp("documented") / "results" / "runs"
     for path in SHIPPED.iterdir():
         _copy(runs, path.name, path.name, {})

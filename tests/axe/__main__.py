@@ -68,6 +68,15 @@ def make_pages(folder: Path) -> list[Path]:
 
 def main(names: list[str]) -> int:
     """Return the exit code."""
+    try:
+        return check(names)
+    except RuntimeError as error:
+        print(f"axe: {error}", file=sys.stderr)
+        return 2
+
+
+def check(names: list[str]) -> int:
+    """Check the named pages, or one page of each kind; return the exit code. RuntimeError if the browser fails."""
     if not AXE.is_file():
         print(f"{AXE.relative_to(paths.ROOT)} does not exist; run `make axe`", file=sys.stderr)
         return 2

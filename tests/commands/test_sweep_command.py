@@ -70,4 +70,5 @@ def test_each_design_is_compared_with_the_first(
     assert "0.500" in rows["moesi"] and "+0.100 ± 0.000 *" in rows["mesi"] and "-30.0 ± 0.0 *" in rows["msi"]
     assert "corrected for 10 tests" in " ".join(printed.split())
     page = Path(printed.splitlines()[-1].removeprefix("report: ")).read_text()
-    assert "mesi: Headline" in page and "msi: Headline" in page and page.count("<figure>") == 1
+    assert "mesi: Headline" in page and "msi: Headline" in page
+    assert page.count("<figure ") == 4, "the differences, and the machine of each design"

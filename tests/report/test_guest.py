@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from s80lab.analysis.groups import read_groups
-from s80lab.report.guest import guest_notes, packages_hash
+from s80lab.report.guest import guest_notes, guests_of_page, packages_hash
 from s80lab.report.write import print_experiment, write_experiment_report
 
 PACKAGES = {
@@ -58,6 +58,17 @@ def test_of_two_guests_each_is_named_with_what_was_measured_on_it(folders: list[
     assert "OpenSSL 3.0.20-1" in first
     assert second.startswith("Guest of imape · tiny: ")
     assert "OpenSSL 3.0.21-1" in second
+
+
+def test_many_guests_are_a_table_at_the_end_of_the_page(folders: list[Path], tmp_path: Path) -> None:
+    for number, folder in enumerate(folders):
+        rewrite(folder, VERSIONS | {"libssl3": f"3.0.2{number}-1"})
+    groups = read_groups(folders)
+    notes, tables = guests_of_page(groups, lambda group: group.label)
+    assert notes == ["The runs are of 4 guests. The last section lists their programs."]
+    assert [row.label for row in tables[0].rows] == ["imapb · tiny"] * 2 + ["imape · tiny"] * 2
+    page = write_experiment_report("both", folders, tmp_path / "report").read_text(encoding="utf-8")
+    assert page.index("<summary>Guests") > page.index('<h2 id="inputs">')
 
 
 def test_the_packages_hash_changes_with_every_package_and_with_nothing_else(folders: list[Path]) -> None:

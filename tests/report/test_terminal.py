@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from s80lab.report.tables import Cell, Row, Table
-from s80lab.report.terminal import column_parts, print_table
+from s80lab.report.terminal import column_parts, first_rows, print_table
 
 HEADS = (
     "L2 MPKI",
@@ -59,3 +59,14 @@ def test_print_table_breaks_a_long_text_at_blanks_only() -> None:
     words = "SELT 14 ms (mean of 18), VIEW 3 ms (mean of 21)"
     shown = lines(Table("Claims", ("ours",), [Row("slowest, fastest", (Cell(words),))]), 40)
     assert " ".join(line.replace("slowest, fastest", "").strip() for line in shown[2:]).split() == words.split()
+
+
+def test_first_rows_fit_into_lines_and_name_how_many_are_left_out() -> None:
+    rows = [Row(f"point {number}", (Cell("1.0"), Cell("2.0"))) for number in range(40)]
+    table = Table("All points", ("first", "second"), rows, "Means over the seeds.")
+    beside = first_rows(table, 80, 22)
+    assert [row.label for row in beside.rows] == [f"point {number}" for number in range(20)]
+    assert beside.note == "20 further rows on the page; --all prints all rows. Means over the seeds."
+    in_two_parts = first_rows(table, 18, 22)
+    assert len(in_two_parts.rows) == 9
+    assert first_rows(in_two_parts, 80, 22) is in_two_parts

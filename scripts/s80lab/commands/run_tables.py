@@ -18,12 +18,14 @@ from s80lab.commands.output import print_json, wide_console
 from s80lab.config.experiment import load_experiment
 from s80lab.report.record import groups_record
 from s80lab.report.sweep import sweep_name, sweep_table, write_sweep
-from s80lab.report.terminal import find_section, print_groups, print_section, print_summary, print_table
+from s80lab.report.terminal import find_section, first_rows, print_groups, print_section, print_summary, print_table
 from s80lab.report.validity import verdicts_with_reasons
 from s80lab.report.write import report_name, write_groups
 from s80lab.results.metrics.standing import RESULT, standing_of
 from s80lab.results.run_folder import RunFolder
 
+MOST_LINES = 22
+"""Lines of a sweep's table on the terminal, without --all. The notes and the path of the page follow."""
 INVALID = 3
 """Exit code of a command whose runs are complete, but not all of them valid."""
 
@@ -72,7 +74,7 @@ def show_runs(folders: Sequence[Path], as_json: bool, everything: bool = False, 
         show_tables(groups, everything, section)
         print(f"report: {_report(groups)}")
     for one in sweeps.items():
-        print(f"report: {_sweep(*one, wide_console())}")
+        print(f"report: {_sweep(*one, wide_console(), everything)}")
 
 
 def _report(groups: Sequence[Group]) -> Path:
@@ -80,11 +82,15 @@ def _report(groups: Sequence[Group]) -> Path:
     return write_groups(name, groups, paths.results() / "reports" / name, paths.database())
 
 
-def _sweep(name: str, folders: Sequence[Path], console: Console | None) -> Path:
-    """Write the page of a sweep's runs; print their verdicts and their table on the console, if there is one."""
+def _sweep(name: str, folders: Sequence[Path], console: Console | None, everything: bool = True) -> Path:
+    """Write the page of a sweep's runs; print their verdicts and their table on the console, if there is one.
+
+    everything: print all rows, not only as many as fit into MOST_LINES.
+    """
     groups, metrics = sweep_groups(folders), load_experiment(name, {}).show
     if console is not None:
         for head, why in verdicts_with_reasons(groups):
             console.print(plain_text(head, "bold yellow"), plain_text(why))
-        print_table(sweep_table(name, groups, metrics), console)
+        table = sweep_table(name, groups, metrics)
+        print_table(table if everything else first_rows(table, console.width, MOST_LINES), console)
     return write_sweep(name, groups, metrics, paths.results() / "reports" / sweep_name(groups))

@@ -12,6 +12,7 @@ from typing import Any
 
 from s80lab.analysis.groups import Group
 from s80lab.base.hashing import value_hash
+from s80lab.report.tables import Cell, Row, Table
 from s80lab.results.run_folder import FIRST_SERVER
 
 # Keys of a run's versions that are not packages of the guest.
@@ -29,6 +30,8 @@ _SHOWN = (
 )
 _ENGINES = (("QEMU", "qemu"), ("gem5", "gem5"))
 DIGITS = 12
+MOST_NOTES = 3
+"""A page with more guests lists them in a table at its end."""
 
 
 def guest_notes(groups: Sequence[Group], name: Callable[[Group], str] = lambda group: group.label) -> list[str]:
@@ -43,6 +46,21 @@ def guest_notes(groups: Sequence[Group], name: Callable[[Group], str] = lambda g
     if len(guests) == 1:
         return [f"Guest: {guest}." for guest in guests if guest]
     return [f"Guest of {', '.join(labels)}: {guest or 'unknown'}." for guest, labels in guests.items()]
+
+
+def guests_of_page(
+    groups: Sequence[Group], name: Callable[[Group], str] = lambda group: group.label
+) -> tuple[list[str], list[Table]]:
+    """The guests as notes at the beginning of a page; of more than MOST_NOTES, as a table for the end of the page and
+    one note."""
+    notes = guest_notes(groups, name)
+    if len(notes) <= MOST_NOTES:
+        return notes, []
+    table = Table("Guests", ("programs",))
+    for note in notes:
+        label, _, programs = note.removeprefix("Guest of ").partition(": ")
+        table.rows.append(Row(label, (Cell(programs),)))
+    return [f"The runs are of {len(notes)} guests. The last section lists their programs."], [table]
 
 
 def packages_hash(packages: Mapping[str, str]) -> str:

@@ -20,7 +20,7 @@ from s80lab.analysis.rows import ABSENT
 from s80lab.base.terminal import counted
 from s80lab.report.contents import contents
 from s80lab.report.figures.all import Picture
-from s80lab.report.guest import guest_notes
+from s80lab.report.guest import guests_of_page
 from s80lab.report.summary import changed_values, valid_groups
 from s80lab.report.tables import Cell, Row, Table, comparison_note, replay_notes
 from s80lab.report.validity import verdicts
@@ -56,13 +56,14 @@ class Topic:
 
 def page(title: str, groups: Sequence[Group], pictures: Sequence[Picture]) -> str:
     """The whole page as text."""
+    guests, tables = guests_of_page(groups)
     return render(
         title,
         _lead(groups),
         verdicts=verdicts(groups),
-        notes=[*guest_notes(groups), comparison_note(groups), *replay_notes(groups)],
+        notes=[*guests, comparison_note(groups), *replay_notes(groups)],
         topics=_topics(groups, pictures),
-        origins=[origins(group, kind) for group in groups for kind in ("inputs", "versions")],
+        origins=[*tables, *(origins(group, kind) for group in groups for kind in ("inputs", "versions"))],
     )
 
 

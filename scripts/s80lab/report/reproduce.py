@@ -17,7 +17,7 @@ from s80lab.report.claims import claims_table
 from s80lab.report.coherence import coherence_groups, coherence_table
 from s80lab.report.figures.all import Picture, draw
 from s80lab.report.files import write_files
-from s80lab.report.guest import guest_notes
+from s80lab.report.guest import guests_of_page
 from s80lab.report.machine import machine_table
 from s80lab.report.page import Topic, origins, render
 from s80lab.report.profile import profile_tables
@@ -94,15 +94,16 @@ def write_page(shown: Sequence[Shown], folder: Path) -> Path:
     scales = dict.fromkeys(str(group.runs[0].manifest["scale"]) for group in groups)
     papers = [PAPER for one in shown if not one.figure.study]
     studies = [load_answers(one.figure.study).title for one in shown if one.figure.study]
+    guests, tables = guests_of_page(groups, _load)
     page = render(
         "Reproduction of the paper, figure by figure" if papers else "Reproduction of the other studies",
         f"{', '.join(dict.fromkeys(papers + studies))}: the published statements next to measurements with "
         f"s80lab. Scale {', '.join(scales)}, engine {first['engine']}. All times are simulated time, the time "
         "of the modelled machine.",
         verdicts=verdicts_with_reasons(groups),
-        notes=[*guest_notes(groups, _load), intervals_note(groups)],
+        notes=[*guests, intervals_note(groups)],
         topics=topics,
-        origins=[origins(group, kind) for group in groups for kind in ("inputs", "versions")],
+        origins=[*tables, *(origins(group, kind) for group in groups for kind in ("inputs", "versions"))],
     )
     return write_files(folder, page, [picture for one in shown for picture in _named(one)])
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -12,7 +13,7 @@ from rich.table import Table as RichTable
 from s80lab.analysis.groups import Group
 from s80lab.base.errors import UserError
 from s80lab.base.suggest import hint
-from s80lab.base.terminal import plain, plain_text
+from s80lab.base.terminal import counted, plain, plain_text
 from s80lab.report.contents import ReportSection, contents, terminal_tables
 from s80lab.report.guest import guest_notes
 from s80lab.report.summary import (
@@ -88,6 +89,17 @@ def print_table(table: Table, console: Console, *, details: bool = False) -> Non
             console.print(plain_text(row.label, "bold"))
             console.print(plain_text(row.detail))
     console.print()
+
+
+def first_rows(table: Table, width: int, lines: int) -> Table:
+    """The table with as many of its first rows as fit into so many lines of a console of `width` characters, and a
+    note on the others."""
+    most = max(1, lines // len(column_parts(table, width)) - 2)
+    left_out = len(table.rows) - most
+    if left_out <= 0:
+        return table
+    note = f"{counted(left_out, 'further row')} on the page; --all prints all rows. {table.note}"
+    return replace(table, rows=table.rows[:most], note=note.strip())
 
 
 def column_parts(table: Table, width: int) -> list[list[int]]:

@@ -7,6 +7,7 @@ findings(groups: Sequence[Group]) -> list[Finding]
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -33,6 +34,8 @@ from s80lab.results.metrics.derive import of
 from s80lab.results.paper import Claim
 
 MIXES = ("imapb", "imape")
+MOST_VERDICTS = 3
+"""Groups whose verdicts are listed one by one."""
 # Keys of the manifest with equal values in groups that differ in the mix only.
 _SETTING = ("scale", "protocol", "machine", "server", "engine")
 
@@ -59,9 +62,12 @@ class Finding:
 
     @property
     def verdict_text(self) -> str:
-        """The verdict; one per group if the groups disagree."""
-        if len({judgement.verdict for judgement in self.judgements}) == 1:
+        """The verdict; one per group if the groups disagree, or of many groups the number for each verdict."""
+        counts = Counter(judgement.verdict for judgement in self.judgements)
+        if len(counts) == 1:
             return self.verdict
+        if len(self.labels) > MOST_VERDICTS:
+            return ", ".join(f"{verdict} ({count} of {len(self.labels)})" for verdict, count in counts.items())
         return ", ".join(f"{label} {one.verdict}" for label, one in zip(self.labels, self.judgements, strict=True))
 
     @property
@@ -73,8 +79,17 @@ class Finding:
         else:
             notes = [f"{note[:1].upper()}{note[1:]}" for note in notes]
         noted = [f"{note}." for note in notes if note]
+        if len(self.labels) > MOST_VERDICTS and len({judgement.verdict for judgement in self.judgements}) > 1:
+            noted.insert(0, " ".join(self._by_verdict()))
         whys = [_why(self.answer, judgement) for judgement in self.judgements]
         return [text for text in dict.fromkeys([*noted, *whys]) if text]
+
+    def _by_verdict(self) -> list[str]:
+        """For each verdict a sentence with its groups."""
+        groups: dict[str, list[str]] = {}
+        for label, judgement in zip(self.labels, self.judgements, strict=True):
+            groups.setdefault(judgement.verdict, []).append(label)
+        return [f"{verdict[:1].upper()}{verdict[1:]}: {', '.join(labels)}." for verdict, labels in groups.items()]
 
     def record(self) -> dict[str, Any]:
         """The finding as plain values for JSON. Shares are 0 to 1, times are simulated milliseconds."""

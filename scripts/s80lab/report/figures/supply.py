@@ -14,14 +14,13 @@ from s80lab.report.tables import Table, runs_with_misses, table_from
 SUPPLY = "Misses by missing and supplying core"
 """Title of the table that holds the numbers."""
 CAPTION = (
-    "L2 misses that another core's L2 supplied. Rows: the core that missed. Columns: the core whose L2 supplied the "
-    "line. The darker a cell, the more misses; the darkest cell is the largest number. The last row and column, in "
-    "another colour and scale, are the sums."
+    "Rows: the core that missed. Columns: the core whose L2 supplied the line. The darker a cell, the more misses. The "
+    "last row and column, in another colour and scale, are the sums."
 )
 _LEFT, _TOP = 24, 38
 _LEAST_WIDTH_PX = 320
 _CELL_PX, _LEAST_PX, _ROOM_PX = 24, 12, 298
-_LABEL_PX = 16
+_LABEL_PX = 18
 """Least distance of two labels, which have two digits at most."""
 _GAP = 6
 """Between the matrix and the sums."""
