@@ -6,7 +6,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from s80lab.analysis.misses.debug_files import ADDR2LINE, DebugFiles, source_lines
+from s80lab.analysis.misses.debug_files import ADDR2LINE, DebugFiles, source_lines, state_now
 from s80lab.guest.kernel.elf import Elf
 
 SOURCE = """int first(int x) {
@@ -47,3 +47,16 @@ def test_first_folder_with_the_build_id_wins(tmp_path: Path) -> None:
     assert files.find("abcdef") == one / ".build-id" / "ab" / "cdef.debug"
     assert files.find("abcdee") is None and files.find("") is None
     assert {**files.state(), ADDR2LINE: ""} == {"abcdee": "", "abcdef": "2", ADDR2LINE: ""}
+
+
+def test_kernel_is_found_by_version_and_build_id(tmp_path: Path) -> None:
+    elf = compiled(tmp_path)
+    (tmp_path / "boot").mkdir()
+    kernel = tmp_path / "boot" / "vmlinux-6.1.0"
+    elf.path.rename(kernel)
+    files = DebugFiles([tmp_path])
+    assert files.find_kernel("6.1.0", elf.build_id) == kernel
+    assert files.find_kernel("6.1.0", "00ff") is None  # another build of this version
+    assert files.find_kernel("6.1.1", elf.build_id) is None
+    assert files.state()[f"{elf.build_id} 6.1.0"] == str(kernel.stat().st_size)
+    assert state_now(files.state()).keys() == files.state().keys()

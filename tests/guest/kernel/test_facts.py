@@ -87,6 +87,11 @@ def test_types_tell_arrays_nameless_parts_and_enumerators(kernel: Kernel) -> Non
             types.field(wrong)
 
 
+def test_build_id_is_found_behind_other_notes(kernel: Kernel, elf: Elf) -> None:
+    assert elf.section(".notes")[12:16] == b"Xen\0"
+    assert kernel.build_id == elf.build_id and len(bytes.fromhex(kernel.build_id)) == 20
+
+
 def test_an_address_is_named_by_the_symbol_before_it(kernel: Kernel) -> None:
     symbols = kernel.symbols
     assert (found := symbols.at(symbols.address("do_idle") + 5)) is not None
@@ -129,7 +134,7 @@ def test_system_calls_have_the_numbers_of_the_hosts_headers(kernel: Kernel) -> N
 def test_a_kernel_without_the_table_is_refused(elf: Elf) -> None:
     """The base of the offsets, which stands before the names, is where the search begins."""
     text = struct.pack("<Q", 0xFFFF_FFFF_8100_0000)
-    other = Elf(Path("other"), elf.content.replace(text, bytes(8)))
+    other = Elf(Path("other"), elf.content[:].replace(text, bytes(8)))
     with pytest.raises(UserError, match=r"other: the kernel contains no symbol table \(kallsyms\)"):
         read_symbols(other)
 

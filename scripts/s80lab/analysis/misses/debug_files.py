@@ -15,6 +15,7 @@ from shutil import which
 from subprocess import PIPE, Popen
 
 from s80lab.base import paths
+from s80lab.guest.kernel.elf import mapped
 
 SYSTEM = Path("/usr/lib/debug")
 ADDR2LINE = "addr2line"
@@ -29,7 +30,8 @@ def debug_roots() -> tuple[Path, ...]:
 
 @dataclass
 class DebugFiles:
-    """Finds debug files. asked: for each build ID that was looked up, the file that was found."""
+    """Finds debug files. asked: for each build ID that was looked up, the file that was found. The version follows the
+    build ID of a kernel."""
 
     roots: Sequence[Path] = field(default_factory=debug_roots)
     asked: dict[str, Path | None] = field(default_factory=dict)
@@ -43,6 +45,16 @@ class DebugFiles:
             self.asked[build_id] = next((place for place in places if place.is_file()), None)
         return self.asked[build_id]
 
+    def find_kernel(self, version: str, build_id: str) -> Path | None:
+        """The kernel with line numbers of Debian's package linux-image-VERSION-dbg, in which no build ID leads to the
+        kernel. None if there is none, or if it has another build ID."""
+        key = f"{build_id} {version}"
+        if key not in self.asked:
+            places = (root / "boot" / f"vmlinux-{version}" for root in self.roots)
+            found = (place for place in places if place.is_file() and mapped(place).build_id == build_id)
+            self.asked[key] = next(found, None)
+        return self.asked[key]
+
     def state(self) -> dict[str, str]:
         """What was found for each build ID, and addr2line, as text. A stored result is outdated when this changes."""
         sizes = {one: str(found.stat().st_size) if found else "" for one, found in sorted(self.asked.items())}
@@ -52,9 +64,13 @@ class DebugFiles:
 def state_now(names: Iterable[str]) -> dict[str, str]:
     """DebugFiles.state if the build IDs of an earlier state were looked up now. names: the keys of that state."""
     files = DebugFiles()
-    for build_id in names:
-        if build_id != ADDR2LINE:
-            files.find(build_id)
+    for name in names:
+        if name != ADDR2LINE:
+            build_id, _, kernel = name.partition(" ")
+            if kernel:
+                files.find_kernel(kernel, build_id)
+            else:
+                files.find(build_id)
     return files.state()
 
 

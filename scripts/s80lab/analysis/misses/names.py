@@ -79,7 +79,10 @@ def _source_lines(places: Iterable[Place | None], functions: Functions, kernel: 
             addresses.setdefault(place.path, set()).add(place.address)
     found = {}
     for path, wanted in addresses.items():
-        file = functions.debug.find(kernel.build_id) if path == KERNEL else functions.with_lines(path)
+        if path == KERNEL:
+            file = functions.debug.find_kernel(kernel.version, kernel.build_id)
+        else:
+            file = functions.with_lines(path)
         if file is not None:
             lines = source_lines(file, sorted(wanted))
             found.update({Place(path, address): line for address, line in lines.items()})

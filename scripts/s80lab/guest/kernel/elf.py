@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import mmap
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ _FUNCTION = 2
 _LOAD = 1
 # Linux, include/uapi/linux/elf.h; binutils, ld --build-id: owner and type of the note with the build ID.
 _GNU, _BUILD_ID = b"GNU\0", 3
+_NOTE_HEAD = struct.Struct("<III")
 # LSB core, exception frames: version, and how the words of a sorted table are encoded.
 _SORTED_TABLE = bytes((1, 0x1B, 0x03, 0x3B))
 # An entry (FDE): length, distance to its CIE, first address (relative to this word), and number of bytes.
@@ -47,12 +49,13 @@ class Function:
 
 
 class Elf:
-    """One file, in memory. UserError: the file is not a 64-bit little-endian ELF file, or it is cut short."""
+    """One file. content: its bytes, if they are not to be read from the path. UserError: the file is not a 64-bit
+    little-endian ELF file, or it is cut short."""
 
-    def __init__(self, path: Path, content: bytes | None = None) -> None:
+    def __init__(self, path: Path, content: bytes | mmap.mmap | None = None) -> None:
         self.path = path
         self.content = path.read_bytes() if content is None else content
-        if not self.content.startswith(_IDENT):
+        if self.content[: len(_IDENT)] != _IDENT:
             raise UserError(f"{path}: is not a 64-bit little-endian ELF file")
         try:
             self._sections = list(self._read_sections())
@@ -98,13 +101,8 @@ class Elf:
     @property
     def build_id(self) -> str:
         """The build ID in hexadecimal, which the linker computes from the file's content; empty if there is none."""
-        for section in self._sections:
-            content = self._bytes(section) if section.kind == _NOTE else b""
-            if len(content) >= 16 and content[12:16] == _GNU:
-                _, size, kind = struct.unpack_from("<III", content)
-                if kind == _BUILD_ID:
-                    return content[16 : 16 + size].hex()
-        return ""
+        notes = (note for section in self._sections if section.kind == _NOTE for note in _notes(self._bytes(section)))
+        return next((content.hex() for owner, kind, content in notes if (owner, kind) == (_GNU, _BUILD_ID)), "")
 
     def section_at(self, address: int) -> str:
         """The name of the section that is linked to the address; empty if there is none."""
@@ -148,6 +146,22 @@ class Elf:
         names = self.content[raw[names_at][4] : raw[names_at][4] + raw[names_at][5]]
         for name, kind, _, address, offset, length, link, *_ in raw:
             yield Section(_text(names, name), kind, address, offset, length, link)
+
+
+def mapped(path: Path) -> Elf:
+    """A large file, of which only those parts are read that are needed."""
+    with path.open("rb") as file:
+        return Elf(path, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ))
+
+
+def _notes(content: bytes) -> Iterator[tuple[bytes, int, bytes]]:
+    """The owner, type and content of each note of a section."""
+    at = 0
+    while at + _NOTE_HEAD.size <= len(content):
+        owner, size, kind = _NOTE_HEAD.unpack_from(content, at)
+        begin = at + _NOTE_HEAD.size + (owner + 3 & ~3)
+        yield content[at + _NOTE_HEAD.size : at + _NOTE_HEAD.size + owner], kind, content[begin : begin + size]
+        at = begin + (size + 3 & ~3)
 
 
 def _text(table: bytes, at: int) -> str:
