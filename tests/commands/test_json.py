@@ -18,7 +18,7 @@ from s80lab.commands.line.app import app
 
 # Commands without a table: they make something and say where it is.
 MAKERS = {
-    *("batch", "bench", "capture", "checkpoint build", "collect", "image build", "init", "reference"),
+    *("batch", "bench", "capture", "checkpoint build", "collect", "image build", "image symbols", "init", "reference"),
     *(f"{store} {verb}" for store in ("checkpoint", "captures") for verb in ("export", "import", "prune", "remove")),
     *("protocol docs", "protocol new", "trace export", "trace import"),
 }

@@ -93,6 +93,32 @@ def image_build(
     """
 
 
+@SECTION.command(
+    "image symbols", "symbols:image_symbols", "s80lab image symbols", "s80lab image symbols --server uw --kernel"
+)
+def image_symbols(
+    server: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Server in the image: a name in workloads/servers.",
+            autocompletion=complete.servers,
+        ),
+    ] = "dovecot",
+    kernel: Annotated[
+        bool,
+        typer.Option("--kernel", help="Also fetch the kernel with line numbers: 280 MB to fetch, 590 MB on disk."),
+    ] = False,
+) -> None:
+    """Fetch Debian's debug symbols for the programs of an image.
+
+    With debug symbols, `s80lab misses` and `s80lab profile` show the names of all functions, and `s80lab misses` shows
+    lines of the source. The packages come from the mirror of the host's own apt sources, and must have the versions of
+    the image's packages. The files are kept in build/debug. Files that Debian's packages of debug symbols have
+    installed under /usr/lib/debug need not be fetched.
+    """
+
+
 SECTION.group("checkpoint", "Build, list, verify, move and remove checkpoints.")
 
 
