@@ -21,7 +21,9 @@ def frame(rows: Iterable[Mapping[str, Any]]) -> pandas.DataFrame:
 def table(columns: Sequence[str] | None, rows: Sequence[Any]) -> pandas.DataFrame:
     """A data frame with the given columns and rows. Its means warn if they pool several designs (run_frame.py)."""
     try:
-        from s80lab.api.run_frame import RunFrame
+        import pandas
     except ImportError:
         raise UserError(f"data frames need the package pandas, which is not installed: {HOW_TO_INSTALL}") from None
-    return RunFrame(rows, columns=None if columns is None else list(columns))
+    from s80lab.api.run_frame import RunFrame
+
+    return RunFrame(pandas.DataFrame(rows, columns=None if columns is None else list(columns)))
