@@ -140,7 +140,7 @@ def test_exit_code_and_json_state_whether_all_files_are_right(tmp_path: Path) ->
         "configs/machines/s80.toml: right (machine s80: 18 processors at 450 MHz, L2 of 8MiB in 4 ways, 128-byte "
         "lines, protocol moesi)\n"
     )
-    bad = changed(tmp_path, paths.SCALES / "tiny.toml", ("users =", "user ="))
+    bad = changed(tmp_path, paths.SCALES / "tests" / "tiny.toml", ("users =", "user ="))
     said = lab.call("check", "configs/machines/s80.toml", str(bad), code=1)
     assert len(said.splitlines()) == 2 and "unknown key `user`: did you mean users?" in said
     told = json.loads(lab.call("check", str(bad), "--json", code=1))

@@ -258,7 +258,7 @@ def load_scale(name: str, overrides: Mapping[str, object] | None = None) -> Scal
     The scales in the folder `tests` are for tests: no list, help or completion names them. UserError if the scale's RAM
     is not a whole number of MiB or does not hold the mail and 512 MiB more.
     """
-    path = _for_tests(name) if _for_tests(name).is_file() else find("scale", paths.SCALES, name)
+    path = scale_file(name)
     scale = load(path, Scale, overrides)
     check_ram(scale, shown(path))
     return scale
@@ -271,6 +271,11 @@ def check_ram(scale: Scale, where: str) -> None:
             f"{where}: key `ram`: {scale.ram} bytes is too small or not a whole number of MiB: the guest "
             f"needs {scale.store_bytes()} bytes for the mail and 512 MiB more"
         )
+
+
+def scale_file(name: str) -> Path:
+    """The file of a scale. UserError for an unknown name."""
+    return _for_tests(name) if _for_tests(name).is_file() else find("scale", paths.SCALES, name)
 
 
 def _for_tests(scale: str) -> Path:

@@ -16,7 +16,7 @@ from s80lab.base.strict import Fault, faults, find, find_or_file, read_toml, sho
 from s80lab.base.suggest import hint, names
 from s80lab.base.terminal import counted
 from s80lab.base.toml_lines import Keys, key_lines, line_of
-from s80lab.config.experiment import Experiment, Scale, check_ram, content_over_bases
+from s80lab.config.experiment import Experiment, Scale, check_ram, content_over_bases, scale_file
 from s80lab.config.grid import Grid
 from s80lab.config.machine import Machine
 from s80lab.config.server import ServerFile
@@ -190,16 +190,15 @@ def _experiment(path: Path, content: Mapping[str, Any]) -> list[Fault]:
         ("protocol", paths.PROTOCOLS, True),
         ("server", paths.SERVERS, False),
         ("workload", paths.PROFILES, False),
-        ("scale", paths.SCALES, False),
     )
     for key, folder, may_be_file in files:
         name = getattr(experiment, key)
         if name is not None and key not in experiment.sweep:
             found += _named((key,), key, folder, name, may_be_file=may_be_file)
+    if "scale" not in experiment.sweep:
+        found += _unknown_scale(experiment.scale, ("scale",), "key `scale`")
     for scale in experiment.phases:
-        if scale not in names(paths.SCALES):
-            where = f"[phases.{scale}]: there is no scale `{scale}`: {hint(scale, names(paths.SCALES))}"
-            found.append(Fault(("phases", scale), where))
+        found += _unknown_scale(scale, ("phases", scale), f"[phases.{scale}]")
     if experiment.scale not in experiment.phases:
         text = (
             f"key `scale`: there is no table [phases.{experiment.scale}]: {hint(experiment.scale, experiment.phases)}"
@@ -210,6 +209,14 @@ def _experiment(path: Path, content: Mapping[str, Any]) -> list[Fault]:
     found += _refusal("show", lambda: check_shown(experiment, "file"))
     found += _refusal("sweep", lambda: check_points(experiment))
     return found
+
+
+def _unknown_scale(name: str, key: tuple[str, ...], where: str) -> list[Fault]:
+    try:
+        scale_file(name)
+    except UserError as error:
+        return [Fault(key, f"{where}: {error}")]
+    return []
 
 
 def _experiment_summary(path: Path, content: Mapping[str, Any]) -> str:
