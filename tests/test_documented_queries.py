@@ -78,6 +78,8 @@ def _copy(
     target = shutil.copytree(SHIPPED / source, runs / name)
     old = json.loads((target / "manifest.json").read_text())
     new = old | (manifest or {}) | {"run": name, "design": old["design"] | design, "files": {}}
+    if design:  # then the database finds the differences from the experiment's file
+        new.pop("differences", None)
     (target / "manifest.json").write_text(json.dumps(new))
     stats = json.loads((target / "stats.json").read_text())
     known = {metric: value for metric, value in stats["metrics"].items() if metric.partition(".")[0] in REGISTRY}
@@ -201,14 +203,14 @@ EXPECTED: dict[str, Callable[[Sequence[Stored]], list[tuple[Any, ...]]]] = {
             ).items()
         ]
     ),
-    "SELECT source, sum(misses) AS misses FROM v_miss_source_all GROUP BY source ORDER BY source": lambda runs: list(
-        summed(runs, "miss_source", lambda one, labels: labels["source"]).items()
+    "SELECT source, sum(misses) AS misses FROM v_miss_source GROUP BY source ORDER BY source": lambda runs: list(
+        summed(valid(runs), "miss_source", lambda one, labels: labels["source"]).items()
     ),
-    "SELECT DISTINCT l2_size / 1024 AS l2_kib FROM v_design_all WHERE engine = 'qemu' ORDER BY 1": lambda runs: [
+    "SELECT DISTINCT l2_size / 1024 AS l2_kib FROM v_design WHERE engine = 'qemu' ORDER BY 1": lambda runs: [
         (2048,),
         (8192,),
     ],
-    "SELECT protocol, count(*) AS designs FROM v_design_all WHERE engine = 'replay' GROUP BY protocol ORDER BY 1": (
+    "SELECT protocol, count(*) AS designs FROM v_design WHERE engine = 'replay' GROUP BY protocol ORDER BY 1": (
         lambda runs: [("mesi", len(replays(runs)))]
     ),
     "SELECT design, avg(e_share) FROM v_design GROUP BY design": lambda runs: [

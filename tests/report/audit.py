@@ -35,6 +35,7 @@ class _Reader(HTMLParser):
         self.headings: list[int] = []
         self.title = ""
         self.style = ""
+        self.heading = ""
         self.languages: list[str | None] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -62,6 +63,10 @@ class _Reader(HTMLParser):
             self.tags.append((tag, named))
 
     def handle_endtag(self, tag: str) -> None:
+        if tag == "th":
+            if not self.heading.strip():
+                self.faults.append("a table heading is empty")
+            self.heading = ""
         while self.tags and self.tags.pop()[0] != tag:
             pass
 
@@ -71,8 +76,8 @@ class _Reader(HTMLParser):
             self.title += data
         elif inside == "style":
             self.style += data
-        elif inside == "th" and not data.strip():
-            self.faults.append("a table heading is empty")
+        if any(name == "th" for name, _ in self.tags):
+            self.heading += data
 
 
 def faults(page: str) -> list[str]:

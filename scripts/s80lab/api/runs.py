@@ -91,8 +91,8 @@ class Runs(Sequence[Run]):
 
         A mean over rows that differ in design, scale, server, image, engine or status gives a MisleadingMeanWarning.
 
-        >>> lab.reference("small").frame("e_share")[["mix", "seed"]].head(3)
-             mix  seed
+        >>> lab.reference("small").frame("e_share")[["mix", "boot"]].head(3)
+             mix  boot
         0  imapb     1
         1  imapb     2
         2  imapb     3
@@ -112,7 +112,7 @@ class Runs(Sequence[Run]):
         >>> list(found.columns[:5])
         ['mean', 'half_width', 'n', 'over', 'unit']
         >>> found.loc[("imapb", "e_share"), ["over", "scale", "status"]].to_list()
-        ['seed', 'small', 'result']
+        ['boot', 'small', 'result']
         >>> bool(0.3 < found.loc[("imapb", "e_share"), "mean"] < 0.6)
         True
         """

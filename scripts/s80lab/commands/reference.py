@@ -80,17 +80,17 @@ def _list_kept(run: RunFolder) -> None:
 
 
 def kept_runs(name: str) -> list[Path]:
-    """The runs of the reference result `name`, ordered by experiment, point of its sweep and seed."""
+    """The runs of the reference result `name`, ordered by experiment, point of its sweep, boot and seed."""
     return sorted((path.parent for path in (REFERENCE / name / "runs").glob("*/manifest.json")), key=_place)
 
 
-def _place(folder: Path) -> tuple[str, int, int, str]:
+def _place(folder: Path) -> tuple[str, int, int, int, str]:
     manifest = RunFolder(folder).manifest
     points = Grid.of_sweep(load_experiment(manifest["experiment"], {}).sweep).points()
     point = manifest.get("varied", {})
     # A point that has since left the sweep goes to the end.
     place = points.index(point) if point in points else len(points)
-    return manifest["experiment"], place, manifest["seed"], folder.name
+    return manifest["experiment"], place, manifest.get("boot", 1), manifest["seed"], folder.name
 
 
 def _require_results(runs: Sequence[Run]) -> None:

@@ -44,8 +44,6 @@
     heading.append(button);
     button.addEventListener("click", () => order(column, heading.getAttribute("aria-sort") === "descending"));
   });
-  // Wide tables can be scrolled with the keyboard.
-  document.querySelectorAll(".scroll").forEach((part) => { part.tabIndex = 0; });
   text.addEventListener("input", filter);
   process.addEventListener("change", filter);
   sort.addEventListener("change", () => order(Number(sort.value), false));
