@@ -31,7 +31,7 @@ NOT_EXECUTED = (
     *("s80lab knockout imapb --seeds", "s80lab checkpoint build", "s80lab image build", "s80lab image symbols"),
     *("s80lab bench", "s80lab batch --slurm --minutes 60 run"),
     # They need runs of several designs.
-    "s80lab compare imapb",
+    *("s80lab compare imapb", "s80lab report imapb --protocol mesi"),
     "s80lab sweep imapb",
     # They need gem5.
     *("s80lab gem5 compare", "s80lab agree"),

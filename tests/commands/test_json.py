@@ -20,7 +20,8 @@ from s80lab.commands.line.app import app
 MAKERS = {
     *("batch", "bench", "capture", "checkpoint build", "collect", "image build", "image symbols", "init", "reference"),
     *(f"{store} {verb}" for store in ("checkpoint", "captures") for verb in ("export", "import", "prune", "remove")),
-    *("protocol docs", "protocol new", "trace export", "trace import"),
+    *("protocol docs", "trace export", "trace import"),
+    *(f"{kind} new" for kind in ("experiment", "machine", "protocol", "workload")),
 }
 TRACE = paths.ROOT / "docs" / "traces" / "migratory.trace"
 
@@ -63,7 +64,7 @@ def test_two_estimates(measured: Lab) -> None:
     (told,) = said(measured, "report", "imape", "--scale", "tiny", "--seeds", "11,12", "--beside", "13")
     assert [group["seeds"] for group in told["groups"]] == [[11, 12], [13]]
     (table,) = told["held"]
-    assert table["columns"] == ["seeds 11, 12", "seeds 13", "contained"]
+    assert table["columns"] == ["seeds 11, 12", "seed 13", "contained"]
     assert {row["cells"][2] for row in table["rows"]} <= {"yes", "no"}
 
 

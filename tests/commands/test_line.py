@@ -302,7 +302,7 @@ def test_signal_during_imports_prints_no_traceback(empty: Lab, module: str, ends
             "`inclusiv` is not one of its values; did you mean inclusive? (allowed are exclusive, inclusive)",
         ),
         (["report", "imapb", "--scale", "tiny"], "first make the run with `s80lab run imapb --scale tiny`"),
-        (["report", "imapb", "--server", "uw", "--seeds", "1,2"], "`s80lab run imapb --server uw --seeds 1,2`"),
+        (["report", "imapb", "--server", "uw", "--seeds", "1,2"], "`s80lab run imapb --seeds 1,2 --server uw`"),
     ],
 )
 def test_mistake_is_one_sentence_with_the_remedy(empty: Lab, arguments: list[str], sentence: str) -> None:
