@@ -37,7 +37,7 @@ def _table(group: Group) -> Table | None:
         cells = (f"{group.mean(f'busy_share.{core:02d}'):.1%}", f"{fmean(rates):.3f}" if rates else "-")
         table.rows.append(Row(f"core {core}", tuple(map(Cell, (*cells, f"{misses:.1%}", f"{lines:.1%}")))))
     table.note = (
-        "Means over the seeds. L2 MPKI: misses of the core's L2 per 1000 instructions of the core. Lines supplied: "
+        "Means over the runs. L2 MPKI: misses of the core's L2 per 1000 instructions of the core. Lines supplied: "
         "lines that the core's L2 supplied to other cores. "
     ) + _unlike(missed)
     return table

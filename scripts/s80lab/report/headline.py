@@ -16,8 +16,8 @@ from s80lab.results.metrics.standing import HEADLINE
 TITLE = "Precision of the headline"
 WITHIN_NOTE = (
     "Within one run: half-width of the 95% interval that the sampling intervals of one measured region give (batch "
-    "means of ratio estimators, jackknife), mean over the seeds. Lag-1 correlation: between neighbouring sampling "
-    "intervals, mean over the seeds. "
+    "means of ratio estimators, jackknife), mean over the runs. Lag-1 correlation: between neighbouring sampling "
+    "intervals, mean over the runs. "
 )
 
 

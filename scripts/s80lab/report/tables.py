@@ -184,10 +184,10 @@ def run_table(groups: Sequence[Group]) -> Table:
             "reached: the caches are full and the shares no longer drift (docs/background/precision.md)",
             _verdict,
         ),
-        ("length of the warm-up, instructions", "Mean over the seeds", _warmup_length),
+        ("length of the warm-up, instructions", "Mean over the runs", _warmup_length),
         (
             "errors",
-            "Protocol errors, lost connections, missing messages and SMTP errors, sum over the seeds",
+            "Protocol errors, lost connections, missing messages and SMTP errors, sum over the runs",
             lambda g: ABSENT if g.replayed else str(sum(sum(run.load["errors"].values()) for run in g.runs)),
         ),
         (

@@ -123,7 +123,7 @@ def utilisation(groups: Sequence[Group]) -> list[Drawing]:
 @picture(
     "busy",
     "Busy cores",
-    "Busy cycles of each core as a share of the measured region, mean over the seeds. The thin lines reach "
+    "Busy cycles of each core as a share of the measured region, mean over the runs. The thin lines reach "
     "from the lowest to the highest seed.",
 )
 def busy(groups: Sequence[Group]) -> list[Drawing]:

@@ -30,7 +30,7 @@ _CARD = 4
 _HALF = (_WIDTH - 2 * _CARD - 3 * _PAD) / 2
 _STATES = ("M", "O", "E", "S")
 _CAPTION = (
-    "Sizes, and rates of the measured region (means over the seeds). MPKI: misses per 1000 instructions of the "
+    "Sizes, and rates of the measured region (means over the runs). MPKI: misses per 1000 instructions of the "
     "machine. Shares are of all L2 misses. Cycles are the stall of one access, without queueing."
 )
 
