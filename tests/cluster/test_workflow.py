@@ -39,9 +39,9 @@ def call(words: list[str], environment: dict[str, str] | None = None) -> str:
 @pytest.mark.parametrize("profile", ["local", "slurm"])
 def test_what_it_would_do(profile: str, tmp_path: Path) -> None:
     said = call(command(tmp_path, profile, DESIGNS, "--dry-run"))
-    ones = dict.fromkeys(("all", "image", "ready", "warm", "run", "capture", "collect", "report"), "1")
+    ones = dict.fromkeys(("all", "image", "ready", "warm", "run", "capture", "plan", "collect", "report"), "1")
     counts = dict(re.findall(r"^(\w+) +(\d+)$", said, re.MULTILINE))
-    assert counts == {**ones, "replay": "2", "total": "10"}
+    assert counts == {**ones, "replay": "2", "total": "11"}
 
 
 def test_an_experiment_may_have_a_hyphen_in_its_name(tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_what_is_done_at_one_scale_is_not_done_at_another(tmp_path: Path) -> Non
         Path(made).touch()
     assert "Nothing to be done" in call(command(tmp_path, "local", DESIGNS, "--dry-run"))
     said = call(command(tmp_path, "local", DESIGNS, "--dry-run", "--config", "scale=small"))
-    assert re.search(r"^total +10$", said, re.MULTILINE)
+    assert re.search(r"^total +11$", said, re.MULTILINE)
 
 
 def test_chunks_are_jobs_of_slurm(cluster: Slurm, shared: Lab, tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ PROFILES = {
 FILES: list[tuple[type[Strict], Path]] = [
     (Machine, paths.MACHINES / "s80.toml"),
     (Experiment, paths.EXPERIMENTS / "imapb.toml"),
-    (Scale, paths.SCALES / "tiny.toml"),
+    (Scale, paths.SCALES / "small.toml"),
     (Protocol, paths.PROTOCOLS / "moesi.toml"),
     *((PROTOCOLS[protocol], paths.PROFILES / f"{name}.toml") for protocol, name in PROFILES.items()),
 ]

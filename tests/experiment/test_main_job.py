@@ -73,20 +73,20 @@ def test_slice_is_not_longer_than_two_shares_of_an_epoch(whole: Lab, experiment:
 @pytest.mark.parametrize("experiment", ["imapb", "imape"])
 def test_guest_clock_equals_simulated_time_under_load(whole: Lab, experiment: str) -> None:
     """From the begin of the load, across the warm checkpoint, to the end of the region. The load generator reads its
-    clock when it notices the end, which may be later; at scale tiny it waits for nothing."""
+    clock when it notices the end, which is later by up to the time between two of its events, never earlier."""
     folder = run_of(whole, experiment, 1)
     events = map(json.loads, (whole.checkpoint_of(folder) / "output.jsonl").read_text().splitlines())
     (begin,) = [event["clock_ns"] for event in events if event["event"] == "load_begin"]
     (simulated_begin,) = clocks(folder / "warmup.jsonl", "load_begin")
     (simulated_end,) = clocks(folder / "snapshots.jsonl", "measure_end")
     guest_ns = json.loads((folder / "transactions.json").read_text())["region"]["end_ns"] - begin
-    assert guest_ns == pytest.approx(simulated_end - simulated_begin, abs=1_000_000)
+    assert -1_000_000 < guest_ns - (simulated_end - simulated_begin) < 20_000_000
 
 
 def test_both_runs_are_in_the_database(whole: Lab) -> None:
     rows = list_runs(whole.results / "s80lab.sqlite")
     assert {"imapb", "imape"} <= {row["experiment"] for row in rows}
-    said = whole.call("query", "--format", "csv", "select count(distinct run) from v_miss_source")
+    said = whole.call("query", "--format", "csv", "select count(distinct run) from v_miss_source_all")
     assert int(said.split()[-1]) == len(rows)
 
 
