@@ -210,7 +210,7 @@ EXPECTED: dict[str, Callable[[Sequence[Stored]], list[tuple[Any, ...]]]] = {
         (2048,),
         (8192,),
     ],
-    "SELECT protocol, count(*) AS designs FROM v_design WHERE engine = 'replay' GROUP BY protocol ORDER BY 1": (
+    "SELECT protocol, count(*) AS designs FROM v_design_all WHERE engine = 'replay' GROUP BY protocol ORDER BY 1": (
         lambda runs: [("mesi", len(replays(runs)))]
     ),
     "SELECT design, avg(e_share) FROM v_design GROUP BY design": lambda runs: [
