@@ -146,4 +146,4 @@ def test_exit_code_and_json_state_whether_all_files_are_right(tmp_path: Path) ->
     told = json.loads(lab.call("check", str(bad), "--json", code=1))
     assert [(one["kind"], one["right"], len(one["problems"])) for one in told] == [("scale", False, 1)]
     missing = lab.call("check", "s80", code=1)
-    assert missing == "s80: there is no such file; did you mean configs/machines/s80.toml?\n"
+    assert missing == "s80: the file does not exist; did you mean configs/machines/s80.toml?\n"

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -100,8 +101,8 @@ def _missing_file(path: Path) -> str:
     stem = path.stem if path.suffix == ".toml" else path.name
     for kind in KINDS.values():
         if stem in names(kind.folder):
-            return f"there is no such file; did you mean {shown(find('file', kind.folder, stem))}?"
-    return "there is no such file; name a .toml file"
+            return f"the file does not exist; did you mean {shown(find('file', kind.folder, stem))}?"
+    return "the file does not exist; name a .toml file"
 
 
 def _kind(path: Path, content: Mapping[str, Any]) -> str:
@@ -127,19 +128,16 @@ def _line(lines: Mapping[Keys, int], fault: Fault) -> int | None:
 
 def _named(keys: Keys, kind: str, folder: Path, name: str, *, may_be_file: bool = False) -> list[Fault]:
     """The problem that a file of this name does not exist."""
-    try:
-        find_or_file(kind, folder, name) if may_be_file else find(kind, folder, name)
-    except UserError as error:
-        return [Fault(keys, f"key `{'.'.join(keys)}`: {error}")]
-    return []
+    look = find_or_file if may_be_file else find
+    return _refusal(keys, lambda: look(kind, folder, name), f"key `{'.'.join(keys)}`: ")
 
 
-def _refusal(key: str, check: Callable[[], None]) -> list[Fault]:
-    """The problem with this key if the check raises UserError."""
+def _refusal(keys: Keys, check: Callable[[], object], where: str = "") -> list[Fault]:
+    """The problem with this key if the check raises UserError. where: the beginning of its sentence."""
     try:
         check()
     except UserError as error:
-        return [Fault((key,), str(error).removeprefix("file: "))]
+        return [Fault(keys, where + str(error).removeprefix("file: "))]
     return []
 
 
@@ -196,27 +194,17 @@ def _experiment(path: Path, content: Mapping[str, Any]) -> list[Fault]:
         if name is not None and key not in experiment.sweep:
             found += _named((key,), key, folder, name, may_be_file=may_be_file)
     if "scale" not in experiment.sweep:
-        found += _unknown_scale(experiment.scale, ("scale",), "key `scale`")
+        found += _refusal(("scale",), partial(scale_file, experiment.scale), "key `scale`: ")
     for scale in experiment.phases:
-        found += _unknown_scale(scale, ("phases", scale), f"[phases.{scale}]")
+        found += _refusal(("phases", scale), partial(scale_file, scale), f"[phases.{scale}]: ")
     if experiment.scale not in experiment.phases:
-        text = (
-            f"key `scale`: there is no table [phases.{experiment.scale}]: {hint(experiment.scale, experiment.phases)}"
-        )
-        found.append(Fault(("scale",), text))
+        text = f"the file has no table [phases.{experiment.scale}]: {hint(experiment.scale, experiment.phases)}"
+        found.append(Fault(("scale",), f"key `scale`: {text}"))
     if found:
         return found
-    found += _refusal("show", lambda: check_shown(experiment, "file"))
-    found += _refusal("sweep", lambda: check_points(experiment))
+    found += _refusal(("show",), lambda: check_shown(experiment, "file"))
+    found += _refusal(("sweep",), lambda: check_points(experiment))
     return found
-
-
-def _unknown_scale(name: str, key: tuple[str, ...], where: str) -> list[Fault]:
-    try:
-        scale_file(name)
-    except UserError as error:
-        return [Fault(key, f"{where}: {error}")]
-    return []
 
 
 def _experiment_summary(path: Path, content: Mapping[str, Any]) -> str:
@@ -245,7 +233,7 @@ def _workload_summary(path: Path, content: Mapping[str, Any]) -> str:
 
 def _scale(path: Path, content: Mapping[str, Any]) -> list[Fault]:
     found = faults(content, Scale)
-    return found or _refusal("ram", lambda: check_ram(Scale.model_validate(content), "file"))
+    return found or _refusal(("ram",), lambda: check_ram(Scale.model_validate(content), "file"))
 
 
 def _scale_summary(path: Path, content: Mapping[str, Any]) -> str:
