@@ -32,7 +32,7 @@ _IDENTITY = ("experiment", "engine", "scale", "protocol", "machine", "workload",
 @dataclass(frozen=True, repr=False)
 class Run:
     """The content of one complete run's folder. result: the load generator's result, None for a replay. misses: tables
-    of attributed misses, empty if the run did not log them. folder: the folder, None for a run that has none."""
+    of attributed misses, empty if the run did not log them. folder: the folder of the files."""
 
     manifest: Mapping[str, Any]
     stats: Mapping[str, Any]

@@ -67,7 +67,7 @@ def _latest_plan() -> Path:
     found = sorted((paths.results() / PLANS).glob("*.json"), key=lambda path: path.stat().st_mtime)
     if not found:
         raise UserError(
-            f"there is no plan in {shown(paths.results() / PLANS)}: name the plan of the exploration with --plan FILE "
+            f"{shown(paths.results() / PLANS)} contains no plan: name the plan of the exploration with --plan FILE "
             "(`s80lab explore ... --plan FILE --list` writes one)"
         )
     return found[-1]

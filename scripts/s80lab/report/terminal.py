@@ -66,7 +66,7 @@ def find_section(key: str) -> ReportSection:
 
 
 def print_section(groups: Sequence[Group], key: str, console: Console) -> None:
-    """Prints one section of the report. UserError if there is no section `key`, or if these runs have no such data."""
+    """Prints one section of the report. UserError if no section has this key, or if these runs have no data for it."""
     tables = find_section(key).tables_of(groups)
     if not tables:
         raise UserError(f"--section {key}: these runs have no data for this section")

@@ -49,7 +49,7 @@ def check_products(run: RunFolder) -> None:
 
 def has_products(run: RunFolder) -> bool:
     """Whether every product in the manifest's record exists in the recorded size. Unlike check_products, this function
-    reads no product, so that lists of thousands of runs are fast. UserError if there is no readable manifest."""
+    reads no product, so that lists of thousands of runs are fast. UserError if the manifest cannot be read."""
     listed = run.manifest.get("files")
     if not isinstance(listed, Mapping) or not listed:
         return (run / STATS).is_file()

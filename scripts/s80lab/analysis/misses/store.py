@@ -118,7 +118,7 @@ class MissStore:
 
     @cached_property
     def meta(self) -> dict[str, str]:
-        """What the result was computed from; empty if there is no file, or one of another format."""
+        """What the result was computed from; empty if the file is missing or has another format."""
         if not self.path.is_file():
             return {}
         with self._opened() as connection:

@@ -116,7 +116,7 @@ class Types:
         """The member at an offset of a structure or union: `se.avg.load_avg`, `comm`, `slots[3]`.
 
         Members that share the byte, in unions and bit fields, are listed in braces: `raw_lock.{val|locked}`. Empty if
-        there is no member (padding), or if more than three members share the byte.
+        no member covers the byte (padding), or if more than three members share it.
         """
         return self._path(self._composite(name), offset) or ""
 
