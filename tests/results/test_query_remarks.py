@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.lab import Lab
+from tests.results.designs import change, database_of_two_designs
 
 from s80lab.base.errors import UserError
 from s80lab.results.database import insert_run
@@ -19,17 +20,7 @@ from s80lab.results.schema import list_tables
 
 @pytest.fixture
 def database(runs: Path) -> Path:
-    """Three invalid runs of imapb, two valid runs of imape, and a valid run of imape with another design."""
-    change(runs / "imape-3", protocol="mesi")
-    path = runs.parent / "s80lab.sqlite"
-    for folder in sorted(runs.glob("imap?-?")):
-        insert_run(path, folder)
-    return path
-
-
-def change(folder: Path, **values: object) -> None:
-    path = folder / "manifest.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | values))
+    return database_of_two_designs(runs)
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.results.designs import database_of_two_designs
 
 from s80lab.results.database import SCHEMA_VERSION, insert_run, list_runs
 from s80lab.results.identity import COLUMNS, identity
@@ -22,17 +22,7 @@ PLAIN = [name for name in VIEWS if not name.endswith("_all")]
 
 @pytest.fixture
 def database(runs: Path) -> Path:
-    """Three invalid runs of imapb, two valid runs of imape, and a valid run of imape with another design."""
-    change(runs / "imape-3", protocol="mesi")
-    path = runs.parent / "s80lab.sqlite"
-    for folder in sorted(runs.glob("imap?-?")):
-        insert_run(path, folder)
-    return path
-
-
-def change(folder: Path, **values: object) -> None:
-    path = folder / "manifest.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | values))
+    return database_of_two_designs(runs)
 
 
 def column(database: Path, sql: str) -> list[object]:

@@ -185,14 +185,4 @@ class Runs(Sequence[Run]):
 
 
 def _contrast(one: Contrast) -> dict[str, Any]:
-    return {
-        "row": one.row.name,
-        "label": one.row.label,
-        "first": one.first,
-        "second": one.second,
-        "difference": one.difference.estimate,
-        "half_width": one.difference.half_width,
-        "ratio": one.ratio,
-        "p_value": one.corrected,
-        "verdict": one.verdict,
-    }
+    return {"row": one.row.name, **one.values(), "p_value": one.corrected, "verdict": one.verdict}

@@ -3,15 +3,14 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.btf import compiled_types
 
 from s80lab.analysis.misses.fields import Fields
 from s80lab.analysis.misses.memory import PER_CPU, STRUCT_PAGE, Location, MemoryMap, PerCpu, SlabCache, What, read_map
-from s80lab.guest.kernel.elf import Elf
 from s80lab.guest.kernel.memory import PAGE
 from s80lab.guest.kernel.symbols import Symbol, Symbols
 from s80lab.guest.kernel.types import Types
@@ -47,10 +46,7 @@ NAMES = [
 
 @pytest.fixture(scope="module")
 def types(tmp_path_factory: pytest.TempPathFactory) -> Types:
-    folder = tmp_path_factory.mktemp("types")
-    (folder / "types.c").write_text(SOURCE)
-    subprocess.run(["gcc", "-gbtf", "-c", "types.c"], cwd=folder, check=True)
-    return Types(Elf(folder / "types.o").section(".BTF"))
+    return compiled_types(SOURCE, tmp_path_factory.mktemp("types"))
 
 
 @pytest.fixture

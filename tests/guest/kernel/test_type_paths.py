@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-import subprocess
-
 import pytest
+from tests.btf import compiled_types
 
-from s80lab.guest.kernel.elf import Elf
 from s80lab.guest.kernel.types import Types
 
 SOURCE = """
@@ -28,10 +26,7 @@ struct outer variable;
 
 @pytest.fixture(scope="module")
 def types(tmp_path_factory: pytest.TempPathFactory) -> Types:
-    folder = tmp_path_factory.mktemp("types")
-    (folder / "types.c").write_text(SOURCE)
-    subprocess.run(["gcc", "-gbtf", "-c", "types.c"], cwd=folder, check=True)
-    return Types(Elf(folder / "types.o").section(".BTF"))
+    return compiled_types(SOURCE, tmp_path_factory.mktemp("types"))
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
-from typing import Literal
+from typing import Any, Literal
 
 from s80lab.analysis.comparison.difference import Difference, of_pairs, of_samples
 from s80lab.analysis.comparison.effort import detectable, needed
@@ -55,6 +55,17 @@ class Contrast:
     def ratio(self) -> float | None:
         """The second value divided by the first; None if the first is 0."""
         return self.second / self.first if self.first else None
+
+    def values(self) -> dict[str, Any]:
+        """Label, both means, and their difference, by the names that tables and JSON use."""
+        return {
+            "label": self.row.label,
+            "first": self.first,
+            "second": self.second,
+            "difference": self.difference.estimate,
+            "half_width": self.difference.half_width,
+            "ratio": self.ratio,
+        }
 
     @property
     def verdict(self) -> Verdict:

@@ -36,15 +36,7 @@ def _side(side: Group) -> dict[str, Any]:
 
 
 def _row(one: Contrast) -> dict[str, Any]:
-    return {
-        "name": one.row.name,
-        "label": one.row.label,
-        "first": one.first,
-        "second": one.second,
-        "difference": one.difference.estimate,
-        "half_width": one.difference.half_width,
-        "ratio": one.ratio,
-    }
+    return {"name": one.row.name, **one.values()}
 
 
 def _tested(one: Contrast) -> dict[str, Any]:
