@@ -104,6 +104,16 @@ private:
 struct alignas(64) Lane {
     static constexpr std::uint64_t kNever = ~std::uint64_t{0};
     static constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
+    static constexpr std::uint64_t kLineMask = (std::uint64_t{1} << 41) - 1;
+
+    /// What the filter holds in this filter interval for a line of the virtual address space.
+    std::uint64_t filter_key(std::uint64_t line) const { return (line & kLineMask) | interval; }
+    /// Whether an event of this filter interval represents a load or store of the line.
+    bool filtered(std::uint64_t line, model::Kind kind) const {
+        const auto entry = line % kFilterEntries;
+        const std::uint64_t key = filter_key(line);
+        return stores[entry] == key || (kind == model::Kind::load && loads[entry] == key);
+    }
 
     model::Event* out = nullptr;
     model::Event* out_end = nullptr;

@@ -54,12 +54,12 @@ public:
     /// As `put`. Later accesses to the line that are not recorded are merged into this event's note.
     void put(Lane& lane, std::size_t entry, std::uint64_t window) {
         put(lane);
-        recorded_[entry] = {window, place(lane)};
+        recorded_[entry] = {window, next_.address & ~line_mask_, place(lane)};
     }
     /// Merges an access that is not recorded into the note of the event in that entry of the filter.
     void again(Lane& lane, std::size_t entry, std::uint64_t window, std::uint64_t address,
                std::uint64_t bytes, model::Kind kind) {
-        if (recorded_[entry].window == window) {
+        if (recorded_[entry].window == window && recorded_[entry].line == (address & ~line_mask_)) {
             model::Note& note = at(lane, recorded_[entry].place);
             (kind == model::Kind::store ? note.writes : note.reads) |= granules(address, bytes);
         }
@@ -68,6 +68,7 @@ public:
 private:
     struct Recorded {
         std::uint64_t window = 0;
+        std::uint64_t line = 0;  ///< virtual address of its first byte
         std::size_t place = 0;
     };
     /// Bits of the granules within the line of `address`.

@@ -55,10 +55,10 @@ public:
     void kernel_entered(Lane& lane, model::Entry entry);
     void interrupt_returns(Lane& lane);
     void soft_interrupts_may_end(Lane& lane);
-    /// Called before load_or_store if notes are taken. `recorded`: an event of this filter interval
-    /// represents the access.
-    void note_access(Lane& lane, const Site& site, std::uint32_t info, std::uint64_t address,
-                     model::Kind kind, bool recorded);
+    /// Instead of load_or_store if notes are taken. Each line that the access touches has a note of its own
+    /// part.
+    void noted_access(Lane& lane, const Site& site, std::uint32_t info, std::uint64_t address,
+                      model::Kind kind);
     /// A memcpy begins. In the disk's driver, which is a module, it counts as an access of the disk.
     void copy_begins(Lane& lane);
     /// An access of such a memcpy.
@@ -121,6 +121,8 @@ private:
     void walk(Lane& lane, std::uint64_t address);
     void walk_hashed(Lane& lane, std::uint64_t address);
     void walk_access(Lane& lane, std::uint64_t physical);
+    void note_part(Lane& lane, const Site& site, std::uint64_t address, std::uint64_t bytes,
+                   model::Kind kind);
     void access_line(Lane& lane, std::uint32_t info, std::uint64_t address, model::Kind kind);
 
     const Arguments arguments_;

@@ -141,13 +141,12 @@ void Recorder::apic_store(Lane& lane, std::uint32_t info, std::uint64_t offset) 
 }
 
 void Recorder::access_line(Lane& lane, std::uint32_t info, std::uint64_t address, Kind kind) {
-    constexpr std::uint64_t kLineMask = (std::uint64_t{1} << 41) - 1;
     const std::uint64_t virtual_line = address >> line_shift_;
-    const std::uint64_t key = (virtual_line & kLineMask) | lane.interval;
-    const auto entry = virtual_line % kFilterEntries;
-    if (lane.stores[entry] == key || (kind == Kind::load && lane.loads[entry] == key)) {
+    if (lane.filtered(virtual_line, kind)) {
         return;
     }
+    const std::uint64_t key = lane.filter_key(virtual_line);
+    const auto entry = virtual_line % kFilterEntries;
     const std::uint64_t line = translate(lane, info, address, kind) >> line_shift_;
     if (line >= lines_) {
         return;  // nowhere, or firmware

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The log of misses and the profile: notes about accesses and blocks, and the tasks that they belong to.
+#include <algorithm>
+
 #include "plugin/qemu_api.h"
 #include "plugin/recorder.h"
 
@@ -28,15 +30,30 @@ void Recorder::open_log() {
     player_->observe(*attribution_);
 }
 
-void Recorder::note_access(Lane& lane, const Site& site, std::uint32_t info, std::uint64_t address, Kind kind,
-                           bool recorded) {
+void Recorder::noted_access(Lane& lane, const Site& site, std::uint32_t info, std::uint64_t address,
+                            Kind kind) {
     if (!lane.bound()) {
         return;
     }
-    Notes& notes = notes_[lane.processor];
     const std::uint64_t bytes = std::uint64_t{1} << qemu_plugin_mem_size_shift(info);
-    if (recorded) {
-        const auto entry = (address >> line_shift_) % kFilterEntries;
+    const std::uint64_t next_line = ((address >> line_shift_) + 1) << line_shift_;
+    const std::uint64_t here = std::min(bytes, next_line - address);
+    note_part(lane, site, address, here, kind);
+    load_or_store(lane, info, address, kind, false);
+    if (here < bytes) {
+        ++lane.accesses[static_cast<unsigned>(kind)];
+        note_part(lane, site, next_line, bytes - here, kind);
+        access_line(lane, info, next_line, kind);
+    }
+}
+
+/// Notes the part of an access that lies in one line. If an event of this filter interval represents the
+/// access, the part is merged into that event's note.
+void Recorder::note_part(Lane& lane, const Site& site, std::uint64_t address, std::uint64_t bytes,
+                         Kind kind) {
+    const auto entry = (address >> line_shift_) % kFilterEntries;
+    Notes& notes = notes_[lane.processor];
+    if (lane.filtered(address >> line_shift_, kind)) {
         notes.again(lane, entry, windows_->number(), address, bytes, kind);
     } else {
         notes.access(site, address, bytes, kind);

@@ -18,8 +18,6 @@ namespace {
 
 using model::Kind;
 
-constexpr std::uint64_t kLineMask = (std::uint64_t{1} << 41) - 1;
-
 /// Shared by the callbacks of every access; set once.
 unsigned line_shift = 0;
 std::uint64_t line_mask = 0;
@@ -37,7 +35,7 @@ void on_access(unsigned, qemu_plugin_meminfo_t info, std::uint64_t address, void
     const std::uint64_t line = address >> line_shift;
     const auto& filter = kind == Kind::load ? lane.loads : lane.stores;
     const bool crosses = (address & line_mask) + reinterpret_cast<std::uintptr_t>(size_less_one) > line_mask;
-    if (filter[line % kFilterEntries] == ((line & kLineMask) | lane.interval) && !crosses) [[likely]] {
+    if (filter[line % kFilterEntries] == lane.filter_key(line) && !crosses) [[likely]] {
         return;
     }
     guarded([&] { recorder().load_or_store(lane, info, address, kind, crosses); });
@@ -49,16 +47,7 @@ void on_noted_access(unsigned, qemu_plugin_meminfo_t info, std::uint64_t address
     const Site& site = *static_cast<const Site*>(data);
     Lane& lane = *current_lane;
     ++lane.accesses[static_cast<unsigned>(kind)];
-    const std::uint64_t line = address >> line_shift;
-    const auto& filter = kind == Kind::load ? lane.loads : lane.stores;
-    const bool crosses = (address & line_mask) + site.bytes_less_one > line_mask;
-    const bool recorded = filter[line % kFilterEntries] == ((line & kLineMask) | lane.interval);
-    guarded([&] {
-        recorder().note_access(lane, site, info, address, kind, recorded && !crosses);
-        if (!recorded || crosses) {
-            recorder().load_or_store(lane, info, address, kind, crosses);
-        }
-    });
+    guarded([&] { recorder().noted_access(lane, site, info, address, kind); });
 }
 
 /// The same in memcpy, where disks access memory by themselves.

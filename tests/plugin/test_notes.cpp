@@ -44,9 +44,10 @@ TEST_F(NotesTest, WhatIsNotRecordedAgainStandsBehindItsEvent) {
     event();
     notes.again(lane, 5, 1, 0x1040, 8, Kind::load);
     notes.again(lane, 5, 1, 0x1010, 8, Kind::store);
+    notes.again(lane, 5, 1, 0x9018, 8, Kind::load);
     notes.again(lane, 6, 1, 0x1018, 8, Kind::load);
     notes.again(lane, 5, 2, 0x1018, 8, Kind::load);
-    EXPECT_EQ(stream.notes[0].reads, 1U << 0 | 1U << 8) << "neither another entry's nor another window's";
+    EXPECT_EQ(stream.notes[0].reads, 1U << 0 | 1U << 8) << "not those of another line, entry or epoch";
     EXPECT_EQ(stream.notes[0].writes, 1U << 2);
 }
 
