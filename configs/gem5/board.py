@@ -87,11 +87,11 @@ class MailServerBoard(AbstractSystemBoard):
             (_written(scratch / "seed.bin", seed), SEED),
             (_written(scratch / "setup_data.bin", struct.pack("<Q", SEED)), SETUP_DATA),
         ]
+        self._set_fullsystem(True)  # creates the workload and the devices since 24.1; until 24.0 the constructor does
         self.workload.object_file = str(kernel)
         self.workload.command_line = command_line
         self.workload.extras = [str(path) for path, _ in extras]
         self.workload.extras_addrs = [address for _, address in extras]
-        self._set_fullsystem(True)
 
     @overrides(AbstractBoard)
     def _setup_board(self) -> None:

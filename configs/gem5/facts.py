@@ -9,9 +9,9 @@ from typing import Any
 
 import m5
 from _m5 import core as build
-from hammer import PROTOCOL
 from m5.defines import buildEnv
 from machine_file import MachineFile
+from release import PROTOCOL, this_release
 
 
 def write_facts(machine: MachineFile, **more: Any) -> None:
@@ -19,6 +19,8 @@ def write_facts(machine: MachineFile, **more: Any) -> None:
     facts = {
         "gem5": build.gem5Version,
         "protocol": PROTOCOL,
+        "release": this_release().since,
+        "rows": dict(this_release().rows),
         "bits_per_set": int(buildEnv["NUMBER_BITS_PER_SET"]),
         "machine": machine.name,
         "processors": machine.processors,

@@ -10,19 +10,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from gem5.coherence_protocol import CoherenceProtocol
 from gem5.components.boards.abstract_board import AbstractBoard
 from gem5.components.cachehierarchies.abstract_cache_hierarchy import AbstractCacheHierarchy
 from gem5.components.cachehierarchies.ruby.abstract_ruby_cache_hierarchy import AbstractRubyCacheHierarchy
 from gem5.components.cachehierarchies.ruby.topologies.simple_pt2pt import SimplePt2Pt
 from gem5.isas import ISA
 from gem5.utils.override import overrides
-from m5.defines import buildEnv
 from m5.objects import (
     LRURP,
-    Directory_Controller,
-    DMA_Controller,
     DMASequencer,
-    L1Cache_Controller,
     MessageBuffer,
     RandomRP,
     RubyCache,
@@ -33,8 +30,8 @@ from m5.objects import (
     TreePLRURP,
 )
 from machine_file import Geometry, MachineError, MachineFile
+from release import controller, this_release
 
-PROTOCOL = "MOESI_hammer"
 VIRTUAL_NETWORKS = 6
 # Cycles of an uncontended transaction beside the part that the machine file's latency sets (measured: links and
 # routers of SimplePt2Pt, fixed latencies of the controllers), so that a load stalls as long as the file says.
@@ -44,12 +41,6 @@ FORWARD_PATH = 22
 PROBE_FILTER_WAYS = 4
 # A request may wait behind many others when traces are replayed without their processors.
 DEADLOCK_CYCLES = 50_000_000
-
-
-def require_protocol() -> None:
-    """Raise MachineError if this gem5 was built without MOESI_hammer."""
-    if buildEnv["PROTOCOL"] != PROTOCOL:
-        raise MachineError(f"this gem5 was built with the protocol {buildEnv['PROTOCOL']}, not {PROTOCOL}")
 
 
 def _cache(machine: MachineFile, geometry: Geometry, *, instructions: bool = False) -> RubyCache:
@@ -63,7 +54,7 @@ def _cache(machine: MachineFile, geometry: Geometry, *, instructions: bool = Fal
     )
 
 
-class CoreController(L1Cache_Controller):
+class CoreController(controller("L1Cache")):
     """The caches of one core, and the sequencer to which its processors' ports are connected."""
 
     def __init__(self, version: int, machine: MachineFile, ruby: RubySystem, clock: Any, send_evictions: bool) -> None:
@@ -94,7 +85,7 @@ class CoreController(L1Cache_Controller):
         self.mandatoryQueue = MessageBuffer()
 
 
-class MemoryController(Directory_Controller):
+class MemoryController(controller("Directory")):
     """The directory in front of one range of memory. Without a probe filter it probes every cache."""
 
     def __init__(self, version: int, machine: MachineFile, ruby: RubySystem, memory_range: Any, port: Any) -> None:
@@ -102,7 +93,7 @@ class MemoryController(Directory_Controller):
             version=version,
             ruby_system=ruby,
             addr_ranges=[memory_range],
-            directory=RubyDirectoryMemory(),
+            directory=RubyDirectoryMemory(**this_release().directory_memory(machine.line_bytes)),
             # The protocol names a probe filter even where it is off.
             probeFilter=RubyCache(
                 size=f"{machine.probe_filter or PROBE_FILTER_WAYS * 1024}B",
@@ -126,7 +117,7 @@ class MemoryController(Directory_Controller):
         self.responseFromMemory = MessageBuffer()
 
 
-class DmaController(DMA_Controller):
+class DmaController(controller("DMA")):
     """The path of one device to memory."""
 
     def __init__(self, version: int, ruby: RubySystem, port: Any) -> None:
@@ -146,8 +137,11 @@ class HammerHierarchy(AbstractRubyCacheHierarchy):
 
     def __init__(self, machine: MachineFile) -> None:
         super().__init__()
-        require_protocol()
         self._machine = machine
+
+    def get_coherence_protocol(self) -> CoherenceProtocol:
+        """gem5 asks for it since 24.1; its own name for MOESI_hammer has changed."""
+        return next(protocol for protocol in CoherenceProtocol if protocol.name.endswith("MOESI_HAMMER"))
 
     @overrides(AbstractCacheHierarchy)
     def incorporate_cache(self, board: AbstractBoard) -> None:

@@ -33,19 +33,17 @@ from gem5.components.processors.base_cpu_processor import BaseCPUProcessor
 from gem5.components.processors.cpu_types import CPUTypes
 from gem5.components.processors.simple_processor import SimpleProcessor
 from gem5.isas import ISA
-from hammer import HammerHierarchy, require_protocol
-from m5.objects import Root, X86NonCachingSimpleCPU
+from hammer import HammerHierarchy
+from m5.objects import X86NonCachingSimpleCPU
 from machine_file import MachineError, MachineFile
 from region import Region
+from release import instantiate, this_release
 from steps import Progress, proceed
 
 TICKS_PER_S = 10**12
 # Simulated time between two looks at the instructions: coarse where nothing ends by them.
 BOOT_STEP = TICKS_PER_S // 500
 WARM_STEP = TICKS_PER_S // 1000
-
-CHECKPOINT = "checkpoint"
-EXIT = "m5_exit instruction encountered"
 
 
 def arguments() -> argparse.Namespace:
@@ -70,7 +68,6 @@ def arguments() -> argparse.Namespace:
 
 def build_board(options: argparse.Namespace, machine: MachineFile) -> MailServerBoard:
     timing = options.stage == "measure"
-    require_protocol()
     processor = SimpleProcessor(CPUTypes.TIMING, machine.processors, ISA.X86) if timing else _without_caches(machine)
     board = MailServerBoard(
         machine.clock_hz,
@@ -119,18 +116,16 @@ def main() -> None:
     for note in machine.notes():
         print(f"note: {note}", flush=True)
     calls = Calls(board, parse(options.calls))
-    board._pre_instantiate()
-    Root(full_system=True, board=board)
-    m5.instantiate(str(options.restore) if options.restore else None)
-    board._post_instantiate()
+    instantiate(board, full_system=True, checkpoint=str(options.restore) if options.restore else None)
     began = time.monotonic()
     progress = Progress(board.get_processor())
+    exits = this_release().exits
 
     windows: list[dict[str, Any]] = []
     if options.stage == "boot":
-        until(CHECKPOINT, BOOT_STEP, progress, "the guest booted")
+        until(exits.checkpoint, BOOT_STEP, progress, "the guest booted")
     elif options.stage == "warm":
-        until(EXIT, WARM_STEP, progress, "the clients started the mix")
+        until(exits.exit, WARM_STEP, progress, "the clients started the mix")
         run_instructions(options.instructions, WARM_STEP, progress, "the mix warmed up")
     else:
         region = Region(options.window, options.windows, options.warm_windows, options.transactions)

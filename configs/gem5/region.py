@@ -9,12 +9,11 @@ from typing import Any
 
 import m5
 from calls import Calls
+from release import this_release
 from steps import Progress, proceed
 
 # Simulated time between two looks at the instructions: windows end at the first look after their last instruction.
 STEP = 10**12 // 200_000
-# The board leaves the simulation where the load generator says that a transaction begins or ends (markers.hpp).
-BEGINS, ENDS = "workbegin", "workend"
 
 
 @dataclass(frozen=True)
@@ -59,6 +58,8 @@ class Region:
     def _window(self, progress: Progress, before: int, left: int) -> tuple[int, Counter[int]]:
         """Instructions and ended transactions of one sampling interval. The last interval ends early, with the last of
         the transactions that are left."""
+        # The board leaves the simulation where the load generator says that a transaction begins or ends (markers.hpp).
+        exits = this_release().exits
         begin = progress.instructions()
         items: Counter[int] = Counter()
         while True:
@@ -67,7 +68,7 @@ class Region:
             if done >= self.window or (left and items.total() >= left):
                 return done, items
             event = m5.simulate(STEP)
-            if event.getCause() == ENDS:
+            if event.getCause() == exits.work_end:
                 items[event.getCode()] += 1
-            elif event.getCause() != BEGINS:
+            elif event.getCause() != exits.work_begin:
                 proceed(event, "a sampling interval was measured")

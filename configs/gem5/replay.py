@@ -23,8 +23,9 @@ from gem5.components.memory.simple import SingleChannelSimpleMemory
 from gem5.components.processors.abstract_generator import AbstractGenerator
 from gem5.components.processors.abstract_generator_core import AbstractGeneratorCore
 from hammer import HammerHierarchy
-from m5.objects import PyTrafficGen, Root
+from m5.objects import PyTrafficGen
 from machine_file import MachineError, MachineFile
+from release import instantiate, this_release
 
 # Simulated time without a packet before a generator gives up; far above any spacing of accesses.
 PATIENCE = "1000s"
@@ -88,13 +89,10 @@ def main() -> None:
     for note in machine.notes():
         print(f"note: {note}")
 
-    board._pre_instantiate()
-    Root(full_system=False, board=board)
-    m5.instantiate()
-    board._post_instantiate()
+    instantiate(board, full_system=False)
     for _ in range(sum(core._trace is not None for core in cores)):
         cause = m5.simulate().getCause()
-        if "exit state" not in cause:
+        if this_release().exits.generator not in cause:
             raise MachineError(f"the replay ended early: {cause}")
     m5.simulate(DRAIN_TICKS)
     m5.stats.dump()

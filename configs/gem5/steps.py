@@ -11,11 +11,9 @@ from typing import Any
 import m5
 from gem5.components.processors.abstract_processor import AbstractProcessor
 from machine_file import MachineError
+from release import this_release
 
 PROGRESS_S = 1.0
-
-LIMIT = "simulate() limit reached"
-FAIL = "m5_fail instruction encountered"
 
 
 class Progress:
@@ -43,8 +41,8 @@ class Progress:
 
 def proceed(event: Any, what: str) -> None:
     """Raise MachineError unless the simulation can continue. what: the activity, for the message."""
-    cause = event.getCause()
-    if cause == FAIL:
+    cause, exits = event.getCause(), this_release().exits
+    if cause == exits.fail:
         raise MachineError(f"the load generator failed while {what}; the console shows the reason")
-    if cause != LIMIT:
+    if cause != exits.limit:
         raise MachineError(f"the simulation ended while {what}: {cause}")

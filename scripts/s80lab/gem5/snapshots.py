@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from s80lab.base.errors import UserError
 from s80lab.config.machine import Machine
 from s80lab.gem5 import table
-from s80lab.gem5.binary import PROTOCOL, VERSIONS
-from s80lab.gem5.stats import Dump, Row, read_dumps
+from s80lab.gem5.binary import PROTOCOL
+from s80lab.gem5.stats import NOTHING, Dump, Row, read_dumps
 from s80lab.results.snapshots import REQUIRED
 
 ANY = "any"
@@ -48,26 +48,28 @@ Values = dict[str, NDArray[np.int64]]
 
 @dataclass(frozen=True)
 class Facts:
-    """The contents of facts.json, which the simulation's script writes."""
+    """The contents of facts.json, which the simulation's script writes. rows: as `renamed` of read_dumps."""
 
     gem5: str
     protocol: str
     processors: int
     windows: Sequence[Mapping[str, Any]]
+    rows: Mapping[str, str]
 
     @classmethod
     def read(cls, path: Path) -> Facts:
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
-            facts = cls(**{key: content[key] for key in ("gem5", "protocol", "processors", "windows")})
+            needed = {key: content[key] for key in ("gem5", "protocol", "processors", "windows")}
+            facts = cls(**needed, rows=content.get("rows", NOTHING))
         except (OSError, ValueError, KeyError) as error:
             raise UserError(
                 f"{path}: is not the record of a complete run of gem5 ({error!r}); repeat the run"
             ) from None
-        if facts.gem5 not in VERSIONS or facts.protocol != PROTOCOL:
+        if facts.protocol != PROTOCOL:
             raise UserError(
                 f"{path}: was written by gem5 {facts.gem5} with protocol {facts.protocol}, but s80lab supports "
-                f"only gem5 {', '.join(VERSIONS)} with {PROTOCOL}: repeat the run with a supported gem5"
+                f"only {PROTOCOL}: repeat the run with a gem5 that has it"
             )
         return facts
 
@@ -76,7 +78,7 @@ def write_snapshots(out: Path, machine: Machine, warm_up: int, target: Path) -> 
     """Read stats.txt and facts.json in `out` and write the snapshots. The first sampling intervals, `warm_up`
     instructions, are the warm-up and do not belong to the region."""
     facts = Facts.read(out / "facts.json")
-    dumps = list(read_dumps(out / "stats.txt"))
+    dumps = list(read_dumps(out / "stats.txt", facts.rows))
     if len(dumps) != len(facts.windows):
         raise UserError(
             f"{out / 'stats.txt'}: the file has {len(dumps)} dumps of statistics instead of "

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from s80lab.base.errors import UserError
 
@@ -20,6 +21,8 @@ BEGIN = "---------- Begin Simulation Statistics ----------"
 END = "---------- End Simulation Statistics   ----------"
 
 Row = tuple[float, ...]
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -36,8 +39,8 @@ class Dump:
             raise UserError(f"{self.where}: the row `{name}` is missing")
         if len(row) != 1:
             raise UserError(
-                f"{self.where}: the row `{name}` has {len(row)} values instead of one: use a gem5 version that "
-                "s80lab supports"
+                f"{self.where}: the row `{name}` has {len(row)} values instead of one; `s80lab gem5 check` shows "
+                "whether s80lab can use this gem5"
             )
         return row[0]
 
@@ -59,17 +62,20 @@ class Dump:
         return {match[1]: row for match, row in found if match}
 
 
-def read_dumps(path: Path) -> Iterator[Dump]:
-    """All dumps of the file, in order. UserError: the file is cut short or holds no dump."""
+def read_dumps(path: Path, renamed: Mapping[str, str] = NOTHING) -> Iterator[Dump]:
+    """All dumps of the file, in order. UserError: the file is cut short or holds no dump.
+
+    renamed: beginnings of names in the file, and the beginnings in gem5/table.py that replace them. facts.json has them
+    as `rows`."""
     try:
         with path.open(encoding="utf-8") as file:
-            yield from dumps_of(file, str(path))
+            yield from dumps_of(file, str(path), renamed)
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: cannot be read ({error})") from None
 
 
-def dumps_of(lines: Iterable[str], where: str) -> Iterator[Dump]:
-    """All dumps of lines that were read from `where`, in order. UserError as in read_dumps."""
+def dumps_of(lines: Iterable[str], where: str, renamed: Mapping[str, str] = NOTHING) -> Iterator[Dump]:
+    """All dumps of lines that were read from `where`, in order. renamed, UserError: as in read_dumps."""
     rows: dict[str, Row] | None = None
     number = 0
     for line in lines:
@@ -77,7 +83,7 @@ def dumps_of(lines: Iterable[str], where: str) -> Iterator[Dump]:
             rows, number = {}, number + 1
         elif line.startswith(END):
             if rows is not None:
-                yield Dump(f"{where}, dump {number}", rows)
+                yield Dump(f"{where}, dump {number}", _translate(rows, renamed))
             rows = None
         elif rows is not None:
             _take(line, rows, f"{where}, dump {number}")
@@ -90,6 +96,16 @@ def dumps_of(lines: Iterable[str], where: str) -> Iterator[Dump]:
         raise UserError(
             f"{where}: the file contains no statistics, because gem5 ended before the first dump: repeat the run"
         )
+
+
+def _translate(rows: Mapping[str, Row], renamed: Mapping[str, str]) -> Mapping[str, Row]:
+    def translated(name: str) -> str:
+        for theirs, ours in renamed.items():
+            if name.startswith(theirs):
+                return ours + name.removeprefix(theirs)
+        return name
+
+    return {translated(name): row for name, row in rows.items()} if renamed else rows
 
 
 def _take(line: str, rows: dict[str, Row], where: str) -> None:

@@ -28,7 +28,7 @@ def record(case: Case, gem5: Path) -> None:
     (case.folder / "stats.txt.gz").write_bytes(gzip.compress(kept.encode(), mtime=0))
     about = case.about | {"facts": replayed.facts, "accesses": len(order)}
     (case.folder / "case.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
-    rows = agree.compare(transitions.parse(kept, case.name), replayed.facts["gem5"], order, made, case.name)
+    rows = agree.compare(transitions.parse(kept, case.name), order, made, case.name)
     for row in rows:
         if row.difference:
             print(f"{case.name}: {row.category}: Ruby {row.ruby}, model {row.model} ({100 * row.share:+.3f}%)")

@@ -32,7 +32,7 @@ def compared() -> dict[str, list[Row]]:
 def compare(case: Case) -> list[Row]:
     made = case.setup()
     order = agree.timed(case.order(), made.machine, case.spacing)
-    ruby = ruby_counts(recorded(case), len(order), case.about["facts"]["gem5"], case.name)
+    ruby = ruby_counts(recorded(case), len(order), case.name)
     order["tick"] = 0
     model = model_counts(counted(order.tobytes(), case.about["machine"], tuple(case.about["settings"])), len(order))
     return [Row(c.name, ruby[c.name], model[c.name], len(order)) for c in CATEGORIES]

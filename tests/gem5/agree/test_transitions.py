@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is no whole statement of Ruby's is refused: truncated dumps, missing rows, unknown versions and transitions."""
+"""Incomplete or unknown outputs of Ruby are refused: truncated dumps, missing rows, unknown transitions."""
 
 from __future__ import annotations
 
@@ -54,6 +54,13 @@ def test_what_is_not_whole_is_refused(text: str, complaint: str) -> None:
         transitions.parse(text, "x")
 
 
+def test_row_names_of_another_release_become_those_of_the_table() -> None:
+    load, gets = "L1Cache_Controller.I.Load", "Directory_Controller.E.GETS"
+    text = dump(f"{PREFIX}hammer_L1.I.Load::total 3", GETS)
+    renamed = {f"{PREFIX}hammer_L1.": f"{PREFIX}L1Cache_Controller."}
+    assert transitions.parse(text, "x", renamed) == {load: 3, gets: 3}
+
+
 def test_trimming_keeps_what_is_read() -> None:
     text = dump("simSeconds 0.1", LOAD, f"{PREFIX}L1Cache_Controller.I.Other_GETS::total 9", GETS)
     kept = transitions.trim(text, RECORDED)
@@ -63,26 +70,19 @@ def test_trimming_keeps_what_is_read() -> None:
 
 def test_missing_accesses_are_refused() -> None:
     rows = {"L1Cache_Controller.I.Load": 3}
-    assert ruby_counts(rows, 3, "24.0.0.1", "x")["misses: loads"] == 3
+    assert ruby_counts(rows, 3, "x")["misses: loads"] == 3
     with pytest.raises(UserError, match="add up to 3 accesses, but 4 were replayed"):
-        ruby_counts(rows, 4, "24.0.0.1", "x")
-
-
-def test_an_unknown_version_is_refused() -> None:
-    with pytest.raises(
-        UserError, match=r"written by gem5 25\.0\.0\.0, but s80lab supports only 24\.0\.0\.0, 24\.0\.0\.1"
-    ):
-        ruby_counts({}, 0, "25.0.0.0", "x")
+        ruby_counts(rows, 4, "x")
 
 
 def test_an_unknown_transition_is_refused() -> None:
     with pytest.raises(UserError, match=r"L1Cache_Controller\.XX\.Load, which is in no category"):
-        ruby_counts({"L1Cache_Controller.XX.Load": 1}, 1, "24.0.0.1", "x")
+        ruby_counts({"L1Cache_Controller.XX.Load": 1}, 1, "x")
 
 
 def test_stalled_tries_are_not_accesses() -> None:
     rows = {"L1Cache_Controller.I.Load": 1, "L1Cache_Controller.IS.Load": 7, "L1Cache_Controller.SM.Store": 2}
-    assert sum(ruby_counts(rows, 1, "24.0.0.1", "x").values()) == 1
+    assert sum(ruby_counts(rows, 1, "x").values()) == 1
 
 
 def test_another_protocols_counts_are_refused() -> None:

@@ -78,9 +78,9 @@ def timed(order: Order, machine: Machine, spacing: Spacing) -> Order:
     return sorted_
 
 
-def compare(rows: dict[str, int], version: str, order: Order, made: Setup, where: str) -> list[Row]:
+def compare(rows: dict[str, int], order: Order, made: Setup, where: str) -> list[Row]:
     """Compare Ruby's transition counts with the model's counts for the same accesses."""
-    ruby = ruby_counts(rows, len(order), version, where)
+    ruby = ruby_counts(rows, len(order), where)
     model = model_counts(tool.counts(order, made), len(order))
     return [Row(c.name, ruby[c.name], model[c.name], len(order)) for c in CATEGORIES]
 
@@ -90,7 +90,7 @@ def run(order: Order, made: Setup, spacing: Spacing, gem5: Path, folder: Path) -
     played = timed(order, made.machine, spacing)
     replayed = replay.replay(played, made.machine, gem5, folder)
     where = str(folder / "gem5" / "stats.txt")
-    rows = compare(transitions.parse(replayed.stats, where), replayed.facts["gem5"], played, made, where)
+    rows = compare(transitions.parse(replayed.stats, where, replayed.facts.get("rows", {})), played, made, where)
     record = {
         "spacing": spacing,
         "accesses": len(order),

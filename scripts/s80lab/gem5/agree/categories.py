@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from itertools import product
 
 from s80lab.base.errors import UserError
-from s80lab.gem5.binary import VERSIONS
 from s80lab.gem5.table import STALLED, STALLED_STORES
 
 # The model's states that are one state of Ruby's.
@@ -199,17 +198,12 @@ RECORDED = frozenset(row for category in CATEGORIES for row in category.ruby + c
 """The rows that the table uses. Recorded outputs keep these rows only."""
 
 
-def ruby_counts(rows: Mapping[str, int], accesses: int, version: str, where: str) -> dict[str, int]:
+def ruby_counts(rows: Mapping[str, int], accesses: int, where: str) -> dict[str, int]:
     """Ruby's counts by category.
 
-    UserError: the statistics are of an unsupported version of gem5, an access met a state that the table does not
-    have, or the rows do not add up to the accesses that were replayed (a row is missing).
+    UserError: an access met a state that the table does not have, or the rows do not add up to the accesses that were
+    replayed (a row is missing).
     """
-    if version not in VERSIONS:
-        raise UserError(
-            f"{where}: was written by gem5 {version}, but s80lab supports only {', '.join(VERSIONS)}: use a "
-            "supported version"
-        )
     for row, count in rows.items():
         controller, state, event = row.split(".")
         known = row in _ACCOUNTED or state in _STALLED

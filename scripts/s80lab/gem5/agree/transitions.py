@@ -5,19 +5,20 @@ controllers."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from s80lab.base.errors import UserError
-from s80lab.gem5.stats import BEGIN, END, dumps_of
+from s80lab.gem5.stats import BEGIN, END, NOTHING, dumps_of
 
 CONTROLLERS = ("L1Cache_Controller", "Directory_Controller")
 # A vector over controllers has one row with a column a controller, or rows of its elements with one ::total.
 _NAME = re.compile(rf"\S*?({'|'.join(CONTROLLERS)})\.(\w+)\.(\w+)(?:::(\w+))?")
 
 
-def parse(text: str, where: str) -> dict[str, int]:
-    """Counts of the last dump by `CONTROLLER.STATE.EVENT`. UserError: the text is cut short or has no such counts."""
-    *_, last = dumps_of(text.splitlines(), where)
+def parse(text: str, where: str, renamed: Mapping[str, str] = NOTHING) -> dict[str, int]:
+    """Counts of the last dump by `CONTROLLER.STATE.EVENT`. UserError: the text is cut short or has no such counts.
+    renamed: as in read_dumps."""
+    *_, last = dumps_of(text.splitlines(), where, renamed)
     rows: dict[str, int] = {}
     for name, values in last.rows.items():
         match = _NAME.fullmatch(name)
