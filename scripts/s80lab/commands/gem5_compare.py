@@ -26,7 +26,8 @@ from s80lab.config.experiment import load_experiment
 from s80lab.experiment import checkpoint
 from s80lab.experiment.plan import Options, Plan
 from s80lab.gem5.agree import agree
-from s80lab.gem5.binary import find_gem5, require
+from s80lab.gem5.binary import find_gem5
+from s80lab.gem5.check.run import require_certified
 from s80lab.gem5.compare.windows import compare, ends, gem5_side, lengths, model_side, record
 from s80lab.gem5.runs import shipped_runs
 from s80lab.report.gem5_comparison import comparison, table, write_files
@@ -139,7 +140,7 @@ def _gem5_for_replay(given: Path | None, say: Callable[[str], None]) -> Path | N
     """The user's gem5; None if there is none, because the rest of the comparison does not need it."""
     try:
         found = find_gem5(given)
-        require(found, x86=False)
+        require_certified(found, x86=False)
         return found
     except UserError as absent:
         if given:

@@ -16,7 +16,7 @@ from s80lab.config.grid import Grid
 from s80lab.config.server import load_server
 from s80lab.experiment.plan import Options, Plan, draft, read_experiment
 from s80lab.experiment.stages import Drop, Pipeline, Until
-from s80lab.gem5.binary import require
+from s80lab.gem5.check.run import require_certified
 from s80lab.gem5.plan import Gem5Plan, gem5_plans
 from s80lab.gem5.stages import Gem5Pipeline
 from s80lab.guest.qemu import find_qemu
@@ -85,7 +85,7 @@ def run_gem5(
     drafts = [gem5_plans(name, options) for name in dict.fromkeys(experiments)]
     build_images(experiments, replace(options, scale=None))
     plans = [plan for complete in drafts for plan in complete(gem5)]
-    require(plans[0].gem5, x86=True)
+    require_certified(plans[0].gem5, x86=True)
     folders = _with_pages(on_board(lambda board: Gem5Pipeline(board, jobs, again).go(plans, until)))
     return dict(zip(folders, plans, strict=until == "run"))
 

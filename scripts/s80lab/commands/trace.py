@@ -18,6 +18,7 @@ from s80lab.base.terminal import counted, plain, say
 from s80lab.commands.output import print_json, sayer
 from s80lab.gem5 import binary as gem5_binary
 from s80lab.gem5.agree import agree, replay
+from s80lab.gem5.check.run import require_certified
 from s80lab.report import step_page
 from s80lab.trace import files as trace_files
 from s80lab.trace import order as trace_order
@@ -154,7 +155,7 @@ def agree_command(
     counts of both."""
     source = trace_source.load(file, Wanted(machine, agree.PROTOCOL, tuple(settings or ()), first, count))
     binary = gem5_binary.find_gem5(gem5)
-    gem5_binary.require(binary, x86=False)
+    require_certified(binary, x86=False)
     folder = out or agree.default_folder(f"{file.stem}-{spacing}")
     rows, _ = agree.run(source.order, source.setup, spacing, binary, folder)
     if as_json:

@@ -8,12 +8,12 @@ import os
 import re
 import shutil
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.staging import scratch
+from s80lab.base.strict import Strict
 
 PROTOCOL = "MOESI_hammer"
 
@@ -50,14 +50,23 @@ def complaint(log: str) -> str:
     return lines[-1] if lines else "it printed nothing"
 
 
-@dataclass(frozen=True)
-class About:
+class About(Strict):
     """What a gem5 says about itself. release: the row of the table in configs/gem5/release.py that fits it."""
 
     version: str
     release: str
     protocols: tuple[str, ...]
     isas: tuple[str, ...]
+
+    def require(self, gem5: Path, *, x86: bool) -> None:
+        """UserError if the build options do not fit. x86: gem5 must be able to boot a guest."""
+        if PROTOCOL not in self.protocols:
+            has = ", ".join(self.protocols) or "no protocol of Ruby"
+            raise UserError(f"{gem5} was built with {has}; build it with {PROTOCOL} (docs/guides/gem5.md)")
+        if x86 and "X86" not in self.isas:
+            raise UserError(
+                f"{gem5} was built without X86, which the guest needs; build it with X86 (docs/guides/gem5.md)"
+            )
 
 
 def ask(gem5: Path) -> About:
@@ -72,7 +81,9 @@ def ask(gem5: Path) -> About:
                 timeout=ANSWER_S,
             ).stdout
             about = json.loads(answer.strip().splitlines()[-1])
-            return About(about["gem5"], about["release"], tuple(about["protocols"]), tuple(about["isa"]))
+            return About(
+                version=about["gem5"], release=about["release"], protocols=about["protocols"], isas=about["isa"]
+            )
         except (OSError, ValueError, LookupError, TypeError, subprocess.TimeoutExpired):
             raise UserError(
                 f"{gem5} did not report its version and build options to the script {SCRIPT.name}: name a gem5 "
@@ -84,9 +95,5 @@ def require(gem5: Path, *, x86: bool) -> About:
     """Check the build options of a gem5 before a long run; UserError if they do not fit. x86: gem5 must be able to boot
     a guest."""
     about = ask(gem5)
-    if PROTOCOL not in about.protocols:
-        has = ", ".join(about.protocols) or "no protocol of Ruby"
-        raise UserError(f"{gem5} was built with {has}; build it with {PROTOCOL} (docs/guides/gem5.md)")
-    if x86 and "X86" not in about.isas:
-        raise UserError(f"{gem5} was built without X86, which the guest needs; build it with X86 (docs/guides/gem5.md)")
+    about.require(gem5, x86=x86)
     return about

@@ -34,7 +34,7 @@ from s80lab.image.build import image_folder, load_image
 CONFIGS = paths.ROOT / "configs" / "gem5"
 # What decides the state of a guest without caches; the caches are not among it.
 BOOT_SCRIPTS = ("board.py", "bare.py", "mail_server.py", "steps.py")
-RUN_SCRIPTS = ("hammer.py", "machine_file.py", "region.py", "calls.py", "facts.py")
+RUN_SCRIPTS = ("hammer.py", "machine_file.py", "region.py", "release.py", "calls.py", "facts.py")
 PROTOCOL = "hammer"
 TIMER_HZ = 250
 """Debian's CONFIG_HZ."""

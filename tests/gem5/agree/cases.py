@@ -2,7 +2,7 @@
 """Recorded replays through gem5's Ruby: what was played, on which machine, and what Ruby counted.
 
 A folder under data/ holds case.json and stats.txt.gz (the rows that are used), and its accesses as a text trace, as a
-compressed order, or as the seed of the generator below.
+compressed order, or as the seed of s80lab.trace.drawn.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from s80lab.base import paths
 from s80lab.gem5.agree import agree
 from s80lab.trace import files, text
-from s80lab.trace.order import DTYPE, Op, Order, make
+from s80lab.trace.drawn import random_order
+from s80lab.trace.order import DTYPE, Order
 from s80lab.trace.tool import Setup
 
 DATA = paths.ROOT / "tests" / "gem5" / "agree" / "data"
@@ -66,20 +66,6 @@ def cases() -> list[Case]:
     ]
 
 
-def random_order(seed: int, accesses: int, processors: int, lines: int, stores: int, fetches: int, own: int) -> Order:
-    """Accesses drawn by a generator that is written out here, so that they stay the same with every numpy.
-
-    `stores` and `fetches`: per cent of the accesses; `own`: per cent that go to lines of the processor alone.
-    """
-    draw = _SplitMix(seed, accesses)
-    processor = draw.below(processors)
-    kind = draw.below(100)
-    op = np.where(kind < stores, Op.STORE, np.where(kind < stores + fetches, Op.IFETCH, Op.LOAD))
-    line = draw.below(lines)
-    private = draw.below(100) < own
-    return make(processor, op, np.where(private, lines * (1 + processor) + line, line))
-
-
 def pack(order: Order) -> bytes:
     """An order by columns, each processor's lines and ticks as differences: what compresses well. Ticks: cycles."""
     parts = [np.array([len(order)], "<u8").tobytes()]
@@ -111,22 +97,3 @@ def unpack(content: bytes) -> Order:
             difference = (folded >> np.uint64(1)).astype(np.int64) ^ -(folded & np.uint64(1)).astype(np.int64)
             order[name][mine] = np.cumsum(difference)
     return order
-
-
-class _SplitMix:
-    """Steele, Lea and Flood's SplitMix64, a column of draws at a time."""
-
-    def __init__(self, seed: int, count: int) -> None:
-        self._next = np.uint64(seed)
-        self._count = count
-
-    def below(self, limit: int) -> npt.NDArray[np.int64]:
-        """Numbers from 0 up to but not including `limit`."""
-        gamma = np.uint64(0x9E3779B97F4A7C15)
-        with np.errstate(over="ignore"):
-            z = self._next + gamma * np.arange(1, self._count + 1, dtype=np.uint64)
-            self._next = z[-1]
-            z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-            z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-            z ^= z >> np.uint64(31)
-        return ((z >> np.uint64(32)) * np.uint64(limit) >> np.uint64(32)).astype(np.int64)

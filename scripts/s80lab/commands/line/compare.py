@@ -262,7 +262,30 @@ def knockout(
     """
 
 
-GEM5.group("gem5", "Compare whole runs of gem5 with the model.")
+GEM5.group("gem5", "Check your gem5, and compare whole runs of gem5 with the model.")
+
+
+@GEM5.command("gem5 check", "gem5_check:check_command", "s80lab gem5 check", "s80lab gem5 check --gem5 ~/gem5.fast")
+def gem5_check(
+    gem5: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Path of the gem5 binary. Default: $GEM5, else gem5.fast on PATH."),
+    ] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Play the traces even if the verdict on this binary is stored.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Certify or refuse the protocol MOESI_hammer of your gem5.
+
+    gem5 plays short traces, and its counts must equal the model's in every category. The table shows the transitions
+    that the traces reach. The exit code is 1 if the protocol is refused.
+
+    The verdict is stored by the content of the binary. Other commands that use gem5 ask for the verdict, and run the
+    check if there is none.
+
+    Costs: less than a minute.
+    """
 
 
 @GEM5.command(
@@ -350,7 +373,7 @@ def agree(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Path of a gem5 24.0.0.1 binary built with MOESI_hammer. Default: $GEM5, else gem5.fast on PATH.",
+            help="Path of a gem5 binary that has MOESI_hammer. Default: $GEM5, else gem5.fast on PATH.",
         ),
     ] = None,
     out: Annotated[

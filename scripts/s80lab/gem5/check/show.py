@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Prints a verdict as tables."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+
+from s80lab.base.terminal import counted
+from s80lab.gem5.check import coverage
+from s80lab.gem5.check.verdict import Verdict
+
+
+def print_differences(verdict: Verdict, console: Console) -> None:
+    """A table of the categories that gem5 and the model count differently."""
+    table = Table("category", "trace", "gem5", "model", "difference", title="Categories that differ")
+    for column in table.columns[2:]:
+        column.justify = "right"
+    for one in verdict.differences:
+        difference = one.model - one.ruby
+        table.add_row(one.category, one.trace, f"{one.ruby:,}", f"{one.model:,}", f"{difference:+,}")
+    console.print(table)
+
+
+def print_transitions(verdict: Verdict, console: Console) -> None:
+    """A table of the transitions that the traces reached, by controller and state, with the numbers that exist."""
+    table = Table("controller", "state", "reached", "existing", "events reached", title="Transitions of MOESI_hammer")
+    for column in table.columns[2:4]:
+        column.justify = "right"
+    existing = coverage.existing()
+    for controller in sorted(existing | verdict.reached):
+        all_of, reached = _by_state(existing.get(controller, [])), _by_state(verdict.reached.get(controller, []))
+        for state in sorted(reached):
+            events = reached[state]
+            table.add_row(controller, state, str(len(events)), str(len(all_of.get(state, []))), ", ".join(events))
+    console.print(table)
+
+
+def coverage_sentence(verdict: Verdict) -> str:
+    """How many of the existing transitions the traces reached, and what the others need."""
+    existing = coverage.existing()
+    reached = [len(set(verdict.reached.get(controller, [])) & set(names)) for controller, names in existing.items()]
+    by_controller = [
+        f"{controller} {count} of {len(names)}"
+        for (controller, names), count in zip(existing.items(), reached, strict=True)
+    ]
+    unknown = sum(len(set(names) - set(existing.get(controller, []))) for controller, names in verdict.reached.items())
+    more = f"; {counted(unknown, 'transition')} reached that gem5 24.0.0.1 does not have" if unknown else ""
+    return (
+        f"transitions reached: {sum(reached)} of {sum(map(len, existing.values()))} "
+        f"({', '.join(by_controller)}){more}; "
+        "the others need accesses that overlap, DMA, flushes or a probe filter, and are not checked"
+    )
+
+
+def _by_state(transitions: list[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for transition in transitions:
+        state, _, event = transition.partition(".")
+        found.setdefault(state, []).append(event)
+    return found

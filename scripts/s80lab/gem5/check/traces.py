@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The traces of the check. Traces on one machine are joined, because starting gem5 takes longer than playing them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from s80lab.base import paths
+from s80lab.gem5.agree import agree
+from s80lab.trace import text
+from s80lab.trace.drawn import random_order
+from s80lab.trace.order import Order
+from s80lab.trace.tool import Setup
+
+FOLDER = paths.ROOT / "configs" / "gem5" / "check"
+# Joined traces use lines of their own. The distance is a multiple of the sets of every cache, so lines keep their sets.
+APART = 4096
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """Accesses that gem5 plays in one simulation. traces: the number of traces that were joined."""
+
+    name: str
+    machine: str
+    settings: tuple[str, ...]
+    traces: int
+    order: Order
+
+    def setup(self) -> Setup:
+        return agree.setup(self.machine, list(self.settings))
+
+
+def simulations() -> tuple[Simulation, ...]:
+    """All simulations of the check: traces that were written by hand, and random accesses in small caches."""
+    return (_written(), _drawn())
+
+
+def _written() -> Simulation:
+    line_bytes = agree.setup("classroom", []).machine.line_bytes
+    orders = [text.read(file).order(line_bytes) for file in sorted(FOLDER.glob("*.trace"))]
+    return Simulation("written by hand", "classroom", (), len(orders), _joined(orders))
+
+
+def _drawn() -> Simulation:
+    def draw(seed: int, lines: int, stores: int, fetches: int, own: int) -> Order:
+        return random_order(seed, 2000, 18, lines, stores, fetches, own)
+
+    shared = draw(101, lines=48, stores=25, fetches=5, own=10)
+    code = draw(102, lines=20, stores=15, fetches=40, own=0)
+    private = draw(103, lines=40, stores=30, fetches=10, own=90)
+    small = ("l1i.size=512", "l1d.size=512", "l2.size=2KiB")
+    return Simulation("random accesses", "s80", small, 3, _joined((shared, code, private)))
+
+
+def _joined(orders: Iterable[Order]) -> Order:
+    moved = []
+    for number, order in enumerate(orders):
+        assert int(order["line"].max()) < APART
+        apart = order.copy()
+        apart["line"] += number * APART
+        moved.append(apart)
+    joined: Order = np.concatenate(moved)
+    return joined
