@@ -65,6 +65,8 @@ class Release:
     """Name of the Python class of a protocol's controller: {protocol} and {machine} are replaced."""
     directory_memory: Callable[[int], dict[str, Any]]
     """The parameters that RubyDirectoryMemory needs, from the bytes of a line."""
+    absent: tuple[str, ...] = ()
+    """Classes that a build without an instruction set lacks, although gem5's standard library imports them."""
     exits: Exits = field(default_factory=Exits)
     rows: Mapping[str, str] = field(default_factory=dict)
     """Beginnings of names in stats.txt that differ from those of scripts/s80lab/gem5/table.py: this release's name, and
@@ -79,6 +81,7 @@ RELEASES = (
         protocols=_selected_protocols,
         controller="{protocol}_{machine}_Controller",
         directory_memory=lambda line_bytes: {"block_size": line_bytes},
+        absent=("PcCountTrackerManager",),
     ),
     Release(
         since="24.0",

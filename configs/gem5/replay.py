@@ -17,6 +17,7 @@ import m5
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import library  # noqa: F401  (before gem5's standard library)
 from facts import write_facts
 from gem5.components.boards.test_board import TestBoard
 from gem5.components.memory.simple import SingleChannelSimpleMemory

@@ -23,7 +23,7 @@ from s80lab.gem5.check import coverage, traces
 
 FILE = "verdict.json"
 # Scripts that gem5 runs when it replays a trace, or that say what gem5 is.
-SCRIPTS = ("about.py", "facts.py", "hammer.py", "machine_file.py", "release.py", "replay.py")
+SCRIPTS = ("about.py", "facts.py", "hammer.py", "library.py", "machine_file.py", "release.py", "replay.py")
 
 
 class Difference(Strict):
