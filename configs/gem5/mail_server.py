@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Runs one stage of the mail server in gem5: gem5.fast -d OUT mail_server.py STAGE --machine FILE --job FILE ...
 
-    boot     atomic processors, no caches: from the kernel to logged-in clients; saves a checkpoint
-    warm     as boot, from that checkpoint through --instructions of the mix; saves a checkpoint
+    boot     atomic processors, no caches: one segment (segment.py) of the way from the kernel to logged-in clients;
+             begins with the kernel or with the checkpoint of the segment before; saves a checkpoint
+    warm     as boot, from the last checkpoint of the boot through --instructions of the mix; saves a checkpoint
     measure  TimingSimpleCPU and Ruby's MOESI_hammer, from a checkpoint with empty caches; dumps and resets the
              statistics after every --window instructions (region.py)
 
 The checkpoints of boot and warm fit every cache geometry. `scripts/s80lab` writes the input files. It reads
-OUT/progress.jsonl, OUT/board.pc.com_1.device (the console), OUT/stats.txt and, when the stage is complete,
-OUT/facts.json.
+OUT/progress.jsonl, OUT/board.pc.com_1.device (the console), OUT/stats.txt and, when the stage or the segment is
+complete, OUT/facts.json.
 """
 
 from __future__ import annotations
@@ -38,12 +39,15 @@ from m5.objects import X86NonCachingSimpleCPU
 from machine_file import MachineError, MachineFile
 from region import Region
 from release import instantiate, this_release
+from segment import Segment
 from steps import Progress, proceed
 
 TICKS_PER_S = 10**12
 # Simulated time between two looks at the instructions: coarse where nothing ends by them.
-BOOT_STEP = TICKS_PER_S // 500
+BOOT_STEP = TICKS_PER_S // 1000
 WARM_STEP = TICKS_PER_S // 1000
+
+CONSOLE = "board.pc.com_1.device"
 
 
 def arguments() -> argparse.Namespace:
@@ -55,9 +59,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--kernel", required=True, type=Path, help="kernel, an ELF file")
     parser.add_argument("--initramfs", required=True, type=Path, help="uncompressed cpio archive")
     parser.add_argument("--command-line", required=True, help="command line of the kernel")
-    parser.add_argument("--restore", type=Path, help="checkpoint to restore (warm, measure)")
+    parser.add_argument("--restore", type=Path, help="checkpoint to restore")
     parser.add_argument("--save", type=Path, help="folder for the checkpoint (boot, warm)")
-    parser.add_argument("--instructions", type=int, default=0, help="instructions before the checkpoint (warm)")
+    parser.add_argument("--instructions", type=int, default=0, help="instructions before the checkpoint (boot, warm)")
     parser.add_argument("--window", type=int, default=0, help="sampling interval in instructions (measure)")
     parser.add_argument("--windows", type=int, default=0, help="maximum number of dumps (measure)")
     parser.add_argument("--warm-windows", type=int, default=0, help="dumps before the measured region (measure)")
@@ -91,6 +95,18 @@ def _without_caches(machine: MachineFile) -> BaseCPUProcessor:
     return BaseCPUProcessor([BaseCPUCore(X86NonCachingSimpleCPU(cpu_id=number), ISA.X86) for number in numbers])
 
 
+def boot_segment(limit: int, ready: str, progress: Progress) -> bool:
+    """Simulate one segment of the boot. Return whether the clients are logged in. ready: the exit event that says so."""
+    segment = Segment(Path(m5.options.outdir) / CONSOLE, limit)
+    while not segment.has_ended(progress.instructions()):
+        event = m5.simulate(BOOT_STEP)
+        progress.show(progress.instructions())
+        if event.getCause() == ready:
+            return True
+        proceed(event, "the guest booted")
+    return False
+
+
 def until(expected: str, step: int, progress: Progress, what: str) -> None:
     """Simulate until the guest does what is expected."""
     while True:
@@ -121,15 +137,15 @@ def main() -> None:
     progress = Progress(board.get_processor())
     exits = this_release().exits
 
-    windows: list[dict[str, Any]] = []
+    more: dict[str, Any] = {}
     if options.stage == "boot":
-        until(exits.checkpoint, BOOT_STEP, progress, "the guest booted")
+        more["ready"] = boot_segment(options.instructions, exits.checkpoint, progress)
     elif options.stage == "warm":
         until(exits.exit, WARM_STEP, progress, "the clients started the mix")
         run_instructions(options.instructions, WARM_STEP, progress, "the mix warmed up")
     else:
         region = Region(options.window, options.windows, options.warm_windows, options.transactions)
-        windows = region.measure(progress, calls)
+        more["windows"] = region.measure(progress, calls)
     if options.save:
         m5.checkpoint(str(options.save))
 
@@ -138,7 +154,7 @@ def main() -> None:
         stage=options.stage,
         instructions=progress.instructions(),
         seconds=round(time.monotonic() - began, 1),
-        windows=windows,
+        **more,
     )
 
 

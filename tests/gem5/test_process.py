@@ -5,7 +5,11 @@ what is made of it is ours."""
 from __future__ import annotations
 
 import asyncio
+import os
+import re
+import time
 from collections.abc import Iterator
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -14,7 +18,7 @@ from rich.console import Console
 from s80lab.base.errors import UserError
 from s80lab.base.progress import Board
 from s80lab.gem5 import process
-from s80lab.gem5.process import CONSOLE, simulate
+from s80lab.gem5.process import CONSOLE, Guest, Pace, simulate
 from s80lab.gem5.table import TICKS_PER_S
 
 
@@ -55,6 +59,49 @@ def test_one_that_fails(tmp_path: Path, script: str, said: str) -> None:
         run(tmp_path, script)
 
 
+@pytest.mark.parametrize(
+    ("kills", "signal", "said"),
+    [
+        ([7, 8], "KILL", "out of memory: the system killed gem5, which had .* GB of resident memory; end other prog"),
+        ([7, 7], "KILL", "gem5 was ended by signal SIGKILL$"),
+        ([None, None], "KILL", "gem5 was ended by signal SIGKILL$"),
+        ([7, 8], "SEGV", "gem5 was ended by signal SIGSEGV$"),
+    ],
+    ids=["memory was full", "somebody killed it", "no counter", "a crash meanwhile"],
+)
+def test_killed_process_is_out_of_memory_if_the_system_counts_such_a_kill(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kills: list[int | None], signal: str, said: str
+) -> None:
+    counts = iter(kills)
+    monkeypatch.setattr(process, "out_of_memory_kills", lambda: next(counts))
+    with pytest.raises(UserError) as failure:
+        run(tmp_path, f"kill -{signal} $$")
+    assert re.search(said, str(failure.value).partition("; last lines of the console")[0])
+
+
+def test_process_above_the_limit_of_memory_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The interpreter alone has more than a megabyte."""
+    monkeypatch.setattr(process, "GEM5_LIMIT", 1_000_000)
+    with pytest.raises(UserError, match=r"GB of resident memory, and the limit is 0.0 GB: choose a machine with small"):
+        run(tmp_path, "exec python3 -c 'import time; time.sleep(600)'")
+
+
+def test_progress_states_percent_speed_memory_and_time_left(tmp_path: Path) -> None:
+    said = StringIO()
+    with Board(Console(file=said, width=200)) as board:
+        job = board.job("x")
+        guest = Guest(instructions=1_000_000_000, printed="servers", pace=Pace(time.monotonic() - 10, 900_000_000))
+        watch = process._Watch("boot", tmp_path, job, 2_000_000_000, guest)
+        lines = [f'{{"instructions": {count}, "ticks": 5}}\n' for count in (400_000_000, 500_000_000)]
+        (tmp_path / "progress.jsonl").write_text("".join(lines))
+        watch._weigh(os.getpid())
+        watch._read()
+        line = job.line(200)
+    # 600 M instructions in 10 s, and 500 M are left.
+    assert re.search(r"\[########\.\.\]  75%    0:0[89] left  x, boot: servers, 1500 of 2000 M instructions, ", line)
+    assert re.search(r"[0-9.]+ MIPS, 0\.[0-9] GB resident", line)
+
+
 def test_one_that_stands_still_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "STALL_S", 1.0)
     (tmp_path / "out").mkdir()
@@ -64,12 +111,12 @@ def test_one_that_stands_still_is_ended(tmp_path: Path, monkeypatch: pytest.Monk
     assert "login:" in str(failure.value)
 
 
-class Guest:
+class Words:
     """What a simulation writes, and a look at it after each word or line of progress that the test asks for."""
 
     def __init__(self, folder: Path, board: Board) -> None:
         self.console, self.progress = folder / CONSOLE, folder / "progress.jsonl"
-        self._watch = process._Watch("measure", folder, board.job("x"), 100)
+        self._watch = process._Watch("measure", folder, board.job("x"), 100, Guest())
 
     def write(self, said: str = "", modelled_s: int | None = None) -> None:
         """One look comes upon all of it."""
@@ -83,12 +130,12 @@ class Guest:
 
 
 @pytest.fixture
-def guest(tmp_path: Path) -> Iterator[Guest]:
+def guest(tmp_path: Path) -> Iterator[Words]:
     with Board(Console(quiet=True)) as board:
-        yield Guest(tmp_path, board)
+        yield Words(tmp_path, board)
 
 
-def test_a_guest_that_idles_for_ever_is_ended(guest: Guest) -> None:
+def test_a_guest_that_idles_for_ever_is_ended(guest: Words) -> None:
     """It runs on, but says nothing: modelled time, of which a restored simulation begins with some."""
     guest.write("waiting", modelled_s=300)
     guest.write(modelled_s=360)
@@ -98,7 +145,7 @@ def test_a_guest_that_idles_for_ever_is_ended(guest: Guest) -> None:
 
 
 @pytest.mark.parametrize("together", [True, False], ids=["with the progress", "between two lines of progress"])
-def test_a_word_of_the_guest_is_a_sign_of_life(guest: Guest, together: bool) -> None:
+def test_a_word_of_the_guest_is_a_sign_of_life(guest: Words, together: bool) -> None:
     guest.write(modelled_s=300)
     if together:
         guest.write("working", modelled_s=340)

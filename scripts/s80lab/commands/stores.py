@@ -19,6 +19,7 @@ from s80lab.capture.store import Manifest as CaptureManifest
 from s80lab.commands.output import print_json
 from s80lab.commands.prune import prune_store, remove_from_store
 from s80lab.experiment import checkpoint
+from s80lab.guest.console import boot_stage
 
 Noun = Literal["checkpoint", "capture"]
 """An entry of a store, as texts name it."""
@@ -26,6 +27,9 @@ Noun = Literal["checkpoint", "capture"]
 
 def _describe_checkpoint(manifest: checkpoint.Manifest) -> str:
     engine = "gem5, " if manifest.engine == "gem5" else ""
+    if manifest.stage == "boot" and manifest.boot:
+        stage, _ = boot_stage(manifest.boot.printed)
+        return f"{engine}{stage}, {manifest.boot.instructions / 1e6:.0f} M instructions, "
     steady = "steady state" if manifest.warmup and manifest.warmup.verdict == "warm" else "not in steady state"
     return engine + (f"{steady}, " if manifest.warmup else "")
 

@@ -178,12 +178,15 @@ class Gem5Part(Strict):
     """The part of an experiment that gem5 runs.
 
     settle: instructions of the mix without caches, before the checkpoint from which every machine is measured.
+    segment: instructions of the boot after which gem5 is restarted from its own checkpoint. The memory of a process of
+        gem5 grows with the instructions that it simulates.
     phases: the phases for each machine.
     sweep: keys of the machine file, or `ruby.KEY`, with their values; every combination is one run.
     """
 
     scale: str
     settle: Instructions
+    segment: Instructions = 400_000_000
     think_ms: Milliseconds | None = None
     phases: dict[str, Gem5Phases]
     ruby: RubyPart = RubyPart()

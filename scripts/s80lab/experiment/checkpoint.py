@@ -25,9 +25,11 @@ from s80lab.guest.command import RAM_FILE
 from s80lab.results.run_folder import SNAPSHOTS
 
 __all__ = [
+    "BootRecord",
     "Checkpoint",
     "Manifest",
     "Wanted",
+    "add",
     "all_checkpoints",
     "build",
     "check",
@@ -44,13 +46,15 @@ GUEST_STATE = "guest.state"
 MODEL_STATE = "model.state"
 GEM5_STATE = "m5.cpt"
 GEM5_RAM = "board.physmem.store0.pmem"
-Stage = Literal["ready", "warm"]
+# boot: a guest of gem5 on its way to the stage `ready`.
+Stage = Literal["boot", "ready", "warm"]
 Engine = Literal["qemu", "gem5"]
 # The files that commands read; the other files record how the checkpoint was made. From the snapshots of a warm-up come
 # the length of the measured region and the verdict on steady state.
 READ_FILES: dict[tuple[Engine, Stage], tuple[str, ...]] = {
     ("qemu", "ready"): (RAM_FILE, GUEST_STATE),
     ("qemu", "warm"): (RAM_FILE, GUEST_STATE, MODEL_STATE, SNAPSHOTS),
+    ("gem5", "boot"): (GEM5_STATE, GEM5_RAM),
     ("gem5", "ready"): (GEM5_STATE, GEM5_RAM),
     ("gem5", "warm"): (GEM5_STATE, GEM5_RAM),
 }
@@ -68,9 +72,29 @@ class WarmupRecord(Strict):
     mips: float
 
 
+class BootRecord(Strict):
+    """A boot in gem5, up to this checkpoint.
+
+    segments: number of processes of gem5 that have simulated the boot.
+    instructions: number of simulated instructions.
+    printed: the last stage that the guest has printed.
+    ticks: simulated time at which the guest has printed its last line.
+    resident_peak: the largest resident memory of a process of gem5, in bytes.
+    wall_s: seconds that all segments took.
+    """
+
+    segments: int
+    instructions: int
+    wall_s: float
+    printed: str
+    ticks: int
+    resident_peak: int
+
+
 class Manifest(StoredManifest):
     """The manifest of a checkpoint.
 
+    boot: only of checkpoints of gem5 in the stages `boot` and `ready`.
     engine: the engine that runs the guest. gem5's checkpoints contain no caches, so they have no warm-up.
     """
 
@@ -80,10 +104,11 @@ class Manifest(StoredManifest):
     qemu_version: str = ""
     gem5_version: str = ""
     warmup: WarmupRecord | None = None
+    boot: BootRecord | None = None
 
     @property
     def required(self) -> tuple[str, ...]:
-        return READ_FILES[self.engine, self.stage]
+        return READ_FILES.get((self.engine, self.stage), ())
 
 
 @dataclass(frozen=True)
@@ -177,18 +202,37 @@ async def build(
                     said = await make(place)
                 job.update("hashing")
                 files = await asyncio.to_thread(_hash_files, partial)
-            manifest = Manifest(
-                name=wanted.name,
-                stage=wanted.stage,
-                key=wanted.key,
-                inputs=wanted.inputs,
-                files=files,
-                wall_s=round(time.monotonic() - began, 1),
-                created=now(),
-                **said,
-            )
-            STORE.record(manifest)
-            return Checkpoint(manifest, folder)
+            return _record(wanted, files, time.monotonic() - began, said)
+
+
+def add(wanted: Wanted, source: Path, wall_s: float, said: Mapping[str, Any]) -> Checkpoint:
+    """Move the files of a checkpoint from the folder `source` into the store. The caller holds a lock that keeps other
+    processes from the same checkpoint.
+
+    wall_s: seconds that it took to make the files.
+    said: additional entries of the manifest.
+    """
+    with staging(STORE.folder(wanted.name)) as partial:
+        for path in sorted(source.iterdir()):
+            shutil.move(path, partial / path.name)
+        files = _hash_files(partial)
+    return _record(wanted, files, wall_s, said)
+
+
+def _record(wanted: Wanted, files: dict[str, FileRecord], wall_s: float, said: Mapping[str, Any]) -> Checkpoint:
+    """Write the manifest of a complete folder."""
+    manifest = Manifest(
+        name=wanted.name,
+        stage=wanted.stage,
+        key=wanted.key,
+        inputs=wanted.inputs,
+        files=files,
+        wall_s=round(wall_s, 1),
+        created=now(),
+        **said,
+    )
+    STORE.record(manifest)
+    return _checkpoint(manifest)
 
 
 async def _find(wanted: Wanted, job: Job) -> Checkpoint | None:

@@ -25,9 +25,13 @@ BOOT_S, FILL_S_PER_GB = 80.0, 10.0
 GUEST_BASE = 5 * GIB // 4
 # Private pages of a measured run, with QEMU's translated code and the model's caches.
 RUN_MEMORY = 2 * GIB
-# What gem5 takes beside the guest's RAM: decoded instructions of 18 processors, Ruby's caches, directory. A boot runs
-# every program of the guest once, and gem5 forgets nothing that it has decoded (14 GB were seen in all).
-GEM5_MEMORY, GEM5_BOOT_MEMORY = 4 * GIB, 12 * GIB
+# Resident memory that no process of gem5 may exceed, in bytes: guest, decoded instructions, Ruby's caches, directory.
+GEM5_LIMIT = 8_000_000_000
+# What gem5 takes beside the guest's RAM after the boot.
+GEM5_MEMORY = 4 * GIB
+# Instructions of a boot in gem5 (docs/guides/gem5.md): the system with one processor and no clients, and what each
+# processor, each client and each byte of mail adds.
+GEM5_SYSTEM, GEM5_PER_PROCESSOR, GEM5_PER_CLIENT, GEM5_STORE_PER_BYTE = 600_000_000, 40_000_000, 55_000_000, 3
 # Instructions a second of a measured run in gem5: 0.17 to 0.25 M were measured (docs/guides/gem5.md).
 GEM5_RUN = 170_000
 
@@ -79,6 +83,12 @@ def boot_s(scale: Scale) -> float:
 def gem5_run_s(phases: Gem5Phases) -> float:
     """Expected seconds of a measured run in gem5 from a warm checkpoint, for progress lines."""
     return (phases.warmup + phases.measure) / GEM5_RUN
+
+
+def gem5_boot_instructions(processors: int, clients: int, scale: Scale) -> int:
+    """Expected instructions of a boot in gem5 until the clients are logged in, for hosts that have no record of one."""
+    store = GEM5_STORE_PER_BYTE * scale.store_bytes()
+    return int(GEM5_SYSTEM + GEM5_PER_PROCESSOR * processors + GEM5_PER_CLIENT * clients + store)
 
 
 def checkpoint_bytes(scale: Scale) -> int:

@@ -27,13 +27,14 @@ from s80lab.config.grid import Grid
 from s80lab.config.machine import Bandwidth, Machine, Smt, Translation, load_machine
 from s80lab.config.server import load_server
 from s80lab.config.workload import job_text
+from s80lab.experiment.checkpoint import Wanted
 from s80lab.experiment.plan import Inputs, Options, SeedPlan, read_experiment
 from s80lab.gem5.binary import find_gem5
 from s80lab.image.build import image_folder, load_image
 
 CONFIGS = paths.ROOT / "configs" / "gem5"
 # What decides the state of a guest without caches; the caches are not among it.
-BOOT_SCRIPTS = ("board.py", "bare.py", "mail_server.py", "steps.py")
+BOOT_SCRIPTS = ("board.py", "bare.py", "mail_server.py", "segment.py", "steps.py")
 RUN_SCRIPTS = ("hammer.py", "machine_file.py", "region.py", "release.py", "calls.py", "facts.py")
 PROTOCOL = "hammer"
 TIMER_HZ = 250
@@ -56,6 +57,7 @@ class Gem5Plan(SeedPlan):
 
     phases: Gem5Phases
     settle: int
+    segment: int
     think_ms: int | None
     ruby: RubyPart
     varied: Mapping[str, str]
@@ -120,7 +122,18 @@ class Gem5Plan(SeedPlan):
             **scripts,
             "guest": value_hash({"command_line": self.command_line(), "ram": self.scale.ram, **processors}),
             "login_job": text_hash(self.login_job()),
+            "segment": value_hash(self.segment),
         }
+
+    def segment_wanted(self, number: int) -> Wanted:
+        """The checkpoint at the end of a segment of the boot, numbered from 1."""
+        inputs = {**self.ready_inputs, "segment_number": str(number)}
+        return Wanted("boot", f"{self.segment_prefix}{number:03}", value_hash(inputs), inputs)
+
+    @property
+    def segment_prefix(self) -> str:
+        """The beginning of the names of the checkpoints within the boot."""
+        return f"{self.prefix}boot-{self.scale_name}-{self.ready_key[:8]}-"
 
     @cached_property
     def warm_inputs(self) -> Inputs:
@@ -182,6 +195,7 @@ def gem5_plans(name: str, options: Options) -> Callable[[Path | None], list[Gem5
                 experiment=experiment,
                 phases=phases,
                 settle=part.settle,
+                segment=part.segment,
                 think_ms=part.think_ms,
                 scale_name=scale_name,
                 scale=scale,

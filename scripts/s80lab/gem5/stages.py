@@ -22,13 +22,15 @@ from s80lab.base.version import __version__
 from s80lab.config.differences import slug
 from s80lab.config.experiment import Gem5Phases
 from s80lab.experiment import checkpoint, resources
-from s80lab.experiment.checkpoint import GEM5_RAM, GEM5_STATE, Checkpoint
+from s80lab.experiment.checkpoint import Checkpoint
 from s80lab.experiment.plan import Inputs, missing
 from s80lab.experiment.stages import Until
 from s80lab.gem5 import table
+from s80lab.gem5.boot import SAVED, boot, remove_segments, take_saved
 from s80lab.gem5.plan import Gem5Plan
 from s80lab.gem5.process import CONSOLE, simulate
 from s80lab.gem5.snapshots import write_snapshots
+from s80lab.guest.command import CONSOLE as LOG
 from s80lab.guest.kernel.facts import load_kernel
 from s80lab.guest.kernel.unpack import unpack_kernel
 from s80lab.results.database import insert_run
@@ -79,7 +81,7 @@ class Gem5Pipeline:
         disk = sum(resources.checkpoint_bytes(plan.scale) for plan in absent.values())
         ram = max(plan.scale.ram for plan in plans)
         boots = sum(name in absent for name in {plan.ready_name for plan in plans})
-        booting = min(self._jobs, boots) * (ram + resources.GEM5_BOOT_MEMORY)
+        booting = min(self._jobs, boots) * resources.GEM5_LIMIT
         needed = resources.Need(disk, max(booting, at_once * (ram + resources.GEM5_MEMORY)))
         self._board.say(
             f"this command needs {needed} ({counted(len(absent), 'checkpoint')} to build, "
@@ -105,13 +107,14 @@ class Gem5Pipeline:
         job = self._board.job(f"{name} in gem5")
 
         async def make(folder: Path) -> dict[str, object]:
-            facts = await _simulate(plan, ready, folder, job)
-            return {"engine": plan.engine, "gem5_version": facts["gem5"]}
+            return await _simulate(plan, ready, folder, job)
 
         built = await checkpoint.build(plan.wanted(stage), job, make, self._slots)
+        if stage == "ready":
+            remove_segments(plan)
         job.done(
             f"{built.manifest.name} is complete ({built.disk_bytes() / 1e9:.1f} GB, built in "
-            f"{built.manifest.wall_s:.0f} s)"
+            f"{_boot_text(built) or f'{built.manifest.wall_s:.0f} s'})"
         )
         return built
 
@@ -179,25 +182,33 @@ def _cost(plan: Gem5Plan) -> float:
     return resources.gem5_run_s(plan.phases)
 
 
-async def _simulate(plan: Gem5Plan, ready: Checkpoint | None, folder: Path, job: Job) -> dict[str, Any]:
-    """Boot, or continue from the ready checkpoint, and save the guest in the folder. Return the facts that gem5
-    reports."""
-    out = folder / OUT
+async def _simulate(plan: Gem5Plan, ready: Checkpoint | None, folder: Path, job: Job) -> dict[str, object]:
+    """Boot, or continue from the ready checkpoint, and save the guest in the folder. Return the entries of the
+    manifest."""
     arguments = stage_arguments(plan, folder, plan.login_job() if ready is None else plan.job())
-    arguments["save"] = folder / "saved"
     if ready is None:
-        facts = await simulate(plan.gem5, "boot", arguments, out, job)
+        said = await boot(plan, arguments, folder, job)
     else:
         await asyncio.to_thread(checkpoint.check, ready)
-        arguments |= {"restore": ready.folder, "instructions": plan.settle}
+        out = folder / OUT
+        arguments |= {"save": folder / SAVED, "restore": ready.folder, "instructions": plan.settle}
         facts = await simulate(plan.gem5, "warm", arguments, out, job, plan.settle)
-    for file in (GEM5_STATE, GEM5_RAM):
-        (folder / "saved" / file).rename(folder / file)
-    shutil.rmtree(folder / "saved")
+        said = {"engine": plan.engine, "gem5_version": facts["gem5"]}
+        take_saved(folder)
+        shutil.copyfile(out / CONSOLE, folder / LOG)
+        shutil.rmtree(out)
     (folder / KERNEL).unlink()
-    shutil.copyfile(out / CONSOLE, folder / "console.log")
-    shutil.rmtree(out)
-    return facts
+    return said
+
+
+def _boot_text(built: Checkpoint) -> str:
+    """Length and memory of the boot of a ready checkpoint, for a remark."""
+    record = built.manifest.boot
+    if record is None:
+        return ""
+    peak = f", peak {record.resident_peak / 1e9:.1f} GB resident" if record.resident_peak else ""
+    length = f"{record.instructions / 1e6:.0f} M instructions in {counted(record.segments, 'segment')}"
+    return f"{record.wall_s:.0f} s; {length}{peak}"
 
 
 def stage_arguments(plan: Gem5Plan, folder: Path, job_text: str) -> dict[str, object]:
