@@ -97,7 +97,7 @@ def recorded(plan: Gem5Plan, folder: Path, **lengths: int) -> Gem5Plan:
     gem5 = folder / "recorded.fast"
     gem5.write_text(
         f"#!/bin/sh\necho >> {folder}/begun\nzcat {RECORDED}/stats.txt.gz > $2/stats.txt\n"
-        f"cp {RECORDED}/facts.json $2/\ntouch $2/config.ini $2/more.txt\n"
+        f"cp {RECORDED}/facts.json $2/\ntouch $2/config.ini $2/config.json $2/more.txt\n"
     )
     gem5.chmod(0o755)
     return replace(plan, gem5=gem5, phases=plan.phases.model_copy(update=LENGTHS | lengths))
@@ -121,6 +121,8 @@ def test_two_processes_at_one_run_simulate_it_once(
 
     one, other = asyncio.run(both())
     assert one == other and (one / "manifest.json").is_file()
+    kept = {path.name for path in (one / OUT).iterdir()}
+    assert kept == {"config.ini", "config.json", "facts.json", "stats.txt"}
     assert (tmp_path / "begun").read_text() == "\n"
 
 

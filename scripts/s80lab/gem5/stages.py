@@ -43,7 +43,7 @@ from s80lab.results.snapshots import Delta
 JOB, KERNEL = "job.txt", "vmlinux"
 OUT = "gem5"
 # What is kept of gem5's own output beside its statistics.
-KEPT = (CONSOLE, "config.ini", "facts.json", "stats.txt")
+KEPT = (CONSOLE, "config.ini", "config.json", "facts.json", "stats.txt")
 
 
 class Gem5Pipeline:
