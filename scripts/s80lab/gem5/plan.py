@@ -91,11 +91,13 @@ class Gem5Plan(SeedPlan):
         - random.trust_bootloader: gem5's processors have no RDRAND.
         - nohz=off: gem5 takes an interrupt between STI and HLT, which real processors do not. The
           idle loop then halts with work pending, until its next tick if it has one.
+        - norandmaps: a program is at the same addresses in all its processes. gem5 has a table of decoded instructions
+          for each virtual page of code. The simulated caches use physical addresses.
         """
         jiffy = self.machine.processors.clock_hz // TIMER_HZ
         arguments = self.machine.kernel_args().replace(" quiet", "").replace(" random.trust_cpu=on", "")
         return (
-            f"{arguments} earlyprintk=ttyS0 maxcpus=1 lpj={jiffy} random.trust_bootloader=on nohz=off "
+            f"{arguments} earlyprintk=ttyS0 maxcpus=1 lpj={jiffy} random.trust_bootloader=on nohz=off norandmaps "
             f"s80.engine=gem5 {self.scale.boot_line()}"
         )
 
