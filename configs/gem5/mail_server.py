@@ -96,7 +96,10 @@ def _without_caches(machine: MachineFile) -> BaseCPUProcessor:
 
 
 def boot_segment(limit: int, ready: str, progress: Progress) -> bool:
-    """Simulate one segment of the boot. Return whether the clients are logged in. ready: the exit event that says so."""
+    """Simulate one segment of the boot. Return whether the clients are logged in.
+
+    ready: cause of the exit event that the load generator raises when they are.
+    """
     segment = Segment(Path(m5.options.outdir) / CONSOLE, limit)
     while not segment.has_ended(progress.instructions()):
         event = m5.simulate(BOOT_STEP)
