@@ -182,3 +182,11 @@ def test_boot_asks_for_its_memory_before_it_starts(plan: Gem5Plan, monkeypatch: 
     with Board(Console(quiet=True)) as board, pytest.raises(UserError, match=refusal):
         asyncio.run(Gem5Pipeline(board).go([plan], "ready"))
     assert not (plan.gem5.parent / "begun").exists()
+
+
+def test_time_left_counts_only_the_rest_of_a_resumed_boot(plan: Gem5Plan) -> None:
+    whole = boot.remaining_instructions(plan)
+    (plan.gem5.parent / "kill").write_text("4")
+    with pytest.raises(UserError):
+        build(plan)
+    assert boot.remaining_instructions(plan) == whole - 3000

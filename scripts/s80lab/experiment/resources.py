@@ -34,6 +34,8 @@ GEM5_MEMORY = 4 * GIB
 GEM5_SYSTEM, GEM5_PER_PROCESSOR, GEM5_PER_CLIENT, GEM5_STORE_PER_BYTE = 600_000_000, 40_000_000, 55_000_000, 3
 # Instructions a second of a measured run in gem5: 0.17 to 0.25 M were measured (docs/guides/gem5.md).
 GEM5_RUN = 170_000
+# The same of a boot and of a warm-up without caches: 1.1 to 2.5 M were measured.
+GEM5_ATOMIC = 1_500_000
 
 
 @dataclass(frozen=True)

@@ -88,6 +88,12 @@ def expected_instructions(plan: Gem5Plan, manifests: Sequence[Manifest]) -> int:
     return _recorded_in(max(same, key=lambda one: one.created)).instructions
 
 
+def remaining_instructions(plan: Gem5Plan) -> int:
+    """Expected instructions that the boot of this plan still has to simulate."""
+    saved = max((one.boot.instructions for one in _within(plan) if one.boot), default=0)
+    return max(expected_instructions(plan, checkpoint.STORE.all()) - saved, 0)
+
+
 def progress(saved: Checkpoint) -> str:
     """How far a checkpoint within a boot is: `boot: servers, 1540 M instructions, 900 s`."""
     record = _recorded_in(saved.manifest)

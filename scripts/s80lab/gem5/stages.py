@@ -26,7 +26,7 @@ from s80lab.experiment.checkpoint import Checkpoint
 from s80lab.experiment.plan import Inputs, missing
 from s80lab.experiment.stages import Until
 from s80lab.gem5 import table
-from s80lab.gem5.boot import SAVED, boot, remove_segments, take_saved
+from s80lab.gem5.boot import SAVED, boot, remaining_instructions, remove_segments, take_saved
 from s80lab.gem5.plan import Gem5Plan
 from s80lab.gem5.process import CONSOLE, simulate
 from s80lab.gem5.snapshots import write_snapshots
@@ -69,7 +69,8 @@ class Gem5Pipeline:
         if lacking:
             self._check_needs(lacking, until)
         if until == "run":
-            self._tally = Tally(self._board, "runs", [_cost(plan) for plan in lacking], self._jobs)
+            costs, first = [_cost(plan) for plan in lacking], _checkpoint_costs(lacking)
+            self._tally = Tally(self._board, "runs", costs, self._jobs, first=first)
         async with asyncio.TaskGroup() as group:
             fresh = iter([group.create_task(self._experiment(plan, until, group)) for plan in lacking])
         folders = [folder or next(fresh).result() for folder in whole]
@@ -109,7 +110,9 @@ class Gem5Pipeline:
         async def make(folder: Path) -> dict[str, object]:
             return await _simulate(plan, ready, folder, job)
 
-        built = await checkpoint.build(plan.wanted(stage), job, make, self._slots)
+        wanted = plan.wanted(stage)
+        with self._tally.before(wanted.name):
+            built = await checkpoint.build(wanted, job, make, self._slots)
         if stage == "ready":
             remove_segments(plan)
         job.done(
@@ -180,6 +183,14 @@ def measured(plan: Gem5Plan) -> Path | None:
 
 def _cost(plan: Gem5Plan) -> float:
     return resources.gem5_run_s(plan.phases)
+
+
+def _checkpoint_costs(plans: Sequence[Gem5Plan]) -> dict[str, float]:
+    """Expected seconds of each missing checkpoint of these plans, by name."""
+    absent = missing(plans, ready_only=False)
+    booting = {name: remaining_instructions(plan) for name, plan in absent.items() if name == plan.ready_name}
+    settling = {name: plan.settle for name, plan in absent.items() if name == plan.warm_name}
+    return {name: count / resources.GEM5_ATOMIC for name, count in {**booting, **settling}.items()}
 
 
 async def _simulate(plan: Gem5Plan, ready: Checkpoint | None, folder: Path, job: Job) -> dict[str, object]:
