@@ -26,13 +26,14 @@ from s80lab.gem5.table import TICKS_PER_S
 
 PRINTED = ("cpus 18", "store 100%", "note", "servers", "ready")
 STAND_IN = """#!/usr/bin/env python3
-import json, os, signal, sys
+import json, os, signal, sys, time
 from pathlib import Path
 
 here = Path(__file__).parent
 given = dict(zip(sys.argv[5::2], sys.argv[6::2]))
 out, save = Path(sys.argv[2]), Path(given["--save"])
 before = (Path(given["--restore"]) / "m5.cpt").read_text() if "--restore" in given else ""
+assert not before.startswith("#")
 number = len(before.split()) + 1
 with (here / "begun").open("a") as file:
     file.write(f"{number}\\n")
@@ -40,7 +41,7 @@ words = ["cpus 18", "store 100%", "note", "servers", "ready"]
 (out / "board.pc.com_1.device").write_text(f"s80lab: {words[number - 1]}\\n")
 (out / "progress.jsonl").write_text(json.dumps({"instructions": 1000, "ticks": number}) + "\\n")
 save.mkdir(exist_ok=True)
-(save / "m5.cpt").write_text(before + f"{number}\\n")
+(save / "m5.cpt").write_text(f"## checkpoint generated: {time.time_ns()}\\n{before}{number}\\n")
 kill = here / "kill"
 if kill.is_file() and int(kill.read_text()) == number:
     kill.unlink()
@@ -119,6 +120,22 @@ def test_boot_killed_in_a_segment_repeats_only_this_segment(plan: Gem5Plan, numb
     assert console == "".join(f"s80lab: {word}\n" for word in PRINTED)
     assert found.manifest.boot is not None and found.manifest.boot.instructions == 5000
     assert names() == [plan.ready_name]
+
+
+def test_boot_killed_twice_gives_the_same_ready_checkpoint(
+    plan: Gem5Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build(plan)
+    whole, _ = ready(plan)
+    monkeypatch.setenv("S80LAB_CHECKPOINTS", str(tmp_path / "others"))
+    for number in ("2", "4"):
+        (plan.gem5.parent / "kill").write_text(number)
+        with pytest.raises(UserError):
+            build(plan)
+    build(plan)
+    killed, _ = ready(plan)
+    assert killed.folder != whole.folder
+    assert killed.manifest.content == whole.manifest.content
 
 
 def test_boot_does_not_resume_from_a_checkpoint_without_a_manifest(plan: Gem5Plan) -> None:

@@ -25,6 +25,8 @@ from s80lab.guest.console import boot_stage
 
 SEGMENT = "segment"
 SAVED = "saved"
+DATE = b"## checkpoint generated: "
+"""The beginning of the comment with which gem5 begins a checkpoint."""
 
 
 async def boot(plan: Gem5Plan, arguments: Mapping[str, object], folder: Path, job: Job) -> dict[str, object]:
@@ -49,6 +51,7 @@ async def boot(plan: Gem5Plan, arguments: Mapping[str, object], folder: Path, jo
         wall_s = time.monotonic() - began
         spent += wall_s
         said = {"engine": plan.engine, "gem5_version": facts["gem5"], "boot": _new_record(guest, number, spent)}
+        remove_date(folder / SAVED / GEM5_STATE)
         _append(None if last is None else last.folder / LOG, out / CONSOLE, folder / SAVED / LOG)
         shutil.rmtree(out)
         if facts["ready"]:
@@ -106,6 +109,13 @@ def take_saved(folder: Path) -> None:
         if path.name in (GEM5_STATE, GEM5_RAM, LOG):
             path.rename(folder / path.name)
     shutil.rmtree(folder / SAVED)
+
+
+def remove_date(state: Path) -> None:
+    """Remove the time of day from the state of a guest that gem5 has saved, so that equal guests give equal files."""
+    first, _, rest = state.read_bytes().partition(b"\n")
+    if first.startswith(DATE):
+        state.write_bytes(rest)
 
 
 def _within(plan: Gem5Plan) -> list[Manifest]:

@@ -22,11 +22,11 @@ from s80lab.base.version import __version__
 from s80lab.config.differences import slug
 from s80lab.config.experiment import Gem5Phases
 from s80lab.experiment import checkpoint, resources
-from s80lab.experiment.checkpoint import Checkpoint
+from s80lab.experiment.checkpoint import GEM5_STATE, Checkpoint
 from s80lab.experiment.plan import Inputs, missing
 from s80lab.experiment.stages import Until
 from s80lab.gem5 import table
-from s80lab.gem5.boot import SAVED, boot, remaining_instructions, remove_segments, take_saved
+from s80lab.gem5.boot import SAVED, boot, remaining_instructions, remove_date, remove_segments, take_saved
 from s80lab.gem5.plan import Gem5Plan
 from s80lab.gem5.process import CONSOLE, simulate
 from s80lab.gem5.snapshots import write_snapshots
@@ -205,6 +205,7 @@ async def _simulate(plan: Gem5Plan, ready: Checkpoint | None, folder: Path, job:
         arguments |= {"save": folder / SAVED, "restore": ready.folder, "instructions": plan.settle}
         facts = await simulate(plan.gem5, "warm", arguments, out, job, plan.settle)
         said = {"engine": plan.engine, "gem5_version": facts["gem5"]}
+        remove_date(folder / SAVED / GEM5_STATE)
         take_saved(folder)
         shutil.copyfile(out / CONSOLE, folder / LOG)
         shutil.rmtree(out)
