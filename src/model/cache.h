@@ -63,6 +63,7 @@ public:
     }
 
     unsigned ways() const { return ways_; }
+    unsigned sets() const { return mask_ + 1; }
 
     /// The slot that holds the line, or an empty slot. Does not change the replacement state.
     [[gnu::always_inline]] Slot find(Line line) const {
@@ -122,6 +123,19 @@ public:
                 if (const Line held = line(at(set, way)); held != kNoLine) {
                     fn(held);
                 }
+            }
+        }
+    }
+
+    /// Replacement policy lru only: calls `fn(slot)` for every filled way of a line's set, the least recently
+    /// used first.
+    template <class Fn>
+    void each_oldest_first(Line line, Fn&& fn) const {
+        const std::uint64_t ages = order(set_of(line));
+        for (unsigned newer = ways_; newer-- > 0;) {
+            const Slot slot = at(line, Replacement::way_by_recency(ages, newer));
+            if (this->line(slot) != kNoLine) {
+                fn(slot);
             }
         }
     }

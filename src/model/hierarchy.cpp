@@ -17,22 +17,40 @@ std::size_t core_bytes(const Machine& m) {
            Cache::bytes(m.l2, m.line_bytes);
 }
 
+Machine with_spares(Machine machine, Spares spares) {
+    machine.processors += spares.cores * machine.threads_per_core;
+    if (machine.cores() > kMaxCores) {
+        throw Error("machine " + machine.name + " has " + std::to_string(machine.cores() - spares.cores) +
+                    " cores and needs " + std::to_string(spares.cores) +
+                    " spare cores; the model has at most " + std::to_string(kMaxCores) + " cores");
+    }
+    return machine;
+}
+
+/// The machine of a spare core: direct-mapped caches.
+Machine spare_machine(Machine machine, Spares spares) {
+    machine.l1i = machine.l1d = machine.l2 = {std::uint64_t{spares.sets} * machine.line_bytes, 1};
+    return machine;
+}
+
 }  // namespace
 
-Hierarchy::Hierarchy(const Machine& machine, const Protocol& protocol, std::size_t lines)
-    : machine_(machine),
+Hierarchy::Hierarchy(const Machine& machine, const Protocol& protocol, std::size_t lines, Spares spares)
+    : machine_(with_spares(machine, spares)),
       protocol_(protocol),
       exclusive_(machine.l2_inclusion == Inclusion::exclusive),
       memory_bit_(protocol.leaves_shared() ? 1U << Holders::kMemory : 0),
-      memory_(core_bytes(machine) * machine.cores(), "the caches' tags"),
+      memory_(
+          core_bytes(machine) * machine.cores() + core_bytes(spare_machine(machine, spares)) * spares.cores,
+          "the caches' tags"),
       holders_(lines),
-      stats_(machine.cores()),
-      interconnect_(machine) {
-    if (memory_bit_ != 0 && machine.cores() > Holders::kMemory) {
+      stats_(machine_.cores()),
+      interconnect_(machine_) {
+    if (memory_bit_ != 0 && machine_.cores() > Holders::kMemory) {
         throw Error("protocol " + protocol.name() +
                     " has memory remember sharers (leaves_shared), which supports at most " +
                     std::to_string(Holders::kMemory) + " cores; machine " + machine.name + " has " +
-                    std::to_string(machine.cores()));
+                    std::to_string(machine_.cores()));
     }
     static_assert(kKinds * kMaxStates <= 32, "quiet_ is too small");
     for (unsigned k = 0; k < kKinds; ++k) {
@@ -45,15 +63,17 @@ Hierarchy::Hierarchy(const Machine& machine, const Protocol& protocol, std::size
             }
         }
     }
+    const Machine spare = spare_machine(machine, spares);
     std::byte* at = memory_.data();
     const auto cache = [&](const CacheGeometry& g) {
         std::byte* mine = at;
         at += Cache::bytes(g, machine.line_bytes);
         return Cache(g, machine.line_bytes, machine.policy, mine);
     };
-    cores_.reserve(machine.cores());
-    for (unsigned c = 0; c < machine.cores(); ++c) {
-        cores_.push_back({cache(machine.l1i), cache(machine.l1d), cache(machine.l2), machine.latency});
+    cores_.reserve(machine_.cores());
+    for (unsigned c = 0; c < machine_.cores(); ++c) {
+        const Machine& mine = c < machine.cores() ? machine : spare;
+        cores_.push_back({cache(mine.l1i), cache(mine.l1d), cache(mine.l2), machine.latency});
     }
 }
 

@@ -18,11 +18,17 @@
 
 namespace s80::model {
 
+/// Cores beyond those of the machine, with direct-mapped caches of a few sets (`src/replay/warm_plan.h`).
+struct Spares {
+    unsigned cores = 0;
+    unsigned sets = 2;  ///< of each cache; a power of two
+};
+
 class Hierarchy {
 public:
-    /// `lines`: lines of guest-physical address space; accesses must stay below it. Throws Error if the
-    /// protocol cannot run on the machine.
-    Hierarchy(const Machine& machine, const Protocol& protocol, std::size_t lines);
+    /// `lines`: lines of guest-physical address space; accesses must stay below it. The spare cores have the
+    /// numbers after the machine's cores. Throws Error if the protocol cannot run on the machine.
+    Hierarchy(const Machine& machine, const Protocol& protocol, std::size_t lines, Spares spares = {});
 
     /// Sets the time of the following accesses, in 1/256 cycle since the model was switched on. The queues
     /// use it.

@@ -67,6 +67,11 @@ public:
         }
     }
 
+    /// lru only: the way that `newer` other ways were used after.
+    static unsigned way_by_recency(std::uint64_t set, unsigned newer) {
+        return static_cast<unsigned>(set >> (4 * newer)) & 15;
+    }
+
     /// The way to evict from a set whose ways are all in use.
     unsigned victim(std::uint64_t set) {
         if (foreseeable()) {
@@ -82,7 +87,7 @@ public:
     bool foreseeable() const { return policy_ != Policy::random; }
     unsigned next_victim(std::uint64_t set) const {
         if (policy_ == Policy::lru) {
-            return static_cast<unsigned>(set >> (4 * (ways_ - 1))) & 15;
+            return way_by_recency(set, ways_ - 1);
         }
         unsigned node = 1;
         unsigned way = 0;

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <sstream>
 
 #include "model/player.h"
+#include "model/state_file.h"
 #include "replay/order.h"
 #include "replay/order_commands.h"
 #include "replay/replay.h"
@@ -62,6 +64,9 @@ public:
         }
         const std::uint64_t tick = begin_ + picoseconds(clock);
         last_ = std::max(last_, tick);
+        if (seen_ == first_ && before_first_) {
+            before_first_();
+        }
         if (seen_ >= first_ && seen_ < end_) {
             out_.write({tick, event.line, static_cast<std::uint8_t>(processor),
                         static_cast<std::uint8_t>(event.op), event.context.value, 0});
@@ -69,6 +74,8 @@ public:
         ++seen_;
     }
     void end(const model::Window&) override { begun_ = false; }
+    /// Calls `fn` before the first access that is written.
+    void before_first(std::function<void()> fn) { before_first_ = std::move(fn); }
 
     bool whole() const { return seen_ >= end_; }
     std::uint64_t seen() const { return seen_; }
@@ -85,6 +92,7 @@ private:
     std::uint64_t begin_ = 0;  ///< tick at which the window began
     std::uint64_t last_ = 0;
     bool begun_ = false;
+    std::function<void()> before_first_;
 };
 
 /// Makes windows of one processor each, so that they are played in the order in which they come. Every access
@@ -163,11 +171,18 @@ void export_order(const Options& options) {
     check(reader.header(), machine);
     model::Hierarchy hierarchy(machine, protocol, reader.header().lines);
     model::Player player(hierarchy);
+    const std::string state = options.text("state", "");
+    if (!state.empty()) {
+        restore_if_same(reader.header(), machine, state, hierarchy, player);
+    }
     OrderWriter out(options.need("out"));
     const std::uint64_t first = options.number("first", 0);
     const std::uint64_t count = options.number("count", UINT64_MAX - first);
     Exporter exporter(out, machine, player, first, count);
     player.observe(exporter);
+    if (!state.empty()) {
+        exporter.before_first([&] { model::save_state(state, hierarchy, player, {}); });
+    }
     model::Window window(machine.processors);
     while (!exporter.whole() && reader.next(window)) {
         player.play(window);

@@ -13,9 +13,10 @@ int main(int argc, char** argv) {
                      first.c_str(), first.c_str());
         return 1;
     }
-    return run_program("s80-order",
-                       {{"export", export_order, {"capture", "machine", "protocol", "out", "first", "count"}},
-                        {"import", import_order, {"order", "machine", "out", "lines", "protocol", "origin"}},
-                        {"info", capture_info, {"capture"}}},
-                       argc, argv);
+    return run_program(
+        "s80-order",
+        {{"export", export_order, {"capture", "machine", "protocol", "out", "first", "count", "state"}},
+         {"import", import_order, {"order", "machine", "out", "lines", "protocol", "origin"}},
+         {"info", capture_info, {"capture"}}},
+        argc, argv);
 }

@@ -2,6 +2,8 @@
 // The commands `step` and `count`: play a totally ordered trace access by access.
 #include <cstdio>
 
+#include "model/player.h"
+#include "model/state_file.h"
 #include "replay/order_commands.h"
 #include "replay/order_count.h"
 #include "replay/order_observe.h"
@@ -57,7 +59,11 @@ void play(const Options& options, Fn&& fn) {
     const auto machine = model::Machine::load(options.need("machine"));
     const auto protocol = model::Protocol::load(options.need("protocol"));
     const auto order = read_order(options.need("order"), machine, model::kNoLine);
-    model::Hierarchy hierarchy(machine, protocol, lines_of(order));
+    model::Hierarchy hierarchy(machine, protocol, options.number("lines", lines_of(order)));
+    if (const std::string state = options.text("state", ""); !state.empty()) {
+        model::Player player(hierarchy);
+        model::load_state(state, hierarchy, player);
+    }
     Observed observed(hierarchy);
     for (std::size_t n = 0; n < order.size(); ++n) {
         fn(n, order[n], observed.access(order[n]), hierarchy.protocol());

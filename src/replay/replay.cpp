@@ -35,11 +35,8 @@ void same(const char* what, std::uint64_t captured, std::uint64_t wanted) {
     }
 }
 
-/// A full capture of a run that was restored begins with that run's caches. They fit the same machine and
-/// protocol only; any other begins with cold ones.
-void restore(const trace::Header& header, const std::string& folder, model::Hierarchy& hierarchy,
+void restore(const trace::Header& header, const std::string& path, model::Hierarchy& hierarchy,
              model::Player& player) {
-    const std::string path = folder + "/model.state.partial";
     std::ofstream file(path, std::ios::binary);
     file << header.state;
     file.close();
@@ -129,6 +126,16 @@ void check(const trace::Header& header, const Machine& machine) {
     same("l1d.ways", captured.l1d.ways, machine.l1d.ways);
 }
 
+/// A full capture of a run that was restored begins with that run's caches. They fit the same machine and
+/// protocol only; any other begins with cold ones.
+void restore_if_same(const trace::Header& header, const Machine& machine, const std::string& path,
+                     model::Hierarchy& hierarchy, model::Player& player) {
+    if (!header.state.empty() && header.protocol == hierarchy.protocol().name() &&
+        same_machine(machine, Machine::parse(header.machine, "the machine in the capture"))) {
+        restore(header, path, hierarchy, player);
+    }
+}
+
 Result replay(const Arguments& arguments, const Progress& progress) {
     const auto began = std::chrono::steady_clock::now();
     const Machine machine = Machine::load(arguments.machine);
@@ -137,10 +144,7 @@ Result replay(const Arguments& arguments, const Progress& progress) {
     check(header, machine);
     model::Hierarchy hierarchy(machine, model::Protocol::load(arguments.protocol), header.lines);
     model::Player player(hierarchy);
-    if (!header.state.empty() && header.protocol == hierarchy.protocol().name() &&
-        same_machine(machine, Machine::parse(header.machine, "the machine in the capture"))) {
-        restore(header, arguments.out, hierarchy, player);
-    }
+    restore_if_same(header, machine, arguments.out + "/model.state.partial", hierarchy, player);
     const std::string path = arguments.out + "/snapshots.jsonl";
     const std::string partial = path + ".partial";
     try {

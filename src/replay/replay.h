@@ -6,6 +6,7 @@
 #include <string>
 
 #include "model/hierarchy.h"
+#include "model/player.h"
 #include "trace/reader.h"
 
 namespace s80::replay {
@@ -26,6 +27,11 @@ struct Arguments {
 /// the line size and the processors for which it was filtered; a full one needs the line size and the number
 /// of processors.
 void check(const trace::Header& header, const model::Machine& machine);
+
+/// Fills the caches with the state at the beginning of the capture, if it has one, and it is of this machine
+/// and protocol; otherwise they stay cold. `path` names a temporary file. Throws model::Error.
+void restore_if_same(const trace::Header& header, const model::Machine& machine, const std::string& path,
+                     model::Hierarchy& hierarchy, model::Player& player);
 
 struct Result {
     std::uint64_t events = 0;

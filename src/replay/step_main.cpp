@@ -5,8 +5,11 @@
 
 int main(int argc, char** argv) {
     using namespace s80::replay;
-    return run_program("s80-step",
-                       {{"step", step_order, {"order", "machine", "protocol"}},
-                        {"count", count_order, {"order", "machine", "protocol"}}},
-                       argc, argv);
+    return run_program(
+        "s80-step",
+        {{"step", step_order, {"order", "machine", "protocol", "state", "lines"}},
+         {"count", count_order, {"order", "machine", "protocol", "state", "lines"}},
+         {"warm", warm_order, {"order", "machine", "protocol", "lines", "out"}},
+         {"rebuild", rebuild_order, {"state", "machine", "protocol", "lines", "out", "assumed"}}},
+        argc, argv);
 }
