@@ -8,6 +8,7 @@ gem5 must be built with the protocol MOESI_hammer.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gem5.coherence_protocol import CoherenceProtocol
@@ -131,13 +132,28 @@ class DmaController(controller("DMA")):
         self.responseFromDir = MessageBuffer(ordered=True, in_port=ruby.network.out_port)
 
 
+@dataclass(frozen=True)
+class Spares:
+    """Additional cores without processors, with direct-mapped caches of a few sets. They help to load warm caches
+    (src/replay/warm_plan.h)."""
+
+    cores: int = 0
+    sets: int = 2
+
+    def machine(self, machine: MachineFile) -> MachineFile:
+        """The machine with the caches of a spare core."""
+        cache = Geometry(self.sets * machine.line_bytes, 1)
+        return replace(machine, l1i=cache, l1d=cache, l2=cache)
+
+
 class HammerHierarchy(AbstractRubyCacheHierarchy):
     """The caches of a machine file. The board has one processor for each hardware thread of the machine. Neighbouring
     threads share a core's caches."""
 
-    def __init__(self, machine: MachineFile) -> None:
+    def __init__(self, machine: MachineFile, spares: Spares = Spares()) -> None:
         super().__init__()
         self._machine = machine
+        self._spares = spares
 
     def get_coherence_protocol(self) -> CoherenceProtocol:
         """gem5 asks for it since 24.1; its own name for MOESI_hammer has changed."""
@@ -167,6 +183,10 @@ class HammerHierarchy(AbstractRubyCacheHierarchy):
             self._core(board, version, processors[first : first + machine.threads_per_core])
             for version, first in enumerate(range(0, machine.processors, machine.threads_per_core))
         ]
+        spares = [
+            CoreController(len(caches) + n, self._spares.machine(machine), ruby, board.get_clock_domain(), False)
+            for n in range(self._spares.cores)
+        ]
         directories = [
             MemoryController(version, machine, ruby, memory_range, port)
             for version, (memory_range, port) in enumerate(board.get_mem_ports())
@@ -176,11 +196,13 @@ class HammerHierarchy(AbstractRubyCacheHierarchy):
 
         ruby.l1_controllers = caches
         ruby.directory_controllers = directories
+        if spares:
+            ruby.spare_controllers = spares
         if devices:
             ruby.dma_controllers = devices
-        ruby.num_of_sequencers = len(caches) + len(devices)
+        ruby.num_of_sequencers = len(caches) + len(spares) + len(devices)
         # A node's number is its place in this list: caches, directories, devices, as the protocol counts machines.
-        ruby.network.connectControllers([*caches, *directories, *devices])
+        ruby.network.connectControllers([*caches, *spares, *directories, *devices])
         ruby.network.setup_buffers()
         ruby.sys_port_proxy = RubyPortProxy(ruby_system=ruby)
         board.connect_system_port(ruby.sys_port_proxy.in_ports)

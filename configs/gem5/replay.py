@@ -2,7 +2,8 @@
 """Replays packet traces through Ruby's MOESI_hammer: gem5.fast -d OUT replay.py --machine FILE --traces FOLDER ...
 
 FOLDER/cpuNN.trc is the trace of processor NN. A processor without a trace is idle. The script writes OUT/stats.txt.
-When every access of every trace has been answered, it writes OUT/facts.json.
+When every access of every trace has been answered, it writes OUT/facts.json. With --warm, the first dump in stats.txt
+counts the loading of the caches, and the second dump the traces.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from gem5.components.boards.test_board import TestBoard
 from gem5.components.memory.simple import SingleChannelSimpleMemory
 from gem5.components.processors.abstract_generator import AbstractGenerator
 from gem5.components.processors.abstract_generator_core import AbstractGeneratorCore
-from hammer import HammerHierarchy
+from hammer import HammerHierarchy, Spares
 from m5.objects import PyTrafficGen
 from machine_file import MachineError, MachineFile
 from release import instantiate, this_release
@@ -71,7 +72,35 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--traces", required=True, type=Path, help="folder with the traces cpuNN.trc")
     parser.add_argument("--memory", required=True, type=int, help="size of guest-physical memory in bytes")
     parser.add_argument("--outstanding", type=int, default=1, help="outstanding accesses per processor")
+    parser.add_argument("--warm", help="checkpoint with the contents of the caches")
+    parser.add_argument("--first-controller", type=int, default=0, help="number of core 0 in the checkpoint's trace")
+    parser.add_argument("--spares", type=int, default=0, help="spare cores that the checkpoint's trace uses")
+    parser.add_argument("--spare-sets", type=int, default=2, help="sets of each cache of a spare core")
     return parser.parse_args()
+
+
+def require_numbers(board: Any, first: int, cores: int) -> None:
+    """MachineError if Ruby will not number the cores' controllers from `first` on. Ruby numbers controllers in the
+    order in which gem5 creates them, which is the order of their names."""
+    ruby = board.get_cache_hierarchy().ruby_system
+    numbered = [node for node in ruby.descendants() if hasattr(type(node), "ruby_system") and hasattr(node, "version")]
+    controllers = [node for node in numbered if "Controller" in type(node).type]
+    found = [node.sequencer.version if hasattr(node, "sequencer") else None for node in controllers]
+    wanted = [None] * first + list(range(cores))
+    if [int(v) if v is not None else None for v in found] != wanted:
+        raise MachineError("this gem5 numbers Ruby's controllers in another order, so warm caches cannot be loaded")
+
+
+def dump_before_first_reset() -> None:
+    """gem5 loads the caches when the simulation begins, and then resets the statistics: dump them first."""
+    reset = m5.stats.reset
+
+    def dump_and_reset() -> None:
+        m5.stats.reset = reset
+        m5.stats.dump()
+        reset()
+
+    m5.stats.reset = dump_and_reset
 
 
 def main() -> None:
@@ -84,13 +113,16 @@ def main() -> None:
         # The directory's own latency stands for memory's (machine file). It keeps the data: gem5.opt compares what
         # it sends with a cache's copy.
         memory=SingleChannelSimpleMemory("1ns", "0ns", "1000GiB/s", f"{options.memory}B"),
-        cache_hierarchy=HammerHierarchy(machine),
+        cache_hierarchy=HammerHierarchy(machine, Spares(options.spares, options.spare_sets)),
     )
     board.cache_line_size = machine.line_bytes
     for note in machine.notes():
         print(f"note: {note}")
 
-    instantiate(board, full_system=False)
+    if options.warm:
+        require_numbers(board, options.first_controller, machine.cores + options.spares)
+        dump_before_first_reset()
+    instantiate(board, full_system=False, checkpoint=options.warm)
     for _ in range(sum(core._trace is not None for core in cores)):
         cause = m5.simulate().getCause()
         if this_release().exits.generator not in cause:

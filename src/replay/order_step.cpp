@@ -54,12 +54,21 @@ std::string line_of(std::size_t n, const Access& access, const Effect& e, const 
            R"(,"remote":)" + json.changes(e.remote) + R"(,"moved":)" + json.changes(e.moved) + "}";
 }
 
+/// spare_cores: the trace was made by `rebuild`. It names cores instead of processors, and the spare cores.
 template <class Fn>
 void play(const Options& options, Fn&& fn) {
-    const auto machine = model::Machine::load(options.need("machine"));
+    auto machine = model::Machine::load(options.need("machine"));
     const auto protocol = model::Protocol::load(options.need("protocol"));
-    const auto order = read_order(options.need("order"), machine, model::kNoLine);
-    model::Hierarchy hierarchy(machine, protocol, options.number("lines", lines_of(order)));
+    const model::Spares spares{static_cast<unsigned>(options.number("spare_cores", 0)),
+                               static_cast<unsigned>(options.number("spare_sets", 2))};
+    if (spares.cores != 0) {
+        machine.processors = machine.cores();
+        machine.threads_per_core = 1;
+    }
+    auto all = machine;
+    all.processors += spares.cores;
+    const auto order = read_order(options.need("order"), all, model::kNoLine);
+    model::Hierarchy hierarchy(machine, protocol, options.number("lines", lines_of(order)), spares);
     if (const std::string state = options.text("state", ""); !state.empty()) {
         model::Player player(hierarchy);
         model::load_state(state, hierarchy, player);

@@ -8,7 +8,9 @@ int main(int argc, char** argv) {
     return run_program(
         "s80-step",
         {{"step", step_order, {"order", "machine", "protocol", "state", "lines"}},
-         {"count", count_order, {"order", "machine", "protocol", "state", "lines"}},
+         {"count",
+          count_order,
+          {"order", "machine", "protocol", "state", "lines", "spare_cores", "spare_sets"}},
          {"warm", warm_order, {"order", "machine", "protocol", "lines", "out"}},
          {"rebuild", rebuild_order, {"state", "machine", "protocol", "lines", "out", "assumed"}}},
         argc, argv);

@@ -6,13 +6,14 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from rich.console import Console
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
+from s80lab.base.staging import scratch
 from s80lab.base.suggest import hint
 from s80lab.base.terminal import counted, plain, say
 from s80lab.commands.output import print_json, sayer
@@ -147,22 +148,36 @@ def agree_command(
     first: int,
     count: int | None,
     spacing: Literal["spaced", "close"],
+    warm: bool,
     gem5: Path | None,
     out: Path | None,
     as_json: bool,
 ) -> None:
     """Play equal accesses through gem5's Ruby (MOESI_hammer) and through the model (protocol hammer), and compare the
     counts of both."""
-    source = trace_source.load(file, Wanted(machine, agree.PROTOCOL, tuple(settings or ()), first, count))
-    binary = gem5_binary.find_gem5(gem5)
-    require_certified(binary, x86=False)
-    folder = out or agree.default_folder(f"{file.stem}-{spacing}")
-    rows, _ = agree.run(source.order, source.setup, spacing, binary, folder)
+    wanted = Wanted(machine, agree.PROTOCOL, tuple(settings or ()), first, count)
+    folder = out or agree.default_folder(f"{file.stem}-{spacing}{'-warm' if warm else ''}")
+    with scratch() as temporary:
+        if warm:
+            source, begin = trace_source.load_warm(file, wanted, temporary / "begin.state")
+        else:
+            source, begin = trace_source.load(file, wanted), None
+        binary = gem5_binary.find_gem5(gem5)
+        require_certified(binary, x86=False)
+        rows, record = agree.run(source.order, source.setup, spacing, binary, folder, begin)
+    if warm and not as_json:
+        print(_loaded(record["loading"]))
     if as_json:
         print_json([row.record() for row in rows])
     else:
         agree.show(rows, Console())
     sayer(as_json)(f"files: {folder}")
+
+
+def _loaded(loading: dict[str, Any]) -> str:
+    """One sentence about the caches that were loaded into Ruby."""
+    lines = sum(count for place in loading["contents"].values() for count in place.values())
+    return f"warm caches with {counted(lines, 'line')} were loaded into Ruby by {_accesses(loading['accesses'])}"
 
 
 def _accesses(number: int) -> str:

@@ -20,7 +20,7 @@ from s80lab.trace.formats.exchange import Format
 from s80lab.trace.formats.gem5 import GEM5, MAGIC
 from s80lab.trace.order import Order
 from s80lab.trace.text import TextTrace
-from s80lab.trace.tool import Setup
+from s80lab.trace.tool import Begin, Setup
 
 FORMATS: dict[str, Format] = {form.name: form for form in (GEM5, CHAMPSIM, DIN)}
 FORMS = (*FORMATS, "text", "order")
@@ -84,6 +84,37 @@ def load(path: Path, wanted: Wanted) -> Source:
         f"{path}: a trace in format {kind} must be imported first: "
         f"s80lab trace import {path} --format {kind} --out NAME.s80c"
     )
+
+
+def load_warm(path: Path, wanted: Wanted, state: Path) -> tuple[Source, Begin]:
+    """As `load`. Also writes the state of the model's caches before the first of these accesses to the file `state`.
+
+    The accesses before `wanted.first` warm the caches. A capture of a run on the same machine and protocol begins with
+    the caches of this run.
+    """
+    kind = kind_of(path)
+    if kind == "capture":
+        info = tool.capture_info(path)
+        require_accesses(info["accesses"], path)
+        setup = _captured(info, wanted)
+        if not info["warm"] or setup.protocol.stem != info["protocol"]:
+            _require_first(path, wanted)
+        order = tool.from_capture(path, setup, wanted.first, wanted.count, state)
+        return Source(order, setup), Begin(state, info["lines"])
+    _require_first(path, wanted)
+    whole = load(path, replace(wanted, first=0, count=None))
+    lines = int(whole.order["line"].max()) + 1
+    used = _cut(path, whole.order, wanted)
+    tool.state_after(whole.order[: wanted.first], whole.setup, lines, state)
+    return Source(used, whole.setup), Begin(state, lines)
+
+
+def _require_first(path: Path, wanted: Wanted) -> None:
+    if not wanted.first:
+        raise UserError(
+            f"{path}: --warm needs accesses that warm the caches before the first compared access: give their number "
+            "with --first"
+        )
 
 
 def load_text(path: Path, text: TextTrace, wanted: Wanted) -> Source:

@@ -111,19 +111,61 @@ def steps(order: Order, setup: Setup) -> tuple[list[dict[str, Any]], Impossible 
     return told, Impossible(stop["side"], stop["state"], int(stop["line"])) if stop else None
 
 
-def counts(order: Order, setup: Setup) -> dict[str, int]:
-    """Counts by state, with the names in src/replay/order_count.h."""
+@dataclass(frozen=True)
+class Begin:
+    """The contents of the model's caches before the first access, and the lines of memory."""
+
+    state: Path
+    lines: int
+
+
+def counts(order: Order, setup: Setup, begin: Begin | None = None) -> dict[str, int]:
+    """Counts by state, with the names in src/replay/order_count.h. begin: without it, the caches are cold."""
+    warm: dict[str, Path | int] = {} if begin is None else {"state": begin.state, "lines": begin.lines}
     with files(STEP, order, setup.machine) as (order_file, machine_file):
         counted: dict[str, int] = json.loads(
-            call(STEP, "count", order=order_file, machine=machine_file, protocol=setup.protocol)
+            call(STEP, "count", order=order_file, machine=machine_file, protocol=setup.protocol, **warm)
         )
     return counted
 
 
-def from_capture(capture: Path, setup: Setup, first: int = 0, count: int | None = None) -> Order:
-    """Accesses of a full capture, in the order in which the model plays them from cold caches with this setup."""
+def spare_counts(order: Order, setup: Setup, spare_cores: int, spare_sets: int) -> dict[str, int]:
+    """As `counts`, of a trace that `s80-step rebuild` made: it names cores instead of processors, and spare cores."""
+    with files(STEP, None, setup.machine) as (order_file, machine_file):
+        trace_order.write(order_file, order)
+        counted: dict[str, int] = json.loads(
+            call(
+                STEP,
+                "count",
+                order=order_file,
+                machine=machine_file,
+                protocol=setup.protocol,
+                spare_cores=spare_cores,
+                spare_sets=spare_sets,
+            )
+        )
+    return counted
+
+
+def state_after(order: Order, setup: Setup, lines: int, out: Path) -> None:
+    """Write the state of the model's caches after these accesses from cold caches. lines: lines of memory."""
+    with files(STEP, order, setup.machine) as (order_file, machine_file):
+        call(STEP, "warm", order=order_file, machine=machine_file, protocol=setup.protocol, lines=lines, out=out)
+
+
+def from_capture(
+    capture: Path, setup: Setup, first: int = 0, count: int | None = None, state: Path | None = None
+) -> Order:
+    """Accesses of a full capture, in the order in which the model plays them.
+
+    state: write the state of the caches before the first of these accesses to this file. The caches at the beginning of
+    the capture are then those of the recorded run, if it had the same machine and protocol. In all other cases the
+    caches are cold at the beginning of the capture.
+    """
     with files(ORDER, None, setup.machine) as (order_file, machine_file):
-        limit: dict[str, int] = {} if count is None else {"count": count}
+        limit: dict[str, Path | str | int] = {} if count is None else {"count": count}
+        if state is not None:
+            limit["state"] = state
         call(
             ORDER,
             "export",

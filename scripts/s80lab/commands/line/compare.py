@@ -369,6 +369,14 @@ def agree(
             "close: the model's simulated time."
         ),
     ] = "spaced",
+    warm: Annotated[
+        bool,
+        typer.Option(
+            "--warm",
+            help="Begin with warm caches on both sides: the model plays the accesses before --first, and its caches "
+            "are loaded into Ruby.",
+        ),
+    ] = False,
     gem5: Annotated[
         Path | None,
         typer.Option(

@@ -18,9 +18,10 @@ from s80lab.base.errors import UserError
 from s80lab.config.machine import Machine
 from s80lab.gem5.agree import replay, transitions
 from s80lab.gem5.agree.categories import CATEGORIES, model_counts, ruby_counts
+from s80lab.gem5.agree.warm import Warm, prepare
 from s80lab.trace import files, tool
 from s80lab.trace.order import Order
-from s80lab.trace.tool import Setup
+from s80lab.trace.tool import Begin, Setup
 
 PROTOCOL = "hammer"
 Spacing = Literal["spaced", "close"]
@@ -78,25 +79,46 @@ def timed(order: Order, machine: Machine, spacing: Spacing) -> Order:
     return sorted_
 
 
-def compare(rows: dict[str, int], order: Order, made: Setup, where: str) -> list[Row]:
-    """Compare Ruby's transition counts with the model's counts for the same accesses."""
-    ruby = ruby_counts(rows, len(order), where)
-    model = model_counts(tool.counts(order, made), len(order))
-    return [Row(c.name, ruby[c.name], model[c.name], len(order)) for c in CATEGORIES]
+def compare(rows: dict[str, int], order: Order, made: Setup, where: str, begin: Begin | None = None) -> list[Row]:
+    """Compare Ruby's transition counts with the model's counts for the same accesses. begin: the contents of the caches
+    before the first access; without it, they are cold."""
+    return _rows(rows, tool.counts(order, made, begin), len(order), where)
 
 
-def run(order: Order, made: Setup, spacing: Spacing, gem5: Path, folder: Path) -> tuple[list[Row], dict[str, Any]]:
-    """Play the accesses through gem5 and through the model. All files of the gem5 run stay in `folder`."""
+def compare_loading(rows: dict[str, int], warm: Warm, made: Setup, where: str) -> list[Row]:
+    """Compare the counts of the accesses with which Ruby loaded its caches. UserError: they differ, so that the caches
+    do not have the wanted contents."""
+    counted = tool.spare_counts(warm.order, made, warm.facts["spare_cores"], warm.facts["spare_sets"])
+    found = _rows(rows, counted, len(warm.order), where)
+    for row in found:
+        if row.difference:
+            raise UserError(
+                f"{where}: gem5 did not load the caches exactly: it counted {row.ruby} in the category "
+                f"`{row.category}`, and the model {row.model}; `s80lab gem5 check` shows whether s80lab can use this gem5"
+            )
+    return found
+
+
+def _rows(ruby_rows: dict[str, int], model_rows: dict[str, int], accesses: int, where: str) -> list[Row]:
+    ruby, model = ruby_counts(ruby_rows, accesses, where), model_counts(model_rows, accesses)
+    return [Row(c.name, ruby[c.name], model[c.name], accesses) for c in CATEGORIES]
+
+
+def run(
+    order: Order, made: Setup, spacing: Spacing, gem5: Path, folder: Path, begin: Begin | None = None
+) -> tuple[list[Row], dict[str, Any]]:
+    """Play the accesses through gem5 and through the model. All files of the gem5 run stay in `folder`. begin: the
+    contents of the caches before the first access; without it, they are cold."""
     played = timed(order, made.machine, spacing)
-    replayed = replay.replay(played, made.machine, gem5, folder)
-    where = str(folder / "gem5" / "stats.txt")
-    rows = compare(transitions.parse(replayed.stats, where, replayed.facts.get("rows", {})), played, made, where)
-    record = {
-        "spacing": spacing,
-        "accesses": len(order),
-        "facts": replayed.facts,
-        "categories": [row.record() for row in rows],
-    }
+    warm = begin and prepare(begin, made, folder)
+    replayed = replay.replay(played, made.machine, gem5, folder, warm=warm)
+    where, renamed = str(folder / "gem5" / "stats.txt"), replayed.facts.get("rows", {})
+    record: dict[str, Any] = {"spacing": spacing, "accesses": len(order), "facts": replayed.facts}
+    if warm is not None:
+        loading = compare_loading(transitions.parse(replayed.stats, where, renamed, 0), warm, made, where)
+        record["loading"] = dict(warm.facts) | {"categories": [row.record() for row in loading]}
+    rows = compare(transitions.parse(replayed.stats, where, renamed), played, made, where, warm and warm.begin)
+    record["categories"] = [row.record() for row in rows]
     files.write(folder / "agreement.json", (json.dumps(record, indent=1) + "\n").encode())
     return rows, record
 

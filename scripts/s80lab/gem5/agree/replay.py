@@ -15,6 +15,7 @@ import numpy as np
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.config.machine import Machine
+from s80lab.gem5.agree.warm import Warm
 from s80lab.gem5.binary import complaint
 from s80lab.trace.formats import exchange
 from s80lab.trace.formats.gem5 import GEM5
@@ -47,17 +48,23 @@ def spaced(order: Order, machine: Machine) -> Order:
     return apart
 
 
-def replay(order: Order, machine: Machine, gem5: Path, folder: Path, outstanding: int = 1) -> Replay:
-    """Play the accesses at their ticks through MOESI_hammer. All files stay in `folder`."""
+def replay(
+    order: Order, machine: Machine, gem5: Path, folder: Path, outstanding: int = 1, warm: Warm | None = None
+) -> Replay:
+    """Play the accesses at their ticks through MOESI_hammer. All files stay in `folder`. warm: the contents of the
+    caches before the first access; without it, they are cold."""
     traces, out = folder / "traces", folder / "gem5"
     for old in (traces, out):
         shutil.rmtree(old, ignore_errors=True)
     exchange.export(order, GEM5, traces, machine.line_bytes)
     (folder / "machine.toml").write_text(machine.resolved(), encoding="utf-8")
-    highest = (int(order["line"].max()) + 1) * machine.line_bytes if len(order) else 1
-    memory = -(-highest // MEMORY_STEP) * MEMORY_STEP
+    lines = int(order["line"].max()) + 1 if len(order) else 1
+    if warm is not None:
+        lines = max(lines, warm.facts["lines"])
+    memory = -(-lines * machine.line_bytes // MEMORY_STEP) * MEMORY_STEP
     command = [str(gem5), "--outdir", str(out), str(SCRIPT), "--machine", str(folder / "machine.toml")]
     command += ["--traces", str(traces), "--memory", str(memory), "--outstanding", str(outstanding)]
+    command += warm.arguments() if warm is not None else []
     log = folder / "gem5.log"
     with log.open("w") as file:
         code = subprocess.run(command, stdout=file, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL).returncode
