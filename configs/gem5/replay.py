@@ -76,6 +76,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--first-controller", type=int, default=0, help="number of core 0 in the checkpoint's trace")
     parser.add_argument("--spares", type=int, default=0, help="spare cores that the checkpoint's trace uses")
     parser.add_argument("--spare-sets", type=int, default=2, help="sets of each cache of a spare core")
+    parser.add_argument("--transitions", action="store_true", help="print each transition after the warm start")
     return parser.parse_args()
 
 
@@ -91,14 +92,19 @@ def require_numbers(board: Any, first: int, cores: int) -> None:
         raise MachineError("this gem5 numbers Ruby's controllers in another order, so warm caches cannot be loaded")
 
 
-def dump_before_first_reset() -> None:
-    """gem5 loads the caches when the simulation begins, and then resets the statistics: dump them first."""
+def watch_loading(*, transitions: bool) -> None:
+    """gem5 loads the caches when the simulation begins, and then resets the statistics: dump them first. transitions:
+    from then on, print each transition of the controllers."""
+    if transitions and "ProtocolTrace" not in m5.debug.flags:
+        raise MachineError("this gem5 prints no transitions, because it has no debug flags: use gem5.opt")
     reset = m5.stats.reset
 
     def dump_and_reset() -> None:
         m5.stats.reset = reset
         m5.stats.dump()
         reset()
+        if transitions:
+            m5.debug.flags["ProtocolTrace"].enable()
 
     m5.stats.reset = dump_and_reset
 
@@ -121,7 +127,7 @@ def main() -> None:
 
     if options.warm:
         require_numbers(board, options.first_controller, machine.cores + options.spares)
-        dump_before_first_reset()
+        watch_loading(transitions=options.transitions)
     instantiate(board, full_system=False, checkpoint=options.warm)
     for _ in range(sum(core._trace is not None for core in cores)):
         cause = m5.simulate().getCause()

@@ -97,20 +97,6 @@ def files(program: Path, order: Order | None, machine: Machine) -> Iterator[tupl
         yield order_file, machine_file
 
 
-def steps(order: Order, setup: Setup) -> tuple[list[dict[str, Any]], Impossible | None]:
-    """The effect of each access: one object per access, as src/replay/order_step.cpp writes it.
-
-    The model stops at an access that reaches an impossible cell, which only an unproven table allows. The list then has
-    the accesses before this one.
-    """
-    with files(STEP, order, setup.machine) as (order_file, machine_file):
-        done = _run(STEP, "step", {"order": order_file, "machine": machine_file, "protocol": setup.protocol})
-    stop = _IMPOSSIBLE.search(done.stderr)
-    out = done.stdout if stop else _checked(STEP, done)
-    told = [json.loads(line) for line in out.splitlines()]
-    return told, Impossible(stop["side"], stop["state"], int(stop["line"])) if stop else None
-
-
 @dataclass(frozen=True)
 class Begin:
     """The contents of the model's caches before the first access, and the lines of memory."""
@@ -119,12 +105,31 @@ class Begin:
     lines: int
 
 
+def _warm(begin: Begin | None) -> dict[str, Path | str | int]:
+    return {} if begin is None else {"state": begin.state, "lines": begin.lines}
+
+
+def steps(order: Order, setup: Setup, begin: Begin | None = None) -> tuple[list[dict[str, Any]], Impossible | None]:
+    """The effect of each access: one object per access, as src/replay/order_step.cpp writes it. begin: without it, the
+    caches are cold.
+
+    The model stops at an access that reaches an impossible cell, which only an unproven table allows. The list then has
+    the accesses before this one.
+    """
+    with files(STEP, order, setup.machine) as (order_file, machine_file):
+        arguments = {"order": order_file, "machine": machine_file, "protocol": setup.protocol}
+        done = _run(STEP, "step", arguments | _warm(begin))
+    stop = _IMPOSSIBLE.search(done.stderr)
+    out = done.stdout if stop else _checked(STEP, done)
+    told = [json.loads(line) for line in out.splitlines()]
+    return told, Impossible(stop["side"], stop["state"], int(stop["line"])) if stop else None
+
+
 def counts(order: Order, setup: Setup, begin: Begin | None = None) -> dict[str, int]:
     """Counts by state, with the names in src/replay/order_count.h. begin: without it, the caches are cold."""
-    warm: dict[str, Path | int] = {} if begin is None else {"state": begin.state, "lines": begin.lines}
     with files(STEP, order, setup.machine) as (order_file, machine_file):
         counted: dict[str, int] = json.loads(
-            call(STEP, "count", order=order_file, machine=machine_file, protocol=setup.protocol, **warm)
+            call(STEP, "count", order=order_file, machine=machine_file, protocol=setup.protocol, **_warm(begin))
         )
     return counted
 

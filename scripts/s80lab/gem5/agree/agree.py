@@ -94,7 +94,7 @@ def compare_loading(rows: dict[str, int], warm: Warm, made: Setup, where: str) -
         if row.difference:
             raise UserError(
                 f"{where}: gem5 did not load the caches exactly: it counted {row.ruby} in the category "
-                f"`{row.category}`, and the model {row.model}; `s80lab gem5 check` shows whether s80lab can use this gem5"
+                f"`{row.category}`, and the model {row.model}; run `s80lab gem5 check` with this gem5"
             )
     return found
 
@@ -110,14 +110,15 @@ def run(
     """Play the accesses through gem5 and through the model. All files of the gem5 run stay in `folder`. begin: the
     contents of the caches before the first access; without it, they are cold."""
     played = timed(order, made.machine, spacing)
-    warm = begin and prepare(begin, made, folder)
+    warm = None if begin is None else prepare(begin, made, folder)
     replayed = replay.replay(played, made.machine, gem5, folder, warm=warm)
     where, renamed = str(folder / "gem5" / "stats.txt"), replayed.facts.get("rows", {})
     record: dict[str, Any] = {"spacing": spacing, "accesses": len(order), "facts": replayed.facts}
     if warm is not None:
+        begin = warm.begin
         loading = compare_loading(transitions.parse(replayed.stats, where, renamed, 0), warm, made, where)
         record["loading"] = dict(warm.facts) | {"categories": [row.record() for row in loading]}
-    rows = compare(transitions.parse(replayed.stats, where, renamed), played, made, where, warm and warm.begin)
+    rows = compare(transitions.parse(replayed.stats, where, renamed), played, made, where, begin)
     record["categories"] = [row.record() for row in rows]
     files.write(folder / "agreement.json", (json.dumps(record, indent=1) + "\n").encode())
     return rows, record

@@ -23,6 +23,7 @@ from s80lab.trace.order import Order
 
 SCRIPT = paths.ROOT / "configs" / "gem5" / "replay.py"
 MEMORY_STEP = 1 << 20
+TRANSITIONS = "transitions.gz"
 
 
 @dataclass(frozen=True)
@@ -49,10 +50,19 @@ def spaced(order: Order, machine: Machine) -> Order:
 
 
 def replay(
-    order: Order, machine: Machine, gem5: Path, folder: Path, outstanding: int = 1, warm: Warm | None = None
+    order: Order,
+    machine: Machine,
+    gem5: Path,
+    folder: Path,
+    outstanding: int = 1,
+    warm: Warm | None = None,
+    transitions: bool = False,
 ) -> Replay:
-    """Play the accesses at their ticks through MOESI_hammer. All files stay in `folder`. warm: the contents of the
-    caches before the first access; without it, they are cold."""
+    """Play the accesses at their ticks through MOESI_hammer. All files stay in `folder`.
+
+    warm: the contents of the caches before the first access; without it, they are cold. transitions: write each
+    transition of the controllers after the loading of warm caches to `TRANSITIONS`; it needs gem5.opt or gem5.debug.
+    """
     traces, out = folder / "traces", folder / "gem5"
     for old in (traces, out):
         shutil.rmtree(old, ignore_errors=True)
@@ -62,9 +72,11 @@ def replay(
     if warm is not None:
         lines = max(lines, warm.facts["lines"])
     memory = -(-lines * machine.line_bytes // MEMORY_STEP) * MEMORY_STEP
-    command = [str(gem5), "--outdir", str(out), str(SCRIPT), "--machine", str(folder / "machine.toml")]
+    command = [str(gem5), "--outdir", str(out), *(["--debug-file", TRANSITIONS] if transitions else [])]
+    command += [str(SCRIPT), "--machine", str(folder / "machine.toml")]
     command += ["--traces", str(traces), "--memory", str(memory), "--outstanding", str(outstanding)]
     command += warm.arguments() if warm is not None else []
+    command += ["--transitions"] if transitions else []
     log = folder / "gem5.log"
     with log.open("w") as file:
         code = subprocess.run(command, stdout=file, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL).returncode
