@@ -48,7 +48,8 @@ def table(content: Mapping[str, Any]) -> Table:
     )
     made.note = (
         "Values over the whole measured region. Each sampling interval of gem5 is compared with the model's interval "
-        "after the same warm-up. The 95% confidence intervals are from blocks of consecutive sampling intervals. Range "
+        "after the same warm-up. The 95% confidence intervals are from blocks of consecutive sampling intervals of one "
+        "region. The blocks are not replications, so the intervals do not cover the variation between runs. Range "
         "over seeds: the model's lowest and highest value, which shows random variation. Differences are in points "
         "for shares and rates, otherwise in percent; ! marks more than 5 points."
         + (" The caches had not reached steady state." if cold else "")
