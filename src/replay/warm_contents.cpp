@@ -93,6 +93,19 @@ std::string difference(unsigned cores, Hierarchy& wanted, Hierarchy& made) {
             }
         }
     }
+    for (unsigned c = cores; c < made.cores().size(); ++c) {
+        for (const Place place : kAll) {
+            std::string kept;
+            cache_of(made.cores()[c], place).each_line([&](Line line) {
+                if (line < wanted.lines()) {
+                    kept = "the spare core " + std::to_string(c) + " holds line " + std::to_string(line);
+                }
+            });
+            if (!kept.empty()) {
+                return kept;
+            }
+        }
+    }
     // The dummy lines lie above the lines of `wanted`.
     auto after = made.remembered();
     std::erase_if(after, [&](Line line) { return line >= wanted.lines(); });

@@ -37,7 +37,7 @@ private:
 };
 
 /// The first difference between the first `cores` cores of two hierarchies, and between their memories, as a
-/// sentence; empty: none.
+/// sentence; empty: none. All other cores of `made` are spare cores. They must not hold a line of `wanted`.
 std::string difference(unsigned cores, model::Hierarchy& wanted, model::Hierarchy& made);
 
 }  // namespace s80::replay
