@@ -24,6 +24,7 @@ from m5.objects import (
     MessageBuffer,
     RandomRP,
     RubyCache,
+    RubyController,
     RubyDirectoryMemory,
     RubyPortProxy,
     RubySequencer,
@@ -139,11 +140,20 @@ class Spares:
 
     cores: int = 0
     sets: int = 2
+    first: int = 0
+    """The number of core 0's controller in a checkpoint's cache trace. The other cores and the spare cores follow."""
 
     def machine(self, machine: MachineFile) -> MachineFile:
         """The machine with the caches of a spare core."""
         cache = Geometry(self.sets * machine.line_bytes, 1)
         return replace(machine, l1i=cache, l1d=cache, l2=cache)
+
+    def require_numbers(self, ruby: RubySystem, controllers: Sequence[CoreController]) -> None:
+        """MachineError if Ruby will not number these controllers from `first` on. Ruby numbers controllers in the order
+        in which gem5 creates them, which is the order of their names."""
+        numbered = [node for node in ruby.descendants() if isinstance(node, RubyController)]
+        if numbered[self.first : self.first + len(controllers)] != list(controllers):
+            raise MachineError("this gem5 numbers Ruby's controllers in another order, so warm caches cannot be loaded")
 
 
 class HammerHierarchy(AbstractRubyCacheHierarchy):
@@ -201,6 +211,8 @@ class HammerHierarchy(AbstractRubyCacheHierarchy):
         if devices:
             ruby.dma_controllers = devices
         ruby.num_of_sequencers = len(caches) + len(spares) + len(devices)
+        if spares:
+            self._spares.require_numbers(ruby, [*caches, *spares])
         # A node's number is its place in this list: caches, directories, devices, as the protocol counts machines.
         ruby.network.connectControllers([*caches, *spares, *directories, *devices])
         ruby.network.setup_buffers()

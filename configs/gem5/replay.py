@@ -80,18 +80,6 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def require_numbers(board: Any, first: int, cores: int) -> None:
-    """MachineError if Ruby will not number the cores' controllers from `first` on. Ruby numbers controllers in the
-    order in which gem5 creates them, which is the order of their names."""
-    ruby = board.get_cache_hierarchy().ruby_system
-    numbered = [node for node in ruby.descendants() if hasattr(type(node), "ruby_system") and hasattr(node, "version")]
-    controllers = [node for node in numbered if "Controller" in type(node).type]
-    found = [node.sequencer.version if hasattr(node, "sequencer") else None for node in controllers]
-    wanted = [None] * first + list(range(cores))
-    if [int(v) if v is not None else None for v in found] != wanted:
-        raise MachineError("this gem5 numbers Ruby's controllers in another order, so warm caches cannot be loaded")
-
-
 def watch_loading(*, transitions: bool) -> None:
     """gem5 loads the caches when the simulation begins, and then resets the statistics: dump them first. transitions:
     from then on, print each transition of the controllers."""
@@ -113,20 +101,20 @@ def main() -> None:
     options = arguments()
     machine = MachineFile.load(options.machine)
     cores = [TraceCore(options.traces / f"cpu{p:02}.trc", options.outstanding) for p in range(machine.processors)]
+    spares = Spares(options.spares, options.spare_sets, options.first_controller)
     board = TestBoard(
         clk_freq=f"{machine.clock_hz}Hz",
         generator=TraceProcessor(cores),
         # The directory's own latency stands for memory's (machine file). It keeps the data: gem5.opt compares what
         # it sends with a cache's copy.
         memory=SingleChannelSimpleMemory("1ns", "0ns", "1000GiB/s", f"{options.memory}B"),
-        cache_hierarchy=HammerHierarchy(machine, Spares(options.spares, options.spare_sets)),
+        cache_hierarchy=HammerHierarchy(machine, spares),
     )
     board.cache_line_size = machine.line_bytes
     for note in machine.notes():
         print(f"note: {note}")
 
     if options.warm:
-        require_numbers(board, options.first_controller, machine.cores + options.spares)
         watch_loading(transitions=options.transitions)
     instantiate(board, full_system=False, checkpoint=options.warm)
     for _ in range(sum(core._trace is not None for core in cores)):

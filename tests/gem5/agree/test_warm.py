@@ -8,7 +8,6 @@ import struct
 from pathlib import Path
 
 import pytest
-from tests.gem5.agree.cases import random_order
 
 from s80lab.base.errors import UserError
 from s80lab.gem5.agree import agree, warm
@@ -16,6 +15,7 @@ from s80lab.gem5.agree.categories import CATEGORIES, model_counts
 from s80lab.trace import order as trace_order
 from s80lab.trace import source as trace_source
 from s80lab.trace import tool
+from s80lab.trace.drawn import random_order
 from s80lab.trace.order import Op, make
 from s80lab.trace.source import Wanted
 from s80lab.trace.tool import Begin, Setup

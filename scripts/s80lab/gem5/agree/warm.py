@@ -107,7 +107,7 @@ def write_checkpoint(order: Order, line_bytes: int, folder: Path) -> None:
         file.write(packer.flush())
     with whole(folder / "m5.cpt") as partial:
         partial.write_text(
-            f"[Globals]\ncurTick={CURRENT_TICK}\n\n[{SYSTEM.removesuffix('.')}]\nblock_size_bytes={line_bytes}\n"
+            f"[root]\nFullSystem=false\n\n[root.globals]\ncurTick={CURRENT_TICK}\n\n[{SYSTEM.removesuffix('.')}]\nblock_size_bytes={line_bytes}\n"
             f"cache_trace_file={TRACE}\ncache_trace_size={size}\n",
             encoding="utf-8",
         )
