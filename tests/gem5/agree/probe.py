@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import tempfile
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,21 +84,26 @@ def expected(order: Order, setup: Setup, begin: Begin) -> Iterator[Seen]:
                     yield Seen(n, WRITEBACK[state], line)
 
 
+def relevant(row: str) -> bool:
+    """Whether the probe uses this row of gem5's protocol trace."""
+    words = row.split()
+    return len(words) >= 6 and words[0].isdigit() and words[3] in {MOVE, EVICT, *WRITEBACK.values()}
+
+
 def observed(trace: Iterable[str], order: Order, setup: Setup) -> Iterator[Seen]:
     """The events in gem5's protocol trace."""
     cores = order["processor"] // setup.machine.processors.threads_per_core
     tick, line_bytes = order["tick"].astype(np.int64) + warm.CURRENT_TICK, setup.machine.line_bytes
     for row in trace:
-        words = row.split()
-        if len(words) < 6 or not words[0].isdigit():
+        if not relevant(row):
             continue
-        when, version, controller, event, states, address = words[:6]
+        when, version, controller, event, states, address = row.split()[:6]
         access = int(np.searchsorted(tick, int(when), side="right")) - 1
         line = int(address.strip("[],"), 16) // line_bytes
-        if controller == "L1Cache" and event in (MOVE, EVICT) and int(version) == cores[access]:
-            yield Seen(access, event, line, states.split(">")[0])
-        elif controller == "Directory" and event in WRITEBACK.values():
+        if controller == "Directory":
             yield Seen(access, event, line)
+        elif int(version) == cores[access]:
+            yield Seen(access, event, line, states.split(">")[0])
 
 
 def compare(wanted: Iterable[Seen], found: Iterable[Seen]) -> list[Seen]:
@@ -118,12 +123,17 @@ def probe(begin: Begin, setup: Setup, gem5: Path, folder: Path, sets: int) -> tu
     replay.replay(order, setup.machine, gem5, folder, warm=loaded, transitions=True)
     with gzip.open(folder / "gem5" / replay.TRANSITIONS, "rt", encoding="utf-8", errors="replace") as trace:
         found = list(observed(trace, order, setup))
-    read: dict[str, set[tuple[int, int]]] = defaultdict(set)
+    return lines_read(wanted, order, begin.lines), compare(wanted, found)
+
+
+def lines_read(wanted: Iterable[Seen], order: Order, lines: int) -> dict[str, int]:
+    """The number of old lines that the probe reads, by the cache that held them and Ruby's state."""
+    first: dict[tuple[int, int], str] = {}
     for seen in wanted:
-        if seen.line < begin.lines and seen.event in (MOVE, EVICT):
+        if seen.line < lines and seen.event in (MOVE, EVICT):
             place = "L1" if seen.event == MOVE else "L2"
-            read[f"{place} {seen.state}"].add((int(order["processor"][seen.access]), seen.line))
-    return {key: len(lines) for key, lines in sorted(read.items())}, compare(wanted, found)
+            first.setdefault((int(order["processor"][seen.access]), seen.line), f"{place} {seen.state}")
+    return dict(sorted(Counter(first.values()).items()))
 
 
 def main() -> None:

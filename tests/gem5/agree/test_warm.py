@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import gzip
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.gem5.agree import probe, warm_case
 
 from s80lab.base.errors import UserError
-from s80lab.gem5.agree import agree, warm
+from s80lab.gem5.agree import agree, replay, transitions, warm
 from s80lab.gem5.agree.categories import CATEGORIES, model_counts
 from s80lab.trace import order as trace_order
 from s80lab.trace import source as trace_source
@@ -20,27 +22,24 @@ from s80lab.trace.order import Op, make
 from s80lab.trace.source import Wanted
 from s80lab.trace.tool import Begin, Setup
 
-SMALL = ["l1i.size=1KiB", "l1d.size=2KiB", "l2.size=8KiB"]
-FIRST, ACCESSES = 6000, 9000
+FIRST = warm_case.FIRST
+MACHINE = Wanted(warm_case.MACHINE, agree.PROTOCOL, tuple(warm_case.SETTINGS))
 
 
 @pytest.fixture(scope="module")
 def setup() -> Setup:
-    return agree.setup("s80", SMALL)
+    return warm_case.setup()
 
 
 @pytest.fixture(scope="module")
 def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Random accesses of 18 cores to shared and private lines, code and data."""
     path = tmp_path_factory.mktemp("warm") / "drawn.order"
-    trace_order.write(path, random_order(40, ACCESSES, processors=18, lines=300, stores=25, fetches=25, own=40))
+    trace_order.write(path, warm_case.accesses())
     return path
 
 
 def loaded(trace: Path, folder: Path) -> tuple[trace_source.Source, Begin]:
-    return trace_source.load_warm(
-        trace, Wanted("s80", agree.PROTOCOL, tuple(SMALL), first=FIRST), folder / "begin.state"
-    )
+    return trace_source.load_warm(trace, replace(MACHINE, first=FIRST), folder / "begin.state")
 
 
 def test_counts_from_a_warm_state_continue_those_before_it(setup: Setup, trace: Path, tmp_path: Path) -> None:
@@ -81,7 +80,7 @@ def test_warm_needs_accesses_before_the_first_compared_one(
         file = tmp_path / "drawn.s80c"
         tool.to_capture(trace_order.read(trace), setup.machine, file, lines=20_000, protocol="none", origin="{}")
     with pytest.raises(UserError, match=r"--warm needs accesses that warm the caches .* with --first"):
-        trace_source.load_warm(file, Wanted("s80", agree.PROTOCOL, tuple(SMALL)), tmp_path / "begin.state")
+        trace_source.load_warm(file, MACHINE, tmp_path / "begin.state")
 
 
 def test_record_has_the_bytes_of_the_struct_in_gem5() -> None:
@@ -132,3 +131,35 @@ def test_loading_that_differs_is_refused(setup: Setup, trace: Path, tmp_path: Pa
     rows["Directory_Controller.WB.Writeback_Clean"] += 1
     with pytest.raises(UserError, match=r"did not load the caches exactly: .* `write-backs: clean owner \(no data\)`"):
         agree.compare_loading(rows, rebuilt, setup, "stats.txt")
+
+
+def test_ruby_counted_in_a_recorded_loading_what_the_model_counts(setup: Setup, tmp_path: Path) -> None:
+    rebuilt = warm.prepare(warm_case.begin(tmp_path), setup, tmp_path)
+    rows = agree.compare_loading(
+        transitions.parse(warm_case.recorded("loading.txt"), "loading"), rebuilt, setup, "loading"
+    )
+    busy = {row.category for row in rows if row.ruby}
+    assert {"evictions: O", "write-backs: clean owner (no data)", "reads: from MM (migratory hand-over)"} <= busy
+    assert not busy & {category.name for category in CATEGORIES if not category.model}
+
+
+def test_ruby_counted_after_a_recorded_loading_what_the_model_counts(setup: Setup, tmp_path: Path) -> None:
+    rows = transitions.parse(warm_case.recorded("following.txt"), "following")
+    order = warm_case.accesses()[FIRST:]
+    compared = agree.compare(rows, order, setup, "following", warm_case.begin(tmp_path))
+    assert [row for row in compared if row.difference] == []
+    assert sum(row.ruby for row in compared if row.category.startswith("evictions")) > 1000
+
+
+def test_recorded_contents_of_ruby_are_those_of_the_model(setup: Setup, tmp_path: Path) -> None:
+    """Every set of every L2 was emptied after the loading: the states, the dirty blocks and the order are equal."""
+    begin = warm_case.begin(tmp_path)
+    rebuilt = warm.prepare(begin, setup, tmp_path)
+    order = replay.spaced(probe.sample(setup.machine, rebuilt.facts["lines"], warm_case.SETS), setup.machine)
+    wanted = list(probe.expected(order, setup, Begin(begin.state, int(order["line"].max()) + 1)))
+    found = list(probe.observed(warm_case.recorded("transitions.txt").splitlines(), order, setup))
+    assert probe.compare(wanted, found) == []
+    read = probe.lines_read(wanted, order, begin.lines)
+    assert sum(read.values()) == sum(sum(states.values()) for states in rebuilt.facts["contents"].values())
+    assert {seen.state for seen in wanted} == {"S", "O", "M", "MM", ""}
+    assert probe.compare(wanted, found[1:]) != []
