@@ -31,8 +31,10 @@ public:
     }
     /// Three lines of one set of a spare core: each access in turn misses.
     model::Line pacer(unsigned number) const { return base_ + (ways_ + 2) * stride_ + number % 3 * lanes; }
+    /// A line of another set of the same spare core.
+    model::Line bystander() const { return pacer(2) + 1; }
     /// The lines that a hierarchy with the dummy lines needs.
-    std::size_t lines() const { return std::size_t{pacer(2)} + 1; }
+    std::size_t lines() const { return std::size_t{bystander()} + 1; }
 
 private:
     model::Line base_ = 0;

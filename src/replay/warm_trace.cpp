@@ -55,13 +55,13 @@ public:
                 pause(out);
             }
         }
-        // Nothing is under way when the last access, a hit, ends.
-        for (const std::uint64_t end = now_ + quiet_; now_ < end;) {
-            pause(out);
-        }
-        --number_;
-        for (const std::uint64_t end = now_ + quiet_; now_ < end;) {
-            put(out, {layout_.pacer(number_), pacer(), model::Kind::load, 1});
+        // Nothing is under way when the last access ends: hits follow the last miss. They alternate between
+        // two lines, because Ruby answers consecutive accesses of a core to one line in no time.
+        pause(out);
+        const Line hits[] = {layout_.pacer(number_ - 1), layout_.bystander()};
+        put(out, {layout_.bystander(), pacer(), model::Kind::load, pause_});
+        for (std::uint64_t n = 0; n < quiet_; ++n) {
+            put(out, {hits[n % 2], pacer(), model::Kind::load, 1});
         }
     }
 

@@ -138,6 +138,18 @@ TEST(WarmTrace, NoLineIsAccessedAgainBeforeItsAccessHasEnded) {
     }
 }
 
+TEST(WarmTrace, EndsWithHitsOfTwoLinesInTurn) {
+    const auto protocol = shipped("hammer");
+    const Machine machine = machine_of(kShapes[2]);
+    Hierarchy state(machine, protocol, 1000);
+    const auto accesses = rebuild(machine, state).accesses;
+    ASSERT_GT(accesses.size(), 600U);
+    for (std::size_t n = accesses.size() - 600; n < accesses.size(); ++n) {
+        EXPECT_EQ(accesses[n].line, accesses[n - 2].line);
+        EXPECT_NE(accesses[n].line, accesses[n - 1].line);
+    }
+}
+
 TEST(WarmTrace, CompleteStateDiffersWithoutTheLastAccessOfACore) {
     const auto protocol = shipped("hammer");
     std::mt19937_64 draw(42);
