@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import gzip
+import re
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -39,6 +40,8 @@ WRITEBACK = {
 }
 MOVE, EVICT = "L1_to_L2", "L2_Replacement"
 SEED = 40
+# Time, number and type of the controller, event, states before and after, address. Long names leave no space.
+_ROW = re.compile(r"\s*(\d+)\s+(\d+)\s+(L1Cache|Directory)\s*(\w+)\s+(\w+)>\w+\s+\[(0x[0-9a-f]+)")
 
 
 @dataclass(frozen=True)
@@ -86,8 +89,8 @@ def expected(order: Order, setup: Setup, begin: Begin) -> Iterator[Seen]:
 
 def relevant(row: str) -> bool:
     """Whether the probe uses this row of gem5's protocol trace."""
-    words = row.split()
-    return len(words) >= 6 and words[0].isdigit() and words[3] in {MOVE, EVICT, *WRITEBACK.values()}
+    match = _ROW.match(row)
+    return match is not None and match[4] in {MOVE, EVICT, *WRITEBACK.values()}
 
 
 def observed(trace: Iterable[str], order: Order, setup: Setup) -> Iterator[Seen]:
@@ -95,15 +98,16 @@ def observed(trace: Iterable[str], order: Order, setup: Setup) -> Iterator[Seen]
     cores = order["processor"] // setup.machine.processors.threads_per_core
     tick, line_bytes = order["tick"].astype(np.int64) + warm.CURRENT_TICK, setup.machine.line_bytes
     for row in trace:
-        if not relevant(row):
+        match = _ROW.match(row)
+        if match is None or not relevant(row):
             continue
-        when, version, controller, event, states, address = row.split()[:6]
+        when, version, controller, event, state, address = match.groups()
         access = int(np.searchsorted(tick, int(when), side="right")) - 1
-        line = int(address.strip("[],"), 16) // line_bytes
+        line = int(address, 16) // line_bytes
         if controller == "Directory":
             yield Seen(access, event, line)
         elif int(version) == cores[access]:
-            yield Seen(access, event, line, states.split(">")[0])
+            yield Seen(access, event, line, state)
 
 
 def compare(wanted: Iterable[Seen], found: Iterable[Seen]) -> list[Seen]:
@@ -143,10 +147,12 @@ def main() -> None:
     parser.add_argument("--first", type=int, required=True, help="accesses that warm the caches")
     parser.add_argument("--sets", type=int, default=150, help="sets of each L2 that are read")
     parser.add_argument("--machine", default="s80")
+    parser.add_argument("--out", type=Path, help="folder that keeps the files")
     parser.add_argument("--set", action="append", default=[], dest="settings")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="s80lab-") as name:
-        folder = Path(name)
+        folder = options.out or Path(name)
+        folder.mkdir(parents=True, exist_ok=True)
         wanted = Wanted(options.machine, agree.PROTOCOL, tuple(options.settings), options.first, 1)
         source, begin = trace_source.load_warm(options.trace, wanted, folder / "begin.state")
         read, different = probe(begin, source.setup, options.gem5, folder, options.sets)

@@ -12,8 +12,8 @@ import pytest
 from tests.gem5.agree import probe, warm_case
 
 from s80lab.base.errors import UserError
-from s80lab.gem5.agree import agree, replay, transitions, warm
-from s80lab.gem5.agree.categories import CATEGORIES, model_counts
+from s80lab.gem5.agree import agree, loading, replay, transitions, warm
+from s80lab.gem5.stats import Dump, dumps_of
 from s80lab.trace import order as trace_order
 from s80lab.trace import source as trace_source
 from s80lab.trace import tool
@@ -115,32 +115,24 @@ def test_trace_that_gem5_cannot_read_is_refused(tmp_path: Path, monkeypatch: pyt
     assert list(tmp_path.iterdir()) == []
 
 
-def test_loading_that_differs_is_refused(setup: Setup, trace: Path, tmp_path: Path) -> None:
-    _, begin = loaded(trace, tmp_path)
-    rebuilt = warm.prepare(begin, setup, tmp_path)
-    counted = tool.spare_counts(rebuilt.order, setup, rebuilt.facts["spare_cores"], rebuilt.facts["spare_sets"])
-    model = model_counts(counted, len(rebuilt.order))
-    rows: dict[str, int] = {}
-    for category in CATEGORIES:  # one row of Ruby's for each category; rows of several categories come first
-        others = sum(rows.get(row, 0) for row in category.ruby) - sum(rows.get(row, 0) for row in category.ruby_less)
-        fresh = next((row for row in category.ruby if row not in rows), None)
-        if fresh is not None:
-            rows[fresh] = model[category.name] - others
-    same = agree.compare_loading(rows, rebuilt, setup, "stats.txt")
-    assert all(row.difference == 0 for row in same)
-    rows["Directory_Controller.WB.Writeback_Clean"] += 1
-    with pytest.raises(UserError, match=r"did not load the caches exactly: .* `write-backs: clean owner \(no data\)`"):
-        agree.compare_loading(rows, rebuilt, setup, "stats.txt")
-
-
-def test_ruby_counted_in_a_recorded_loading_what_the_model_counts(setup: Setup, tmp_path: Path) -> None:
+def test_recorded_loading_has_the_messages_that_the_model_needs(setup: Setup, tmp_path: Path) -> None:
     rebuilt = warm.prepare(warm_case.begin(tmp_path), setup, tmp_path)
-    rows = agree.compare_loading(
-        transitions.parse(warm_case.recorded("loading.txt"), "loading"), rebuilt, setup, "loading"
-    )
-    busy = {row.category for row in rows if row.ruby}
-    assert {"evictions: O", "write-backs: clean owner (no data)", "reads: from MM (migratory hand-over)"} <= busy
-    assert not busy & {category.name for category in CATEGORIES if not category.model}
+    dump = next(dumps_of(warm_case.recorded("loading.txt").splitlines(), "loading"))
+    assert loading.check_loading(dump, rebuilt, setup)
+
+
+@pytest.mark.parametrize("name", loading.messages({}, 1))
+def test_loading_with_other_messages_is_refused(name: str, setup: Setup, tmp_path: Path) -> None:
+    rebuilt = warm.prepare(warm_case.begin(tmp_path), setup, tmp_path)
+    dump = next(dumps_of(warm_case.recorded("loading.txt").splitlines(), "loading"))
+    other = Dump(dump.where, dict(dump.rows) | {loading.ROW + name: (dump.number(loading.ROW + name) + 2,)})
+    with pytest.raises(UserError, match=rf"did not load the caches exactly: the network carried \d+ messages {name}"):
+        loading.check_loading(other, rebuilt, setup)
+
+
+def test_loading_of_a_gem5_that_resets_the_messages_is_not_checked(setup: Setup, tmp_path: Path) -> None:
+    rebuilt = warm.prepare(warm_case.begin(tmp_path), setup, tmp_path)
+    assert not loading.check_loading(Dump("stats.txt", {}), rebuilt, setup)
 
 
 def test_ruby_counted_after_a_recorded_loading_what_the_model_counts(setup: Setup, tmp_path: Path) -> None:

@@ -20,7 +20,8 @@ from tests.gem5.agree.cases import DATA
 
 from s80lab.gem5.agree import agree, replay, transitions, warm
 from s80lab.gem5.agree.categories import RECORDED
-from s80lab.gem5.stats import END
+from s80lab.gem5.agree.loading import ROW
+from s80lab.gem5.stats import BEGIN, END
 from s80lab.trace import files, tool
 from s80lab.trace.drawn import random_order
 from s80lab.trace.order import Order
@@ -66,8 +67,11 @@ def record(gem5: Path) -> None:
         order = agree.timed(accesses()[FIRST:], made.machine, "spaced")
         replayed = replay.replay(order, made.machine, gem5, folder, warm=loaded)
         loading, following = (replayed.stats.split(END)[n] + END + "\n" for n in (0, 1))
-        for dump, text in (("loading.txt", loading), ("following.txt", following)):
-            kept = transitions.trim(text, RECORDED)
+        messages = [row for row in loading.splitlines() if row in (BEGIN, END) or row.startswith(ROW)]
+        for dump, kept in (
+            ("loading.txt", "\n".join(messages) + "\n"),
+            ("following.txt", transitions.trim(following, RECORDED)),
+        ):
             (FOLDER / f"{dump}.gz").write_bytes(gzip.compress(kept.encode(), mtime=0))
         _, different = probe.probe(begin(folder), made, gem5, folder, SETS)
         with gzip.open(folder / "gem5" / replay.TRANSITIONS, "rt", encoding="utf-8", errors="replace") as trace:

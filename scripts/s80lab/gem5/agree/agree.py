@@ -18,7 +18,9 @@ from s80lab.base.errors import UserError
 from s80lab.config.machine import Machine
 from s80lab.gem5.agree import replay, transitions
 from s80lab.gem5.agree.categories import CATEGORIES, model_counts, ruby_counts
-from s80lab.gem5.agree.warm import Warm, prepare
+from s80lab.gem5.agree.loading import check_loading
+from s80lab.gem5.agree.warm import prepare
+from s80lab.gem5.stats import dumps_of
 from s80lab.trace import files, tool
 from s80lab.trace.order import Order
 from s80lab.trace.tool import Begin, Setup
@@ -82,26 +84,9 @@ def timed(order: Order, machine: Machine, spacing: Spacing) -> Order:
 def compare(rows: dict[str, int], order: Order, made: Setup, where: str, begin: Begin | None = None) -> list[Row]:
     """Compare Ruby's transition counts with the model's counts for the same accesses. begin: the contents of the caches
     before the first access; without it, they are cold."""
-    return _rows(rows, tool.counts(order, made, begin), len(order), where)
-
-
-def compare_loading(rows: dict[str, int], warm: Warm, made: Setup, where: str) -> list[Row]:
-    """Compare the counts of the accesses with which Ruby loaded its caches. UserError: they differ, so that the caches
-    do not have the wanted contents."""
-    counted = tool.spare_counts(warm.order, made, warm.facts["spare_cores"], warm.facts["spare_sets"])
-    found = _rows(rows, counted, len(warm.order), where)
-    for row in found:
-        if row.difference:
-            raise UserError(
-                f"{where}: gem5 did not load the caches exactly: it counted {row.ruby} in the category "
-                f"`{row.category}`, and the model {row.model}; run `s80lab gem5 check` with this gem5"
-            )
-    return found
-
-
-def _rows(ruby_rows: dict[str, int], model_rows: dict[str, int], accesses: int, where: str) -> list[Row]:
-    ruby, model = ruby_counts(ruby_rows, accesses, where), model_counts(model_rows, accesses)
-    return [Row(c.name, ruby[c.name], model[c.name], accesses) for c in CATEGORIES]
+    ruby = ruby_counts(rows, len(order), where)
+    model = model_counts(tool.counts(order, made, begin), len(order))
+    return [Row(c.name, ruby[c.name], model[c.name], len(order)) for c in CATEGORIES]
 
 
 def run(
@@ -116,8 +101,8 @@ def run(
     record: dict[str, Any] = {"spacing": spacing, "accesses": len(order), "facts": replayed.facts}
     if warm is not None:
         begin = warm.begin
-        loading = compare_loading(transitions.parse(replayed.stats, where, renamed, 0), warm, made, where)
-        record["loading"] = dict(warm.facts) | {"categories": [row.record() for row in loading]}
+        first = next(dumps_of(replayed.stats.splitlines(), where, renamed))
+        record["loading"] = dict(warm.facts) | {"checked": check_loading(first, warm, made)}
     rows = compare(transitions.parse(replayed.stats, where, renamed), played, made, where, begin)
     record["categories"] = [row.record() for row in rows]
     files.write(folder / "agreement.json", (json.dumps(record, indent=1) + "\n").encode())

@@ -15,11 +15,12 @@ CONTROLLERS = ("L1Cache_Controller", "Directory_Controller")
 _NAME = re.compile(rf"\S*?({'|'.join(CONTROLLERS)})\.(\w+)\.(\w+)(?:::(\w+))?")
 
 
-def parse(text: str, where: str, renamed: Mapping[str, str] = NOTHING, dump: int = -1) -> dict[str, int]:
-    """Counts of a dump, by default the last, by `CONTROLLER.STATE.EVENT`. UserError: the text is cut short or has no
-    such counts. renamed: as in read_dumps."""
+def parse(text: str, where: str, renamed: Mapping[str, str] = NOTHING) -> dict[str, int]:
+    """Counts of the last dump by `CONTROLLER.STATE.EVENT`. UserError: the text is cut short or has no such counts.
+    renamed: as in read_dumps."""
+    *_, last = dumps_of(text.splitlines(), where, renamed)
     rows: dict[str, int] = {}
-    for name, values in list(dumps_of(text.splitlines(), where, renamed))[dump].rows.items():
+    for name, values in last.rows.items():
         match = _NAME.fullmatch(name)
         if match is None:
             continue
