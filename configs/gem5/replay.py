@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -85,9 +86,10 @@ def watch_loading(*, transitions: bool) -> None:
     from then on, print each transition of the controllers."""
     if transitions and "ProtocolTrace" not in m5.debug.flags:
         raise MachineError("this gem5 prints no transitions, because it has no debug flags: use gem5.opt")
-    reset = m5.stats.reset
+    reset, began = m5.stats.reset, time.monotonic()
 
     def dump_and_reset() -> None:
+        print(f"note: the caches were loaded in {time.monotonic() - began:.0f} s")
         m5.stats.reset = reset
         m5.stats.dump()
         reset()
