@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from s80lab.analysis.groups import Group, read_run
+from s80lab.analysis.groups import Group, read_groups
 from s80lab.base import paths
 from s80lab.base.strict import load
 from s80lab.base.terminal import say
 from s80lab.commands.output import print_json, sayer, wide_console
-from s80lab.commands.parts import make_plans, parse_seeds, run_pipeline
+from s80lab.commands.parts import make_plans, parse_boots, parse_seeds, run_pipeline
 from s80lab.config.experiment import load_experiment
 from s80lab.config.machine import load_machine
 from s80lab.experiment import checkpoint
@@ -36,6 +36,7 @@ def knockout_command(
     machine: str | None,
     scale: str | None,
     seeds: str | None,
+    boots: str | None,
     keep: bool,
     listed: bool,
     as_json: bool,
@@ -50,7 +51,8 @@ def knockout_command(
         return
     groups = {}
     for variant in variants(file.changes, load_machine(name)):
-        plans = make_plans([experiment], Options(name, None, scale, parse_seeds(seeds), variant.settings))
+        options = Options(name, None, scale, parse_seeds(seeds), variant.settings, boots=parse_boots(boots))
+        plans = make_plans([experiment], options)
         lengthened = [replace(plan, phases=file.lengthened(plan.phases, plan.scale_name)) for plan in plans]
         groups[variant.name] = _measured(variant.name, lengthened, keep)
     shown = ablation_table(
@@ -77,16 +79,18 @@ def _list(file: Changes, as_json: bool) -> None:
 
 
 def _measured(variant: str, plans: Sequence[Plan], keep: bool) -> Group:
-    found = {plan.seed: _there(plan) for plan in plans}
-    missing = [plan for plan in plans if found[plan.seed] is None]
+    """The runs of a variant. The invalid ones are left out of its means, unless all are invalid."""
+    found = [_there(plan) for plan in plans]
+    missing = [plan for plan, folder in zip(plans, found, strict=True) if folder is None]
     before = {manifest.name for manifest in checkpoint.STORE.all()}
     folders = run_pipeline(missing, 0, False, "run") if missing else []
     if missing and not keep:
         built = {manifest.name for manifest in checkpoint.STORE.all()} - before
         # The disk need not hold all variants at once.
         checkpoint.STORE.prune({manifest.name for manifest in checkpoint.STORE.all()} - built)
-    measured = dict(zip((plan.seed for plan in missing), folders, strict=True))
-    return Group(variant, tuple(read_run(found[plan.seed] or measured[plan.seed]) for plan in plans))
+    measured = iter(folders)
+    (group,) = read_groups([folder or next(measured) for folder in found])
+    return replace(group, label=variant)
 
 
 def _there(plan: Plan) -> Path | None:

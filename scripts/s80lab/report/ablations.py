@@ -7,7 +7,9 @@ from collections.abc import Sequence
 
 from s80lab.analysis.groups import Group
 from s80lab.analysis.rows import ONE, PERCENT, THREE, WHOLE, Entry
+from s80lab.report.seeds import averaged_text, units_text
 from s80lab.report.tables import Cell, Table, table_by_group
+from s80lab.report.validity import verdicts_with_reasons
 
 ENTRIES = (
     Entry("memory", "miss_source.all.memory", PERCENT),
@@ -24,17 +26,23 @@ ENTRIES = (
 
 
 def ablation_table(title: str, groups: Sequence[Group]) -> Table:
-    """One row per variant, which is the label of a group: means over the seeds with 95% intervals, and the speed on
-    this host."""
-    table = table_by_group(title, groups, ENTRIES, {"MIPS": _speed})
+    """One row per variant, which is the label of a group: means with 95% intervals, and the speed on this host. The
+    note states the invalid runs."""
+    table = table_by_group(title, groups, ENTRIES, {"runs": _runs, "MIPS": _speed})
     table.note = (
-        "Each row has some of the changes to the guest, which configs/knockouts.toml describes. Cells: means over the "
-        "seeds ± 95% confidence intervals. memory, from M: shares of the L2 misses. E to M: silent E-to-M upgrades per "
-        "E fill. kernel: share of the busy cycles. MPKI, upgrades: L2 misses and upgrades per 1000 instructions. "
-        "timer: timer interrupts per processor and simulated second. MIPS: million instructions that this host "
-        "simulated per second."
+        "Each row has some of the changes to the guest, which configs/knockouts.toml describes. Cells: means over "
+        f"{units_text(groups)} ± 95% confidence intervals.{averaged_text(groups)} memory, from M: shares of the L2 "
+        "misses. E to M: silent E-to-M upgrades per E fill. kernel: share of the busy cycles. MPKI, upgrades: L2 "
+        "misses and upgrades per 1000 instructions. timer: timer interrupts per processor and simulated second. MIPS: "
+        "million instructions that this host simulated per second."
     )
+    for verdict, why in verdicts_with_reasons(groups):
+        table.note += f" {verdict} {why}"
     return table
+
+
+def _runs(group: Group) -> Cell:
+    return Cell(str(len(group.runs)))
 
 
 def _speed(group: Group) -> Cell:

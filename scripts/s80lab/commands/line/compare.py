@@ -13,6 +13,7 @@ from s80lab.commands.line.declare import RARE, Section
 from s80lab.commands.line.explore import Form
 from s80lab.commands.line.options import (
     AsJson,
+    Boots,
     Experiment,
     Gem5,
     Image,
@@ -239,13 +240,17 @@ def claims(
 
 
 @SECTION.command(
-    "knockout", "knockout:knockout_command", "s80lab knockout imapb --list", "s80lab knockout imapb --seeds 1,2"
+    "knockout",
+    "knockout:knockout_command",
+    "s80lab knockout imapb --list",
+    "s80lab knockout imapb --seeds 1 --boots 1,2,3",
 )
 def knockout(
     experiment: Experiment,
     machine: Machine = None,
     scale: Scale = None,
     seeds: Seeds = None,
+    boots: Boots = None,
     keep: Annotated[
         bool, typer.Option(help="Keep the checkpoints of all variants (a few GB each). Default: remove them.")
     ] = False,
@@ -254,10 +259,11 @@ def knockout(
 ) -> None:
     """Measure what each change to the guest contributes.
 
-    There are five changes, and seven variants of the guest: one without any change, one per change alone, and one with
-    all changes. --list describes the changes.
+    There are three changes, and five variants of the guest: one without any change, one per change alone, and one with
+    all changes. --list describes the changes. Each variant has boots of its own, so compare variants over several boots
+    (--boots).
 
-    Costs: seven times those of `s80lab run` for the experiment, because each variant boots. imapb at scale small with
+    Costs: five times those of `s80lab run` for the experiment, because each variant boots. imapb at scale small with
     three seeds takes about an hour on 2 cores, and 20 GB of disk.
     """
 
