@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,13 +17,20 @@ from s80lab.results.run_folder import RunFolder
 from s80lab.results.snapshots import Delta, Snapshots
 
 
-def short_region(plan: Plan, start: Checkpoint, folder: Path, measure: int, window: int) -> Delta:
-    """measure, window: instructions. folder: new, for the run's files."""
+def short_region(
+    plan: Plan,
+    start: Checkpoint,
+    folder: Path,
+    measure: int,
+    window: int,
+    plugin: Mapping[str, object] | None = None,
+) -> Delta:
+    """measure, window: instructions. folder: new, for the run's files. plugin: further arguments of the plugin."""
     folder.mkdir()
     shorter = replace(plan, phases=plan.phases.model_copy(update={"measure": measure, "window": window}))
 
     async def run(board: Board) -> None:
-        await live(shorter, start, folder, board.job("a short region"))
+        await live(shorter, start, folder, board.job("a short region"), plugin)
 
     on_board(run)
     check_run(RunFolder(folder))

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Compares the headline shares of the mail server with those of the reference order of accesses:
+
+    python -m tests.programs.reference_shares --seeds 1,2,3,4 --boots 1,2
+
+In the reference, each time slice has ten instructions, no access is filtered, and of all processors always the earliest
+one in simulated time executes (docs/background/clock.md). One region per order does not decide: any change of the order
+sends the guest down another path, and two paths differ by points. So the program measures pairs of regions. Both
+regions of a pair begin at the same warm checkpoint and have equal lengths; each pair has a seed and a warm-up of its
+own. A third region per checkpoint has the default order with epochs that are one cycle shorter: the difference of two
+paths of the default order.
+
+The program prints the mean differences over the pairs with 95% intervals. The exit code is 1 if a mean difference from
+the reference exceeds one point. Measured regions are kept in the folder, so a repeated or extended call measures only
+what is missing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from tests.experiment.short_region import short_region
+from tests.lab import Lab
+
+from s80lab.analysis.interval import Estimate, estimate
+from s80lab.analysis.rows import ABSENT, FINE_PERCENT, PERCENT, number
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.base.staging import staging
+from s80lab.commands.numbers import parse_boots, parse_seeds
+from s80lab.commands.parts import make_plans, run_pipeline
+from s80lab.experiment import checkpoint
+from s80lab.experiment.plan import Options, Plan
+from s80lab.report.markdown import markdown_rows
+from s80lab.report.tables import Cell, Row, Table
+from s80lab.results.metrics.derive import compute
+from s80lab.results.metrics.standing import ALLOWED_TIME_ERROR_US
+from s80lab.results.metrics.watched import NAMES
+from s80lab.results.run_folder import RunFolder
+
+ALLOWED_POINTS = 1.0
+LENGTH = 200  # million instructions of a region
+WINDOW = 20_000_000  # instructions of a sampling interval
+
+Values = Mapping[str, float | None]
+"""The shares of one region, by metric."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """How the guest's processors take turns. clock: values of the machine's table [clock]; plugin: plugin arguments."""
+
+    name: str
+    clock: Mapping[str, int] = field(default_factory=dict)
+    plugin: Mapping[str, object] = field(default_factory=dict)
+
+    def of(self, plan: Plan) -> Plan:
+        clock = plan.machine.clock.model_copy(update=dict(self.clock))
+        return replace(plan, machine=plan.machine.model_copy(update={"clock": clock}))
+
+
+DEFAULT = Order("default")
+OTHER_PATH = Order("another path", {"epoch_cycles": 19_999})
+REFERENCE = Order("reference", {"filter_instructions": 1}, {"slice": 10})
+ORDERS = (DEFAULT, OTHER_PATH, REFERENCE)
+
+
+def measure_region(plan: Plan, start: checkpoint.Checkpoint, order: Order, length: int, folder: Path) -> None:
+    """Write the region of this order and length, in instructions, to a new folder.
+
+    UserError if the processors' times were too far from simulated time for a valid run.
+    """
+    with staging(folder) as partial:
+        region = partial / "region"
+        short_region(order.of(plan), start, region, length, WINDOW, order.plugin)
+        run = RunFolder(region)
+        error = compute(run.snapshots, None)["epoch_error"] or 0.0
+        clock = order.of(plan).machine.clock
+        error_us = 1e6 * error * clock.epoch_cycles / run.snapshots.header.clock_hz
+        if error_us > ALLOWED_TIME_ERROR_US:
+            raise UserError(
+                f"{folder.name}: simulated time of the processors is off by {error_us:.0f} microseconds on average "
+                f"(limit {ALLOWED_TIME_ERROR_US:g}): choose other seeds"
+            )
+
+
+def read_values(folder: Path) -> Values:
+    """The headline shares of a region."""
+    metrics = compute(RunFolder(folder / "region").snapshots, None)
+    return {name: metrics[name] for name in NAMES}
+
+
+def measure_plan(plan: Plan, length: int, folder: Path) -> dict[str, Values]:
+    """The shares of the plan's regions, by the name of the order. Regions that are in the folder are not measured
+    again. The warm checkpoint is removed."""
+    places = {order.name: folder / f"{plan.warm_name}-{length}-{order.name.replace(' ', '-')}" for order in ORDERS}
+    missing = [order for order in ORDERS if not places[order.name].is_dir()]
+    if missing:
+        run_pipeline([plan], 1, False, "warm")
+        start = checkpoint.find(plan.warm_name, plan.warm_key)
+        assert start is not None
+        for order in missing:
+            measure_region(plan, start, order, length, places[order.name])
+        checkpoint.drop(start)
+    return {name: read_values(place) for name, place in places.items()}
+
+
+def differences(pairs: Sequence[Mapping[str, Values]], of: Order, metric: str) -> Estimate | None:
+    """The mean of `of` minus the default order over the pairs, with its interval; None if a value is undefined."""
+    found: list[float | None] = []
+    for pair in pairs:
+        value, default = pair[of.name][metric], pair[DEFAULT.name][metric]
+        found.append(None if value is None or default is None else value - default)
+    return estimate(found)
+
+
+def difference_table(pairs: Sequence[Mapping[str, Values]]) -> Table:
+    """One row per share: the mean of each order, and the differences from the default order in points."""
+    table = Table("", ("default", "reference", "reference - default, points", "two paths of the default, points"))
+    for metric, name in NAMES.items():
+        means = [estimate([pair[order.name][metric] for pair in pairs]) for order in (DEFAULT, REFERENCE)]
+        cells = [Cell(ABSENT if mean is None else PERCENT.text(mean.mean) + "%") for mean in means]
+        cells += [Cell(_points(differences(pairs, of, metric))) for of in (REFERENCE, OTHER_PATH)]
+        table.rows.append(Row(name, tuple(cells)))
+    return table
+
+
+def _points(found: Estimate | None) -> str:
+    return number(found, FINE_PERCENT).removesuffix(FINE_PERCENT.suffix)
+
+
+def too_far(pairs: Sequence[Mapping[str, Values]]) -> list[str]:
+    """The shares whose mean difference from the reference exceeds the limit."""
+    found = {name: differences(pairs, REFERENCE, metric) for metric, name in NAMES.items()}
+    return [name for name, of in found.items() if of is None or 100 * abs(of.mean) > ALLOWED_POINTS]
+
+
+def main(arguments: list[str]) -> int:
+    """Returns the exit code: 1 if a share is too far from the reference."""
+    parser = argparse.ArgumentParser(prog="python -m tests.programs.reference_shares", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--seeds", default="1,2,3,4", help="seeds of the load, for example 1,2,3 (default: 1,2,3,4)")
+    parser.add_argument("--boots", default="1", help="numbers of boots; each seed runs from each boot (default: 1)")
+    parser.add_argument("--millions", type=int, default=LENGTH, help=f"instructions of a region (default: {LENGTH})")
+    parser.add_argument("--folder", type=Path, default=paths.BUILD / "reference-shares", help="regions and checkpoints")
+    given = parser.parse_args(arguments)
+    folder = given.folder.absolute()
+    with Lab(folder / "checkpoints", folder / "results").entered():
+        try:
+            options = Options(scale="tiny", seeds=parse_seeds(given.seeds), boots=parse_boots(given.boots))
+            plans = make_plans(["imapb"], options)
+            pairs = [measure_plan(plan, given.millions * 1_000_000, folder / "regions") for plan in plans]
+        except UserError as error:
+            parser.error(str(error))
+    print("\n".join(markdown_rows(difference_table(pairs), "share")))
+    far = too_far(pairs)
+    print(f"{len(pairs)} pairs; more than {ALLOWED_POINTS:g} point from the reference: {', '.join(far) or 'none'}")
+    return min(len(far), 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
