@@ -7,8 +7,8 @@ In the reference, each time slice has ten instructions, no access is filtered, a
 one in simulated time executes (docs/background/clock.md). One region per order does not decide: any change of the order
 sends the guest down another path, and two paths differ by points. So the program measures pairs of regions. Both
 regions of a pair begin at the same warm checkpoint and have equal lengths; each pair has a seed and a warm-up of its
-own. A third region per checkpoint has the default order with epochs that are one cycle shorter: the difference of two
-paths of the default order.
+own. A third region per checkpoint has the default order with epochs that are one cycle shorter, which gives another
+path. The reference is compared with the mean of the two paths. Their difference shows how far chance alone goes.
 
 The program prints the mean differences over the pairs with 95% intervals. The exit code is 1 if a mean difference from
 the reference exceeds one point. Measured regions are kept in the folder, so a repeated or extended call measures only
@@ -50,7 +50,7 @@ Values = Mapping[str, float | None]
 """The shares of one region, by metric."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Order:
     """How the guest's processors take turns. clock: values of the machine's table [clock]; plugin: plugin arguments."""
 
@@ -109,23 +109,36 @@ def measure_plan(plan: Plan, length: int, folder: Path) -> dict[str, Values]:
     return {name: read_values(place) for name, place in places.items()}
 
 
-def differences(pairs: Sequence[Mapping[str, Values]], of: Order, metric: str) -> Estimate | None:
-    """The mean of `of` minus the default order over the pairs, with its interval; None if a value is undefined."""
+def from_default(pairs: Sequence[Mapping[str, Values]], metric: str) -> Estimate | None:
+    """The mean over the pairs of the reference minus the default, with its interval. The default is the mean of its two
+    paths. None if a value is undefined."""
+    return _difference(pairs, metric, {REFERENCE: 1.0, DEFAULT: -0.5, OTHER_PATH: -0.5})
+
+
+def between_paths(pairs: Sequence[Mapping[str, Values]], metric: str) -> Estimate | None:
+    """The mean over the pairs of one path of the default minus the other, with its interval."""
+    return _difference(pairs, metric, {OTHER_PATH: 1.0, DEFAULT: -1.0})
+
+
+def _difference(pairs: Sequence[Mapping[str, Values]], metric: str, weights: Mapping[Order, float]) -> Estimate | None:
+    """The mean over the pairs of the weighted sum of the orders' values."""
     found: list[float | None] = []
     for pair in pairs:
-        value, default = pair[of.name][metric], pair[DEFAULT.name][metric]
-        found.append(None if value is None or default is None else value - default)
+        terms = [(weight, pair[order.name][metric]) for order, weight in weights.items()]
+        known = [weight * value for weight, value in terms if value is not None]
+        found.append(sum(known) if len(known) == len(terms) else None)
     return estimate(found)
 
 
 def difference_table(pairs: Sequence[Mapping[str, Values]]) -> Table:
-    """One row per share: the mean of each order, and the differences from the default order in points."""
-    table = Table("", ("default", "reference", "reference - default, points", "two paths of the default, points"))
+    """One row per share: the means of the default (both paths) and of the reference, and the differences in points."""
+    table = Table("", ("default", "reference", "reference - default, points", "path - path, points"))
     for metric, name in NAMES.items():
-        means = [estimate([pair[order.name][metric] for pair in pairs]) for order in (DEFAULT, REFERENCE)]
-        cells = [Cell(ABSENT if mean is None else PERCENT.text(mean.mean) + "%") for mean in means]
-        cells += [Cell(_points(differences(pairs, of, metric))) for of in (REFERENCE, OTHER_PATH)]
-        table.rows.append(Row(name, tuple(cells)))
+        default = estimate([pair[order.name][metric] for pair in pairs for order in (DEFAULT, OTHER_PATH)])
+        reference = estimate([pair[REFERENCE.name][metric] for pair in pairs])
+        means = [ABSENT if mean is None else PERCENT.text(mean.mean) + PERCENT.suffix for mean in (default, reference)]
+        points = [_points(found) for found in (from_default(pairs, metric), between_paths(pairs, metric))]
+        table.rows.append(Row(name, tuple(map(Cell, (*means, *points)))))
     return table
 
 
@@ -135,7 +148,7 @@ def _points(found: Estimate | None) -> str:
 
 def too_far(pairs: Sequence[Mapping[str, Values]]) -> list[str]:
     """The shares whose mean difference from the reference exceeds the limit."""
-    found = {name: differences(pairs, REFERENCE, metric) for metric, name in NAMES.items()}
+    found = {name: from_default(pairs, metric) for metric, name in NAMES.items()}
     return [name for name, of in found.items() if of is None or 100 * abs(of.mean) > ALLOWED_POINTS]
 
 

@@ -14,8 +14,9 @@ from tests.programs.reference_shares import (
     OTHER_PATH,
     REFERENCE,
     Values,
+    between_paths,
     difference_table,
-    differences,
+    from_default,
     main,
     measure_region,
     read_values,
@@ -33,22 +34,29 @@ MEMORY = "miss_source.all.memory"
 
 
 def pair(reference: float, other_path: float = 0.0, default: float = 0.5) -> Mapping[str, Values]:
-    """The regions of a checkpoint. The arguments but the last are differences from the default order."""
-    shares = {DEFAULT.name: default, REFERENCE.name: default + reference, OTHER_PATH.name: default + other_path}
+    """The regions of a checkpoint. `reference` is the difference from the mean of the default's two paths, `other_path`
+    the difference between these."""
+    shares = {
+        DEFAULT.name: default - other_path / 2,
+        OTHER_PATH.name: default + other_path / 2,
+        REFERENCE.name: default + reference,
+    }
     return {name: dict.fromkeys(NAMES, share) for name, share in shares.items()}
 
 
 def test_difference_is_the_mean_over_the_pairs_with_its_interval() -> None:
-    pairs = [pair(0.01, default=0.2), pair(0.03, default=0.7)]
-    found = differences(pairs, REFERENCE, MEMORY)
+    pairs = [pair(0.01, 0.1, default=0.2), pair(0.03, -0.3, default=0.7)]
+    found = from_default(pairs, MEMORY)
     assert found is not None and found.half_width is not None
     assert found.mean == pytest.approx(0.02)
     assert found.half_width == pytest.approx(0.01 * 12.706, rel=1e-4)
+    chance = between_paths(pairs, MEMORY)
+    assert chance is not None and chance.mean == pytest.approx(-0.1)
 
 
 def test_difference_of_an_undefined_share_is_undefined_and_too_far() -> None:
-    undefined = {order.name: dict.fromkeys(NAMES, None) for order in ORDERS}
-    assert differences([pair(0), undefined], REFERENCE, MEMORY) is None
+    undefined: Mapping[str, Values] = {order.name: dict.fromkeys(NAMES, None) for order in ORDERS}
+    assert from_default([pair(0), undefined], MEMORY) is None
     assert len(too_far([pair(0), undefined])) == len(NAMES)
 
 
@@ -58,7 +66,7 @@ def test_share_is_too_far_if_its_mean_difference_exceeds_a_point() -> None:
     assert NAMES[MEMORY] in too_far([pair(-0.011)])
 
 
-def test_table_has_the_differences_from_the_default_in_points() -> None:
+def test_table_has_the_differences_in_points() -> None:
     (row, *_) = difference_table([pair(0.004, 0.02), pair(0.006, 0.02)]).rows
     assert [cell.text for cell in row.cells] == ["50.0%", "50.5%", "0.50 ± 1.27", "2.00 ± 0.00"]
 
