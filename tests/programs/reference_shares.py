@@ -46,6 +46,15 @@ ALLOWED_POINTS = 1.0
 LENGTH = 200  # million instructions of a region
 WINDOW = 20_000_000  # instructions of a sampling interval
 
+IDLE, BUSY = "O of idle", "O of others"
+ATTRIBUTED = {IDLE: "of these, O to idle processors", BUSY: "of these, O to processors that execute a program"}
+"""Parts of a headline share that the table shows beside it, without a limit."""
+
+FROM_O = "miss_source.all.O"
+_PLACE = list(NAMES).index(FROM_O) + 1
+ROWS = dict([*list(NAMES.items())[:_PLACE], *ATTRIBUTED.items(), *list(NAMES.items())[_PLACE:]])
+"""Rows of the table, by key of Values."""
+
 Values = Mapping[str, float | None]
 """The shares of one region, by metric."""
 
@@ -89,9 +98,13 @@ def measure_region(plan: Plan, start: checkpoint.Checkpoint, order: Order, lengt
 
 
 def read_values(folder: Path) -> Values:
-    """The headline shares of a region."""
-    metrics = compute(RunFolder(folder / "region").snapshots, None)
-    return {name: metrics[name] for name in NAMES}
+    """The headline shares of a region and their attributed parts."""
+    snapshots = RunFolder(folder / "region").snapshots
+    metrics, region = compute(snapshots, None), snapshots.region()
+    from_o = region.total("miss_source", source="O")
+    to_idle = region.total("miss_source", source="O", **{"class": "idle"})
+    misses = region.total("l2_misses")
+    return {name: metrics[name] for name in NAMES} | {IDLE: to_idle / misses, BUSY: (from_o - to_idle) / misses}
 
 
 def measure_plan(plan: Plan, length: int, folder: Path) -> dict[str, Values]:
@@ -133,7 +146,7 @@ def _difference(pairs: Sequence[Mapping[str, Values]], metric: str, weights: Map
 def difference_table(pairs: Sequence[Mapping[str, Values]]) -> Table:
     """One row per share: the means of the default (both paths) and of the reference, and the differences in points."""
     table = Table("", ("default", "reference", "reference - default, points", "path - path, points"))
-    for metric, name in NAMES.items():
+    for metric, name in ROWS.items():
         default = estimate([pair[order.name][metric] for pair in pairs for order in (DEFAULT, OTHER_PATH)])
         reference = estimate([pair[REFERENCE.name][metric] for pair in pairs])
         means = [ABSENT if mean is None else PERCENT.text(mean.mean) + PERCENT.suffix for mean in (default, reference)]

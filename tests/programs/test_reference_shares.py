@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 from tests.lab import Lab
 from tests.programs.reference_shares import (
+    ATTRIBUTED,
     DEFAULT,
+    FROM_O,
     ORDERS,
     OTHER_PATH,
     REFERENCE,
@@ -41,7 +43,7 @@ def pair(reference: float, other_path: float = 0.0, default: float = 0.5) -> Map
         OTHER_PATH.name: default + other_path / 2,
         REFERENCE.name: default + reference,
     }
-    return {name: dict.fromkeys(NAMES, share) for name, share in shares.items()}
+    return {name: dict.fromkeys(NAMES | ATTRIBUTED, share) for name, share in shares.items()}
 
 
 def test_difference_is_the_mean_over_the_pairs_with_its_interval() -> None:
@@ -91,4 +93,7 @@ def test_reference_has_short_slices_and_filters_no_access(whole: Lab, tmp_path: 
     default, reference = (regions[order.name]["slice_length.median"] for order in (DEFAULT, REFERENCE))
     assert default is not None and reference is not None
     assert reference <= 16 < 128 <= default
-    assert set(read_values(tmp_path / REFERENCE.name)) == set(NAMES)
+    values = read_values(tmp_path / REFERENCE.name)
+    assert set(values) == set(NAMES | ATTRIBUTED)
+    parts, whole_share = [values[part] or 0.0 for part in ATTRIBUTED], values[FROM_O]
+    assert sum(parts) == pytest.approx(whole_share)
