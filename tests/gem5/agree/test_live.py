@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.gem5.agree import probe, warm_case
 from tests.gem5.agree.cases import Case, cases
+from tests.gem5.agree.random_traces import MACHINES, differences
 
 from s80lab.base.errors import UserError
 from s80lab.gem5.agree import agree
@@ -35,6 +36,12 @@ def test_contents_of_ruby_after_loading_are_those_of_the_model(gem5: Path, tmp_p
     read, different = probe.probe(warm_case.begin(tmp_path), warm_case.setup(), gem5, tmp_path / "gem5", warm_case.SETS)
     assert different == []
     assert sum(read.values()) > 1000
+
+
+@pytest.mark.parametrize("seed", range(len(MACHINES)))
+def test_random_traces_that_overflow_the_caches_agree(seed: int, gem5: Path, tmp_path: Path) -> None:
+    differ, evictions = differences(seed, gem5, tmp_path)
+    assert differ == 0 and evictions > 100
 
 
 def test_what_gem5_refuses_is_one_sentence(gem5: Path, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from s80lab.gem5.check.traces import Simulation, simulations
 from s80lab.gem5.check.verdict import FILE, Difference, Verdict, folder, stored
 from s80lab.trace import tool
 
-SECONDS = 20
+SECONDS = 10
 """About how long a check takes."""
 
 
@@ -48,7 +48,8 @@ def sentence(verdict: Verdict) -> str:
         return f"MOESI_hammer is refused: {verdict.failure}"
     played = f"{verdict.accesses:,} accesses in {verdict.traces} traces"
     if verdict.differences:
-        return f"MOESI_hammer is refused: {len(verdict.differences)} categories differ from the model; {played}"
+        differ = f"{len(verdict.differing)} of {verdict.categories} categories differ from the model"
+        return f"MOESI_hammer is refused: {differ}; {played}"
     return f"MOESI_hammer is certified: equal to the model in all {verdict.categories} categories; {played}"
 
 

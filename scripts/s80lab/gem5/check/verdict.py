@@ -61,11 +61,17 @@ class Verdict(Strict):
         """The other coherence protocols of the binary, which the check does not play."""
         return [name for name in self.about.protocols if name != PROTOCOL]
 
+    @property
+    def differing(self) -> list[str]:
+        """The categories that differ in any trace."""
+        return list(dict.fromkeys(one.category for one in self.differences))
+
     def reason(self) -> str:
-        """Why the binary is refused: the failure, or the categories that differ."""
+        """Why the binary is refused: the failure, or the largest differences."""
         if self.failure:
             return self.failure
-        named = [f"{one.category} ({one.trace}: gem5 {one.ruby}, model {one.model})" for one in self.differences]
+        largest = sorted(self.differences, key=lambda one: -abs(one.model - one.ruby))
+        named = [f"{one.category} ({one.trace}: gem5 {one.ruby}, model {one.model})" for one in largest]
         more = f", and {len(named) - 3} more" if len(named) > 3 else ""
         return f"{', '.join(named[:3])}{more}"
 

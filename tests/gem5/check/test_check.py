@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`s80lab gem5 check` with the recorded answers of real builds: a development state of 25.0, and a build of that state
+in which one transition of MOESI_hammer was changed: a cache in MM that supplies a load stays the owner."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import typer
+from tests.gem5.check.recorded import recorded, stand_in
+
+from s80lab.base.errors import UserError
+from s80lab.commands.gem5_check import check_command
+from s80lab.gem5.agree.categories import CATEGORIES
+from s80lab.gem5.check import coverage
+from s80lab.gem5.check.run import check, expected, require_certified
+from s80lab.gem5.check.traces import simulations
+from s80lab.gem5.check.verdict import Verdict
+
+# Categories that only transactions under way at once can have.
+TRANSIENT = {
+    "reads: from a block that is being evicted",
+    "reads: several reads answered as one",
+    "stores: data from a block that is being evicted",
+}
+CERTIFIED = "25.0-development"
+CHANGED = "25.0-changed"
+
+Checked = Callable[[str], Verdict]
+
+
+@pytest.fixture(autouse=True)
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Verdicts of this test only."""
+    monkeypatch.setenv("S80LAB_GEM5_CHECKS", str(tmp_path / "checks"))
+    return tmp_path / "checks"
+
+
+def starts(tmp_path: Path) -> list[str]:
+    return (tmp_path / "starts").read_text().split()
+
+
+def gem5_with(tmp_path: Path, name: str) -> Path:
+    return stand_in(tmp_path, recorded(name), tmp_path / "starts")
+
+
+def test_traces_reach_every_category_of_isolated_accesses() -> None:
+    counts = [expected(one) for one in simulations()]
+    reached = {category.name for category in CATEGORIES if any(count[category.name] for count in counts)}
+    assert reached == {category.name for category in CATEGORIES} - TRANSIENT
+
+
+def test_random_accesses_overflow_the_caches() -> None:
+    count = expected(simulations()[1])
+    assert all(count[f"evictions: {state}"] > 50 for state in ("S", "O", "M", "MM"))
+
+
+def test_check_certifies_the_recorded_build(tmp_path: Path) -> None:
+    verdict = check(gem5_with(tmp_path, CERTIFIED))
+    assert verdict.certified and verdict.differences == [] and verdict.accesses > 6000
+    assert sorted(starts(tmp_path)) == ["about.py", "replay.py", "replay.py"]
+
+
+def test_reached_transitions_exist(tmp_path: Path) -> None:
+    reached, existing = check(gem5_with(tmp_path, CERTIFIED)).reached, coverage.existing()
+    assert {controller: set(names) - set(existing[controller]) for controller, names in reached.items()} == {
+        "L1Cache_Controller": set(),
+        "Directory_Controller": set(),
+    }
+    assert len(reached["L1Cache_Controller"]) > 80
+
+
+def test_check_refuses_the_changed_build_with_its_categories(tmp_path: Path) -> None:
+    gem5 = gem5_with(tmp_path, CHANGED)
+    assert {"fills: E or D (Ruby's M)", "fills: S", "reads: from M"} < set(check(gem5).differing)
+    with pytest.raises(UserError, match=r"is refused, because its MOESI_hammer differs .*gem5 [0-9]+, model [0-9]+"):
+        require_certified(gem5, x86=False)
+
+
+def test_stored_verdict_needs_no_start_of_gem5(tmp_path: Path) -> None:
+    gem5, told = gem5_with(tmp_path, CERTIFIED), list[str]()
+    require_certified(gem5, x86=False, tell=told.append)
+    assert len(starts(tmp_path)) == 3
+    assert ["checking the MOESI_hammer" in told[0], "is certified" in told[1]] == [True, True]
+    require_certified(gem5, x86=False, tell=told.append)
+    assert len(starts(tmp_path)) == 3 and len(told) == 2
+    with pytest.raises(UserError, match="was built without X86, which the guest needs"):
+        require_certified(gem5, x86=True)
+
+
+def test_changed_binary_is_checked_anew(tmp_path: Path) -> None:
+    gem5 = gem5_with(tmp_path, CERTIFIED)
+    assert check(gem5).certified
+    assert not check(gem5_with(tmp_path, CHANGED)).certified
+
+
+def test_failure_of_gem5_refuses_and_is_not_stored(tmp_path: Path) -> None:
+    gem5 = gem5_with(tmp_path, CERTIFIED)
+    text = gem5.read_text()
+    gem5.write_text(
+        text.replace("exec", "case $* in *replay.py*) echo 'panic: Invalid transition'; exit 1;; esac\nexec")
+    )
+    with pytest.raises(UserError, match="gem5 ended with code 1: panic: Invalid transition"):
+        require_certified(gem5, x86=False)
+    plays = len(starts(tmp_path))
+    assert "Invalid transition" in check(gem5).failure
+    assert len(starts(tmp_path)) > plays
+
+
+def test_command_prints_the_verdict_and_its_reasons(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    check_command(gem5_with(tmp_path, CERTIFIED), False, False)
+    said = capsys.readouterr().out
+    assert "MOESI_hammer is certified: equal to the model in all 40 categories; 6,118 accesses in 7 traces" in said
+    assert "transitions reached: " in said and " of 603 " in said
+    with pytest.raises(typer.Exit) as ended:
+        check_command(gem5_with(tmp_path, CHANGED), False, False)
+    said = capsys.readouterr().out
+    assert ended.value.exit_code == 1 and "Categories that differ" in said and "MOESI_hammer is refused" in said
+
+
+def test_command_names_the_protocols_that_are_not_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    answers = tmp_path / "answers"
+    answers.mkdir()
+    for file in recorded(CERTIFIED).iterdir():
+        (answers / file.name).write_bytes(file.read_bytes())
+    about = json.loads((answers / "about.json").read_text()) | {"protocols": ["CHI", "MOESI_hammer", "MSI"]}
+    (answers / "about.json").write_text(json.dumps(about))
+    check_command(stand_in(tmp_path, answers), False, True)
+    out = capsys.readouterr()
+    record = json.loads(out.out)
+    assert record["certified"] is True and record["not_checked"] == ["CHI", "MSI"] and record["differences"] == []
+    assert "other protocols of this gem5, not checked: CHI, MSI" in out.err
