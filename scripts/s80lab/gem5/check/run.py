@@ -21,7 +21,7 @@ from s80lab.gem5.check.traces import Simulation, simulations
 from s80lab.gem5.check.verdict import FILE, Difference, Verdict, folder, stored
 from s80lab.trace import tool
 
-SECONDS = 10
+SECONDS = 20
 """About how long a check takes."""
 
 
