@@ -7,15 +7,17 @@ Four processors read and write the same 64 KiB at random, for 100 microseconds. 
 import sys
 from pathlib import Path
 
-from gem5.components.boards.test_board import TestBoard
-from gem5.components.memory.simple import SingleChannelSimpleMemory
-from gem5.components.processors.random_generator import RandomGenerator
-from gem5.simulate.simulator import Simulator
+import m5
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # the folder configs/gem5 of s80lab
 
+import library  # noqa: F401  (before gem5's standard library)
+from gem5.components.boards.test_board import TestBoard
+from gem5.components.memory.simple import SingleChannelSimpleMemory
+from gem5.components.processors.random_generator import RandomGenerator
 from hammer import HammerHierarchy
 from machine_file import Geometry, Latency, MachineFile
+from release import instantiate
 
 # MachineFile.load("machine.toml") reads the machine of a run: each run folder of gem5 has this file.
 l1, l2 = Geometry(size=8 << 10, ways=2), Geometry(size=32 << 10, ways=4)
@@ -31,4 +33,6 @@ board = TestBoard(
     cache_hierarchy=HammerHierarchy(machine),
 )
 board.cache_line_size = machine.line_bytes
-Simulator(board=board).run()
+instantiate(board, full_system=False)
+m5.simulate()
+m5.stats.dump()
