@@ -228,8 +228,8 @@ def test_take_in_file_of_another_length_is_refused_before_it_is_read(
         os.truncate(lies / RAM_FILE, 8 << 40)
     else:
         again = tmp_path / "again" / "ready-a"
-        with tarfile.open(lies) as tar:
-            tar.extractall(tmp_path / "again", filter="data")
+        (tmp_path / "again").mkdir()
+        subprocess.run(["tar", "--extract", "--file", str(lies), "--directory", str(tmp_path / "again")], check=True)
         said = json.loads((again / EXPORT).read_text())
         (again / EXPORT).write_text(json.dumps(said | {"files": {RAM_FILE: said["files"][RAM_FILE]}}))
         os.truncate(again / RAM_FILE, 8 << 40)
