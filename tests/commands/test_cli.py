@@ -63,13 +63,13 @@ def test_one_sentence(empty: Lab, arguments: list[str], sentence: str) -> None:
 def test_list_names_what_there_is(empty: Lab) -> None:
     lines = empty.call("list").splitlines()
     sweeps = "figure1, figure1-disk, figure5, figure5-disk"
-    mail = f"clientscaler, {sweeps}, groupware, imapb, imape, jbb, memory-probe, pop3"
+    mail = f"clientscaler, {sweeps}, gem5-quick, groupware, imapb, imape, jbb, memory-probe, pop3"
     web = "uw, web, webstone, webstone-size, zvm, zvm-beyond"
     names = (
         f"{mail}, quick, router, rtp, ruby-sweep, servers, servers-filled, smt-share, streaming, switch-probe, {web}"
     )
     assert f"experiments: {names}" in lines
-    assert "scales: light, paper, sixteenth, small" in lines
+    assert "scales: gem5-quick, light, paper, sixteenth, small" in lines
 
 
 def test_list_of_a_kind_has_a_line_of_description_for_each_name(empty: Lab) -> None:
