@@ -128,27 +128,20 @@ def steps(order: Order, setup: Setup, begin: Begin | None = None) -> tuple[list[
 def counts(order: Order, setup: Setup, begin: Begin | None = None) -> dict[str, int]:
     """Counts by state, with the names in src/replay/order_count.h. begin: without it, the caches are cold."""
     with files(STEP, order, setup.machine) as (order_file, machine_file):
-        counted: dict[str, int] = json.loads(
-            call(STEP, "count", order=order_file, machine=machine_file, protocol=setup.protocol, **_warm(begin))
-        )
-    return counted
+        return _counted(order_file, machine_file, setup, **_warm(begin))
 
 
 def spare_counts(order: Order, setup: Setup, spare_cores: int, spare_sets: int) -> dict[str, int]:
     """As `counts`, of a trace that `s80-step rebuild` made: it names cores instead of processors, and spare cores."""
     with files(STEP, None, setup.machine) as (order_file, machine_file):
         trace_order.write(order_file, order)
-        counted: dict[str, int] = json.loads(
-            call(
-                STEP,
-                "count",
-                order=order_file,
-                machine=machine_file,
-                protocol=setup.protocol,
-                spare_cores=spare_cores,
-                spare_sets=spare_sets,
-            )
-        )
+        return _counted(order_file, machine_file, setup, spare_cores=spare_cores, spare_sets=spare_sets)
+
+
+def _counted(order_file: Path, machine_file: Path, setup: Setup, **more: Path | str | int) -> dict[str, int]:
+    counted: dict[str, int] = json.loads(
+        call(STEP, "count", order=order_file, machine=machine_file, protocol=setup.protocol, **more)
+    )
     return counted
 
 
