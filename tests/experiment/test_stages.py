@@ -235,11 +235,11 @@ def test_ready_checkpoints_that_were_built_here_are_dropped_too(stages: Stages) 
     assert stages.most_ready <= 3
 
 
-def test_a_ready_checkpoint_that_was_there_is_kept(stages: Stages, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = {"ready-a": True}
+def test_checkpoints_that_existed_before_are_kept(stages: Stages, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = {"ready-a": True, "warm-a-1": True}
     monkeypatch.setattr(checkpoint, "exists", lambda name, key: found.get(name, False))
     stages.run([1], points=["-a", "-b"], drop="built")
-    assert stages.ready == ["ready-a"]
+    assert (stages.ready, stages.there) == (["ready-a"], [1])
 
 
 def test_the_disk_of_a_sweep_is_that_of_the_points_under_way(stages: Stages, monkeypatch: pytest.MonkeyPatch) -> None:

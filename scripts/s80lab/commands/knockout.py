@@ -17,7 +17,6 @@ from s80lab.commands.output import print_json, sayer, wide_console
 from s80lab.commands.parts import make_plans, parse_boots, parse_seeds, run_pipeline
 from s80lab.config.experiment import load_experiment
 from s80lab.config.machine import load_machine
-from s80lab.experiment import checkpoint
 from s80lab.experiment.knockout import Changes, variants
 from s80lab.experiment.plan import Options, Plan
 from s80lab.experiment.run import name_before_hash
@@ -82,12 +81,8 @@ def _measured(variant: str, plans: Sequence[Plan], keep: bool) -> Group:
     """The runs of a variant. The invalid ones are left out of its means, unless all are invalid."""
     found = [_there(plan) for plan in plans]
     missing = [plan for plan, folder in zip(plans, found, strict=True) if folder is None]
-    before = {manifest.name for manifest in checkpoint.STORE.all()}
-    folders = run_pipeline(missing, 0, False, "run") if missing else []
-    if missing and not keep:
-        built = {manifest.name for manifest in checkpoint.STORE.all()} - before
-        # The disk need not hold all variants at once.
-        checkpoint.STORE.prune({manifest.name for manifest in checkpoint.STORE.all()} - built)
+    # Without `keep`, the disk need not hold the checkpoints of all variants at once.
+    folders = run_pipeline(missing, 0, False, "run", drop="nothing" if keep else "built") if missing else []
     measured = iter(folders)
     (group,) = read_groups([folder or next(measured) for folder in found])
     return replace(group, label=variant)

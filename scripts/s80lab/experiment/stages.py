@@ -38,7 +38,7 @@ class Pipeline:
     jobs: number of guests that run at once; 0: one per host core.
     again: measure again what has been measured already.
     drop: the checkpoints that are removed when the runs that need them are complete: `warm` removes each warm
-        checkpoint, `built` removes also each ready checkpoint that was built here.
+        checkpoint, `built` removes each warm and each ready checkpoint that was built here.
     enter: whether runs are entered into the database.
     """
 
@@ -137,13 +137,14 @@ class Pipeline:
     async def _seed(self, plan: Plan, ready: Checkpoint, until: Until) -> Path | None:
         # One slot for both: the run starts while its checkpoint is still in the host's memory.
         async with self._slots:
+            built = not checkpoint.exists(plan.warm_name, plan.warm_key)
             with self._tally.piece(_cost(plan)):
                 warm = await self._build_warm(plan, ready)
                 if until == "warm":
                     return None
                 folder = await self._measure(plan, warm)
         self._to_database([folder])
-        if self._drop != "nothing":
+        if self._drop == "warm" or (self._drop == "built" and built):
             checkpoint.drop(warm)
         return folder
 
