@@ -7,7 +7,7 @@
 The first plays a full capture through the model as it is, and without the loads that their processor's next data
 access, a store to the same line, follows at once (within the time of a miss): nearly all are of such an
 instruction. That is what Ruby's sequencer makes of them on x86 (RMW_Read, Locked_RMW_Read). The second shows how
-many of gem5's own misses they are, and who answered them. docs/guides/gem5.md has the answer.
+many of gem5's own misses they are, and who answered them. docs/background/engines.md has the answer.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 """Converts a run of gem5 to s80lab's format: stats.txt, with one dump per sampling interval, becomes snapshots.jsonl.
 
 gem5 does not distinguish privilege levels and process classes: all its counters have the labels `any`. Where Ruby does
-not distinguish loads from instruction fetches the kind is `read`. docs/guides/gem5.md lists the numbers that are
+not distinguish loads from instruction fetches the kind is `read`. docs/reference/gem5.md lists the numbers that are
 estimates.
 """
 
@@ -108,7 +108,7 @@ def _header(machine: Machine, base_cpi: float) -> dict[str, Any]:
             "unit": "counts",
             "dims": list(_dims(name)),
             "gauge": name in GAUGES,
-            "description": "as gem5 counts it: docs/guides/gem5.md",
+            "description": "as gem5 counts it: docs/reference/gem5.md",
         }
         for name in (*REQUIRED, "operations")
     ]

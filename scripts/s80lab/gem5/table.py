@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Translation table from gem5's statistics to s80lab's: transitions STATE.EVENT of MOESI_hammer, latencies of the
-sequencers, and counters of the processors. docs/guides/gem5.md describes the table.
+sequencers, and counters of the processors. docs/reference/gem5.md describes the table.
 
 Ruby's state `MM` is M. Ruby's `M` is a block without other copies that this core has not stored to: E, or a block that
 a migratory M handed over dirty. `e` in this table means both. A cache in `S` never supplies a block. A store to a

@@ -214,7 +214,7 @@ def replay_notes(groups: Sequence[Group]) -> list[str]:
             "server from clients. State E stands for Ruby's state M: the only copy of a block, to which this "
             "core has not stored; the copy may have been received dirty. The instruction mix counts "
             "micro-operations. The base CPI contains one cycle per micro-operation and per access that hits "
-            "(docs/guides/gem5.md)."
+            "(docs/reference/gem5.md)."
         )
     if "replay" in engines:
         notes.append(

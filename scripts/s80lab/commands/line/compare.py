@@ -347,7 +347,8 @@ def gem5_compare(
     """Compare whole runs of gem5 with the model on the same load.
 
     You need runs of gem5: `s80lab run EXPERIMENT --engine gem5 --machine s80-sixteenth` makes them with your own gem5
-    (docs/guides/gem5.md). The tables show each sampling interval since the caches were empty.
+    (docs/guides/gem5.md). The tables show each sampling interval since the caches were empty
+    (docs/background/engines.md).
 
     If gem5 is found, the command also plays equal accesses through gem5's Ruby and through the model, to show which
     differences Ruby itself causes.
