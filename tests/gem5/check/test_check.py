@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`s80lab gem5 check` with the recorded answers of real builds: a development state of 25.0, and a build of that state
-in which one transition of MOESI_hammer was changed: a cache in MM that supplies a load stays the owner."""
+"""`s80lab gem5 check` with the recorded answers of real builds: 24.0.0.1, a development state of 25.0, and a build of
+that state in which one transition of MOESI_hammer was changed: a cache in MM that supplies a load stays the owner."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ TRANSIENT = {
     "stores: data from a block that is being evicted",
 }
 CERTIFIED = "25.0-development"
+OLDER = "24.0.0.1"
 CHANGED = "25.0-changed"
 
 Checked = Callable[[str], Verdict]
@@ -58,8 +59,10 @@ def test_random_accesses_overflow_the_caches() -> None:
     assert all(count[f"evictions: {state}"] > 50 for state in ("S", "O", "M", "MM"))
 
 
-def test_check_certifies_the_recorded_build(tmp_path: Path) -> None:
-    verdict = check(gem5_with(tmp_path, CERTIFIED))
+@pytest.mark.parametrize(("build", "adapter"), [(OLDER, "24.0"), (CERTIFIED, "24.1")])
+def test_check_certifies_the_recorded_builds(tmp_path: Path, build: str, adapter: str) -> None:
+    verdict = check(gem5_with(tmp_path, build))
+    assert verdict.about.release == adapter
     assert verdict.certified and verdict.differences == [] and verdict.accesses > 6000
     assert sorted(starts(tmp_path)) == ["about.py", "replay.py", "replay.py"]
 
