@@ -95,10 +95,10 @@ def _without_caches(machine: MachineFile) -> BaseCPUProcessor:
     return BaseCPUProcessor([BaseCPUCore(X86NonCachingSimpleCPU(cpu_id=number), ISA.X86) for number in numbers])
 
 
-def boot_segment(limit: int, ready: str, progress: Progress) -> bool:
+def boot_segment(limit: int | None, ready: str, progress: Progress) -> bool:
     """Simulate one segment of the boot. Return whether the clients are logged in.
 
-    ready: cause of the exit event that the load generator raises when they are.
+    limit: see Segment. ready: cause of the exit event that the load generator raises when they are.
     """
     segment = Segment(Path(m5.options.outdir) / CONSOLE, limit)
     while not segment.has_ended(progress.instructions()):
@@ -142,7 +142,8 @@ def main() -> None:
 
     more: dict[str, Any] = {}
     if options.stage == "boot":
-        more["ready"] = boot_segment(options.instructions, exits.checkpoint, progress)
+        limit = options.instructions if options.restore else None
+        more["ready"] = boot_segment(limit, exits.checkpoint, progress)
     elif options.stage == "warm":
         until(exits.exit, WARM_STEP, progress, "the clients started the mix")
         run_instructions(options.instructions, WARM_STEP, progress, "the mix warmed up")

@@ -5,6 +5,9 @@ gem5 never forgets a decoded instruction, so its memory grows with the length of
 checkpoint begins with an empty table. The ends of segments depend on the guest only, never on the host: the same inputs
 give the same checkpoints, wherever the boot was interrupted.
 
+The first segment ends when all processors are up, however long it is. gem5 cannot save a checkpoint before: it waits
+until each processor is between two instructions, and a processor that has not been started never is.
+
 This module uses neither gem5 nor s80lab, so that the tests can import it.
 """
 
@@ -22,10 +25,10 @@ class Segment:
     """Watches a segment.
 
     console: the file of the guest's console, which begins empty in each segment.
-    limit: number of instructions after which the segment ends within a stage.
+    limit: number of instructions after which the segment ends within a stage; None: the segment ends with its stage.
     """
 
-    def __init__(self, console: Path, limit: int) -> None:
+    def __init__(self, console: Path, limit: int | None) -> None:
         self._console = console
         self._limit = limit
         self._bytes = 0
@@ -38,7 +41,8 @@ class Segment:
         A segment ends between two lines of the console, so that each line of the console is in one segment.
         """
         self._look()
-        return not self._within_line and (self._stage_ended or instructions >= self._limit)
+        long = self._limit is not None and instructions >= self._limit
+        return not self._within_line and (self._stage_ended or long)
 
     def _look(self) -> None:
         try:

@@ -50,6 +50,14 @@ def test_segment_ends_at_its_limit_between_two_lines(module: ModuleType, tmp_pat
     assert segment.has_ended(LIMIT)
 
 
+def test_segment_without_a_limit_ends_with_its_stage_only(module: ModuleType, tmp_path: Path) -> None:
+    console = tmp_path / "console"
+    segment = module.Segment(console, None)
+    assert not segment.has_ended(1000 * LIMIT)
+    console.write_text("s80lab: cpus 18\n")
+    assert segment.has_ended(1000 * LIMIT + 1)
+
+
 def test_segment_without_output_ends_at_its_limit(module: ModuleType, tmp_path: Path) -> None:
     segment = module.Segment(tmp_path / "absent", LIMIT)
     assert [segment.has_ended(LIMIT - 1), segment.has_ended(LIMIT)] == [False, True]
