@@ -154,12 +154,14 @@ class Gem5Phases(Strict):
     window: the length of a sampling interval.
     transactions: the region ends after this number of transactions, or after `measure` if that is earlier; 0: the
         region ends after `measure`.
+    drift_points: as in the phases of the engine `qemu`.
     """
 
     warmup: InstructionsOrZero = 0
     measure: Instructions
     window: Instructions
     transactions: InstructionsOrZero = 0
+    drift_points: Positive = 2.0
 
 
 class RubyPart(Strict):

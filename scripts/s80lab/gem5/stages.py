@@ -291,6 +291,7 @@ def finish(
         **plan.said(),
         "instructions": region.instructions,
         "modelled_ns": region.clock_ns,
+        "drift_points": plan.phases.drift_points,
         "wall_s": round(wall_s, 2),
         "mips": round(simulated / facts["seconds"] / 1e6, 3),
         "inputs": inputs,
