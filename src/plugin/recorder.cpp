@@ -92,7 +92,7 @@ bool Recorder::enter(void* vcpu_state) {
     Lane* next = find_lane(vcpu_state);
     if (next->bound()) {
         if (!windows_->begin_slice(*next)) {
-            current_vcpu = nullptr;  // the processor before may follow: its next block begins a time slice, too
+            current_vcpu = nullptr;  // the processor before may follow, with a time slice of its own
             return false;
         }
         new_interval(*next);
