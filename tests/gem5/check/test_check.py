@@ -5,7 +5,6 @@ that state in which one transition of MOESI_hammer was changed: a cache in MM th
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,6 @@ from s80lab.gem5.agree.categories import CATEGORIES
 from s80lab.gem5.check import coverage
 from s80lab.gem5.check.run import check, expected, require_certified
 from s80lab.gem5.check.traces import simulations
-from s80lab.gem5.check.verdict import Verdict
 
 # Categories that only transactions under way at once can have.
 TRANSIENT = {
@@ -29,8 +27,6 @@ TRANSIENT = {
 CERTIFIED = "25.0-development"
 OLDER = "24.0.0.1"
 CHANGED = "25.0-changed"
-
-Checked = Callable[[str], Verdict]
 
 
 @pytest.fixture(autouse=True)
