@@ -96,9 +96,8 @@ def test_every_document_has_a_page_with_its_links(site: Path, pages: dict[Path, 
 
 
 def test_folders_are_their_readme_or_plain(site: Path, pages: dict[Path, Page]) -> None:
-    own = pages[site / "docs" / "guides" / "gem5.html"].own
-    assert "../../results/reference/gem5/README.html" in own
-    assert not any(link.endswith("configs/gem5") for link in own)
+    assert "../../results/reference/gem5/README.html" in pages[site / "docs" / "background" / "engines.html"].own
+    assert not any(link.endswith("configs/gem5") for link in pages[site / "docs" / "reference" / "gem5.html"].own)
 
 
 def test_the_front_page_is_the_readme(site: Path, pages: dict[Path, Page]) -> None:
