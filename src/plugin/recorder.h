@@ -24,6 +24,7 @@
 #include "plugin/phase_page.h"
 #include "plugin/pipeline.h"
 #include "plugin/profile.h"
+#include "plugin/round.h"
 #include "plugin/slice_end.h"
 #include "plugin/tasks.h"
 #include "plugin/virtual_time.h"
@@ -83,10 +84,13 @@ public:
     void finish();
 
     /// Ends the time slice; see SliceEnd::leave.
-    [[noreturn]] void leave(std::uintptr_t return_address) const { slice_end_->leave(return_address); }
+    [[noreturn]] void leave(std::uint64_t instructions, std::uintptr_t return_address) {
+        slice_end_->leave(instructions, return_address);
+    }
     /// Called while QEMU translates the first block, on the thread that runs all processors.
     void find_qemu() {
         slice_end_.emplace();
+        round_.emplace().verify();
         time_.emplace().verify();
     }
 
@@ -144,6 +148,7 @@ private:
     std::unique_ptr<Pipeline> pipeline_;
     std::unique_ptr<Windows> windows_;
     std::optional<SliceEnd> slice_end_;
+    std::optional<QemuRound> round_;
     std::optional<QemuTime> time_;
     model::Line lines_ = 0;  ///< of the guest's memory
 

@@ -13,8 +13,7 @@ void Recorder::halted(Lane& lane) {
 
 void Recorder::paused(Lane& lane) {
     if (lane.bound()) {
-        windows_->end_slice();
-        lane.paused = true;
+        windows_->pause(lane);
         current_vcpu = nullptr;
     }
 }

@@ -1,23 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugin/slice_end.h"
 
-#include <dlfcn.h>
+#include <array>
+#include <cstring>
 
-#include "model/types.h"
+#include "plugin/fatal.h"
+#include "plugin/qemu_symbols.h"
 
 namespace s80::plugin {
 
 SliceEnd::SliceEnd()
-    : exit_(reinterpret_cast<void (*)(void*)>(dlsym(RTLD_DEFAULT, "cpu_exit"))),
-      restore_(
-          reinterpret_cast<void (*)(void*, std::uintptr_t)>(dlsym(RTLD_DEFAULT, "cpu_loop_exit_restore"))),
-      // Of a thread-local variable dlsym gives this thread's.
-      current_(static_cast<void* const*>(dlsym(RTLD_DEFAULT, "current_cpu"))) {
-    if (exit_ == nullptr || restore_ == nullptr || current_ == nullptr) {
-        throw model::Error(
-            "this QEMU was built without loadable modules and does not export cpu_exit, so its time slices "
-            "cannot be bounded: use QEMU 10.0 of Debian 13 or of Debian 12's backports");
+    : exit_(find_symbol<void (*)(void*)>("cpu_exit")),
+      loop_exit_(find_symbol<void (*)(void*)>("cpu_loop_exit")),
+      restore_(find_symbol<bool (*)(void*, std::uintptr_t)>("cpu_restore_state")),
+      current_(find_symbol<void* const*>("current_cpu")) {}
+
+/// QEMU's own function restores the state in the middle of any block. It looks for the block in a tree of all
+/// blocks, which takes as long as all else at the end of a time slice. Before the first instruction there is
+/// nothing to restore but the count.
+void SliceEnd::verify(std::uint64_t instructions, std::uintptr_t return_address) {
+    // Registers, program counter and flags are at the beginning of the state.
+    std::array<std::uint8_t, 256> before{};
+    std::memcpy(before.data(), in_cpu(kState), before.size());
+    const std::uint16_t left_before = left();
+    const bool restored = restore_(*current_, return_address);
+    const bool counts = left() == static_cast<std::uint16_t>(left_before + instructions);
+    if (!restored || !counts || std::memcmp(before.data(), in_cpu(kState), before.size()) != 0) {
+        fatal(unknown_qemu().what());
     }
+    verified_ = true;
 }
 
 }  // namespace s80::plugin

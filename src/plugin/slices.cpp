@@ -32,11 +32,12 @@ void on_block(unsigned, void* instructions) {
         running = slice_end->running();
         ran = 0;
     }
+    const auto block = reinterpret_cast<std::uintptr_t>(instructions);
     if (ran >= longest) {
         ran = 0;  // if nobody else can run
-        slice_end->leave(reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)));
+        slice_end->leave(block, reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)));
     }
-    ran += reinterpret_cast<std::uintptr_t>(instructions);
+    ran += block;
 }
 
 void on_translation(qemu_plugin_id_t, qemu_plugin_tb* tb) {

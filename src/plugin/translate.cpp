@@ -339,7 +339,7 @@ extern "C" __attribute__((visibility("hidden"))) void s80_block_executed(unsigne
         lane->contexts[word.privilege()].value != lane->context.value || lane->instructions >= lane->check_at)
         [[unlikely]] {
         if (!block_executed(word, vcpu_state)) {
-            recorder().leave(return_address);
+            recorder().leave(word.packed() ? word.instructions() : word.block().instructions, return_address);
         }
         return;
     }

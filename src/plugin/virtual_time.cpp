@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugin/virtual_time.h"
 
-#include <dlfcn.h>
-
 #include <cstddef>
 #include <limits>
 
-#include "model/types.h"
+#include "plugin/qemu_symbols.h"
 
 namespace s80::plugin {
 
@@ -21,27 +19,13 @@ constexpr int kLargestShift = 10;
 constexpr int kVirtualClock = 1;
 constexpr int kAllTimers = -1;
 
-constexpr const char* kUnknown =
-    "the plugin does not know how this QEMU keeps its virtual time, so the guest cannot run on simulated "
-    "time: "
-    "use QEMU 10.0 of Debian 13 or of Debian 12's backports";
-
-template <class T>
-T find(const char* symbol) {
-    void* const address = dlsym(RTLD_DEFAULT, symbol);
-    if (address == nullptr) {
-        throw model::Error(kUnknown);
-    }
-    return reinterpret_cast<T>(address);
-}
-
 }  // namespace
 
 QemuTime::QemuTime()
-    : get_(find<std::int64_t (*)()>("icount_get")),
-      deadline_(find<std::int64_t (*)(int, int)>("qemu_clock_deadline_ns_all")),
-      current_(find<void**>("current_cpu")) {
-    auto* const state = find<std::uint8_t*>("timers_state");
+    : get_(find_symbol<std::int64_t (*)()>("icount_get")),
+      deadline_(find_symbol<std::int64_t (*)(int, int)>("qemu_clock_deadline_ns_all")),
+      current_(find_symbol<void**>("current_cpu")) {
+    auto* const state = find_symbol<std::uint8_t*>("timers_state");
     shift_at_ = reinterpret_cast<const volatile std::int16_t*>(state + kShift);
     bias_ = reinterpret_cast<volatile std::int64_t*>(state + kBias);
     count_ = reinterpret_cast<volatile std::int64_t*>(state + kCount);
@@ -51,7 +35,7 @@ void QemuTime::verify() {
     constexpr std::int64_t kStep = 123'456'789;
     shift_ = *shift_at_;
     if (shift_ < 0 || shift_ > kLargestShift) {
-        throw model::Error(kUnknown);
+        throw unknown_qemu();
     }
     const std::int64_t before = get_();
     const bool agrees = before == now();
@@ -59,7 +43,7 @@ void QemuTime::verify() {
     const bool moves = get_() == before + kStep;
     *bias_ = *bias_ - kStep;
     if (!agrees || !moves || get_() != before) {
-        throw model::Error(kUnknown);
+        throw unknown_qemu();
     }
 }
 

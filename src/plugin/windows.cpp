@@ -37,14 +37,15 @@ bool has_left(const Lane& lane) {
 }  // namespace
 
 Windows::Windows(const model::Machine& machine, const Lanes& lanes, WindowSink& sink, PhasePage& page,
-                 VirtualTime& time, unsigned clock_shift, const Schedule& schedule, const State& state,
-                 std::size_t room)
+                 VirtualTime& time, Round& round, unsigned clock_shift, const Schedule& schedule,
+                 const State& state, std::size_t room)
     : machine_(machine),
       lanes_(lanes),
       sink_(sink),
       page_(page),
       schedule_(schedule),
       clock_(time, clock_shift, state.clock),
+      round_(round),
       room_(room),
       longest_wait_(Player::longest_wait(machine)),
       state_(state) {
@@ -83,6 +84,9 @@ void Windows::sleep(Lane& lane) {
     state_.sleeping |= 1U << lane.processor;
     const std::uint64_t ran = lane.instructions - slice_began_;
     count_slice();
+    if (stays_ == nullptr) {
+        take_in_all();
+    }
     const std::uint32_t everyone = ~std::uint32_t{0} >> (model::kMaxCores - lanes_.size());
     if (state_.sleeping == everyone) {
         close(schedule_.due(total_instructions()));
@@ -132,14 +136,19 @@ bool Windows::begin_slice(Lane& next) {
             close(schedule_.due(total_instructions()));
         }
         if (next.instructions >= next.share.end()) {
+            skip(next);
             return false;
         }
     }
     const std::int64_t until = executes_until(next);
     if (next.share.time(next.instructions) > until && ++skipped_ <= 2 * lanes_.size()) {
+        skip(next);
         return false;
     }
     skipped_ = 0;
+    if (stays_ == &next) {
+        stays_ = nullptr;
+    }
     running_ = &next;
     slice_began_ = next.instructions;
     slice_until_ = until;
@@ -149,6 +158,40 @@ bool Windows::begin_slice(Lane& next) {
     // No processor's clock is behind the beginning of the epoch.
     clock_.begin_slice(ns(std::max<std::int64_t>(next.share.time(next.instructions), 0)), next.latest_ns);
     return true;
+}
+
+/// One of the processors that are skipped stays in QEMU's round. Where it is skipped again and again, the
+/// plugin sees that QEMU runs nobody else.
+void Windows::skip(const Lane& next) {
+    if (stays_ == nullptr) {
+        stays_ = &next;
+    }
+    if (stays_ != &next) {
+        left_out_ |= 1U << next.processor;
+        round_.leave_out(next.processor);
+    }
+}
+
+void Windows::take_in(const Lane& lane) {
+    left_out_ &= ~(1U << lane.processor);
+    round_.take_in(lane.processor);
+}
+
+void Windows::take_in_all() {
+    while (left_out_ != 0) {
+        take_in(*lanes_[static_cast<unsigned>(std::countr_zero(left_out_))]);
+    }
+    stays_ = nullptr;
+}
+
+/// A time slice has ended: another contender may be the next.
+void Windows::take_in_whose_turn_it_is() {
+    for (std::uint32_t left = left_out_; left != 0; left &= left - 1) {
+        const Lane& lane = *lanes_[static_cast<unsigned>(std::countr_zero(left))];
+        if (has_left(lane) && lane.share.time(lane.instructions) <= executes_until(lane)) {
+            take_in(lane);
+        }
+    }
 }
 
 /// Of the processors that contend for lines, the one whose time is lowest executes, until it has passed the
@@ -185,6 +228,7 @@ void Windows::count_slice() {
         state_.slices.add(ran);
         clock_.ran(ran, running_->latest_ns);
         running_ = nullptr;
+        take_in_whose_turn_it_is();
     }
 }
 
@@ -200,6 +244,12 @@ void Windows::end_slice() {
         close_if_used_up();
     }
     clock_.end_slice(ran);
+}
+
+void Windows::pause(Lane& lane) {
+    end_slice();
+    lane.paused = true;
+    take_in_whose_turn_it_is();  // a processor that polls does not contend
 }
 
 /// Ends the epoch if nobody who is awake has instructions left.
@@ -379,6 +429,7 @@ void Windows::close(Mark mark) {
     }
     idle_in_flight_ = {idle_in_flight_[1], window_->idle_before_ns};
     sink_.submit(std::move(window_));
+    take_in_all();
     open(length);
     publish();
 }

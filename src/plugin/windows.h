@@ -15,6 +15,7 @@
 #include "plugin/guest_clock.h"
 #include "plugin/lane.h"
 #include "plugin/phase_page.h"
+#include "plugin/round.h"
 #include "plugin/schedule.h"
 
 namespace s80::plugin {
@@ -62,8 +63,8 @@ public:
     /// The first epoch begins at once. `clock_shift`: see GuestClock. The references must outlive this
     /// object.
     Windows(const model::Machine& machine, const Lanes& lanes, WindowSink& sink, PhasePage& page,
-            VirtualTime& time, unsigned clock_shift, const Schedule& schedule, const State& state,
-            std::size_t room = kRoom);
+            VirtualTime& time, Round& round, unsigned clock_shift, const Schedule& schedule,
+            const State& state, std::size_t room = kRoom);
 
     // --- events of a processor, at its present instruction ---
     void add(Lane& lane, model::Line line, model::Op op) {
@@ -103,6 +104,8 @@ public:
     }
     /// The running processor's time slice ends.
     void end_slice();
+    /// The time slice of `lane` ends by PAUSE.
+    void pause(Lane& lane);
     void begin_load();
     /// Ends the epoch with this snapshot.
     void mark(model::Mark mark) { close(mark); }
@@ -137,6 +140,10 @@ private:
     void contend(Lane& lane, model::Kind kind, const Conflicts::Found& found);
     static void end_before_next_block(Lane& lane);
     std::int64_t executes_until(const Lane& next) const;
+    void skip(const Lane& next);
+    void take_in(const Lane& lane);
+    void take_in_all();
+    void take_in_whose_turn_it_is();
     std::uint64_t slice_end(const Lane& next, std::int64_t until) const;
     void wait_for(Lane& lane, const model::Edge& edge);
     std::uint32_t last_read(unsigned processor, model::Line line) const;
@@ -155,6 +162,7 @@ private:
     PhasePage& page_;
     Schedule schedule_;
     GuestClock clock_;
+    Round& round_;
     Conflicts conflicts_;
     const std::size_t room_;
     const std::int64_t longest_wait_;  ///< see model::Player
@@ -167,6 +175,8 @@ private:
     std::uint64_t slice_began_ = 0;    ///< its instructions at the beginning of the slice
     std::int64_t slice_until_ = 0;     ///< time: see executes_until
     unsigned skipped_ = 0;             ///< processors skipped since one ran
+    std::uint32_t left_out_ = 0;       ///< of QEMU's round: mask of processors
+    const Lane* stays_ = nullptr;      ///< skipped, but not left out
     std::uint64_t longest_slice_ = 0;  ///< see bound_slices; 0: not bounded
     bool start_clock_ = false;
     bool full_ = false;                              ///< the epoch must end at the next block

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "fake_round.h"
 #include "fake_time.h"
 #include "model/hierarchy.h"
 #include "model/ordered_epoch.h"
@@ -76,20 +77,26 @@ public:
             lanes_.back()->attention = 0;
         }
         state_.clock.runs = true;
-        windows_.emplace(machine_, lanes_, sink_, page_, time_, 0, Schedule(0, 0, 1'000'000), state_);
+        windows_.emplace(machine_, lanes_, sink_, page_, time_, round_, 0, Schedule(0, 0, 1'000'000), state_);
     }
 
-    /// A block that begins with these instructions. Returns false if the processor is skipped.
+    /// A block that begins with these instructions. Returns false if the processor is skipped. A processor
+    /// that is left out of the round would be skipped.
     bool block(unsigned processor, std::uint64_t instructions) {
         Lane& lane = *lanes_[processor];
         if (&lane != running_ || windows_->slice_over(lane)) {
+            // Where QEMU ends a time slice, the next one may take this processor in.
+            const bool out = running_ == nullptr && round_.out.contains(processor);
             if (&lane == running_) {
                 windows_->end_slice();
             }
             running_ = nullptr;
             if (!windows_->begin_slice(lane)) {
+                ++skipped_;
                 return false;
             }
+            RC_ASSERT(!out || skipped_ >= 2 * kGuestProcessors);
+            skipped_ = 0;
             RC_ASSERT(time_.now() >= latest_[processor]);
             latest_[processor] = time_.now();
             running_ = &lane;
@@ -115,7 +122,7 @@ public:
         running_ = nullptr;
     }
     void pause() {
-        windows_->end_slice();
+        windows_->pause(*running_);
         carry();
         running_ = nullptr;
     }
@@ -137,11 +144,13 @@ private:
     model::Player player_;
     PlayingSink sink_;
     FakeTime time_;
+    FakeRound round_;
     PhasePage page_;
     Lanes lanes_;
     Windows::State state_;
     std::optional<Windows> windows_;
     Lane* running_ = nullptr;
+    unsigned skipped_ = 0;  ///< processors since one ran
     std::uint16_t after_ = 0;
     std::vector<std::int64_t> latest_ = std::vector<std::int64_t>(kGuestProcessors, 0);
 };

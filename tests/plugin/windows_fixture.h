@@ -9,6 +9,7 @@
 #include <numeric>
 #include <vector>
 
+#include "fake_round.h"
 #include "fake_time.h"
 #include "model/machine.h"
 #include "plugin/windows.h"
@@ -112,8 +113,10 @@ protected:
     Lanes lanes_ = bound_lanes();
     FakeSink sink_;
     FakeTime time_;
+    FakeRound round_;
     PhasePage page_;
-    Windows windows_{machine_, lanes_, sink_, page_, time_, 0, Schedule(0, 12'000, 6'000), state_, kFits};
+    Windows windows_{machine_, lanes_, sink_, page_, time_, round_, 0, Schedule(0, 12'000, 6'000),
+                     state_,   kFits};
 };
 
 }  // namespace s80::plugin

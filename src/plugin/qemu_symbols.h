@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// QEMU's own functions and variables, which the plugin interface does not offer. A QEMU built with loadable
+// modules, like Debian's, exports them. Their layout is that of QEMU 10.0; whoever uses it verifies it.
+#pragma once
+#include <dlfcn.h>
+
+#include "model/types.h"
+
+namespace s80::plugin {
+
+inline model::Error unknown_qemu() {
+    return model::Error(
+        "the plugin does not know the time slices and the virtual time of this QEMU, so the guest cannot run "
+        "on simulated time: use QEMU 10.0 of Debian 13 or of Debian 12's backports");
+}
+
+/// Of a thread-local variable, this thread's. Throws Error if QEMU does not export the symbol.
+template <class T>
+T find_symbol(const char* name) {
+    void* const address = dlsym(RTLD_DEFAULT, name);
+    if (address == nullptr) {
+        throw unknown_qemu();
+    }
+    return reinterpret_cast<T>(address);
+}
+
+}  // namespace s80::plugin

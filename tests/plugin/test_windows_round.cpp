@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which processors are left out of QEMU's round.
+#include <set>
+
+#include "windows_fixture.h"
+
+namespace s80::plugin {
+
+using model::Kind;
+
+class RoundTest : public WindowsTest {
+protected:
+    void store(unsigned processor) {
+        ASSERT_TRUE(begin(processor));
+        execute(processor, 1);
+        windows_.access(lane(processor), 70, Kind::store);
+        windows_.end_slice();
+    }
+    /// Processors 0 and 1 contend, and processor 1 is the earlier one. Processor 2 has nothing left and stays
+    /// in the round.
+    void contend() {
+        all_of(2);
+        EXPECT_FALSE(begin(2));
+        store(0);
+        store(1);
+        store(0);
+    }
+    const std::set<unsigned>& out() const { return round_.out; }
+    using Set = std::set<unsigned>;
+};
+
+TEST_F(RoundTest, AllSkippedProcessorsButOneAreLeftOutUntilTheEpochEnds) {
+    all_of(0);
+    all_of(1);
+    EXPECT_EQ(out(), Set{}) << "a processor is left out where it would be skipped";
+    EXPECT_FALSE(begin(1));
+    EXPECT_EQ(out(), Set{}) << "the first one stays";
+    EXPECT_FALSE(begin(0));
+    EXPECT_FALSE(begin(1));
+    EXPECT_EQ(out(), Set{0});
+    all_of(2);
+    EXPECT_EQ(closed(), 1U);
+    EXPECT_EQ(out(), Set{});
+    all_of(0);
+    EXPECT_FALSE(begin(0));
+    EXPECT_EQ(out(), Set{}) << "another one stays in the next epoch";
+}
+
+TEST_F(RoundTest, TheOneThatStaysEndsTheEpochIfQemuRunsNobodyElse) {
+    all_of(0);
+    all_of(1);
+    EXPECT_FALSE(begin(0));
+    EXPECT_FALSE(begin(1));
+    EXPECT_EQ(out(), Set{1});
+    for (unsigned i = 0; i < 2 * kProcessors - 2; ++i) {
+        EXPECT_FALSE(begin(0));
+    }
+    EXPECT_TRUE(begin(0));
+    EXPECT_EQ(closed(), 1U);
+    EXPECT_EQ(out(), Set{});
+}
+
+TEST_F(RoundTest, AContenderIsLeftOutUntilItsTurn) {
+    contend();
+    EXPECT_FALSE(begin(0));
+    EXPECT_EQ(out(), Set{0});
+    slice(1, 1);
+    EXPECT_EQ(out(), Set{0}) << "processor 1 is still earlier";
+    ASSERT_TRUE(begin(1));
+    execute(1, lane(1).slice_end - lane(1).instructions);
+    windows_.end_slice();
+    EXPECT_EQ(out(), Set{});
+    EXPECT_TRUE(begin(0));
+}
+
+TEST_F(RoundTest, AContenderIsTakenInIfQemuEndsTheSliceOfTheOther) {
+    contend();
+    EXPECT_FALSE(begin(0));
+    ASSERT_TRUE(begin(1));
+    execute(1, lane(1).slice_end - lane(1).instructions);
+    EXPECT_FALSE(begin(2)) << "QEMU goes on to the next processor";
+    EXPECT_EQ(out(), Set{});
+}
+
+TEST_F(RoundTest, AContenderIsTakenInIfTheOtherPolls) {
+    contend();
+    EXPECT_FALSE(begin(0));
+    ASSERT_TRUE(begin(1));
+    execute(1, 1);
+    windows_.pause(lane(1));
+    EXPECT_EQ(out(), Set{});
+}
+
+TEST_F(RoundTest, AContenderIsTakenInIfTheOtherSleeps) {
+    contend();
+    EXPECT_FALSE(begin(0));
+    EXPECT_EQ(out(), Set{0});
+    sleep(1, 1);
+    EXPECT_EQ(out(), Set{});
+}
+
+TEST_F(RoundTest, IfNobodyStaysASleepTakesAllIn) {
+    store(0);
+    store(1);
+    store(0);
+    EXPECT_FALSE(begin(0));
+    all_of(2);
+    EXPECT_FALSE(begin(2));
+    EXPECT_EQ(out(), Set{2}) << "processor 0 stays";
+    ASSERT_TRUE(begin(1));
+    execute(1, lane(1).slice_end - lane(1).instructions);
+    windows_.end_slice();
+    ASSERT_TRUE(begin(0)) << "its turn: it stays no longer";
+    EXPECT_EQ(out(), Set{2});
+    windows_.sleep(lane(0));
+    EXPECT_EQ(out(), Set{}) << "QEMU might run none of the others";
+}
+
+}  // namespace s80::plugin
