@@ -1,11 +1,69 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugin/conflicts.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace s80::plugin {
 
-Conflicts::Conflicts() : mask_(kSmallest - 1), groups_(kSmallest + kProbes) {}
+Conflicts::Conflicts(std::size_t lines, LastStore last_store)
+    : lines_(lines),
+      last_store_(std::move(last_store)),
+      memory_(lines * sizeof(Alone), "the order of conflicting accesses"),
+      alone_(reinterpret_cast<Alone*>(memory_.data())),
+      mask_(kSmallest - 1),
+      groups_(kSmallest + kProbes) {}
+
+void Conflicts::next_epoch() {
+    ++epoch_;
+    ++slice_;
+    if ((epoch_ & kEpochMask) == 0) {  // the number has come round: nothing old may match
+        std::fill_n(alone_, lines_, Alone{});
+        epoch_ += 2;
+    }
+}
+
+inline Conflicts::Alone* Conflicts::alone(unsigned processor, model::Line line) {
+    Alone& a = alone_[line];
+    const std::uint32_t now = epoch_ & kEpochMask;
+    if (a.epoch != now) {
+        if (a.epoch != now - 1) {
+            a = {};
+            a.processor = processor;
+        }
+        a.epoch = now;
+        a.loaded_before = a.loaded_now;
+        a.stored_before = a.stored_now;
+        a.loaded_now = 0;
+        a.stored_now = 0;
+    }
+    if (a.processor == processor && a.shared == 0) [[likely]] {
+        return &a;
+    }
+    if (a.shared == 0) {
+        share(a, line);
+    }
+    return nullptr;
+}
+
+/// Makes the complete record of a line that one processor alone has accessed so far.
+void Conflicts::share(Alone& alone, model::Line line) {
+    const auto [group, i] = find(line);
+    const auto bit = static_cast<std::uint8_t>(1U << i);
+    const std::uint32_t processor = std::uint32_t{1} << alone.processor;
+    const bool stored = alone.stored_now != 0 || alone.stored_before != 0;
+    group.now[i] = alone.loaded_now != 0 ? processor : 0;
+    group.before[i] = alone.loaded_before != 0 ? processor : 0;
+    group.storer[i] = static_cast<std::uint8_t>(stored ? alone.processor : Found::kNobody);
+    group.stored_now &= static_cast<std::uint8_t>(~bit);
+    group.moved_now &= static_cast<std::uint8_t>(~bit);
+    group.moved_before &= static_cast<std::uint8_t>(~bit);
+    if (alone.stored_now != 0) {
+        group.stored_now |= bit;
+        group.stored_at[i] = last_store_(alone.processor, line);
+    }
+    alone.shared = 1;
+}
 
 inline Conflicts::Place Conflicts::find(model::Line line) {
     const model::Line number = line / kLines;
@@ -93,9 +151,15 @@ Conflicts::Found Conflicts::load(unsigned processor, model::Line line) {
         found.disputed = r.disputed;
         return found;
     }
+    r.loaded = in_slice(line);
+    if (Alone* const own = alone(processor, line)) [[likely]] {
+        own->loaded_now = 1;
+        r.contended = false;
+        r.disputed = false;
+        return {};
+    }
     const Place place = find(line);
     Found found = place.conflict(processor);
-    r.loaded = in_slice(line);
     r.contended = found.contended;
     place.note_transfer(found, processor);
     r.disputed = found.transfers || found.disputed;
@@ -110,6 +174,13 @@ Conflicts::Found Conflicts::store(unsigned processor, model::Line line, std::uin
         Found found;
         found.disputed = r.disputed;
         return found;
+    }
+    if (Alone* const own = alone(processor, line)) [[likely]] {
+        own->stored_now = 1;
+        own->loaded_now = 0;
+        own->loaded_before = 0;
+        r = {0, in_slice(line), &nowhere_, false, false};
+        return {};
     }
     const Place place = find(line);
     const std::uint32_t others = ~(std::uint32_t{1} << processor);
@@ -130,6 +201,9 @@ Conflicts::Found Conflicts::store(unsigned processor, model::Line line, std::uin
 }
 
 void Conflicts::moved(model::Line line, std::uint32_t at) {
+    if (alone_[line].shared == 0) {
+        return;
+    }
     const Place place = find(line);
     place.group.stored_at[place.line] = at;
 }

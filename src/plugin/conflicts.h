@@ -5,17 +5,26 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
+#include "model/host_memory.h"
 #include "model/types.h"
 
 namespace s80::plugin {
 
 /// Remembers for each line that was accessed in the current or the last epoch its last store and the readers
 /// since. Older accesses are forgotten.
+///
+/// Nearly all lines are accessed by one processor alone. For those a few bits are enough, and little of the
+/// host's cache is used. Another processor's access makes a complete record of them.
 class Conflicts {
 public:
-    Conflicts();
+    /// Position of a processor's last store to a line in the stream of this epoch.
+    using LastStore = std::function<std::uint32_t(unsigned processor, model::Line line)>;
+
+    /// `lines`: their number. Throws Error if address space is exhausted.
+    Conflicts(std::size_t lines, LastStore last_store);
 
     /// What an access conflicts with.
     struct Found {
@@ -42,12 +51,23 @@ public:
     /// The last store to the line is at another position of its stream.
     void moved(model::Line line, std::uint32_t at);
 
-    void next_epoch() {
-        ++epoch_;
-        ++slice_;
-    }
+    void next_epoch();
 
 private:
+    /// A line in the epoch in which it was last accessed. Until `shared` is set, by `processor` alone.
+    struct Alone {
+        static constexpr unsigned kEpochBits = 22;
+        std::uint32_t epoch : kEpochBits;  ///< the last bits of its number; 0: none
+        std::uint32_t processor : 5;
+        // Since the last store:
+        std::uint32_t loaded_now : 1;     ///< in `epoch`
+        std::uint32_t loaded_before : 1;  ///< in the epoch before
+        // Including the last store:
+        std::uint32_t stored_now : 1;
+        std::uint32_t stored_before : 1;
+        std::uint32_t shared : 1;  ///< the line has a complete record
+    };
+    static_assert(sizeof(Alone) == 4 && model::kMaxCores <= 1U << 5);
     /// Neighbouring lines are often accessed together: the records of four fit into a line of the host's
     /// cache.
     static constexpr unsigned kLines = 4;
@@ -85,6 +105,12 @@ private:
     static constexpr std::size_t kProbes = 4;
     static constexpr std::size_t kSmallest = std::size_t{1} << 12;  ///< groups
 
+    static constexpr std::uint32_t kEpochMask = (std::uint32_t{1} << Alone::kEpochBits) - 1;
+
+    /// Null if another processor has accessed the line too.
+    Alone* alone(unsigned processor, model::Line line);
+    void share(Alone& alone, model::Line line);
+
     bool recent(const Group& group) const { return group.used != 0 && group.used + 1 >= epoch_; }
     Group* home(model::Line number) { return &groups_[number * 0x9e3779b1U >> 7 & mask_]; }
     Place find(model::Line line);
@@ -103,6 +129,11 @@ private:
     unsigned running_ = 0;
     std::uint64_t slice_ = 1;  ///< number of times that the running processor changed, and of epochs
     std::array<Recent, kRecent> recent_{};
+    const std::size_t lines_;
+    const LastStore last_store_;
+    model::HostMemory memory_;
+    Alone* const alone_;         ///< by line
+    std::uint32_t nowhere_ = 0;  ///< what a recent line that has no complete record points to
     std::size_t mask_;
     std::vector<Group> groups_;  ///< after the last home there is room for its probes
 };

@@ -61,9 +61,10 @@ void Recorder::start_model() {
     }
     open_log();
     pipeline_ = std::make_unique<Pipeline>(*player_, *hierarchy_, *snapshots_, *capture_, watch_);
-    windows_ = std::make_unique<Windows>(
-        machine_, lanes_, *pipeline_, page_, *time_, *round_, static_cast<unsigned>(arguments_.clock_shift),
-        Schedule(arguments_.skip, arguments_.measure, arguments_.window), state);
+    windows_ =
+        std::make_unique<Windows>(machine_, lanes_, *pipeline_, page_, *time_, *round_, lines,
+                                  static_cast<unsigned>(arguments_.clock_shift),
+                                  Schedule(arguments_.skip, arguments_.measure, arguments_.window), state);
     windows_->bound_slices(arguments_.slice);
 }
 

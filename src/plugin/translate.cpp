@@ -295,7 +295,7 @@ inline void count_classes(Lane& lane, BlockWord word) {
 }
 
 /// Any block. Returns false if the time slice must end before it.
-[[gnu::noinline]] bool block_executed(BlockWord word, void* vcpu_state) {
+bool block_executed(BlockWord word, void* vcpu_state) {
     const bool packed = word.packed();
     const Next next = packed
                           ? begin_block(vcpu_state, word.privilege(), word.instructions(), model::Entry::user)
@@ -313,6 +313,13 @@ inline void count_classes(Lane& lane, BlockWord word) {
     return true;
 }
 
+/// A block that needs more than to be counted.
+[[gnu::noinline]] void record_block(BlockWord word, void* vcpu_state, std::uintptr_t return_address) {
+    if (!block_executed(word, vcpu_state)) {
+        recorder().leave(word.packed() ? word.instructions() : word.block().instructions, return_address);
+    }
+}
+
 }  // namespace
 
 void on_translation(qemu_plugin_id_t, qemu_plugin_tb* tb) {
@@ -327,8 +334,8 @@ void on_flush(qemu_plugin_id_t) {
 }  // namespace s80::plugin
 
 /// Every block that runs passes here; `vcpu_state` comes from vcpu_entry.S. Nearly all of them lie in one
-/// line and ask for nothing but to be counted: for those no function is called, so that no register has to be
-/// kept.
+/// line and ask for nothing but to be counted: for those no function is called. Each function that is called
+/// is called last, so that no register has to be kept.
 extern "C" __attribute__((visibility("hidden"))) void s80_block_executed(unsigned, void* data,
                                                                          void* vcpu_state,
                                                                          std::uintptr_t return_address) {
@@ -338,9 +345,7 @@ extern "C" __attribute__((visibility("hidden"))) void s80_block_executed(unsigne
     if (vcpu_state != current_vcpu || !word.packed() || word.extra_lines() != 0 || lane->attention != 0 ||
         lane->contexts[word.privilege()].value != lane->context.value || lane->instructions >= lane->check_at)
         [[unlikely]] {
-        if (!block_executed(word, vcpu_state)) {
-            recorder().leave(word.packed() ? word.instructions() : word.block().instructions, return_address);
-        }
+        record_block(word, vcpu_state, return_address);
         return;
     }
     lane->instructions += word.instructions();

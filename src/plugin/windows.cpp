@@ -37,8 +37,8 @@ bool has_left(const Lane& lane) {
 }  // namespace
 
 Windows::Windows(const model::Machine& machine, const Lanes& lanes, WindowSink& sink, PhasePage& page,
-                 VirtualTime& time, Round& round, unsigned clock_shift, const Schedule& schedule,
-                 const State& state, std::size_t room)
+                 VirtualTime& time, Round& round, std::size_t lines, unsigned clock_shift,
+                 const Schedule& schedule, const State& state, std::size_t room)
     : machine_(machine),
       lanes_(lanes),
       sink_(sink),
@@ -46,6 +46,7 @@ Windows::Windows(const model::Machine& machine, const Lanes& lanes, WindowSink& 
       schedule_(schedule),
       clock_(time, clock_shift, state.clock),
       round_(round),
+      conflicts_(lines, [this](unsigned p, model::Line line) { return last(Access::store, p, line); }),
       room_(room),
       longest_wait_(Player::longest_wait(machine)),
       state_(state) {
@@ -295,7 +296,7 @@ void Windows::order(Lane& lane, model::Line line, const Conflicts::Found& found)
     }
     for (std::uint32_t left = found.readers; left != 0; left &= left - 1) {
         const auto reader = static_cast<unsigned>(std::countr_zero(left));
-        wait_for(lane, {reader, last_read(reader, line), model::Wait::nothing});
+        wait_for(lane, {reader, last(Access::read, reader, line), model::Wait::nothing});
     }
 }
 
@@ -340,18 +341,19 @@ void Windows::wait_for(Lane& lane, const model::Edge& edge) {
     lanes_[edge.processor]->awaited.push_back(edge.number);
 }
 
-/// Position of a processor's last load of the line in this epoch. It is near the end of the stream: a load
-/// that a store of another processor makes stale is rarely an old one.
-std::uint32_t Windows::last_read(unsigned processor, model::Line line) const {
+/// Position of a processor's last access to the line in this epoch. It is near the end of the stream: an
+/// access that conflicts with one of another processor is rarely an old one.
+std::uint32_t Windows::last(Access access, unsigned processor, model::Line line) const {
     const Lane& lane = *lanes_[processor];
     const model::Event* const begin = lane.stream->events.data();
     for (const model::Event* at = lane.out; at != begin;) {
         --at;
-        if (at->line == line && (at->op == Op::load || at->op == Op::walk)) {
+        const bool reads = at->op == Op::load || at->op == Op::walk;
+        if (at->line == line && (access == Access::read ? reads : at->op == Op::store)) {
             return static_cast<std::uint32_t>(at - begin);
         }
     }
-    throw model::Error("internal error: a conflicting load is not in its epoch");
+    throw model::Error("internal error: a conflicting access is not in its epoch");
 }
 
 /// Names in each edge the number of the awaited event, and marks these events.

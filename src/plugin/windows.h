@@ -63,8 +63,8 @@ public:
     /// The first epoch begins at once. `clock_shift`: see GuestClock. The references must outlive this
     /// object.
     Windows(const model::Machine& machine, const Lanes& lanes, WindowSink& sink, PhasePage& page,
-            VirtualTime& time, Round& round, unsigned clock_shift, const Schedule& schedule,
-            const State& state, std::size_t room = kRoom);
+            VirtualTime& time, Round& round, std::size_t lines, unsigned clock_shift,
+            const Schedule& schedule, const State& state, std::size_t room = kRoom);
 
     // --- events of a processor, at its present instruction ---
     void add(Lane& lane, model::Line line, model::Op op) {
@@ -146,7 +146,8 @@ private:
     void take_in_whose_turn_it_is();
     std::uint64_t slice_end(const Lane& next, std::int64_t until) const;
     void wait_for(Lane& lane, const model::Edge& edge);
-    std::uint32_t last_read(unsigned processor, model::Line line) const;
+    enum class Access : std::uint8_t { read, store };
+    std::uint32_t last(Access access, unsigned processor, model::Line line) const;
     void number_edges();
     void share(Lane& lane, const model::Player::Pace& pace, std::int64_t length);
     std::int64_t ns(std::int64_t time) const;

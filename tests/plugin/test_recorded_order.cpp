@@ -24,6 +24,7 @@ using model::Op;
 namespace {
 
 constexpr unsigned kGuestProcessors = 4;
+constexpr std::size_t kLines = 1024;
 
 model::Machine machine(unsigned epoch_cycles, unsigned quantum_cycles) {
     model::Machine m;
@@ -77,7 +78,8 @@ public:
             lanes_.back()->attention = 0;
         }
         state_.clock.runs = true;
-        windows_.emplace(machine_, lanes_, sink_, page_, time_, round_, 0, Schedule(0, 0, 1'000'000), state_);
+        windows_.emplace(machine_, lanes_, sink_, page_, time_, round_, kLines, 0, Schedule(0, 0, 1'000'000),
+                         state_);
     }
 
     /// A block that begins with these instructions. Returns false if the processor is skipped. A processor

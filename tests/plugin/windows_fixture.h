@@ -17,7 +17,8 @@
 namespace s80::plugin {
 
 inline constexpr unsigned kProcessors = 3;
-inline constexpr unsigned kEpoch = 1'000;  ///< cycles, nanoseconds and instructions
+inline constexpr std::size_t kLines = 1'024;  ///< of the guest's memory
+inline constexpr unsigned kEpoch = 1'000;     ///< cycles, nanoseconds and instructions
 
 inline model::Machine fake_machine() {
     model::Machine machine;
@@ -115,7 +116,7 @@ protected:
     FakeTime time_;
     FakeRound round_;
     PhasePage page_;
-    Windows windows_{machine_, lanes_, sink_, page_, time_, round_, 0, Schedule(0, 12'000, 6'000),
+    Windows windows_{machine_, lanes_, sink_, page_, time_, round_, kLines, 0, Schedule(0, 12'000, 6'000),
                      state_,   kFits};
 };
 
