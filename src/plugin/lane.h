@@ -147,7 +147,8 @@ struct alignas(64) Lane {
     std::int64_t stored_time = 0;
     std::int64_t latest_ns = 0;  ///< of the guest's clock on this processor, simulated
     bool slice_over = false;     ///< the time slice ends before the next block
-    /// Value of `instructions` until which it contends for lines: soon after its last conflict.
+    /// Value of `instructions` until which it contends for lines: soon after its last conflict, or after a
+    /// timer woke it.
     std::uint64_t contends_until = 0;
     bool paused = false;               ///< the last time slice ended by PAUSE
     std::uint64_t slice_end = kNever;  ///< value of `instructions` at which the time slice ends

@@ -18,8 +18,9 @@ constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 /// A time slice in which a processor keeps a disputed line ends after so many instructions, so that another
 /// one can take the line.
 constexpr std::uint64_t kKeepsLine = 1'000;
-/// A processor contends until it has executed so many instructions without a conflict: more than the kernel
-/// needs for a system call that puts a thread to sleep or wakes it.
+/// A processor contends until it has executed so many instructions without a conflict, and so long after a
+/// timer woke it: more than the kernel needs for a system call that puts a thread to sleep or wakes it, or
+/// for a timer interrupt.
 constexpr std::uint64_t kContends = 4'000;
 /// A contender gets ahead of the next one by less than the shortest transfer of a line takes. Otherwise time
 /// slices would be very short.
@@ -104,10 +105,14 @@ void Windows::sleep(Lane& lane) {
     clock_.end_slice(ran);
 }
 
-/// Timers and devices wake a processor at the beginning of an epoch. None wakes before it fell asleep.
+/// Timers and devices wake a processor at the beginning of an epoch. None wakes before it fell asleep. Timer
+/// interrupts of several processors are often simultaneous, and access the same lines of the kernel.
 void Windows::wake(Lane& lane) {
     state_.sleeping &= ~(1U << lane.processor);
     lane.attention &= ~static_cast<std::uint32_t>(kHalted);
+    if (lane.wake_signal < 0) {
+        lane.contends_until = lane.instructions + kContends;
+    }
     if (clock_.runs()) {
         const std::int64_t woken = lane.wake_signal >= 0 ? lane.wake_time : 0;
         lane.share.set(lane.instructions, std::max(lane.share.time(lane.instructions), woken));

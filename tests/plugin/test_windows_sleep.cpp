@@ -28,6 +28,15 @@ TEST_F(WindowsTest, TheLastWithInstructionsLeftEndsTheEpochBySleeping) {
     EXPECT_EQ(time_.ends.back().instructions, 10U);
 }
 
+TEST_F(WindowsTest, OfProcessorsThatTimersWokeTheEarliestExecutes) {
+    sleep(0, 10);
+    sleep(1, 20);
+    slice(0, 100);
+    slice(1, 10);
+    EXPECT_FALSE(begin(0)) << "processor 1 is the earlier one";
+    EXPECT_TRUE(begin(1));
+}
+
 TEST_F(WindowsTest, AnInterruptOfTheSameEpochIsWaitedFor) {
     sleep(1, 10);
     begin(2);
