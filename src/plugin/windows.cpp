@@ -22,13 +22,9 @@ constexpr std::uint64_t kKeepsLine = 1'000;
 /// timer woke it: more than the kernel needs for a system call that puts a thread to sleep or wakes it, or
 /// for a timer interrupt.
 constexpr std::uint64_t kContends = 4'000;
-/// A contender gets ahead of the next one by less than the shortest transfer of a line takes. Otherwise time
-/// slices would be very short.
-constexpr std::int64_t ahead(const model::Machine& machine) {
-    constexpr std::int64_t kLeast = 16;
-    return std::max<std::int64_t>(kLeast, std::min(machine.latency.cache, machine.latency.upgrade) * 3 / 4) *
-           Player::kUnit;
-}
+/// A contender gets so many cycles ahead of the next one, far fewer than the transfer of a line takes.
+/// Otherwise time slices would be very short.
+constexpr std::int64_t kAhead = 16;
 constexpr std::int64_t kNoTime = std::numeric_limits<std::int64_t>::max();
 
 bool awake(const Lane& lane) {
@@ -54,7 +50,6 @@ Windows::Windows(const model::Machine& machine, const Lanes& lanes, WindowSink& 
       conflicts_(lines, [this](unsigned p, model::Line line) { return last(Access::store, p, line); }),
       room_(room),
       longest_wait_(Player::longest_wait(machine)),
-      ahead_(ahead(machine)),
       state_(state) {
     for (const auto& lane : lanes_) {
         if ((state_.sleeping >> lane->processor & 1) != 0) {
@@ -229,7 +224,7 @@ std::uint64_t Windows::slice_end(const Lane& next, std::int64_t until) const {
     if (until == kNoTime) {
         return Lane::kNever;
     }
-    return std::max(next.share.reaches(until + ahead_), next.instructions + 1);
+    return std::max(next.share.reaches(until + kAhead * Player::kUnit), next.instructions + 1);
 }
 
 void Windows::count_slice() {

@@ -167,7 +167,6 @@ private:
     Conflicts conflicts_;
     const std::size_t room_;
     const std::int64_t longest_wait_;  ///< see model::Player
-    const std::int64_t ahead_;         ///< 1/256 cycle by which a contender may get ahead of the next one
     State state_;
 
     std::unique_ptr<model::Window> window_;
