@@ -8,8 +8,8 @@
 
 namespace s80::plugin {
 
-/// To skip a processor costs the host as much time as some hundred instructions, so a processor that would be
-/// skipped is left out of the round.
+/// To skip a processor costs the host about as much time as a hundred instructions, so a processor that would
+/// be skipped is left out of the round.
 class Round {
 public:
     virtual ~Round() = default;

@@ -212,6 +212,7 @@ TEST_F(ConflictsTest, GrowthKeepsReadersAndTheLastEpoch) {
     load(2, X);
     for (unsigned i = 1; i < 40; ++i) {
         store(5, i, X + i * kSameSet);
+        load(6, X + i * kSameSet);
     }
     EXPECT_EQ(store(4, 0, X), "transfers, after load of 2");
 }
@@ -229,11 +230,16 @@ TEST_F(ConflictsTest, ManyLinesOfAnEpochAreAllRemembered) {
 }
 
 TEST_F(ConflictsTest, ForgottenLinesGiveWayWithoutALossOfOthers) {
-    for (unsigned epoch = 0; epoch < 20; ++epoch) {
-        for (Line i = 0; i < 4; ++i) {
-            EXPECT_EQ(store(0, i, X + (epoch * 4 + i) * kSameSet), "nothing");
+    constexpr Line kTogether = 4;
+    constexpr Line kDistinct = 64;  // forgotten before they come again
+    for (unsigned epoch = 0; epoch < 200; ++epoch) {
+        const auto line = [epoch](Line i) { return X + (epoch * kTogether + i) % kDistinct * kSameSet; };
+        for (Line i = 0; i < kTogether; ++i) {
+            EXPECT_EQ(store(0, i, line(i)), "nothing");
         }
-        EXPECT_EQ(load(1, X + (epoch * 4) * kSameSet), "transfers, after store 0 of 0");
+        for (Line i = 0; i < kTogether; ++i) {
+            EXPECT_EQ(load(1, line(i)), "transfers, after store " + std::to_string(i) + " of 0");
+        }
         conflicts.next_epoch();
     }
 }
