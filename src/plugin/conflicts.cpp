@@ -169,7 +169,7 @@ Conflicts::Found Conflicts::load(unsigned processor, model::Line line) {
 
 Conflicts::Found Conflicts::store(unsigned processor, model::Line line, std::uint32_t at) {
     Recent& r = recent(processor, line);
-    if (r.stored == in_slice(line)) {
+    if (r.stored == in_slice(line) && r.loaded != in_slice(line)) {
         *r.stored_at = at;
         Found found;
         found.disputed = r.disputed;
