@@ -66,8 +66,7 @@ TEST_F(RoundTest, AContenderIsLeftOutUntilItsTurn) {
     EXPECT_EQ(out(), Set{0});
     slice(1, 1);
     EXPECT_EQ(out(), Set{0}) << "processor 1 is still earlier";
-    ASSERT_TRUE(begin(1));
-    execute(1, lane(1).slice_end - lane(1).instructions);
+    turn(1);
     windows_.end_slice();
     EXPECT_EQ(out(), Set{});
     EXPECT_TRUE(begin(0));
@@ -76,8 +75,7 @@ TEST_F(RoundTest, AContenderIsLeftOutUntilItsTurn) {
 TEST_F(RoundTest, AContenderIsTakenInIfQemuEndsTheSliceOfTheOther) {
     contend();
     EXPECT_FALSE(begin(0));
-    ASSERT_TRUE(begin(1));
-    execute(1, lane(1).slice_end - lane(1).instructions);
+    turn(1);
     EXPECT_FALSE(begin(2)) << "QEMU goes on to the next processor";
     EXPECT_EQ(out(), Set{});
 }
@@ -107,8 +105,7 @@ TEST_F(RoundTest, IfNobodyStaysASleepTakesAllIn) {
     all_of(2);
     EXPECT_FALSE(begin(2));
     EXPECT_EQ(out(), Set{2}) << "processor 0 stays";
-    ASSERT_TRUE(begin(1));
-    execute(1, lane(1).slice_end - lane(1).instructions);
+    turn(1);
     windows_.end_slice();
     ASSERT_TRUE(begin(0)) << "its turn: it stays no longer";
     EXPECT_EQ(out(), Set{2});

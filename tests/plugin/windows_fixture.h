@@ -84,6 +84,11 @@ protected:
         execute(processor, instructions);
         windows_.end_slice();
     }
+    /// A time slice of a contender, up to its last instruction.
+    void turn(unsigned processor) {
+        ASSERT_TRUE(begin(processor)) << processor;
+        execute(processor, lane(processor).slice_end - lane(processor).instructions);
+    }
     /// The processor executes what it has left in this epoch: 1,000 instructions if it has used up the last
     /// one.
     void all_of(unsigned processor) {
