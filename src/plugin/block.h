@@ -61,6 +61,12 @@ public:
     static BlockWord point_to(const Block& b) { return BlockWord(const_cast<Block*>(&b)); }
     void* word() const { return reinterpret_cast<void*>(word_); }
 
+    /// The same in each run of a guest. Blocks that begin in one line may share it.
+    std::uint64_t id() const {
+        constexpr unsigned kCountBits = 16;
+        return packed() ? word_
+                        : (std::uint64_t{block().first[0]} << kCountBits | block().instructions) << 1U;
+    }
     bool packed() const { return (word_ & 1) != 0; }
     const Block& block() const { return *reinterpret_cast<const Block*>(word_); }
 

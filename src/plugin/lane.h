@@ -122,6 +122,7 @@ struct alignas(64) Lane {
     /// Value of `instructions` at which the next block asks Recorder::check: the filter interval or the share
     /// of the epoch ends.
     std::uint64_t check_at = 0;
+    std::uint64_t block_id = 0;    ///< of the running block: see BlockWord
     std::uint64_t interval = 0;    ///< number of the filter interval, above the line number; never 0
     std::uint64_t generation = 0;  ///< of the translations, shifted above the page number
     std::uint32_t attention = kUnbound;
@@ -152,7 +153,11 @@ struct alignas(64) Lane {
     std::uint64_t contends_until = 0;
     bool paused = false;               ///< the last time slice ended by PAUSE
     std::uint64_t slice_end = kNever;  ///< value of `instructions` at which the time slice ends
-    bool polls = false;                ///< this is not the first filter interval of the time slice
+    /// Value of `instructions` from which it is ahead of the next contender: of the blocks that may access a
+    /// disputed line it executes none.
+    std::uint64_t turn_end = kNever;
+    std::uint64_t interval_end = 0;  ///< value of `instructions` at which the filter interval ends
+    bool polls = false;              ///< this is not the first filter interval of the time slice
     /// Positions in this epoch's stream that ordering edges of other processors name.
     std::vector<std::uint32_t> awaited;
     /// By processor: the last position in its stream that this processor waits for, plus one.

@@ -37,8 +37,10 @@ bool Recorder::check(Lane& lane) {
         current_vcpu = nullptr;  // the next block begins a time slice
         return false;
     }
-    lane.polls = true;
-    new_interval(lane);
+    if (lane.instructions >= lane.interval_end || lane.instructions < lane.turn_end) {
+        lane.polls = true;
+        new_interval(lane);
+    }
     return true;
 }
 
@@ -46,8 +48,8 @@ bool Recorder::check(Lane& lane) {
 /// taken for hits of its L1 and are not recorded again. An interval begins with each time slice, so that a
 /// processor sees what others stored meanwhile.
 void Recorder::new_interval(Lane& lane) {
-    lane.check_at =
-        std::min({lane.instructions + machine_.filter_instructions, lane.share.end(), lane.slice_end});
+    lane.interval_end = lane.instructions + machine_.filter_instructions;
+    lane.check_at = std::min({lane.interval_end, lane.share.end(), lane.slice_end, lane.turn_end});
     lane.interval += std::uint64_t{1} << 41;
     if (lane.interval == 0) {  // the number has come round: nothing old may match
         lane.loads.fill(0);

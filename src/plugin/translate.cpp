@@ -233,7 +233,7 @@ enum class Next : std::uint8_t { record, run, leave };
 
 /// Accounts for the beginning of a block; the lane may ask for attention first. leave: the time slice must
 /// end before this block.
-Next begin_block(void* vcpu_state, unsigned privilege, std::uint64_t instructions,
+Next begin_block(void* vcpu_state, std::uint64_t id, unsigned privilege, std::uint64_t instructions,
                  model::Entry entered) noexcept {
     if (vcpu_state != current_vcpu) [[unlikely]] {
         if (!guarded([&] { return recorder().enter(vcpu_state); })) {
@@ -241,6 +241,7 @@ Next begin_block(void* vcpu_state, unsigned privilege, std::uint64_t instruction
         }
     }
     Lane& lane = *current_lane;
+    lane.block_id = id;
     if (lane.attention != 0) [[unlikely]] {
         if (!guarded([&] { return recorder().attend(lane); })) {
             return Next::run;
@@ -297,10 +298,10 @@ inline void count_classes(Lane& lane, BlockWord word) {
 /// Any block. Returns false if the time slice must end before it.
 bool block_executed(BlockWord word, void* vcpu_state) {
     const bool packed = word.packed();
-    const Next next = packed
-                          ? begin_block(vcpu_state, word.privilege(), word.instructions(), model::Entry::user)
-                          : begin_block(vcpu_state, word.block().privilege, word.block().instructions,
-                                        word.block().entered);
+    const Next next =
+        packed ? begin_block(vcpu_state, word.id(), word.privilege(), word.instructions(), model::Entry::user)
+               : begin_block(vcpu_state, word.id(), word.block().privilege, word.block().instructions,
+                             word.block().entered);
     if (next != Next::record) {
         return next == Next::run;
     }
@@ -348,6 +349,7 @@ extern "C" __attribute__((visibility("hidden"))) void s80_block_executed(unsigne
         record_block(word, vcpu_state, return_address);
         return;
     }
+    lane->block_id = word.id();
     lane->instructions += word.instructions();
     count_classes(*lane, word);
     ++lane->accesses[static_cast<unsigned>(Kind::ifetch)];

@@ -22,7 +22,8 @@ constexpr std::uint64_t kKeepsLine = 1'000;
 /// timer woke it: more than the kernel needs for a system call that puts a thread to sleep or wakes it, or
 /// for a timer interrupt.
 constexpr std::uint64_t kContends = 4'000;
-/// A contender gets so many cycles ahead of the next one, far fewer than the transfer of a line takes.
+/// A contender gets so many cycles ahead of the next one, far fewer than the transfer of a line takes, in
+/// blocks that may access a disputed line. In others it gets ahead by a quantum, as in the timing merger.
 /// Otherwise time slices would be very short.
 constexpr std::int64_t kAhead = 16;
 constexpr std::int64_t kNoTime = std::numeric_limits<std::int64_t>::max();
@@ -159,7 +160,7 @@ bool Windows::begin_slice(Lane& next) {
     slice_began_ = next.instructions;
     slice_until_ = until;
     next.slice_over = false;
-    next.slice_end = slice_end(next, until);
+    set_slice_end(next, until);
     next.polls = false;
     // No processor's clock is behind the beginning of the epoch.
     clock_.begin_slice(ns(std::max<std::int64_t>(next.share.time(next.instructions), 0)), next.latest_ns);
@@ -216,15 +217,19 @@ std::int64_t Windows::executes_until(const Lane& next) const {
     return first;
 }
 
-/// Value of `instructions` at which the time slice that begins now ends, or Lane::kNever.
-std::uint64_t Windows::slice_end(const Lane& next, std::int64_t until) const {
+/// The time slice that begins now may last until this time of the next contender, and a bit longer.
+void Windows::set_slice_end(Lane& next, std::int64_t until) const {
+    const auto passes = [&next, until](std::int64_t cycles) {
+        return std::max(next.share.reaches(until + cycles * Player::kUnit), next.instructions + 1);
+    };
+    next.slice_end = Lane::kNever;
+    next.turn_end = Lane::kNever;
     if (longest_slice_ != 0) {
-        return next.instructions + longest_slice_;
+        next.slice_end = next.instructions + longest_slice_;
+    } else if (until != kNoTime) {
+        next.slice_end = passes(machine_.quantum_cycles);
+        next.turn_end = passes(kAhead);
     }
-    if (until == kNoTime) {
-        return Lane::kNever;
-    }
-    return std::max(next.share.reaches(until + kAhead * Player::kUnit), next.instructions + 1);
 }
 
 void Windows::count_slice() {
@@ -307,6 +312,7 @@ void Windows::order(Lane& lane, model::Line line, const Conflicts::Found& found)
 
 /// The last event is an access to a line for which processors contend.
 void Windows::contend(Lane& lane, Kind kind, const Conflicts::Found& found) {
+    contended_blocks_.add(lane.block_id, number_);
     if (found.miss || found.upgrade) {
         (lane.out - 1)->way = 1;
         const unsigned stall = found.miss ? machine_.latency.cache : machine_.latency.upgrade;

@@ -12,6 +12,7 @@
 #include "model/player.h"
 #include "model/window.h"
 #include "plugin/conflicts.h"
+#include "plugin/contended_blocks.h"
 #include "plugin/guest_clock.h"
 #include "plugin/lane.h"
 #include "plugin/phase_page.h"
@@ -97,10 +98,11 @@ public:
     void bound_slices(std::uint64_t instructions) { longest_slice_ = instructions; }
     /// A time slice of `next` begins. Returns false if it has used up its share: it is skipped.
     bool begin_slice(Lane& next);
-    /// Whether the running processor's time slice must end before its next block.
+    /// Whether the running processor's time slice must end before this block, the one with `Lane::block_id`.
     bool slice_over(const Lane& lane) const {
         return lane.slice_over || lane.instructions >= lane.share.end() ||
-               lane.instructions >= lane.slice_end || full_;
+               lane.instructions >= lane.slice_end || full_ ||
+               (lane.instructions >= lane.turn_end && contended_blocks_.contain(lane.block_id, number_));
     }
     /// The running processor's time slice ends.
     void end_slice();
@@ -144,7 +146,7 @@ private:
     void take_in(const Lane& lane);
     void take_in_all();
     void take_in_whose_turn_it_is();
-    std::uint64_t slice_end(const Lane& next, std::int64_t until) const;
+    void set_slice_end(Lane& next, std::int64_t until) const;
     void wait_for(Lane& lane, const model::Edge& edge);
     enum class Access : std::uint8_t { read, store };
     std::uint32_t last(Access access, unsigned processor, model::Line line) const;
@@ -165,6 +167,7 @@ private:
     GuestClock clock_;
     Round& round_;
     Conflicts conflicts_;
+    ContendedBlocks contended_blocks_;
     const std::size_t room_;
     const std::int64_t longest_wait_;  ///< see model::Player
     State state_;

@@ -53,6 +53,19 @@ TEST(BlockWord, OneStepBeyondAnyFieldDoesNotFit) {
     EXPECT_TRUE(refuses([](Block& b) { b.classes[3] = 2; }));
 }
 
+TEST(BlockWord, TheIdOfALargeBlockDoesNotDependOnItsPlaceInMemory) {
+    Block a = largest();
+    a.instructions = 500;
+    const Block b = a;
+    EXPECT_EQ(BlockWord::point_to(a).id(), BlockWord::point_to(b).id());
+    a.first[0] -= 1;
+    EXPECT_NE(BlockWord::point_to(a).id(), BlockWord::point_to(b).id());
+    a = b;
+    a.instructions = 501;
+    EXPECT_NE(BlockWord::point_to(a).id(), BlockWord::point_to(b).id());
+    EXPECT_NE(BlockWord::point_to(b).id(), BlockWord::pack(largest())->id());
+}
+
 TEST(BlockWord, LargeBlocksArePointedTo) {
     Block b = largest();
     b.instructions = 500;

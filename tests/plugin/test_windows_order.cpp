@@ -169,10 +169,33 @@ TEST_F(ContendersTest, TheEarlierOneExecutesUntilItHasPassedTheOther) {
     EXPECT_TRUE(begin(2)) << "it does not contend";
     turn(1);
     windows_.end_slice();
-    EXPECT_GT(time(1), time(0));
-    EXPECT_LT(time(1) - time(0), upgrade_);
+    EXPECT_GT(time(1) - time(0), machine_.quantum_cycles);
+    EXPECT_LE(time(1) - time(0), machine_.quantum_cycles + 1);
     EXPECT_FALSE(begin(1));
     EXPECT_TRUE(begin(0));
+}
+
+TEST_F(ContendersTest, ABlockThatAccessedADisputedLineDoesNotGetThatFarAhead) {
+    constexpr std::uint64_t kAnother = 1;
+    ASSERT_TRUE(begin(1));
+    EXPECT_FALSE(windows_.slice_over(lane(1)));
+    execute(1, lane(1).turn_end - lane(1).instructions);
+    EXPECT_GT(time(1), time(0));
+    EXPECT_LT(time(1) - time(0), upgrade_);
+    EXPECT_TRUE(windows_.slice_over(lane(1)));
+    lane(1).block_id = kAnother;
+    EXPECT_FALSE(windows_.slice_over(lane(1)));
+    execute(1, lane(1).slice_end - lane(1).instructions);
+    EXPECT_TRUE(windows_.slice_over(lane(1)));
+}
+
+TEST_F(ConflictTimeTest, OneThatContendsAloneIsNotBounded) {
+    store(0, 70);
+    store(1, 70);
+    lane(0).contends_until = 0;
+    ASSERT_TRUE(begin(1));
+    EXPECT_EQ(lane(1).turn_end, Lane::kNever);
+    EXPECT_EQ(lane(1).slice_end, Lane::kNever);
 }
 
 TEST_F(ContendersTest, AnAccessToADisputedLineEndsTheSliceOfOneThatIsAhead) {

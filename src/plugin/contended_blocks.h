@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Blocks of the guest's code that accessed a disputed line lately. They are likely to do so again.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace s80::plugin {
+
+/// Remembers blocks of this epoch and the last one. Several blocks share a slot, so that another block may be
+/// taken for one of them: its time slice then ends earlier than it must.
+class ContendedBlocks {
+public:
+    /// `epoch`: its number, from 1.
+    void add(std::uint64_t block, std::uint64_t epoch) { epochs_[slot(block)] = epoch; }
+    bool contain(std::uint64_t block, std::uint64_t epoch) const {
+        const std::uint64_t last = epochs_[slot(block)];
+        return last != kNever && last + 1 >= epoch;
+    }
+
+private:
+    static constexpr unsigned kSlotBits = 12;
+    static constexpr std::uint64_t kNever = 0;
+
+    /// Neighbouring blocks differ in few bits.
+    static std::size_t slot(std::uint64_t block) {
+        return static_cast<std::size_t>(block * 0x9e37'79b9'7f4a'7c15U >> (64U - kSlotBits));
+    }
+
+    std::array<std::uint64_t, std::size_t{1} << kSlotBits> epochs_{};
+};
+
+}  // namespace s80::plugin
