@@ -22,6 +22,9 @@ constexpr std::uint64_t kKeepsLine = 1'000;
 /// timer woke it: more than the kernel needs for a system call that puts a thread to sleep or wakes it, or
 /// for a timer interrupt.
 constexpr std::uint64_t kContends = 4'000;
+/// A processor that reads a line to which another one stores may poll it. The accesses after so many
+/// instructions are recorded again.
+constexpr std::uint64_t kPolls = 200;
 /// A contender gets so many cycles ahead of the next one, far fewer than the transfer of a line takes, in
 /// blocks that may access a disputed line. In others it gets ahead by a quantum, as in the timing merger.
 /// Otherwise time slices would be very short.
@@ -321,6 +324,10 @@ void Windows::contend(Lane& lane, Kind kind, const Conflicts::Found& found) {
     if (kind == Kind::store) {
         lane.stored_at = static_cast<std::uint32_t>(lane.out - 1 - lane.stream->events.data());
         lane.stored_time = lane.share.time(lane.instructions);
+    }
+    if (found.contended) {
+        lane.interval_end = std::min(lane.interval_end, lane.instructions + kPolls);
+        lane.check_at = std::min(lane.check_at, lane.interval_end);
     }
     if (found.disputed && lane.slice_end == Lane::kNever) {
         lane.slice_end = lane.instructions + kKeepsLine;

@@ -449,6 +449,22 @@ TEST_F(EdgeTest, AProcessorThatPollsAContendedLineGivesUpItsSlice) {
     EXPECT_TRUE(windows_.slice_over(lane(1)));
 }
 
+TEST_F(EdgeTest, ALineToWhichAnotherOneStoresIsReadAgainSoon) {
+    load(1, 71);
+    store(0, 70);
+    load(1, 70);  // now both have it
+    begin(1);
+    lane(1).interval_end = lane(1).check_at = 1'000;
+    windows_.access(lane(1), 71, Kind::load);
+    EXPECT_EQ(lane(1).check_at, 1'000U);
+    windows_.access(lane(1), 70, Kind::load);
+    EXPECT_EQ(lane(1).interval_end, lane(1).instructions + 200);
+    EXPECT_EQ(lane(1).check_at, lane(1).interval_end);
+    execute(1, 100);
+    windows_.access(lane(1), 70, Kind::load);
+    EXPECT_EQ(lane(1).interval_end, lane(1).instructions + 100) << "not later than before";
+}
+
 TEST_F(EdgeTest, AProcessorThatReadsItsOwnLinesAgainKeepsItsSlice) {
     store(1, 70);
     begin(1);

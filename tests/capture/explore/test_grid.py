@@ -88,10 +88,9 @@ def test_cores_share_the_recorded_threads(full: Capture) -> None:
         ("processors.count=8", "with processors.count = 4 and cannot be replayed with 8; record a new capture"),
         ("translation.walks=hashed", "was recorded on a machine with another table [translation]"),
         ("line_bytes=64", "was recorded with line_bytes = 128 and cannot be replayed with 64; record a new capture"),
-        ("clock.quantum_cycles=200,100", "more finely than they are recorded"),
         (
             "clock.filter_instructions=100",
-            "was recorded with clock.filter_instructions = 200 and cannot be replayed with",
+            "was recorded with clock.filter_instructions = 1000 and cannot be replayed with",
         ),
     ],
 )
