@@ -56,8 +56,8 @@ def run(system: WebSystem, folder: Path, workload: str = "web") -> Outcome:
 def test_every_reply_is_whole(kind: str, tmp_path: Path) -> None:
     with started(kind=kind) as system:
         outcome = run(system, tmp_path)
-    result = outcome.one("result")
-    assert (result["first_error"], outcome.code) == ("", 0)
+        result = outcome.one("result")
+        assert (result["first_error"], outcome.code) == ("", 0), system.said()
     assert not {"move", "lost_flags"} & set(result)
     types = result["transactions"]
     assert list(types) == ["FILE", "PAGE"]
@@ -71,7 +71,7 @@ def test_every_reply_is_whole(kind: str, tmp_path: Path) -> None:
 def test_every_request_has_a_plain_connection_of_its_own(plain_system: WebSystem, tmp_path: Path) -> None:
     outcome = run(plain_system, tmp_path, "webstone")
     result = outcome.one("result")
-    assert (result["first_error"], outcome.code) == ("", 0)
+    assert (result["first_error"], outcome.code) == ("", 0), plain_system.said()
     files, pages = result["transactions"]["FILE"], result["transactions"]["PAGE"]
     assert files["count"] > 100 and pages["count"] == 0
     assert files["body_bytes"] == DOCUMENT * files["count"]

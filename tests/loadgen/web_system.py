@@ -48,6 +48,11 @@ class WebSystem:
         """The load generator's options that name the server."""
         return ["--web", f"127.0.0.1:{self.port}"]
 
+    def said(self) -> str:
+        """The server's log of errors."""
+        log = self.base / "apache2.log"
+        return log.read_text() if log.exists() else "the server wrote no log"
+
     def start(self) -> None:
         self.base.chmod(0o755)
         sizes = {"directories": self.directories, "users": self.users, "document-bytes": self.document_bytes}
