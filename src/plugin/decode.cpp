@@ -3,7 +3,9 @@
 
 #include <capstone/capstone.h>
 
+#include <array>
 #include <cstring>
+#include <vector>
 
 #include "model/types.h"
 
@@ -173,9 +175,7 @@ unsigned marker_of(const std::uint8_t* bytes, std::size_t size) {
     return (displacement & 0xffff'0000) == kMagic ? displacement & 0xffff : 0;
 }
 
-}  // namespace
-
-Decoded decode(const std::uint8_t* bytes, std::size_t size) {
+Decoded disassemble(const std::uint8_t* bytes, std::size_t size) {
     static Disassembler disassembler;
     Decoded d;
     d.marker = marker_of(bytes, size);
@@ -195,6 +195,35 @@ Decoded decode(const std::uint8_t* bytes, std::size_t size) {
     d.touches_memory = !plain;
     d.access_bytes = access_bytes(*insn);
     return d;
+}
+
+/// Bytes of an instruction, and at the end their number.
+using Key = std::array<std::uint64_t, 2>;
+constexpr std::size_t kLongest = sizeof(Key) - 1;
+
+struct Remembered {
+    Key key{};  ///< all zero: none
+    Decoded decoded;
+};
+
+}  // namespace
+
+/// Code consists of few different instructions. Most of them need no disassembler.
+Decoded decode(const std::uint8_t* bytes, std::size_t size) {
+    constexpr unsigned kSlotBits = 11;
+    static std::vector<Remembered> slots(std::size_t{1} << kSlotBits);
+    if (size == 0 || size > kLongest) {
+        return disassemble(bytes, size);
+    }
+    Key key{};
+    std::memcpy(key.data(), bytes, size);
+    key[1] |= std::uint64_t{size} << 56U;
+    Remembered& slot =
+        slots[(key[0] * 0x9e37'79b9'7f4a'7c15U ^ key[1] * 0xc2b2'ae3d'27d4'eb4fU) >> (64U - kSlotBits)];
+    if (slot.key != key) {
+        slot = {key, disassemble(bytes, size)};
+    }
+    return slot.decoded;
 }
 
 }  // namespace s80::plugin

@@ -100,4 +100,22 @@ TEST(Decode, UnknownBytesMayTouchMemory) {
     EXPECT_EQ(static_cast<int>(of({0x0f, 0x04}).kind), static_cast<int>(InstructionClass::other));
 }
 
+/// Far more instructions than are remembered, and in between one that differs from each in size alone.
+TEST(Decode, AnInstructionIsTheSameWhateverWasDecodedBefore) {
+    for (unsigned round = 0; round < 2; ++round) {
+        for (unsigned displacement = 0; displacement < 10'000; ++displacement) {
+            const auto low = static_cast<std::uint8_t>(displacement);
+            const auto high = static_cast<std::uint8_t>(displacement >> 8U);
+            const Decoded store = of({0x48, 0x89, 0x87, low, high, 0, 0});  // mov %rax,disp32(%rdi)
+            const Decoded load = of({0x48, 0x8b, 0x87, low, high, 0, 0});
+            const Decoded cut = of({0x48, 0x8b, 0x87, low, high, 0});
+            const Decoded pause = of({0xf3, 0x90});
+            ASSERT_EQ(store.kind, InstructionClass::store) << displacement;
+            ASSERT_EQ(load.kind, InstructionClass::load) << displacement;
+            ASSERT_EQ(cut.kind, InstructionClass::other) << displacement;
+            ASSERT_TRUE(pause.pauses && !store.pauses && !load.pauses) << displacement;
+        }
+    }
+}
+
 }  // namespace s80::plugin
