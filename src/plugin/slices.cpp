@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A separate plugin that only bounds QEMU's time slices. `s80lab bench` uses it to run the guest without the
-// model for comparison. Its argument is instructions=N.
+// model for comparison. Its arguments are instructions=N, and accesses=empty: then it also calls an empty
+// function for each access of memory. No plugin that sees each access can be faster.
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <optional>
+#include <span>
 #include <string_view>
-#include <system_error>
 
 #include "model/types.h"
 #include "plugin/fatal.h"
@@ -18,7 +20,12 @@ namespace s80::plugin {
 
 namespace {
 
-std::uint64_t longest = 0;
+struct Bounds {
+    std::uint64_t instructions = 0;  ///< of a time slice
+    bool accesses = false;           ///< whether a function is called for each
+};
+
+Bounds bounds;
 /// Found by the first block, on the thread that runs the processors.
 std::optional<SliceEnd> slice_end;
 std::uint64_t ran = 0;  ///< instructions of this time slice
@@ -33,33 +40,44 @@ void on_block(unsigned, void* instructions) {
         ran = 0;
     }
     const auto block = reinterpret_cast<std::uintptr_t>(instructions);
-    if (ran >= longest) {
+    if (ran >= bounds.instructions) {
         ran = 0;  // if nobody else can run
         slice_end->leave(block, reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)));
     }
     ran += block;
 }
 
+void on_access(unsigned, qemu_plugin_meminfo_t, std::uint64_t, void*) {}
+
 void on_translation(qemu_plugin_id_t, qemu_plugin_tb* tb) {
+    const std::size_t instructions = qemu_plugin_tb_n_insns(tb);
     qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_PLUGIN_CB_NO_REGS,
-                                         reinterpret_cast<void*>(qemu_plugin_tb_n_insns(tb)));
+                                         reinterpret_cast<void*>(instructions));
+    for (std::size_t i = 0; bounds.accesses && i < instructions; ++i) {
+        qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, i), on_access, QEMU_PLUGIN_CB_NO_REGS,
+                                         QEMU_PLUGIN_MEM_RW, nullptr);
+    }
 }
 
-std::uint64_t parse(int argc, char** argv) {
+Bounds parse(int argc, char** argv) {
     constexpr std::string_view kKey = "instructions=";
-    const std::string_view word = argc == 1 ? argv[0] : "";
-    std::uint64_t bound = 0;
-    if (word.starts_with(kKey)) {
-        const auto value = word.substr(kKey.size());
-        const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), bound);
-        if (error != std::errc{} || end != value.data() + value.size()) {
-            bound = 0;
+    Bounds found;
+    for (const std::string_view word : std::span(argv, static_cast<std::size_t>(argc))) {
+        const std::string_view value = word.substr(std::min(kKey.size(), word.size()));
+        const char* const end = value.data() + value.size();
+        if (word == "accesses=empty") {
+            found.accesses = true;
+        } else if (!word.starts_with(kKey) ||
+                   std::from_chars(value.data(), end, found.instructions).ptr != end) {
+            found.instructions = 0;
+            break;
         }
     }
-    if (bound == 0) {
-        throw model::Error("this plugin needs exactly one argument, instructions=N, with N of at least 1");
+    if (found.instructions == 0) {
+        throw model::Error(
+            "this plugin needs the argument instructions=N, with N of at least 1, and knows accesses=empty");
     }
-    return bound;
+    return found;
 }
 
 }  // namespace
@@ -74,7 +92,7 @@ __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t 
                                                                int argc, char** argv) {
     using namespace s80::plugin;
     try {
-        longest = parse(argc, argv);
+        bounds = parse(argc, argv);
         qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
         return 0;
     } catch (const std::exception& e) {

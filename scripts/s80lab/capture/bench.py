@@ -66,9 +66,10 @@ class Rates:
         return statistics.median(a / b for a, b in zip(self._mips[kind], self._mips[to], strict=True))
 
 
-# Kinds of run: without the model, with QEMU's own time slices and with slices as short as the model's; with the model;
-# with attribution of every miss; while a capture is written.
+# Kinds of run: without the model, with QEMU's own time slices, with slices as short as the model's, and with an empty
+# function called for each access besides; with the model; with attribution of every miss; while a capture is written.
 UNBOUNDED, BARE = "no model, QEMU's time slices", "no model, short time slices"
+CALLED = "no model, short time slices and an empty call per access"
 MODELLED, NAMED = "with the model", "with the model and attributed misses"
 FILTERED, FULL = "with the model, writing a filtered capture", "with the model, writing a full capture"
 
@@ -85,9 +86,11 @@ async def bench(plan: Plan, ready: Checkpoint, captures: Path, say: Callable[[st
         region = {"skip": 1, "measure": length, **files} if files else {}
         return lambda folder: _modelled(busy, ready, folder, length, region)
 
+    bound = {"instructions": _longest_slice(plan)}
     kinds = {
-        UNBOUNDED: lambda folder: _bare(busy, ready, folder, False),
-        BARE: lambda folder: _bare(busy, ready, folder, True),
+        UNBOUNDED: lambda folder: _bare(busy, ready, folder, {}),
+        BARE: lambda folder: _bare(busy, ready, folder, bound),
+        CALLED: lambda folder: _bare(busy, ready, folder, {**bound, "accesses": "empty"}),
         MODELLED: modelled(LENGTH),
         NAMED: modelled(LENGTH, misses=captures / MISS_LOG),
         FILTERED: modelled(LENGTH, capture_filtered=captures / "filtered.s80c"),
@@ -127,11 +130,14 @@ def _longest_slice(plan: Plan) -> int:
     return max(1, int(clock.epoch_cycles / clock.base_cpi))
 
 
-async def _bare(plan: Plan, ready: Checkpoint, folder: Path, bounded: bool) -> Rate:
+async def _bare(plan: Plan, ready: Checkpoint, folder: Path, arguments: Mapping[str, object]) -> Rate:
+    """Measure without the model.
+
+    arguments: of the plugin that bounds time slices; none: without a plugin.
+    """
     (folder / JOB).write_text(plan.job() + f"warmup_s=0\nmeasure_s={LENGTH / 1e9}\n")
-    plugin = built(paths.SLICES_PLUGIN) if bounded else None
-    bound = {"instructions": _longest_slice(plan)}
-    with short_socket(_session(ready, folder, plugin, bound)) as session:
+    plugin = built(paths.SLICES_PLUGIN) if arguments else None
+    with short_socket(_session(ready, folder, plugin, arguments)) as session:
         async with Guest(plan.qemu, plan.boot, session, "bench without the plugin") as guest:
             await guest.restore(ready.guest_state)
             begin = await guest.event("load_begin", STALL_S, lambda: None)
@@ -171,7 +177,7 @@ def run_bench(plan: Plan, ready: Checkpoint, say: Callable[[str], None]) -> None
     captures = Path(tempfile.mkdtemp(prefix="bench-captures-", dir=paths.BUILD))
     try:
         rates = asyncio.run(bench(plan, ready, captures, say))
-        for kind in (UNBOUNDED, BARE, MODELLED, NAMED, FILTERED, FULL):
+        for kind in (UNBOUNDED, BARE, CALLED, MODELLED, NAMED, FILTERED, FULL):
             say(f"{kind}: {rates.median(kind):.0f} MIPS")
         say(
             f"with the model: {rates.ratio(MODELLED, UNBOUNDED):.2f} of the speed of QEMU without a plugin, with its "
@@ -181,6 +187,10 @@ def run_bench(plan: Plan, ready: Checkpoint, say: Callable[[str], None]) -> None
             f"time slices of at most {_longest_slice(plan)} instructions alone: "
             f"{rates.ratio(BARE, UNBOUNDED):.2f} of that speed; with the model {rates.ratio(MODELLED, BARE):.2f} of "
             "what they keep"
+        )
+        say(
+            f"with an empty call per access besides: {rates.ratio(CALLED, UNBOUNDED):.2f} of that speed; with the "
+            f"model {rates.ratio(MODELLED, CALLED):.2f} of what they keep"
         )
         say(
             f"with the model and attributed misses: {rates.ratio(NAMED, BARE):.0%} of the guest's speed "
