@@ -65,7 +65,7 @@ struct Machine {
     double base_cpi = 1.0;
     unsigned quantum_cycles = 200;
     unsigned filter_instructions = 1'000;  ///< a filter interval (plugin/lane.h)
-    unsigned epoch_cycles = 20'000;      ///< simulated cycles of a running processor in an epoch
+    unsigned epoch_cycles = 20'000;        ///< simulated cycles of a running processor in an epoch
 
     unsigned cores() const { return processors / threads_per_core; }
     unsigned line_shift() const;
