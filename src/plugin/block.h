@@ -61,11 +61,10 @@ public:
     static BlockWord point_to(const Block& b) { return BlockWord(const_cast<Block*>(&b)); }
     void* word() const { return reinterpret_cast<void*>(word_); }
 
-    /// The same in each run of a guest. Blocks that begin in one line may share it.
+    /// The same in each run of a guest, whether the block fits into the word or not. Blocks that begin in one
+    /// line may share it.
     std::uint64_t id() const {
-        constexpr unsigned kCountBits = 16;
-        return packed() ? word_
-                        : (std::uint64_t{block().first[0]} << kCountBits | block().instructions) << 1U;
+        return packed() ? id(line(), instructions()) : id(block().first[0], block().instructions);
     }
     bool packed() const { return (word_ & 1) != 0; }
     const Block& block() const { return *reinterpret_cast<const Block*>(word_); }
@@ -84,6 +83,10 @@ public:
 
 private:
     explicit BlockWord(std::uint64_t word) : word_(word) {}
+    static std::uint64_t id(model::Line first, std::uint64_t instructions) {
+        constexpr unsigned kCountBits = 16;
+        return std::uint64_t{first} << kCountBits | instructions;
+    }
     static constexpr BitField kPrivilege{1, 1};
     static constexpr BitField kConditional{2, 1};
     static constexpr BitField kUnconditional{3, 1};

@@ -59,8 +59,9 @@ class WebSystem:
         options = [word for name, value in sizes.items() for word in (f"--{name}", str(value))]
         subprocess.run([WEBSTORE, "--root", self.store, *options], check=True)
         files = load_server(self.kind).files()
-        shutil.copy(PAGE, self.base / "s80-page")
         make_certificate(self.base)
+        # Apache reads it as another user, who may not enter the project's folder.
+        script = files.get("etc/apache2/page.lua")
         settings = {
             "RUN": self.base,
             "USER": "nobody",
@@ -69,7 +70,7 @@ class WebSystem:
             "PORT": self.port,
             "VARIANT": files["etc/apache2/variant.conf"],
             "PAGES": files["etc/apache2/pages.conf"],
-            "PAGE": files.get("etc/apache2/page.lua", self.base / "s80-page"),
+            "PAGE": shutil.copy(script or PAGE, self.base),
             "CERT": self.base,
             "STORE": self.store,
         }

@@ -16,7 +16,7 @@ TEST(ContendedBlocks, AreRememberedInTheirEpochAndTheNext) {
     EXPECT_TRUE(blocks.contain(7, 4));
 }
 
-/// Words of blocks differ in their count of instructions (from bit 6) and in their line (from bit 29).
+/// Blocks differ in their count of instructions and in their line (from bit 16).
 TEST(ContendedBlocks, NeighbouringBlocksAreNotTakenForOneAnother) {
     ContendedBlocks blocks;
     blocks.add(0x1234'5678'9abd, 1);
