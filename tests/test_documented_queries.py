@@ -57,7 +57,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for path in SHIPPED.iterdir():
         _copy(runs, path.name, path.name, {})
     changed, invalid, *replayed = sorted(path.name for path in SHIPPED.glob("imapb-*"))[:4]
-    _copy(runs, changed, "changed", {"l2.size": 2 << 20})
+    _copy(runs, changed, "changed", {"l2.size": 2 << 20}, {"differences": {"l2.size": "2MiB"}})
     _copy(runs, invalid, "invalid", {}, invalid=True, metrics={"command_ms.p90.imap.noop": 12.5})
     for name, source, ways in (("replay-a", replayed[0], 4), ("replay-b", replayed[1], 8)):
         capture = {"name": "imapb-small-s1", "form": "filtered", "clients": 18, "think_ms": 30.0}
@@ -78,7 +78,7 @@ def _copy(
     target = shutil.copytree(SHIPPED / source, runs / name)
     old = json.loads((target / "manifest.json").read_text())
     new = old | (manifest or {}) | {"run": name, "design": old["design"] | design, "files": {}}
-    if design:  # then the database finds the differences from the experiment's file
+    if design and "differences" not in (manifest or {}):  # then the database finds them with the experiment's file
         new.pop("differences", None)
     (target / "manifest.json").write_text(json.dumps(new))
     stats = json.loads((target / "stats.json").read_text())
