@@ -119,8 +119,8 @@ struct alignas(64) Lane {
     model::Event* out_end = nullptr;
     std::uint64_t instructions = 0;  ///< begun by this processor since the start
     std::uint64_t emitted_at = 0;    ///< value of `instructions` at the last event
-    /// Value of `instructions` at which the next block asks Recorder::check: the filter interval or the share
-    /// of the epoch ends.
+    /// Value of `instructions` at which the next block asks Recorder::check: the filter interval, the turn of
+    /// a contender, the time slice or the share of the epoch ends.
     std::uint64_t check_at = 0;
     std::uint64_t block_id = 0;    ///< of the running block: see BlockWord
     std::uint64_t interval = 0;    ///< number of the filter interval, above the line number; never 0

@@ -37,6 +37,7 @@ bool Recorder::check(Lane& lane) {
         current_vcpu = nullptr;  // the next block begins a time slice
         return false;
     }
+    // A contender that is ahead asks before each block, and mostly within a filter interval.
     if (lane.instructions >= lane.interval_end || lane.instructions < lane.turn_end) {
         lane.polls = true;
         new_interval(lane);
