@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.guest.qemu import NAME, Qemu, describe_qemu, find_qemu
+from s80lab.guest.qemu import NAME, Qemu, describe_qemu, find_qemu, present_qemu
 from s80lab.guest.qemu_unpack import STAMP, check_unpack, debian_codename
 
 
@@ -107,12 +108,38 @@ def test_a_qemu_that_does_not_start_is_named(bare: Path) -> None:
         find(bare)
 
 
-def test_too_old_a_qemu_gives_way_to_the_private_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("S80LAB_QEMU", str(fake_qemu(tmp_path, "echo QEMU emulator version 7.2.0")))
-    found = find_qemu()
-    assert found.binary != tmp_path / NAME
-    if found.prefix is not None:
-        assert found.prefix == paths.BUILD / "qemu" or found.prefix.parent == paths.qemus()
+@pytest.mark.parametrize(
+    ("says", "why"),
+    [
+        (None, "cannot be started (No such file or directory)"),
+        ("exit 1", "does not print its version (no output)"),
+        ("echo QEMU emulator version 7.2.0", "is version 7.2.0, which is too old"),
+    ],
+)
+def test_qemu_of_the_environment_that_cannot_be_used_is_an_error(
+    unpacking: Path, monkeypatch: pytest.MonkeyPatch, says: str | None, why: str
+) -> None:
+    """Another QEMU would give other results than the user expects."""
+    (unpacking / "mine").mkdir()
+    binary = fake_qemu(unpacking / "mine", says) if says else unpacking / "mine" / NAME
+    monkeypatch.setenv("S80LAB_QEMU", str(binary))
+    expected = f"$S80LAB_QEMU: {binary} {why}; set S80LAB_QEMU to a {NAME} of version 9.2 or later, or unset it"
+    for look in (find_qemu, present_qemu, describe_qemu):
+        with pytest.raises(UserError, match=f"^{re.escape(expected)}$"):
+            look(unpacking / "store", unpacking / "older")
+    assert not (unpacking / "unpacked").exists()
+
+
+def test_qemu_of_the_environment_may_be_a_name_on_the_path(unpacking: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (unpacking / "qemu-mine").symlink_to(fake_qemu(unpacking, "echo QEMU emulator version 11.0.0"))
+    monkeypatch.setenv("S80LAB_QEMU", "qemu-mine")
+    assert find(unpacking).binary == unpacking / "qemu-mine"
+
+
+def test_too_old_a_qemu_on_the_path_gives_way_to_the_private_one(unpacking: Path) -> None:
+    assert present_qemu(unpacking / "store", unpacking / "older") is None
+    assert find(unpacking).version == "10.0.0"
+    assert present_qemu(unpacking / "store", unpacking / "older") == find(unpacking)
 
 
 def test_two_processes_without_qemu_unpack_it_once(unpacking: Path) -> None:

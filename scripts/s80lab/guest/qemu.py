@@ -55,9 +55,10 @@ class Qemu:
 
 
 def find_qemu(store: Path | None = None, older: Path = paths.BUILD / "qemu") -> Qemu:
-    """Look for QEMU in $S80LAB_QEMU, on PATH, in `older` and in `store`, in this order; else unpack one into `store`.
+    """The QEMU that $S80LAB_QEMU names; else the first on PATH, in `older` or in `store`; else a new one in `store`.
 
-    All labs and checkouts of a user share the store. UserError names the problem of each place.
+    All labs and checkouts of a user share the store. UserError: the QEMU of $S80LAB_QEMU cannot be used, or the problem
+    of each place.
 
     store: folder of private QEMUs; None: `paths.qemus()`.
     older: folder into which earlier versions of s80lab unpacked a QEMU for each lab.
@@ -88,6 +89,12 @@ def _fetch(store: Path, older: Path, reasons: list[str]) -> Qemu | list[str]:
         return [*reasons, f"private copy: {why}"]
 
 
+def present_qemu(store: Path | None = None, older: Path = paths.BUILD / "qemu") -> Qemu | None:
+    """The QEMU that `find_qemu` would return, or None if it would have to fetch one. Nothing is changed."""
+    found = _look(store or paths.qemus(), older)
+    return found if isinstance(found, Qemu) else None
+
+
 def describe_qemu(store: Path | None = None, older: Path = paths.BUILD / "qemu") -> str:
     """Version and path of the QEMU that `find_qemu` would return, or what it would fetch, and where to.
 
@@ -115,17 +122,24 @@ def _not_found(reasons: list[str]) -> UserError:
 
 
 def _look(store: Path, older: Path) -> Qemu | list[str]:
-    """A usable QEMU, or the reasons why each place has none. Nothing is changed."""
-    reasons: list[str] = []
-    chosen = os.environ.get("S80LAB_QEMU")
-    for label, candidate in (("$S80LAB_QEMU", chosen), ("PATH", shutil.which(NAME))):
-        if candidate:
-            found = _probe(Path(candidate), None)
-            if isinstance(found, Qemu):
-                return found
-            reasons.append(f"{label}: {found}")
-        else:
-            reasons.append(f"{label}: no {NAME}")
+    """A usable QEMU, or the reasons why each place has none. Nothing is changed.
+
+    UserError: the QEMU of $S80LAB_QEMU cannot be used. Another QEMU would give other results than the user expects.
+    """
+    if chosen := os.environ.get("S80LAB_QEMU"):
+        found = _probe(Path(shutil.which(chosen) or chosen), None)
+        if isinstance(found, Qemu):
+            return found
+        raise UserError(
+            f"$S80LAB_QEMU: {found}; set S80LAB_QEMU to a {NAME} of version {MINIMUM[0]}.{MINIMUM[1]} or later, or "
+            "unset it"
+        )
+    reasons = [f"PATH: no {NAME}"]
+    if on_path := shutil.which(NAME):
+        found = _probe(Path(on_path), None)
+        if isinstance(found, Qemu):
+            return found
+        reasons = [f"PATH: {found}"]
     for prefix in (older, *unpacked(store)):
         if (prefix / BINARY).is_file():
             found = _probe(prefix / BINARY, prefix)
@@ -147,7 +161,7 @@ def _probe(binary: Path, prefix: Path | None) -> Qemu | str:
             [str(binary), "--version"], capture_output=True, text=True, timeout=30, env=qemu.environment()
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        return f"{binary} cannot be started ({error})"
+        return f"{binary} cannot be started ({error.strerror if isinstance(error, OSError) else error})"
     match = re.search(r"version ((\d+)\.(\d+)\S*)", answer.stdout)
     if answer.returncode or match is None:
         lines = answer.stderr.strip().splitlines() or answer.stdout.strip().splitlines() or ["no output"]
