@@ -82,6 +82,12 @@ def test_complete_runs_and_existing_checkpoints_cost_nothing(empty: Path, monkey
     assert estimate(plans([1]), 2, NO_RUNS).lines() == ["estimate: 1 run, all complete"]
 
 
+def test_run_with_its_warm_checkpoint_needs_no_boot(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoint, "exists", lambda name, key: name.startswith("warm-"))
+    found = estimate(plans([1, 2]), 2, NO_RUNS)
+    assert (found.runs, found.boots, found.warm_ups, found.checkpoint_bytes) == (2, 0, 0, 0)
+
+
 def test_runs_of_several_boots_wait_for_their_boot(empty: Path) -> None:
     found = estimate(plans([1], ["a", "b", "c"]), 1, NO_RUNS)
     assert found.boots == 3 and found.wall_s == pytest.approx(found.core_s)

@@ -19,8 +19,8 @@ from s80lab.commands.cli import leaves
 from s80lab.config.experiment import Phases, load_scale
 from s80lab.experiment import checkpoint, resources
 from s80lab.experiment import stages as experiment_pipeline
-from s80lab.experiment.plan import Plan
-from s80lab.experiment.stages import Drop, Pipeline, Until
+from s80lab.experiment.plan import Plan, Until
+from s80lab.experiment.stages import Drop, Pipeline
 
 
 def plans(seeds: Sequence[int], points: Sequence[str] = ("",), title: str = "mix") -> list[Plan]:
@@ -51,6 +51,11 @@ def plans(seeds: Sequence[int], points: Sequence[str] = ("",), title: str = "mix
     ]
 
 
+def existing(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
+    """Make the store contain checkpoints of these names."""
+    monkeypatch.setattr(checkpoint, "exists", lambda name, key: name in names)
+
+
 class Stages:
     """Stands for the guests: each stage is noted when it begins."""
 
@@ -64,6 +69,7 @@ class Stages:
         self.ready: list[str] = []
         self.most_ready = 0
         self.entered: list[Path] = []
+        self.began_at: dict[int, str | None] = {}
         self.broken: tuple[str, ...] = ()
         self.cold: tuple[str, ...] = ()
         for name in ("build_ready", "build_warm", "measure", "measured", "insert_run"):
@@ -98,8 +104,9 @@ class Stages:
         self.most_ready = max(self.most_ready, len(self.ready))
         return SimpleNamespace(seed=plan.ready_name, disk_bytes=lambda: 0, manifest=SimpleNamespace(wall_s=0.0))
 
-    async def build_warm(self, plan: Plan, ready: object, job: object) -> Any:
+    async def build_warm(self, plan: Plan, ready: Any, job: object) -> Any:
         self.log.append(f"warm {plan.seed}")
+        self.began_at[plan.seed] = ready and ready.seed
         await asyncio.sleep(0.01)
         self.there.append(plan.seed)
         self.most_there = max(self.most_there, len(self.there))
@@ -225,8 +232,9 @@ def test_a_point_that_fails_keeps_no_other_from_its_end(stages: Stages, broken: 
 
 def test_the_only_point_says_its_own_error(stages: Stages) -> None:
     stages.broken = ("ready",)
-    with pytest.raises(UserError, match=r"^boot of ready: the guest gave up$"):
+    with pytest.raises(ExceptionGroup) as caught:
         stages.run([1, 2])
+    assert [str(error) for error in leaves(caught.value)] == ["boot of ready: the guest gave up"]
 
 
 def test_ready_checkpoints_that_were_built_here_are_dropped_too(stages: Stages) -> None:
@@ -236,10 +244,29 @@ def test_ready_checkpoints_that_were_built_here_are_dropped_too(stages: Stages) 
 
 
 def test_checkpoints_that_existed_before_are_kept(stages: Stages, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = {"ready-a": True, "warm-a-1": True}
-    monkeypatch.setattr(checkpoint, "exists", lambda name, key: found.get(name, False))
-    stages.run([1], points=["-a", "-b"], drop="built")
+    existing(monkeypatch, "ready-a", "warm-a-1")
+    stages.run([1, 2], points=["-a"], drop="built")
     assert (stages.ready, stages.there) == (["ready-a"], [1])
+
+
+def test_run_with_its_warm_checkpoint_boots_no_guest(stages: Stages, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[resources.Need] = []
+    monkeypatch.setattr(resources, "require", lambda needed, folder: asked.append(needed))
+    existing(monkeypatch, "warm-1", "warm-2")
+    assert stages.run([1, 2], jobs=1) == [Path("run-1"), Path("run-2")]
+    assert stages.log == ["warm 1", "run 1", "warm 2", "run 2"]
+    assert [one.disk for one in asked] == [0]
+    stages.run([1], until="ready")
+    assert stages.log[4:] == ["ready"]
+
+
+def test_run_with_its_warm_checkpoint_does_not_wait_for_the_boot_of_another(
+    stages: Stages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    existing(monkeypatch, "warm-2")
+    assert stages.run([1, 2], jobs=1) == [Path("run-1"), Path("run-2")]
+    assert sorted(stages.log) == ["ready", "run 1", "run 2", "warm 1", "warm 2"]
+    assert stages.began_at == {1: "ready", 2: None}
 
 
 def test_the_disk_of_a_sweep_is_that_of_the_points_under_way(stages: Stages, monkeypatch: pytest.MonkeyPatch) -> None:

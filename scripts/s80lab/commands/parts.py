@@ -14,8 +14,8 @@ from s80lab.commands.numbers import one_seed, parse_boots, parse_seeds
 from s80lab.config.experiment import DEFAULT_IMAGE
 from s80lab.config.grid import Grid
 from s80lab.config.server import load_server
-from s80lab.experiment.plan import Options, Plan, draft, read_experiment
-from s80lab.experiment.stages import Drop, Pipeline, Until
+from s80lab.experiment.plan import Options, Plan, Until, draft, read_experiment
+from s80lab.experiment.stages import Drop, Pipeline
 from s80lab.gem5.check.run import require_certified
 from s80lab.gem5.plan import Gem5Plan, gem5_plans
 from s80lab.gem5.stages import Gem5Pipeline

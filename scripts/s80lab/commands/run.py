@@ -18,7 +18,7 @@ from s80lab.commands.output import sayer
 from s80lab.commands.parts import make_plans, parse_boots, parse_seeds, run_gem5, run_pipeline
 from s80lab.commands.run_tables import check_tables, end_invalid, show_runs
 from s80lab.commands.shards import Listed, check_shard, part, show_list, tell_shard
-from s80lab.experiment.plan import Options, Plan, missing
+from s80lab.experiment.plan import Options, Plan, missing_ready
 from s80lab.experiment.precision import Wanted, missing_seeds, parse_wanted, statement
 from s80lab.experiment.ready import boot_cost
 from s80lab.experiment.resources import run_cost
@@ -125,7 +125,7 @@ def run_shard(
             for hash, plan in chosen.items.items()
         ]
         to_do = [plan for plan, line in zip(chosen.items.values(), lines, strict=True) if not line.complete]
-        boots = missing(to_do, ready_only=True)
+        boots = missing_ready(to_do)
         show_list(chosen, lines, as_json, boots_s=sum(map(boot_cost, boots.values())))
     else:
         folders = run_pipeline(list(chosen.items.values()), jobs, again, "run", drop, enter=False)

@@ -15,6 +15,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from s80lab.base import paths
+from s80lab.base.errors import UserError
 from s80lab.base.hashing import file_hash, sparse_hash
 from s80lab.base.progress import WAITING, Job
 from s80lab.base.stage import staged, workplace
@@ -39,6 +40,7 @@ __all__ = [
     "known",
     "local",
     "prune",
+    "removed",
     "verify",
 ]
 
@@ -240,6 +242,11 @@ async def _find(wanted: Wanted, job: Job) -> Checkpoint | None:
         return None
     job.update("checking the checkpoint's files")
     return await asyncio.to_thread(find, wanted.name, wanted.key)
+
+
+def removed(name: str) -> UserError:
+    """The error of a command that has seen a checkpoint which is gone now."""
+    return UserError(f"checkpoint {name}: another command has removed it meanwhile; repeat the command")
 
 
 async def local(checkpoint: Checkpoint, job: Job) -> Checkpoint:

@@ -16,7 +16,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.progress import rough
 from s80lab.base.terminal import counted, disk_size
 from s80lab.experiment import checkpoint, resources
-from s80lab.experiment.plan import Plan, missing
+from s80lab.experiment.plan import Plan, missing_ready, missing_warm
 from s80lab.experiment.ready import boot_cost
 from s80lab.experiment.run import measured
 from s80lab.results.run_folder import MANIFEST, RunFolder
@@ -103,9 +103,8 @@ def estimate(plans: Sequence[Plan], jobs: int, former: Former | None = None, aga
     """The cost of the runs of these plans. jobs: guests in parallel. again: also of the runs that are complete."""
     former = former_runs() if former is None else former
     to_do = [plan for plan in plans if again or measured(plan) is None]
-    boots = missing(to_do, ready_only=True)
-    absent = missing(to_do, ready_only=False)
-    warm_ups = {name: plan for name, plan in absent.items() if name not in boots}
+    boots, warm_ups = missing_ready(to_do), missing_warm(to_do)
+    absent = boots | warm_ups
     speeds = [_mips(plan, former) for plan in to_do]
     lengths = [_lengths(plan, former) for plan in to_do]
     warm = [length if plan.warm_name in absent else 0.0 for plan, (length, _) in zip(to_do, lengths, strict=True)]

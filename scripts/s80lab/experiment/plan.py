@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 from s80lab.analysis.sweep import check_shown
 from s80lab.base import paths
@@ -43,6 +43,7 @@ from s80lab.image.build import ImageManifest, image_folder, load_image
 from s80lab.protocol.proof import ensure_proven
 
 Inputs = dict[str, str]
+Until = Literal["ready", "warm", "run"]
 
 
 @dataclass(frozen=True)
@@ -192,12 +193,23 @@ class SeedPlan(ABC):
 P = TypeVar("P", bound=SeedPlan)
 
 
-def missing(plans: Sequence[P], *, ready_only: bool) -> dict[str, P]:
-    """The missing checkpoints of these plans, by name, each with a plan that needs it."""
-    absent = {plan.ready_name: plan for plan in plans if not checkpoint.exists(plan.ready_name, plan.ready_key)}
-    if not ready_only:
-        absent |= {plan.warm_name: plan for plan in plans if not checkpoint.exists(plan.warm_name, plan.warm_key)}
-    return absent
+def missing_ready(plans: Sequence[P], until: Until = "run") -> dict[str, P]:
+    """The ready checkpoints that must be built for these plans, by name, each with a plan that needs it.
+
+    Only a warm-up reads a ready checkpoint. A plan with a warm checkpoint needs none, except `until` the stage ready.
+    """
+    reading = plans if until == "ready" else missing_warm(plans).values()
+    return {plan.ready_name: plan for plan in reading if not checkpoint.exists(plan.ready_name, plan.ready_key)}
+
+
+def missing_warm(plans: Sequence[P]) -> dict[str, P]:
+    """The warm checkpoints that must be built for these plans, by name, each with a plan that needs it."""
+    return {plan.warm_name: plan for plan in plans if not checkpoint.exists(plan.warm_name, plan.warm_key)}
+
+
+def missing(plans: Sequence[P], until: Until = "run") -> dict[str, P]:
+    """All checkpoints that must be built to take these plans to a stage, by name, each with a plan that needs it."""
+    return missing_ready(plans, until) | ({} if until == "ready" else missing_warm(plans))
 
 
 @dataclass(frozen=True)

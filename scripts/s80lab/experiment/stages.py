@@ -20,14 +20,13 @@ from s80lab.base.staging import tidy
 from s80lab.base.terminal import counted, disk_size
 from s80lab.experiment import checkpoint, resources
 from s80lab.experiment.checkpoint import Checkpoint
-from s80lab.experiment.plan import Plan, missing
+from s80lab.experiment.plan import Plan, Until, missing, missing_ready, missing_warm
 from s80lab.experiment.ready import boot_cost, build_ready
 from s80lab.experiment.run import measure, measured
 from s80lab.experiment.warm import build_warm
 from s80lab.results.database import insert_run
 from s80lab.results.run_folder import RunFolder
 
-Until = Literal["ready", "warm", "run"]
 Drop = Literal["nothing", "warm", "built"]
 
 
@@ -68,7 +67,7 @@ class Pipeline:
             self._check_needs(lacking, until)
         if until != "ready":
             noun = "runs" if until == "run" else "warm-ups"
-            boots = missing(lacking, ready_only=True)
+            boots = missing_ready(lacking)
             first = {name: boot_cost(plan) for name, plan in boots.items()}
             self._tally = Tally(self._board, noun, [_cost(plan) for plan in lacking], self._jobs, first=first)
         points: dict[str, list[Plan]] = {}
@@ -96,8 +95,8 @@ class Pipeline:
         return {key: iter(task.result()) for key, task in tasks.items()}
 
     def _check_needs(self, plans: Sequence[Plan], until: Until) -> None:
-        absent = missing(plans, ready_only=until == "ready")
-        ready = _sizes(missing(plans, ready_only=True))
+        absent = missing(plans, until)
+        ready = _sizes(missing_ready(plans, until))
         warm = _sizes(absent, but=ready)
         at_once = max(1, min(self._jobs, len(plans)))
         disk = sum(sorted(ready.values(), reverse=True)[: self._jobs + 1 if self._drop == "built" else None])
@@ -122,19 +121,29 @@ class Pipeline:
         return []
 
     async def _point(self, plans: Sequence[Plan], until: Until) -> list[Path | None]:
-        """The folders of the plans of one ready checkpoint."""
+        """The folders of the plans of one ready checkpoint, which is built only if a plan needs it."""
         async with self._points:
-            built = bool(missing(plans, ready_only=True))
-            ready = await self._build_ready(plans[0])
             if until == "ready":
+                await self._build_ready(plans[0])
                 return [None for _ in plans]
+            built = bool(missing_ready(plans))
+            cold = missing_warm(plans)
             async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(self._seed(plan, ready, until)) for plan in plans]
-            if built and self._drop == "built":
+                # The runs with a warm checkpoint do not wait for the boot.
+                begun = [
+                    None if plan.warm_name in cold else group.create_task(self._seed(plan, None, until))
+                    for plan in plans
+                ]
+                ready = await self._build_ready(plans[0]) if cold else None
+                tasks = [
+                    task or group.create_task(self._seed(plan, ready, until))
+                    for plan, task in zip(plans, begun, strict=True)
+                ]
+            if ready and built and self._drop == "built":
                 checkpoint.drop(ready)
         return [task.result() for task in tasks]
 
-    async def _seed(self, plan: Plan, ready: Checkpoint, until: Until) -> Path | None:
+    async def _seed(self, plan: Plan, ready: Checkpoint | None, until: Until) -> Path | None:
         # One slot for both: the run starts while its checkpoint is still in the host's memory.
         async with self._slots:
             built = not checkpoint.exists(plan.warm_name, plan.warm_key)
@@ -171,7 +180,7 @@ class Pipeline:
             with self._tally.before(plan.ready_name):
                 yield
 
-    async def _build_warm(self, plan: Plan, ready: Checkpoint) -> Checkpoint:
+    async def _build_warm(self, plan: Plan, ready: Checkpoint | None) -> Checkpoint:
         job = self._board.job(_name(plan))
         there = checkpoint.exists(plan.warm_name, plan.warm_key)
         built = await build_warm(plan, ready, job)

@@ -36,10 +36,15 @@ STALL_S = 600.0
 KERNEL, CLASSES = "kernel.txt", "classes.toml"
 
 
-async def build_warm(plan: Plan, ready: Checkpoint, job: Job) -> Checkpoint:
-    """The warm checkpoint of the plan, built unless it exists."""
+async def build_warm(plan: Plan, ready: Checkpoint | None, job: Job) -> Checkpoint:
+    """The warm checkpoint of the plan, built unless it exists.
+
+    ready: where the warm-up begins; None if the warm checkpoint has been seen.
+    """
 
     async def make(folder: Path) -> dict[str, object]:
+        if ready is None:
+            raise checkpoint.removed(plan.warm_name)
         return {"qemu_version": plan.qemu.version, "warmup": await _warm_up(plan, ready, folder, job)}
 
     return await checkpoint.build(plan.wanted("warm"), job, make, nullcontext())

@@ -23,8 +23,7 @@ from s80lab.config.differences import slug
 from s80lab.config.experiment import Gem5Phases
 from s80lab.experiment import checkpoint, resources
 from s80lab.experiment.checkpoint import GEM5_STATE, Checkpoint
-from s80lab.experiment.plan import Inputs, missing
-from s80lab.experiment.stages import Until
+from s80lab.experiment.plan import Inputs, Until, missing, missing_warm
 from s80lab.gem5 import table
 from s80lab.gem5.boot import SAVED, boot, remaining_instructions, remove_date, remove_segments, take_saved
 from s80lab.gem5.plan import Gem5Plan
@@ -77,7 +76,7 @@ class Gem5Pipeline:
         return [folder for folder in folders if folder is not None]
 
     def _check_needs(self, plans: Sequence[Gem5Plan], until: Until) -> None:
-        absent = missing(plans, ready_only=until == "ready")
+        absent = missing(plans, until)
         at_once = min(self._jobs, len(plans))
         disk = sum(resources.checkpoint_bytes(plan.scale) for plan in absent.values())
         ram = max(plan.scale.ram for plan in plans)
@@ -91,9 +90,11 @@ class Gem5Pipeline:
         resources.require(needed, paths.checkpoints())
 
     async def _experiment(self, plan: Gem5Plan, until: Until, group: asyncio.TaskGroup) -> Path | None:
-        if plan.ready_key not in self._ready:
-            self._ready[plan.ready_key] = group.create_task(self._build(plan, "ready", None))
-        ready = await self._ready[plan.ready_key]
+        ready = None
+        if until == "ready" or missing_warm([plan]):
+            if plan.ready_key not in self._ready:
+                self._ready[plan.ready_key] = group.create_task(self._build(plan, "ready", None))
+            ready = await self._ready[plan.ready_key]
         if until == "ready":
             return None
         warm = await self._build(plan, "warm", ready)
@@ -108,6 +109,8 @@ class Gem5Pipeline:
         job = self._board.job(f"{name} in gem5")
 
         async def make(folder: Path) -> dict[str, object]:
+            if stage == "warm" and ready is None:
+                raise checkpoint.removed(plan.warm_name)
             return await _simulate(plan, ready, folder, job)
 
         wanted = plan.wanted(stage)
@@ -187,7 +190,7 @@ def _cost(plan: Gem5Plan) -> float:
 
 def _checkpoint_costs(plans: Sequence[Gem5Plan]) -> dict[str, float]:
     """Expected seconds of each missing checkpoint of these plans, by name."""
-    absent = missing(plans, ready_only=False)
+    absent = missing(plans)
     booting = {name: remaining_instructions(plan) for name, plan in absent.items() if name == plan.ready_name}
     settling = {name: plan.settle for name, plan in absent.items() if name == plan.warm_name}
     return {name: count / resources.GEM5_ATOMIC for name, count in {**booting, **settling}.items()}
