@@ -126,10 +126,10 @@ def test_what_a_killed_recording_left_goes_with_the_next(inside: Lab, drawn_file
 
 
 def test_what_a_killed_import_left_goes_with_the_next(inside: Lab, drawn_file: Path, tmp_path: Path) -> None:
-    keep("imapb-tiny-a", drawn_file)
+    made = keep("imapb-tiny-a", drawn_file)
     lies = export(STORE, "imapb", tmp_path / "disk")
     leave_partial(STORE.folder("imapb-tiny-a"))
-    assert take_in(STORE, lies) == ("imapb-tiny-a", False)
+    assert take_in(STORE, lies) == (made, False)
     assert inside.partial() == []
 
 

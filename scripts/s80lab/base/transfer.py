@@ -81,8 +81,8 @@ def export(store: Store[M], name: str, target: Path) -> Path:
     return final
 
 
-def take_in(store: Store[M], source: Path, waiting: Callable[[], None] = lambda: None) -> tuple[str, bool]:
-    """Import an exported entry; return its name and whether it is new in the store.
+def take_in(store: Store[M], source: Path, waiting: Callable[[], None] = lambda: None) -> tuple[M, bool]:
+    """Import an exported entry; return its manifest and whether it is new in the store.
 
     UserError if a file differs from what was exported, or if the store has another entry of that name.
 
@@ -115,7 +115,7 @@ def take_in(store: Store[M], source: Path, waiting: Callable[[], None] = lambda:
             raise UserError(f"{shown(source)}: the manifest in {EXPORT} lists no file; export again on the other host")
         with held(store.root() / f".{name}.lock", waiting):
             sweep(store.root())
-            return name, _put(store, source, content, manifest, unpack)
+            return manifest, _put(store, source, content, manifest, unpack)
 
 
 def _put(store: Store[M], source: Path, content: Export, manifest: M, unpack: Unpack) -> bool:

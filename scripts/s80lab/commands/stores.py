@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import typer
 
-from s80lab.base.store import M, Store
+from s80lab.base.store import M, Store, StoredManifest
 from s80lab.base.strict import shown
 from s80lab.base.terminal import disk_size, plain, say, short_time
 from s80lab.base.transfer import export, take_in
@@ -19,6 +19,7 @@ from s80lab.capture.store import Manifest as CaptureManifest
 from s80lab.commands.output import print_json
 from s80lab.commands.prune import prune_store, remove_from_store
 from s80lab.experiment import checkpoint
+from s80lab.experiment.host_inputs import missing_inputs
 from s80lab.guest.console import boot_stage
 
 Noun = Literal["checkpoint", "capture"]
@@ -101,9 +102,19 @@ def export_entry(noun: Noun, name: str, target: Path) -> None:
 def import_entries(noun: Noun, sources: list[Path]) -> None:
     """Import entries that were exported on another host."""
     for source in sources:
-        name, new = take_in(
+        manifest, new = take_in(
             STORES[noun],
             source,
             lambda: say(f"waiting for another process that builds this {noun}"),
         )
-        print(f"{name}: {'imported' if new else 'exists already'}")
+        print(f"{manifest.name}: {'imported' if new else 'exists already'}{_cannot_use(manifest)}")
+
+
+def _cannot_use(manifest: StoredManifest) -> str:
+    """`, but ...` if the entry is a checkpoint that no run of this installation can use, else an empty text."""
+    if not isinstance(manifest, checkpoint.Manifest) or not (lacking := missing_inputs(manifest)):
+        return ""
+    return (
+        f", but no run can use it here, because these inputs differ: {', '.join(lacking.values())}; install what made "
+        "it (docs/guides/clusters.md), or let `s80lab run` build another one"
+    )

@@ -15,11 +15,12 @@ from typing import Literal
 
 from s80lab.base import host, paths
 from s80lab.base.errors import UserError
-from s80lab.base.progress import Board, Tally, instructions_text
+from s80lab.base.progress import Board, Job, Tally, instructions_text
 from s80lab.base.staging import tidy
 from s80lab.base.terminal import counted, disk_size
 from s80lab.experiment import checkpoint, resources
-from s80lab.experiment.checkpoint import Checkpoint
+from s80lab.experiment.checkpoint import Checkpoint, Wanted
+from s80lab.experiment.host_inputs import why_unused
 from s80lab.experiment.plan import Plan, Until, missing, missing_ready, missing_warm
 from s80lab.experiment.ready import boot_cost, build_ready
 from s80lab.experiment.run import measure, measured
@@ -162,11 +163,18 @@ class Pipeline:
             if folder is not None:
                 insert_run(paths.database(), folder)
 
+    def _look(self, wanted: Wanted, job: Job) -> bool:
+        """Whether the checkpoint exists. If not, the job says why a checkpoint of another installation is not used."""
+        there = checkpoint.exists(wanted.name, wanted.key)
+        if not there and (why := why_unused(wanted)):
+            job.say(why)
+        return there
+
     async def _build_ready(self, plan: Plan) -> Checkpoint:
         point = f" at {plan.label}" if self._several and plan.varied else ""
         point += f", boot {plan.boot_number}" if plan.boot_number > 1 else ""
         job = self._board.job(f"scale {plan.scale_name}{point}")
-        there = checkpoint.exists(plan.ready_name, plan.ready_key)
+        there = self._look(plan.wanted("ready"), job)
         built = await build_ready(plan, self._boot_slot(plan), job)
         self._tally.drop(plan.ready_name)
         size, seconds = disk_size(built.disk_bytes()), built.manifest.wall_s
@@ -182,7 +190,7 @@ class Pipeline:
 
     async def _build_warm(self, plan: Plan, ready: Checkpoint | None) -> Checkpoint:
         job = self._board.job(_name(plan))
-        there = checkpoint.exists(plan.warm_name, plan.warm_key)
+        there = self._look(plan.wanted("warm"), job)
         built = await build_warm(plan, ready, job)
         record = built.manifest.warmup
         assert record is not None

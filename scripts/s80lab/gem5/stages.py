@@ -23,6 +23,7 @@ from s80lab.config.differences import slug
 from s80lab.config.experiment import Gem5Phases
 from s80lab.experiment import checkpoint, resources
 from s80lab.experiment.checkpoint import GEM5_STATE, Checkpoint
+from s80lab.experiment.host_inputs import why_unused
 from s80lab.experiment.plan import Inputs, Until, missing, missing_warm
 from s80lab.gem5 import table
 from s80lab.gem5.boot import SAVED, boot, remaining_instructions, remove_date, remove_segments, take_saved
@@ -114,6 +115,8 @@ class Gem5Pipeline:
             return await _simulate(plan, ready, folder, job)
 
         wanted = plan.wanted(stage)
+        if not checkpoint.exists(wanted.name, wanted.key) and (why := why_unused(wanted)):
+            job.say(why)
         with self._tally.before(wanted.name):
             built = await checkpoint.build(wanted, job, make, self._slots)
         if stage == "ready":

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -84,6 +84,15 @@ def load_image(out_dir: Path) -> ImageManifest:
         return ImageManifest.model_validate_json((out_dir / "manifest.json").read_bytes())
     except ValidationError:
         raise UserError(f"no guest image in {out_dir} (manifest.json is invalid): run `{command}`") from None
+
+
+def all_images() -> list[ImageManifest]:
+    """The manifests of all complete images of this lab."""
+    found = []
+    for path in sorted((BUILD / "image").glob("*/manifest.json")):
+        with suppress(UserError):
+            found.append(load_image(path.parent))
+    return found
 
 
 def is_current(out_dir: Path, server: Server, binaries: Path = BIN) -> bool:
