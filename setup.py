@@ -46,6 +46,8 @@ BUILT = (
     "build/lib/libs80lab.so",
     "build/lib/libs80slices.so",
 )
+# The plugin contains Capstone, whose licence asks for its notice in every copy.
+NOTICE = Path("/usr/share/doc/libcapstone-dev/copyright")
 # `make wheel-any`: a package for any system, without compiled programs.
 ANY_SYSTEM = os.environ.get("S80LAB_WHEEL") == "any"
 
@@ -68,6 +70,8 @@ class Build(build_py):
                 shutil.copy(source, target)
             elif name not in BUILT:
                 raise FileNotFoundError(source)
+        if not ANY_SYSTEM and NOTICE.is_file():
+            shutil.copy(NOTICE, shipped / "build" / "lib" / "libcapstone.copyright")
 
 
 class Wheel(bdist_wheel):

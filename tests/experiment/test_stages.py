@@ -32,6 +32,8 @@ def plans(seeds: Sequence[int], points: Sequence[str] = ("",), title: str = "mix
             Plan,
             SimpleNamespace(
                 name="mix",
+                plugin="plugin",
+                qemu="QEMU",
                 title=title,
                 varied={},
                 scale_name="tiny",
@@ -70,10 +72,11 @@ class Stages:
         self.ready: list[str] = []
         self.most_ready = 0
         self.entered: list[Path] = []
+        self.plugin_fails = False
         self.began_at: dict[int, str | None] = {}
         self.broken: tuple[str, ...] = ()
         self.cold: tuple[str, ...] = ()
-        for name in ("build_ready", "build_warm", "measure", "measured", "insert_run"):
+        for name in ("build_ready", "build_warm", "measure", "measured", "insert_run", "check_plugin"):
             monkeypatch.setattr(experiment_pipeline, name, getattr(self, name))
         monkeypatch.setattr(experiment_pipeline, "RunFolder", self.run_folder)
         monkeypatch.setattr(checkpoint, "drop", self.drop)
@@ -122,6 +125,10 @@ class Stages:
 
     def measured(self, plan: Plan) -> Path | None:
         return self.whole.get(plan.seed)
+
+    def check_plugin(self, plugin: str, qemu: str) -> None:
+        if self.plugin_fails:
+            raise UserError(f"{qemu} does not load {plugin}")
 
     def insert_run(self, database: Path, folder: Path) -> None:
         self.entered.append(folder)
@@ -236,6 +243,15 @@ def test_the_only_point_says_its_own_error(stages: Stages) -> None:
     with pytest.raises(ExceptionGroup) as caught:
         stages.run([1, 2])
     assert [str(error) for error in leaves(caught.value)] == ["boot of ready: the guest gave up"]
+
+
+def test_plugin_that_does_not_load_is_found_before_the_boot(stages: Stages) -> None:
+    stages.plugin_fails = True
+    with pytest.raises(UserError, match=r"^QEMU does not load plugin$"):
+        stages.run([1])
+    assert stages.log == []
+    stages.run([1], until="ready")
+    assert stages.log == ["ready"]
 
 
 def test_ready_checkpoints_that_were_built_here_are_dropped_too(stages: Stages) -> None:

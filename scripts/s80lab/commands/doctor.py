@@ -12,12 +12,13 @@ import typer
 
 from s80lab.base import host, paths
 from s80lab.base.errors import UserError
-from s80lab.base.programs import built
+from s80lab.base.strict import shown
 from s80lab.base.terminal import counted, disk_size, say
 from s80lab.commands.output import print_json
 from s80lab.config.experiment import load_experiment, load_scale
 from s80lab.experiment import resources
-from s80lab.guest.qemu import describe_qemu
+from s80lab.guest.plugin import check_plugin
+from s80lab.guest.qemu import describe_qemu, present_qemu
 from s80lab.image.build import load_image
 
 TOOLS = {
@@ -87,7 +88,10 @@ def _tools() -> str:
 
 
 def _plugin() -> str:
-    return str(built(paths.PLUGIN))
+    qemu = present_qemu()
+    check_plugin(paths.PLUGIN, qemu)
+    loader = f"QEMU {qemu.version} loads it" if qemu else "its libraries are installed"
+    return f"{shown(paths.PLUGIN)} ({loader})"
 
 
 def _image() -> str:

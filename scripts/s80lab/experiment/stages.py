@@ -25,6 +25,7 @@ from s80lab.experiment.plan import Plan, Until, missing, missing_ready, missing_
 from s80lab.experiment.ready import boot_cost, build_ready
 from s80lab.experiment.run import measure, measured
 from s80lab.experiment.warm import build_warm
+from s80lab.guest.plugin import check_plugin
 from s80lab.results.database import insert_run
 from s80lab.results.run_folder import RunFolder
 
@@ -66,6 +67,8 @@ class Pipeline:
         lacking = [plan for plan, folder in zip(plans, whole, strict=True) if folder is None]
         if lacking:
             self._check_needs(lacking, until)
+            if until != "ready":
+                await asyncio.to_thread(check_plugin, lacking[0].plugin, lacking[0].qemu)
         if until != "ready":
             noun = "runs" if until == "run" else "warm-ups"
             boots = missing_ready(lacking)

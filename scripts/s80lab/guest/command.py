@@ -87,7 +87,7 @@ def arguments(boot: Boot, session: Session) -> list[str]:
     if session.job is not None:
         options += ["-fw_cfg", f"name={JOB_NAME},file={_value(session.job)}"]
     if session.plugin is not None:
-        options += ["-plugin", _plugin(session.plugin, session.plugin_arguments or {})]
+        options += ["-plugin", plugin_option(session.plugin, session.plugin_arguments or {})]
     if session.incoming:
         options += ["-incoming", "defer"]
     return options
@@ -104,9 +104,12 @@ def _serial(name: str, path: Path) -> list[str]:
     return ["-chardev", f"file,id={name},path={_value(path)}", "-serial", f"chardev:{name}"]
 
 
-def _plugin(plugin: Path, values: Mapping[str, Any]) -> str:
-    """The plugin and its arguments. Paths are absolute and contain no links: the plugin looks for the RAM file in
-    /proc/self/maps, where Linux shows paths in this form."""
+def plugin_option(plugin: Path, values: Mapping[str, Any]) -> str:
+    """QEMU's option for the plugin and its arguments.
+
+    Paths are absolute and contain no links: the plugin looks for the RAM file in /proc/self/maps, where Linux shows
+    paths in this form.
+    """
     values = {key: value.resolve() if isinstance(value, Path) else value for key, value in values.items()}
     return ",".join([_value(plugin), *(f"{key}={_value(value)}" for key, value in values.items())])
 
