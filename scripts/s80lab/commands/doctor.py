@@ -12,7 +12,6 @@ import typer
 
 from s80lab.base import host, paths
 from s80lab.base.errors import UserError
-from s80lab.base.strict import shown
 from s80lab.base.terminal import counted, disk_size, say
 from s80lab.commands.output import print_json
 from s80lab.config.experiment import load_experiment, load_scale
@@ -91,7 +90,7 @@ def _plugin() -> str:
     qemu = present_qemu()
     check_plugin(paths.PLUGIN, qemu)
     loader = f"QEMU {qemu.version} loads it" if qemu else "its libraries are installed"
-    return f"{shown(paths.PLUGIN)} ({loader})"
+    return f"{paths.PLUGIN} ({loader})"
 
 
 def _image() -> str:
