@@ -78,9 +78,10 @@ def declare_store(section: Section, group: str, noun: Literal["checkpoint", "cap
     export.__doc__ = f"""Copy a {noun} to a folder or tar file.
 
     The copy contains the hashes of the files. `s80lab {group} import` takes it in on another host."""
+    usable = " If no run can use the checkpoint here, the command names the inputs that differ."
     import_.__doc__ = f"""Import a {noun} that was exported on another host.
 
-    The hash of every file is checked."""
+    The hash of every file is checked.{usable if noun == "checkpoint" else ""}"""
 
     section.command(f"{group} list", "stores:list_entries", call("list"), call("list --json"), settled=settled)(
         list_all
