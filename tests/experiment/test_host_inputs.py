@@ -3,23 +3,21 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
-from rich.console import Console
 
 from s80lab.base import paths
 from s80lab.base.hashing import file_hash, value_hash
-from s80lab.base.progress import Board
 from s80lab.base.transfer import export
 from s80lab.commands.stores import import_entries
 from s80lab.experiment import host_inputs
 from s80lab.experiment.checkpoint import GUEST_STATE, MODEL_STATE, STORE, Checkpoint, Stage, Wanted, add
-from s80lab.experiment.host_inputs import missing_inputs, why_unused
-from s80lab.experiment.stages import Pipeline
+from s80lab.experiment.host_inputs import Installation, unused
+from s80lab.experiment.plan import Plan
 from s80lab.guest.command import RAM_FILE
 from s80lab.guest.qemu import Qemu
 from s80lab.image.build import ImageManifest
@@ -64,6 +62,13 @@ def wanted(changed: Mapping[str, str] | None = None, stage: Stage = "warm") -> W
     inputs = ours() | dict(changed or {})
     key = value_hash(inputs)
     return Wanted(stage, f"{stage}-mix-tiny-s1-{key[:8]}", key, inputs)
+
+
+def plan() -> Plan:
+    """A plan for the checkpoints of this lab."""
+    ready, warm = wanted(stage="ready"), wanted()
+    names = {"ready_name": ready.name, "ready_key": ready.key, "warm_name": warm.name, "warm_key": warm.key}
+    return cast(Plan, SimpleNamespace(wanted={"ready": ready, "warm": warm}.__getitem__, **names))
 
 
 def keep(tmp_path: Path, what: Wanted, qemu: str = "10.0.2") -> Checkpoint:
@@ -117,40 +122,39 @@ def test_import_of_checkpoint_of_another_host_names_what_differs(
 
 def test_host_without_qemu_does_not_compare_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host_inputs, "present_qemu", lambda: None)
-    assert missing_inputs(keep(tmp_path, wanted({"qemu": "other", "plugin": "other"})).manifest) == {"plugin": "plugin"}
+    assert Installation().missing_inputs(keep(tmp_path, wanted({"qemu": "other", "plugin": "other"})).manifest) == {
+        "plugin": "plugin"
+    }
 
 
 def test_changed_script_for_gem5_is_named(tmp_path: Path) -> None:
     script = "configs/gem5/board.py"
-    assert missing_inputs(keep(tmp_path, wanted({script: file_hash(paths.ROOT / script)})).manifest) == {}
-    assert missing_inputs(keep(tmp_path, wanted({script: "other"})).manifest) == {script: script}
+    assert (
+        Installation().missing_inputs(keep(tmp_path, wanted({script: file_hash(paths.ROOT / script)})).manifest) == {}
+    )
+    assert Installation().missing_inputs(keep(tmp_path, wanted({script: "other"})).manifest) == {script: script}
 
 
 def test_run_says_why_the_checkpoint_of_another_host_is_not_used(tmp_path: Path) -> None:
     """Of several, the nearest. What follows from other inputs is not named."""
     keep(tmp_path, wanted({"plugin": "older", "qemu": "older", "machine": "older"}))
     made = keep(tmp_path, wanted({"plugin": "other", "ready": "other"}))
-    expected = f"checkpoint {made.manifest.name} is not used, because these inputs differ: plugin"
-    assert why_unused(wanted()) == expected
-    assert why_unused(wanted(stage="ready")) == ""
-    said = io.StringIO()
-    pipeline = Pipeline(Board(Console(file=said, width=500)))
-    assert not pipeline._look(wanted(), pipeline._board.job("mix seed 1"))
-    assert expected in said.getvalue()
+    assert unused([plan()]) == [f"checkpoint {made.manifest.name} is not used, because these inputs differ: plugin"]
+    assert unused([plan()], until="ready") == []
 
 
 def test_run_names_every_input_that_differs_from_the_checkpoint_of_another_release(tmp_path: Path) -> None:
     keep(tmp_path, wanted({"plugin": "other", "machine": "other"}))
-    assert why_unused(wanted()).endswith("these inputs differ: machine, plugin")
+    assert [why.partition(": ")[2] for why in unused([plan()])] == ["machine, plugin"]
 
 
 def test_run_of_another_design_says_nothing(tmp_path: Path) -> None:
     """A command chooses the machine, so the difference is no surprise."""
     keep(tmp_path, wanted({"machine": "other"}))
-    assert why_unused(wanted()) == ""
+    assert unused([plan()]) == []
 
 
 def test_checkpoint_without_its_files_is_not_named(tmp_path: Path) -> None:
     made = keep(tmp_path, wanted({"plugin": "other"}))
     (made.folder / GUEST_STATE).unlink()
-    assert why_unused(wanted()) == ""
+    assert unused([plan()]) == []

@@ -46,7 +46,6 @@ def plans(seeds: Sequence[int], points: Sequence[str] = ("",), title: str = "mix
                 ready_key=f"key{point}",
                 warm_name=f"warm{point}-{seed}",
                 warm_key=f"key{point}-{seed}",
-                wanted=lambda stage: checkpoint.Wanted(stage, "none-12345678", "key", {}),
             ),
         )
         for point in points

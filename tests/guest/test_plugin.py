@@ -11,7 +11,6 @@ import pytest
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.strict import shown
 from s80lab.guest.plugin import check_plugin
 from s80lab.guest.qemu import Qemu, find_qemu
 
@@ -36,7 +35,7 @@ def refused(plugin: Path, qemu: Qemu | None) -> str:
     """The reason in the one sentence."""
     with pytest.raises(UserError) as caught:
         check_plugin(plugin, qemu)
-    begin, end = f"the plugin {shown(plugin)} cannot be loaded (", "), so this host cannot measure: build s80lab on this "
+    begin, end = f"the plugin {plugin} cannot be loaded (", "), so this host cannot measure: build s80lab on this "
     end += "release of the system (`make build` in a clone, or `make wheel` for a package)"
     said = str(caught.value)
     assert said.startswith(begin) and said.endswith(end)

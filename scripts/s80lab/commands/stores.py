@@ -19,7 +19,7 @@ from s80lab.capture.store import Manifest as CaptureManifest
 from s80lab.commands.output import print_json
 from s80lab.commands.prune import prune_store, remove_from_store
 from s80lab.experiment import checkpoint
-from s80lab.experiment.host_inputs import missing_inputs
+from s80lab.experiment.host_inputs import Installation
 from s80lab.guest.console import boot_stage
 
 Noun = Literal["checkpoint", "capture"]
@@ -112,7 +112,7 @@ def import_entries(noun: Noun, sources: list[Path]) -> None:
 
 def _cannot_use(manifest: StoredManifest) -> str:
     """`, but ...` if the entry is a checkpoint that no run of this installation can use, else an empty text."""
-    if not isinstance(manifest, checkpoint.Manifest) or not (lacking := missing_inputs(manifest)):
+    if not isinstance(manifest, checkpoint.Manifest) or not (lacking := Installation().missing_inputs(manifest)):
         return ""
     return (
         f", but no run can use it here, because these inputs differ: {', '.join(lacking.values())}; install what made "

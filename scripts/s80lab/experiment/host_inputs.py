@@ -7,53 +7,77 @@ the machine, belong to the experiment: a command chooses them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from s80lab.base import paths
 from s80lab.base.hashing import file_hash
 from s80lab.experiment.checkpoint import STORE, Manifest, Wanted
-from s80lab.guest.qemu import Qemu, present_qemu
+from s80lab.experiment.plan import P, Until, missing
+from s80lab.guest.qemu import present_qemu
 from s80lab.image.build import all_images
 
+GEM5_SCRIPTS = "configs/gem5"
 HASH_DIGITS = 8
 """Digits of the key at the end of a checkpoint's name."""
 _OF_READY = "ready"
 """The input of a warm checkpoint that summarises those of its ready checkpoint."""
 
 
-def missing_inputs(manifest: Manifest) -> dict[str, str]:
-    """The inputs of a checkpoint that this installation lacks: a text for messages, by name of the input.
+class Installation:
+    """QEMU, plugin and images of this lab, looked at once.
 
     A host without QEMU fetches one in its first run. Until then its QEMU is not compared.
     """
-    images, qemu = all_images(), present_qemu()
-    here: dict[str, tuple[set[str], str]] = {
-        "kernel": ({one.vmlinuz_sha256 for one in images}, "kernel"),
-        "initramfs": ({one.initramfs_sha256 for one in images}, "initramfs"),
-    }
-    if qemu:
-        here["qemu"] = {qemu.binary_hash}, _qemu_text(manifest, qemu)
-    if paths.PLUGIN.is_file():
-        here["plugin"] = {file_hash(paths.PLUGIN)}, "plugin"
-    for name in manifest.inputs:
-        if name.startswith("configs/gem5/") and (paths.ROOT / name).is_file():
-            here[name] = {file_hash(paths.ROOT / name)}, name
-    return {name: here[name][1] for name, hash in manifest.inputs.items() if name in here and hash not in here[name][0]}
+
+    def __init__(self) -> None:
+        images, self._qemu = all_images(), present_qemu()
+        self._hashes = {
+            "kernel": {image.vmlinuz_sha256 for image in images},
+            "initramfs": {image.initramfs_sha256 for image in images},
+        }
+        if self._qemu:
+            self._hashes["qemu"] = {self._qemu.binary_hash}
+        if paths.PLUGIN.is_file():
+            self._hashes["plugin"] = {file_hash(paths.PLUGIN)}
+        for script in sorted((paths.ROOT / GEM5_SCRIPTS).glob("*.py")):
+            self._hashes[f"{GEM5_SCRIPTS}/{script.name}"] = {file_hash(script)}
+
+    def missing_inputs(self, manifest: Manifest) -> dict[str, str]:
+        """The inputs of a checkpoint that this installation lacks: a text for messages, by name of the input."""
+        return {
+            name: self._text(name, manifest)
+            for name, hash in manifest.inputs.items()
+            if hash not in self._hashes.get(name, {hash})
+        }
+
+    def _text(self, name: str, manifest: Manifest) -> str:
+        there = manifest.qemu_version
+        if name != "qemu" or self._qemu is None:
+            return name
+        same = there == self._qemu.version
+        return f"QEMU (another build of {there})" if same else f"QEMU ({there}, here {self._qemu.version})"
 
 
-def why_unused(wanted: Wanted) -> str:
-    """One sentence about a checkpoint that another installation made for the same purpose. Empty if there is none.
+def unused(plans: Sequence[P], until: Until = "run") -> list[str]:
+    """One sentence for each missing checkpoint of these plans that the store has from another installation."""
+    stored = [manifest for manifest in STORE.all() if STORE.present(manifest)]
+    if not stored:
+        return []
+    here = Installation()
+    absent = missing(plans, until).items()
+    wanted = [plan.wanted("ready" if name == plan.ready_name else "warm") for name, plan in absent]
+    return [why for one in wanted if (why := _why_unused(one, stored, here))]
 
-    wanted: a checkpoint that does not exist.
+
+def _why_unused(wanted: Wanted, stored: Sequence[Manifest], here: Installation) -> str:
+    """A sentence about the stored checkpoint that is nearest to the wanted one, or an empty text.
+
+    Two checkpoints whose names differ in the hash only have the same purpose.
     """
     prefix = wanted.name[:-HASH_DIGITS]
-    others = [
-        one
-        for one in STORE.all()
-        if one.stage == wanted.stage and one.name[:-HASH_DIGITS] == prefix and one.key != wanted.key
-    ]
-    nearest = min(filter(STORE.present, others), key=lambda one: len(_differing(one, wanted.inputs)), default=None)
-    if nearest is None or not (lacking := missing_inputs(nearest)):
+    others = [one for one in stored if one.stage == wanted.stage and one.name[:-HASH_DIGITS] == prefix]
+    nearest = min(others, key=lambda one: len(_differing(one, wanted.inputs)), default=None)
+    if nearest is None or not (lacking := here.missing_inputs(nearest)):
         return ""
     names = [lacking.get(name, name) for name in _differing(nearest, wanted.inputs)]
     return f"checkpoint {nearest.name} is not used, because these inputs differ: {', '.join(names)}"
@@ -62,8 +86,3 @@ def why_unused(wanted: Wanted) -> str:
 def _differing(manifest: Manifest, inputs: Mapping[str, str]) -> list[str]:
     names = dict.fromkeys((*manifest.inputs, *inputs))
     return [name for name in names if name != _OF_READY and manifest.inputs.get(name) != inputs.get(name)]
-
-
-def _qemu_text(manifest: Manifest, qemu: Qemu) -> str:
-    there = manifest.qemu_version
-    return f"QEMU (another build of {there})" if there == qemu.version else f"QEMU ({there}, here {qemu.version})"

@@ -15,12 +15,12 @@ from typing import Literal
 
 from s80lab.base import host, paths
 from s80lab.base.errors import UserError
-from s80lab.base.progress import Board, Job, Tally, instructions_text
+from s80lab.base.progress import Board, Tally, instructions_text
 from s80lab.base.staging import tidy
 from s80lab.base.terminal import counted, disk_size
 from s80lab.experiment import checkpoint, resources
-from s80lab.experiment.checkpoint import Checkpoint, Wanted
-from s80lab.experiment.host_inputs import why_unused
+from s80lab.experiment.checkpoint import Checkpoint
+from s80lab.experiment.host_inputs import unused
 from s80lab.experiment.plan import Plan, Until, missing, missing_ready, missing_warm
 from s80lab.experiment.ready import boot_cost, build_ready
 from s80lab.experiment.run import measure, measured
@@ -67,6 +67,8 @@ class Pipeline:
         lacking = [plan for plan, folder in zip(plans, whole, strict=True) if folder is None]
         if lacking:
             self._check_needs(lacking, until)
+            for why in unused(lacking, until):
+                self._board.say(why)
             if until != "ready":
                 await asyncio.to_thread(check_plugin, lacking[0].plugin, lacking[0].qemu)
         if until != "ready":
@@ -166,18 +168,11 @@ class Pipeline:
             if folder is not None:
                 insert_run(paths.database(), folder)
 
-    def _look(self, wanted: Wanted, job: Job) -> bool:
-        """Whether the checkpoint exists. If not, the job says why a checkpoint of another installation is not used."""
-        there = checkpoint.exists(wanted.name, wanted.key)
-        if not there and (why := why_unused(wanted)):
-            job.say(why)
-        return there
-
     async def _build_ready(self, plan: Plan) -> Checkpoint:
         point = f" at {plan.label}" if self._several and plan.varied else ""
         point += f", boot {plan.boot_number}" if plan.boot_number > 1 else ""
         job = self._board.job(f"scale {plan.scale_name}{point}")
-        there = self._look(plan.wanted("ready"), job)
+        there = checkpoint.exists(plan.ready_name, plan.ready_key)
         built = await build_ready(plan, self._boot_slot(plan), job)
         self._tally.drop(plan.ready_name)
         size, seconds = disk_size(built.disk_bytes()), built.manifest.wall_s
@@ -193,7 +188,7 @@ class Pipeline:
 
     async def _build_warm(self, plan: Plan, ready: Checkpoint | None) -> Checkpoint:
         job = self._board.job(_name(plan))
-        there = self._look(plan.wanted("warm"), job)
+        there = checkpoint.exists(plan.warm_name, plan.warm_key)
         built = await build_warm(plan, ready, job)
         record = built.manifest.warmup
         assert record is not None

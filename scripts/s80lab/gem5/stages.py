@@ -23,7 +23,7 @@ from s80lab.config.differences import slug
 from s80lab.config.experiment import Gem5Phases
 from s80lab.experiment import checkpoint, resources
 from s80lab.experiment.checkpoint import GEM5_STATE, Checkpoint
-from s80lab.experiment.host_inputs import why_unused
+from s80lab.experiment.host_inputs import unused
 from s80lab.experiment.plan import Inputs, Until, missing, missing_warm
 from s80lab.gem5 import table
 from s80lab.gem5.boot import SAVED, boot, remaining_instructions, remove_date, remove_segments, take_saved
@@ -68,6 +68,8 @@ class Gem5Pipeline:
         lacking = [plan for plan, folder in zip(plans, whole, strict=True) if folder is None]
         if lacking:
             self._check_needs(lacking, until)
+            for why in unused(lacking, until):
+                self._board.say(why)
         if until == "run":
             costs, first = [_cost(plan) for plan in lacking], _checkpoint_costs(lacking)
             self._tally = Tally(self._board, "runs", costs, self._jobs, first=first)
@@ -115,8 +117,6 @@ class Gem5Pipeline:
             return await _simulate(plan, ready, folder, job)
 
         wanted = plan.wanted(stage)
-        if not checkpoint.exists(wanted.name, wanted.key) and (why := why_unused(wanted)):
-            job.say(why)
         with self._tally.before(wanted.name):
             built = await checkpoint.build(wanted, job, make, self._slots)
         if stage == "ready":

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from s80lab.base.errors import UserError
 from s80lab.base.programs import built
-from s80lab.base.strict import shown
 from s80lab.guest.command import plugin_option
 from s80lab.guest.process import PLUGIN_PREFIX
 from s80lab.guest.qemu import Qemu
@@ -28,7 +27,7 @@ def check_plugin(plugin: Path, qemu: Qemu | None) -> None:
     why = _why_not_in_qemu(built(plugin), qemu) if qemu else _why_not_in_python(built(plugin))
     if why:
         raise UserError(
-            f"the plugin {shown(plugin)} cannot be loaded ({why}), so this host cannot measure: build s80lab on this "
+            f"the plugin {plugin} cannot be loaded ({why}), so this host cannot measure: build s80lab on this "
             "release of the system (`make build` in a clone, or `make wheel` for a package)"
         )
 
