@@ -31,7 +31,6 @@ workflow: build ## install Snakemake for workflow/, in build/workflow
 
 # The package can be installed on another Linux: configurations, plugin and tools are in it.
 wheel: build ## build the Python package with compiled programs
-	@scripts/build s80slices
 	@rm -rf build/package build/dist/*-linux_*.whl
 	@build/venv/bin/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/dist .
 	@ls build/dist/*-linux_*.whl
@@ -77,7 +76,7 @@ slurm: image ## run the tests on a Slurm cluster of their own
 
 bench: image ## compare the guest with and without the model (speed)
 	@scripts/setup test
-	@scripts/build bench_replay s80slices
+	@scripts/build bench_replay
 	@$(S80LAB) bench
 
 fuzz: ## compare model and reference model on random traces
@@ -92,9 +91,9 @@ kills: image ## kill commands at random moments; nothing may be lost (2 h)
 	@scripts/setup test
 	@build/venv/bin/python -m tests.kills --kills $(KILLS) --seed $(SEED)
 
-# `make lesson` and `make docs` as a new user of a minimal Debian meets them, timed.
-first-minute: ## try `make lesson` and `make docs` in a fresh Debian
-	@scripts/first-minute
+# What a new user of a minimal Debian types first. SUITE=trixie takes Debian 13.
+first-minute: ## try the README's first commands in a fresh Debian
+	@scripts/first-minute docs
 
 # Set-up, build and both mixes in a fresh Debian 13.
 trixie: ## try set-up, build and both mixes in a fresh Debian 13

@@ -27,27 +27,13 @@ FILES = (
     "workloads/scales",
     "workloads/servers",
 )
-# Commands that need a program that the package lacks say so in one sentence (scripts/s80lab/base/programs.py).
-BUILT = (
-    "build/bin/s80-jbb.jar",
-    "build/bin/s80-loadgen",
-    "build/bin/s80-mailstore",
-    "build/bin/s80-media",
-    "build/bin/s80-probe",
-    "build/bin/s80-rtp-server",
-    "build/bin/s80-sink",
-    "build/bin/s80-webstore",
-    "build/bin/s80-page",
-    "build/bin/s80-order",
-    "build/bin/s80-replay",
-    "build/bin/s80-step",
-    "build/bin/s80-uw-deliver",
-    "build/bin/s80-uw-imapd",
-    "build/lib/libs80lab.so",
-    "build/lib/libs80slices.so",
-)
-# The plugin contains Capstone, whose licence asks for its notice in every copy.
-NOTICE = Path("/usr/share/doc/libcapstone-dev/copyright")
+# Whatever `make build` has compiled for use. Commands that need a program that the package lacks say so in one sentence
+# (scripts/s80lab/base/programs.py).
+BUILT = [
+    str(file.relative_to(ROOT))
+    for folder, name in (("bin", "s80-*"), ("lib", "lib*.so"))
+    for file in sorted((ROOT / "build" / folder).glob(name))
+]
 # `make wheel-any`: a package for any system, without compiled programs.
 ANY_SYSTEM = os.environ.get("S80LAB_WHEEL") == "any"
 
@@ -66,12 +52,8 @@ class Build(build_py):
                 shutil.copytree(
                     source, target, ignore=shutil.ignore_patterns("__pycache__", "*.cpp", "*.hpp", "*.java")
                 )
-            elif source.is_file():
+            else:
                 shutil.copy(source, target)
-            elif name not in BUILT:
-                raise FileNotFoundError(source)
-        if not ANY_SYSTEM and NOTICE.is_file():
-            shutil.copy(NOTICE, shipped / "build" / "lib" / "libcapstone.copyright")
 
 
 class Wheel(bdist_wheel):

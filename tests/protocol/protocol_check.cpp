@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// s80-protocol-check FILE...: one line a file, its states in the order of supply, or `refused` and why.
+// protocol-check FILE...: one line a file, its states in the order of supply, or `refused` and why.
 #include <iostream>
 #include <span>
 

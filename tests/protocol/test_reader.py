@@ -16,7 +16,7 @@ from s80lab.protocol.table import find_protocol, load_protocol
 
 pytestmark = pytest.mark.usefixtures("proofs")
 
-CHECK = paths.BUILD / "bin" / "s80-protocol-check"
+CHECK = paths.BUILD / "bin" / "protocol-check"
 REFUSED = "refused"
 
 # The text in moesi to replace, its replacement, and the reader's message; None: still a valid table.

@@ -9,8 +9,8 @@ from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.strict import shown
 
-TARGETS = {"s80-step": "make lesson", paths.SLICES_PLUGIN.name: "make bench"}
-"""Commands that build what `make build` does not build, or that build it without root and without other programs."""
+TARGETS = {"s80-step": "make lesson"}
+"""Commands that build a program without root and without other programs."""
 
 
 def built(file: Path) -> Path:
