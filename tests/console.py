@@ -8,6 +8,9 @@ A page's blocks are followed from top to bottom, in one folder:
     ```LANGUAGE in FILE   a line `old` and a line `new` (after `- ` and `+ `): an edit of a file
 
 In expected output a line `...` stands for any number of lines, and `...` within a line for any text.
+
+`python3 -m tests.console PAGE FOLDER` follows a page in a folder and prints each command. The module needs nothing but
+Python: scripts/first-minute uses it in a Debian root that has only the packages of the README.
 """
 
 from __future__ import annotations
@@ -22,6 +25,8 @@ from pathlib import Path
 
 BLOCK = re.compile(r"^( *)```(\w+)(?: (as|in) (\S+))?\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 ANY = "..."
+LIMIT_S = 600
+"""Limit of one command that `python3 -m tests.console` executes."""
 PROGRESS = re.compile(r"\[\d+:\d\d\] ")
 """Lines that a log shows, but not a terminal, where a bar takes their place."""
 
@@ -68,12 +73,16 @@ def _commands(text: str) -> Iterator[Command]:
 
 
 def follow(page: Path, folder: Path, environment: Mapping[str, str], limit_s: float) -> int:
-    """Do what the page says in `folder`; return the number of commands. AssertionError shows the first difference."""
+    """Do what the page says in `folder`, and print each command; return the number of commands.
+
+    AssertionError shows the first difference.
+    """
     done = 0
     for example in examples(page):
         if isinstance(example, File):
             _write(example, folder)
         else:
+            print(f"$ {example.line}", flush=True)
             run(example, folder, environment, limit_s)
             done += 1
     return done
@@ -125,3 +134,13 @@ def _write(file: File, folder: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert text.count(old) == 1, f"{file.name} has {text.count(old)} places like\n{old}"
     path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def main(page: str, folder: str) -> None:
+    """Follow a page as the module's docstring says. AssertionError shows the first difference."""
+    if follow(Path(page), Path(folder), os.environ, LIMIT_S) == 0:
+        raise SystemExit(f"{page}: has no command to execute")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
