@@ -137,7 +137,7 @@ def test_it_steps_through_a_lesson(installed: Installed) -> None:
 
 
 def test_lesson_of_the_wheel_knows_without_checker_that_its_protocol_is_proven(installed: Installed) -> None:
-    said = installed.call("lesson", PATH="/nonexistent", S80LAB_PROOFS="/nonexistent")
+    said = installed.call("lesson", PATH="/dev/null/absent", S80LAB_PROOFS="/dev/null/absent")
     assert said.startswith("Producer and consumer: ")
 
 

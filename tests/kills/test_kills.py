@@ -106,7 +106,7 @@ def test_strays_are_found_once_each(tmp_path: Path) -> None:
 
 
 def test_a_surviving_process_is_found_and_ended() -> None:
-    mark = f"TMPDIR=/nowhere/{os.getpid()}"
+    mark = f"TMPDIR=/dev/null/{os.getpid()}"
     with subprocess.Popen(["sleep", "600"], env=dict(os.environ, TMPDIR=mark.partition("=")[2])) as process:
         try:
             assert survivors(mark) == ["sleep"]

@@ -42,7 +42,7 @@ TEST(Profile, CountsByProcessAndBlock) {
 }
 
 TEST(Profile, AFolderThatIsNotThereIsNamed) {
-    const Profile profile("/nowhere/profile.json");
+    const Profile profile("/dev/null/profile.json");
     EXPECT_THROW(profile.finish(Whos{}), model::Error);
 }
 

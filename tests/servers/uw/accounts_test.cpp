@@ -35,7 +35,7 @@ TEST(Accounts, ABadFileIsNamed) {
     }
     EXPECT_THROW(accounts("user001:secret\n", ""), std::runtime_error);
     EXPECT_THROW(accounts("user001:secret:relative\n"), std::runtime_error);
-    EXPECT_THROW(Accounts("/nowhere/at/all", "/mail/%u"), std::runtime_error);
+    EXPECT_THROW(Accounts("/dev/null/at/all", "/mail/%u"), std::runtime_error);
 }
 
 TEST(Accounts, APatternIsFilledEverywhere) {

@@ -221,7 +221,7 @@ def test_a_client_that_hangs_up_ends_its_process_quietly(server: UwServer) -> No
     [
         ([], "--passwd is needed"),
         (["--frob", "x"], "unknown option --frob"),
-        (["--passwd", "/nowhere"], "/nowhere: No such file or directory"),
+        (["--passwd", "/dev/null/absent"], "/dev/null/absent: Not a directory"),
         (["--passwd", "/dev/null", "--cert", "/dev/null", "--key", "/dev/null"], "/dev/null is not a certificate"),
     ],
 )
