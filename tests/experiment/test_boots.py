@@ -5,8 +5,11 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from tests.lab import Lab
 
+from s80lab.base.errors import UserError
+from s80lab.config.experiment import load_experiment
 from s80lab.experiment.plan import Options, draft
 from s80lab.guest.command import guest_options
 from s80lab.guest.qemu import find_qemu
@@ -42,3 +45,24 @@ def test_list_of_runs_names_each_boot(lab: Lab) -> None:
         "imapb at tiny, seed 8",
         "imapb at tiny, boot 2, seed 8",
     }
+
+
+@pytest.mark.parametrize(
+    ("options", "runs"),
+    [
+        (Options(), [(1, 1), (2, 1), (3, 1)]),
+        (Options(seeds=[4, 5]), [(1, 4), (1, 5)]),
+        (Options(boots=[2]), [(2, 1)]),
+    ],
+)
+@pytest.mark.parametrize("mix", ["imapb", "imape"])
+def test_default_experiment_without_seeds_takes_three_boots(
+    lab: Lab, mix: str, options: Options, runs: list[tuple[int, int]]
+) -> None:
+    assert [(plan.boot_number, plan.seed) for plan in draft(mix, options)(find_qemu())] == runs
+
+
+def test_boot_named_twice_in_an_experiment_is_refused() -> None:
+    message = r"boots = \[1, 1\] names a boot twice: write each boot once"
+    with pytest.raises(UserError, match=message):
+        load_experiment("imapb", {"boots": [1, 1]})

@@ -100,9 +100,11 @@ def _image() -> str:
 
 def _resources(scale: str) -> str:
     cores = host.cores()
-    # The main job's checkpoints: one ready guest, and a warm one for each seed of both mixes.
-    warm = sum(len(load_experiment(mix, {"scale": scale}).seeds) for mix in ("imapb", "imape"))
-    needed = resources.need(load_scale(scale), checkpoints=1 + warm, at_once=cores)
+    # The main job's checkpoints: a ready guest for each boot, and a warm one for each run of both mixes.
+    mixes = [load_experiment(mix, {"scale": scale}) for mix in ("imapb", "imape")]
+    boots = {boot for mix in mixes for boot in mix.boots}
+    warm = sum(len(mix.boots) * len(mix.seeds) for mix in mixes)
+    needed = resources.need(load_scale(scale), checkpoints=len(boots) + warm, at_once=cores)
     resources.require(needed, paths.checkpoints())
     disk, memory = resources.free_disk(paths.checkpoints()), resources.available_memory()
     return (

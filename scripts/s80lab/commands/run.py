@@ -25,6 +25,9 @@ from s80lab.experiment.resources import run_cost
 from s80lab.experiment.run import job_key, measured
 from s80lab.experiment.stages import Drop
 
+FIRST_ROUND = (1, 2, 3)
+"""The seeds of the first round of --until if the command names none. All rounds run from boot 1."""
+
 
 def run_command(
     experiments: list[str],
@@ -73,6 +76,8 @@ def run_command(
         return
     say = sayer(as_json)
     wanted = parse_wanted(until, of, max_seeds) if until else None
+    if wanted and not options.seeds:
+        options = replace(options, seeds=FIRST_ROUND)
     plans = make_plans(experiments, options)
     tell_estimate(plans, jobs, again)
     if wanted:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
@@ -200,11 +200,14 @@ LARGEST_SEED = LARGEST
 Seed = Annotated[int, Field(ge=1, le=LARGEST_SEED)]
 
 
-def _distinct(seeds: list[int]) -> list[int]:
-    """The seeds; ValueError if one occurs twice, because one seed is one run."""
-    if len(set(seeds)) < len(seeds):
-        raise ValueError(f"seeds = {seeds} names a seed twice: write each seed once, because each seed is one run")
-    return seeds
+def _distinct(numbers: list[int], info: ValidationInfo) -> list[int]:
+    """The seeds or boots; ValueError if one occurs twice, because one seed from one boot is one run."""
+    if len(set(numbers)) < len(numbers):
+        noun = str(info.field_name).removesuffix("s")
+        raise ValueError(
+            f"{noun}s = {numbers} names a {noun} twice: write each {noun} once, because each {noun} is one run"
+        )
+    return numbers
 
 
 def image_name(name: str) -> str:
@@ -219,6 +222,8 @@ class Experiment(Strict):
 
     The key `base` of a file names another experiment. The file then overrides single keys of it, or the complete sweep.
 
+    seeds, boots: the runs of a command that names neither: each seed from each boot. A command that names seeds takes
+        boot 1, unless it names boots, too.
     sweep: what varies, with its values: `machine`, `workload`, `protocol`, `image`, `server`, `clients`, `think_ms`,
         `scale.KEY`, `workload.KEY`, or a key of the machine file. Every combination is measured with every seed.
     show: the metrics for which the report draws curves over the sweep.
@@ -232,6 +237,7 @@ class Experiment(Strict):
     workload: str
     scale: str
     seeds: Annotated[list[Seed], Field(min_length=1), AfterValidator(_distinct)]
+    boots: Annotated[list[Seed], AfterValidator(_distinct)] = Field(default_factory=lambda: [1], min_length=1)
     clients: Clients | None = None
     phases: dict[str, Phases]
     sweep: dict[str, Values] = Field(default_factory=dict)

@@ -16,7 +16,8 @@ _KEYS = {
     "server": "a name in workloads/servers",
     "workload": "profile: a name in workloads/profiles",
     "scale": "a name in workloads/scales; there must be a table [phases.SCALE]",
-    "seeds": "each seed is one run",
+    "seeds": "each seed is one run from each boot",
+    "boots": "numbers of boots; several boots are independent replications",
     "clients": "number of clients; default: one per user of the scale",
 }
 _PHASES = {

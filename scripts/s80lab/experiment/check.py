@@ -211,10 +211,11 @@ def _experiment_summary(path: Path, content: Mapping[str, Any]) -> str:
     experiment = Experiment.model_validate(content_over_bases(path, content))
     points = len(Grid.of_sweep(experiment.sweep).points())
     sweep = f", {counted(points, 'point')} of a sweep over {', '.join(experiment.sweep)}" if experiment.sweep else ""
-    runs = counted(points * len(experiment.seeds), "run")
+    runs = counted(points * len(experiment.seeds) * len(experiment.boots), "run")
+    boots = f" from each of {len(experiment.boots)} boots" if len(experiment.boots) > 1 else ""
     return (
         f"{path.stem}: workload {experiment.workload} on {experiment.machine} at scale {experiment.scale}, "
-        f"{counted(len(experiment.seeds), 'seed')}{sweep}: {runs}; `s80lab estimate {path.stem}` states the cost"
+        f"{counted(len(experiment.seeds), 'seed')}{boots}{sweep}: {runs}; `s80lab estimate {path.stem}` states the cost"
     )
 
 

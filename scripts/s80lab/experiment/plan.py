@@ -50,7 +50,8 @@ Until = Literal["ready", "warm", "run"]
 class Options:
     """Options of the command line that override an experiment's file. None and empty values change nothing.
 
-    boots: numbers of boots. Each seed is run from each of these boots; without numbers, from boot 1.
+    boots: numbers of boots. Each seed is run from each of these boots; without numbers, from boot 1 if there are seeds,
+        else from the boots of the experiment's file.
     """
 
     machine: str | None = None
@@ -354,7 +355,7 @@ def draft(name: str, options: Options) -> Callable[[Qemu], list[Plan]]:
             boot_number=boot,
         )
         for point, at, of, server, image in points
-        for boot in options.boots or (1,)
+        for boot in options.boots or ((1,) if options.seeds else experiment.boots)
         for seed in experiment.seeds
     ]
 

@@ -17,12 +17,10 @@ MISS_TABLES = 3
 
 @dataclass(frozen=True)
 class Cell:
-    """A number as text. warm: False if the run had not reached steady state; the cell is then printed in italics.
-    overlap: True if the cell's interval overlaps with the interval in the first column."""
+    """A number as text. warm: False if the run had not reached steady state; the cell is then printed in italics."""
 
     text: str
     warm: bool = True
-    overlap: bool = False
 
 
 @dataclass(frozen=True)
@@ -113,8 +111,11 @@ def runs_with_misses(groups: Sequence[Group]) -> list[tuple[Group, Run]]:
 
 
 def table_from(content: Mapping[str, Any]) -> Table:
-    """A table from its JSON form (dataclasses.asdict)."""
-    rows = [Row(**{**row, "cells": tuple(Cell(**cell) for cell in row["cells"])}) for row in content["rows"]]
+    """A table from its JSON form (dataclasses.asdict). Cells of an older version have a third key."""
+    rows = [
+        Row(**{**row, "cells": tuple(Cell(cell["text"], cell["warm"]) for cell in row["cells"])})
+        for row in content["rows"]
+    ]
     return Table(content["title"], tuple(content["columns"]), rows, content["note"])
 
 
@@ -125,10 +126,9 @@ def comparison_note(groups: Sequence[Group]) -> str:
     note = f"Numbers are means over {units_text(groups)} ± the half-width of the 95% confidence interval (Student t)"
     if len(groups) == 1:
         return f"{note}.{averaged_text(groups)}"
-    first = groups[0].label
     return (
-        f"{note}.{averaged_text(groups)} ≈ marks a number whose interval overlaps with the interval of {first}: these "
-        "two do not differ significantly."
+        f"{note}.{averaged_text(groups)} Two numbers can differ significantly although their intervals overlap: "
+        "`s80lab compare` tests each difference."
     )
 
 
@@ -148,16 +148,11 @@ def paper_says(metric: str, groups: Sequence[Group]) -> str:
 
 
 def _cells(entry: Entry, groups: Sequence[Group]) -> tuple[Cell, ...]:
-    """The metric of each group. A cell is marked if its interval overlaps with that of the first group."""
+    """The metric of each group."""
     values = [group.estimate(entry.metric) for group in groups]
-    first = values[0]
     return tuple(
-        Cell(
-            number(value, entry.style),
-            warm=value is None or not group.marked(entry.metric),
-            overlap=position > 0 and first is not None and value is not None and bool(value.overlaps(first)),
-        )
-        for position, (group, value) in enumerate(zip(groups, values, strict=True))
+        Cell(number(value, entry.style), warm=value is None or not group.marked(entry.metric))
+        for group, value in zip(groups, values, strict=True)
     )
 
 

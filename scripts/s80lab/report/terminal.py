@@ -132,7 +132,7 @@ def _shown(table: Table, columns: Sequence[int], width: int) -> RichTable:
     for row in table.rows:
         style = "underline" if row.head else ""
         cells = (row.cells[column] for column in columns if column < len(row.cells))
-        shown.add_row(plain_text(row.label, style), *(plain_text(_text(cell), _style(cell)) for cell in cells))
+        shown.add_row(plain_text(row.label, style), *(plain_text(cell.text, _style(cell)) for cell in cells))
     return shown
 
 
@@ -147,7 +147,7 @@ def _labels(table: Table) -> list[str]:
 
 
 def _texts(table: Table, column: int) -> list[str]:
-    return [_text(row.cells[column]) for row in table.rows if column < len(row.cells)]
+    return [row.cells[column].text for row in table.rows if column < len(row.cells)]
 
 
 def _natural(texts: Sequence[str]) -> int:
@@ -156,10 +156,6 @@ def _natural(texts: Sequence[str]) -> int:
 
 def _longest_word(texts: Sequence[str]) -> int:
     return _natural([word for text in texts for word in text.split()])
-
-
-def _text(cell: Cell) -> str:
-    return ("≈ " if cell.overlap else "") + cell.text
 
 
 def _style(cell: Cell) -> str:

@@ -114,11 +114,11 @@ def run(
 ) -> None:
     """Run experiments and print a summary.
 
-    Missing checkpoints are built first. Each seed that has no complete run yet is measured. After an interruption,
-    repeat the command to continue.
+    Missing checkpoints are built first. Each seed and boot that has no complete run yet is measured. After an
+    interruption, repeat the command to continue.
 
-    Costs: imapb and imape at scale small, with three seeds each, take 12 to 25 minutes on 2 cores and 10 GB of disk
-    (3.5 GB with --drop-warm). One seed of both at scale paper takes 35 to 46 minutes and 40 GB. The
+    Costs: imapb and imape at scale small, on three boots each, take 12 to 25 minutes on 2 cores and 14 GB of disk
+    (7 GB with --drop-warm). One seed of both at scale paper takes 35 to 46 minutes and 40 GB. The
     experiment quick takes three minutes from a built image.
     """
 

@@ -54,7 +54,8 @@ Boots = Annotated[
     typer.Option(
         metavar="N,N...",
         help="Numbers of boots, separated by commas. Each number is a guest of its own, booted for it; each seed is "
-        "run from each boot. Independent replications need several boots. Default: 1.",
+        "run from each boot. Independent replications need several boots. Default: boot 1 if seeds are named, else the "
+        "boots in the experiment's file.",
     ),
 ]
 Machine = Annotated[
