@@ -102,6 +102,8 @@ def run(command: Command, folder: Path, environment: Mapping[str, str], limit_s:
         timeout=limit_s,
     )
     printed = [line for line in ended.stdout.splitlines() if not PROGRESS.match(line)]
+    # A page may show a command that fails; then it shows what the command prints.
+    assert command.expected or ended.returncode == 0, f"$ {command.line}\nexit code {ended.returncode}\n{ended.stdout}"
     missing = difference(command.expected, printed)
     assert missing is None, f"$ {command.line}\nexpected: {missing}\nprinted:\n{ended.stdout}"
 

@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from tests.console import Command, File, difference, examples, follow
+
+from s80lab.base import paths
 
 PAGE = """\
 Text.
@@ -64,3 +68,21 @@ def test_follow_runs_the_commands_in_the_folder(tmp_path: Path) -> None:
     (tmp_path / "note.txt").unlink()
     with pytest.raises(AssertionError, match="expected: four"):
         follow(page, tmp_path, {}, 60)
+
+
+def test_follow_rejects_command_that_fails_without_output_on_the_page(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("```console\n$ false\n```\n")
+    with pytest.raises(AssertionError, match="exit code 1"):
+        follow(page, tmp_path, {}, 60)
+
+
+def test_main_follows_a_page_with_python_alone(tmp_path: Path) -> None:
+    """Isolated mode without site-packages: scripts/first-minute has nothing but Debian's Python."""
+    page = tmp_path / "page.md"
+    page.write_text("```console\n$ echo a\na\n```\n")
+    command = [sys.executable, "-S", "-m", "tests.console", str(page), str(tmp_path)]
+    done = subprocess.run(command, cwd=paths.ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "$ echo a\n")
+    page.write_text("```console\n$ echo a\nb\n```\n")
+    assert subprocess.run(command, cwd=paths.ROOT, capture_output=True).returncode == 1
