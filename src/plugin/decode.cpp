@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugin/decode.h"
 
-#include <capstone/capstone.h>
-
 #include <array>
 #include <cstring>
+#include <string_view>
 #include <vector>
-
-#include "model/types.h"
 
 namespace s80::plugin {
 
@@ -15,153 +12,262 @@ namespace {
 
 using model::InstructionClass;
 
-class Disassembler {
-public:
-    Disassembler() {
-        if (cs_open(CS_ARCH_X86, CS_MODE_64, &handle_) != CS_ERR_OK) {
-            throw model::Error("the disassembler Capstone cannot be initialised");
-        }
-        cs_option(handle_, CS_OPT_DETAIL, CS_OPT_ON);
-        insn_ = cs_malloc(handle_);
-    }
-    ~Disassembler() {
-        cs_free(insn_, 1);
-        cs_close(&handle_);
-    }
-    Disassembler(const Disassembler&) = delete;
-    Disassembler& operator=(const Disassembler&) = delete;
+// The opcode maps of 64-bit mode. A letter says which accesses QEMU reports for an instruction (the test data
+// tests/plugin/accesses.txt were recorded from QEMU):
+//   .  no access that counts, or not an instruction
+//   n  no access for certain: no callback is needed
+//   l  load, s store, b both: the memory operand, if there is one, of at most 8 bytes
+//   v  load, w store: the same, of a vector
+//   x  both, of 16 bytes with REX.W
+//   L  load, S store, B both: memory that is not an operand (stack, strings, descriptors)
+//   P  PUSH, Q POP: the stack, and the memory operand, if there is one
+//   c  conditional branch, u unconditional branch
+//   another character: a group of instructions, which the field reg distinguishes (kGroups)
+// Two accesses do not count, because they depend on more than the instruction: the descriptor of a segment
+// register, on the selector; the I/O permission bitmap, on the privilege.
+using Map = std::array<std::string_view, 16>;
 
-    /// Null when Capstone does not know the bytes.
-    const cs_insn* one(const std::uint8_t* bytes, std::size_t size) {
-        std::uint64_t address = 0;
-        return cs_disasm_iter(handle_, &bytes, &size, &address, insn_) ? insn_ : nullptr;
-    }
-
-private:
-    csh handle_ = 0;
-    cs_insn* insn_ = nullptr;
+constexpr Map kOneByte{
+    "bbll....bbll....",  // 0_ ADD, OR
+    "bbll....bbll....",  // 1_ ADC, SBB
+    "bbll....bbll....",  // 2_ AND, SUB
+    "bbll....llll....",  // 3_ XOR, CMP
+    "................",  // 4_ REX
+    "SSSSSSSSLLLLLLLL",  // 5_ PUSH, POP
+    "...l....SlSlSSLL",  // 6_ MOVSXD, PUSH, IMUL, INS, OUTS
+    "cccccccccccccccc",  // 7_ Jcc
+    "11.1llbbssllsnlQ",  // 8_ group 1, TEST, XCHG, MOV, LEA, POP
+    "n...........SL..",  // 9_ NOP, PUSHF, POPF
+    "LLSSBBLL..SSLLLL",  // a_ MOV, MOVS, CMPS, STOS, LODS, SCAS
+    "................",  // b_ MOV
+    "bbuu..ssSLuu...u",  // c_ shifts, RET, MOV, ENTER, LEAVE, IRET
+    "bbbb...LlDlElFlG",  // d_ shifts, XLAT, x87
+    "cccc....uu.u....",  // e_ LOOP, CALL, JMP
+    "......33......55",  // f_ groups 3, 4 and 5
 };
 
-bool in_group(const cs_insn& insn, unsigned group) {
-    for (unsigned i = 0; i < insn.detail->groups_count; ++i) {
-        if (insn.detail->groups[i] == group) {
-            return true;
-        }
-    }
-    return false;
-}
-
-bool writes_control_register(const cs_insn& insn) {
-    const cs_x86& x = insn.detail->x86;
-    return insn.id == X86_INS_MOV && x.op_count == 2 && x.operands[0].type == X86_OP_REG &&
-           x.operands[0].reg >= X86_REG_CR0 && x.operands[0].reg <= X86_REG_CR15;
-}
-
-struct Memory {
-    bool loads = false;
-    bool stores = false;
+constexpr Map kTwoBytes{
+    "67LL...u.....n.l",  // 0_ groups 6 and 7, LAR, LSL, SYSRET, PREFETCHW, 3DNow!
+    "vwlsvvlsnn..nnnn",  // 1_ MOVUPS, MOVLPS, UNPCK, MOVHPS, PREFETCH, NOP
+    "........vwlwllll",  // 2_ MOVAPS, CVT, MOVNTPS, COMISS
+    ".....u..........",  // 3_ SYSEXIT
+    "llllllllllllllll",  // 4_ CMOVcc
+    ".vvvvvvvvvlvvvvv",  // 5_ arithmetic of vectors
+    "vvvvvvvvvvvvvvlv",  // 6_ PUNPCK, PACK, MOVD, MOVDQA
+    "v...vvv.....vvsw",  // 7_ PSHUF, PCMPEQ, HADD, MOVD, MOVDQA
+    "cccccccccccccccc",  // 8_ Jcc
+    "ssssssssssssssss",  // 9_ SETcc
+    "SL.lbb..SL.bbbHl",  // a_ PUSH, POP, BT, SHLD, BTS, SHRD, group 15, IMUL
+    "bblblllll.8bllll",  // b_ CMPXCHG, LSS, BTR, MOVZX, POPCNT, group 8, BTC, BSF, MOVSX
+    "bbvsl.v9........",  // c_ XADD, CMPPS, MOVNTI, PINSRW, SHUFPS, group 9, BSWAP
+    "vvvvvvs.vvvvvvvv",  // d_ integer vectors, MOVQ
+    "vvvvvvvwvvvvvvvv",  // e_ integer vectors, MOVNTDQ
+    "vvvvvvvSvvvvvvv.",  // f_ LDDQU, integer vectors, MASKMOVDQU
 };
 
-/// Capstone 4 takes the memory destination of these for a load.
-bool stores_first_operand(const cs_insn& insn) {
-    switch (insn.id) {
-        case X86_INS_MOVUPS:
-        case X86_INS_MOVUPD:
-        case X86_INS_MOVAPD:
-        case X86_INS_MOVDQU:
-        case X86_INS_MOVDQA:
-        case X86_INS_MOVQ:
-        case X86_INS_MOVHPS:
-        case X86_INS_MOVHPD:
-        case X86_INS_MOVLPS:
-        case X86_INS_MOVLPD:
-        case X86_INS_MOVSS:
-        case X86_INS_MOVNTI:
-        case X86_INS_MOVNTDQ:
-        case X86_INS_MOVNTPS:
-        case X86_INS_MOVNTPD:
-        case X86_INS_PEXTRB:
-        case X86_INS_PEXTRW:
-        case X86_INS_PEXTRD:
-        case X86_INS_PEXTRQ:
-        case X86_INS_MOVBE:
-        case X86_INS_FST:
-        case X86_INS_FSTP:
-        case X86_INS_STMXCSR: return true;
-        default: return false;
+constexpr Map kTwoBytes38{
+    "vvvvvvvvvvvvvvvv",  // 0_ PSHUFB, PHADD, PMUL, VPERMIL
+    "vvvlvvvvllvvvvvv",  // 1_ VCVTPH2PS, PTEST, VBROADCAST, PABS
+    "llllllvvvvvvvvww",  // 2_ PMOVSX, MOVNTDQA, VMASKMOV
+    "llllllvvvvvvvvvv",  // 3_ PMOVZX, PMIN, PMAX
+    "vvvvvvvvvvvvvvvv",  // 4_ PMULLD, VPSLLV
+    "vvvvvvvvllvvvvvv",  // 5_ VPBROADCAST
+    "................",  // 6_
+    "........ll......",  // 7_ VPBROADCAST
+    "............v.w.",  // 8_ VPMASKMOV
+    "llllvvvvvvvvvvvv",  // 9_ gathers, FMA
+    "....vvvvvvvvvvvv",  // a_ FMA
+    "....vvvvvvvvvvvv",  // b_ FMA
+    "........vvvvvv.v",  // c_ SHA
+    "...........vvvvv",  // d_ AES
+    "bbbbbbbbbbbbbbbb",  // e_ CMPccXADD
+    "lsll.lll.s......",  // f_ MOVBE, BMI, ADX, MOVDIRI
+};
+
+constexpr Map kTwoBytes3a{
+    "vvvvvvvvvvllvvvv",  // 0_ ROUND, BLEND, PALIGNR
+    "....ssssvw...w..",  // 1_ PEXTR, VINSERTF128, VEXTRACTF128, VCVTPS2PH
+    "lll.............",  // 2_ PINSR, INSERTPS
+    "........vw......",  // 3_ VINSERTI128, VEXTRACTI128
+    "vvv.v.v...vvv...",  // 4_ DPPS, PCLMULQDQ, VPERM2I128, BLENDV
+    "................",  // 5_
+    "vvvv............",  // 6_ PCMPESTR, PCMPISTR
+    "................",  // 7_
+    "................",  // 8_
+    "................",  // 9_
+    "................",  // a_
+    "................",  // b_
+    "............v.vv",  // c_ SHA
+    "...............v",  // d_ AES
+    "................",  // e_
+    "l...............",  // f_ RORX
+};
+
+struct Group {
+    char name;
+    std::string_view letters;  ///< by the field reg
+};
+
+constexpr std::array kGroups{
+    Group{'1', "bbbbbbbl"},  // ADD to CMP
+    Group{'3', "llbbllll"},  // TEST, NOT, NEG, MUL, DIV
+    Group{'5', "bbuuuuP."},  // groups 4 and 5: INC, DEC, CALL, JMP, PUSH
+    Group{'6', "sslBLL.."},  // SLDT, STR, LLDT, LTR, VERR, VERW
+    Group{'7', "sslls.ln"},  // SGDT, SIDT, LGDT, LIDT, SMSW, LMSW, INVLPG
+    Group{'8', "....lbbb"},  // BT, BTS, BTR, BTC
+    Group{'9', ".x......"},  // CMPXCHG8B, CMPXCHG16B
+    Group{'H', "sllsblbn"},  // FXSAVE, FXRSTOR, LDMXCSR, STMXCSR, XSAVE, XRSTOR, XSAVEOPT, CLFLUSH
+    Group{'D', "l.ssllss"},  // FLD, FST, FSTP, FLDENV, FLDCW, FNSTENV, FNSTCW
+    Group{'E', "lsss.l.s"},  // FILD, FISTTP, FIST, FISTP, FLD, FSTP
+    Group{'F', "lsssl.ss"},  // FLD, FISTTP, FST, FSTP, FRSTOR, FNSAVE, FNSTSW
+    Group{'G', "lsssllss"},  // FILD, FISTTP, FIST, FISTP, FBLD, FBSTP
+};
+
+/// The parts of an instruction that say what it does.
+struct Parts {
+    const Map* map = &kOneByte;
+    std::uint8_t opcode = 0;
+    std::uint8_t prefix = 0;               ///< the one of 66, F3 and F2 that selects the instruction; 0: none
+    const std::uint8_t* behind = nullptr;  ///< the bytes behind the opcode
+    bool rex_w = false;
+    bool rex_b = false;
+    bool vector_256 = false;
+    bool known = false;  ///< false: cut off, or encoded in a form that QEMU does not implement
+
+    bool is(const Map& m, std::uint8_t code) const { return map == &m && opcode == code; }
+    unsigned reg() const { return behind[0] >> 3U & 7U; }
+    bool has_memory() const { return behind[0] < 0xc0; }
+};
+
+/// `bytes`: `size` bytes, and then at least three zeros.
+Parts take_apart(const std::uint8_t* bytes, std::size_t size) {
+    constexpr std::array<const Map*, 4> kMaps{nullptr, &kTwoBytes, &kTwoBytes38, &kTwoBytes3a};
+    constexpr std::array<std::uint8_t, 4> kPrefixes{0, 0x66, 0xf3, 0xf2};
+    Parts parts;
+    std::uint8_t rex = 0;
+    std::size_t i = 0;
+    for (; i < size; ++i) {
+        const std::uint8_t byte = bytes[i];
+        if (byte == 0xf2 || byte == 0xf3 || (byte == 0x66 && parts.prefix == 0)) {
+            parts.prefix = byte;
+        } else if ((byte & 0xf0U) == 0x40) {
+            rex = byte;
+            continue;
+        } else if (byte != 0x66 && byte != 0x67 && byte != 0xf0 && byte != 0x64 && byte != 0x65 &&
+                   (byte & 0xe7U) != 0x26) {
+            break;
+        }
+        rex = 0;  // counts directly before the opcode only
+    }
+    parts.rex_w = (rex & 8U) != 0;
+    parts.rex_b = (rex & 1U) != 0;
+    if (bytes[i] == 0xc4 || bytes[i] == 0xc5) {  // VEX
+        const bool three = bytes[i] == 0xc4;
+        const unsigned map = three ? bytes[i + 1] & 0x1fU : 1;
+        const std::uint8_t last = bytes[i + (three ? 2 : 1)];
+        if (map == 0 || map >= kMaps.size()) {
+            return parts;
+        }
+        parts.map = kMaps[map];
+        parts.prefix = kPrefixes[last & 3U];
+        parts.vector_256 = (last & 4U) != 0;
+        i += three ? 3 : 2;
+    } else if (bytes[i] == 0x0f) {
+        parts.map = &kTwoBytes;
+        ++i;
+        if (bytes[i] == 0x38 || bytes[i] == 0x3a) {
+            parts.map = bytes[i] == 0x38 ? &kTwoBytes38 : &kTwoBytes3a;
+            ++i;
+        }
+    } else if (bytes[i] == 0x62) {  // EVEX
+        return parts;
+    }
+    parts.opcode = bytes[i];
+    parts.behind = bytes + i + 1;
+    parts.known = i < size;
+    return parts;
+}
+
+/// The letter of an opcode whose prefix selects another instruction than the map shows; 0: as the map shows.
+char letter_by_prefix(const Parts& parts) {
+    const bool scalar = parts.prefix == 0xf2 || parts.prefix == 0xf3;
+    if (parts.map == &kTwoBytes38) {
+        return parts.prefix == 0xf2 && (parts.opcode & 0xfeU) == 0xf0 ? 'l' : '\0';  // CRC32
+    }
+    if (parts.map != &kTwoBytes) {
+        return '\0';
+    }
+    switch (parts.opcode) {
+        case 0x10:  // MOVSS, MOVSD
+        case 0x51:  // arithmetic of one element
+        case 0x52:
+        case 0x53:
+        case 0x58:
+        case 0x59:
+        case 0x5c:
+        case 0x5d:
+        case 0x5e:
+        case 0x5f:
+        case 0xc2: return scalar ? 'l' : '\0';
+        case 0x11:                                            // MOVSS, MOVSD
+        case 0x2b: return scalar ? 's' : '\0';                // MOVNTSS, MOVNTSD
+        case 0x12:                                            // MOVSLDUP
+        case 0x16: return parts.prefix == 0xf3 ? 'v' : '\0';  // MOVSHDUP
+        case 0x2c:                                            // CVTTPD2PI
+        case 0x2d:                                            // CVTPD2PI
+        case 0x5a: return parts.prefix == 0x66 ? 'v' : '\0';  // CVTPD2PS
+        case 0x7e: return parts.prefix == 0xf3 ? 'l' : '\0';  // MOVQ
+        case 0xae: return parts.prefix == 0x66 ? 'n' : '\0';  // CLWB, CLFLUSHOPT
+        default: return '\0';
     }
 }
 
-/// Capstone 4 takes the memory operand of these for a load only.
-bool exchanges(const cs_insn& insn) {
-    switch (insn.id) {
-        case X86_INS_CMPXCHG:
-        case X86_INS_CMPXCHG8B:
-        case X86_INS_CMPXCHG16B:
-        case X86_INS_XADD:
-        case X86_INS_XCHG: return true;
-        default: return false;
+/// With groups and operands resolved: one of `.ncuLSBvwx`.
+char letter_of(const Parts& parts) {
+    char letter = letter_by_prefix(parts);
+    if (letter == '\0') {
+        letter = (*parts.map)[parts.opcode >> 4U][parts.opcode & 0xfU];
     }
-}
-
-Memory memory_of(const cs_insn& insn) {
-    switch (insn.id) {  // memory that no operand shows
-        case X86_INS_PUSH:
-        case X86_INS_PUSHFQ:
-        case X86_INS_ENTER: return {false, true};
-        case X86_INS_POP:
-        case X86_INS_POPFQ:
-        case X86_INS_LEAVE: return {true, false};
-        case X86_INS_LEA:
-        case X86_INS_NOP: return {};
-        default: break;
-    }
-    Memory m;
-    const cs_x86& x = insn.detail->x86;
-    for (unsigned i = 0; i < x.op_count; ++i) {
-        if (x.operands[i].type == X86_OP_MEM && i == 0 && stores_first_operand(insn)) {
-            m.stores = true;
-        } else if (x.operands[i].type == X86_OP_MEM) {
-            // Capstone leaves the access out for a few instructions: those load.
-            m.loads |= x.operands[i].access == 0 || (x.operands[i].access & CS_AC_READ) != 0;
-            m.stores |= (x.operands[i].access & CS_AC_WRITE) != 0 || exchanges(insn);
+    for (const Group& group : kGroups) {
+        if (group.name == letter) {
+            letter = group.letters[parts.reg()];
+            break;
         }
     }
-    return m;
+    if (parts.is(kOneByte, 0xc8)) {  // ENTER: of more than one level it copies pointers
+        return (parts.behind[2] & 0x1fU) > 1 ? 'B' : 'S';
+    }
+    switch (letter) {
+        case 'l': return parts.has_memory() ? 'L' : '.';
+        case 's': return parts.has_memory() ? 'S' : '.';
+        case 'b': return parts.has_memory() ? 'B' : '.';
+        case 'v':
+        case 'w':
+        case 'x': return parts.has_memory() ? letter : '.';
+        case 'P': return parts.has_memory() ? 'B' : 'S';
+        case 'Q': return parts.has_memory() ? 'B' : 'L';
+        default: return letter;
+    }
 }
 
-/// Bytes of the largest memory operand; what Capstone does not know (XSAVE and its like) is taken as a word.
-unsigned access_bytes(const cs_insn& insn) {
-    constexpr unsigned kWord = 8;
-    constexpr unsigned kLargest = 64;
-    unsigned bytes = kWord;
-    const cs_x86& x = insn.detail->x86;
-    for (unsigned i = 0; i < x.op_count; ++i) {
-        if (x.operands[i].type == X86_OP_MEM && x.operands[i].size <= kLargest) {
-            bytes = x.operands[i].size > bytes ? x.operands[i].size : bytes;
-        }
+InstructionClass class_of(char letter) {
+    switch (letter) {
+        case 'L':
+        case 'v': return InstructionClass::load;
+        case 'S':
+        case 'w': return InstructionClass::store;
+        case 'B':
+        case 'x': return InstructionClass::load_store;
+        case 'c': return InstructionClass::branch_conditional;
+        case 'u': return InstructionClass::branch_unconditional;
+        default: return InstructionClass::other;
     }
-    return bytes;
 }
 
-InstructionClass class_of(const cs_insn& insn) {
-    const bool call_or_return =
-        in_group(insn, CS_GRP_CALL) || in_group(insn, CS_GRP_RET) || in_group(insn, CS_GRP_IRET);
-    if (call_or_return || insn.id == X86_INS_JMP) {
-        return InstructionClass::branch_unconditional;
-    }
-    if (in_group(insn, CS_GRP_JUMP) || insn.id == X86_INS_LOOP || insn.id == X86_INS_LOOPE ||
-        insn.id == X86_INS_LOOPNE) {
-        return InstructionClass::branch_conditional;
-    }
-    const Memory m = memory_of(insn);
-    if (m.loads && m.stores) {
-        return InstructionClass::load_store;
-    }
-    if (m.stores) {
-        return InstructionClass::store;
-    }
-    return m.loads ? InstructionClass::load : InstructionClass::other;
+/// QEMU reports an access of 32 bytes as two.
+unsigned access_bytes(const Parts& parts, char letter) {
+    const bool vector = letter == 'v' || letter == 'w' || parts.vector_256;
+    return vector || (letter == 'x' && parts.rex_w) ? 16 : 8;
 }
 
 /// nopl disp32(%rax) with our displacement (docs/reference/interfaces/markers.md).
@@ -175,45 +281,47 @@ unsigned marker_of(const std::uint8_t* bytes, std::size_t size) {
     return (displacement & 0xffff'0000) == kMagic ? displacement & 0xffff : 0;
 }
 
-Decoded disassemble(const std::uint8_t* bytes, std::size_t size) {
-    static Disassembler disassembler;
-    Decoded d;
-    d.marker = marker_of(bytes, size);
-    const cs_insn* insn = disassembler.one(bytes, size);
-    if (insn == nullptr) {
-        return d;
-    }
-    d.kind = class_of(*insn);
-    d.changes_translation =
-        writes_control_register(*insn) || insn->id == X86_INS_INVLPG || insn->id == X86_INS_INVPCID;
-    d.halts = insn->id == X86_INS_HLT;
-    d.pauses = insn->id == X86_INS_PAUSE;
-    d.returns = insn->id == X86_INS_RET;
-    d.returns_interrupt = insn->id == X86_INS_IRETQ;
-    const bool plain =
-        d.kind == InstructionClass::branch_conditional || insn->id == X86_INS_LEA || insn->id == X86_INS_NOP;
-    d.touches_memory = !plain;
-    d.access_bytes = access_bytes(*insn);
-    return d;
-}
-
-/// Bytes of an instruction, and at the end their number.
+/// Bytes of an instruction, zeros, and at the end their number.
 using Key = std::array<std::uint64_t, 2>;
-constexpr std::size_t kLongest = sizeof(Key) - 1;
+constexpr std::size_t kLongest = 15;
 
 struct Remembered {
     Key key{};  ///< all zero: none
     Decoded decoded;
 };
 
+Decoded decode_anew(const std::uint8_t* instruction, std::size_t size) {
+    std::array<std::uint8_t, kLongest + 3> bytes{};  // some zeros behind every instruction
+    std::memcpy(bytes.data(), instruction, size);
+    Decoded d;
+    d.marker = marker_of(bytes.data(), size);
+    const Parts parts = take_apart(bytes.data(), size);
+    if (!parts.known) {
+        return d;
+    }
+    const char letter = letter_of(parts);
+    d.kind = class_of(letter);
+    d.touches_memory = letter != 'n' && letter != 'c';
+    d.access_bytes = access_bytes(parts, letter);
+    d.changes_translation =
+        parts.is(kTwoBytes, 0x22) ||                                              // MOV to CR
+        (parts.is(kTwoBytes, 0x01) && parts.reg() == 7 && parts.has_memory()) ||  // INVLPG
+        (parts.is(kTwoBytes38, 0x82) && parts.prefix == 0x66);                    // INVPCID
+    d.halts = parts.is(kOneByte, 0xf4);
+    d.pauses = parts.is(kOneByte, 0x90) && parts.prefix == 0xf3 && !parts.rex_b;
+    d.returns = parts.is(kOneByte, 0xc2) || parts.is(kOneByte, 0xc3);
+    d.returns_interrupt = parts.is(kOneByte, 0xcf) && parts.rex_w;
+    return d;
+}
+
 }  // namespace
 
-/// Code consists of few different instructions. Most of them need no disassembler.
+/// Code consists of few different instructions. Most of them are remembered.
 Decoded decode(const std::uint8_t* bytes, std::size_t size) {
     constexpr unsigned kSlotBits = 11;
     static std::vector<Remembered> slots(std::size_t{1} << kSlotBits);
     if (size == 0 || size > kLongest) {
-        return disassemble(bytes, size);
+        return {};
     }
     Key key{};
     std::memcpy(key.data(), bytes, size);
@@ -221,7 +329,7 @@ Decoded decode(const std::uint8_t* bytes, std::size_t size) {
     Remembered& slot =
         slots[(key[0] * 0x9e37'79b9'7f4a'7c15U ^ key[1] * 0xc2b2'ae3d'27d4'eb4fU) >> (64U - kSlotBits)];
     if (slot.key != key) {
-        slot = {key, disassemble(bytes, size)};
+        slot = {key, decode_anew(bytes, size)};
     }
     return slot.decoded;
 }

@@ -16,7 +16,7 @@ struct Decoded {
     bool pauses = false;
     bool returns = false;            ///< returns from a function
     bool returns_interrupt = false;  ///< IRET
-    unsigned access_bytes = 8;       ///< largest memory operand
+    unsigned access_bytes = 8;       ///< at least those of the largest access that QEMU reports
     unsigned marker = 0;             ///< operation of a marker instruction; 0: not a marker
 };
 

@@ -47,17 +47,9 @@ def test_plugin_of_this_build_loads(qemu: Qemu | None) -> None:
 
 
 def test_plugin_needs_no_library_of_a_single_release() -> None:
-    """Capstone has another name, and classifies instructions differently, in each Debian release."""
+    """A wheel that was built on one release of Debian can then measure on another one."""
     said = subprocess.run(["readelf", "--dynamic", paths.PLUGIN], check=True, capture_output=True, text=True).stdout
     assert set(re.findall(r"\(NEEDED\).*\[(.*)\]", said)) - {"ld-linux-x86-64.so.2"} == OF_EVERY_RELEASE
-
-
-def test_plugin_keeps_its_capstone_apart_from_that_of_qemu() -> None:
-    command: list[str | Path] = ["nm", "--dynamic", "--defined-only", "--format=posix", paths.PLUGIN]
-    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    defined = {line.split()[0] for line in said.splitlines()}
-    assert {"qemu_plugin_install", "qemu_plugin_version"} <= defined
-    assert not [name for name in defined if name.startswith("cs_")]
 
 
 def test_plugin_of_another_release_names_the_missing_library(tmp_path: Path, qemu: Qemu | None) -> None:

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <fstream>
+#include <sstream>
+#include <string>
 #include <vector>
 
 namespace s80::plugin {
@@ -21,7 +25,84 @@ struct Case {
     InstructionClass kind;
 };
 
+std::vector<std::string> split(const std::string& text) {
+    std::vector<std::string> found;
+    std::istringstream in(text);
+    for (std::string part; std::getline(in, part, ',');) {
+        found.push_back(part);
+    }
+    return found;
+}
+
+std::vector<std::uint8_t> from_hex(const std::string& text) {
+    std::vector<std::uint8_t> bytes;
+    for (std::size_t i = 0; i + 1 < text.size(); i += 2) {
+        bytes.push_back(static_cast<std::uint8_t>(std::stoul(text.substr(i, 2), nullptr, 16)));
+    }
+    return bytes;
+}
+
+/// One instruction of accesses.txt.
+struct Recorded {
+    std::string hex;
+    std::string access;
+    unsigned bytes = 0;
+};
+
+/// test_accesses.py explains the file.
+std::vector<Recorded> recorded() {
+    std::vector<Recorded> found;
+    std::ifstream in(S80_ACCESSES);
+    for (std::string line; std::getline(in, line);) {
+        std::string before;
+        std::string opcode;
+        std::string behind;
+        Recorded one;
+        if (line.starts_with("#") ||
+            !(std::istringstream(line) >> before >> opcode >> behind >> one.access >> one.bytes)) {
+            continue;
+        }
+        for (const auto& [name, operands] : {std::pair{"MEMORY", "07,0f,17,1f,27,2f,37,3f"},
+                                             std::pair{"REGISTER", "c7,cf,d7,df,e7,ef,f7,ff"}}) {
+            if (const auto at = behind.find(name); at != std::string::npos) {
+                behind.replace(at, std::string(name).size(), operands);
+            }
+        }
+        for (const std::string& first : split(before)) {
+            for (const std::string& last : split(behind)) {
+                found.push_back(one);
+                found.back().hex = (first == "-" ? "" : first) + opcode + last;
+            }
+        }
+    }
+    return found;
+}
+
 }  // namespace
+
+TEST(Decode, AccessesAreThoseThatQemuReports) {
+    constexpr std::size_t kLongest = 15;
+    const std::span labels = model::labels(model::Dim::instruction);
+    const std::vector<Recorded> instructions = recorded();
+    ASSERT_GT(instructions.size(), 50'000U);
+    for (const Recorded& one : instructions) {
+        std::vector<std::uint8_t> bytes = from_hex(one.hex);
+        bytes.resize(kLongest);  // the rest of the operands
+        const Decoded d = of(bytes);
+        EXPECT_EQ(labels[static_cast<unsigned>(d.kind)], one.access) << one.hex;
+        EXPECT_TRUE(d.access_bytes >= one.bytes || one.access == "other") << one.hex;
+        EXPECT_TRUE(d.touches_memory || one.access == "other") << one.hex;
+    }
+}
+
+TEST(Decode, PrefixesLeaveTheAccess) {
+    using enum InstructionClass;
+    EXPECT_EQ(of({0x65, 0x48, 0x8b, 0x04, 0x25, 0, 0, 0, 0}).kind, load);  // mov %gs:0,%rax
+    EXPECT_EQ(of({0x67, 0x66, 0x89, 0x07}).kind, store);                   // mov %ax,(%edi)
+    EXPECT_EQ(of({0x2e, 0x66, 0x0f, 0x1f, 0x04, 0x00}).kind, other);       // cs nopw (%rax,%rax)
+    EXPECT_EQ(of({0x66, 0xf3, 0x44, 0x0f, 0x7e, 0x07}).kind, load);        // movq (%rdi),%xmm8
+    EXPECT_EQ(of({0x48, 0x66, 0x0f, 0xc7, 0x0f}).access_bytes, 8U);        // a REX that does not count
+}
 
 TEST(Decode, ClassesOfInstructions) {
     using enum InstructionClass;
@@ -58,6 +139,15 @@ TEST(Decode, ClassesOfInstructions) {
         {"movnti %rax,(%rdi)", {0x48, 0x0f, 0xc3, 0x07}, store},
         {"pextrq $0,%xmm0,(%rdi)", {0x66, 0x48, 0x0f, 0x3a, 0x16, 0x07, 0x00}, store},
         {"loop .", {0xe2, 0xfe}, branch_conditional},
+        {"jmp *(%rax)", {0xff, 0x20}, branch_unconditional},
+        {"ljmp *(%rax)", {0xff, 0x28}, branch_unconditional},
+        {"call *(%rax)", {0xff, 0x10}, branch_unconditional},
+        {"sysretq", {0x48, 0x0f, 0x07}, branch_unconditional},
+        {"syscall", {0x0f, 0x05}, other},
+        {"push (%rax)", {0xff, 0x30}, load_store},
+        {"pop (%rax)", {0x8f, 0x00}, load_store},
+        {"enter $0,$1", {0xc8, 0x00, 0x00, 0x01}, store},
+        {"enter $0,$2", {0xc8, 0x00, 0x00, 0x02}, load_store},
     };
     for (const Case& c : cases) {
         EXPECT_EQ(static_cast<int>(of(c.bytes).kind), static_cast<int>(c.kind)) << c.text;
@@ -71,6 +161,7 @@ TEST(Decode, WhatVoidsTranslations) {
     EXPECT_TRUE(of({0x66, 0x0f, 0x38, 0x82, 0x08}).changes_translation);  // invpcid (%rax),%rcx
     EXPECT_FALSE(of({0x0f, 0x20, 0xd8}).changes_translation);             // mov %cr3,%rax
     EXPECT_FALSE(of({0x48, 0x89, 0xc3}).changes_translation);             // mov %rax,%rbx
+    EXPECT_FALSE(of({0x0f, 0x01, 0xf8}).changes_translation);             // swapgs
 }
 
 TEST(Decode, InstructionsThatGiveUpTheTimeSlice) {
@@ -80,6 +171,16 @@ TEST(Decode, InstructionsThatGiveUpTheTimeSlice) {
     EXPECT_FALSE(of({0xf3, 0x90}).halts);
     EXPECT_FALSE(of({0x90}).halts);
     EXPECT_FALSE(of({0x90}).pauses);
+    EXPECT_FALSE(of({0xf3, 0x41, 0x90}).pauses);  // xchg %eax,%r8d
+}
+
+TEST(Decode, Returns) {
+    EXPECT_TRUE(of({0xc3}).returns);
+    EXPECT_TRUE(of({0xf3, 0xc3}).returns);
+    EXPECT_FALSE(of({0x48, 0xcf}).returns);
+    EXPECT_TRUE(of({0x48, 0xcf}).returns_interrupt);
+    EXPECT_FALSE(of({0xcf}).returns_interrupt);  // of 32 bits
+    EXPECT_FALSE(of({0xc3}).returns_interrupt);
 }
 
 TEST(Decode, MarkersAreOneNopFormOnly) {
@@ -96,6 +197,8 @@ TEST(Decode, AccessSize) {
 }
 
 TEST(Decode, UnknownBytesMayTouchMemory) {
+    EXPECT_TRUE(of({0x62, 0xf1, 0x7c, 0x48, 0x10, 0x07}).touches_memory);  // AVX-512
+    EXPECT_TRUE(of({0x66, 0x48}).touches_memory);                          // cut off
     EXPECT_TRUE(of({0x0f, 0x04}).touches_memory);
     EXPECT_EQ(static_cast<int>(of({0x0f, 0x04}).kind), static_cast<int>(InstructionClass::other));
 }
@@ -108,11 +211,13 @@ TEST(Decode, AnInstructionIsTheSameWhateverWasDecodedBefore) {
             const auto high = static_cast<std::uint8_t>(displacement >> 8U);
             const Decoded store = of({0x48, 0x89, 0x87, low, high, 0, 0});  // mov %rax,disp32(%rdi)
             const Decoded load = of({0x48, 0x8b, 0x87, low, high, 0, 0});
-            const Decoded cut = of({0x48, 0x8b, 0x87, low, high, 0});
+            const Decoded marker = of({0x0f, 0x1f, 0x80, low, high, 0x38, 0x53});
+            const Decoded longer = of({0x0f, 0x1f, 0x80, low, high, 0x38, 0x53, 0});
             const Decoded pause = of({0xf3, 0x90});
             ASSERT_EQ(store.kind, InstructionClass::store) << displacement;
             ASSERT_EQ(load.kind, InstructionClass::load) << displacement;
-            ASSERT_EQ(cut.kind, InstructionClass::other) << displacement;
+            ASSERT_EQ(marker.marker, displacement);
+            ASSERT_EQ(longer.marker, 0U) << displacement;
             ASSERT_TRUE(pause.pauses && !store.pauses && !load.pauses) << displacement;
         }
     }
