@@ -113,7 +113,7 @@ def runs_with_misses(groups: Sequence[Group]) -> list[tuple[Group, Run]]:
 def table_from(content: Mapping[str, Any]) -> Table:
     """A table from its JSON form (dataclasses.asdict). Cells of an older version have a third key."""
     rows = [
-        Row(**{**row, "cells": tuple(Cell(cell["text"], cell["warm"]) for cell in row["cells"])})
+        Row(**{**row, "cells": tuple(Cell(cell["text"], cell.get("warm", True)) for cell in row["cells"])})
         for row in content["rows"]
     ]
     return Table(content["title"], tuple(content["columns"]), rows, content["note"])
