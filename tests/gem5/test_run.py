@@ -22,7 +22,7 @@ from tests.lab import Lab
 from s80lab.base.errors import UserError
 from s80lab.base.progress import Board
 from s80lab.experiment import checkpoint, resources
-from s80lab.experiment.checkpoint import GEM5_RAM, GEM5_STATE, Checkpoint, Stage
+from s80lab.experiment.checkpoint import GEM5_RAM, GEM5_STATE, Checkpoint
 from s80lab.experiment.plan import Options
 from s80lab.gem5.plan import Gem5Plan
 from s80lab.gem5.stages import OUT, Gem5Pipeline, finish
@@ -30,7 +30,6 @@ from s80lab.report.write import print_experiment, write_run_report
 from s80lab.results.database import insert_run
 
 RECORDED = Path(__file__).resolve().parent / "data" / "mail-restored"
-STAGES: tuple[Stage, ...] = ("ready", "warm")
 LENGTHS = {"warmup": 1_000_000, "measure": 2_000_000, "window": 1_000_000}
 
 
@@ -126,8 +125,8 @@ def test_two_processes_at_one_run_simulate_it_once(
     assert (tmp_path / "begun").read_text() == "\n"
 
 
-def keep_checkpoints(plan: Gem5Plan) -> None:
-    """Checkpoints of this plan in the store, with files that the stand-in does not read."""
+def keep_warm(plan: Gem5Plan) -> None:
+    """The warm checkpoint of this plan in the store, the only one that a run needs. The stand-in reads none of it."""
 
     async def make(folder: Path) -> dict[str, object]:
         for name in (GEM5_STATE, GEM5_RAM):
@@ -135,8 +134,7 @@ def keep_checkpoints(plan: Gem5Plan) -> None:
         return {"engine": "gem5", "gem5_version": "24.0.0.1"}
 
     board = Board(Console(quiet=True))
-    for stage in STAGES:
-        asyncio.run(checkpoint.build(plan.wanted(stage), board.job(stage), make, nullcontext()))
+    asyncio.run(checkpoint.build(plan.wanted("warm"), board.job("warm"), make, nullcontext()))
 
 
 def test_number_of_finished_gem5_runs_is_printed_with_the_time_left(
@@ -148,7 +146,7 @@ def test_number_of_finished_gem5_runs_is_printed_with_the_time_left(
     options = Options(machine="s80-sixteenth", seeds=[1, 2, 3])
     asked = [recorded(plan, tmp_path) for plan in plans(tmp_path, options)]
     for plan in asked:
-        keep_checkpoints(plan)
+        keep_warm(plan)
 
     def go(chosen: list[Gem5Plan]) -> tuple[list[Path], str]:
         said = StringIO()
