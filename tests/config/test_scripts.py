@@ -88,6 +88,14 @@ def test_the_job_has_the_scripts_line_by_line(tmp_path: Path) -> None:
         ('"noop"', '"noop 3"', "write `noop` alone"),
         ('"noop"', '"retr"', "`retr` is not a step of imap"),
         ('"headers 5"', '"headers some"', "write `headers` all, last or a number of messages"),
+        ('"noop"', '"status"', "write `status` and a mailbox"),
+        ('"noop"', '"search {5}"', "write `search` and a search key such as UNSEEN"),
+        ('"noop"', '"search subject two words"', "write `search` and a search key such as UNSEEN"),
+        ('"noop"', '"store #x"', "write `store` and a flag such as Seen"),
+        ('"noop"', '"idle", "wait constant 1", "noop"', "`noop` after `idle`: write `done` before it"),
+        ('"noop"', '"idle", { repeat = 2, steps = ["done"] }', "`repeat 2` after `idle`: write `done` before it"),
+        ('"noop"', '"done"', "`done` without `idle`"),
+        ('"send 3",\n]', '"idle",\n]', "`the end of the steps` after `idle`"),
         ('"send 3"', '"send"', "and the number of recipients"),
         ('"send 3"', '"send 3 200"', "a message has 512 to 143360 bytes"),
         ('"send 3"', '"send 9999999999"', "and the number of recipients"),
@@ -135,6 +143,15 @@ def test_a_wrong_script_is_refused(old: str, new: str, message: str, tmp_path: P
         load_workload(path)
     assert "mine.toml" in str(refusal.value)
     assert "\n" not in str(refusal.value)
+
+
+def test_steps_of_imap_clients_are_allowed(tmp_path: Path) -> None:
+    steps = ["status INBOX", "search unseen", "search subject budget", "move Sent", "idle", "wait constant 5", "done"]
+    steps += ["store \\Seen", "store deleted", "store $Forwarded"]
+    toml = ", ".join(f"'{step}'" for step in steps)
+    text = job_text(load_workload(profile(tmp_path, '"noop"', toml)), clients=9, users=12, seed=4)
+    faster = [f"step={step}".replace("constant 5", "constant 0.05") for step in steps]
+    assert "\n".join(faster) in text
 
 
 def test_what_does_not_fit_scripts_is_refused(tmp_path: Path) -> None:

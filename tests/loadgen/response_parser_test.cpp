@@ -83,6 +83,26 @@ TEST(ResponseParser, LiteralsOfAnyContentAreSkippedWhole) {
     }));
 }
 
+TEST(ResponseParser, TakesAllAnnouncementsOfALiteral) {
+    const std::vector<std::string> expected = {"begin * 1 FETCH (A  literal 2",
+                                               "bytes {1",
+                                               "on  B  literal 0",
+                                               "bytes ",
+                                               "on  C  literal 1",
+                                               "bytes )",
+                                               "on )"};
+    EXPECT_EQ(parse("* 1 FETCH (A {2}\r\n{1 B ~{0}\r\n C {1+}\r\n))\r\n", {}), expected);
+}
+
+TEST(ResponseParser, TextForPeopleAnnouncesNoLiteral) {
+    for (const std::string line :
+         {"* OK {5}", "* no [ALERT] {5}", "* BYE {5}", "* PREAUTH {5}", "* bad {5}", "a1 OK {5}", "+ {5}",
+          "* LIST {5x}", "* LIST {}", "* LIST {99999999999999999999}"}) {
+        EXPECT_EQ(parse(line + "\r\n* 1 EXISTS\r\n", {}),
+                  (std::vector<std::string>{"begin " + line, "begin * 1 EXISTS"}));
+    }
+}
+
 TEST(ResponseParser, RefusesALineWithoutCr) {
     ResponseParser parser;
     Recorder recorder;

@@ -58,6 +58,13 @@ TEST(Script, IsReadLineByLine) {
 
 TEST(Script, RefusesWhatItCannotFollow) {
     EXPECT_EQ(of_line("step=noop"), "");
+    for (const char* step : {"status INBOX", "search unseen", "search subject word", "move Sent", "idle",
+                             "done", "store \\Seen", "store $Forwarded"}) {
+        EXPECT_EQ(of_line(std::string("step=") + step), "") << step;
+    }
+    EXPECT_NE(of_line("step=search").find("followed by a search key"), std::string::npos);
+    EXPECT_NE(of_line("step=search subject two words").find("followed by a search key"), std::string::npos);
+    EXPECT_NE(of_line("step=search {5}").find("a search key of letters"), std::string::npos);
     EXPECT_NE(of_line("step=retr").find("one of wait, connection, repeat"), std::string::npos);
     EXPECT_NE(of_line("step=noop 3").find("without arguments"), std::string::npos);
     EXPECT_NE(of_line("step=flags some").find("`all`, `last` or"), std::string::npos);

@@ -121,14 +121,15 @@ def test_without_tls(protocol: str, steps: list[str], tmp_path: Path) -> None:
 
 
 ARGUMENT = {"list": "list %", "select": "select INBOX", "copy": "copy INBOX", "store": "store Seen", "send": "send 2"}
+ARGUMENT |= {"status": "status INBOX", "search": "search subject budget", "move": "move INBOX"}
 ARGUMENT |= {"flags": "flags all", "headers": "headers last", "append": "append INBOX 5321"}
 
 
 def test_every_command_that_a_profile_may_have_is_known(mail_system: MailSystem, tmp_path: Path) -> None:
     """In an order that the server takes; the load generator refuses a step that it does not know."""
     orders = {
-        "imap": "connect capability login namespace list select flags headers body store copy append noop expunge send "
-        "logout",
+        "imap": "connect capability login namespace list status select flags headers body store copy append search "
+        "noop expunge append copy move idle done send logout",
         "pop3": "connect login stat list uidl retr dele send quit",
         "smtp": "send",
     }
@@ -247,16 +248,17 @@ def test_passes_that_find_no_client_free_wait(mail_system: MailSystem, tmp_path:
 TRUTH = {
     b"LOGIN": b"a OK in",
     b"SELECT": b"* 2 EXISTS\r\na OK selected",
-    b"FETCH": b"* 1 FETCH (UID 1 RFC822.SIZE 5 BODY[] {5}\r\nabcde)\r\na OK fetched",
+    b"FETCH": b"* # FETCH (UID 1 RFC822.SIZE 5 BODY[] {5}\r\nabcde)\r\na OK fetched",
     b"UID": b"* 1 FETCH (UID 1 FLAGS ())\r\n* 2 FETCH (UID 7 FLAGS ())\r\na OK fetched",
-    b"STORE": b"* 1 FETCH (FLAGS (\\Deleted))\r\na OK stored",
+    b"STORE": b"* # FETCH (FLAGS (\\Deleted))\r\na OK stored",
 }
 
 LOGIN = ["connect", "login", "select INBOX"]
 
 
 def follow(steps: list[Any], lie: dict[bytes, bytes], folder: Path, **script: Any) -> Outcome:
-    """What one client says of a server that says these things to a command, or to it and its first argument."""
+    """What one client says of a server that says these things to a command, or to it and its first argument. `#` is
+    this argument."""
     certificate = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     certificate.load_cert_chain(*make_certificate(folder))
     said = TRUTH | lie
@@ -269,7 +271,8 @@ def follow(steps: list[Any], lie: dict[bytes, bytes], folder: Path, **script: An
                     for line in client.makefile("rb"):
                         tag, command, *arguments = line.split()
                         words = [command.upper(), *arguments[:1]]
-                        answer = said.get(b" ".join(words), said[words[0]]).replace(b"\r\na ", b"\r\n" + tag + b" ")
+                        answer = said.get(b" ".join(words), said[words[0]]).replace(b"#", words[-1])
+                        answer = answer.replace(b"\r\na ", b"\r\n" + tag + b" ")
                         client.sendall((tag + answer[1:] if answer.startswith(b"a ") else answer) + b"\r\n")
 
     with socket.create_server(("127.0.0.1", 0)) as listening:
@@ -283,11 +286,16 @@ def follow(steps: list[Any], lie: dict[bytes, bytes], folder: Path, **script: An
     ("lie", "message"),
     [
         ({}, None),
-        ({b"FETCH": b"* 1 FETCH (UID 1 RFC822.SIZE 6 BODY[] {5}\r\nabcde)\r\na OK"}, "in bytes brought 5 of 6"),
-        ({b"FETCH": b"* 1 FETCH (UID 1 BODY[] {5}\r\nabcde RFC822.SIZE 4)\r\na OK"}, "in bytes brought 5 of 4"),
+        ({b"FETCH": b"* # FETCH (UID 1 RFC822.SIZE 6 BODY[] {5}\r\nabcde)\r\na OK"}, "in bytes brought 5 of 6"),
+        ({b"FETCH": b"* # FETCH (UID 1 BODY[] {5}\r\nabcde RFC822.SIZE 4)\r\na OK"}, "in bytes brought 5 of 4"),
         ({b"FETCH": b"a OK nothing"}, "(UID RFC822.SIZE BODY[]) brought 0 of 1"),
         ({b"UID": b"* 1 FETCH (UID 1 FLAGS ())\r\na OK"}, "UID FETCH 1:* brought 1 of 2"),
         ({b"STORE": b"a OK stored", b"FETCH": TRUTH[b"FETCH"]}, "(\\\\Deleted) brought 0 of 1"),
+        ({b"LOGIN": b"* NO slow\r\na NO never"}, "refused LOGIN: NO never; it warned: NO slow"),
+        ({b"LOGIN": b"* NO slow\r\na OK now"}, None),
+        ({b"LOGIN": b"a MAYBE"}, "neither OK, NO nor BAD: MAYBE"),
+        ({b"LOGIN": b"+ more"}, "the server asks for the rest of a complete command: + more"),
+        ({b"LOGIN": b"* BAD slow\r\n* BYE \x1b[31m"}, "the server ended the session: ?[31m"),
         ({b"LOGIN": b"a NO never"}, "the server refused LOGIN: NO never"),
         ({b"SELECT": b"a BAD never"}, "the server refused SELECT"),
     ],

@@ -22,6 +22,7 @@ void Client::start(std::function<void()> logged_in) {
 void Client::begin() {
     draw_from_seed();  // the job's, which is another than at the login
     take_up_job();
+    begun_ = true;
     const double rest = first_think_ns();
     think_begin_ns_ = world.clock.now();
     sleep_until(think_begin_ns_ + static_cast<std::uint64_t>(rest));
@@ -35,6 +36,12 @@ double Client::first_think_ns() {
 Task Client::rest() {
     sleep_until(world.clock.now() + static_cast<std::uint64_t>(draw_think_ns()));
     co_await think_;
+}
+
+void Client::watch(Connection& connection) {
+    connection.when_lost([this] {
+        if (begun_ && think_.waiting()) sleep_until(world.clock.now());
+    });
 }
 
 TransactionType Client::draw() {

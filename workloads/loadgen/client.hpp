@@ -55,6 +55,9 @@ protected:
     /// Traffic of the connections that are still in use.
     virtual Traffic lasting() const { return {}; }
     void sleep_until(std::uint64_t due_ns) { world.timers.arm(think_, due_ns); }
+    /// For a connection that the client needs at all times: if the server ends it while the client thinks,
+    /// the next transaction begins, and reports the failure, at once.
+    void watch(Connection& connection);
 
     Random decisions_;  // a script's waits: apart, so that they do not depend on what it does
     Timer think_;
@@ -71,6 +74,7 @@ private:
     std::uint64_t think_begin_ns_ = 0;
     Traffic done_;  // of the connections that were done with
     bool first_ = true;
+    bool begun_ = false;
     Task task_;
 };
 

@@ -12,6 +12,9 @@ namespace {
 /// What is read of one connection before the others, the clock and the timeouts are looked at again.
 constexpr std::size_t most_at_once = 1 << 20;
 
+/// The longest line of a server, in bytes: a limit of memory, not of a protocol.
+constexpr std::size_t longest_line = 1 << 20;
+
 }  // namespace
 
 void Network::check_timeouts() {
@@ -76,6 +79,7 @@ void Connection::on_io(std::uint32_t events) {
     } catch (const Failure& failure) {
         fail(failure);
     }
+    if (failure_ && !waiter_ && on_lost_) on_lost_();
     if (complete_ || failure_) resume_waiter();  // last: the waiter may destroy this connection
 }
 
@@ -85,15 +89,21 @@ void Connection::receive() {
     unread_ = false;
     for (;;) {
         const std::size_t kept = partial_.size();
-        if (kept > scratch.size() / 2) {
-            throw Failure(ErrorKind::protocol, peer_ + " sent a line of more than 32 KB", true);
+        if (kept > longest_line) {
+            throw Failure(ErrorKind::protocol, peer_ + " sent a line of more than 1 MiB", true);
         }
-        const std::size_t got = stream_.read(std::span(scratch).subspan(kept));
+        const bool is_long = kept > scratch.size() / 2;  // such a line grows in a buffer of its own
+        const std::size_t got = stream_.read(std::span(scratch).subspan(is_long ? 0 : kept));
         if (got == 0) return;
         traffic_.in += got;
-        std::memcpy(scratch.data(), partial_.data(), kept);
-        const std::string_view bytes(scratch.data(), kept + got);
-        partial_.assign(bytes.substr(consume(bytes)));
+        if (is_long) {
+            partial_.append(scratch.data(), got);
+            partial_.erase(0, consume(partial_));
+        } else {
+            std::memcpy(scratch.data(), partial_.data(), kept);
+            const std::string_view bytes(scratch.data(), kept + got);
+            partial_.assign(bytes.substr(consume(bytes)));
+        }
         // What comes behind a reply can wait: often it is the end of the connection, and to throw is
         // expensive.
         if (complete_) return;
@@ -112,9 +122,15 @@ void Connection::update_interest() {
     network_.loop.change(stream_.fd(), wanted, *this);
 }
 
-void Connection::fail(Failure failure) {
+void Connection::fail(const Failure& failure) {
     close();
-    failure_ = std::move(failure);
+    std::string words = last_words_;
+    if (!partial_.empty()) words.append(words.empty() ? "" : ", ").append(partial_);
+    if (failure.kind() != ErrorKind::connection || words.empty()) {
+        failure_ = failure;
+    } else {
+        failure_.emplace(failure.kind(), failure.what() + ("; its last words: " + words), failure.fatal());
+    }
 }
 
 void Connection::resume_waiter() {

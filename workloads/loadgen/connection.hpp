@@ -5,9 +5,11 @@
 
 #include <coroutine>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "clock.hpp"
@@ -54,6 +56,10 @@ public:
 
     const Traffic& traffic() const { return traffic_; }
 
+    /// Calls `action` if the connection fails while no coroutine waits for an answer. The next wait throws
+    /// the Failure in any case.
+    void when_lost(std::function<void()> action) { on_lost_ = std::move(action); }
+
     void on_io(std::uint32_t events) final;
 
 protected:
@@ -67,6 +73,8 @@ protected:
     void send(std::string_view bytes, std::string_view what);
     /// Called by consume(): the answer for which the coroutine waits has arrived.
     void complete() { complete_ = true; }
+    /// Drops an answer for which no coroutine has waited.
+    void forget_answer() { complete_ = false; }
     /// Called by consume(): this many of the received bytes belong to a body (HTTP).
     void took_body(std::size_t bytes) { traffic_.body += bytes; }
 
@@ -79,12 +87,14 @@ protected:
     /// Suspends until complete(), or throws the Failure that prevented it.
     Wait answer() { return {*this}; }
 
+    std::string last_words_;  // a warning of the server, for the message of a connection that is lost
+
 private:
     friend class Network;
 
     void receive();
     void update_interest();
-    void fail(Failure failure);
+    void fail(const Failure& failure);
     void resume_waiter();
 
     Network& network_;
@@ -92,6 +102,7 @@ private:
     std::string peer_;
     std::string what_ = "the connect";
     std::string partial_;  // an incomplete line
+    std::function<void()> on_lost_;
     std::uint32_t interest_ = 0;
     Traffic traffic_;
     bool complete_ = false;

@@ -21,11 +21,23 @@ inline constexpr std::size_t error_kinds = 4;
 inline constexpr std::array<std::string_view, error_kinds> error_names = {"protocol", "connection", "missing",
                                                                           "smtp"};
 
+/// Text of a server as a message shows it: one line of printable ASCII, cut after 1000 characters.
+inline std::string printable(std::string text) {
+    constexpr std::size_t limit = 1000;
+    if (text.size() > limit) text.replace(limit, std::string::npos, "...");
+    for (char& c : text) {
+        if (c < 0x20 || c > 0x7e) c = '?';
+    }
+    return text;
+}
+
 /// A failed transaction. After a fatal one its session is unusable, so the run cannot continue.
 class Failure : public std::runtime_error {
 public:
     Failure(ErrorKind kind, const std::string& message, bool fatal = false)
-        : std::runtime_error(message), kind_(kind), fatal_(fatal || kind == ErrorKind::connection) {}
+        : std::runtime_error(printable(message)),
+          kind_(kind),
+          fatal_(fatal || kind == ErrorKind::connection) {}
 
     ErrorKind kind() const { return kind_; }
     bool fatal() const { return fatal_; }

@@ -29,11 +29,15 @@ _RANGE = (rf" (?:all|last|{_COUNT})", " all, last or a number of messages")
 _OF_MAIL = {"send": (rf" {_COUNT}{_BYTES}", " and the number of recipients, then the bytes if they are not drawn")}
 COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "imap": {
-        **dict.fromkeys(("connect", "login", "capability", "namespace", "noop", "body", "expunge", "logout"), _NOTHING),
+        **dict.fromkeys(("connect", "login", "capability", "namespace", "noop", "body", "expunge"), _NOTHING),
+        **dict.fromkeys(("idle", "done", "logout"), _NOTHING),
         "list": (rf" {_WORD}", " and a pattern"),
         "select": (rf" {_WORD}", " and a mailbox"),
         "copy": (rf" {_WORD}", " and a mailbox"),
-        "store": (r" [A-Z][a-z]+", " and a flag"),
+        "move": (rf" {_WORD}", " and a mailbox"),
+        "status": (rf" {_WORD}", " and a mailbox"),
+        "search": (rf" [A-Za-z]+(?: {_WORD})?", " and a search key such as UNSEEN, or a key and a word"),
+        "store": (r" (?:\\?[A-Za-z]+|\$[A-Za-z]+)", " and a flag such as Seen or $Forwarded"),
         "flags": _RANGE,
         "headers": _RANGE,
         "append": (rf" {_WORD}{_BYTES}", " and a mailbox, then the bytes if they are not drawn"),
@@ -119,12 +123,27 @@ class Script(Strict):
                 )
         for line in (*self.start, *self.steps):
             self._check(line)
+        for steps in (self.start, self.steps):
+            self._check_idle(steps)
         if not _always_acts(self.steps):
             raise ValueError(
                 f"the script {self.name} needs a command outside the blocks `percent` and `when`, so that each "
                 "pass sends at least one command"
             )
         return self
+
+    def _check_idle(self, steps: Sequence[str]) -> None:
+        """While the server executes IDLE, it takes no other command."""
+        idling = False
+        for line in (*steps, "the end of the steps"):
+            if idling and line != "done" and not line.startswith("wait "):
+                raise ValueError(
+                    f"the script {self.name} has `{line}` after `idle`: write `done` before it; only `wait` may stand "
+                    "between `idle` and `done`"
+                )
+            if line == "done" and not idling:
+                raise ValueError(f"the script {self.name} has `done` without `idle`: write `idle` before `done`")
+            idling = line == "idle" or (idling and line != "done")
 
     def _check(self, line: str) -> None:
         word, _, rest = line.partition(" ")

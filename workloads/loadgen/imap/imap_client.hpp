@@ -14,7 +14,9 @@ namespace s80::loadgen {
 class ImapClient final : public MailClient {
 public:
     ImapClient(World& the_world, unsigned the_index)
-        : MailClient(the_world, the_index), imap(the_world.network) {}
+        : MailClient(the_world, the_index), imap(the_world.network) {
+        watch(imap);
+    }
 
     // For the transactions:
     /// Selects a mailbox and notes how many messages it has.

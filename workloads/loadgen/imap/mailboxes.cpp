@@ -23,6 +23,7 @@ bool Mailbox::inbox() const {
 std::string quoted(const std::string& name) {
     std::string text = "\"";
     for (const char c : name) {
+        if (c == '\r' || c == '\n') return "{" + std::to_string(name.size()) + "+}\r\n" + name;
         if (c == '"' || c == '\\') text += '\\';
         text += c;
     }

@@ -18,7 +18,7 @@ struct Mailbox {
     bool inbox() const;
 };
 
-/// The name as an IMAP quoted string.
+/// The name as an IMAP quoted string; as a literal if it contains line ends.
 std::string quoted(const std::string& name);
 
 /// The mailboxes of a client, one of which is selected.

@@ -12,7 +12,8 @@ namespace s80::loadgen {
 class ResponseHandler {
 public:
     /// `begins`: the first piece of a response. `has_literal`: a literal of `literal` bytes follows, and then
-    /// another piece; otherwise the response ends here. The text excludes {n} and CR LF.
+    /// another piece; otherwise the response ends here. The text excludes the announcement of the
+    /// literal, which is {n}, {n+} or ~{n}, and CR LF.
     virtual void on_text(std::string_view text, bool begins, bool has_literal, std::uint64_t literal) = 0;
     /// A part of the announced literal. The parts add up to its length.
     virtual void on_literal(std::string_view part) = 0;

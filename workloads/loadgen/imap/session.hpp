@@ -9,24 +9,36 @@
 #include <vector>
 
 #include "connection.hpp"
+#include "imap/fetch_response.hpp"
 #include "imap/response_parser.hpp"
 #include "task.hpp"
 
 namespace s80::loadgen {
 
-/// The responses of the server between a command and its tagged reply.
-struct ImapReply {
-    unsigned answers = 0;        // FETCH responses
-    unsigned fetched = 0;        // those with a literal
-    std::uint64_t literal = 0;   // bytes of these literals
-    std::uint64_t sizes = 0;     // sum of the RFC822.SIZEs
-    unsigned highest_uid = 0;    // of the UIDs in FETCH responses
-    unsigned deleted_flags = 0;  // FETCH responses that show \Deleted
+/// Numbers of an ImapReply.
+struct ImapCounts {
+    unsigned answers = 0;      // FETCH responses
+    unsigned fetched = 0;      // texts in them
+    unsigned highest_uid = 0;  // of the UIDs in FETCH responses
+    FetchedMessage wanted;     // what the FETCH responses say of the wanted message
     unsigned expunged = 0;
-    bool found = false;               // SEARCH: the wanted message is in the result
-    std::string captured;             // first bytes of the wanted message's literal
+    unsigned searches = 0;         // SEARCH and ESEARCH responses
+    bool found = false;            // one of them contains the wanted message
+    unsigned statuses = 0;         // STATUS responses that state the number of messages
+    std::size_t listed_bytes = 0;  // of all names
+};
+
+/// The responses of the server between a command and its tagged reply.
+struct ImapReply : ImapCounts {
+    std::string captured;             // first bytes of the wanted message's text
     std::vector<std::string> listed;  // LIST: names, as the server writes them, unquoted
-    std::size_t listed_bytes = 0;     // of all names
+
+    /// Keeps the memory of the text, which the next command often needs.
+    void clear() {
+        *static_cast<ImapCounts*>(this) = {};
+        captured.clear();
+        listed.clear();
+    }
 };
 
 class ImapSession final : public Connection, private ResponseHandler {
@@ -40,18 +52,25 @@ public:
                 std::string_view password);
 
     /// Sends one command and waits for its tagged OK. The reply is in reply() until the next command. Throws
-    /// Failure for anything else: NO, BAD, a NO or BAD without a tag, BYE.
+    /// Failure for a tagged NO or BAD, and for BYE. A NO or BAD without a tag is a warning.
     Task command(std::string text);
-    /// Puts a message into a mailbox, with a non-synchronising literal (RFC 7888).
+    /// Puts a message into a mailbox. The literal is non-synchronising (RFC 7888) if the server has announced
+    /// that it takes such literals.
     Task append(const std::string& mailbox, const std::string& message);
+    /// Sends IDLE and waits until the server accepts it (RFC 2177). The next call must be done().
+    Task idle();
+    /// Ends IDLE.
+    Task done();
     /// Sends LOGOUT and closes the connection.
     Task log_out();
 
     const ImapReply& reply() const { return reply_; }
     unsigned messages() const { return messages_; }
     bool has_move() const { return has_move_; }
+    /// Whether the server has greeted with PREAUTH, so that no LOGIN is possible.
+    bool authenticated() const { return authenticated_; }
 
-    /// Selects the message of the next command, to which reply().captured and reply().found refer.
+    /// Selects the message of the next command, to which reply().wanted, captured and found refer.
     void want(unsigned message) { wanted_ = message; }
     unsigned wanted() const { return wanted_; }
 
@@ -65,29 +84,53 @@ private:
     void on_literal(std::string_view part) override;
 
     void on_tagged(std::string_view text);
+    void on_continuation(std::string_view text);
     void on_untagged(std::string_view text, bool has_literal, std::uint64_t literal);
-    void on_numbered(unsigned number, std::string_view kind, bool has_literal, std::uint64_t literal);
-    void on_fetch(std::string_view items);
+    void on_numbered(unsigned number, std::string_view text, bool has_literal, std::uint64_t literal);
+    /// What follows a literal.
+    void on_piece(std::string_view text);
+    /// What follows the word FETCH, or a literal in a FETCH response.
+    void on_fetch_piece(std::string_view text, bool has_literal, std::uint64_t literal);
     void on_list(std::string_view text, bool has_literal);
-    /// `what` names the command in messages.
-    Task exchange(std::string text, std::string what);
-    void add_to_name(std::string_view part);
     void on_search(std::string_view numbers);
+    void on_extended_search(std::string_view text);
+    void on_status(std::string_view text);
     void on_expunge(unsigned number);
+    void on_code(std::string_view text);
+    void on_capability(std::string_view names);
+    void add_to_name(std::string_view part);
+
+    /// Messages name the command by the first `name` characters of the text.
+    Task exchange(std::string text, std::size_t name);
+    void begin(std::string_view text, std::size_t name, bool continues);
+    void check() const;
 
     ResponseParser parser_;
     std::string line_;  // the command in flight
+    struct {
+        std::size_t begin, size;
+    } name_{};          // of the command, in line_
+    std::string rest_;  // of the command, behind a continuation
     std::string tag_;
     unsigned last_tag_ = 0;
+    bool in_flight_ = false;  // no tagged reply yet
+    bool continues_ = false;  // the server is to ask for the rest of the command
+    bool idling_ = false;
     bool greeted_ = false;
+    bool authenticated_ = false;
     bool leaving_ = false;
     bool has_move_ = false;
+    std::size_t longest_at_once_ = 0;  // of a non-synchronising literal
     unsigned messages_ = 0;
     unsigned wanted_ = 0;
-    enum class Literal { skip, capture, mailbox } literal_ = Literal::skip;
-    bool in_fetch_ = false;
+    enum class Response { other, fetch, list, esearch, status } response_ = Response::other;
+    FetchResponse fetch_;
+    unsigned fetch_number_ = 0;
+    bool name_follows_ = false;  // as a literal
+    unsigned search_depth_ = 0;  // ESEARCH: of brackets
+    bool of_other_search_ = false;
     ImapReply reply_;
-    std::string refusal_;  // NO or BAD, tagged or not
+    std::string refusal_;  // tagged NO or BAD
 };
 
 }  // namespace s80::loadgen

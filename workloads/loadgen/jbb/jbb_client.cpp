@@ -19,6 +19,7 @@ std::uint32_t size(std::int64_t number) {
 
 Task JbbClient::log_in() {
     session_.emplace(world.network, world.servers.of(jbb_protocol));
+    watch(*session_);
     co_await session_->ask("OPEN " + std::to_string(index + 1));
     const std::vector<std::int64_t>& said = session_->numbers();
     if (said.size() != 5 || size(said[0]) == 0 || size(said[1]) == 0 || size(said[2]) == 0) {

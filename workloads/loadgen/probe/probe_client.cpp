@@ -23,6 +23,7 @@ std::uint64_t ProbeClient::words() const {
 
 Task ProbeClient::log_in() {
     session_.emplace(world.network, world.servers.of(probe_protocol));
+    watch(*session_);
     return open(smallest_block, word_bytes);
 }
 

@@ -5,6 +5,7 @@ namespace s80::loadgen {
 
 Task RouteClient::log_in() {
     session_.emplace(world.network, world.servers.of(route_protocol));
+    watch(*session_);
     co_await session_->exchange(0, route::header_bytes, route::header_bytes);
 }
 

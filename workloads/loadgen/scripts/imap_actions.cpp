@@ -4,6 +4,8 @@
 #include <array>
 #include <string>
 
+#include "imap/mailboxes.hpp"
+#include "imap/syntax.hpp"
 #include "scripts/script_client.hpp"
 
 namespace s80::loadgen {
@@ -31,9 +33,11 @@ Task connect(ScriptClient& client, const Step&) {
         client.new_imap().connect(client.world.servers.of(imap_protocol), client.world.tls_of_job()));
 }
 
+/// Nothing for a connection that the server has authenticated in its greeting (PREAUTH).
 Task login(ScriptClient& client, const Step&) {
-    return say(client, "login",
-               "LOGIN " + Accounts::user(client.account) + " " + std::string(Accounts::password));
+    if (client.imap().authenticated()) co_return;
+    co_await say(client, "login",
+                 "LOGIN " + Accounts::user(client.account) + " " + std::string(Accounts::password));
 }
 
 Task capability(ScriptClient& client, const Step&) {
@@ -54,7 +58,9 @@ Task list(ScriptClient& client, const Step& step) {
 
 Task select(ScriptClient& client, const Step& step) {
     co_await say(client, "select", "SELECT \"" + step.word + "\"");
-    if (client.reading().mailbox != step.word) client.reading() = {step.word, 0, 0, 0, 0};
+    const std::string& last = client.reading().mailbox;
+    const bool inbox = same_word(last, "INBOX") && same_word(step.word, "INBOX");
+    if (last != step.word && !inbox) client.reading() = {step.word, 0, 0, 0, 0};
     client.reading().next = client.reading().end = client.imap().remembered = 0;
 }
 
@@ -104,33 +110,47 @@ Task body(ScriptClient& client, const Step&) {
         listed ? reading.next++ : 1 + static_cast<unsigned>(client.random.below(imap.messages()));
     const std::string command = "FETCH " + std::to_string(message) + " (UID RFC822.SIZE BODY[])";
     const std::uint64_t begin_ns = client.world.clock.now();
+    imap.want(message);
     co_await imap.command(command);
-    const ImapReply& reply = imap.reply();
-    if (reply.fetched != 1) missing(command, reply.fetched, 1);
-    if (reply.literal == 0 || reply.literal != reply.sizes) {
-        missing(command + " in bytes", reply.literal, reply.sizes);
+    const FetchedMessage& fetched = imap.reply().wanted;
+    if (fetched.texts != 1) missing(command, fetched.texts, 1);
+    if (fetched.text_bytes == 0 || fetched.text_bytes != fetched.size) {
+        missing(command + " in bytes", fetched.text_bytes, fetched.size);
     }
-    client.answered("imap", "fetch", begin_ns, client.world.job.sizes.nearest(reply.literal));
+    client.answered("imap", "fetch", begin_ns, client.world.job.sizes.nearest(fetched.text_bytes));
     imap.remembered = message;
 }
 
-/// Of the message that was read last, else of a random one.
+/// The number of the message that was read last, else of a random one; the mailbox must not be empty.
+unsigned chosen_message(ScriptClient& client) {
+    ImapSession& imap = client.imap();
+    if (imap.remembered == 0) {
+        imap.remembered = 1 + static_cast<unsigned>(client.random.below(imap.messages()));
+    }
+    return imap.remembered;
+}
+
+/// A system flag, with or without its backslash, or a keyword such as $Forwarded.
+std::string flag(std::string_view word) {
+    const bool complete = word.starts_with('\\') || word.starts_with('$');
+    return (complete ? "" : "\\") + std::string(word);
+}
+
 Task store(ScriptClient& client, const Step& step) {
     constexpr int attempts = 2;
     ImapSession& imap = client.imap();
     if (imap.messages() == 0) co_return;
-    if (imap.remembered == 0) {
-        imap.remembered = 1 + static_cast<unsigned>(client.random.below(imap.messages()));
-    }
-    const std::string message = std::to_string(imap.remembered);
-    const std::string command = "STORE " + message + " +FLAGS (\\" + step.word + ")";
+    const unsigned number = chosen_message(client);
+    const std::string message = std::to_string(number);
+    const std::string command = "STORE " + message + " +FLAGS (" + flag(step.word) + ")";
+    imap.want(number);
     for (int attempt = 0; attempt < attempts; ++attempt) {
         co_await say(client, "store", command);
-        if (step.word != "Deleted") co_return;
-        client.reading().marked += imap.reply().deleted_flags;
+        if (!same_word(flag(step.word), "\\Deleted")) co_return;
+        client.reading().marked += imap.reply().wanted.deleted ? 1 : 0;
         // Of a flag that was set before the server need not speak.
-        if (imap.reply().deleted_flags == 0) co_await imap.command("FETCH " + message + " (FLAGS)");
-        if (imap.reply().deleted_flags > 0) co_return;
+        if (!imap.reply().wanted.deleted) co_await imap.command("FETCH " + message + " (FLAGS)");
+        if (imap.reply().wanted.deleted) co_return;
         client.world.statistics.lost_flag();
     }
     missing(command, 0, 1);
@@ -146,12 +166,40 @@ Task expunge(ScriptClient& client, const Step&) {
 }
 
 Task copy(ScriptClient& client, const Step& step) {
+    if (client.imap().messages() == 0) co_return;
+    co_await say(client, "copy", "COPY " + std::to_string(chosen_message(client)) + " \"" + step.word + "\"");
+}
+
+Task move(ScriptClient& client, const Step& step) {
     ImapSession& imap = client.imap();
     if (imap.messages() == 0) co_return;
-    if (imap.remembered == 0) {
-        imap.remembered = 1 + static_cast<unsigned>(client.random.below(imap.messages()));
-    }
-    co_await say(client, "copy", "COPY " + std::to_string(imap.remembered) + " \"" + step.word + "\"");
+    const std::string command = "MOVE " + std::to_string(chosen_message(client)) + " \"" + step.word + "\"";
+    co_await say(client, "move", command);
+    if (imap.reply().expunged == 0) missing(command, 0, 1);
+    client.reading().next = client.reading().end = 0;
+}
+
+Task status(ScriptClient& client, const Step& step) {
+    const std::string command = "STATUS \"" + step.word + "\" (MESSAGES UIDNEXT UNSEEN)";
+    co_await say(client, "status", command);
+    if (client.imap().reply().statuses == 0) missing(command, 0, 1);
+}
+
+/// A word that is not an atom is quoted; numbers and keywords must not be.
+Task search(ScriptClient& client, const Step& step) {
+    const bool atom = step.word.find_first_of("(){%*]\"\\") == std::string::npos;
+    std::string command = "SEARCH " + step.key;
+    if (!step.word.empty()) command += atom ? " " + step.word : " " + quoted(step.word);
+    co_await say(client, "search", command);
+    if (client.imap().reply().searches == 0) missing(command, 0, 1);
+}
+
+Task idle(ScriptClient& client, const Step&) {
+    return client.timed("imap", "idle", client.imap().idle());
+}
+
+Task done(ScriptClient& client, const Step&) {
+    return client.timed("imap", "done", client.imap().done());
 }
 
 Task append(ScriptClient& client, const Step& step) {
@@ -168,7 +216,7 @@ Task logout(ScriptClient& client, const Step&) {
     client.leave();
 }
 
-constexpr std::array<Action, 15> all = {{{"connect", Form::none, connect},
+constexpr std::array<Action, 20> all = {{{"connect", Form::none, connect},
                                          {"login", Form::none, login},
                                          {"capability", Form::none, capability},
                                          {"namespace", Form::none, name_space},
@@ -182,6 +230,11 @@ constexpr std::array<Action, 15> all = {{{"connect", Form::none, connect},
                                          {"expunge", Form::none, expunge},
                                          {"copy", Form::word, copy},
                                          {"append", Form::word_bytes, append},
+                                         {"status", Form::word, status},
+                                         {"search", Form::key_word, search},
+                                         {"move", Form::word, move},
+                                         {"idle", Form::none, idle},
+                                         {"done", Form::none, done},
                                          {"logout", Form::none, logout}}};
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <string>
 
 #include "failure.hpp"
@@ -43,12 +44,14 @@ void read_arguments(Step& step, std::string_view key, const Words& fields) {
     using Form = Action::Form;
     const Form form = step.action->form;
     const bool sized = form == Form::word_bytes || form == Form::count_bytes;
+    const bool optional = sized || form == Form::key_word;
     const std::size_t needed = form == Form::none ? 1 : 2;
-    if (fields.size() != needed && !(sized && fields.size() == needed + 1)) {
+    if (fields.size() != needed && !(optional && fields.size() == needed + 1)) {
         const std::string_view what =
-            form == Form::none    ? "without arguments"
-            : form == Form::range ? "followed by `all`, `last` or a number"
-            : form == Form::word  ? "followed by one word"
+            form == Form::none       ? "without arguments"
+            : form == Form::range    ? "followed by `all`, `last` or a number"
+            : form == Form::word     ? "followed by one word"
+            : form == Form::key_word ? "followed by a search key and, if the key needs one, a word"
             : form == Form::word_bytes
                 ? "followed by a mailbox and optionally a size in bytes"
                 : "followed by the number of recipients and optionally a size in bytes";
@@ -56,6 +59,13 @@ void read_arguments(Step& step, std::string_view key, const Words& fields) {
     }
     if (form == Form::word || form == Form::word_bytes) {
         step.word = fields[1];
+    } else if (form == Form::key_word) {
+        step.key = fields[1];
+        const auto is_letter = [](unsigned char c) { return std::isalpha(c) != 0; };
+        if (!std::all_of(step.key.begin(), step.key.end(), is_letter)) {
+            refuse(key, step.text, "followed by a search key of letters, such as UNSEEN");
+        }
+        if (fields.size() > needed) step.word = fields[needed];
     } else if (form == Form::range) {
         step.last = fields[1] == "last";
         if (!step.last && fields[1] != "all") {

@@ -29,9 +29,10 @@ struct Wait {
 
 /// A command of a protocol that may be a step of a script.
 struct Action {
-    /// The arguments after its name. range: `all`, `last` or a number of messages. bytes: the size of a
-    /// message; if it is missing, the size is drawn.
-    enum class Form { none, word, range, word_bytes, count_bytes };
+    /// The arguments after its name. key_word: a key of SEARCH, and a word if the key needs one. range:
+    /// `all`, `last` or a number of messages. bytes: the size of a message; if it is missing, the size is
+    /// drawn.
+    enum class Form { none, word, key_word, range, word_bytes, count_bytes };
 
     std::string_view name;
     Form form;
@@ -47,6 +48,7 @@ struct Step {
     std::string text;  // as the job has it
     Kind kind = Kind::action;
     const Action* action = nullptr;
+    std::string key;  // of a search
     std::string word;
     unsigned count = 0;  // of messages, 0: all; of recipients, repetitions; the connection's number
     bool last = false;   // the range is the last message alone

@@ -8,9 +8,10 @@ namespace s80::loadgen {
 Task mark_and_expunge(ImapClient& client, unsigned message) {
     constexpr int attempts = 2;
     const std::string store = "STORE " + std::to_string(message) + " +FLAGS (\\Deleted)";
+    client.imap.want(message);
     for (int attempt = 0; attempt < attempts; ++attempt) {
         co_await client.imap.command(store);
-        if (client.imap.reply().deleted_flags > 0) {
+        if (client.imap.reply().wanted.deleted) {
             co_await client.imap.command("EXPUNGE");
             if (client.imap.reply().expunged > 0) co_return;
         }

@@ -11,9 +11,11 @@ bool possible(ImapClient& client) {
 }
 
 Task run(ImapClient& client) {
-    const std::string message = std::to_string(client.random_message());
+    const unsigned number = client.random_message();
+    const std::string message = std::to_string(number);
+    client.imap.want(number);
     co_await client.imap.command("FETCH " + message + " BODY[]");
-    if (client.imap.reply().fetched == 0 || client.imap.reply().literal == 0) {
+    if (client.imap.reply().wanted.text_bytes == 0) {
         throw Failure(ErrorKind::missing, "FETCH " + message + " BODY[] of " +
                                               client.mailboxes.selected().name + " brought nothing");
     }
