@@ -40,6 +40,7 @@ def test_recorded_boot_is_that_of_the_newest_ready_checkpoint_of_the_scale(scale
         ("cpus 18", ("boot: cpus", ("18",))),
         ("store 40%", ("boot: mail store", ("40%",))),
         ("server takes in its mail 7%", ("boot: server takes in its mail", ("7%",))),
+        ("waiting for Dovecot (IMAP, port 993)", ("boot: waiting for Dovecot (IMAP, port 993)", ())),
         ("servers", ("boot: servers", ())),
         ("ready", ("boot: logging the clients in", ())),
     ],

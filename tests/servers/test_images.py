@@ -79,6 +79,20 @@ def test_every_type_of_transaction_is_good(name: str, protocol: str, root: Path)
         assert (queue["put_off"], queue["refused"]) == (0, 0), served.said
 
 
+def test_a_server_that_refuses_its_settings_is_reported_with_its_last_words(root: Path, tmp_path: Path) -> None:
+    """Settings of Dovecot 2.4, for Dovecot 2.3."""
+    server = load_server("dovecot")
+    settings = tmp_path / "dovecot-new" / "rootfs" / "etc" / "dovecot" / "variant.conf"
+    settings.parent.mkdir(parents=True)
+    settings.write_text("dovecot_config_version = 2.4.1\nmail_driver = mbox\n")
+    new = Server(server.parts, [*server.origins, tmp_path / "dovecot-new.toml"])
+    served = serve(new, image_of(server), root, "")
+    assert served.code == 1
+    assert re.search(
+        r"^FAILED Dovecot ended: doveconf: Fatal: .*Unknown setting: dovecot_config_version", served.said, re.M
+    )
+
+
 @pytest.mark.parametrize("name", ("dovecot", *OTHERS))
 def test_a_message_is_delivered_when_it_comes(name: str, root: Path) -> None:
     """One client sends ten a second. A transport that polled for them once a second would have five of them waiting."""

@@ -26,6 +26,8 @@ from s80lab.guest.qemu import Qemu
 POLL_S = 0.1
 MONITOR_LIMIT_S = 60.0
 QUIT_LIMIT_S = 120.0
+# From the error of the load generator until init has printed which server ended, and its last words.
+INIT_LIMIT_S = 5.0
 STDERR = "qemu.stderr"
 # What Linux allows a socket's name, without the zero behind it.
 SOCKET_BYTES = 107
@@ -49,6 +51,8 @@ class Guest:
         self._console = Follower(session.folder / CONSOLE)
         self._output = Follower(session.folder / OUTPUT)
         self._events: list[dict[str, Any]] = []
+        self._load_error = ""
+        self._load_error_at = 0.0
         self._process: asyncio.subprocess.Process | None = None
         self._monitor = Monitor(session.socket)
 
@@ -109,7 +113,7 @@ class Guest:
         self.moved()
         while True:
             found = look()
-            if found is not None:
+            if found is not None and not self._load_error:
                 return found
             self.check()
             if time.monotonic() - self._moved_at > limit_s:
@@ -133,22 +137,31 @@ class Guest:
         """Read new output of the guest. UserError: the guest has failed, or QEMU has ended."""
         assert self._process is not None
         ended = self._process.returncode is not None
-        for line in self._console.lines():
-            self.moved()
-            if said := word(line):
-                if said.failure:
-                    raise self._failure(said.failure)
-                self.stage = said.stage
         for line in self._output.lines():
             self.moved()
             event = _event(line)
             if event is None:
                 continue
-            if event.get("event") == "error":
-                raise self._failure(f"the load generator failed: {event.get('message', 'no reason given')}")
+            if event.get("event") == "error" and not self._load_error:
+                self._load_error = f"the load generator failed: {event.get('message', 'no reason given')}"
+                self._load_error_at = time.monotonic()
             self._events.append(event)
+        for line in self._console.lines():
+            self.moved()
+            if said := word(line):
+                if said.failure:
+                    raise self._failure(self._with_load_error(said.failure))
+                self.stage = said.stage
+        if self._load_error and (ended or time.monotonic() - self._load_error_at > INIT_LIMIT_S):
+            raise self._failure(self._load_error)
         if ended:
             raise self._failure(self._why_ended())
+
+    def _with_load_error(self, reason: str) -> str:
+        """The reason for which init gave up, after the error of the load generator that led to it."""
+        if not self._load_error:
+            return reason
+        return self._load_error if "the load generator ended" in reason else f"{self._load_error}; {reason}"
 
     async def during(self, what: str, work: Awaitable[T], limit_s: float) -> T:
         """Await `work`. UserError: QEMU ended first, or `work` took longer than `limit_s`."""

@@ -11,12 +11,34 @@ parameter() {
     echo "$2"
 }
 
+# start_server NAME LOG COMMAND...: run the command in the background; LOG takes its output. `await` notices its end.
+SERVERS=/run/s80lab/servers
+start_server() {
+    local name=$1 log=$2
+    shift 2
+    "$@" >> "$log" 2>&1 &
+    echo "$! $log $name" >> $SERVERS
+}
+
+# Fail if a server has ended that start_server started.
+check_servers() {
+    [ -e $SERVERS ] || return 0
+    local process log name words
+    while read -r process log name; do
+        grep -qs '^State:.[^XZ]' "/proc/$process/status" && continue
+        words=$(tail -n 1 "$log")
+        fail "$name ended: ${words:-its log is empty}" "$log"
+    done < $SERVERS
+}
+
 # await SECONDS WHAT LOG COMMAND...: until the command succeeds; a failure names WHAT
 await() {
-    deadline=$(($(date +%s) + $1)) what=$2 log=$3
+    deadline=$(($(date +%s) + $1)) what=$2 what_log=$3
     shift 3
+    say "waiting for $what"
     until "$@" > /dev/null 2>&1; do
-        [ "$(date +%s)" -lt "$deadline" ] || fail "$what does not answer" "$log"
+        check_servers
+        [ "$(date +%s)" -lt "$deadline" ] || fail "$what does not answer" "$what_log"
         usleep 20000
     done
 }

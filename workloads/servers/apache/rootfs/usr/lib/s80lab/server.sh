@@ -11,9 +11,9 @@ esac
 
 server_start() {
     build_web_store
-    env S80_RUN=/run S80_USER=www-data S80_GROUP=www-data S80_CLIENTS="$(parameter users 4)" S80_PORT=$port \
-        S80_VARIANT=/etc/apache2/variant.conf S80_PAGES=/etc/apache2/pages.conf S80_PAGE=$page S80_CERT=/etc/tls \
-        S80_STORE=$WEB_STORE \
-        apache2 -D FOREGROUND -f /etc/apache2/apache2.conf > $APACHE_LOG 2>&1 &
+    start_server Apache $APACHE_LOG env S80_RUN=/run S80_USER=www-data S80_GROUP=www-data \
+        S80_CLIENTS="$(parameter users 4)" S80_PORT=$port S80_VARIANT=/etc/apache2/variant.conf \
+        S80_PAGES=/etc/apache2/pages.conf S80_PAGE=$page S80_CERT=/etc/tls S80_STORE=$WEB_STORE \
+        apache2 -D FOREGROUND -f /etc/apache2/apache2.conf
     await 30 "Apache (port $port)" $APACHE_LOG listens $port
 }

@@ -14,18 +14,20 @@ imap_settings() {
     export TLS_CERTFILE=/run/courier/server.pem TLS_VERIFYPEER=NONE TLS_PRIORITY=NORMAL:-VERS-ALL:+VERS-TLS1.3
 }
 
+imapd_ssl() {
+    imap_settings
+    exec couriertcpd -address=127.0.0.1 -maxprocs=$SESSIONS -maxperip=$SESSIONS -nodnslookup -noidentlookup 993 \
+        /usr/bin/couriertls -server -tcpd -user=courier \
+        /usr/bin/s80-below-inbox /usr/lib/courier/courier/imaplogin /usr/bin/imapd Maildir
+}
+
 server_start() {
     mkdir -p /run/courier/authdaemon
     cat /etc/tls/key.pem /etc/tls/cert.pem > /run/courier/server.pem
     chown -R courier:courier /run/courier && chmod 600 /run/courier/server.pem
-    /usr/lib/courier/courier-authlib/authdaemond > $COURIER_LOG 2>&1 &
+    start_server "Courier's authdaemond" $COURIER_LOG /usr/lib/courier/courier-authlib/authdaemond
     await 30 "Courier (accounts)" $COURIER_LOG test -S /run/courier/authdaemon/socket
-    (
-        imap_settings
-        exec couriertcpd -address=127.0.0.1 -maxprocs=$SESSIONS -maxperip=$SESSIONS -nodnslookup -noidentlookup 993 \
-            /usr/bin/couriertls -server -tcpd -user=courier \
-            /usr/bin/s80-below-inbox /usr/lib/courier/courier/imaplogin /usr/bin/imapd Maildir
-    ) >> $COURIER_LOG 2>&1 &
+    start_server Courier $COURIER_LOG imapd_ssl
     await 30 "Courier (IMAP, port 993)" $COURIER_LOG listens 993
     start_smtpd
 }

@@ -8,7 +8,7 @@ CYRUS_LOG=/run/cyrus.log
 server_prepare() {
     mkdir -p /var/lib/cyrus /run/cyrus
     chown cyrus:cyrus /var/lib/cyrus /run/cyrus /var/mail-store /etc/tls/key.pem
-    /usr/lib/cyrus/bin/master -C /etc/imapd.conf -M /etc/cyrus.conf -D > $CYRUS_LOG 2>&1 &
+    start_server Cyrus $CYRUS_LOG /usr/lib/cyrus/bin/master -C /etc/imapd.conf -M /etc/cyrus.conf -D
     await 60 "Cyrus (IMAP, port 143)" $CYRUS_LOG greets 143 "OK"
     filled=0
     for script in /var/mail-store/*.imap; do

@@ -36,7 +36,7 @@ as_user() {
 
 server_start() {
     mkdir -p /run/dovecot /var/lib/dovecot
-    dovecot -F 2> $DOVECOT_LOG &
+    start_server Dovecot $DOVECOT_LOG dovecot -F
     await 30 "Dovecot (IMAP, port 993)" $DOVECOT_LOG listens 993
     await 30 "Dovecot (LMTP, port 24)" $DOVECOT_LOG greets 24 ^220
     await 30 "Dovecot (accounts)" $DOVECOT_LOG accepts_password

@@ -15,9 +15,9 @@ server_start() {
     live=$((warehouses * kib / 1024))
     heap=$((2 * live + 64)) young=$((live / 4 + 16))
     # -Xrs, no performance data, no look at containers: the JVM asks nothing of its surroundings.
-    /usr/lib/jvm/java-17-openjdk-amd64/bin/java -Xrs -XX:-UsePerfData -XX:-UseContainerSupport \
+    start_server "the warehouse application" $JBB_LOG /usr/lib/jvm/java-17-openjdk-amd64/bin/java -Xrs -XX:-UsePerfData -XX:-UseContainerSupport \
         -Xms${heap}m -Xmx${heap}m -Xmn${young}m -XX:+AlwaysPreTouch -XX:+UseParallelGC -XX:-UseAdaptiveSizePolicy \
         -XX:ParallelGCThreads="$cpus" -XX:-UseDynamicNumberOfGCThreads \
-        -jar /usr/bin/s80-jbb.jar 2000 $warehouses $kib 20000 > $JBB_LOG 2>&1 &
+        -jar /usr/bin/s80-jbb.jar 2000 $warehouses $kib 20000
     await 120 "the warehouse application (port 2000)" $JBB_LOG grep -q '^port 2000$' $JBB_LOG
 }

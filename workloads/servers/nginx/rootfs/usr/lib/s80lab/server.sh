@@ -6,6 +6,6 @@ NGINX_LOG=/run/nginx.log
 
 server_start() {
     build_web_store
-    nginx -e $NGINX_LOG -c /etc/nginx/nginx.conf -g "worker_processes $cpus;" >> $NGINX_LOG 2>&1 &
+    start_server nginx $NGINX_LOG nginx -e $NGINX_LOG -c /etc/nginx/nginx.conf -g "worker_processes $cpus;"
     await 30 "nginx (port 80)" $NGINX_LOG listens 80
 }

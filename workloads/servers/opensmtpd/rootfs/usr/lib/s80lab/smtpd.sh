@@ -10,6 +10,6 @@ addresses="$addresses --mail-log $SMTPD_LOG"
 start_smtpd() {
     mkdir -p /var/lib/opensmtpd/empty /var/spool/smtpd
     chmod 711 /var/spool/smtpd
-    smtpd -d 2> $SMTPD_LOG > $SMTPD_LOG &
+    start_server OpenSMTPD $SMTPD_LOG smtpd -d
     await 30 "OpenSMTPD (port 25)" $SMTPD_LOG greets 25 ^220
 }

@@ -4,6 +4,6 @@
 PROBE_LOG=/run/probe.log
 
 server_start() {
-    taskset 1 s80-probe 127.0.0.1:5002 > $PROBE_LOG 2>&1 &
+    start_server "the probe" $PROBE_LOG taskset 1 s80-probe 127.0.0.1:5002
     await 10 "the probe (port 5002)" $PROBE_LOG grep -q '^port 5002$' $PROBE_LOG
 }

@@ -23,7 +23,7 @@ server_start() {
     host left 1 $left
     host right 2 $right
     echo 1 > /proc/sys/net/ipv4/ip_forward || fail "the kernel does not forward"
-    nsenter --net=/run/right taskset "$(printf '%x' $right)" s80-sink 10.0.2.2:5001 > $SINK_LOG 2>&1 &
+    start_server "the sink" $SINK_LOG nsenter --net=/run/right taskset "$(printf '%x' $right)" s80-sink 10.0.2.2:5001
     await 10 "the sink (port 5001)" $SINK_LOG grep -q '^port 5001$' $SINK_LOG
     nsenter --net=/run/left ping -c 1 -w 5 10.0.2.2 > /run/ping.log 2>&1 || fail "host left cannot reach host right" /run/ping.log
     loadgen="nsenter --net=/run/left $loadgen"

@@ -10,6 +10,6 @@ server_start() {
     s80-media --root $MEDIA --users "$(parameter users 4)" --seconds $seconds --rates 56,300 \
         || fail "the media could not be written"
     settle_storage
-    s80-rtp-server --listen 127.0.0.1:554 --root $MEDIA --buffers "$BUFFERS" > $RTP_LOG 2>&1 &
+    start_server s80-rtp-server $RTP_LOG s80-rtp-server --listen 127.0.0.1:554 --root $MEDIA --buffers "$BUFFERS"
     await 30 "s80-rtp-server (port 554)" $RTP_LOG listens 554
 }

@@ -11,8 +11,8 @@ server_prepare() {
 }
 
 server_start() {
-    s80-uw-imapd --listen 127.0.0.1:993 --cert /etc/tls/cert.pem --key /etc/tls/key.pem --passwd /etc/s80-uw-users \
-        --mail /var/mail-store/%u --uid 5000 > $UW_LOG 2>&1 &
+    start_server s80-uw-imapd $UW_LOG s80-uw-imapd --listen 127.0.0.1:993 --cert /etc/tls/cert.pem \
+        --key /etc/tls/key.pem --passwd /etc/s80-uw-users --mail /var/mail-store/%u --uid 5000
     await 30 "s80-uw-imapd (port 993)" $UW_LOG listens 993
     start_smtpd
 }
