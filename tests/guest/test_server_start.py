@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The functions by which a server's script starts the server in the guest, run by this machine's shell."""
+"""A server in the guest that ends: the functions of its script, run by this machine's shell, and the host's message."""
 
 from __future__ import annotations
 
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, cast
 
 from tests.lab import LIMIT_S
 
 from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.guest.command import CONSOLE, OUTPUT, Session
+from s80lab.guest.process import Guest
 
 FUNCTIONS = paths.ROOT / "disk-images" / "common" / "rootfs" / "usr" / "lib" / "s80lab" / "functions.sh"
 # What init defines, an applet of busybox, and the end of the servers.
@@ -55,3 +60,33 @@ def test_await_ignores_other_processes_that_end(tmp_path: Path) -> None:
 def test_await_fails_after_its_seconds(tmp_path: Path) -> None:
     script = "start_server Mail log sleep 600; await 0 Mail log false"
     assert boot(tmp_path, script)[1:] == ["FAILED Mail does not answer"]
+
+
+@dataclass(frozen=True)
+class Process:
+    """The part of a process that a guest looks at."""
+
+    returncode: int | None
+
+
+def failure_of(folder: Path, console: str, *, ended: bool = False) -> str | None:
+    """What is reported of a guest whose load generator has failed, with this on its console; None: nothing yet."""
+    (folder / CONSOLE).write_text(console)
+    (folder / OUTPUT).write_text('{"event":"result"}\n{"event":"error","message":"connection lost"}\n')
+    guest = Guest(cast(Any, None), cast(Any, None), Session(folder, folder / "ram", True, folder), "boot")
+    guest._process = cast(Any, Process(0 if ended else None))
+    try:
+        guest.check()
+    except UserError as error:
+        return str(error).partition("; last lines")[0]
+    return None
+
+
+def test_error_of_the_load_generator_is_reported_with_the_server_that_ended(tmp_path: Path) -> None:
+    error = "boot: the load generator failed: connection lost"
+    assert failure_of(tmp_path, "s80lab: FAILED Dovecot ended: Out of memory\n") == (
+        f"{error}; the guest gave up: Dovecot ended: Out of memory"
+    )
+    assert failure_of(tmp_path, "s80lab: FAILED the load generator ended with code 1\n") == error
+    assert failure_of(tmp_path, "s80lab: ready\n", ended=True) == error
+    assert failure_of(tmp_path, "s80lab: ready\n") is None, "init has not printed the reason yet"
