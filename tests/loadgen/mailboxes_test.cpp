@@ -40,6 +40,7 @@ TEST(Mailboxes, CreatedOnesAreToldByTheirName) {
 
 TEST(Mailboxes, NamesAreQuoted) {
     EXPECT_EQ(quoted("a \"b\\"), "\"a \\\"b\\\\\"");
+    EXPECT_EQ(quoted("a\r\nb"), "{4+}\r\na\r\nb");
 }
 
 TEST(Accounts, AreNumberedFromOneAndFullOnesAreSpared) {

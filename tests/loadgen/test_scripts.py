@@ -293,6 +293,8 @@ def follow(steps: list[Any], lie: dict[bytes, bytes], folder: Path, **script: An
         ({b"STORE": b"a OK stored", b"FETCH": TRUTH[b"FETCH"]}, "(\\\\Deleted) brought 0 of 1"),
         ({b"LOGIN": b"* NO slow\r\na NO never"}, "refused LOGIN: NO never; it warned: NO slow"),
         ({b"LOGIN": b"* NO slow\r\na OK now"}, None),
+        ({b"LOGIN": b"* OK " + b"x" * 1_000_000 + b"\r\na OK"}, None),
+        ({b"LOGIN": b"* OK " + b"x" * 1_200_000 + b"\r\na OK"}, "sent a line of more than 1 MiB"),
         ({b"LOGIN": b"a MAYBE"}, "neither OK, NO nor BAD: MAYBE"),
         ({b"LOGIN": b"+ more"}, "the server asks for the rest of a complete command: + more"),
         ({b"LOGIN": b"* BAD slow\r\n* BYE \x1b[31m"}, "the server ended the session: ?[31m"),
