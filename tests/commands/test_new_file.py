@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`s80lab machine new`, `experiment new` and `workload new`: right, commented files that are never overwritten."""
+"""`s80lab machine new`, `experiment new`, `workload new` and `protocol new`: right, commented files that are never
+overwritten."""
 
 from __future__ import annotations
 
 import re
+import shlex
 import tomllib
 from pathlib import Path
 
@@ -11,6 +13,8 @@ import pytest
 from tests.lab import Lab
 
 from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.commands.new_file import new_experiment, new_workload
 from s80lab.config.experiment import Experiment, content_over_bases, load_experiment
 from s80lab.config.machine import load_machine
 from s80lab.experiment.check import check_file
@@ -110,3 +114,145 @@ def test_new_workload_keeps_comments_and_other_values(bare: Lab, tmp_path: Path)
     base["mix"], base["driver"], base["mix_percent"]["VIEW"] = "reading", "independent", 52
     assert made == base
     assert "VIEW = 52    # Fetch entire body of a message" in path.read_text().splitlines()
+
+
+@pytest.mark.parametrize(
+    ("kind", "setting", "reason"),
+    [
+        ("experiment", "window=5", "unknown key `window`"),
+        ("experiment", "show=x", "key `show`: `x` is not allowed; write a list"),
+        ("experiment", "phases.small.think_ms=nan", "key `phases.small.think_ms`: `NaN` is not allowed"),
+        ("experiment", "clients=inf", "key `clients`: `Infinity` is not allowed"),
+        ("experiment", "seeds={a=1}", 'key `seeds`: `{"a": 1}` is not allowed'),
+        ("experiment", "seeds=[true]", "key `seeds.0`: `true` is not a number"),
+        ("experiment", "phases.x y.measure=1", "the key `phases.x y.warmup_min` is missing"),
+        ("experiment", "gem5.scale=x", "key `gem5.scale`: there is no scale `x`"),
+        ("experiment", "base=x", "setting base=x: the option --from names the base"),
+        ("workload", "think_ms=nan", "key `think_ms`: `NaN` is not allowed"),
+        ("workload", "mix_percent.VIEW=inf", "key `mix_percent.VIEW`: `Infinity` is not allowed"),
+        ("workload", "mix_percent={VIEW=100}", "this key is a table"),
+        ("workload", "transitions=1", "this key is a table"),
+        ("machine", "name=evil", "setting name=evil: the machine has the name of its file"),
+        ("machine", "l2.ways=true", "key `l2.ways`: `true` is not a number"),
+        ("machine", 'guest.cpu="a\\u0000"', "setting guest.cpu=a\\x00 for configs/machines/s80.toml: key `guest.cpu`"),
+    ],
+)
+def test_setting_that_is_wrong_is_named_and_nothing_is_written(
+    kind: str, setting: str, reason: str, bare: Lab, tmp_path: Path
+) -> None:
+    path = tmp_path / "mine.toml"
+    said = bare.call(kind, "new", str(path), "--set", setting, code=2)
+    assert reason in said and len(said.splitlines()) == 1
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("profile", sorted(path.stem for path in paths.PROFILES.glob("*.toml")))
+def test_tables_of_a_workload_are_not_set_in_silence(profile: str, tmp_path: Path) -> None:
+    content = tomllib.loads((paths.PROFILES / f"{profile}.toml").read_text())
+    tables = [key for key, value in content.items() if isinstance(value, dict | list)]
+    assert tables
+    for key in tables:
+        path = tmp_path / "mine.toml"
+        with pytest.raises(UserError, match=f"setting {key}=.*: this key is a table"):
+            new_workload(str(path), profile, [f"{key}=[]"])
+        assert not path.exists()
+
+
+@pytest.mark.parametrize("setting", ["gem5={}", "phases={}", "description=2026-01-01", "phases.tiny.skip=7"])
+def test_new_experiment_contains_each_setting(setting: str, bare: Lab, tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    bare.call("experiment", "new", str(path), "--set", setting)
+    content = tomllib.loads(path.read_text())
+    key, _, value = setting.partition("=")
+    for part in key.split("."):
+        content = content[part]
+    assert content == {"{}": {}, "7": 7}.get(value, value)
+
+
+def test_new_experiment_has_axes_of_both_options(bare: Lab, tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    words = ("experiment", "new", str(path), "--vary", "l2.size=2MiB..8MiB", "--vary", "clients=007,10")
+    bare.call(*words, "--set", 'sweep.protocol=["mesi"]')
+    assert tomllib.loads(path.read_text())["sweep"] == {
+        "protocol": ["mesi"],
+        "l2.size": ["2MiB", "4MiB", "8MiB"],
+        "clients": ["007", "10"],
+    }
+    path.unlink()
+    said = bare.call(*words, "--set", "sweep.clients=[5]", code=2)
+    assert "--vary clients: the setting sweep.clients names its values too" in said and not path.exists()
+
+
+def test_new_experiment_cannot_be_its_own_base(bare: Lab, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(paths, "HOME", tmp_path)
+    with pytest.raises(UserError, match="the new experiment cannot be its own base"):
+        new_experiment("imapb", "imapb", None, None)
+    assert not list(tmp_path.rglob("*.toml"))
+
+
+def test_new_workload_replaces_a_value_of_several_lines(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    text = (paths.PROFILES / "imapb.toml").read_text()
+    several = re.sub(r"^VIEW = \[(.*), +0\]$", r"VIEW = [\n \1,\n 0, # last\n]", text, flags=re.M)
+    assert several != text
+    monkeypatch.setattr(paths, "PROFILES", tmp_path)
+    (tmp_path / "several.toml").write_text(several)
+    new_workload(str(tmp_path / "mine.toml"), "several", ["transitions.VIEW=[1,1,1,1,1,1,1,1,1,1]"])
+    assert tomllib.loads((tmp_path / "mine.toml").read_text())["transitions"]["VIEW"] == [1] * 10
+
+
+def test_new_machine_names_only_protocols_of_the_lab(bare: Lab, tmp_path: Path) -> None:
+    path, own = tmp_path / "mine.toml", tmp_path / "p" / "mesi.toml"
+    own.parent.mkdir()
+    own.write_text((paths.PROTOCOLS / "msi.toml").read_text())
+    said = bare.call("machine", "new", str(path), "--set", f"protocol={own}", code=2)
+    assert "a machine file contains the name of a protocol, not a path; copy the file to configs/protocols" in said
+    assert not path.exists()
+    bare.call("machine", "new", str(path), "--set", f"protocol={paths.PROTOCOLS / 'mesi.toml'}")
+    assert load_machine(str(path)).protocol == "mesi"
+
+
+def test_new_machine_keeps_description_and_provenance_of_settings(bare: Lab, tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    words = ("--set", "description=2026-01-01", "--set", 'provenance={"l2.size" = "stated: a book"}', "--set")
+    bare.call("machine", "new", str(path), *words, "l2.ways=8")
+    made = load_machine(str(path))
+    assert made.description == "2026-01-01"
+    assert made.provenance == {"l2.size": "stated: a book", "l2.ways": "assumed: chosen for mine"}
+
+
+@pytest.mark.parametrize("kind", ["machine", "experiment", "workload", "protocol"])
+def test_names_that_no_command_accepts_are_refused(kind: str, bare: Lab, tmp_path: Path) -> None:
+    for name in ("-x", "--help", str(tmp_path / "-x.toml")):
+        said = bare.call(kind, "new", "--", name, code=2)
+        assert "must not begin with -, because commands take such a name for an option" in said
+    for name in ("a\nb/x.toml", "a\x1b/x.toml", "a\u202eb/x.toml"):
+        said = bare.call(kind, "new", str(tmp_path / name), code=2)
+        assert "contains a character that does not print" in said and len(said.splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", ["machine", "experiment", "workload", "protocol"])
+def test_advice_can_be_typed_as_it_stands(kind: str, bare: Lab, tmp_path: Path) -> None:
+    path = tmp_path / "a b" / "it's.toml"
+    said = bare.call(kind, "new", str(path.with_name("mine.toml")))
+    advice = re.search(r"run `s80lab ([^`]*)`", said)
+    assert advice is not None
+    bare.call(*shlex.split(advice[1]))
+
+
+def test_full_disk_leaves_no_file(small_disk: Path, bare: Lab) -> None:
+    path = small_disk / "new" / "mine.toml"
+    said = bare.call("machine", "new", str(path), code=2)
+    assert f"{path.parent}: the disk of this folder is full" in said and len(said.splitlines()) == 1
+    assert list(small_disk.iterdir()) == []
+
+
+def test_truth_value_as_a_number_is_refused_by_every_command(bare: Lab) -> None:
+    said = bare.call("estimate", "imapb", "--set", "l2.ways=true", code=2)
+    assert "setting l2.ways=true for configs/machines/s80.toml: key `l2.ways`: `true` is not a number" in said
+
+
+def test_two_values_of_one_key_are_refused(bare: Lab, tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    said = bare.call("machine", "new", str(path), "--set", "l2.ways=4", "--set", "l2.ways=8", code=2)
+    assert "--set l2.ways=8: l2.ways has another value in another --set" in said and not path.exists()

@@ -1,14 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files that a user names on the command line: written completely or not at all, and never through a foreign link."""
+"""Files that a user names on the command line: written completely or not at all, and never through a foreign link.
+
+whole(path), write_file(path, content)   write a file, or replace it
+create_file(path, content)               writes a file that does not exist yet
+read_regular(path, most, remedy)         reads a regular file of bounded size
+"""
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import shutil
+import stat
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -52,6 +60,67 @@ def write_file(path: Path, content: str | bytes) -> None:
     """Write a file completely or not at all; text in UTF-8. See `whole`."""
     with whole(path) as partial:
         partial.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def create_file(path: Path, content: str) -> None:
+    """Write a text file that does not exist yet, completely or not at all, with the folders around it.
+
+    FileExistsError if the path exists. UserError if the file cannot be written; then new folders are removed again.
+    """
+    missing = [folder for folder in (path.parent, *path.parent.parents) if not folder.exists()]
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with full_disk(path.parent), _temporary(path.parent) as folder:
+            partial = Path(folder) / "file"
+            partial.write_text(content, encoding="utf-8")
+            _name_new(partial, path)
+    except BaseException as error:
+        for new in missing:
+            with suppress(OSError):
+                new.rmdir()
+        if isinstance(error, OSError) and not isinstance(error, FileExistsError):
+            raise UserError(f"{path}: cannot be written ({error.strerror})") from None
+        raise
+
+
+def _name_new(partial: Path, path: Path) -> None:
+    """Give a complete file its name. FileExistsError if the name is taken."""
+    try:
+        os.link(partial, path)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links
+        if os.path.lexists(path):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path)) from None
+        partial.rename(path)
+
+
+def read_regular(path: Path, most: int, remedy: str = "name another file") -> bytes:
+    """The content of a regular file of at most `most` bytes. Kind and size are checked before any byte is read, so that
+    a pipe cannot make the caller wait and no file can fill the memory.
+
+    UserError if the file cannot be read, is not a regular file, or is larger. remedy: what to do then.
+    """
+    from s80lab.base.strict import shown  # only here: the import is slow
+
+    try:
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        with os.fdopen(handle, "rb") as file:
+            status = os.fstat(handle)
+            if not stat.S_ISREG(status.st_mode):
+                raise UserError(f"{shown(path)}: is a pipe or a device, not a file; {remedy}")
+            if status.st_size > most:
+                limit = f"{_limit(most)}, the limit for this kind of file"
+                raise UserError(f"{shown(path)}: is larger than {limit}; {remedy}")
+            return file.read(most)
+    except IsADirectoryError:
+        raise UserError(f"{shown(path)}: is a folder, not a file; {remedy}") from None
+    except OSError as error:
+        raise UserError(f"{shown(path)}: cannot be read ({error.strerror}); {remedy}") from None
+
+
+def _limit(size: int) -> str:
+    return f"{size >> 20} MiB" if size >= 1 << 20 else f"{size >> 10} KiB"
 
 
 def _temporary(parent: Path | None) -> AbstractContextManager[Path | str]:

@@ -6,8 +6,9 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date, time
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, TypeVar, get_args
@@ -16,6 +17,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
+from s80lab.base.files import read_regular
 from s80lab.base.numbers import LARGEST as MOST_BYTES
 from s80lab.base.renamed import rename_sentence
 from s80lab.base.suggest import closest, hint, names
@@ -24,6 +26,8 @@ LARGEST = 64 << 10
 """Largest size of a configuration file in bytes; parsing a longer file can take gigabytes of memory."""
 DEEPEST = 32
 """Largest number of levels of tables and lists. tomllib needs memory in proportion to the square of this number."""
+MOST_DIGITS = 30
+"""Largest number of digits of a size; Python refuses to convert thousands of digits."""
 LONGEST_VALUE = 200
 """Number of characters of a wrong name or value that a message repeats."""
 _TOO_DEEP = f"tables and lists are nested more than {DEEPEST} levels deep; use fewer levels"
@@ -48,9 +52,13 @@ M = TypeVar("M", bound=Strict)
 
 def parse_size(value: object) -> int:
     """Bytes from 131072, "131072" or "128KiB"; ValueError for anything else."""
-    match = re.fullmatch(r"(\d+)\s*(KiB|MiB|GiB|)", str(value))
+    match = re.fullmatch(r"([0-9]+)\s*(KiB|MiB|GiB|)", str(value))
     if match is None or isinstance(value, bool):
-        raise ValueError(f"`{value}` is not a size: write a number of bytes, or a number with KiB, MiB or GiB")
+        raise ValueError(
+            f"`{shortened(str(value))}` is not a size: write a number of bytes, or a number with KiB, MiB or GiB"
+        )
+    if len(match[1]) > MOST_DIGITS:
+        raise ValueError(f"`{shortened(match[0])}` has more than {MOST_DIGITS} digits: write a smaller number")
     return int(match[1]) * UNITS[match[2]]
 
 
@@ -115,15 +123,10 @@ def find_or_file(kind: str, folder: Path, name: str) -> Path:
 def read_toml(path: Path) -> dict[str, Any]:
     """Read a TOML file. UserError if the file cannot be read or is not TOML."""
     try:
-        if path.stat().st_size > LARGEST:
-            raise UserError(
-                f"{shown(path)}: is larger than {LARGEST >> 10} KiB, the limit for configuration files; name "
-                "another file"
-            )
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{shown(path)}: cannot be read ({error})") from None
-    return parse_toml(text, shown(path))
+        text = read_regular(path, LARGEST).decode()
+    except UnicodeDecodeError as error:
+        raise UserError(f"{shown(path)}: cannot be read ({error}); write the file in UTF-8") from None
+    return parse_toml(text.replace("\r\n", "\n").replace("\r", "\n"), shown(path))
 
 
 def parse_toml(text: str, where: str) -> dict[str, Any]:
@@ -158,22 +161,23 @@ def resolve(content: dict[str, Any], model: type[M], where: str, overrides: Mapp
 
     content: the parsed file; it is changed.
     where: the source of the content, for messages.
-    overrides: values by dotted keys.
+    overrides: values by dotted keys. UserError names the setting instead of `where` if its value is wrong.
     """
-    for key, value in (overrides or {}).items():
-        _put(content, key, value, where, model)
-    return validate(content, model, where)
+    settings = overrides or {}
+    for key, value in settings.items():
+        put(content, key, value, model, where)
+    found = _validated(content, model)
+    if isinstance(found, Fault):
+        raise UserError(f"{_source(found, where, settings)}: {found.text}")
+    return found
 
 
 def validate(content: Mapping[str, Any], model: type[M], where: str) -> M:
     """Validate content as `model`. UserError names `where`, the first wrong key and the allowed values."""
-    _check_values(content, where)
-    try:
-        return model.model_validate(content)
-    except ValidationError as failure:
-        # A misspelt key is also a missing one: the unknown key is the better message.
-        error = min(failure.errors(), key=lambda one: one["type"] != "extra_forbidden")
-        raise UserError(f"{where}: {_fault(error, model).text}") from None
+    found = _validated(content, model)
+    if isinstance(found, Fault):
+        raise UserError(f"{where}: {found.text}")
+    return found
 
 
 @dataclass(frozen=True)
@@ -185,14 +189,39 @@ class Fault:
     text: str
 
 
+def _validated(content: Mapping[str, Any], model: type[M]) -> M | Fault:
+    """The content as `model`, or its first problem."""
+    if fault := _wrong_content(content):
+        return fault
+    try:
+        found = model.model_validate(content)
+    except ValidationError as failure:
+        # A misspelt key is also a missing one: the unknown key is the better message.
+        return _fault(min(failure.errors(), key=lambda one: one["type"] != "extra_forbidden"), model)
+    return next(iter(_truths_as_numbers(content, found)), found)
+
+
+def _source(fault: Fault, where: str, settings: Mapping[str, object]) -> str:
+    """What a message names as the origin of a problem: the setting that has it, or the file with the settings of the
+    same table."""
+    keys_of = {key: tuple(key.split(".")) for key in settings}
+    found = [key for key, keys in keys_of.items() if keys == fault.keys[: len(keys)]]
+    found = found or [key for key, keys in keys_of.items() if fault.keys == keys[: len(fault.keys)]]
+    listed = ", ".join(f"{key}={_setting_text(settings[key])}" for key in found)
+    return f"setting {shortened(listed)} for {where}" if found else where
+
+
+def _setting_text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False)
+
+
 def faults(content: Mapping[str, Any], model: type[BaseModel]) -> list[Fault]:
     """All problems of the content of a file that must be of this model. A key that is missing because it is misspelt is
     one problem."""
+    if fault := _wrong_content(content):
+        return [fault]
     try:
-        _check_values(content, "file")
-        model.model_validate(content)
-    except UserError as error:
-        return [Fault((), str(error).removeprefix("file: "))]
+        return list(_truths_as_numbers(content, model.model_validate(content)))
     except ValidationError as failure:
         errors = failure.errors()
         unknown = [error["loc"] for error in errors if error["type"] == "extra_forbidden"]
@@ -200,7 +229,6 @@ def faults(content: Mapping[str, Any], model: type[BaseModel]) -> list[Fault]:
         # A value that may be of several types has an error for each type.
         first = {error["loc"][:-1] if error["loc"][-1:] in _TYPES else error["loc"]: error for error in reversed(kept)}
         return [_fault(error, model) for error in reversed(first.values())]
-    return []
 
 
 _TYPES = tuple((name,) for name in ("str", "int", "float", "bool"))
@@ -224,23 +252,49 @@ def _fault(error: Mapping[str, Any], model: type[BaseModel]) -> Fault:
     return Fault(tuple(loc), f"key `{key}`: {message}" if key else message)
 
 
-def _check_values(content: object, where: str, keys: tuple[str, ...] = ()) -> None:
-    """UserError for tables and lists that are nested too deeply, for whole numbers of more than 64 bits, and for text
-    that no file or command line can contain: NUL, and bytes that are not UTF-8."""
+def _wrong_content(content: object, keys: tuple[str, ...] = ()) -> Fault | None:
+    """The first problem that no model may have: tables and lists that are nested too deeply, whole numbers of more than
+    64 bits, and text that no file or command line can contain (NUL, and bytes that are not UTF-8)."""
     if len(keys) > DEEPEST:
-        raise UserError(f"{where}: {_TOO_DEEP}")
-    if isinstance(content, Mapping):
-        for key, value in content.items():
-            _check_values(value, where, (*keys, str(key)))
-    elif isinstance(content, list | tuple):
-        for index, value in enumerate(content):
-            _check_values(value, where, (*keys, str(index)))
-    elif isinstance(content, str) and ("\0" in content or any("\ud800" <= one <= "\udfff" for one in content)):
-        key = shortened(".".join(keys))
-        raise UserError(f"{where}: key `{key}`: the text contains NUL or a byte that is not UTF-8; remove it")
-    elif isinstance(content, int) and not -(1 << 63) <= content < 1 << 63:
-        key = shortened(".".join(keys))
-        raise UserError(f"{where}: key `{key}`: the number has more than 64 bits; write a number below 2^63")
+        return Fault((), _TOO_DEEP)
+    if isinstance(content, Mapping | list | tuple):
+        parts = content.items() if isinstance(content, Mapping) else enumerate(content)
+        found = (_wrong_content(value, (*keys, str(key))) for key, value in parts)
+        return next((fault for fault in found if fault), None)
+    key = shortened(".".join(keys))
+    if isinstance(content, str) and ("\0" in content or any("\ud800" <= one <= "\udfff" for one in content)):
+        return Fault(keys, f"key `{key}`: the text contains NUL or a byte that is not UTF-8; remove it")
+    if isinstance(content, int) and not -(1 << 63) <= content < 1 << 63:
+        return Fault(keys, f"key `{key}`: the number has more than 64 bits; write a number below 2^63")
+    return None
+
+
+def _truths_as_numbers(content: Mapping[str, Any], validated: BaseModel) -> Iterator[Fault]:
+    """The truth values of the content that pydantic has taken for the numbers 0 and 1."""
+    truths = list(_truths(content))
+    dump = validated.model_dump() if truths else {}
+    for keys, value in truths:
+        taken: Any = dump
+        try:
+            for key in keys:
+                taken = taken[key]
+        except (LookupError, TypeError):  # a validator has changed the form of the table
+            continue
+        if isinstance(taken, int | float) and not isinstance(taken, bool):
+            names = tuple(key for key in keys if isinstance(key, str))
+            text = (
+                f"key `{shortened('.'.join(map(str, keys)))}`: `{str(value).lower()}` is not a number; write a number"
+            )
+            yield Fault(names, text)
+
+
+def _truths(content: object, keys: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], bool]]:
+    """The truth values in the content, with their keys."""
+    if isinstance(content, bool):
+        yield keys, content
+    elif isinstance(content, Mapping | list | tuple):
+        for key, value in content.items() if isinstance(content, Mapping) else enumerate(content):
+            yield from _truths(value, (*keys, key))
 
 
 # What to write instead, by the type of pydantic's error. A name in braces stands for the limit that the error names.
@@ -327,20 +381,25 @@ def _model_of(annotation: Any) -> type[BaseModel] | None:
     return None
 
 
-def _put(content: dict[str, Any], key: str, value: object, where: str, model: type[BaseModel]) -> None:
+def put(content: dict[str, Any], key: str, value: object, model: type[BaseModel], where: str) -> None:
     """Set a dotted key. Only the tables on the way are checked here; the model checks the key itself."""
     *tables, last = key.split(".")
     for depth, name in enumerate(tables):
         inner = content.setdefault(name, {})
         if not isinstance(inner, dict):
-            allowed = hint(name, _fields(model, tables[:depth]))
-            raise UserError(f"{where}: `{name}` in `{key}` is a single value and not a table with keys: {allowed}")
+            known = _fields(model, tables[:depth])
+            remedy = f"set `{'.'.join(tables[: depth + 1])}` itself" if name in known else hint(name, known)
+            raise UserError(
+                f"setting {shortened(key)} for {where}: `{shortened(name)}` in `{shortened(key)}` is a single value "
+                f"and not a table with keys: {shortened(remedy)}"
+            )
         content = inner
     content[last] = value
 
 
 def parse_settings(settings: Iterable[str]) -> dict[str, object]:
-    """Parse `--set` options KEY=VALUE. A value that is TOML (12, true, "x") is read as TOML, any other as text."""
+    """Parse `--set` options KEY=VALUE. A value that is TOML (12, true, "x") is read as TOML, any other as text. A date
+    is text too: no key has a date. UserError for a malformed option, and for two values of one key."""
     parsed: dict[str, object] = {}
     for setting in settings:
         key, equals, text = setting.partition("=")
@@ -351,7 +410,11 @@ def parse_settings(settings: Iterable[str]) -> dict[str, object]:
         if key.count(".") >= DEEPEST:
             raise UserError(f"{where}: {_TOO_DEEP}")
         try:
-            parsed[key] = _loads(f"value = {text}", where)["value"]
+            value = _loads(f"value = {text}", where)["value"]
         except tomllib.TOMLDecodeError:
-            parsed[key] = text
+            value = text
+        value = text.strip() if isinstance(value, date | time) else value
+        if key in parsed and (type(parsed[key]), parsed[key]) != (type(value), value):
+            raise UserError(f"{where}: {shortened(key)} has another value in another --set; omit one of the two")
+        parsed[key] = value
     return parsed

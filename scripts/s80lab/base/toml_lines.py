@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Iterable, Mapping
+from datetime import date, time
 
 Keys = tuple[str, ...]
 _KEY = r"""(?:[A-Za-z0-9_-]+|"(?:[^"\\]|\\.)*"|'[^']*')"""
@@ -25,7 +27,7 @@ def key_lines(text: str) -> dict[Keys, int]:
     found: dict[Keys, int] = {}
     table: Keys = ()
     inside = ""  # the quotes of a text of several lines
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if not inside:
             if header := _HEADER.match(line):
                 table = _parts(header[1])
@@ -49,24 +51,39 @@ def set_values(text: str, values: Mapping[str, object]) -> str:
     becomes the first line of its table, or a table at the end."""
     for dotted, value in values.items():
         keys = tuple(dotted.split("."))
-        lines, places = text.splitlines(), key_lines(text)
+        lines, places = text.removesuffix("\n").split("\n"), key_lines(text)
         if keys in places:
             at = places[keys] - 1
-            lines[at] = _replaced(lines[at], toml_value(value))
+            lines[at : _end_of_value(lines, at)] = [_replaced(lines[at], toml_value(value))]
         elif keys[:-1] in places:
             lines.insert(places[keys[:-1]], f"{toml_key(keys[-1])} = {toml_value(value)}")
         elif len(keys) == 1:
             lines.insert(_first_table(lines), f"{toml_key(keys[0])} = {toml_value(value)}")
         else:
-            table = ".".join(map(toml_key, keys[:-1]))
-            lines += ["", f"[{table}]", f"{toml_key(keys[-1])} = {toml_value(value)}"]
+            lines += ["", f"[{toml_keys(keys[:-1])}]", f"{toml_key(keys[-1])} = {toml_value(value)}"]
         text = "\n".join(lines) + "\n"
     return text
 
 
+def _end_of_value(lines: list[str], first: int) -> int:
+    """The line behind a key and its value, which may take several lines. The line of a table's header stands alone."""
+    for end in range(first + 1, len(lines) + 1):
+        try:
+            tomllib.loads("\n".join(lines[first:end]))
+            return end
+        except tomllib.TOMLDecodeError:
+            continue
+    return first + 1
+
+
 def _replaced(line: str, value: str) -> str:
-    """The line with another value, if its value is complete on this line."""
-    return _SCALAR.sub(lambda old: f"{old[1]}{value}{old[3]}", line)
+    """The line with another value. A comment behind the value stays if the value is complete on this line."""
+    if _HEADER.match(line):
+        return line
+    if _SCALAR.match(line):
+        return _SCALAR.sub(lambda old: f"{old[1]}{value}{old[3]}", line)
+    key = _ASSIGNED.match(line)
+    return f"{key[0]} {value}" if key else line
 
 
 def _first_table(lines: list[str]) -> int:
@@ -78,19 +95,36 @@ def _first_table(lines: list[str]) -> int:
 
 
 def toml_value(value: object) -> str:
-    """A number, text, truth value or list in TOML. Large numbers have underscores: `450_000_000`."""
+    """Any value of a TOML file in TOML; a table becomes an inline table. Large numbers have underscores:
+    `450_000_000`."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, int):
         return f"{value:_}" if abs(value) >= 100_000 else str(value)
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, date | time):
+        return value.isoformat()
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(toml_value, value))}]"
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{toml_key(key)} = {toml_value(inner)}' for key, inner in value.items())}}}"
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def toml_key(key: str) -> str:
     """A key in TOML, in quotes if it needs them."""
     return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else toml_value(key)
+
+
+def toml_keys(keys: Iterable[str]) -> str:
+    """Nested keys in TOML: `phases."x y"`."""
+    return ".".join(map(toml_key, keys))
+
+
+def toml_comment(text: str) -> str:
+    r"""The text for a comment of one line. Characters that end the line or do not print become escapes such as `\n`."""
+    return "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
 
 
 def _parts(dotted: str) -> Keys:

@@ -14,7 +14,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.files import whole
 from s80lab.base.progress import Board, Tally, about, instructions_text
 from s80lab.base.strict import parse_settings
-from s80lab.base.terminal import disk_size, say
+from s80lab.base.terminal import disk_size, plain, say
 from s80lab.capture.error import ANY_SHARE
 from s80lab.capture.live import Recipe, capture_s, lengths, make
 from s80lab.capture.store import STORE, SUFFIX, Form, Manifest, Totals
@@ -118,4 +118,4 @@ def _totals(totals: Totals) -> str:
 def _put(source: Path, target: Path) -> None:
     with whole(target) as partial:
         shutil.copyfile(source, partial)
-    print(f"copied to {target}")
+    print(plain(f"copied to {target}"))

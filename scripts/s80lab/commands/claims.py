@@ -11,6 +11,7 @@ from s80lab.analysis.groups import Group, read_groups
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.files import write_file
+from s80lab.base.terminal import plain
 from s80lab.commands.measured import latest_runs
 from s80lab.commands.output import print_json, wide_console
 from s80lab.report.claims import claims_page, claims_table, verdict_counts
@@ -25,7 +26,7 @@ def claims_command(experiments: list[str] | None, scale: str | None, as_json: bo
     """Compare every claim of the paper (Koka and Lipasti) with the latest run of each seed, and print a verdict with
     its reason for each claim."""
     if reference:
-        print(f"page: {write_page()}")
+        print(plain(f"page: {write_page()}"))
         return
     groups = read_groups(latest_runs(experiments or ["imapb", "imape"], scale))
     if as_json:

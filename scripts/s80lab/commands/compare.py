@@ -16,7 +16,7 @@ from s80lab.base.errors import UserError
 from s80lab.base.hashing import value_hash
 from s80lab.base.progress import Board
 from s80lab.base.strict import parse_settings
-from s80lab.base.terminal import plain_text
+from s80lab.base.terminal import plain, plain_text
 from s80lab.capture.design import resolve_design
 from s80lab.capture.explore.run import explore
 from s80lab.capture.several import open_captures
@@ -160,7 +160,7 @@ def show(comparisons: Sequence[Comparison], remarks: Sequence[str], as_json: boo
     else:
         _print_all(comparisons)
         for remark in remarks:
-            print(remark)
+            print(plain(remark))
     sayer(as_json)(f"report: {page}")
 
 

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from pathlib import Path
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.terminal import quoted
+from s80lab.base.staging import full_disk
+from s80lab.base.terminal import quoted, say
 
 KINDS = (paths.MACHINES, paths.PROTOCOLS, paths.EXPERIMENTS)
 ABOUT = """\
@@ -34,11 +36,14 @@ def init_command(folder: Path) -> None:
             "use another folder as lab if the environment variable S80LAB_HOME names it"
         )
     make_lab(folder)
-    print(f"{folder} is now a lab; its README.md lists the first steps")
+    say(f"{folder} is now a lab; its README.md lists the first steps", sys.stdout)
 
 
 def make_lab(folder: Path) -> None:
-    """Create a lab in a new or empty folder. UserError for any other folder, including an existing lab."""
+    """Create a lab in a new or empty folder. UserError for any other folder, including an existing lab.
+
+    If the lab cannot be completed, for example on a full disk, everything that was created is removed.
+    """
     if "\0" in str(folder):
         raise UserError(
             f"{quoted(str(folder))}: the name of a folder cannot contain a NUL character; write another name"
@@ -48,10 +53,31 @@ def make_lab(folder: Path) -> None:
             raise UserError(f"{folder} is a lab already; use this lab, or name a new or empty folder")
         if folder.is_dir() and any(folder.iterdir()):
             raise UserError(f"{folder} is not empty: name a new or empty folder")
-        for kind in KINDS:
-            (folder / kind.relative_to(paths.ROOT)).mkdir(parents=True)
-        shutil.copytree(paths.LESSONS, folder / paths.LESSONS.relative_to(paths.ROOT))
-        (folder / "README.md").write_text(ABOUT)
-        (folder / paths.MARK).write_text("This file marks the folder as a lab of s80lab.\n")
+        missing = [path for path in (folder, *folder.parents) if not path.exists()]
+        try:
+            with full_disk(folder):
+                _fill(folder)
+        except BaseException:
+            for path in folder.iterdir() if folder.is_dir() else ():
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+            for path in missing:
+                if path.is_dir():
+                    path.rmdir()
+            raise
     except OSError as error:
         raise UserError(f"{folder} cannot be made a lab: {error.strerror}") from None
+
+
+def _fill(folder: Path) -> None:
+    """Create the content of a lab; the mark, which makes the folder a lab, comes last."""
+    for kind in KINDS:
+        (folder / kind.relative_to(paths.ROOT)).mkdir(parents=True)
+    lessons = folder / paths.LESSONS.relative_to(paths.ROOT)
+    for source in (paths.LESSONS, *sorted(paths.LESSONS.rglob("*"))):
+        target = lessons / source.relative_to(paths.LESSONS)
+        if source.is_dir():
+            target.mkdir(parents=True)
+        else:
+            shutil.copyfile(source, target)
+    (folder / "README.md").write_text(ABOUT)
+    (folder / paths.MARK).write_text("This file marks the folder as a lab of s80lab.\n")

@@ -1,71 +1,95 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`s80lab machine new`, `experiment new` and `workload new`: commented configuration files to start from."""
+"""`s80lab machine new`, `experiment new`, `workload new` and `protocol new`: commented files to start from.
+
+A command parses the text that it is going to write and compares the result with the values that the user asked for. It
+writes nothing if they differ.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 import sys
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
+from shlex import quote
+from typing import Any
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.strict import find, parse_settings, shown
+from s80lab.base.files import create_file
+from s80lab.base.strict import LARGEST, find, parse_settings, parse_toml, put, read_toml, shortened, shown, with_bases
 from s80lab.base.terminal import quoted, say
-from s80lab.base.toml_lines import set_values
+from s80lab.base.toml_lines import set_values, toml_comment
 from s80lab.config.grid import Grid
 
 
 def new_path(kind: str, folder: Path, name: str) -> Path:
-    """The path of a new file: a name in the lab's folder, or a path that ends in .toml. UserError for other names."""
+    """The path of a new file: a name in the lab's folder, or a path that ends in .toml. UserError for names that cannot
+    be typed in a command, and for paths that do not print."""
     is_file = name.endswith(".toml")
     stem = Path(name).stem if is_file else name
-    if not stem.replace("-", "").replace("_", "").isalnum():
+    if not re.fullmatch(r"[\w-]+", stem):
         raise UserError(
             f"{quoted(stem)}: the name of {kind} may contain only letters, digits, - and _; write such a name, or "
             "a path that ends in .toml"
         )
+    if stem.startswith("-"):
+        raise UserError(
+            f"{quoted(stem)}: the name of {kind} must not begin with -, because commands take such a name for an "
+            "option; write another name"
+        )
+    if not name.isprintable():
+        raise UserError(f"{quoted(name)}: the path contains a character that does not print; write another path")
     return Path(name) if is_file else paths.own(folder) / f"{name}.toml"
 
 
 def write_new(path: Path, text: str) -> None:
     """Write a file that does not exist yet. UserError if it exists or cannot be written."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
+        create_file(path, text)
     except FileExistsError:
         raise UserError(f"{shown(path)} exists already: choose another name, or remove the file first") from None
-    except OSError as error:
-        raise UserError(f"{shown(path)} cannot be written: {error.strerror}") from None
 
 
 def where(path: Path, name: str) -> str:
-    """The path for a message, as the user can type it: a short name lies in the lab, which need not be the working
-    folder."""
-    return str(path) if name.endswith(".toml") or Path.cwd() != paths.HOME else shown(path)
+    """The path for a message, as the user can type it in a command: a short name lies in the lab, which need not be the
+    working folder."""
+    text = str(path) if name.endswith(".toml") or Path.cwd() != paths.HOME else shown(path)
+    return quote(f"./{text}" if text.startswith("-") else text)
 
 
 def new_machine(name: str, source: str, settings: list[str] | None) -> None:
     """Write a commented machine file."""
-    from s80lab.config.new_machine import machine_text
+    from s80lab.config import new_machine as new
+    from s80lab.config.machine import load_machine_text
 
     path = new_path("a machine", paths.MACHINES, name)
-    text = machine_text(path.stem, where(path, name), source, parse_settings(settings or []))
-    _write_checked(path, text)
+    machine = new.new_machine(path.stem, source, parse_settings(settings or []))
     place = where(path, name)
+    text = new.machine_text(machine, place, source)
+    if load_machine_text(text, shown(path)) != machine:
+        raise _unwritten(path)
+    _write_checked(path, text, "machine")
     say(f"{place}: {source} with comments; edit the file, then run `s80lab check {place}`", sys.stdout)
 
 
 def new_experiment(name: str, source: str, settings: list[str] | None, vary: list[str] | None) -> None:
     """Write a commented experiment file."""
-    from s80lab.config.new_experiment import experiment_text
+    from s80lab.config.new_experiment import experiment_content, experiment_text
 
     path = new_path("an experiment", paths.EXPERIMENTS, name)
+    bases = with_bases("experiment", paths.EXPERIMENTS, source)
+    in_lab = path.absolute().parent in (paths.EXPERIMENTS, paths.own(paths.EXPERIMENTS))
+    if in_lab and path.stem in (base.stem for base in bases):
+        raise UserError(f"{quoted(path.stem)}: the new experiment cannot be its own base; choose another name")
     sweep = Grid.parse(vary) if vary else Grid(())
-    text = experiment_text(path.stem, where(path, name), source, parse_settings(settings or []), sweep)
-    _write_checked(path, text)
+    content = experiment_content(source, parse_settings(settings or []), sweep)
     place = where(path, name)
+    text = experiment_text(path.stem, place, content)
+    if not _equal(_parsed(text), content):
+        raise _unwritten(path)
+    _write_checked(path, text, "experiment")
     # Commands find an experiment by its name in the lab.
     then = "" if name.endswith(".toml") else f" and `s80lab estimate {path.stem}`"
     say(f"{place}: {source} with comments; edit the file, then run `s80lab check {place}`{then}", sys.stdout)
@@ -73,20 +97,62 @@ def new_experiment(name: str, source: str, settings: list[str] | None, vary: lis
 
 def new_workload(name: str, source: str, settings: list[str] | None) -> None:
     """Write a copy of a profile with other values. Its comments stay."""
+    from s80lab.config.mix import Workload
+
     path = new_path("a workload", paths.PROFILES, name)
-    changed = {"mix": path.stem, **parse_settings(settings or [])}
-    text = find("workload", paths.PROFILES, source).read_text(encoding="utf-8")
-    _write_checked(path, set_values(text, changed))
+    file = find("workload", paths.PROFILES, source)
+    text, content = file.read_text(encoding="utf-8"), read_toml(file)
+    for key, value in {"mix": path.stem, **parse_settings(settings or [])}.items():
+        put(content, key, value, Workload, "the new file")
+        text = set_values(text, {key: value})
+        if not _equal(_parsed(text), content):
+            raise UserError(
+                f"setting {shortened(f'{key}={value}')}: this key is a table, or is in a list or an inline table, and "
+                "`workload new` sets only single values; set the keys of the table one by one (mix_percent.VIEW=32), "
+                "or edit the new file; nothing was written"
+            )
+    _write_checked(path, text, "workload")
     place = where(path, name)
     say(f"{place}: a copy of {source}; edit the file, then run `s80lab check {place}`", sys.stdout)
 
 
-def _write_checked(path: Path, text: str) -> None:
+def new_protocol(name: str) -> None:
+    """Write a commented table of the protocol MSI, as a start for a protocol of your own."""
+    from s80lab.protocol.text import TEMPLATE
+
+    path = new_path("a protocol", paths.PROTOCOLS, name)
+    place = where(path, name)
+    text = TEMPLATE.read_text(encoding="utf-8").replace("@NAME@", path.stem)
+    # Commands find a protocol by its name in the lab.
+    checked = place if name.endswith(".toml") else name
+    _write_checked(path, text.replace("@FILE@", toml_comment(checked)), "protocol")
+    say(f"{place}: MSI with comments; edit the file, then run `s80lab protocol check {checked}`", sys.stdout)
+
+
+def _write_checked(path: Path, text: str, kind: str) -> None:
     """Write the file unless it has a problem."""
     from s80lab.experiment.check import check_text
 
-    content: Mapping[str, object] = tomllib.loads(text)
-    checked = check_text(path, text, content)
+    if len(text.encode(errors="replace")) > LARGEST:
+        raise UserError(f"{shown(path)}: would be larger than {LARGEST >> 10} KiB, the limit; nothing was written")
+    checked = check_text(path, text, parse_toml(text, shown(path)), kind)
     if checked.problems:
         raise UserError(f"{shown(path)}: {checked.problems[0].text}; nothing was written")
     write_new(path, text)
+
+
+def _unwritten(path: Path) -> UserError:
+    return UserError(f"{shown(path)}: these settings cannot be written to a file; nothing was written")
+
+
+def _parsed(text: str) -> Mapping[str, Any] | None:
+    try:
+        return parse_toml(text, "")
+    except UserError:
+        return None
+
+
+def _equal(first: object, second: object) -> bool:
+    """Whether two contents of a file are equal, with the types of their values: 1, 1.0 and true differ."""
+    one, other = (json.dumps(content, sort_keys=True, default=repr) for content in (first, second))
+    return one == other

@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from s80lab.base.strict import shown
+from s80lab.base.terminal import plain
 from s80lab.capture.error import TABLE
 from s80lab.commands import claims, metrics
 from s80lab.commands.reference import REFERENCE, kept_runs
@@ -70,4 +71,4 @@ MAKERS: tuple[Callable[[], Iterable[Path]], ...] = (_reports, lambda: [write_uw_
 if __name__ == "__main__":
     for maker in MAKERS:
         for page in maker():
-            print(f"page: {shown(page)}", flush=True)
+            print(plain(f"page: {shown(page)}"), flush=True)

@@ -3,20 +3,17 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import typer
 from rich.console import Console
 
-from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.files import write_file
 from s80lab.base.progress import Board
 from s80lab.base.strict import shown
-from s80lab.base.terminal import say
-from s80lab.commands.new_file import new_path, where, write_new
+from s80lab.base.terminal import plain
 from s80lab.commands.output import print_json, sayer
 from s80lab.protocol.diagram import write_svg
 from s80lab.protocol.docs import known, write_pages, write_record
@@ -24,7 +21,6 @@ from s80lab.protocol.proof import Proof, Verdict, prove_all, proven
 from s80lab.protocol.record import list_record, protocol_record, verdict_record
 from s80lab.protocol.show import print_invariants, print_list, print_protocol, print_verdict
 from s80lab.protocol.table import Protocol, find_protocol, load_protocol
-from s80lab.protocol.text import TEMPLATE
 
 
 def list_protocols(as_json: bool) -> None:
@@ -118,14 +114,7 @@ def _write_counterexample(
         say(f"page: {html}")
 
 
-def new(name: str) -> None:
-    """Write a commented table of the protocol MSI, as a start for a protocol of your own."""
-    path = new_path("a protocol", paths.PROTOCOLS, name)
-    write_new(path, TEMPLATE.read_text(encoding="utf-8").replace("@NAME@", path.stem).replace("@FILE@", name))
-    say(f"{where(path, name)}: MSI with comments; edit the file, then run `s80lab protocol check {name}`", sys.stdout)
-
-
 def docs() -> None:
     """Regenerate the pages and state diagrams in docs/reference/protocols from the protocol tables."""
     for file in (*write_pages(), write_record()):
-        print(shown(file))
+        print(plain(shown(file)))

@@ -11,6 +11,7 @@ from s80lab.analysis.groups import Run, read_run
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.staging import staging
+from s80lab.base.terminal import plain
 from s80lab.commands.claims import write_page
 from s80lab.commands.measured import latest_runs
 from s80lab.commands.parts import parse_seeds
@@ -30,13 +31,13 @@ def reference_command(name: str, experiments: list[str], scale: str | None, seed
     The runs and a report over them are copied to results/reference. All runs must be valid.
     """
     folder, others = keep_reference(name, latest_runs(experiments, scale, parse_seeds(seeds)))
-    print(f"reference: {folder}")
+    print(plain(f"reference: {folder}"))
     if others:
         print(
             f"kept: {', '.join(others)}: this command does not write these files; check that they fit the new runs, "
             "then run `make pages`"
         )
-    print(f"page: {write_page()}")
+    print(plain(f"page: {write_page()}"))
 
 
 def keep_page(page: Path, name: str, runs: Sequence[Run]) -> Path:

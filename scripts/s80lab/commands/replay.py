@@ -16,7 +16,7 @@ from s80lab.base import paths
 from s80lab.base.progress import Board
 from s80lab.base.strict import parse_settings
 from s80lab.base.suggest import names
-from s80lab.base.terminal import counted, plain_text, say
+from s80lab.base.terminal import counted, plain, plain_text, say
 from s80lab.capture.design import Design, resolve_design
 from s80lab.capture.error import TABLE
 from s80lab.capture.explore.grid import PointResolver, resolve_points
@@ -106,7 +106,7 @@ def explore_command(
         few = len(groups) <= MOST_PRINTED
         front = scatter_of(varied.grid, [point.values for point in points[0]], groups).front
         _show(groups, groups if few else [groups[one] for one in front])
-        print(f"report: {page}")
+        print(plain(f"report: {page}"))
 
 
 def _replays(

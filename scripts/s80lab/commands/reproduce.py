@@ -10,7 +10,7 @@ from pathlib import Path
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.terminal import plain_text, say, terminal_width, wrapped
+from s80lab.base.terminal import plain, plain_text, say, terminal_width, wrapped
 from s80lab.commands.measured import MissingRuns, latest_runs, measured_runs
 from s80lab.commands.output import print_json, wide_console
 from s80lab.commands.parts import make_plans, parse_seeds, run_pipeline
@@ -66,7 +66,7 @@ def reproduce_command(
         console.print(plain_text(f"{one.figure.whose}: {one.figure.says}", "italic"))
         for table in one.tables:
             print_table(table, console, details=True)
-    print(f"report: {page}")
+    print(plain(f"report: {page}"))
 
 
 def _run(figures: Sequence[FigureOf], options: Options, jobs: int) -> dict[str, list[Path]]:

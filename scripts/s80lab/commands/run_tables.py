@@ -64,17 +64,17 @@ def show_runs(folders: Sequence[Path], as_json: bool, everything: bool = False, 
         manifest = RunFolder(folder).manifest
         if swept(manifest):
             sweeps.setdefault(manifest["experiment"], []).append(folder)
-    plain = [folder for folder in folders if not any(folder in of for of in sweeps.values())]
-    groups = read_groups(plain) if plain else []
+    alone = [folder for folder in folders if not any(folder in of for of in sweeps.values())]
+    groups = read_groups(alone) if alone else []
     if as_json:
         pages = [*([_report(groups)] if groups else []), *(_sweep(*one, None) for one in sweeps.items())]
         print_json({"groups": groups_record(read_groups(folders)), "reports": list(map(str, pages))})
         return
     if groups:
         show_tables(groups, everything, section)
-        print(f"report: {_report(groups)}")
+        print(plain(f"report: {_report(groups)}"))
     for one in sweeps.items():
-        print(f"report: {_sweep(*one, wide_console(), everything)}")
+        print(plain(f"report: {_sweep(*one, wide_console(), everything)}"))
 
 
 def _report(groups: Sequence[Group]) -> Path:

@@ -20,7 +20,7 @@ from s80lab.base.hashing import value_hash
 from s80lab.base.progress import rough
 from s80lab.base.shard import Shard, parse_shard
 from s80lab.base.strict import shown
-from s80lab.base.terminal import counted
+from s80lab.base.terminal import counted, plain
 from s80lab.commands.output import print_json
 from s80lab.experiment.resources import GIB, Cost
 
@@ -78,7 +78,7 @@ def show_list(part: Part[T], lines: Sequence[Listed], as_json: bool, boots_s: fl
         return
     print(f"{part}, sorted by hash")
     for line in lines:
-        print(f"{line.hash[:8]} {line.text}{' (complete)' if line.complete else ''}")
+        print(plain(f"{line.hash[:8]} {line.text}{' (complete)' if line.complete else ''}").replace("\n", "\\n"))
     print(summary(len(lines), sum(line.cost.core_s for line in to_do) + boots_s, len(to_do), memory))
 
 

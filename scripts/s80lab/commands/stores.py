@@ -96,7 +96,7 @@ def remove_entries(noun: Noun, names: list[str], yes: bool, dry_run: bool) -> No
 
 def export_entry(noun: Noun, name: str, target: Path) -> None:
     """Copy an entry and the hashes of its files to a folder or tar file."""
-    print(f"exported to {shown(export(STORES[noun], name, target))}")
+    print(plain(f"exported to {shown(export(STORES[noun], name, target))}"))
 
 
 def import_entries(noun: Noun, sources: list[Path]) -> None:
@@ -107,7 +107,7 @@ def import_entries(noun: Noun, sources: list[Path]) -> None:
             source,
             lambda: say(f"waiting for another process that builds this {noun}"),
         )
-        print(f"{manifest.name}: {'imported' if new else 'exists already'}{_cannot_use(manifest)}")
+        print(plain(f"{manifest.name}: {'imported' if new else 'exists already'}{_cannot_use(manifest)}"))
 
 
 def _cannot_use(manifest: StoredManifest) -> str:

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
-from s80lab.base.toml_lines import toml_key, toml_value
+from s80lab.base.errors import UserError
+from s80lab.base.strict import put
+from s80lab.base.toml_lines import toml_comment, toml_key, toml_keys, toml_value
 from s80lab.config.experiment import Experiment, load_experiment
 from s80lab.config.grid import Grid, is_number
 
@@ -45,67 +48,98 @@ _SWEEP = """\
 """
 
 
-def experiment_text(name: str, file: str, base: str, changed: Mapping[str, object], sweep: Grid) -> str:
-    """The content of the file.
+def experiment_content(base: str, changed: Mapping[str, object], sweep: Grid) -> dict[str, Any]:
+    """What the new file must contain. UserError if the values contradict each other.
 
-    name: of the new experiment. file: its path, for the comments. base: the experiment that it is based on. changed:
-    values by dotted keys. sweep: the axes of its [sweep].
+    base: the experiment that it is based on. changed: values by dotted keys. sweep: the axes of its [sweep].
     """
-    content = load_experiment(base, {})
-    scale = str(changed.get("scale", content.scale))
+    if "base" in changed:
+        raise UserError(f"setting base={changed['base']}: the option --from names the base; omit the setting")
     said = [f"{key}={value}" for key, value in changed.items() if key != "description"]
-    described = changed.get("description") or (f"{base} with {', '.join(said)}" if said else f"{base}, to be changed")
+    content: dict[str, Any] = {
+        "description": f"{base} with {', '.join(said)}" if said else f"{base}, to be changed",
+        "base": base,
+    }
+    for key, value in changed.items():
+        put(content, key, value, Experiment, "the new file")
+    if sweep.axes and not isinstance(content.setdefault("sweep", {}), dict):
+        raise UserError("setting sweep: is not a table; omit the setting, because --vary names the values")
+    for axis in sweep.axes:
+        if axis.key in content["sweep"]:
+            raise UserError(
+                f"--vary {axis.key}: the setting sweep.{axis.key} names its values too; omit one of the two"
+            )
+        content["sweep"][axis.key] = _typed(axis.values)
+    return content
+
+
+def experiment_text(name: str, file: str, content: Mapping[str, Any]) -> str:
+    """The text of the file with its comments.
+
+    name: of the new experiment. file: its path, for the comments. content: the values that it sets.
+    """
+    base = str(content["base"])
+    known = load_experiment(base, {})
+    scale = str(content.get("scale", known.scale))
+    values = {key: value for key, value in known.model_dump().items() if key in _KEYS}
+    tables = [(keys, table) for keys, table in _tables(content) if keys not in ((), ("sweep",), ("phases", scale))]
+    top = _plain(content)
     lines = [
-        _HEAD.format(base=base, file=file, name=name).rstrip(),
-        f"description = {toml_value(described)}",
-        f"base = {toml_value(base)}",
-        *_lines("", _KEYS, _known(content), changed),
+        _HEAD.format(base=toml_comment(base), file=toml_comment(file), name=toml_comment(name)).rstrip(),
+        *_set(top, ("description", "base")),
+        *_lines(_KEYS, values, top),
+        *_set(top, [key for key in top if key not in (*_KEYS, "description", "base")]),
         "",
     ]
-    table = f"phases.{scale}."
-    phases = content.phases.get(scale)
-    inside = _lines(table, _PHASES, {} if phases is None else phases.model_dump(), changed)
-    is_set = any(not line.startswith("#") for line in inside)
-    lines += [f"{'' if is_set else '# '}[phases.{toml_key(scale)}]", *inside]
-    lines += _others(changed, table)
+    phases = content.get("phases")
+    own = phases.get(scale) if isinstance(phases, Mapping) else None
+    inside = _plain(own) if isinstance(own, Mapping) else {}
+    usual = known.phases.get(scale)
+    lines += [
+        f"{'# ' if own is None or not isinstance(own, Mapping) else ''}[{toml_keys(('phases', scale))}]",
+        *_lines(_PHASES, {} if usual is None else usual.model_dump(), inside),
+        *_set(inside, [key for key in inside if key not in _PHASES]),
+    ]
+    for keys, table in tables:
+        lines += ["", f"[{toml_keys(keys)}]", *_set(table, table)]
     lines.append(_SWEEP.rstrip())
-    axes = {axis.key: axis.values for axis in sweep.axes}
-    if axes:
-        lines += ["[sweep]", *(f"{toml_key(key)} = {toml_value(_typed(values))}" for key, values in axes.items())]
+    axes = content.get("sweep")
+    if isinstance(axes, Mapping):
+        lines += ["[sweep]", *_set(_plain(axes), _plain(axes))]
     else:
         lines += ["# [sweep]", '# protocol = ["moesi", "mesi"]', '# "l2.size" = ["2MiB", "8MiB"]']
     return "\n".join(lines) + "\n"
 
 
-def _known(experiment: Experiment) -> dict[str, object]:
-    return {key: value for key, value in experiment.model_dump().items() if key in _KEYS}
+def _plain(table: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a table that are not tables."""
+    return {key: value for key, value in table.items() if not isinstance(value, Mapping)}
 
 
-def _lines(
-    prefix: str, comments: Mapping[str, str], known: Mapping[str, object], changed: Mapping[str, object]
-) -> list[str]:
-    """A line for each key with its comment: set if it is changed, else the base's value as a comment."""
+def _tables(content: Mapping[str, Any], keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
+    """Each table that has values of its own or is empty, with the keys that lead to it."""
+    if _plain(content) or not content:
+        yield keys, _plain(content)
+    for key, value in content.items():
+        if isinstance(value, Mapping):
+            yield from _tables(value, (*keys, key))
+
+
+def _set(table: Mapping[str, Any], keys: Iterable[str]) -> list[str]:
+    return [f"{toml_key(key)} = {toml_value(table[key])}" for key in keys if key in table]
+
+
+def _lines(comments: Mapping[str, str], known: Mapping[str, object], table: Mapping[str, Any]) -> list[str]:
+    """A line for each key with its comment: set if the table has it, else the base's value as a comment."""
     found = []
     for key, comment in comments.items():
-        is_changed = f"{prefix}{key}" in changed
-        value = changed[f"{prefix}{key}"] if is_changed else known.get(key)
+        value = table[key] if key in table else known.get(key)
         shown = "..." if value is None else toml_value(value)
-        found.append(f"{'' if is_changed else '# '}{key} = {shown}  # {comment}")
+        found.append(f"{'' if key in table else '# '}{key} = {shown}  # {comment}")
     return found
-
-
-def _others(changed: Mapping[str, object], phases: str) -> list[str]:
-    """The changed keys that have no line yet, table by table."""
-    tables: dict[str, list[str]] = {}
-    for dotted, value in changed.items():
-        table, _, key = dotted.rpartition(".")
-        known = not table and key in (*_KEYS, "description", "base")
-        if not known and not (f"{table}." == phases and key in _PHASES):
-            tables.setdefault(table, []).append(f"{toml_key(key)} = {toml_value(value)}")
-    return [line for table, lines in tables.items() for line in ("", f"[{table}]", *lines)]
 
 
 def _typed(values: Sequence[str]) -> list[object]:
     """Values of --vary as values of a file: whole numbers as numbers, all others as texts."""
-    whole = all(is_number(value) and value.isdigit() for value in values)
+    whole = all(is_number(value) and value.isdigit() and str(int(value)) == value for value in values)
     return [int(value) for value in values] if whole else list(values)

@@ -80,9 +80,10 @@ def check_file(path: Path) -> Checked:
     return check_text(path, text, content)
 
 
-def check_text(path: Path, text: str, content: Mapping[str, Any]) -> Checked:
-    """All problems of a text that is, or will be, the content of the file. content: the parsed text."""
-    name = _kind(path, content)
+def check_text(path: Path, text: str, content: Mapping[str, Any], kind_of_file: str = "") -> Checked:
+    """All problems of a text that is, or will be, the content of the file. content: the parsed text. kind_of_file: one
+    of KINDS; empty if the place of the file or its keys decide."""
+    name = kind_of_file or _kind(path, content)
     if not name:
         kinds = ", ".join(KINDS)
         message = (
@@ -110,12 +111,13 @@ def _kind(path: Path, content: Mapping[str, Any]) -> str:
     for name, kind in KINDS.items():
         if folder in (kind.folder, paths.own(kind.folder)):
             return name
-    if not content.keys() - {"description", "base"}:  # a variant of an experiment or a server
-        kinds = [name for name in ("experiment", "server") if content.get("base") in names(KINDS[name].folder)]
-        return kinds[0] if kinds else ""
     hits = {name: len(kind.marks & content.keys()) for name, kind in KINDS.items()}
     best = max(hits, key=lambda name: hits[name])
-    return best if hits[best] else ""
+    if hits[best]:
+        return best
+    # A variant of an experiment or a server may set keys that no other kind has.
+    kinds = [name for name in ("experiment", "server") if content.get("base") in names(KINDS[name].folder)]
+    return kinds[0] if kinds else ""
 
 
 def _line(lines: Mapping[Keys, int], fault: Fault) -> int | None:
@@ -197,6 +199,10 @@ def _experiment(path: Path, content: Mapping[str, Any]) -> list[Fault]:
         found += _refusal(("scale",), partial(scale_file, experiment.scale), "key `scale`: ")
     for scale in experiment.phases:
         found += _refusal(("phases", scale), partial(scale_file, scale), f"[phases.{scale}]: ")
+    if experiment.gem5 is not None:
+        found += _refusal(("gem5", "scale"), partial(scale_file, experiment.gem5.scale), "key `gem5.scale`: ")
+        for machine in experiment.gem5.phases:
+            found += _named(("gem5", "phases", machine), "machine", paths.MACHINES, machine, may_be_file=True)
     if experiment.scale not in experiment.phases:
         text = f"the file has no table [phases.{experiment.scale}]: {hint(experiment.scale, experiment.phases)}"
         found.append(Fault(("scale",), f"key `scale`: {text}"))

@@ -165,7 +165,9 @@ def check(
     """
 
 
-@SECTION.command("protocol new", "protocol:new", "s80lab protocol new mine", "s80lab protocol new course/mine.toml")
+@SECTION.command(
+    "protocol new", "new_file:new_protocol", "s80lab protocol new mine", "s80lab protocol new course/mine.toml"
+)
 def new(name: Name) -> None:
     """Write a commented table of MSI, to start from."""
 

@@ -15,6 +15,7 @@ from rich.table import Table
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
+from s80lab.base.terminal import plain_text
 from s80lab.config.machine import Machine
 from s80lab.gem5.agree import replay, transitions
 from s80lab.gem5.agree.categories import CATEGORIES, model_counts, ruby_counts
@@ -123,7 +124,9 @@ def show(rows: list[Row], console: Console) -> None:
         if row.ruby or row.model:
             style = "" if row.difference == 0 else "yellow"
             share = "" if row.difference == 0 else f"{100 * row.share:+.4f}%"
-            table.add_row(row.category, f"{row.ruby:,}", f"{row.model:,}", f"{row.difference:+,}", share, style=style)
+            table.add_row(
+                plain_text(row.category), f"{row.ruby:,}", f"{row.model:,}", f"{row.difference:+,}", share, style=style
+            )
     console.print(table)
     worst = max(rows, key=lambda row: abs(row.share))
     if worst.difference:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.table import Table
 
-from s80lab.base.terminal import counted
+from s80lab.base.terminal import counted, plain_text
 from s80lab.gem5.check import coverage
 from s80lab.gem5.check.verdict import Verdict
 
@@ -18,7 +18,8 @@ def print_differences(verdict: Verdict, console: Console) -> None:
         column.justify = "right"
     for one in verdict.differences:
         difference = one.model - one.ruby
-        table.add_row(one.category, one.trace, f"{one.ruby:,}", f"{one.model:,}", f"{difference:+,}")
+        names = plain_text(one.category), plain_text(one.trace)
+        table.add_row(*names, f"{one.ruby:,}", f"{one.model:,}", f"{difference:+,}")
     console.print(table)
 
 
@@ -32,7 +33,8 @@ def print_transitions(verdict: Verdict, console: Console) -> None:
         all_of, reached = _by_state(existing.get(controller, [])), _by_state(verdict.reached.get(controller, []))
         for state in sorted(reached):
             events = reached[state]
-            table.add_row(controller, state, str(len(events)), str(len(all_of.get(state, []))), ", ".join(events))
+            counts = str(len(events)), str(len(all_of.get(state, [])))
+            table.add_row(plain_text(controller), plain_text(state), *counts, plain_text(", ".join(events)))
     console.print(table)
 
 
