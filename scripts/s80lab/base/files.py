@@ -96,8 +96,15 @@ def _name_new(partial: Path, path: Path) -> None:
 
 
 def read_regular(path: Path, most: int, remedy: str = "name another file") -> bytes:
-    """The content of a regular file of at most `most` bytes. Kind and size are checked before any byte is read, so that
-    a pipe cannot make the caller wait and no file can fill the memory.
+    """The content of a file that `open_regular` accepts."""
+    with open_regular(path, most, remedy) as file:
+        return file.read(most)
+
+
+@contextmanager
+def open_regular(path: Path, most: int, remedy: str = "name another file") -> Iterator[BinaryIO]:
+    """A regular file of at most `most` bytes, for reading. Kind and size are checked before any byte is read, so that a
+    pipe cannot make the caller wait and no file can fill the memory.
 
     UserError if the file cannot be read, is not a regular file, or is larger. remedy: what to do then.
     """
@@ -112,7 +119,7 @@ def read_regular(path: Path, most: int, remedy: str = "name another file") -> by
             if status.st_size > most:
                 limit = f"{_limit(most)}, the limit for this kind of file"
                 raise UserError(f"{shown(path)}: is larger than {limit}; {remedy}")
-            return file.read(most)
+            yield file
     except IsADirectoryError:
         raise UserError(f"{shown(path)}: is a folder, not a file; {remedy}") from None
     except OSError as error:

@@ -13,7 +13,7 @@ from s80lab.analysis.groups import Group, read_groups
 from s80lab.analysis.sweep import sweep_groups, swept
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.terminal import counted, plain_text, say
+from s80lab.base.terminal import counted, plain, plain_text, say
 from s80lab.commands.output import print_json, wide_console
 from s80lab.config.experiment import load_experiment
 from s80lab.report.record import groups_record

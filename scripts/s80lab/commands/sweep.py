@@ -18,7 +18,7 @@ from s80lab.commands.parts import make_plans, parse_boots, parse_seeds, run_pipe
 from s80lab.commands.run import run_shard
 from s80lab.commands.run_tables import end_invalid
 from s80lab.commands.sides import DEFAULT_BOOTS, Named, Selection, existing_runs, options_of
-from s80lab.config.grid import Grid
+from s80lab.config.grid import Grid, check_size
 from s80lab.experiment.plan import Plan
 
 _OPTIONS = ("protocol", "machine", "server", "image")
@@ -68,6 +68,7 @@ def plans_of(
     experiment: str, points: Sequence[Point], selection: Selection, misses: bool = False, build: bool = True
 ) -> list[Plan]:
     """The plans of all runs of the designs. build: build missing images."""
+    check_size(len(points), "run", len(selection.boots or (1,)), len(selection.seeds or (1,)))
     options = [options_of(point.side, selection, misses) for point in points]
     return [plan for one in options for plan in make_plans([experiment], one, build)]
 

@@ -11,13 +11,16 @@ The options --set KEY=VALUE give one value to every point; base/strict.py parses
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from s80lab.base.errors import UserError
-from s80lab.base.strict import parse_size, size_text
+from s80lab.base.strict import parse_size, shortened, size_text
 
 Sweep = Mapping[str, Sequence[str | int | float]]
+MOST_RUNS = 50_000
+"""Largest number of points of a grid, and of runs of a list. A list of this size needs about 300 MB of memory."""
 EXAMPLE = "--vary protocol=msi,mesi,moesi or --vary l2.size=512KiB..16MiB"
 
 
@@ -64,8 +67,15 @@ class Grid:
             tuple(Axis(key, tuple(dict.fromkeys(point[key] for point in points if key in point))) for key in keys)
         )
 
+    @property
+    def size(self) -> int:
+        """The number of points."""
+        return math.prod(len(axis.values) for axis in self.axes)
+
     def points(self) -> list[dict[str, str]]:
-        """Every combination of values; the last axis varies fastest."""
+        """Every combination of values; the last axis varies fastest. UserError for more than MOST_RUNS points, before
+        any point is made."""
+        check_size(self.size, "point")
         keys = [axis.key for axis in self.axes]
         return [
             dict(zip(keys, values, strict=True)) for values in itertools.product(*(axis.values for axis in self.axes))
@@ -100,6 +110,17 @@ class Grid:
         return "; ".join(f"{axis.key} = {', '.join(axis.values)}" for axis in self.axes)
 
 
+def check_size(count: int, noun: str, *others: int) -> None:
+    """UserError for a list that is too long. others: factors of the count, such as the numbers of boots and seeds."""
+    total = math.prod((count, *others))
+    if total > MOST_RUNS:
+        factors = f" ({' x '.join(f'{one:,}' for one in (count, *others))})" if others else ""
+        raise UserError(
+            f"the grid has {total:,} {noun}s{factors}, and the limit is {MOST_RUNS:,}: give fewer values, or divide "
+            "the grid between several commands"
+        )
+
+
 def ablation(changes: Sequence[str]) -> dict[str, list[str]]:
     """The variants of an ablation, by name: no change, each change alone, all changes."""
     return {"none": [], **{f"{change} alone": [change] for change in changes}, "all": list(changes)}
@@ -117,7 +138,7 @@ def is_number(value: str) -> bool:
 def _axis(text: str) -> Axis:
     key, equals, listed = text.partition("=")
     if not equals or not key or not listed:
-        raise UserError(f"--vary {text}: expected KEY=VALUES, for example {EXAMPLE}")
+        raise UserError(f"--vary {shortened(text)}: expected KEY=VALUES, for example {EXAMPLE}")
     values = [value for part in listed.split(",") for value in _values(text, part.strip())]
     return Axis(key.strip(), tuple(dict.fromkeys(values)))
 
@@ -126,18 +147,18 @@ def _values(text: str, part: str) -> list[str]:
     """The values of one part: a single value, or for `a..b` the values a, 2a, 4a, ... b."""
     first, dots, last = part.partition("..")
     if not part:
-        raise UserError(f"--vary {text}: a value is empty; remove the extra comma")
+        raise UserError(f"--vary {shortened(text)}: a value is empty; remove the extra comma")
     if not dots:
         return [part]
     try:
         low, high = parse_size(first), parse_size(last)
     except ValueError as error:
-        raise UserError(f"--vary {text}: invalid range {part}: {error}") from None
+        raise UserError(f"--vary {shortened(text)}: invalid range {shortened(part)}: {error}") from None
     doublings = (high // low).bit_length() - 1 if low else -1
     if doublings < 0 or low << doublings != high:
         raise UserError(
-            f"--vary {text}: the range {first}..{last} stands for {first}, its double, and so on up to {last}, "
-            f"but doubling never reaches {last}; list the values with commas"
+            f"--vary {shortened(text)}: the range {first}..{last} stands for {first}, its double, and so on up to "
+            f"{last}, but doubling never reaches {last}; list the values with commas"
         )
     return [_doubled(first.strip(), step) for step in range(doublings + 1)]
 

@@ -215,7 +215,7 @@ def _experiment(path: Path, content: Mapping[str, Any]) -> list[Fault]:
 
 def _experiment_summary(path: Path, content: Mapping[str, Any]) -> str:
     experiment = Experiment.model_validate(content_over_bases(path, content))
-    points = len(Grid.of_sweep(experiment.sweep).points())
+    points = Grid.of_sweep(experiment.sweep).size
     sweep = f", {counted(points, 'point')} of a sweep over {', '.join(experiment.sweep)}" if experiment.sweep else ""
     runs = counted(points * len(experiment.seeds) * len(experiment.boots), "run")
     boots = f" from each of {len(experiment.boots)} boots" if len(experiment.boots) > 1 else ""

@@ -30,7 +30,7 @@ from s80lab.config.experiment import (
     load_experiment,
     load_scale,
 )
-from s80lab.config.grid import Grid
+from s80lab.config.grid import Grid, check_size
 from s80lab.config.machine import Machine, load_machine, with_inclusion
 from s80lab.config.mix import Workload
 from s80lab.config.server import Server, load_server
@@ -325,9 +325,11 @@ def draft(name: str, options: Options) -> Callable[[Qemu], list[Plan]]:
         if key in experiment.sweep and getattr(options, key):
             raise UserError(f"experiment {name} sweeps `{key}`: omit --{key}, or change [sweep] in its file")
     built(paths.PLUGIN)
+    grid = Grid.of_sweep(experiment.sweep)
+    check_size(grid.size, "run", len(options.boots or (1,)), len(experiment.seeds))
     points = [
         (point, at, _modelled(at, options, point), _server(at), image_folder(at.image, at.server))
-        for point in Grid.of_sweep(experiment.sweep).points()
+        for point in grid.points()
         for at in (experiment.at(point),)
     ]
     for _, _, of, _, _ in points:

@@ -24,7 +24,7 @@ from s80lab.base.staging import PARTIAL, full_disk, working
 from s80lab.base.strict import shown
 from s80lab.results.database import insert_runs, require_schema
 from s80lab.results.metrics.derive import REGISTRY
-from s80lab.results.products import PRODUCTS, check_products, parse_products
+from s80lab.results.products import LOGS, PRODUCTS, check_logs, check_products, parse_products
 from s80lab.results.rows import RunRecord, check_rows
 from s80lab.results.run_folder import MANIFEST, SNAPSHOTS, RunFolder
 
@@ -140,6 +140,7 @@ def _checked(folder: Path) -> str:
     manifest = run.manifest
     name = _run_name(folder, manifest["run"])
     check_products(run)
+    check_logs(run, *(name for name in LOGS if (run / name).exists()))
     if "files" not in manifest:
         parse_products(run)
     stats, load = run.stats, run.load

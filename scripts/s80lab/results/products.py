@@ -3,6 +3,9 @@
 
 The manifest lists size and SHA-256 of each product under the key `files`. Runs of versions of s80lab before this list
 have no such key. Reports read these runs without a check; `collect` requires that all their files can be parsed.
+
+The key `logs` lists size, SHA-256 and number of records of the files that `--misses` and `--profile` add. These files
+can have gigabytes, so only the commands that read them check them.
 """
 
 from __future__ import annotations
@@ -17,6 +20,9 @@ from s80lab.base.strict import read_toml, shown, validate
 from s80lab.results.run_folder import (
     MACHINE,
     MANIFEST,
+    MEMORY_MAP,
+    MISS_LOG,
+    PROFILE,
     PROTOCOL,
     SNAPSHOTS,
     STATS,
@@ -29,10 +35,26 @@ from s80lab.results.run_folder import (
 PRODUCTS = (STATS, SNAPSHOTS, TRANSACTIONS, MACHINE, PROTOCOL)
 
 
-def record_products(run: RunFolder) -> None:
-    """Write size and hash of each product into manifest.json. No product may change after this call."""
+LOGS = (MISS_LOG, MEMORY_MAP, PROFILE)
+
+
+class LogRecord(FileRecord):
+    """A file that `--misses` or `--profile` adds. records: its number of records; None if it has none."""
+
+    records: int | None = None
+
+
+def record_products(run: RunFolder, records: Mapping[str, int] | None = None) -> None:
+    """Write size and hash of each product into manifest.json. No product may change after this call. records: number of
+    records of each log."""
     found = [run / name for name in (*PRODUCTS, WARM_SNAPSHOTS) if (run / name).is_file()]
-    run.write_manifest(run.manifest | {"files": {file.name: record_file(file).model_dump() for file in found}})
+    logs = {
+        name: LogRecord(**record_file(run / name).model_dump(), records=(records or {}).get(name)).model_dump()
+        for name in LOGS
+        if (run / name).is_file()
+    }
+    files = {file.name: record_file(file).model_dump() for file in found}
+    run.write_manifest(run.manifest | {"files": files, "logs": logs})
 
 
 def check_products(run: RunFolder) -> None:
@@ -45,6 +67,33 @@ def check_products(run: RunFolder) -> None:
                 f"{shown(run / name)}: the file {state} (manifest.json lists size and hash); copy the folder of "
                 "the run again, or repeat the run"
             )
+
+
+def check_logs(run: RunFolder, *names: str) -> bool:
+    """Whether the manifest lists these files of `--misses` and `--profile`. A manifest of a version before the list does
+    not; then the caller says that nothing guards them.
+
+    UserError if a file is missing, differs from the manifest's record of it, or is not in a manifest that has the list.
+    """
+    if "logs" not in run.manifest:
+        return False
+    where = f"{shown(run / MANIFEST)}: key `logs`"
+    listed = run.manifest["logs"]
+    if not isinstance(listed, Mapping) or not listed.keys() <= set(LOGS):
+        raise UserError(f"{where}: is not a table of {', '.join(LOGS)}; repeat the run")
+    records = {name: validate(record, LogRecord, where) for name, record in listed.items()}
+    for name in names:
+        if name not in records:
+            raise UserError(
+                f"{shown(run / name)}: is not a file of this run (manifest.json does not list it); remove it"
+            )
+        if not is_unchanged(run / name, records[name]):
+            state = "differs from the file that s80lab wrote" if (run / name).is_file() else "is missing"
+            raise UserError(
+                f"{shown(run / name)}: the file {state} (manifest.json lists size and hash); copy the folder of the run "
+                "again, or repeat the run"
+            )
+    return True
 
 
 def has_products(run: RunFolder) -> bool:
@@ -96,8 +145,14 @@ def _listed(run: RunFolder) -> dict[str, FileRecord]:
 
 
 def is_whole(folder: Path, *files: str) -> bool:
-    """Whether the folder holds a complete, readable and unchanged run. files: further files that must exist."""
-    return not why_not_whole(folder) and all((folder / name).is_file() for name in files)
+    """Whether the folder holds a complete, readable and unchanged run. files: those of LOGS that the run must have."""
+    if why_not_whole(folder) or not all((folder / name).is_file() for name in files):
+        return False
+    try:
+        check_logs(RunFolder(folder), *files)
+    except UserError:
+        return False
+    return True
 
 
 def why_not_whole(folder: Path) -> str:

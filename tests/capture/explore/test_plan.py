@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -12,13 +13,16 @@ from tests.capture.conftest import write_capture
 from tests.lab import Lab
 
 from s80lab.base.errors import UserError
+from s80lab.base.hashing import value_hash
+from s80lab.base.shard import Shard
 from s80lab.capture.design import Design
 from s80lab.capture.explore import plan as plan_module
-from s80lab.capture.explore.plan import Varied, make_list, read_plan, write_plan
+from s80lab.capture.explore.plan import Varied, load_plan, make_list, read_plan, write_plan
 from s80lab.capture.replay import design_key
 from s80lab.capture.store import Capture, open_capture
-from s80lab.commands.shards import core_time, summary
+from s80lab.commands.shards import Listed, Part, core_time, show_list, summary
 from s80lab.config.grid import Grid
+from s80lab.experiment.resources import Cost
 
 GRID = ("--vary", "protocol=msi,moesi", "--vary", "l2.size=32KiB..64KiB")
 
@@ -100,7 +104,10 @@ def test_plan_is_refused_if_a_protocol_has_changed(full: Capture, tmp_path: Path
         (lambda content: content["entries"].pop(), "the file has been changed since s80lab wrote it"),
         (lambda content: content["grid"]["vary"]["protocol"].append("mesi"), "the file has been changed since"),
         (lambda content: content.pop("captures"), "is not a plan of this version of s80lab .key `captures`."),
-        (lambda content: content.update(schema_version=2), "is not a plan of this version of s80lab"),
+        (lambda content: content.update(schema_version=1), "is not a plan of this version of s80lab"),
+        (lambda content: content["entries"][0].update(job="\x1b]0;evil\x07"), "the file has been changed since"),
+        (lambda content: content["entries"][0].update(run="other"), "the file has been changed since"),
+        (lambda content: content["entries"][0].update(capture=5), "the file has been changed since"),
     ],
 )
 def test_changed_plan_is_refused(full: Capture, tmp_path: Path, change: object, sentence: str) -> None:
@@ -112,6 +119,65 @@ def test_changed_plan_is_refused(full: Capture, tmp_path: Path, change: object, 
     path.write_text(json.dumps(content))
     with pytest.raises(UserError, match=sentence):
         read_plan(path, [full], None)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"capture": 5}, "an entry of the plan contradicts the captures or the grid"),
+        ({"capture": -7}, "an entry of the plan contradicts the captures or the grid"),
+        ({"capture": 10**30}, "the file has been changed"),
+        ({"capture": True}, "the file has been changed"),
+        ({"run": "other"}, "an entry of the plan contradicts the captures or the grid"),
+        ({"values": {"protocol": "mesi"}}, "an entry of the plan contradicts the captures or the grid"),
+        ({"values": {}}, "an entry of the plan contradicts the captures or the grid"),
+    ],
+)
+def test_changed_plan_with_fitting_hashes_is_refused(
+    full: Capture, tmp_path: Path, change: dict[str, object], sentence: str
+) -> None:
+    path = tmp_path / "p.json"
+    made = make_list([full], of_options("protocol=msi,moesi")).content
+    content = made.model_dump(mode="json")
+    content["entries"][0].update(change)
+    content["sha256"] = value_hash({key: value for key, value in content.items() if key != "sha256"})
+    path.write_text(json.dumps(content))
+    with pytest.raises(UserError, match=sentence):
+        load_plan(path)
+
+
+def test_plan_without_entries_is_refused(full: Capture, tmp_path: Path) -> None:
+    path = tmp_path / "p.json"
+    content = make_list([full], of_options("protocol=msi,moesi")).content.model_dump(mode="json")
+    content |= {"entries": [], "list": value_hash([])}
+    content["sha256"] = value_hash({key: value for key, value in content.items() if key != "sha256"})
+    path.write_text(json.dumps(content))
+    with pytest.raises(UserError, match=r"is not a plan of this version of s80lab .key `entries`."):
+        load_plan(path)
+
+
+def test_pipe_device_and_huge_file_as_plan_are_refused_unread(tmp_path: Path) -> None:
+    pipe, link, huge, numbers = (tmp_path / name for name in ("pipe", "zero", "huge", "numbers"))
+    os.mkfifo(pipe)
+    link.symlink_to("/dev/zero")
+    with huge.open("wb") as file:
+        file.truncate(1 << 40)
+    numbers.write_text('{"entries": [' + "1," * 1_000_000 + "1]}")
+    for path, reason in (
+        (pipe, "is a pipe or a device"),
+        (link, "is a pipe or a device"),
+        (huge, "is larger than 32 MiB"),
+        (numbers, "is not a plan of this version of s80lab"),
+    ):
+        with pytest.raises(UserError, match=f"--plan .*{path.name}: {reason}"):
+            load_plan(path)
+
+
+def test_list_prints_texts_without_control_characters(capsys: pytest.CaptureFixture[str]) -> None:
+    entry = Listed("0123456789", "\x1b]0;evil\x07\nnext", False, Cost(1.0, 1))
+    show_list(Part(Shard(), {entry.hash: entry}, 1, "key"), [entry], False)
+    said = capsys.readouterr().out
+    assert "01234567 \\x1b]0;evil\\x07\\nnext\n" in said and "\x1b" not in said
 
 
 def test_last_line_states_counts_and_cost() -> None:

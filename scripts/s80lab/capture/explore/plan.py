@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import ValidationError
+from pydantic import FailFast, Field, ValidationError
 
 from s80lab.base.errors import UserError
-from s80lab.base.files import write_file
+from s80lab.base.files import read_regular, write_file
 from s80lab.base.hashing import value_hash
 from s80lab.base.strict import Strict, shown
 from s80lab.base.version import __version__
@@ -24,10 +24,14 @@ from s80lab.capture.design import Design
 from s80lab.capture.explore.grid import Point, PointResolver
 from s80lab.capture.replay import design_key, folder_name
 from s80lab.capture.store import Capture, Form
-from s80lab.config.grid import Axis, Grid
+from s80lab.config.grid import MOST_RUNS, Axis, Grid, check_size
 
 PLANS = "plans"
 """The folder of results in which `s80lab batch` writes plans."""
+LARGEST = 32 << 20
+"""Largest size of a plan file in bytes."""
+LEAST_BYTES = 16
+"""Bytes per comma of every plan. A file with more commas is not a plan, and parsing it would take gigabytes."""
 AGAIN = "remove the file, and repeat the command with --vary to write a new plan"
 
 
@@ -53,7 +57,7 @@ class Entry(Strict):
 class Varied(Strict):
     """The grid as the options --vary, --machine and --set name it."""
 
-    vary: dict[str, list[str]]
+    vary: dict[str, Annotated[list[str], FailFast()]]
     machine: str | None = None
     settings: tuple[str, ...] = ()
 
@@ -72,15 +76,24 @@ class Varied(Strict):
 
 
 class ReplayList(Strict):
-    """The content of a plan file. list: hash of the hashes of all entries."""
+    """The content of a plan file.
 
-    schema_version: Literal[1] = 1
+    list: hash of the hashes of all entries, which every host computes from equal inputs. sha256: hash of everything
+    else, also of the words and the names in the entries.
+    """
+
+    schema_version: Literal[2] = 2
     s80lab: str = __version__
     list: str
-    captures: tuple[PlannedCapture, ...]
+    captures: Annotated[tuple[PlannedCapture, ...], FailFast(), Field(min_length=1)]
     grid: Varied
     grid_sha256: str
-    entries: tuple[Entry, ...]
+    entries: Annotated[tuple[Entry, ...], FailFast(), Field(min_length=1, max_length=MOST_RUNS)]
+    sha256: str = ""
+
+    def content_hash(self) -> str:
+        """What `sha256` must be."""
+        return value_hash(self.model_dump(mode="json", exclude={"sha256"}))
 
 
 @dataclass(frozen=True)
@@ -123,6 +136,7 @@ class Replays:
 
 def make_list(captures: Sequence[Capture], varied: Varied) -> Replays:
     """Resolve every design of the grid for every capture. UserError for the first invalid design."""
+    check_size(varied.grid.size, "replay", len(captures))
     found: dict[str, tuple[int, Point]] = {}
     for place, capture in enumerate(captures):
         for point in _resolver(capture, varied).resolve(varied.grid.points()):
@@ -146,25 +160,51 @@ def make_list(captures: Sequence[Capture], varied: Varied) -> Replays:
 
 
 def write_plan(path: Path, replays: Replays) -> None:
-    """Write the list to a file, completely or not at all."""
-    write_file(path, replays.content.model_dump_json(indent=1) + "\n")
+    """Write the list to a file, completely or not at all. UserError if `load_plan` would refuse the file."""
+    content = replays.content.model_copy(update={"sha256": replays.content.content_hash()})
+    text = content.model_dump_json(indent=1) + "\n"
+    if len(text.encode()) > LARGEST:
+        raise UserError(f"{_where(path)}: the plan would be larger than {LARGEST >> 20} MiB; make a smaller grid")
+    write_file(path, text)
 
 
 def load_plan(path: Path) -> ReplayList:
     """The content of a plan file. UserError if the file is not a plan."""
     where = _where(path)
     try:
-        content = ReplayList.model_validate_json(path.read_bytes())
-    except OSError as error:
-        raise UserError(f"{where}: cannot be read ({error.strerror}); name another file") from None
+        text = read_regular(path, LARGEST)
+    except UserError as error:
+        raise UserError(f"--plan {error}") from None
+    if text.count(b",") * LEAST_BYTES > len(text):
+        raise UserError(f"{where}: is not a plan of this version of s80lab; name another file")
+    try:
+        content = ReplayList.model_validate_json(text)
     except ValidationError as failure:
         key = ".".join(map(str, failure.errors()[0]["loc"]))
         at = f" (key `{key}`)" if key else ""
         raise UserError(f"{where}: is not a plan of this version of s80lab{at}; name another file") from None
     hashes = [entry.hash for entry in content.entries]
-    if value_hash(hashes) != content.list or content.grid.sha256 != content.grid_sha256:
+    unchanged = (
+        content.sha256 == content.content_hash()
+        and content.list == value_hash(hashes)
+        and content.grid_sha256 == content.grid.sha256
+    )
+    if not unchanged:
         raise UserError(f"{where}: the file has been changed since s80lab wrote it; {AGAIN}")
+    if hashes != sorted(set(hashes)) or not all(_is_right(entry, content) for entry in content.entries):
+        raise UserError(f"{where}: an entry of the plan contradicts the captures or the grid of the plan; {AGAIN}")
     return content
+
+
+def _is_right(entry: Entry, content: ReplayList) -> bool:
+    """Whether the entry can be one of these captures and of this grid. Its hash is compared when the design is
+    resolved."""
+    if not 0 <= entry.capture < len(content.captures) or entry.values.keys() != content.grid.vary.keys():
+        return False
+    of_grid = all(value in content.grid.vary[key] for key, value in entry.values.items())
+    capture = content.captures[entry.capture]
+    named = entry.run.startswith(f"replay-{capture.name}-{capture.form}-") and entry.run.endswith(f"-{entry.hash[:8]}")
+    return of_grid and named and "/" not in entry.run
 
 
 def _where(path: Path) -> str:
