@@ -10,7 +10,10 @@ import pytest
 from tests.base.test_records import flip_last_byte
 
 from s80lab.analysis.groups import read_run
-from s80lab.results.products import is_whole, record_products, why_not_whole
+from s80lab.base.errors import UserError
+from s80lab.base.hashing import file_hash
+from s80lab.results.collect import collect
+from s80lab.results.products import LOGS, check_logs, is_whole, record_products, why_not_whole
 from s80lab.results.run_folder import RunFolder
 
 
@@ -45,3 +48,54 @@ def test_run_without_a_list_stays_readable(run_dir: Path) -> None:
         (run_dir / name).unlink()
     assert is_whole(run_dir)
     assert read_run(run_dir).manifest["run"] == "imapb-1"
+
+
+def with_logs(run_dir: Path) -> RunFolder:
+    for name in LOGS:
+        (run_dir / name).write_bytes(name.encode())
+    record_products(RunFolder(run_dir), {"misses.bin": 5})
+    return RunFolder(run_dir)
+
+
+def test_manifest_lists_hash_and_number_of_records_of_the_logs(run_dir: Path) -> None:
+    run = with_logs(run_dir)
+    assert run.manifest["logs"]["misses.bin"] == {
+        "bytes": 10,
+        "sha256": file_hash(run_dir / "misses.bin"),
+        "records": 5,
+    }
+    assert run.manifest["logs"].keys() == set(LOGS)
+    assert check_logs(run, *LOGS)
+
+
+@pytest.mark.parametrize("name", ["misses.bin", "memory.npz", "profile.json"])
+def test_changed_log_is_refused_where_it_is_read(run_dir: Path, name: str, tmp_path: Path) -> None:
+    run = with_logs(run_dir)
+    flip_last_byte(run_dir / name)
+    with pytest.raises(UserError, match=f"{name}: the file differs from the file that s80lab wrote"):
+        check_logs(run, name)
+    assert is_whole(run_dir) and not is_whole(run_dir, name)
+    with pytest.raises(UserError, match=f"{name}: the file differs from the file that s80lab wrote"):
+        collect([run_dir], tmp_path / "collected", tmp_path / "collected.sqlite")
+
+
+def test_log_that_the_manifest_does_not_list_is_refused(run_dir: Path) -> None:
+    record_products(RunFolder(run_dir))
+    (run_dir / "misses.bin").write_bytes(b"log")
+    with pytest.raises(UserError, match="is not a file of this run"):
+        check_logs(RunFolder(run_dir), "misses.bin")
+
+
+@pytest.mark.parametrize("logs", [None, [], {"other": {}}, {"misses.bin": {"bytes": True, "sha256": "0"}}])
+def test_malformed_list_of_logs_is_refused(run_dir: Path, logs: object) -> None:
+    run = with_logs(run_dir)
+    run.write_manifest(run.manifest | {"logs": logs})
+    with pytest.raises(UserError, match="key `logs`"):
+        check_logs(run, "misses.bin")
+
+
+def test_run_before_the_list_of_logs_stays_readable(run_dir: Path) -> None:
+    run = with_logs(run_dir)
+    run.write_manifest({key: value for key, value in run.manifest.items() if key != "logs"})
+    flip_last_byte(run_dir / "misses.bin")
+    assert not check_logs(run, "misses.bin") and is_whole(run_dir, "misses.bin")

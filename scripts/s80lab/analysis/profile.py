@@ -7,20 +7,28 @@ and memory.npz (the files that the guest's processes had mapped).
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated
+
+from pydantic import FailFast, Field, ValidationError
 
 from s80lab.analysis.misses.functions import Functions, file_of
 from s80lab.analysis.misses.memory import read_map
 from s80lab.analysis.misses.run import booted_image
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.results.run_folder import MEMORY_MAP, PROFILE, RunFolder
+from s80lab.base.files import read_regular
+from s80lab.base.strict import Strict
+from s80lab.results.products import check_logs
+from s80lab.results.run_folder import LARGEST_FILE, MEMORY_MAP, PROFILE, RunFolder
+
+_AGAIN = "copy the folder of the run again, or run the experiment again with --profile"
+_Number = Annotated[int, Field(ge=0, lt=1 << 64)]
+_Sample = tuple[_Number, _Number, _Number, Annotated[int, Field(ge=0, lt=1 << 63)]]
 
 SESSION, USER = "session", "user"
 KERNEL = "kernel"
@@ -51,10 +59,30 @@ class Profile:
     branches: Mapping[str, Mapping[str, int]]
 
 
+class _Content(Strict):
+    """The content of profile.json (docs/reference/interfaces/profile.md)."""
+
+    period: _Number
+    labels: dict[str, Annotated[list[str], Field(min_length=1)]]
+    whos: Annotated[list[tuple[int, str, int]], FailFast()]
+    branches: dict[str, dict[str, _Number]]
+    samples: Annotated[list[_Sample], FailFast()]
+
+
 def read_profile(run: Path) -> Profile:
-    """The run's profile. UserError if it has none, or if the image that it booted no longer exists."""
-    content = _content(run)
-    return Profile(_samples(run, content), content["branches"])
+    """The run's profile. UserError if it has none, if the manifest lists another file, or if the image that the run
+    booted no longer exists."""
+    folder = RunFolder(run)
+    if not folder.has_profile():
+        raise UserError(f"{run}: this run has no profile; run the experiment with --profile")
+    check_logs(folder, PROFILE, MEMORY_MAP)
+    content = _content(run / PROFILE)
+    return Profile(_samples(run, content), content.branches)
+
+
+def count_samples(path: Path) -> int:
+    """The number of entries of a profile's samples."""
+    return len(_content(path).samples)
 
 
 def collapsed(samples: Iterable[Sample]) -> str:
@@ -66,32 +94,34 @@ def collapsed(samples: Iterable[Sample]) -> str:
     return "".join(f"{stack} {count}\n" for stack, count in sorted(stacks.items()))
 
 
-def _content(run: Path) -> dict[str, Any]:
-    if not RunFolder(run).has_profile():
-        raise UserError(f"{run}: this run has no profile; run the experiment with --profile")
+def _content(path: Path) -> _Content:
+    """The content of a profile. UserError if it is not one that the plugin writes."""
     try:
-        content: dict[str, Any] = json.loads((run / PROFILE).read_text(encoding="utf-8"))
-        return content
-    except (OSError, ValueError) as error:
-        raise UserError(f"{run / PROFILE}: cannot be read ({error}); run it again with --profile") from None
+        content = _Content.model_validate_json(read_regular(path, LARGEST_FILE, _AGAIN))
+    except ValidationError as failure:
+        key = ".".join(map(str, failure.errors(include_input=False)[0]["loc"]))
+        raise UserError(f"{path}: cannot be read{f' (key `{key}`)' if key else ''}; {_AGAIN}") from None
+    labels = content.labels
+    contexts = len(labels.get("class", ())) * len(labels.get("entry", ()))
+    for place, (_, who, context, _) in enumerate(content.samples):
+        if who >= len(content.whos) or context >= contexts:
+            raise UserError(f"{path}: sample {place} names a task, a class or an entry that the file lacks; {_AGAIN}")
+    return content
 
 
-def _samples(run: Path, content: dict[str, Any]) -> list[Sample]:
+def _samples(run: Path, content: _Content) -> list[Sample]:
     image, kernel = booted_image(run)
     functions = Functions(kernel.symbols, read_map(run / MEMORY_MAP).files, image / "initramfs.cpio", paths.BIN)
-    try:
-        parties, entries = content["labels"]["class"], content["labels"]["entry"]
-        # One name for the threads that each processor has: `swapper/3`.
-        whos = [(int(pid), re.sub(r"/\d+$", "", str(process))) for pid, process, _ in content["whos"]]
-        return [
-            Sample(
-                process=whos[who][1],
-                party=parties[context // len(entries)],
-                entry=entries[context % len(entries)],
-                function=functions.name(whos[who][0], block),
-                count=count,
-            )
-            for block, who, context, count in content["samples"]
-        ]
-    except (ValueError, KeyError, IndexError, TypeError) as error:
-        raise UserError(f"{run / PROFILE}: cannot be read ({error}); run it again with --profile") from None
+    parties, entries = (content.labels.get(name, []) for name in ("class", "entry"))
+    # One name for the threads that each processor has: `swapper/3`.
+    whos = [(pid, re.sub(r"/\d+$", "", process)) for pid, process, _ in content.whos]
+    return [
+        Sample(
+            process=whos[who][1],
+            party=parties[context // len(entries)],
+            entry=entries[context % len(entries)],
+            function=functions.name(whos[who][0], block),
+            count=count,
+        )
+        for block, who, context, count in content.samples
+    ]

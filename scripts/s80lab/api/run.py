@@ -79,10 +79,10 @@ class Run:
         """The attributed L2 misses, one row per stack: process, kernel entry cause, function, data, and number of
         misses, most misses first. The run must have been made with `s80lab run --misses`."""
         folder = RunFolder(self.folder)
-        if not (folder / MISS_STACKS).is_file():
-            if not folder.has_misses():
-                raise UserError(f"{self.name}: this run has no log of misses; repeat the run with --misses")
+        if folder.has_misses():
             write_misses(self.folder)
+        elif not (folder / MISS_STACKS).is_file():
+            raise UserError(f"{self.name}: this run has no log of misses; repeat the run with --misses")
         rows = [
             {"process": frames[0], "entry": "; ".join(frames[1:-2]), "function": frames[-2], "data": frames[-1]}
             | {"misses": misses}

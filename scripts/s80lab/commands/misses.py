@@ -10,6 +10,7 @@ from shlex import quote
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.suggest import suggestion
+from s80lab.base.terminal import say
 from s80lab.commands.line.options import MissSort
 from s80lab.commands.measured import only_run, runs_named
 from s80lab.commands.output import print_json, sayer, wide_console
@@ -20,7 +21,9 @@ from s80lab.report.profile import write_profile
 from s80lab.report.record import tables_record
 from s80lab.report.tables import Table
 from s80lab.report.terminal import print_table
+from s80lab.results.products import check_logs
 from s80lab.results.run_folder import (
+    MEMORY_MAP,
     MISS_LOG,
     MISS_PAGE,
     MISS_STACKS,
@@ -37,6 +40,7 @@ def misses_command(run: str, top: int | None, process: str | None, sort: MissSor
     """Show the attributed L2 misses of a run: contended lines with fields and functions, data, sources, patterns."""
     folder = find_run(run, MISS_LOG, "--misses")
     found = write_misses(folder)
+    _tell_guard(folder, MISS_LOG, MEMORY_MAP)
     check_process(found.store, process)
     selection = Selection(TOP if top is None else top, process, sort or "transfers")
     if as_json:
@@ -47,21 +51,31 @@ def misses_command(run: str, top: int | None, process: str | None, sort: MissSor
         everything = (top, process, sort) == (None, None, None)
         # The first tables are coverage, data, lines and fields.
         _print([*found.tables[:2], *chosen, *found.tables[4:]] if everything else chosen)
-    say = sayer(as_json)
+    tell = sayer(as_json)
     stacks = f"{folder / MISS_STACKS}, {folder / STALL_STACKS}"
-    say(f"page: {folder / MISS_PAGE}\nrows: {folder / MISS_STORE} (SQLite, view v_access)")
-    say(f"stacks: {stacks} (speedscope.app, flame graphs)")
+    tell(f"page: {folder / MISS_PAGE}\nrows: {folder / MISS_STORE} (SQLite, view v_access)")
+    tell(f"stacks: {stacks} (speedscope.app, flame graphs)")
 
 
 def profile_command(run: str, as_json: bool) -> None:
     """Show which code executed the instructions of a run, from samples."""
     folder = find_run(run, PROFILE, "--profile")
     tables = write_profile(folder)
+    _tell_guard(folder, PROFILE, MEMORY_MAP)
     if as_json:
         print_json(tables_record(tables))
     else:
         _print(tables)
     sayer(as_json)(f"page: {folder / PROFILE_PAGE}\nstacks: {folder / PROFILE_STACKS} (speedscope.app, flame graphs)")
+
+
+def _tell_guard(folder: Path, *names: str) -> None:
+    """Say that a change of these files would not be noticed, if the run is older than the list of their hashes."""
+    if not check_logs(RunFolder(folder), *names):
+        say(
+            f"{folder.name}: this run was made before s80lab recorded hashes of {' and '.join(names)}, so nothing "
+            "guards these files against a change of their values"
+        )
 
 
 def find_run(run: str, file: str, option: str) -> Path:

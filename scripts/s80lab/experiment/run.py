@@ -13,7 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from s80lab.analysis.misses.log import count_records
 from s80lab.analysis.misses.run import write_map
+from s80lab.analysis.profile import count_samples
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.follow import Follower
@@ -274,6 +276,12 @@ def _check_errors(result: dict[str, Any], name: str) -> None:
         )
 
 
+def _counts(run: RunFolder) -> dict[str, int]:
+    """The number of records of each log that the run has."""
+    counters = {MISS_LOG: count_records, PROFILE: count_samples}
+    return {name: count(run / name) for name, count in counters.items() if (run / name).is_file()}
+
+
 def finish(plan: Plan, start: Checkpoint, run_id: str, inputs: Inputs, timing: Timing, folder: Path) -> None:
     """Complete the folder of a finished run: checks, statistics and manifest."""
     run = RunFolder(folder)
@@ -299,6 +307,6 @@ def finish(plan: Plan, start: Checkpoint, run_id: str, inputs: Inputs, timing: T
     }
     run.write_manifest(manifest)
     write_stats(run)
-    record_products(run)
+    record_products(run, _counts(run))
     for name in (OUTPUT, WATCH, "qemu.stderr"):
         (folder / name).unlink(missing_ok=True)

@@ -31,6 +31,7 @@ from rich.console import Console
 from s80lab.analysis.groups import Group, read_groups
 from s80lab.base.errors import UserError
 from s80lab.base.hashing import value_hash
+from s80lab.base.records import is_unchanged
 from s80lab.base.terminal import plain_text
 from s80lab.config.differences import slug
 from s80lab.report.figures.all import draw_all
@@ -42,7 +43,7 @@ from s80lab.report.headline import beside_table
 from s80lab.report.page import page
 from s80lab.report.terminal import print_groups, print_table
 from s80lab.report.validity import verdicts
-from s80lab.results.run_folder import MISS_TABLES, PROFILE_PAGE, REPORT, RunFolder
+from s80lab.results.run_folder import PROFILE_PAGE, REPORT, RunFolder
 
 __all__ = [
     "print_beside",
@@ -70,7 +71,7 @@ def write_pages(run_dir: Path) -> Path:
     """See the module's docstring. The report shows the tables of the attributed misses, so these are written first."""
     run = RunFolder(run_dir)
     # Only here, because what names functions is slow to import, and few runs have such logs.
-    if run.has_misses() and not (run / MISS_TABLES).is_file():
+    if run.has_misses() and not _has_tables(run):
         from s80lab.report.misses.page import write_misses
 
         write_misses(run_dir)
@@ -80,6 +81,18 @@ def write_pages(run_dir: Path) -> Path:
         write_profile(run_dir)
     page = run / REPORT
     return page if page.is_file() else write_run_report(run_dir)
+
+
+def _has_tables(run: RunFolder) -> bool:
+    """Whether the files that `s80lab misses` writes exist and are the written ones. Of a run without hashes, only the
+    tables are looked at."""
+    try:
+        tables, derived = run.misses, run.derived()
+    except UserError:
+        return False
+    if "logs" not in run.manifest:
+        return bool(tables)
+    return bool(derived) and all(is_unchanged(run / name, record) for name, record in derived.items())
 
 
 def write_experiment_report(experiment: str, run_dirs: Sequence[Path], out_dir: Path) -> Path:

@@ -70,8 +70,8 @@ def check_products(run: RunFolder) -> None:
 
 
 def check_logs(run: RunFolder, *names: str) -> bool:
-    """Whether the manifest lists these files of `--misses` and `--profile`. A manifest of a version before the list does
-    not; then the caller says that nothing guards them.
+    """Whether the manifest lists these files of `--misses` and `--profile`. A manifest of a version before the list
+    does not; then the caller says that nothing guards them.
 
     UserError if a file is missing, differs from the manifest's record of it, or is not in a manifest that has the list.
     """
@@ -90,8 +90,8 @@ def check_logs(run: RunFolder, *names: str) -> bool:
         if not is_unchanged(run / name, records[name]):
             state = "differs from the file that s80lab wrote" if (run / name).is_file() else "is missing"
             raise UserError(
-                f"{shown(run / name)}: the file {state} (manifest.json lists size and hash); copy the folder of the run "
-                "again, or repeat the run"
+                f"{shown(run / name)}: the file {state} (manifest.json lists size and hash); copy the folder of the "
+                "run again, or repeat the run"
             )
     return True
 

@@ -11,7 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from s80lab.base.errors import UserError
-from s80lab.base.strict import read_toml
+from s80lab.base.files import read_regular
+from s80lab.base.hashing import value_hash
+from s80lab.base.records import FileRecord
+from s80lab.base.strict import read_toml, validate
 
 if TYPE_CHECKING:
     from s80lab.results.snapshots import Snapshots
@@ -150,16 +153,32 @@ class RunFolder:
 
     @cached_property
     def misses(self) -> list[dict[str, Any]]:
-        """misses.json, the tables of the run's attributed misses; empty if the file does not exist."""
+        """The tables of the run's attributed misses (misses.json); empty if the file does not exist.
+
+        UserError if the file is not one that s80lab wrote. Versions of s80lab before the key `logs` of the manifest
+        wrote the list of tables alone, without a hash.
+        """
         path = self / MISS_TABLES
-        if not path.is_file():
+        if not path.exists():
             return []
+        again = f"`s80lab misses {self.path.name}` writes the file again"
+        content = _json(path, again)
+        if isinstance(content, list) and "logs" not in self.manifest:
+            return content
+        if not isinstance(content, dict) or content.get("sha256") != value_hash(content.get("tables")):
+            raise UserError(f"{path}: is not a file that s80lab wrote for this run; {again}")
+        return list(content["tables"])
+
+    def derived(self) -> dict[str, FileRecord]:
+        """Sizes and hashes of the files that were computed from the log of misses, as misses.json lists them; empty if
+        misses.json does not exist or is damaged."""
         try:
-            return list(json.loads(path.read_text(encoding="utf-8")))
-        except (OSError, ValueError) as error:
-            raise UserError(
-                f"{path}: cannot be read ({error}); `s80lab misses {self.path.name}` writes the file again"
-            ) from None
+            content = _json(self / MISS_TABLES, "")
+            if not isinstance(content, dict) or content["sha256"] != value_hash(content["tables"]):
+                return {}
+            return {str(name): validate(record, FileRecord, name) for name, record in content["files"].items()}
+        except (UserError, LookupError, AttributeError, TypeError):
+            return {}
 
     def has_misses(self) -> bool:
         """Whether the folder holds a log of misses and a map of the guest's memory."""
@@ -194,19 +213,20 @@ def _refuse_constant(name: str) -> object:
     raise ValueError(f"{name} is not a number")
 
 
-def _read(path: Path, keys: Sequence[str]) -> dict[str, Any]:
+def _json(path: Path, remedy: str = "repeat the run") -> Any:
+    """The content of a JSON file. UserError if it cannot be read. remedy: what to do then."""
     try:
-        if path.exists() and not path.is_file():
-            raise UserError(f"{path}: is not a regular file; repeat the run")
-        if path.stat().st_size > LARGEST_FILE:
-            raise UserError(f"{path}: is larger than {LARGEST_FILE >> 20} MiB; repeat the run")
-        value = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
+        return json.loads(read_regular(path, LARGEST_FILE, remedy), parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
-        raise UserError(f"{path}, line {error.lineno}: is not JSON ({error.msg}); repeat the run") from None
+        raise UserError(f"{path}, line {error.lineno}: is not JSON ({error.msg}); {remedy}") from None
     except RecursionError:
-        raise UserError(f"{path}: is not a file of s80lab (too many nested brackets); repeat the run") from None
-    except (OSError, ValueError) as error:
-        raise UserError(f"{path}: cannot be read ({error}); repeat the run") from None
+        raise UserError(f"{path}: is not a file of s80lab (too many nested brackets); {remedy}") from None
+    except ValueError as error:
+        raise UserError(f"{path}: cannot be read ({error}); {remedy}") from None
+
+
+def _read(path: Path, keys: Sequence[str]) -> dict[str, Any]:
+    value = _json(path)
     if not isinstance(value, dict):
         raise UserError(f"{path}: the file must contain a JSON object; repeat the run")
     if value.get("schema") != 1:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import struct
 from pathlib import Path
 
@@ -20,7 +21,9 @@ TAIL = {
     "labels": {
         "kind": ["ifetch", "load", "store", "walk"],
         "request": ["miss", "upgrade"],
-        "source": ["memory", "M"],
+        "source": ["memory", "M", "O", "E", "S"],
+        "reason": ["cold", "capacity", "conflict", "coherence", "none"],
+        "sharing": ["none", "true", "false"],
         "class": ["session", "delivery"],
         "entry": ["user", "system_call", "tick"],
     },
@@ -113,3 +116,73 @@ def test_distinct_of_many_wide_columns_keeps_every_row() -> None:
     assert found.rows == [tuple(first + number for number in range(6)) for first in (0, 7, 1 << 19)]
     assert found.index.tolist() == [2, 0, 1]
     assert distinct(np.array([], dtype=np.int64), np.array([], dtype=np.int64)).rows == []
+
+
+def edited(**values: object) -> bytes:
+    return json.dumps(TAIL | values).encode()
+
+
+@pytest.mark.parametrize(
+    ("tail", "reason"),
+    [
+        (edited(line_bytes=0), "key `line_bytes`"),
+        (edited(line_bytes=100), "line_bytes = 100 must be a power of two"),
+        (edited(line_bytes=-128), "key `line_bytes`"),
+        (edited(line_bytes=1 << 70), "key `line_bytes`"),
+        (edited(cores=0), "key `cores`"),
+        (edited(cores=10**9), "key `cores`"),
+        (edited(whos=[[10**30, "imap", -1]] * 2), "key `whos.0.0`"),
+        (edited(whos=[[7, None, -1]] * 2), "key `whos.0.1`"),
+        (edited(labels={}), "labels.kind must contain ifetch"),
+        (b"[" * 50_000, "cannot be read"),
+        (b"5", "cannot be read"),
+    ],
+)
+def test_description_that_the_plugin_does_not_write_is_refused(tmp_path: Path, tail: bytes, reason: str) -> None:
+    path = write(tmp_path / "misses.bin", tail)
+    with pytest.raises(UserError, match="the description at the end of the file cannot be read") as refused:
+        read_log(path)
+    assert reason in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("who", 4294967295),
+        ("core", 255),
+        ("processor", 32),
+        ("kind", 255),
+        ("request", 2),
+        ("source", 200),
+        ("reason", 99),
+        ("sharing", 3),
+        ("context", 6),
+        ("supplier", 4),
+        ("physical", (1 << 64) - 1),
+        ("physical", 64),
+        ("holders", 1 << 4),
+        ("zero", 1),
+    ],
+)
+def test_value_that_the_plugin_does_not_write_is_refused(tmp_path: Path, column: str, value: int) -> None:
+    path = write(tmp_path / "misses.bin", edited())
+    content = bytearray(path.read_bytes())
+    assert read_log(path).records["who"].tolist() == [0, 1]
+    second = np.frombuffer(content, dtype=RECORD, count=1, offset=len(MAGIC) + RECORD.itemsize)
+    second[column] = value
+    path.write_bytes(content)
+    with pytest.raises(UserError, match=f"record 1: the value {value} of `{column}` is not possible"):
+        read_log(path)
+
+
+def test_log_of_another_length_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    path = write(tmp_path / "misses.bin", edited())
+    assert len(read_log(path, records=2).records) == 2
+    with pytest.raises(UserError, match="has 2 records, but the run counted 3 misses and upgrades"):
+        read_log(path, records=3)
+
+
+def test_pipe_as_a_log_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "misses.bin")
+    with pytest.raises(UserError, match="is a pipe or a device"):
+        read_log(tmp_path / "misses.bin")

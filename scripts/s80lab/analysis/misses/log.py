@@ -3,19 +3,24 @@
 
 from __future__ import annotations
 
-import json
 import math
+import os
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, BinaryIO, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import FailFast, Field, ValidationError, model_validator
 
 from s80lab.base.errors import UserError
+from s80lab.base.files import open_regular
+from s80lab.base.strict import Strict
+from s80lab.base.terminal import counted
+from s80lab.config.machine import LINE_BYTES, PROCESSORS
 
 RECORD = np.dtype(
     [
@@ -30,6 +35,22 @@ RECORD = np.dtype(
 # Starts the file. The records follow, then a JSON text, then its length in 8 bytes.
 MAGIC = b"S80MISS1"
 _LENGTH = struct.Struct("<Q")
+_LARGEST_LOG, _LARGEST_DESCRIPTION = 1 << 42, 64 << 20
+_LARGEST_PID = (1 << 31) - 1
+# Physical addresses of x86-64 have 52 bits.
+_LARGEST_ADDRESS = 1 << 52
+_NO_CORE = 255
+# The labels that the analysis uses; src/plugin/miss_log.cpp writes all of them.
+_LABELS = {
+    "kind": ("ifetch", "load", "store", "walk"),
+    "request": ("miss", "upgrade"),
+    "source": ("memory", "M", "O", "E", "S"),
+    "reason": ("cold", "capacity", "conflict", "coherence", "none"),
+    "sharing": ("none", "true", "false"),
+    "class": ("session",),
+    "entry": ("user", "system_call"),
+}
+_AGAIN = "copy the folder of the run again, or run the experiment again with --misses"
 _PAGE_MASK = 4095
 # Columns of smaller values need not be sorted to be counted. Codes of rows must be smaller than the largest.
 _SMALL, _LARGEST = 1 << 20, 1 << 62
@@ -183,25 +204,99 @@ class Log:
         return np.asarray(self.records[column] == self.labels[column].index(label))
 
 
-def read_log(path: Path, system_calls: Sequence[str] = ()) -> Log:
-    """Reads a log. UserError if the file is incomplete. system_calls: names of the system calls by number."""
+class _Description(Strict):
+    """The JSON text at the end of a log. whos: (pid, process name, system call) of each task."""
+
+    line_bytes: int = Field(ge=LINE_BYTES[0], le=LINE_BYTES[1])
+    cores: int = Field(ge=1, le=PROCESSORS)
+    labels: dict[str, list[str]]
+    whos: Annotated[
+        list[tuple[Annotated[int, Field(ge=0, le=_LARGEST_PID)], str, Annotated[int, Field(ge=-1, le=_LARGEST_PID)]]],
+        FailFast(),
+    ]
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if self.line_bytes & (self.line_bytes - 1):
+            raise ValueError(f"line_bytes = {self.line_bytes} must be a power of two")
+        for column, needed in _LABELS.items():
+            if not set(needed) <= set(self.labels.get(column, [])):
+                raise ValueError(f"labels.{column} must contain {', '.join(needed)}")
+        return self
+
+
+def read_log(path: Path, system_calls: Sequence[str] = (), records: int | None = None) -> Log:
+    """Reads a log. UserError if the file is incomplete, or if a value is not one that the plugin writes.
+
+    system_calls: names of the system calls by number. records: the number of records that the log must have, which is
+    checked before the records are read; None if it is not known.
+    """
+    with open_regular(path, _LARGEST_LOG, _AGAIN) as file:
+        size = file.seek(0, os.SEEK_END)
+        length = _length_of_description(file, size)
+        end = size - _LENGTH.size - length
+        count, rest = divmod(end - len(MAGIC), RECORD.itemsize)
+        if not length or count < 0 or rest:
+            raise UserError(f"{path}: is not a complete log of misses; {_AGAIN}")
+        if records is not None and count != records:
+            raise UserError(
+                f"{path}: has {counted(count, 'record')}, but the run counted {records} misses and upgrades; {_AGAIN}"
+            )
+        file.seek(end)
+        described = _description(path, file.read(length))
+        file.seek(len(MAGIC))
+        found = np.fromfile(file, dtype=RECORD, count=count)
+    _check_values(path, found, described)
+    whos = [Who(*who) for who in described.whos]
+    return Log(found, described.labels, whos, described.line_bytes, described.cores, system_calls)
+
+
+def count_records(path: Path) -> int:
+    """The number of records of a complete log."""
+    return len(read_log(path).records)
+
+
+def _length_of_description(file: BinaryIO, size: int) -> int:
+    """Bytes of the JSON text; 0 if the file is not a log."""
+    file.seek(0)
+    if size <= len(MAGIC) + _LENGTH.size or file.read(len(MAGIC)) != MAGIC:
+        return 0
+    file.seek(size - _LENGTH.size)
+    (length,) = _LENGTH.unpack(file.read(_LENGTH.size))
+    return int(length) if length <= min(size, _LARGEST_DESCRIPTION) else 0
+
+
+def _description(path: Path, text: bytes) -> _Description:
     try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise UserError(f"{path}: cannot be read ({error})") from None
-    (length,) = _LENGTH.unpack(content[-_LENGTH.size :]) if len(content) > len(MAGIC) + _LENGTH.size else (0,)
-    end = len(content) - _LENGTH.size - length
-    if not content.startswith(MAGIC) or length == 0 or end < len(MAGIC) or (end - len(MAGIC)) % RECORD.itemsize:
-        raise UserError(f"{path}: is not a complete log of misses; run the experiment again with --misses")
-    try:
-        tail = json.loads(content[end : end + length])
-        whos = [Who(int(pid), str(comm), int(call)) for pid, comm, call in tail["whos"]]
-        labels = {str(name): [str(label) for label in names] for name, names in tail["labels"].items()}
-        line_bytes, cores = int(tail["line_bytes"]), int(tail["cores"])
-    except (ValueError, KeyError, TypeError) as error:
+        return _Description.model_validate_json(text)
+    except ValidationError as failure:
+        error = failure.errors(include_input=False)[0]
+        key = ".".join(map(str, error["loc"]))
         raise UserError(
-            f"{path}: the description at the end of the file cannot be read ({error}); run the experiment "
-            "again with --misses"
+            f"{path}: the description at the end of the file cannot be read ({f'key `{key}`: ' if key else ''}"
+            f"{error['msg'].partition(':')[0]}); {_AGAIN}"
         ) from None
-    records = np.frombuffer(content, dtype=RECORD, count=(end - len(MAGIC)) // RECORD.itemsize, offset=len(MAGIC))
-    return Log(records, labels, whos, line_bytes, cores, system_calls)
+
+
+def _check_values(path: Path, records: NDArray[np.void], described: _Description) -> None:
+    """UserError for the first record with a value that the plugin does not write."""
+    labels = described.labels
+    limits = {
+        "physical": _LARGEST_ADDRESS,
+        "who": len(described.whos),
+        "holders": 1 << described.cores,
+        "core": described.cores,
+        "processor": PROCESSORS,
+        **{column: len(labels[column]) for column in ("kind", "request", "source", "reason", "sharing")},
+        "context": len(labels["class"]) * len(labels["entry"]),
+        "zero": 1,
+    }
+    wrong = {column: records[column] >= limit for column, limit in limits.items()}
+    wrong["supplier"] = (records["supplier"] >= described.cores) & (records["supplier"] != _NO_CORE)
+    wrong["physical"] |= records["physical"] % np.uint64(described.line_bytes) != 0
+    for column, bad in wrong.items():
+        if bad.any():
+            first = int(bad.argmax())
+            raise UserError(
+                f"{path}: record {first}: the value {records[column][first]} of `{column}` is not possible; {_AGAIN}"
+            )

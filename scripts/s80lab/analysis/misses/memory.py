@@ -10,17 +10,23 @@ A map of an older version has no objects of slab caches; the offset in such an o
 from __future__ import annotations
 
 import json
+import struct
+import zipfile
+import zlib
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from zipfile import BadZipFile
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import FailFast, Field, ValidationError
 
 from s80lab.base.errors import UserError
+from s80lab.base.files import open_regular
+from s80lab.base.strict import Strict
 from s80lab.guest.kernel.memory import PAGE
 from s80lab.guest.kernel.symbols import Symbols
 
@@ -32,6 +38,9 @@ SLAB = "slab"
 KMEM_CACHE_CPU = "kmem_cache_cpu"
 # The vDSO, which the kernel maps into every process like a file.
 VDSO = "[vdso]"
+_LARGEST_MAP = 1 << 30
+_OF_ZIP = (zipfile.BadZipFile, zlib.error, struct.error)
+_AGAIN = "copy the folder of the run again, or run the experiment again with --misses or --profile"
 _IMAGE_BASE = 0xFFFF_FFFF_8000_0000
 
 
@@ -179,29 +188,65 @@ class MemoryMap:
             np.savez_compressed(file, page=self.page, texts=encoded, slab_page=inside)
 
 
+_Number = Annotated[int, Field(ge=0, lt=1 << 64)]
+_Positive = Annotated[int, Field(ge=1, lt=1 << 48)]
+
+
+class _Texts(Strict):
+    """The part of a map that is JSON; see `MemoryMap`."""
+
+    names: Annotated[list[tuple[str, str]], FailFast()]
+    per_cpu: tuple[list[_Number], _Number, Annotated[list[tuple[_Number, _Number, str]], FailFast()]]
+    struct_pages: Annotated[list[tuple[_Number, _Number]], FailFast()]
+    struct_page_bytes: _Positive
+    kernel: str
+    files: dict[int, Annotated[list[tuple[_Number, _Number, _Number, str]], FailFast()]]
+    slabs: dict[str, tuple[_Positive, _Number, bool]] = Field(default_factory=dict)
+
+
 def read_map(path: Path) -> MemoryMap:
     """Reads a map that `MemoryMap.write` wrote. UserError if the file is absent or damaged."""
     try:
-        with np.load(path) as content:
-            page, texts = content["page"], json.loads(content["texts"].tobytes())
-            slab_page = content.get("slab_page")
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
-        raise UserError(
-            f"{path}: the map of the guest's memory cannot be read ({error}); run the experiment again with "
-            "--misses or --profile"
-        ) from None
-    begins, size, allocated = texts["per_cpu"]
+        with open_regular(path, _LARGEST_MAP, _AGAIN) as file:
+            sizes = [member.file_size for member in zipfile.ZipFile(file).infolist()]
+            if sum(sizes) > _LARGEST_MAP:
+                raise ValueError(f"it holds {sum(sizes) >> 20} MiB")
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as content:
+                page, texts = content["page"], _Texts.model_validate_json(content["texts"].tobytes())
+                slab_page = content.get("slab_page", np.zeros(0, dtype=np.uint16))
+        _check_arrays(page, slab_page, texts)
+    except ValidationError as failure:
+        key = ".".join(map(str, failure.errors(include_input=False)[0]["loc"]))
+        raise UserError(f"{path}: the map of the guest's memory cannot be read (key `{key}`); {_AGAIN}") from None
+    except (OSError, ValueError, KeyError, EOFError, MemoryError, NotImplementedError, *_OF_ZIP) as error:
+        raise UserError(f"{path}: the map of the guest's memory cannot be read ({error}); {_AGAIN}") from None
+    begins, size, allocated = texts.per_cpu
     return MemoryMap(
-        names=[What(kind, name) for kind, name in texts["names"]],
+        names=[What(kind, name) for kind, name in texts.names],
         page=page,
-        per_cpu=PerCpu(begins, size, [(at, length, name) for at, length, name in allocated]),
-        struct_pages=[(begin, first) for begin, first in texts["struct_pages"]],
-        struct_page_bytes=texts["struct_page_bytes"],
-        kernel=texts["kernel"],
-        files={int(pid): [FileMapping(*each) for each in mapped] for pid, mapped in texts["files"].items()},
-        slab_page=None if slab_page is None or not len(slab_page) else slab_page,
-        slabs={name: SlabCache(*each) for name, each in texts.get("slabs", {}).items()},
+        per_cpu=PerCpu(begins, size, allocated),
+        struct_pages=texts.struct_pages,
+        struct_page_bytes=texts.struct_page_bytes,
+        kernel=texts.kernel,
+        files={pid: [FileMapping(*each) for each in mapped] for pid, mapped in texts.files.items()},
+        slab_page=slab_page if len(slab_page) else None,
+        slabs={name: SlabCache(*each) for name, each in texts.slabs.items()},
     )
+
+
+def _check_arrays(page: NDArray[np.uint32], slab_page: NDArray[np.uint16], texts: _Texts) -> None:
+    """ValueError for arrays that `MemoryMap.write` does not write."""
+    if (
+        page.dtype != np.dtype(np.uint32)
+        or slab_page.dtype != np.dtype(np.uint16)
+        or (page.ndim, slab_page.ndim) != (1, 1)
+    ):
+        raise ValueError("an array has another type")
+    if len(page) and int(page.max()) >= len(texts.names):
+        raise ValueError("a page has no name")
+    if len(slab_page) not in (0, len(page)):
+        raise ValueError("the arrays have different lengths")
 
 
 def _in_image(physical: int, symbols: Symbols) -> Location:

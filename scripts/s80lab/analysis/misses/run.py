@@ -30,6 +30,7 @@ from s80lab.base.hashing import file_hash
 from s80lab.guest.kernel.facts import Kernel, load_kernel
 from s80lab.guest.kernel.memory import KernelMemory, ProcessRam
 from s80lab.image.build import load_image
+from s80lab.results.products import check_logs
 from s80lab.results.run_folder import MEMORY_MAP, MISS_LOG, MISS_STORE, RunFolder
 
 # Raise when the names or numbers that are computed from a log change.
@@ -57,12 +58,18 @@ def write_map(run: Path, pid: int, ram: Path, low_ram: int, image: Path) -> None
 
 
 def analyse(run: Path) -> Analysis:
-    """Attributes the run's log. UserError if it has no log, or if the image that it booted no longer exists."""
-    if not RunFolder(run).has_misses():
+    """Attributes the run's log. UserError if it has no log, if the manifest or the statistics of the run do not fit the
+    log, or if the image that the run booted no longer exists."""
+    folder = RunFolder(run)
+    if not folder.has_misses():
         raise UserError(f"{run}: this run has no log of misses; run the experiment with --misses")
+    check_logs(folder, MISS_LOG, MEMORY_MAP)
     image, kernel = booted_image(run)
     memory_map = read_map(run / MEMORY_MAP)
-    log = read_log(run / MISS_LOG, kernel.system_calls)
+    region = folder.snapshots.region()
+    log = read_log(run / MISS_LOG, kernel.system_calls, region.total("l2_misses") + region.total("upgrades"))
+    if not len(log.records):
+        raise UserError(f"{run / MISS_LOG}: the measured region has no L2 miss and no upgrade; measure a longer region")
     functions = Functions(kernel.symbols, memory_map.files, image / "initramfs.cpio", paths.BIN)
     named = name_all(log, memory_map, functions, kernel.symbols)
     details = detail_all(log, memory_map, functions, kernel)
@@ -82,7 +89,12 @@ def kept(run: Path) -> MissStore | None:
     meta = store.meta
     if not meta or not RunFolder(run).has_misses():
         return None
-    debug = json.loads(meta.get("debug", "{}"))
+    try:
+        debug = json.loads(meta.get("debug", "{}"))
+    except (ValueError, TypeError, RecursionError):
+        return None
+    if not isinstance(debug, dict):
+        return None
     current = {**_inputs(run), "debug": json.dumps(state_now(debug))}
     return store if all(meta.get(name) == value for name, value in current.items()) else None
 
