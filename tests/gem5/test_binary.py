@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from s80lab.base.errors import UserError
-from s80lab.gem5.binary import require
+from s80lab.gem5.binary import complaint, log_text, read_facts, require
 
 GOOD = {"gem5": "24.0.0.1", "release": "24.0", "protocols": ["MOESI_hammer"], "isa": ["X86"], "bits_per_set": 128}
 
@@ -43,8 +43,34 @@ def test_a_replay_needs_no_guest(tmp_path: Path) -> None:
         (json.dumps(GOOD | {"isa": ["ARM"]}), "was built without X86, which the guest needs"),
         ("usage: gem5 [options]", "did not report its version and build options"),
         ("[]", "did not report its version and build options"),
+        ("[" * 100_000, "did not report its version and build options"),
     ],
 )
 def test_one_that_cannot(tmp_path: Path, answer: str, refusal: str) -> None:
     with pytest.raises(UserError, match=refusal):
         require(answering(tmp_path, answer), x86=True)
+
+
+def test_endless_output_is_cut_and_refused(tmp_path: Path) -> None:
+    """The program prints more than any memory holds; it is ended after the first bytes."""
+    gem5 = tmp_path / "gem5.fast"
+    gem5.write_text("#!/bin/sh\nexec yes\n")
+    gem5.chmod(0o755)
+    with pytest.raises(UserError, match="did not report its version and build options"):
+        require(gem5, x86=True)
+
+
+def test_long_log_is_read_from_its_end(tmp_path: Path) -> None:
+    log = tmp_path / "gem5.log"
+    with log.open("wb") as file:
+        file.truncate(1 << 36)
+        file.seek(0, 2)
+        file.write(b"\nfatal: out of memory\n")
+    assert len(log_text(log)) == 1 << 20 and complaint(log_text(log)) == "fatal: out of memory"
+
+
+@pytest.mark.parametrize("content", ["5", "[" * 100_000, "", '{"rows": '])
+def test_facts_of_another_form_are_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / "facts.json").write_text(content)
+    with pytest.raises(UserError, match="is not a JSON object of facts"):
+        read_facts(tmp_path / "facts.json")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from s80lab.analysis.groups import Group, read_groups
+from s80lab.base.errors import UserError
 from s80lab.report.commands import commands_tables
 from s80lab.report.transactions import transactions_table
 
@@ -108,3 +109,13 @@ def test_scripts_are_a_groups_transactions(of_scripts: Group) -> None:
 
 def test_other_loads_have_no_commands(of_pop3: Group) -> None:
     assert commands_tables([of_pop3]) == []
+
+
+def test_runs_with_other_transaction_types_are_refused(runs: Path) -> None:
+    path = runs / "imapb-2" / "transactions.json"
+    load = json.loads(path.read_text())
+    load["transactions"]["LOOK"] = load["transactions"].pop("VIEW")
+    path.write_text(json.dumps(load))
+    (group,) = read_groups([runs / "imapb-1", runs / "imapb-2"])
+    with pytest.raises(UserError, match=r"transactions\.json: has other transaction types than imapb-1 \(LOOK, VIEW\)"):
+        transactions_table(group)

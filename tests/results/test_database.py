@@ -6,6 +6,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import random
 import signal
 import sqlite3
 import subprocess
@@ -432,3 +433,40 @@ def test_parquet(database: Path) -> None:
 def test_what_parquet_cannot_hold(database: Path, sql: str, sentence: str) -> None:
     with pytest.raises(UserError, match=sentence):
         render(*select(database, sql), "parquet")
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "what"),
+    [
+        ("experiment", "x'ff00'", "is a BLOB"),
+        ("machine", "x'00'", "is a BLOB"),
+        ("status", "x'ff'", ""),
+        ("seed", "'x'", "is a text"),
+        ("created", "x'41'", "is a BLOB"),
+    ],
+)
+def test_list_of_a_damaged_database_is_one_sentence(database: Path, column: str, value: str, what: str) -> None:
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("PRAGMA ignore_check_constraints = ON")
+        connection.execute(f"UPDATE run SET {column} = {value}")
+    with pytest.raises(UserError, match=f"is damaged, because the value of `{column}` in the table `run` {what}"):
+        list_runs(database)
+
+
+def test_list_of_overwritten_database_is_one_sentence(database: Path) -> None:
+    """60 random bytes at a time, with the seeds 0 to 39."""
+    content = database.read_bytes()
+    for seed in range(40):
+        drawn = random.Random(seed)
+        damaged = bytearray(content)
+        for _ in range(60):
+            damaged[drawn.randrange(len(damaged))] = drawn.randrange(256)
+        database.write_bytes(damaged)
+        try:
+            rows = list_runs(database)
+        except UserError as error:
+            assert len(str(error).splitlines()) == 1
+        except sqlite3.DatabaseError as error:  # the command line has a sentence for it
+            assert sentence_of(error)
+        else:
+            json.dumps(rows)

@@ -48,3 +48,32 @@ def test_replay_has_no_load(run_dir: Path) -> None:
     assert run.load is not None and run.load["mix"] == "imapb"
     run.write_manifest(run.manifest | {"engine": "replay"})
     assert run.load is None
+
+
+@pytest.mark.parametrize("key", ["inputs", "versions", "design", "varied", "differences"])
+@pytest.mark.parametrize("value", [None, "text", 5, [], {"machine": {}}])
+def test_manifest_table_of_another_type_is_refused(run_dir: Path, key: str, value: object) -> None:
+    manifest = json.loads((run_dir / "manifest.json").read_text())
+    (run_dir / "manifest.json").write_text(json.dumps(manifest | {key: value}))
+    with pytest.raises(UserError, match=f"the value of `{key}` must be a table of texts and numbers"):
+        _ = RunFolder(run_dir).manifest
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"count": None},
+        {"count": True},
+        {"failed": -1},
+        {"latency_ns": 5},
+        {"latency_ns": {"mean": "x"}},
+        {"histogram": [[1]]},
+        {"histogram": 5},
+    ],
+)
+def test_transactions_of_another_form_are_refused(run_dir: Path, change: dict[str, object]) -> None:
+    load = json.loads((run_dir / "transactions.json").read_text())
+    load["transactions"]["VIEW"] |= change
+    (run_dir / "transactions.json").write_text(json.dumps(load))
+    with pytest.raises(UserError, match="key `transactions`: the entry 'VIEW' has not the counts"):
+        _ = RunFolder(run_dir).transactions

@@ -14,6 +14,7 @@ from s80lab.base.histogram import quantile
 from s80lab.config.mix import Mix, Workload
 from s80lab.config.workload import expected_mix, load_workload
 from s80lab.results import paper
+from s80lab.results.run_folder import TRANSACTIONS
 
 QUANTILES = (0.50, 0.90, 0.95, 0.99)
 
@@ -39,6 +40,13 @@ class Type:
 def types(group: Group) -> list[Type]:
     """The types in the order of the load generator's result."""
     loads = [run.load["transactions"] for run in group.runs]
+    for run, load in zip(group.runs, loads, strict=True):
+        if load.keys() != loads[0].keys():
+            other = ", ".join(sorted(load.keys() ^ loads[0].keys()))
+            raise UserError(
+                f"{run.folder / TRANSACTIONS}: has other transaction types than {group.runs[0].name} ({other}); repeat "
+                "the run"
+            )
     total = sum(entry["count"] for load in loads for entry in load.values())
     profile = profile_of(group)
     expected = expected_mix(profile) if profile else {}

@@ -8,10 +8,14 @@ import os
 import re
 import shutil
 import subprocess
+import threading
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
+from s80lab.base.files import read_regular
 from s80lab.base.staging import scratch
 from s80lab.base.strict import Strict
 
@@ -20,6 +24,8 @@ PROTOCOL = "MOESI_hammer"
 SCRIPT = paths.ROOT / "configs" / "gem5" / "about.py"
 NAMES = ("gem5.fast", "gem5.opt", "gem5.debug", "gem5")
 ANSWER_S = 60.0
+LONGEST_ANSWER = 1 << 20
+"""Bytes of gem5's answers and logs that are read."""
 _COMPLAINT = re.compile(
     r"(?:\w+\.py: (?P<ours>.*)|.*?(?P<its>(?:fatal|panic): .*)|(?P<python>\w*(?:Error|Exception): .*))"
 )
@@ -73,22 +79,53 @@ def ask(gem5: Path) -> About:
     """Start gem5 and read its version and build options; UserError if it does not report them."""
     with scratch() as out:
         try:
-            answer = subprocess.run(
-                [str(gem5), "--outdir", str(out), str(SCRIPT)],
-                capture_output=True,
-                stdin=subprocess.DEVNULL,
-                text=True,
-                timeout=ANSWER_S,
-            ).stdout
-            about = json.loads(answer.strip().splitlines()[-1])
+            answer = _answer([str(gem5), "--outdir", str(out), str(SCRIPT)])
+            about = json.loads(answer.decode().strip().splitlines()[-1])
             return About(
                 version=about["gem5"], release=about["release"], protocols=about["protocols"], isas=about["isa"]
             )
-        except (OSError, ValueError, LookupError, TypeError, subprocess.TimeoutExpired):
+        except (OSError, ValueError, LookupError, TypeError, RecursionError):
             raise UserError(
                 f"{gem5} did not report its version and build options to the script {SCRIPT.name}: name a gem5 "
                 "binary, 24.0 or later, with --gem5 or $GEM5"
             ) from None
+
+
+def _answer(command: Sequence[str]) -> bytes:
+    """What a command prints, at most LONGEST_ANSWER bytes; then, or after ANSWER_S seconds, the command is ended."""
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+        assert process.stdout is not None
+        timer = threading.Timer(ANSWER_S, process.kill)
+        timer.start()
+        try:
+            answer = process.stdout.read(LONGEST_ANSWER)
+            if len(answer) == LONGEST_ANSWER:
+                process.kill()
+            process.wait()
+        finally:
+            process.kill()
+            timer.cancel()
+    return answer
+
+
+def log_text(log: Path) -> str:
+    """The text of gem5's log; of a long log, the last LONGEST_ANSWER bytes."""
+    with log.open("rb") as file:
+        file.seek(max(0, log.stat().st_size - LONGEST_ANSWER))
+        return file.read(LONGEST_ANSWER).decode(errors="replace")
+
+
+def read_facts(path: Path) -> dict[str, Any]:
+    """The facts that our script has written about a simulation. UserError if the file has another form."""
+    try:
+        facts = json.loads(read_regular(path, LONGEST_ANSWER, "repeat the command"))
+    except (ValueError, RecursionError):
+        facts = None
+    if not isinstance(facts, dict):
+        raise UserError(f"{path}: is not a JSON object of facts about the simulation; repeat the command")
+    return facts
 
 
 def require(gem5: Path, *, x86: bool) -> About:

@@ -20,7 +20,7 @@ from s80lab.base.follow import Follower, tail
 from s80lab.base.memory import out_of_memory_kills, resident_bytes
 from s80lab.base.progress import Job
 from s80lab.experiment.resources import GEM5_LIMIT
-from s80lab.gem5.binary import complaint
+from s80lab.gem5.binary import complaint, log_text, read_facts
 from s80lab.gem5.table import TICKS_PER_S
 from s80lab.guest.console import STARTING, boot_stage, word
 from s80lab.guest.process import dies_with_us
@@ -114,8 +114,7 @@ async def simulate(
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             await process.wait()
-    facts: dict[str, Any] = json.loads((out / "facts.json").read_text(encoding="utf-8"))
-    return facts
+    return read_facts(out / "facts.json")
 
 
 class _Watch:
@@ -204,7 +203,7 @@ class _Watch:
     def _why(self, code: int | None) -> str:
         if code is not None and code < 0:
             return f"{self._killer(signal.Signals(-code))}{self._guest.resumed}"
-        return f"gem5 ended with code {code}: {complaint((self._out / LOG).read_text(errors='replace'))}"
+        return f"gem5 ended with code {code}: {complaint(log_text(self._out / LOG))}"
 
     def _killer(self, by: signal.Signals) -> str:
         """Who ended gem5. The kernel sends SIGKILL when the memory is full."""

@@ -107,13 +107,48 @@ def insert_runs(
 
 
 def list_runs(database: Path) -> list[dict[str, Any]]:
-    """The rows of the table `run`, oldest first; empty if no database exists, or if it has no tables."""
-    if _is_absent(database):
-        return []
-    with closing(connect(database)) as connection:
-        connection.row_factory = sqlite3.Row
-        _check_version(connection, database)
-        return [dict(row) for row in connection.execute("SELECT * FROM run ORDER BY created, id")]
+    """The rows of the table `run`, oldest first; empty if no database exists, or if it has no tables.
+
+    UserError if the database is damaged: if a column is missing, or holds a value of another type than it declares.
+    """
+    try:
+        if _is_absent(database):
+            return []
+        with closing(connect(database)) as connection:
+            connection.row_factory = sqlite3.Row
+            _check_version(connection, database)
+            rows = [dict(row) for row in connection.execute("SELECT * FROM run ORDER BY created, id")]
+    except UnicodeDecodeError:
+        raise UserError(_damaged(database, "it holds text that is not UTF-8")) from None
+    types_of = _types_of_run() if rows else {}
+    for row in rows:
+        for column, types in types_of.items():
+            if column not in row or not isinstance(row[column], types):
+                kind = "is missing" if column not in row else f"is {_kind(row[column])}"
+                raise UserError(_damaged(database, f"the value of `{column}` in the table `run` {kind}"))
+    return rows
+
+
+def _types_of_run() -> dict[str, tuple[type, ...]]:
+    """The Python types that each column of the table `run` may hold."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        _create_tables(connection, only="CREATE TABLE run")
+        columns = connection.execute('SELECT name, type, "notnull" FROM pragma_table_info(?)', ("run",)).fetchall()
+    kinds: dict[str, tuple[type, ...]] = {"TEXT": (str,), "INTEGER": (int,), "REAL": (int, float)}
+    return {
+        name: kinds[kind] if notnull or name == "id" else (*kinds[kind], type(None)) for name, kind, notnull in columns
+    }
+
+
+def _kind(value: object) -> str:
+    return {bytes: "a BLOB", str: "a text", type(None): "NULL"}.get(type(value), "a number")
+
+
+def _damaged(database: Path, what: str) -> str:
+    return (
+        f"{shown(database)}: is damaged, because {what}; move the file away and run `s80lab collect` to enter the runs "
+        "into a new database"
+    )
 
 
 def require_schema(database: Path) -> None:

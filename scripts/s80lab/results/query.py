@@ -61,6 +61,8 @@ def query(database: Path, sql: str, output: str = "table", console: Console | No
             say("long texts are shortened to fit the terminal; `--format csv` prints them whole")
     else:
         text = render(columns, rows, output).decode()
+        # A file keeps every character; a terminal would obey some of them.
+        text = plain(text) if console.is_terminal else text
     console.out(text, end="", highlight=False)
 
 

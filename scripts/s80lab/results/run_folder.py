@@ -55,6 +55,8 @@ MANIFEST_KEYS = (
     "versions",
 )
 NAMES = ("run", "experiment", "mix", "engine", "machine", "protocol", "server", "image", "workload", "scale")
+TABLES = ("inputs", "versions", "design", "varied", "differences")
+"""Keys of a manifest whose values are tables."""
 LARGEST = 1 << 63
 """Numbers of a manifest must be smaller: the database stores whole numbers of 64 bits."""
 LARGEST_FILE = 256 << 20
@@ -93,6 +95,13 @@ class RunFolder:
         manifest.setdefault("image", FIRST_IMAGE)
         for key in NUMBERS:
             _check_number(path, key, manifest[key])
+        for key in TABLES:
+            value = manifest.get(key, {})
+            if not isinstance(value, dict) or any(isinstance(inner, dict | list) for inner in value.values()):
+                raise UserError(
+                    f"{path}: the value of `{key}` must be a table of texts and numbers, not {_short(value)}; repeat "
+                    "the run"
+                )
         for key in NAMES:
             value = manifest[key]
             if not (isinstance(value, str) and value and value.isprintable()):
@@ -105,7 +114,18 @@ class RunFolder:
     @cached_property
     def transactions(self) -> dict[str, Any]:
         """transactions.json, the result of the load generator."""
-        return _read(self / TRANSACTIONS, TRANSACTIONS_KEYS)
+        path = self / TRANSACTIONS
+        content = _read(path, TRANSACTIONS_KEYS)
+        types = content["transactions"]
+        if not isinstance(types, dict) or not types:
+            raise UserError(f"{path}: key `transactions`: is not a table of transaction types; repeat the run")
+        for name, entry in types.items():
+            if not _is_transaction(entry):
+                raise UserError(
+                    f"{path}: key `transactions`: the entry {_short(name)} has not the counts, the latencies and the "
+                    "histogram of a transaction type; repeat the run"
+                )
+        return content
 
     @property
     def load(self) -> dict[str, Any] | None:
@@ -194,6 +214,18 @@ class RunFolder:
         partial.write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
         partial.replace(self / MANIFEST)
         self.__dict__.pop("manifest", None)
+
+
+def _is_transaction(entry: Any) -> bool:
+    """Whether the entry of a transaction type has what reports read."""
+    try:
+        counts = [entry[key] for key in ("count", "failed", "substituted")]
+        buckets = [int(upper) >= 0 and int(count) >= 0 for upper, count in entry["histogram"]]
+        return all(type(count) is int and count >= 0 for count in counts) and all(
+            [*buckets, math.isfinite(entry["latency_ns"]["mean"])]
+        )
+    except (LookupError, TypeError, ValueError, OverflowError):
+        return False
 
 
 def _check_number(path: Path, key: str, value: object) -> None:

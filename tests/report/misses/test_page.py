@@ -61,7 +61,10 @@ def sql(statement: str) -> Callable[[Path], None]:
 
 
 def text(name: str, content: str) -> Callable[[Path], None]:
-    return lambda run: (run / name).write_text(content) and None
+    def change(run: Path) -> None:
+        (run / name).write_text(content)
+
+    return change
 
 
 def test_current_files_are_not_computed_again(run: Path, analysed: list[Path]) -> None:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -14,15 +13,18 @@ import numpy as np
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
+from s80lab.base.files import read_regular
 from s80lab.config.machine import Machine
 from s80lab.gem5.agree.warm import Warm
-from s80lab.gem5.binary import complaint
+from s80lab.gem5.binary import complaint, log_text, read_facts
 from s80lab.trace.formats import exchange
 from s80lab.trace.formats.gem5 import GEM5
 from s80lab.trace.order import Order
 
 SCRIPT = paths.ROOT / "configs" / "gem5" / "replay.py"
 MEMORY_STEP = 1 << 20
+LARGEST_STATS = 64 << 20
+"""Largest size of the statistics of a replay in bytes."""
 TRANSITIONS = "transitions.gz"
 
 
@@ -81,6 +83,6 @@ def replay(
     with log.open("w") as file:
         code = subprocess.run(command, stdout=file, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL).returncode
     if code != 0 or not (out / "facts.json").is_file():
-        raise UserError(f"gem5 ended with code {code}: {complaint(log.read_text(errors='replace'))} (full log: {log})")
-    facts = json.loads((out / "facts.json").read_text(encoding="utf-8"))
-    return Replay((out / "stats.txt").read_text(encoding="utf-8"), facts)
+        raise UserError(f"gem5 ended with code {code}: {complaint(log_text(log))} (full log: {log})")
+    stats = read_regular(out / "stats.txt", LARGEST_STATS, "repeat the command").decode(errors="replace")
+    return Replay(stats, read_facts(out / "facts.json"))

@@ -15,6 +15,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from s80lab.base import paths
+from s80lab.base.errors import UserError
+from s80lab.base.files import read_regular
 from s80lab.base.hashing import file_hash, value_hash
 from s80lab.base.strict import Strict
 from s80lab.gem5.agree import categories
@@ -22,6 +24,8 @@ from s80lab.gem5.binary import PROTOCOL, About
 from s80lab.gem5.check import coverage, traces
 
 FILE = "verdict.json"
+LARGEST = 16 << 20
+"""Largest size of a stored verdict in bytes."""
 # Scripts that gem5 runs when it replays a trace, or that say what gem5 is.
 SCRIPTS = ("about.py", "facts.py", "hammer.py", "library.py", "machine_file.py", "release.py", "replay.py")
 
@@ -107,7 +111,7 @@ def stored(binary: str) -> Verdict | None:
     """The stored verdict on this binary. None: there is none, it is unreadable, or gem5 failed; a failure can have
     other causes than the binary."""
     try:
-        verdict = Verdict.model_validate_json((folder(binary) / FILE).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, ValidationError):
+        verdict = Verdict.model_validate_json(read_regular(folder(binary) / FILE, LARGEST))
+    except (UserError, ValidationError):
         return None
     return None if verdict.failure else verdict
