@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, time
 from pathlib import Path
@@ -161,23 +161,41 @@ def resolve(content: dict[str, Any], model: type[M], where: str, overrides: Mapp
 
     content: the parsed file; it is changed.
     where: the source of the content, for messages.
-    overrides: values by dotted keys. UserError names the setting instead of `where` if its value is wrong.
+    overrides: values by dotted keys. A message about the value of a `Setting` names the source of the setting.
     """
-    settings = overrides or {}
-    for key, value in settings.items():
-        put(content, key, value, model, where)
-    found = _validated(content, model)
-    if isinstance(found, Fault):
-        raise UserError(f"{_source(found, where, settings)}: {found.text}")
-    return found
+    sources = {str(key): key.source for key in overrides or {} if isinstance(key, Setting)}
+    for key, value in (overrides or {}).items():
+        put(content, key, value, sources.get(key, where), model)
+    return validate(content, model, where, sources)
 
 
-def validate(content: Mapping[str, Any], model: type[M], where: str) -> M:
-    """Validate content as `model`. UserError names `where`, the first wrong key and the allowed values."""
-    found = _validated(content, model)
-    if isinstance(found, Fault):
-        raise UserError(f"{where}: {found.text}")
-    return found
+def validate(content: Mapping[str, Any], model: type[M], where: str, sources: Mapping[str, str] | None = None) -> M:
+    """Validate content as `model`. UserError names the source of the first wrong key, the key and the allowed values.
+
+    where: the source of the content. sources: sources of single keys that come from somewhere else.
+    """
+    given = sources or {}
+    _check_values(content, where, sources=given)
+    try:
+        made = model.model_validate(content)
+    except ValidationError as failure:
+        # A misspelt key is also a missing one: the unknown key is the better message.
+        error = min(failure.errors(), key=lambda one: one["type"] != "extra_forbidden")
+        fault = _fault(error, model)
+        raise UserError(f"{_source(fault.keys, where, given)}: {fault.text}") from None
+    for fault in _truth_faults(content, made):
+        raise UserError(f"{_source(fault.keys, where, given)}: {fault.text}")
+    return made
+
+
+def _source(keys: Sequence[str], where: str, sources: Mapping[str, str]) -> str:
+    """The file or option that has a wrong value. A problem of several keys may come from the file or from an option."""
+    key = ".".join(keys)
+    for name, source in sources.items():
+        if key and f"{key}.".startswith(f"{name}."):
+            return source
+    several = not key or any(name.startswith(f"{key}.") for name in sources)
+    return f"{where} with {', '.join(dict.fromkeys(sources.values()))}" if several and sources else where
 
 
 @dataclass(frozen=True)
@@ -189,39 +207,14 @@ class Fault:
     text: str
 
 
-def _validated(content: Mapping[str, Any], model: type[M]) -> M | Fault:
-    """The content as `model`, or its first problem."""
-    if fault := _wrong_content(content):
-        return fault
-    try:
-        found = model.model_validate(content)
-    except ValidationError as failure:
-        # A misspelt key is also a missing one: the unknown key is the better message.
-        return _fault(min(failure.errors(), key=lambda one: one["type"] != "extra_forbidden"), model)
-    return next(iter(_truths_as_numbers(content, found)), found)
-
-
-def _source(fault: Fault, where: str, settings: Mapping[str, object]) -> str:
-    """What a message names as the origin of a problem: the setting that has it, or the file with the settings of the
-    same table."""
-    keys_of = {key: tuple(key.split(".")) for key in settings}
-    found = [key for key, keys in keys_of.items() if keys == fault.keys[: len(keys)]]
-    found = found or [key for key, keys in keys_of.items() if fault.keys == keys[: len(fault.keys)]]
-    listed = ", ".join(f"{key}={_setting_text(settings[key])}" for key in found)
-    return f"setting {shortened(listed)} for {where}" if found else where
-
-
-def _setting_text(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False)
-
-
 def faults(content: Mapping[str, Any], model: type[BaseModel]) -> list[Fault]:
     """All problems of the content of a file that must be of this model. A key that is missing because it is misspelt is
     one problem."""
-    if fault := _wrong_content(content):
-        return [fault]
     try:
-        return list(_truths_as_numbers(content, model.model_validate(content)))
+        _check_values(content, "file")
+        return list(_truth_faults(content, model.model_validate(content)))
+    except UserError as error:
+        return [Fault((), str(error).removeprefix("file: "))]
     except ValidationError as failure:
         errors = failure.errors()
         unknown = [error["loc"] for error in errors if error["type"] == "extra_forbidden"]
@@ -252,49 +245,53 @@ def _fault(error: Mapping[str, Any], model: type[BaseModel]) -> Fault:
     return Fault(tuple(loc), f"key `{key}`: {message}" if key else message)
 
 
-def _wrong_content(content: object, keys: tuple[str, ...] = ()) -> Fault | None:
-    """The first problem that no model may have: tables and lists that are nested too deeply, whole numbers of more than
-    64 bits, and text that no file or command line can contain (NUL, and bytes that are not UTF-8)."""
-    if len(keys) > DEEPEST:
-        return Fault((), _TOO_DEEP)
-    if isinstance(content, Mapping | list | tuple):
-        parts = content.items() if isinstance(content, Mapping) else enumerate(content)
-        found = (_wrong_content(value, (*keys, str(key))) for key, value in parts)
-        return next((fault for fault in found if fault), None)
-    key = shortened(".".join(keys))
-    if isinstance(content, str) and ("\0" in content or any("\ud800" <= one <= "\udfff" for one in content)):
-        return Fault(keys, f"key `{key}`: the text contains NUL or a byte that is not UTF-8; remove it")
-    if isinstance(content, int) and not -(1 << 63) <= content < 1 << 63:
-        return Fault(keys, f"key `{key}`: the number has more than 64 bits; write a number below 2^63")
-    return None
-
-
-def _truths_as_numbers(content: Mapping[str, Any], validated: BaseModel) -> Iterator[Fault]:
-    """The truth values of the content that pydantic has taken for the numbers 0 and 1."""
-    truths = list(_truths(content))
-    dump = validated.model_dump() if truths else {}
-    for keys, value in truths:
-        taken: Any = dump
+def _truth_faults(content: Mapping[str, Any], made: BaseModel) -> Iterator[Fault]:
+    """Numbers that are given as true or false, which Python takes as 1 and 0."""
+    given = dict(_truths(content))
+    dump = made.model_dump() if given else {}
+    for keys, truth in given.items():
+        value: Any = dump
         try:
             for key in keys:
-                taken = taken[key]
-        except (LookupError, TypeError):  # a validator has changed the form of the table
+                value = value[key]
+        except LookupError:  # a key that the model passes over
             continue
-        if isinstance(taken, int | float) and not isinstance(taken, bool):
-            names = tuple(key for key in keys if isinstance(key, str))
-            text = (
-                f"key `{shortened('.'.join(map(str, keys)))}`: `{str(value).lower()}` is not a number; write a number"
-            )
-            yield Fault(names, text)
+        if not isinstance(value, bool):
+            names = tuple(map(str, keys))
+            yield Fault(names, f"key `{'.'.join(names)}`: `{json.dumps(truth)}` is not allowed; write a number")
 
 
 def _truths(content: object, keys: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], bool]]:
-    """The truth values in the content, with their keys."""
+    """The places of the values true and false, with these values."""
     if isinstance(content, bool):
         yield keys, content
-    elif isinstance(content, Mapping | list | tuple):
-        for key, value in content.items() if isinstance(content, Mapping) else enumerate(content):
+    elif isinstance(content, Mapping):
+        for key, value in content.items():
             yield from _truths(value, (*keys, key))
+    elif isinstance(content, list | tuple):
+        for index, value in enumerate(content):
+            yield from _truths(value, (*keys, index))
+
+
+def _check_values(
+    content: object, where: str, keys: tuple[str, ...] = (), sources: Mapping[str, str] | None = None
+) -> None:
+    """UserError for tables and lists that are nested too deeply, for whole numbers of more than 64 bits, and for text
+    that no file or command line can contain: NUL, and bytes that are not UTF-8."""
+    at = _source(keys, where, sources or {})
+    key = shortened(".".join(keys))
+    if len(keys) > DEEPEST:
+        raise UserError(f"{at}: {_TOO_DEEP}")
+    if isinstance(content, Mapping):
+        for name, value in content.items():
+            _check_values(value, where, (*keys, str(name)), sources)
+    elif isinstance(content, list | tuple):
+        for index, value in enumerate(content):
+            _check_values(value, where, (*keys, str(index)), sources)
+    elif isinstance(content, str) and ("\0" in content or any("\ud800" <= one <= "\udfff" for one in content)):
+        raise UserError(f"{at}: key `{key}`: the text contains NUL or a byte that is not UTF-8; remove it")
+    elif isinstance(content, int) and not -(1 << 63) <= content < 1 << 63:
+        raise UserError(f"{at}: key `{key}`: the number has more than 64 bits; write a number below 2^63")
 
 
 # What to write instead, by the type of pydantic's error. A name in braces stands for the limit that the error names.
@@ -381,7 +378,7 @@ def _model_of(annotation: Any) -> type[BaseModel] | None:
     return None
 
 
-def put(content: dict[str, Any], key: str, value: object, model: type[BaseModel], where: str) -> None:
+def put(content: dict[str, Any], key: str, value: object, where: str, model: type[BaseModel]) -> None:
     """Set a dotted key. Only the tables on the way are checked here; the model checks the key itself."""
     *tables, last = key.split(".")
     for depth, name in enumerate(tables):
@@ -390,21 +387,42 @@ def put(content: dict[str, Any], key: str, value: object, model: type[BaseModel]
             known = _fields(model, tables[:depth])
             remedy = f"set `{'.'.join(tables[: depth + 1])}` itself" if name in known else hint(name, known)
             raise UserError(
-                f"setting {shortened(key)} for {where}: `{shortened(name)}` in `{shortened(key)}` is a single value "
-                f"and not a table with keys: {shortened(remedy)}"
+                f"{where}: `{shortened(name)}` in `{shortened(key)}` is a single value and not a table with keys: "
+                f"{shortened(remedy)}"
             )
         content = inner
     content[last] = value
 
 
-def parse_settings(settings: Iterable[str]) -> dict[str, object]:
-    """Parse `--set` options KEY=VALUE. A value that is TOML (12, true, "x") is read as TOML, any other as text. A date
-    is text too: no key has a date. UserError for a malformed option, and for two values of one key."""
+class Setting(str):
+    """A dotted key of a setting, with its source for messages: an option, or a line of a trace."""
+
+    source: str
+
+    def __new__(cls, key: str, source: str) -> Setting:
+        made = super().__new__(cls, key)
+        made.source = source
+        return made
+
+    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
+        return str(self), self.source
+
+    def removeprefix(self, prefix: str, /) -> Setting:
+        """The key without a prefix, with the same source."""
+        return Setting(super().removeprefix(prefix), self.source)
+
+
+def parse_settings(settings: Iterable[str], option: str = "--set ", source: str = "") -> dict[str, object]:
+    """Parse settings KEY=VALUE. A value that is TOML (12, true, "x") is read as TOML, any other as text. A date is text
+    too: no key has a date. UserError for a malformed setting, and for two values of one key.
+
+    Messages name the source of a setting: `source`, or by default the option with the setting.
+    """
     parsed: dict[str, object] = {}
     for setting in settings:
         key, equals, text = setting.partition("=")
         line, *more = setting.split("\n")
-        where = f"--set {shortened(line)}"
+        where = source or f"{option}{shortened(line)}"
         if not equals or not key or not text or more:
             raise UserError(f"{where}: write KEY=VALUE, for example l2.size=4MiB")
         if key.count(".") >= DEEPEST:
@@ -415,6 +433,6 @@ def parse_settings(settings: Iterable[str]) -> dict[str, object]:
             value = text
         value = text.strip() if isinstance(value, date | time) else value
         if key in parsed and (type(parsed[key]), parsed[key]) != (type(value), value):
-            raise UserError(f"{where}: {shortened(key)} has another value in another --set; omit one of the two")
-        parsed[key] = value
+            raise UserError(f"{where}: {shortened(key)} has another value already; omit one of the two settings")
+        parsed[Setting(key, where)] = value
     return parsed

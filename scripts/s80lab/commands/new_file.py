@@ -103,11 +103,11 @@ def new_workload(name: str, source: str, settings: list[str] | None) -> None:
     file = find("workload", paths.PROFILES, source)
     text, content = file.read_text(encoding="utf-8"), read_toml(file)
     for key, value in {"mix": path.stem, **parse_settings(settings or [])}.items():
-        put(content, key, value, Workload, "the new file")
+        put(content, key, value, f"--set {key}", Workload)
         text = set_values(text, {key: value})
         if not _equal(_parsed(text), content):
             raise UserError(
-                f"setting {shortened(f'{key}={value}')}: this key is a table, or is in a list or an inline table, and "
+                f"--set {shortened(f'{key}={value}')}: this key is a table, or is in a list or an inline table, and "
                 "`workload new` sets only single values; set the keys of the table one by one (mix_percent.VIEW=32), "
                 "or edit the new file; nothing was written"
             )

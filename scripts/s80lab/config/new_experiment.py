@@ -54,21 +54,19 @@ def experiment_content(base: str, changed: Mapping[str, object], sweep: Grid) ->
     base: the experiment that it is based on. changed: values by dotted keys. sweep: the axes of its [sweep].
     """
     if "base" in changed:
-        raise UserError(f"setting base={changed['base']}: the option --from names the base; omit the setting")
+        raise UserError(f"--set base={changed['base']}: the option --from names the base; omit the setting")
     said = [f"{key}={value}" for key, value in changed.items() if key != "description"]
     content: dict[str, Any] = {
         "description": f"{base} with {', '.join(said)}" if said else f"{base}, to be changed",
         "base": base,
     }
     for key, value in changed.items():
-        put(content, key, value, Experiment, "the new file")
+        put(content, key, value, f"--set {key}", Experiment)
     if sweep.axes and not isinstance(content.setdefault("sweep", {}), dict):
-        raise UserError("setting sweep: is not a table; omit the setting, because --vary names the values")
+        raise UserError("--set sweep: is not a table; omit the setting, because --vary names the values")
     for axis in sweep.axes:
         if axis.key in content["sweep"]:
-            raise UserError(
-                f"--vary {axis.key}: the setting sweep.{axis.key} names its values too; omit one of the two"
-            )
+            raise UserError(f"--vary {axis.key}: --set sweep.{axis.key} names its values too; omit one of the two")
         content["sweep"][axis.key] = _typed(axis.values)
     return content
 

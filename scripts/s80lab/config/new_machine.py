@@ -27,7 +27,7 @@ def new_machine(name: str, source: str, overrides: Mapping[str, object]) -> Mach
     name: of the new machine. source: the machine that it is made from. overrides: changed values by dotted keys.
     """
     if "name" in overrides:
-        raise UserError(f"setting name={overrides['name']}: the machine has the name of its file; omit the setting")
+        raise UserError(f"--set name={overrides['name']}: the machine has the name of its file; omit the setting")
     base = load_machine(source)
     protocol = _protocol(overrides.get("protocol", base.protocol))
     named = {"protocol": protocol.stem} if "protocol" in overrides else {}
@@ -78,7 +78,7 @@ def _protocol(name: object) -> Path:
     if named is None or named.resolve() != path.resolve():
         folder = shown(paths.own(paths.PROTOCOLS))
         raise UserError(
-            f"setting protocol={name}: a machine file contains the name of a protocol, not a path; copy the file to "
+            f"--set protocol={name}: a machine file contains the name of a protocol, not a path; copy the file to "
             f"{folder} under a name of its own, then write this name without .toml"
         )
     return named
