@@ -189,7 +189,7 @@ def without(run: Path) -> str:
 def nameless(run: Path) -> str:
     manifest = json.loads((run / "manifest.json").read_text())
     (run / "manifest.json").write_text(json.dumps({**manifest, "versions": None}))
-    return "the files of this run do not have the format of this version of s80lab"
+    return "the value of `versions` must be a table of texts and numbers, not None"
 
 
 @pytest.mark.parametrize("spoil", [half, interrupted, cut, newer, unknown, elsewhere, without, nameless])

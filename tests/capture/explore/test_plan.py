@@ -126,7 +126,7 @@ def test_changed_plan_is_refused(full: Capture, tmp_path: Path, change: object, 
     [
         ({"capture": 5}, "an entry of the plan contradicts the captures or the grid"),
         ({"capture": -7}, "an entry of the plan contradicts the captures or the grid"),
-        ({"capture": 10**30}, "the file has been changed"),
+        ({"capture": 10**30}, "an entry of the plan contradicts the captures or the grid"),
         ({"capture": True}, "the file has been changed"),
         ({"run": "other"}, "an entry of the plan contradicts the captures or the grid"),
         ({"values": {"protocol": "mesi"}}, "an entry of the plan contradicts the captures or the grid"),
