@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import lzma
 import os
@@ -19,7 +20,7 @@ from tests.lab import LIMIT_S, Lab
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.files import whole, write_file
+from s80lab.base.files import create_file, read_regular, whole, write_file
 from s80lab.trace import files
 
 TRACE = str(paths.LESSONS / "migratory.trace")
@@ -184,3 +185,48 @@ def test_read_several_streams_and_padding_of_xz(tmp_path: Path) -> None:
     path = tmp_path / "x.xz"
     path.write_bytes(lzma.compress(b"one ") + bytes(8) + lzma.compress(b"two"))
     assert files.read(path) == b"one two"
+
+
+def test_created_file_never_replaces_another(tmp_path: Path) -> None:
+    create_file(tmp_path / "a" / "b" / "new", "text")
+    assert (tmp_path / "a" / "b" / "new").read_text() == "text"
+    for there in (tmp_path / "a" / "b" / "new", tmp_path / "link"):
+        (tmp_path / "link").unlink(missing_ok=True)
+        (tmp_path / "link").symlink_to("nowhere")
+        with pytest.raises(FileExistsError):
+            create_file(there, "other")
+    assert (tmp_path / "a" / "b" / "new").read_text() == "text"
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["a", "b", "link", "new"]
+
+
+def test_file_is_created_where_no_hard_links_exist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def link(source: Path, target: Path) -> None:
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(os, "link", link)
+    create_file(tmp_path / "new", "text")
+    with pytest.raises(FileExistsError):
+        create_file(tmp_path / "new", "other")
+    assert (tmp_path / "new").read_text() == "text"
+
+
+def test_file_that_cannot_be_created_leaves_no_folders(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="cannot be written"):
+        create_file(tmp_path / "a" / "b" / ("n" * 300), "text")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_only_regular_files_of_bounded_size_are_read(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("text")
+    assert read_regular(tmp_path / "file", 4) == b"text"
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "zero").symlink_to("/dev/zero")
+    for name, most, reason in (
+        ("file", 3, "is larger than 0 KiB"),
+        ("pipe", 9, "is a pipe or a device, not a file; name another file"),
+        ("zero", 9, "is a pipe or a device, not a file"),
+        (".", 9, "is a folder, not a file"),
+        ("absent", 9, "cannot be read .No such file or directory."),
+    ):
+        with pytest.raises(UserError, match=reason):
+            read_regular(tmp_path / name, most)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import tomllib
 
-from s80lab.base.toml_lines import key_lines, line_of, set_values, toml_value
+from s80lab.base.toml_lines import key_lines, line_of, set_values, toml_comment, toml_keys, toml_value
 
 TEXT = '''\
 name = "a"  # first
@@ -46,6 +46,21 @@ def test_new_values_replace_old_ones_and_comments_stay() -> None:
     assert content["l2"]["size"] == "2MiB" and content["l2"]["policy"] == "lru"
     assert (content["new"]["key"], content["top"], content["name"]) == ([1, 2], True, "b#")
     assert content["l2"]["text"] == 'size = "no key"\n'
+
+
+def test_every_value_of_toml_is_written_and_read_again() -> None:
+    text = 'a = [inf, -inf, 1e300, 1.5]\nb = {"x y" = {z = [{q = true}]}}\nc = 2026-01-01\nd = 12:00:00\n'
+    text += 'e = "\\u2028\\u007f\\n"\n'
+    content = tomllib.loads(text)
+    assert tomllib.loads("".join(f"{key} = {toml_value(value)}\n" for key, value in content.items())) == content
+    assert toml_value(float("nan")) == "nan"
+    assert toml_keys(("phases", "x y")) == 'phases."x y"'
+    assert toml_comment("a\n\x1b\u202eb") == "a\\n\\x1b\\u202eb"
+
+
+def test_value_of_several_lines_is_replaced_as_a_whole() -> None:
+    text = 'a = [\n  1, # one\n]\nb = """\na = 5\n"""\nc = 1\n'
+    assert tomllib.loads(set_values(text, {"a": [2], "b": "x\u2028y"})) == {"a": [2], "b": "x\u2028y", "c": 1}
 
 
 def test_values_are_written_in_toml() -> None:

@@ -8,7 +8,7 @@ import pytest
 from s80lab.base.errors import UserError
 from s80lab.capture.explore.grid import resolve_points
 from s80lab.capture.store import Capture
-from s80lab.config.grid import Axis, Grid, ablation
+from s80lab.config.grid import Axis, Grid, ablation, check_size
 
 
 @pytest.mark.parametrize(
@@ -143,3 +143,26 @@ def test_ablation_has_no_change_then_each_alone_then_all() -> None:
         "zone alone": ["zone"],
         "all": ["ticks", "zone"],
     }
+
+
+def test_grid_of_millions_of_points_is_refused_before_its_points_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    grid = Grid.parse(
+        [f"{key}={','.join(map(str, range(1, 300)))}" for key in ("latency.memory", "latency.upgrade", "x")]
+    )
+    assert grid.size == 299**3
+    monkeypatch.setattr("itertools.product", None)
+    with pytest.raises(UserError, match="the grid has 26,730,899 points, and the limit is 50,000: give fewer values"):
+        grid.points()
+
+
+def test_limit_of_a_list_counts_boots_and_seeds() -> None:
+    check_size(50_000, "run")
+    check_size(500, "run", 10, 10)
+    with pytest.raises(UserError, match=r"the grid has 50,500 runs \(505 x 10 x 10\)"):
+        check_size(505, "run", 10, 10)
+
+
+def test_range_with_thousands_of_digits_is_one_short_sentence() -> None:
+    with pytest.raises(UserError, match="has more than 30 digits: write a smaller number") as refused:
+        Grid.parse(["l2.size=1.." + "9" * 5000])
+    assert len(str(refused.value)) < 1000 and "sys." not in str(refused.value)
