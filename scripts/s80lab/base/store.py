@@ -17,6 +17,7 @@ from typing import Generic, Literal, TypeVar
 from pydantic import ValidationError
 
 from s80lab.base.errors import UserError
+from s80lab.base.files import read_regular
 from s80lab.base.hashing import file_hash, value_hash
 from s80lab.base.records import FileRecord, Hash, is_unchanged, record_file
 from s80lab.base.staging import sweep
@@ -61,6 +62,8 @@ class StoredManifest(Strict):
 
 
 M = TypeVar("M", bound=StoredManifest)
+LARGEST = 16 << 20
+"""Largest size of a manifest in bytes."""
 
 
 @dataclass(frozen=True)
@@ -173,8 +176,8 @@ class Store(Generic[M]):
     def _read(self, path: Path) -> M | None:
         """The manifest in a file; None if it is unreadable or has another name: names decide what is removed."""
         try:
-            manifest = self.manifest.model_validate_json(path.read_bytes())
-        except (OSError, ValidationError):
+            manifest = self.manifest.model_validate_json(read_regular(path, LARGEST))
+        except (UserError, ValidationError):
             return None
         return manifest if manifest.name == path.stem else None
 

@@ -20,7 +20,7 @@ from s80lab.base.strict import parse_size, shortened, size_text
 
 Sweep = Mapping[str, Sequence[str | int | float]]
 MOST_RUNS = 50_000
-"""Largest number of points of a grid, and of runs of a list. A list of this size needs about 300 MB of memory."""
+"""Largest number of points of a grid, and of runs of a list. A list of this size needs about 450 MB of memory."""
 EXAMPLE = "--vary protocol=msi,mesi,moesi or --vary l2.size=512KiB..16MiB"
 
 
@@ -112,9 +112,10 @@ class Grid:
 
 def check_size(count: int, noun: str, *others: int) -> None:
     """UserError for a list that is too long. others: factors of the count, such as the numbers of boots and seeds."""
-    total = math.prod((count, *others))
+    factors_of = [count, *(other for other in others if other > 1)]
+    total = math.prod(factors_of)
     if total > MOST_RUNS:
-        factors = f" ({' x '.join(f'{one:,}' for one in (count, *others))})" if others else ""
+        factors = f" ({' x '.join(f'{one:,}' for one in factors_of)})" if len(factors_of) > 1 else ""
         raise UserError(
             f"the grid has {total:,} {noun}s{factors}, and the limit is {MOST_RUNS:,}: give fewer values, or divide "
             "the grid between several commands"

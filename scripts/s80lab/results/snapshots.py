@@ -17,10 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from s80lab.base.errors import UserError
+from s80lab.base.files import read_regular
 
 Counts = NDArray[np.int64]
 
 SCHEMA = 1
+LARGEST = 1 << 30
+"""Largest size of the file in bytes."""
 MARKS = ("load_begin", "window", "measure_begin", "measure_end", "exit")
 
 _CPT = ("core", "privilege", "class")
@@ -204,8 +207,8 @@ class Snapshots:
         """Reads and checks the file. UserError names the file, the line and the problem. growing: the plugin still
         writes the file, so an incomplete last line is ignored."""
         try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
+            text = read_regular(path, LARGEST, "run the experiment again").decode()
+        except UnicodeDecodeError as error:
             raise UserError(f"{path}: cannot be read ({error}); run the experiment again") from None
         lines = text.split("\n")
         if lines.pop() != "" and not growing:

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from s80lab.analysis.misses.log import Log, distinct
 from s80lab.analysis.misses.names import Named
 from s80lab.base.errors import UserError
+from s80lab.base.files import read_regular
+from s80lab.results.run_folder import LARGEST_FILE
 
 
 def collapsed(log: Log, named: Named, weights: NDArray[np.int64]) -> str:
@@ -31,8 +33,8 @@ def read_stacks(path: Path) -> Iterator[tuple[list[str], int]]:
     another form."""
     remedy = f"`s80lab misses {path.parent.name}` writes"
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
+        lines = read_regular(path, LARGEST_FILE, f"{remedy} it again").decode().splitlines()
+    except UnicodeDecodeError as error:
         raise UserError(f"{path}: cannot be read ({error}); {remedy} it again") from None
     for number, line in enumerate(lines, 1):
         stack, _, count = line.rpartition(" ")

@@ -8,11 +8,14 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from s80lab.base import host, paths
-from s80lab.base.files import write_file
+from s80lab.base.errors import UserError
+from s80lab.base.files import read_regular, write_file
 from s80lab.base.store import now
 from s80lab.base.strict import Strict
 
 FAILED = "failed"
+LARGEST = 1 << 20
+"""Largest size of a record in bytes."""
 
 
 class Failure(Strict):
@@ -41,8 +44,8 @@ def read_failures(results: Path) -> dict[str, Failure]:
     found = {}
     for path in sorted((results / FAILED).glob("*.json")):
         try:
-            failure = Failure.model_validate_json(path.read_bytes())
-        except (OSError, ValidationError):
+            failure = Failure.model_validate_json(read_regular(path, LARGEST))
+        except (UserError, ValidationError):
             continue
         found[failure.run] = failure
     return found
