@@ -49,9 +49,12 @@ def collect(sources: Sequence[Path], runs: Path, database: Path) -> Collected:
     schema, or two folders of one run with different bytes."""
     found: dict[str, Path] = {}
     for folder in (folder for source in sources for folder in _run_folders(source)):
-        if folder.parent.resolve() != runs.resolve():
+        foreign = folder.parent.resolve() != runs.resolve()
+        if foreign:
             _require_plain(folder)
         name = _checked(folder)
+        if foreign:  # logs may have gigabytes; those of this lab are checked where they are read
+            check_logs(RunFolder(folder), *(log for log in LOGS if (folder / log).exists()))
         places = [place for place in (found.get(name), runs / name) if place is not None and place.is_dir()]
         for other in places:
             _require_same(folder, other)
@@ -140,7 +143,6 @@ def _checked(folder: Path) -> str:
     manifest = run.manifest
     name = _run_name(folder, manifest["run"])
     check_products(run)
-    check_logs(run, *(name for name in LOGS if (run / name).exists()))
     if "files" not in manifest:
         parse_products(run)
     stats, load = run.stats, run.load
