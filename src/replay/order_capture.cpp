@@ -6,6 +6,7 @@
 #include <functional>
 #include <iterator>
 #include <sstream>
+#include <vector>
 
 #include "model/player.h"
 #include "model/state_file.h"
@@ -95,34 +96,22 @@ private:
     std::function<void()> before_first_;
 };
 
-/// Makes windows of one processor each, so that they are played in the order in which they come. Every access
-/// counts as one instruction.
+/// Makes windows of one processor each, so that they are played in the order in which they come.
 class Importer {
 public:
     Importer(trace::Writer& out, unsigned processors) : out_(out), window_(processors) {}
 
-    void add(const Access& access) {
-        if (!empty_ && (access.processor != current_ || window_.streams[current_].size == kMost)) {
-            flush(model::Mark::none);
+    /// instructions: those of the processor since its previous access, with the one that makes this access.
+    void add(const Access& access, std::uint64_t instructions) {
+        for (; instructions > model::kLongestDelta; instructions -= model::kLongestDelta) {
+            next(access, model::Op::pass, model::kLongestDelta);
         }
-        current_ = access.processor;
-        empty_ = false;
-        model::Stream& stream = window_.streams[current_];
-        stream.ran = stream.runs_on = true;
-        if (stream.events.size() == stream.size) {
-            stream.events.emplace_back();
-        }
-        model::Event& event = stream.events[stream.size++];
-        event = model::Event{};
+        model::Event& event = next(access, static_cast<model::Op>(access.op), instructions);
         event.line = access.line;
-        event.delta = 1;
-        event.op = static_cast<model::Op>(access.op);
-        event.context = access.who();
-        stream.use(access.who());
-        ++stream.instructions[access.context];
+        model::Stream& stream = window_.streams[current_];
         ++stream.accesses[access.context][access.op];
+        --stream.classes[access.context][static_cast<unsigned>(model::InstructionClass::other)];
         ++stream.classes[access.context][static_cast<unsigned>(class_of(access.kind()))];
-        ++instructions_;
     }
 
     /// Ends the window; the one that carries `mark` holds no events.
@@ -142,6 +131,31 @@ public:
 
 private:
     static constexpr std::size_t kMost = 9000;  ///< events of a window
+
+    /// A new event of the access's processor, after `instructions` of no special class.
+    model::Event& next(const Access& access, model::Op op, std::uint64_t instructions) {
+        if (!empty_ && (access.processor != current_ || window_.streams[current_].size == kMost)) {
+            flush(model::Mark::none);
+        }
+        current_ = access.processor;
+        empty_ = false;
+        model::Stream& stream = window_.streams[current_];
+        stream.ran = stream.runs_on = true;
+        if (stream.events.size() == stream.size) {
+            stream.events.emplace_back();
+        }
+        model::Event& event = stream.events[stream.size++];
+        event = model::Event{};
+        event.delta = static_cast<std::uint16_t>(instructions & model::kLongestDelta);
+        event.op = op;
+        event.context = access.who();
+        stream.use(access.who());
+        stream.instructions[access.context] += instructions;
+        stream.classes[access.context][static_cast<unsigned>(model::InstructionClass::other)] += instructions;
+        instructions_ += instructions;
+        return event;
+    }
+
     static model::InstructionClass class_of(model::Kind kind) {
         switch (kind) {
             case model::Kind::load: return model::InstructionClass::load;
@@ -210,8 +224,14 @@ void import_order(const Options& options) {
     Importer importer(writer, machine.processors);
     importer.flush(model::Mark::load_begin);
     importer.flush(model::Mark::measure_begin);
+    const bool counted = options.number("counted", 0) != 0;
+    std::vector<std::uint64_t> ended(machine.processors);  // ticks after the latest access of each processor
     for (const Access& access : order) {
-        importer.add(access);
+        std::uint64_t& end = ended[access.processor];
+        // An access that touches several lines is one instruction, and each line counts as an access of its own.
+        const std::uint64_t instructions = counted && access.tick > end ? access.tick - end + 1 : 1;
+        importer.add(access, instructions);
+        end = std::max(end, access.tick) + 1;
     }
     importer.flush(model::Mark::none);
     importer.flush(model::Mark::measure_end);

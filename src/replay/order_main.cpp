@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
     return run_program(
         "s80-order",
         {{"export", export_order, {"capture", "machine", "protocol", "out", "first", "count", "state"}},
-         {"import", import_order, {"order", "machine", "out", "lines", "protocol", "origin"}},
+         {"import", import_order, {"order", "machine", "out", "lines", "protocol", "origin", "counted"}},
          {"info", capture_info, {"capture"}}},
         argc, argv);
 }

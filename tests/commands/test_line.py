@@ -64,7 +64,6 @@ def test_default_is_the_constant_of_the_library() -> None:
     assert default("run", "of") == USUAL
     assert default("image build", "server") == DEFAULT_SERVER
     assert default("protocol check", "caches") == CACHES
-    assert default("trace import", "machine") == source.DEFAULT_MACHINE
     assert sorted(traces.FORMATS) == sorted(source.FORMS)
     assert tuple(SHARES) == complete.SHARES
     assert str(TABLE).endswith("results/reference/filter-error.json")

@@ -29,7 +29,7 @@ from s80lab.commands.process import INTERRUPTED, sentence_of
 from s80lab.results import query as query_module
 from s80lab.results.database import SCHEMA_VERSION, UPGRADABLE, _transaction, insert_run, list_runs, require_schema
 from s80lab.results.products import record_products
-from s80lab.results.query import LONGEST, query, render, select
+from s80lab.results.query import LONGEST, declared_types, query, render, select
 from s80lab.results.run_folder import RunFolder
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
@@ -421,6 +421,25 @@ def test_parquet(database: Path) -> None:
     table = pyarrow.parquet.read_table(pyarrow.BufferReader(render(columns, rows, "parquet")))
     assert table.column_names == ["id", "seed", "created", "unknown"]
     assert [tuple(row.values()) for row in table.to_pylist()] == rows
+
+
+def test_parquet_types_follow_the_schema_where_no_row_has_a_value(database: Path) -> None:
+    sql = "SELECT id, seed, mips, scale, seed AS other, mips * 2 AS twice, CAST(NULL AS TEXT) AS word FROM run WHERE {}"
+    schemas = []
+    for which in ("1", "0", "NULL"):
+        query_text = sql.format(which)
+        content = render(*select(database, query_text), "parquet", declared_types(database, query_text))
+        schemas.append(pyarrow.parquet.read_schema(pyarrow.BufferReader(content)))
+    assert schemas[0] == schemas[1] == schemas[2]
+    assert [str(one) for one in schemas[0].types] == [
+        "string",
+        "int64",
+        "double",
+        "string",
+        "int64",
+        "double",
+        "string",
+    ]
 
 
 @pytest.mark.parametrize(

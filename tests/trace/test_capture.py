@@ -15,8 +15,8 @@ from s80lab.commands.line.app import app
 from s80lab.trace import order as trace_order
 from s80lab.trace import source, tool
 from s80lab.trace.order import Op, Order, make
+from s80lab.trace.setup import Setup
 from s80lab.trace.source import Wanted
-from s80lab.trace.tool import Setup
 
 
 @pytest.fixture

@@ -52,7 +52,7 @@ REFUSED = {
     "lackey.trace": (b" L 10,1\n", "line 1: `L 10,1` has the form of Valgrind's tool lackey"),
     "utf16.trace": ("0 load 0x10\n".encode("utf-16"), "the file has the encoding UTF-16"),
     "fetch.trace": (b"0 fetch 0x10\n", "did you mean ifetch?"),
-    "superscript.trace": ("² load 0x10\n".encode(), "the core `²` is not a number from 0 to 31"),
+    "superscript.trace": ("² load 0x10\n".encode(), "the processor `²` is not a number from 0 to 31"),
     "long-core.trace": (b"1" * 5000 + b" load 0x10\n", "is not a number from 0 to 31"),
     "long-address.trace": (b"0 load " + b"1" * 5000, "is not a number of at most 64 bits"),
     "long-hexadecimal.trace": (b"0 load 0x" + b"1" * 5000, "is not a number of at most 64 bits"),

@@ -74,9 +74,10 @@ def play(*words: str) -> tuple[str, list[Access]]:
 
 
 def _access(record: dict[str, Any], step: dict[str, Any], table: dict[str, Any]) -> Access:
-    held = {(spot["core"], spot["line"]): spot["state"] for spot in step["caches"]}
+    held = {spot["core"]: spot["state"] for spot in step["copies"]}
+    gone = {(spot["core"], spot["line"]) for spot in step["changes"] if not spot["where"]}
     lost = [(spot["core"], spot["line"]) for spot in step["was"] if spot["state"] != record["invalid"]]
-    lost = [place for place in lost if place not in held]
+    lost = [place for place in lost if place in gone]
     # The reasons name the cells of the protocol's table. The cells hold the bus request and the writebacks.
     names = [found for reason in step["reasons"] for found in CELL.findall(reason)]
     cells = [table[side][event][state] for side, event, state in names]
@@ -86,7 +87,7 @@ def _access(record: dict[str, Any], step: dict[str, Any], table: dict[str, Any])
         core=step["core"],
         op=step["op"],
         block=step["line"],
-        states=" ".join(held.get((core, step["line"]), record["invalid"]) for core in record["cores"]),
+        states=" ".join(held.get(core, record["invalid"]) for core in record["cores"]),
         request=REQUESTS[own[0].get("bus", "none")],
         data_from="memory" if step["from_memory"] else supplier,
         writebacks=sum(cell.get("writeback", False) for cell in cells),

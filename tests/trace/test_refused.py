@@ -14,7 +14,7 @@ from s80lab.base import paths
 from s80lab.protocol.proof import objection, prove
 from s80lab.protocol.table import find_protocol
 from s80lab.report import step_page
-from s80lab.trace import source, step
+from s80lab.trace import source, step, step_table
 from s80lab.trace.source import Wanted
 from s80lab.trace.step import Lesson
 from s80lab.trace.step_list import show_list
@@ -41,7 +41,7 @@ def played(folder: Path, table: Path | str, *accesses: str, head: str = "") -> L
 
 def printed(lesson: Lesson, width: int) -> str:
     console = Console(width=width, file=io.StringIO(), force_terminal=True, color_system="standard", highlight=False)
-    (show_list if width < 120 else step.show)(lesson, console)
+    (show_list if width < 120 else step_table.show)(lesson, console)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -85,7 +85,7 @@ def test_impossible_cell_ends_the_lesson_with_its_violation(tmp_path: Path) -> N
         "A violates the invariant `an impossible cell is never reached`: core 0 snoops the read request in E (cell "
         "remote.read.E): the table marks this cell as impossible: no block is read twice"
     ]
-    assert (lesson.steps[1].comment, lesson.steps[1].caches) == ("here", lesson.steps[0].caches)
+    assert (lesson.steps[1].comment, lesson.steps[1].changes) == ("here", {})
 
 
 def test_access_that_the_l1_absorbs_sends_no_request_whatever_its_cell_says(tmp_path: Path) -> None:
@@ -99,9 +99,9 @@ def test_values_follow_supply_writeback_and_eviction(tmp_path: Path) -> None:
     accesses = ("0 store 0x100", "0 store 0x100", "1 load 0x100", "0 load 0x180", "1 store 0x100", "1 load 0x180")
     lesson = played(tmp_path, "moesi", *accesses)
     values = []
-    for one in lesson.steps:
-        copies = [str(one.caches[core, 4]) if (core, 4) in one.caches else "I" for core in (0, 1)]
-        values.append(" ".join([*copies, str(one.memory.get(4, 0))]))
+    for _, now in lesson.contents():
+        copies = [str(now.caches[core, 4]) if (core, 4) in now.caches else "I" for core in (0, 1)]
+        values.append(" ".join([*copies, str(now.memory.get(4, 0))]))
     assert values == ["M 1 I 0", "M 2 I 0", "O 2 S 2 0", "I S 2 2", "I M 3 2", "I I 3"]
     assert not any(one.violations for one in lesson.steps)
 

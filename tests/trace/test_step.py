@@ -12,7 +12,7 @@ from rich.console import Console
 
 from s80lab.base import paths
 from s80lab.report import step_page
-from s80lab.trace import source
+from s80lab.trace import source, step_table
 from s80lab.trace import step as trace_step
 from s80lab.trace.source import Wanted
 from s80lab.trace.step import Lesson
@@ -28,7 +28,7 @@ def states(told: Lesson) -> list[str]:
     """After each access, the line's state in each core of the trace; a star where the data came from."""
     rows = []
     for step in told.steps:
-        spots = [step.caches.get((core, step.line)) for core in told.cores]
+        spots = [step.copies.get(core) for core in told.cores]
         words = [spot.state if spot else told.invalid for spot in spots]
         rows.append(" ".join(w + ("*" if c == step.supplier else "") for c, w in zip(told.cores, words, strict=True)))
     return rows
@@ -108,7 +108,7 @@ def test_page_is_whole_and_shows_every_cache_at_every_step(path: Path) -> None:
 def test_table_on_the_terminal_has_a_row_an_access() -> None:
     told = lesson("false-sharing")
     console = Console(width=140, record=True, file=io.StringIO())
-    trace_step.show(told, console)
+    step_table.show(told, console)
     rows = [line for line in console.export_text().splitlines() if " stores to " in line]
     assert [row.split("│")[1].strip() for row in rows] == [str(n) for n in range(1, 11)]
 

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from s80lab.base import paths
-from s80lab.trace import source, step
+from s80lab.trace import source, step, step_table
 from s80lab.trace.step_list import show_list
 
 
@@ -29,7 +29,7 @@ def test_step_shows_markup_and_control_characters_of_a_trace_as_text(tmp_path: P
         "0 load 0x10 # a [/] b \x1b[2J\n"
     )
     played = step.lesson(source.load(trace, source.Wanted()), trace.stem)
-    for show in (show_list, step.show):
+    for show in (show_list, step_table.show):
         console = Console(width=width, file=io.StringIO(), force_terminal=True, color_system=None, highlight=False)
         show(played, console)
         assert isinstance(console.file, io.StringIO)

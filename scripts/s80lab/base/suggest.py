@@ -24,12 +24,13 @@ def names(folder: Path) -> list[str]:
 
 
 def closest(name: str, allowed: Iterable[str]) -> str | None:
-    """The allowed name that resembles `name` most; None if no name resembles it.
+    """The allowed name that resembles `name` most; None if no name resembles it. It is never `name` itself, because a
+    hint stands after a refused name.
 
     Case and leading hyphens do not matter. A swap of two neighbouring letters ranks before any other mistake. A single
     allowed name that begins with `name`, or contains it, counts as similar.
     """
-    lower = {one.lower().lstrip("-"): one for one in sorted(allowed)}
+    lower = {one.lower().lstrip("-"): one for one in sorted(allowed) if one != name}
     wanted = name.lower().lstrip("-")
     near = difflib.get_close_matches(wanted, lower, n=1, cutoff=SIMILAR)
     for found in (
@@ -46,7 +47,7 @@ def closest(name: str, allowed: Iterable[str]) -> str | None:
 
 def nearest(name: str, allowed: Iterable[str], most: int = 3) -> list[str]:
     """The allowed names that resemble `name` most, the closest first, then names that contain it."""
-    known = sorted(allowed)
+    known = sorted({*allowed} - {name})
     wanted = name.lower()
     similar = difflib.get_close_matches(wanted, known, n=most, cutoff=SIMILAR)
     part = wanted.removesuffix("s")
@@ -80,7 +81,7 @@ def hint(name: str, allowed: Iterable[str]) -> str:
     `allowed are a, b` follows if the list is short, and stands alone if no name is near. Of many allowed names, only
     the nearest are listed.
     """
-    known = sorted(allowed)
+    known = sorted({*allowed} - {name})
     if sentence := rename_sentence(name, known):
         return sentence
     listed = f"allowed are {', '.join(known)}"

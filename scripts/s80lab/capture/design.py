@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from s80lab.capture.store import Capture
 from s80lab.config.differences import value_text
 from s80lab.config.machine import Machine, load_machine, with_inclusion
 from s80lab.protocol.proof import ensure_proven
-from s80lab.results.run_folder import PROTOCOL
+from s80lab.trace.setup import Header, Named, Setup, capture_header, decide
 
 # What a capture has been recorded for. A filtered one has had what these L1s absorb taken out of it.
 _RECORDED = ("line_bytes", "processors.count", "clock.filter_instructions")
@@ -28,11 +29,22 @@ _FILTERED = ("l1i.size", "l1i.ways", "l1d.size", "l1d.ways", "processors.threads
 
 @dataclass(frozen=True)
 class Design:
-    """A machine and a protocol for a replay. varied: differences from the capture's own design, by dotted key."""
+    """A machine and a protocol for a replay.
+
+    varied: differences from the capture's own design, by dotted key. base: the name or file of a machine that an option
+    names. default_protocol: whether the protocol is that of this machine, because nothing names one.
+    """
 
     machine: Machine
     protocol: Path
     varied: Mapping[str, str]
+    base: str = ""
+    default_protocol: bool = False
+
+    def sentence(self) -> str:
+        """Machine, settings and protocol in one line."""
+        defaults = frozenset({"protocol"} if self.default_protocol else ())
+        return Setup(self.machine, self.protocol, self.base, defaults).sentence()
 
     @property
     def values(self) -> dict[str, Any]:
@@ -111,11 +123,15 @@ class Resolver:
         self, machine: str | None = None, protocol: str | None = None, settings: Mapping[str, object] | None = None
     ) -> Design:
         """See resolve_design."""
-        chosen = protocol or (settings or {}).get("protocol")
-        if chosen is None and machine is not None:
-            chosen = self._usual_protocol(machine, settings)
-        table = self._table(None if chosen is None else str(chosen))
-        overrides = {**table.required, **(settings or {}), "protocol": table.name}
+        header = self._recorded[1] if machine is not None else Header()
+        decision = decide(machine, protocol, settings or {}, header)
+        named = decision.protocol
+        default_protocol = named is None and machine is not None
+        if machine is not None and named is None:
+            named = Named(self._usual_protocol(machine, decision.settings))
+        # The table of the recording is a file whose name may be another one.
+        table = self._table(None if named is None or named.file else named.name)
+        overrides = {**table.required, **decision.settings, "protocol": table.name}
         content, where = self._machine(machine)
         resolved = resolve(content, Machine, where, overrides)
         asked = resolved.design()
@@ -124,7 +140,8 @@ class Resolver:
             ensure_proven(table.path)
             self._proven.add(table.path)
         changed = {key: value for key, value in asked.items() if value != self._own.get(key)}
-        return Design(resolved, table.path, {key: value_text(key, value) for key, value in changed.items()})
+        varied = {key: value_text(key, value) for key, value in changed.items()}
+        return Design(resolved, table.path, varied, machine or "", default_protocol)
 
     def _usual_protocol(self, machine: str, settings: Mapping[str, object] | None) -> str:
         if machine not in self._usual_protocols:
@@ -150,27 +167,18 @@ class Resolver:
             self._tables[chosen] = self._read_table(chosen)
         return self._tables[chosen]
 
+    @cached_property
+    def _recorded(self) -> tuple[Path, Header]:
+        """The protocol's table of the recording, and what an import names for replays on another machine."""
+        capture = self._capture
+        return capture_header(capture.path, capture.machine.protocol, capture.origin)
+
     def _read_table(self, chosen: str | None) -> _Table:
         capture = self._capture
-        if chosen is None:  # the machine in the header of a capture may name any file of this host
-            check_name(
-                capture.machine.protocol,
-                f"{shown(capture.path)}: protocol of the machine in the header of the capture",
-                "name a protocol with --protocol",
-            )
-        path = _own_protocol(capture) if chosen is None else find_or_file("protocol", paths.PROTOCOLS, chosen)
+        path = self._recorded[0] if chosen is None else find_or_file("protocol", paths.PROTOCOLS, chosen)
         name = capture.machine.protocol if chosen is None else path.stem
         check_name(name, f"protocol of the design for the capture {capture.name}", "name another one with --protocol")
         return _Table(path, name, with_inclusion(path))
-
-
-def _own_protocol(capture: Capture) -> Path:
-    """The protocol table that was stored with the live run, because the table of that name may have changed since.
-    Without a stored table: the present one."""
-    beside = capture.path.parent / PROTOCOL
-    if capture.live is not None and beside.is_file():
-        return beside
-    return find_or_file("protocol", paths.PROTOCOLS, capture.machine.protocol)
 
 
 def _refuse(capture: Capture, machine: Machine, own: Mapping[str, Any], asked: Mapping[str, Any]) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +20,7 @@ from s80lab.base.suggest import hint
 from s80lab.capture.origin import read_origin
 from s80lab.config.machine import Machine, load_machine_text
 from s80lab.results.run_folder import MANIFEST, PROTOCOL, WARM_SNAPSHOTS
+from s80lab.trace.source import kind_of, trace_stem
 from s80lab.trace.tool import capture_info
 
 Form = Literal["filtered", "full"]
@@ -119,6 +121,7 @@ def open_capture(name: str, form: Form | None = None, store: Store[Manifest] = S
                 f"a {form} capture, or a capture of the lab with this form"
             )
         return capture
+    _refuse_trace(Path(name))
     manifest = _named(name, store)
     chosen = form or next(one for one in FORMS if one in manifest.forms)
     if chosen not in manifest.forms:
@@ -128,6 +131,17 @@ def open_capture(name: str, form: Form | None = None, store: Store[Manifest] = S
             f"{chosen}`"
         )
     return _read(store.folder(manifest.name) / f"{chosen}{SUFFIX}")
+
+
+def _refuse_trace(path: Path) -> None:
+    """UserError if the name is the path of a file, which is no capture: how to make one of a trace."""
+    if not path.is_file():
+        return
+    kind = kind_of(path)
+    raise UserError(
+        f"{path} is a trace, not a capture; import it first: "
+        f"s80lab trace import {shlex.quote(str(path))} --format {kind} --out {shlex.quote(trace_stem(path))}.s80c"
+    )
 
 
 def _named(name: str, store: Store[Manifest]) -> Manifest:

@@ -6,16 +6,12 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from rich.console import Console
-
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.suggest import hint
 from s80lab.base.terminal import say
-from s80lab.commands.output import print_json, sayer
-from s80lab.report import step_page
+from s80lab.commands.output import print_json, print_records, sayer
 from s80lab.trace import files, source, step, text
-from s80lab.trace.step_list import show_list
 
 FIRST = "producer-consumer"
 
@@ -37,9 +33,15 @@ def lesson_command(name: str, protocol: str | None, listed: bool, html: Path | N
         raise UserError(f"there is no lesson `{name}`: {hint(name, lessons)}")
     played = step.lesson(source.load(lessons[name], source.Wanted(None, protocol, (), 0, None)), name)
     if as_json:
-        print_json(step.record(played))
+        print_records(step.record(played), "steps")
     else:
+        from rich.console import Console
+
+        from s80lab.trace.step_list import show_list
+
         show_list(played, Console(highlight=False))
     if html is not None:
+        from s80lab.report import step_page
+
         files.write(html, step_page.page(played).encode())
         sayer(as_json)(f"page: {html}")

@@ -27,6 +27,26 @@ def print_json(value: Any) -> None:
     print(_C1.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
+def print_records(value: dict[str, Any], key: str) -> None:
+    """Print an object as JSON whose `key` is a long list: one line for each of its items, and one for each other key.
+
+    Python writes lines without breaks several times as fast as the indented form of `print_json`.
+    """
+    rest = {name: content for name, content in value.items() if name != key}
+    for name, content in rest.items():
+        _print_part("{" if name == next(iter(rest)) else "", f"{_compact(name)}: {_compact(content)},\n")
+    _print_part(f"{_compact(key)}: [\n", ",\n".join(map(_compact, value[key])), "\n]}\n")
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _print_part(*parts: str) -> None:
+    for part in parts:
+        sys.stdout.write(_C1.sub(lambda found: f"\\u{ord(found[0]):04x}", part))
+
+
 def wide_console() -> Console:
     """A console for tables of many columns."""
     # Commands without tables start faster without rich.

@@ -99,16 +99,21 @@ def _write_counterexample(
     from s80lab.report import step_page
     from s80lab.trace import source, step, text
     from s80lab.trace.counterexample import counterexample_trace
+    from s80lab.trace.setup import from_folder
 
     if verdict.counterexample is None:
         say(f"{shown(verdict.path)} is proven, so there is no counterexample to write")
         return
-    content = counterexample_trace(verdict.counterexample, verdict.protocol, name)
+
+    def content(folder: Path) -> str:
+        assert verdict.counterexample is not None
+        return counterexample_trace(verdict.counterexample, verdict.protocol, from_folder(folder, name))
+
     if trace is not None:
-        write_file(trace, content)
+        write_file(trace, content(trace.parent))
         say(f"trace: {trace}")
     if html is not None:
-        played = text.parse(content, "the counterexample")
+        played = text.parse(content(Path()), "the counterexample")
         source_ = source.load_text(html, played, source.Wanted())
         write_file(html, step_page.page(step.lesson(source_, verdict.protocol.name)))
         say(f"page: {html}")

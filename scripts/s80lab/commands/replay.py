@@ -60,10 +60,11 @@ def replay_command(
     check_tables(everything, section)
     opened = open_capture(capture, form)
     design = resolve_design(opened, machine, protocol, parse_settings(settings or []))
+    report = sayer(as_json)
+    report(design.sentence())
     (folder,) = _explore(opened, [design], 1, again)
     page = write_pages(folder)
     beside = [opened.live] if opened.live is not None and not design.varied else []
-    report = sayer(as_json)
     if as_json:
         print_json({"runs": [run_record(read_run(one)) for one in (folder, *beside)], "report": str(page)})
     else:
@@ -94,6 +95,8 @@ def explore_command(
         return
     varied = replays.content.grid
     points = [PointResolver(one, varied.machine, varied.settings).resolve(varied.grid.points()) for one in captures]
+    keys, first = ", ".join(axis.key for axis in varied.grid.axes), points[0][0].design
+    sayer(as_json)(f"first of {counted(len(points[0]), 'design')}: {first.sentence()}; varied: {keys}")
     of_captures = [
         [read_run(folder) for folder in _explore(one, [point.design for point in of_capture], jobs, again)]
         for one, of_capture in zip(captures, points, strict=True)

@@ -25,7 +25,7 @@ from s80lab.gem5.runs import shipped_runs
 from s80lab.report.headline import beside_table
 from s80lab.report.record import groups_record, tables_record
 from s80lab.report.write import print_beside, two_estimates
-from s80lab.results.query import pooling_remark, query, render, select
+from s80lab.results.query import declared_types, pooling_remark, query, render, select
 from s80lab.results.schema import list_tables
 from s80lab.trace.files import write
 
@@ -103,7 +103,8 @@ def query_command(
     columns, rows = select(paths.database(), sql)
     if remark := pooling_remark(paths.database(), sql):
         say(f"warning: {remark}")
-    write(out, render(columns, rows, form))
+    types = declared_types(paths.database(), sql) if form == "parquet" else None
+    write(out, render(columns, rows, form, types))
     say(f"{counted(len(rows), 'row')}: {out}")
 
 

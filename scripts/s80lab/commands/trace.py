@@ -4,33 +4,34 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from rich.console import Console
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.staging import scratch
 from s80lab.base.suggest import hint
 from s80lab.base.terminal import counted, plain, say
-from s80lab.commands.output import print_json, sayer
-from s80lab.gem5 import binary as gem5_binary
-from s80lab.gem5.agree import agree, replay
-from s80lab.gem5.check.run import require_certified
-from s80lab.report import step_page
+from s80lab.commands.output import print_json, print_records, sayer
+from s80lab.protocol.table import load_protocol
 from s80lab.trace import files as trace_files
-from s80lab.trace import order as trace_order
 from s80lab.trace import source as trace_source
 from s80lab.trace import step as trace_step
 from s80lab.trace import text, tool
+from s80lab.trace.formats import exchange
+from s80lab.trace.formats.cs4223 import CS4223
+from s80lab.trace.formats.din import DIN
+from s80lab.trace.formats.gem5 import GEM5
 from s80lab.trace.order import NAMES, Op
-from s80lab.trace.source import FORMATS, Wanted
-from s80lab.trace.step_list import show_list
-from s80lab.trace.tool import Setup
+from s80lab.trace.setup import DEFAULT_MACHINE, Header, capture_setup, choose, origin_of, origin_text
+from s80lab.trace.source import FORMATS, Source, Wanted
 
+# Commands import what they alone need where they need it, because a step of a short trace takes less time than that.
 WIDE = 120
 """Columns of a terminal from which `trace step` prints a table with one column per core, instead of a list."""
 
@@ -51,19 +52,26 @@ def step(
     first: int,
     count: int,
     html: Path | None,
+    complete: bool,
     as_json: bool,
 ) -> None:
     """Show for each access of a trace what each cache did, and which rule of the protocol is the reason."""
     if not file.exists() and (paths.LESSONS / f"{file}.trace").is_file():
         raise UserError(f"there is no file {file}, but a lesson of this name: write `s80lab lesson {file}`")
-    source = trace_source.load(file, Wanted(machine, protocol, tuple(settings or ()), first, count))
-    lesson = trace_step.lesson(source, file.stem)
+    source = trace_source.load_from_start(file, Wanted(machine, protocol, tuple(settings or ()), first, count))
+    lesson = trace_step.lesson(source, file.stem, first)
     if as_json:
-        print_json(trace_step.record(lesson))
+        print_records(trace_step.record(lesson, complete), "steps")
     else:
+        from rich.console import Console
+
+        from s80lab.trace import step_list, step_table
+
         console = Console(highlight=False)
-        (trace_step.show if console.width >= WIDE else show_list)(lesson, console)
+        (step_table.show if console.width >= WIDE else step_list.show_list)(lesson, console)
     if html is not None:
+        from s80lab.report import step_page
+
         trace_files.write(html, step_page.page(lesson).encode())
         sayer(as_json)(f"page: {html}")
 
@@ -84,61 +92,131 @@ def export(
     plays them."""
     _check_format(form)
     source = trace_source.load(file, Wanted(machine, protocol, tuple(settings or ()), first, count))
-    if spacing == "spaced":
-        source = trace_source.Source(replay.spaced(source.order, source.setup.machine), source.setup)
+    timed = form in FORMATS and FORMATS[form].timed
+    if spacing == "spaced" or (timed and not source.order["tick"].any()):
+        from s80lab.gem5.agree import replay
+
+        source = replace(source, order=replay.spaced(source.order, source.setup.machine))
     files = trace_source.export(source, form, out, compress=compress)
     print(f"{_accesses(len(source.order))} in {counted(len(files), 'file')}: {out}")
+    say(source.setup.sentence(), sys.stdout)
     lost = text.EXPORT_LOSES if form == "text" else _lost(form, exported=True)
     kept = "keeps everything that the trace holds" if lost == "nothing" else f"does not keep {lost}"
     say(f"the format {form} {kept}", sys.stdout)
+    _tell_import(source, form, files, spacing)
 
 
-def import_(files: list[Path], form: str, out: Path, machine: str, settings: list[str] | None) -> None:
+def _tell_import(source: Source, form: str, files: list[Path], spacing: str) -> None:
+    """The command that imports an export again, or why an import has other accesses."""
+    lost = trace_source.lost(source.order, form)
+    if lost:
+        remedy = "; --spacing spaced keeps it" if form == GEM5.name and spacing == "close" else ""
+        say(f"an import of these files is another trace: the format {form} does not hold {lost}{remedy}", sys.stdout)
+        return
+    named = " ".join(shlex.quote(str(file)) for file in files)
+    words = ["--format", form, *([] if form == "text" else source.setup.options()), "--out", "NAME.s80c"]
+    print(plain(f"import it again: s80lab trace import {named} {shlex.join(words)}"))
+
+
+def import_(
+    files: list[Path], form: str, out: Path, machine: str | None, protocol: str | None, settings: list[str] | None
+) -> None:
     """Convert the trace of another simulator to a full capture. Each access counts as one instruction."""
     _check_format(form)
     if out.suffix != ".s80c":
         raise UserError(f"--out {out}: the name of a capture must end in .s80c")
-    setup = Setup.load(machine, None, settings or [])
-    order = trace_source.import_files(files, form, setup.machine.line_bytes)
-    trace_source.require_accesses(len(order), files[0])
-    trace_order.check(order, str(files[0]), setup.machine.processors.count)
-    highest = int(order["line"].max()) if len(order) else 0
-    origin = json.dumps({"imported": form, "files": [file.name for file in files], "accesses": len(order)})
-    tool.to_capture(order, setup.machine, out, lines=highest + 1, protocol="none", origin=origin)
-    print(f"{_accesses(len(order))} of {counted(trace_order.processors(order), 'processor')}: {out}")
+    wanted = Wanted(machine, protocol, tuple(settings or ()))
+    if form == "text":
+        texts = trace_source.import_texts(files)
+        source = trace_source.load_text(files[0], texts, wanted)
+    else:
+        source = trace_source.load_imported(files, form, wanted)
+    setup, order = source.setup, source.order
+    load_protocol(setup.protocol)
+    content = {"imported": form, "files": [file.name for file in files], "accesses": len(order)} | origin_of(setup)
+    highest = int(order["line"].max())
+    tool.to_capture(
+        order,
+        setup.machine,
+        out,
+        lines=highest + 1,
+        protocol=setup.machine.protocol,
+        origin=json.dumps(content),
+        counted=form in FORMATS and FORMATS[form].counts_instructions,
+    )
+    print(f"{_accesses(len(order))} of {counted(len(np.unique(order['processor'])), 'processor')}: {out}")
+    say(setup.sentence(), sys.stdout)
     lost = text.IMPORT_LOSES if form == "text" else _lost(form, exported=False)
     say(f"the capture does not keep {'ticks' if lost == 'nothing' else f'{lost}, ticks'}", sys.stdout)
-    if len(files) > 1 and not FORMATS[form].timed:
-        say(f"the files have no ticks, so they were merged in turn, one {FORMATS[form].unit} of each", sys.stdout)
+    if len(files) > 1:
+        _tell_processors(files, form)
+    if form == DIN.name and any(CS4223.suffix in file.suffixes for file in files):
+        say(
+            "label 2 was read as an instruction fetch; in traces of the course CS4223 it is a number of cycles: import "
+            "those with --format cs4223",
+            sys.stdout,
+        )
 
 
-def info(file: Path, line_bytes: int, as_json: bool) -> None:
+def _tell_processors(files: list[Path], form: str) -> None:
+    """Which file is which processor, and how the files were merged."""
+    for processor, file in sorted(zip(exchange.processors_of(files), files, strict=True)):
+        print(plain(f"processor {processor}: {file}"))
+    unit = FORMATS[form].unit if form in FORMATS else "access"
+    if form not in FORMATS or not FORMATS[form].timed:
+        say(f"the files have no ticks, so they were merged in turn, one {unit} of each", sys.stdout)
+
+
+def info(file: Path, line_bytes: int | None, as_json: bool) -> None:
     """Print the format and size of a capture or trace: accesses, processors, lines."""
     kind = trace_source.kind_of(file)
     if kind == "capture":
-        content = tool.capture_info(file)
-        if as_json:
-            print_json({"file": str(file), "kind": kind} | content)
-            return
-        print(f"{file}: {kind}")
-        size = f"{counted(content['processors'], 'processor')}, {counted(content['lines'], 'line')} of memory"
-        print(f"form {content['form']}, {size}")
-        epochs, events = counted(content["windows"], "epoch"), counted(content["events"], "event")
-        print(f"{epochs}, {events}, {_accesses(content['accesses'])}")
-        warm = "warm" if content["warm"] else "cold"
-        print(f"{counted(content['instructions'], 'instruction')}; caches at the beginning: {warm}")
-        print(f"origin: {plain(content['origin'])}")
+        _capture_info(file, as_json)
         return
-    order = trace_source.import_files([file], kind, line_bytes)
+    if kind == "text":
+        trace = trace_source.import_texts([file])
+        setup = choose(Wanted().decide(trace.header)) if line_bytes is None else None
+        size = line_bytes or (setup.machine.line_bytes if setup else 0)
+        order = trace.order(size)
+        why = setup.sentence() if setup else "--line-bytes"
+    else:
+        size = line_bytes or choose(Wanted().decide(Header())).machine.line_bytes
+        order = trace_source.import_files([file], kind, size)
+        why = "--line-bytes" if line_bytes else f"default, as of machine {DEFAULT_MACHINE}"
     by_op = {NAMES[op]: int((order["op"] == op).sum()) for op in Op}
     processors, lines = len(np.unique(order["processor"])), len(np.unique(order["line"]))
+    sized = kind != "order"  # which stores the numbers of lines
     if as_json:
         counts = {"accesses": len(order), "by_op": by_op, "processors": processors, "lines": lines}
-        print_json({"file": str(file), "kind": kind} | counts)
+        print_json(
+            {"file": str(file), "kind": kind} | counts | ({"line_bytes": size, "line_bytes_of": why} if sized else {})
+        )
         return
     ops = ", ".join(f"{count} {name}" for name, count in by_op.items())
     print(f"{file}: {KINDS.get(kind, kind)}")
     print(f"{_accesses(len(order))} ({ops}) of {counted(processors, 'processor')} to {counted(lines, 'line')}")
+    if sized:
+        say(f"lines of {size} bytes ({why})", sys.stdout)
+
+
+def _capture_info(file: Path, as_json: bool) -> None:
+    content = tool.capture_info(file)
+    if as_json:
+        print_json({"file": str(file), "kind": "capture"} | content)
+        return
+    print(f"{file}: capture")
+    size = f"{counted(content['processors'], 'processor')}, {counted(content['lines'], 'line')} of memory"
+    print(f"form {content['form']}, {size}")
+    try:
+        setup = capture_setup(file, content, None, None, [])
+        say(f"lines of {setup.machine.line_bytes} bytes ({setup.sentence()})", sys.stdout)
+    except UserError as error:
+        say(f"the capture cannot be played as it is: {error}", sys.stdout)
+    epochs, events = counted(content["windows"], "epoch"), counted(content["events"], "event")
+    print(f"{epochs}, {events}, {_accesses(content['accesses'])}")
+    warm = "warm" if content["warm"] else "cold"
+    print(f"{counted(content['instructions'], 'instruction')}; caches at the beginning: {warm}")
+    print(f"origin: {plain(origin_text(content['origin']))}")
 
 
 def agree_command(
@@ -155,6 +233,12 @@ def agree_command(
 ) -> None:
     """Play equal accesses through gem5's Ruby (MOESI_hammer) and through the model (protocol hammer), and compare the
     counts of both."""
+    from rich.console import Console
+
+    from s80lab.gem5 import binary as gem5_binary
+    from s80lab.gem5.agree import agree
+    from s80lab.gem5.check.run import require_certified
+
     wanted = Wanted(machine, agree.PROTOCOL, tuple(settings or ()), first, count)
     folder = out or agree.default_folder(f"{file.stem}-{spacing}{'-warm' if warm else ''}")
     with scratch() as temporary:
@@ -165,6 +249,10 @@ def agree_command(
         binary = gem5_binary.find_gem5(gem5)
         require_certified(binary, x86=False)
         rows, record = agree.run(source.order, source.setup, spacing, binary, folder, begin)
+    named = source.text.header.protocol if source.text else None
+    other = named.table_name if named and named.table_name != agree.PROTOCOL else ""
+    instead = f" (agree plays no other protocol; the trace names {other})" if other else ""
+    sayer(as_json)(f"{source.setup.sentence()}{instead}")
     if warm and not as_json:
         print(_loaded(record["loading"]))
     if as_json:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal, Self, get_args
 
@@ -240,24 +241,24 @@ class Protocol(Strict):
         """Whether the directory keeps assuming sharers after some eviction (hammer)."""
         return any(cell.leaves_shared for cell in self.own.evict.values())
 
-    @property
+    @cached_property
     def invalid(self) -> str:
         """The state of a block that is not in the cache."""
         return next(name for name, state in self.states.items() if not state.readable)
 
-    @property
+    @cached_property
     def present(self) -> list[str]:
         """The states of a block that is in the cache, by their priority as suppliers."""
         return [name for name, state in self.states.items() if state.readable]
 
-    @property
+    @cached_property
     def owners(self) -> list[str]:
         """The states of an owner: their eviction writes back, or they count as M or O."""
         return [
             name for name in self.present if self.own.evict[name].writeback or self.states[name].counts_as in ("M", "O")
         ]
 
-    @property
+    @cached_property
     def writers(self) -> list[str]:
         """The states in which a core stores without a bus request."""
         return [

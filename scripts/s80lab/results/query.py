@@ -66,12 +66,17 @@ def query(database: Path, sql: str, output: str = "table", console: Console | No
     console.out(text, end="", highlight=False)
 
 
-def render(columns: Sequence[str], rows: Sequence[Sequence[Any]], output: str) -> bytes:
-    """The rows in one of the formats in OUTPUTS. UserError if the format cannot represent them."""
+def render(
+    columns: Sequence[str], rows: Sequence[Sequence[Any]], output: str, types: Sequence[str] | None = None
+) -> bytes:
+    """The rows in one of the formats in OUTPUTS. UserError if the format cannot represent them.
+
+    types: the columns' types in the database (`declared_types`); Parquet columns get them.
+    """
     if output not in OUTPUTS:
         raise UserError(f"there is no output format `{output}`, allowed are {', '.join(OUTPUTS)}")
     if output == "parquet":
-        return _parquet(columns, rows)
+        return _parquet(columns, rows, types or [])
     return {"table": _table, "csv": _csv, "json": _json}[output](columns, rows).encode()
 
 
@@ -92,6 +97,19 @@ def select(database: Path, sql: str) -> tuple[list[str], list[Sequence[Any]]]:
         ) from None
     except (sqlite3.Error, sqlite3.Warning, UnicodeError) as error:
         raise UserError(f"the SQL query failed: {error}{_known_names(str(error), database)}") from None
+
+
+def declared_types(database: Path, sql: str) -> list[str]:
+    """The type of each column of a query that `select` has executed: INTEGER, REAL or TEXT; empty for an expression."""
+
+    def read(connection: sqlite3.Connection) -> list[str]:
+        connection.execute(f"CREATE TEMP VIEW asked AS {sql}")
+        return [str(row[0]).upper() for row in connection.execute("SELECT type FROM pragma_table_info('asked')")]
+
+    try:
+        return _interruptible(read, database)
+    except sqlite3.Error:  # a statement that is no SELECT, for example EXPLAIN
+        return []
 
 
 def pooling_remark(database: Path, sql: str) -> str:
@@ -292,7 +310,7 @@ def _json(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     return json.dumps([dict(zip(columns, row, strict=True)) for row in plain], indent=1, allow_nan=False) + "\n"
 
 
-def _parquet(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> bytes:
+def _parquet(columns: Sequence[str], rows: Sequence[Sequence[Any]], types: Sequence[str]) -> bytes:
     names_apart(columns)
     try:
         import pyarrow
@@ -301,9 +319,22 @@ def _parquet(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> bytes:
         raise UserError(
             f"the format parquet needs the package pyarrow, which is not installed: {HOW_TO_INSTALL}"
         ) from None
-    values = [[row[position] for row in rows] for position in range(len(columns))]
+    declared = dict(enumerate(types))
+    known = {"INTEGER": pyarrow.int64(), "REAL": pyarrow.float64(), "TEXT": pyarrow.string()}
+
+    def column(position: int) -> Any:
+        values, wanted = [row[position] for row in rows], known.get(declared.get(position, ""))
+        try:
+            made = pyarrow.array(values, wanted)
+        except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError):
+            if wanted is None:
+                raise
+            made = pyarrow.array(values)
+        # Other programs cannot read the type `null` beside files in which the column has values.
+        return made.cast(pyarrow.float64()) if made.type == pyarrow.null() else made
+
     try:
-        table = pyarrow.table(values, names=list(columns))
+        table = pyarrow.table([column(position) for position in range(len(columns))], names=list(columns))
     except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError) as error:
         raise UserError(
             f"a column holds values of several types, which Parquet does not allow ({error}): convert the "

@@ -4,7 +4,11 @@
 from __future__ import annotations
 
 import gzip
+import io
 import lzma
+import os
+import select
+import stat
 import zlib
 from pathlib import Path
 from typing import IO
@@ -16,6 +20,8 @@ from s80lab.base.hashing import CHUNK
 _GZIP, _XZ = b"\x1f\x8b", b"\xfd7zXZ\x00"
 LARGEST = 1 << 29
 """Largest size of a trace file in bytes, decompressed: all accesses are held in memory, at several times this size."""
+PIPE_WAIT_S = 10
+"""Seconds after which a pipe into which no program writes is given up."""
 XZ_MEMORY = 1 << 28
 """Bytes that the decompression of an xz file may use; `xz -9` needs 65 MiB."""
 
@@ -46,7 +52,7 @@ def head(path: Path, length: int) -> bytes:
 def _read(path: Path, most: int) -> bytes:
     """The first `most` decompressed bytes at most."""
     try:
-        with path.open("rb") as file:
+        with _opened(path) as file:
             start = file.read(len(_XZ))
             file.seek(0)
             if start.startswith(_GZIP):
@@ -61,6 +67,36 @@ def _read(path: Path, most: int) -> bytes:
         ) from None
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror})") from None
+
+
+def _opened(path: Path) -> IO[bytes]:
+    """The file, or the bounded content of a pipe. UserError for any other kind of file."""
+    mode = path.stat().st_mode
+    if stat.S_ISFIFO(mode):
+        with _opened_pipe(path) as pipe:
+            return io.BytesIO(_bounded(pipe, LARGEST + 1))
+    if not stat.S_ISREG(mode):
+        raise UserError(f"{path}: is a folder or a device, not a file or a pipe; name the file of a trace")
+    return path.open("rb")
+
+
+def _opened_pipe(path: Path) -> IO[bytes]:
+    """A pipe for reading. UserError if no program writes into it: to open such a pipe would wait for ever."""
+    pipe = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    waiting = select.poll()
+    waiting.register(pipe, select.POLLIN)
+    if not waiting.poll(PIPE_WAIT_S * 1000):
+        try:
+            written = os.read(pipe, 1) != b""
+        except BlockingIOError:  # a program has opened the pipe and writes later
+            written = True
+        if not written:
+            os.close(pipe)
+            raise UserError(
+                f"{path}: no program has written into this pipe for {PIPE_WAIT_S} s; start the program first"
+            )
+    os.set_blocking(pipe, True)
+    return os.fdopen(pipe, "rb")
 
 
 def _bounded(file: IO[bytes] | gzip.GzipFile, most: int) -> bytes:

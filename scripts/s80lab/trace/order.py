@@ -64,16 +64,18 @@ def write(path: Path, order: Order) -> None:
 
 def read(path: Path) -> Order:
     """Reads and checks a totally ordered trace. UserError if the file is truncated or malformed."""
+    plain = path.is_file() and path.suffix not in (".gz", ".xz")
     try:
-        size = path.stat().st_size
-        if size % DTYPE.itemsize:
-            raise UserError(
-                f"{path}: the size of {size} bytes is not a multiple of 16-byte records, so the file is "
-                "truncated or not a totally ordered trace (.order)"
-            )
-        order: Order = np.fromfile(path, DTYPE)
+        # A plain file may be larger than files.LARGEST.
+        content = np.fromfile(path, np.uint8) if plain else np.frombuffer(files.read(path), np.uint8)
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror})") from None
+    if len(content) % DTYPE.itemsize:
+        raise UserError(
+            f"{path}: the size of {len(content)} bytes is not a multiple of 16-byte records, so the file is "
+            "truncated or not a totally ordered trace (.order)"
+        )
+    order: Order = content.view(DTYPE)
     check(order, str(path))
     return order
 

@@ -4,30 +4,23 @@
 from __future__ import annotations
 
 import string
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
-
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from s80lab.base import paths
 from s80lab.base.errors import UserError
-from s80lab.base.strict import find_or_file, read_toml
-from s80lab.base.terminal import plain_text
+from s80lab.base.strict import read_toml
 from s80lab.protocol.laws import Fault
 from s80lab.protocol.proof import objection
 from s80lab.protocol.table import load_protocol
 from s80lab.trace.order import NAMES, Op
 from s80lab.trace.source import Source
-from s80lab.trace.tool import Impossible, steps
+from s80lab.trace.tool import Impossible, Stopped, steps
 from s80lab.trace.values import EVENT, Values
 
 _DOES = {"ifetch": "fetches", "load": "loads", "store": "stores to", "walk": "reads, in a page walk,"}
 _ASKS = {"read": "read request", "rfo": "read for ownership", "upgrade": "upgrade request"}
-
-WARNING = "bold red"
-"""The style of a warning and of a violated invariant on the terminal."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +37,16 @@ class Spot:
 
 @dataclass(frozen=True)
 class Step:
-    """One access. `caches`: the spot of each (core, line) that is cached after the access; `was`: the earlier states of
-    the spots that the access changed; `memory`: the value in memory after the access, of each line that was written
-    back (memory holds 0 for other lines); `violations`: sentences on the invariants that the access violates."""
+    """One access, and what it changed.
+
+    number: from 1, counted in the file. changes: the new spot of each (core, line) that the access changed, or of the
+    accessing core; None: no longer cached. was: the earlier state of each of these. copies: the spots of the accessed
+    line after the access, by core. written: the new value in memory of each line that was written back. in_memory: the
+    value in memory of the accessed line. violations: sentences on the invariants that the access violates.
+    """
 
     number: int
+    processor: int
     core: int
     op: str
     line: int
@@ -59,15 +57,37 @@ class Step:
     from_memory: bool
     stall: int
     was: dict[tuple[int, int], str]
-    caches: dict[tuple[int, int], Spot]
-    memory: dict[int, int]
+    changes: dict[tuple[int, int], Spot | None]
+    copies: dict[int, Spot]
+    written: dict[int, int]
+    in_memory: int
     violations: list[str]
+
+
+@dataclass
+class Contents:
+    """The contents of all caches by (core, line), and of memory by line; memory holds 0 for other lines."""
+
+    caches: dict[tuple[int, int], Spot] = field(default_factory=dict)
+    memory: dict[int, int] = field(default_factory=dict)
+
+    def apply(self, step: Step) -> None:
+        """Moves to the contents after an access."""
+        self.memory |= step.written
+        for place, spot in step.changes.items():
+            if spot is None:
+                self.caches.pop(place, None)
+            else:
+                self.caches[place] = spot
 
 
 @dataclass(frozen=True)
 class Lesson:
     """A trace with an explanation of each access.
 
+    setup: the sentence on machine, settings and protocol. first: number of the first access in `steps`, from 0.
+    accesses: the number of accesses in the file; None if a capture has more accesses than were read.
+    before: contents of caches and memory before the first of `steps`. without_processor: the trace names none.
     warning: a sentence if the protocol is refused or not checked, else empty.
     hidden_comments: the protocol that the hidden comments of the trace are about, else empty.
     """
@@ -82,16 +102,47 @@ class Lesson:
     lines: dict[int, str]  # line -> letter
     line_bytes: int
     steps: list[Step]
+    setup: str = ""
+    first: int = 0
+    accesses: int | None = None
+    before: Contents = field(default_factory=Contents)
+    without_processor: bool = False
     warning: str = ""
     hidden_comments: str = ""
 
+    def contents(self) -> Iterator[tuple[Step, Contents]]:
+        """Each access with the contents after it. The contents are valid until the next access."""
+        now = Contents(dict(self.before.caches), dict(self.before.memory))
+        for step in self.steps:
+            now.apply(step)
+            yield step, now
+
+    @property
+    def shown_lines(self) -> dict[int, str]:
+        """The letters of the lines that the steps access or change."""
+        lines = {line for step in self.steps for line in (step.line, *(place[1] for place in step.changes))}
+        return {line: letter for line, letter in self.lines.items() if line in lines}
+
+    @property
+    def left_out(self) -> str:
+        """A sentence on accesses of the file that are not shown; empty if all are shown."""
+        shown, stopped = len(self.steps), bool(self.steps) and not self.steps[-1].changes
+        if self.accesses == shown or (stopped and not self.first):
+            return ""
+        total = f"of {self.accesses} accesses" if self.accesses is not None else "accesses of the capture"
+        part = f", from {self.first} on" if self.first else ""
+        more = self.accesses is None or self.first + shown < self.accesses
+        return f"{shown} {total}{part}" + ("; --count N shows more" if more and not stopped else "")
+
     @property
     def notes(self) -> list[str]:
-        """Sentences about the whole trace: how values are shown, and whether comments are hidden."""
+        """Sentences about the whole trace: how values are shown, and what is hidden or assumed."""
         state = next(name for name in self.states if name != self.invalid)
         values = f"{state} 2: state {state}, value 2. Memory holds 0 at first; the n-th store writes n."
         hidden = f"The comments are about {self.hidden_comments} and are hidden."
-        return [values, hidden] if self.hidden_comments else [values]
+        nameless = "The trace names no processor: all accesses are those of processor 0."
+        notes = {values: True, hidden: bool(self.hidden_comments), nameless: self.without_processor}
+        return [note for note, holds in notes.items() if holds]
 
 
 def letters(lines: list[int]) -> dict[int, str]:
@@ -100,64 +151,129 @@ def letters(lines: list[int]) -> dict[int, str]:
     return {line: alphabet[i % 19] + (str(i // 19) if i >= 19 else "") for i, line in enumerate(dict.fromkeys(lines))}
 
 
-def lesson(source: Source, name: str) -> Lesson:
-    """Plays the accesses of a trace through the model and explains each."""
+def lesson(source: Source, name: str, first: int = 0) -> Lesson:
+    """Plays all accesses of `source` through the model, and explains those from `first` on."""
     setup = source.setup
     table = read_toml(setup.protocol)
-    teller = _Teller(table, setup.machine.l2.inclusion == "exclusive")
-    told, stop = steps(source.order, setup)
-    names = letters(source.order["line"][: len(told) + (stop is not None)].tolist())
-    threads = setup.machine.processors.threads_per_core
-    values = Values(load_protocol(setup.protocol), setup.machine.processors.count // threads)
+    player = _Player(source, table)
     comments, hidden = _comments(source)
-    caches: dict[tuple[int, int], Spot] = {}
-    memory: dict[int, int] = {}
-    done = []
-    for step, comment in zip(told, comments, strict=False):
-        changes = teller.changes(step)
-        was = {place: caches[place].state if place in caches else teller.invalid for place in changes}
-        violations = [_violation(names, *fault) for fault in values.play(step)]
-        for (core, line), spot in changes.items():
-            if values.block(line).memory != memory.get(line, 0):
-                memory = memory | {line: values.block(line).memory}  # the earlier steps share the earlier one
-            if spot.where:
-                caches[core, line] = replace(spot, value=values.block(line).values[core])
+    done, before, played = [], Contents(), 0
+    stop: Impossible | None = None
+    try:
+        for step, comment in zip(steps(source.order, setup), comments, strict=False):
+            made = player.play(step, comment)
+            played += 1
+            if played > first:
+                done.append(made)
             else:
-                caches.pop((core, line), None)
-        done.append(
-            Step(
-                number=step["n"] + 1,
-                core=step["core"],
-                op=step["op"],
-                line=step["line"],
-                access=_access(step["core"], step["op"], names[step["line"]]),
-                comment=comment,
-                reasons=teller.reasons(step, names),
-                supplier=step["supplier"],
-                from_memory=step["missed"] and step["supplier"] is None,
-                stall=step["stall"],
-                was=was,
-                caches=dict(caches),
-                memory=memory,
-                violations=violations,
-            )
-        )
+                before.apply(made)
+    except Stopped as stopped:
+        stop = stopped.at
     if stop is not None:
-        done.append(_stopped(source, len(told), comments[len(told)], stop, names, values, caches, memory))
+        done.append(player.stopped(source.order[played], played, comments[played], stop))
     return Lesson(
         title=(source.text.title if source.text else "") or name,
         machine=setup.machine.name,
         protocol=table["name"],
         about_protocol=table["description"],
         states={s: (entry.get("counts_as", ""), entry["description"]) for s, entry in table["states"].items()},
-        invalid=teller.invalid,
+        invalid=player.teller.invalid,
         cores=sorted({step.core for step in done}),
-        lines=names,
+        lines=player.names,
         line_bytes=setup.machine.line_bytes,
         steps=done,
+        setup=setup.sentence(),
+        first=first,
+        accesses=source.accesses,
+        before=before,
+        without_processor=source.text is not None and source.text.without_processor,
         warning=objection(setup.protocol) or "",
         hidden_comments=hidden,
     )
+
+
+class _Player:
+    """Turns what the model says about each access into steps, from cold caches on."""
+
+    def __init__(self, source: Source, table: dict[str, Any]) -> None:
+        machine = source.setup.machine
+        self._threads = machine.processors.threads_per_core
+        self.teller = _Teller(table, machine.l2.inclusion == "exclusive")
+        self.names = letters(source.order["line"].tolist())
+        self._values = Values(load_protocol(source.setup.protocol), machine.processors.count // self._threads)
+        self._copies: dict[int, dict[int, Spot]] = {}
+        self._memory: dict[int, int] = {}
+
+    def play(self, step: dict[str, Any], comment: str) -> Step:
+        """One access as the model explains it."""
+        line, core, op = step["line"], step["core"], step["op"]
+        changed = self.teller.changes(step)
+        was = {place: self._state(*place) for place in changed}
+        violations = [_violation(self.names, *fault) for fault in self._values.play(step)]
+        changes: dict[tuple[int, int], Spot | None] = {}
+        written = {}
+        for place, spot in changed.items():
+            block = self._values.block(place[1])
+            if block.memory != self._memory.get(place[1], 0):
+                self._memory[place[1]] = written[place[1]] = block.memory
+            copies = self._copies.setdefault(place[1], {})
+            if spot.where:
+                copies[place[0]] = changes[place] = replace(spot, value=block.values[place[0]])
+            else:
+                copies.pop(place[0], None)
+                changes[place] = None
+        return Step(
+            number=step["n"] + 1,
+            processor=step["processor"],
+            core=core,
+            op=op,
+            line=line,
+            access=self._access(step["processor"], op, line),
+            comment=comment,
+            reasons=self.teller.reasons(step, self.names),
+            supplier=step["supplier"],
+            from_memory=step["missed"] and step["supplier"] is None,
+            stall=step["stall"],
+            was=was,
+            changes=changes,
+            copies=dict(self._copies.get(line, {})),
+            written=written,
+            in_memory=self._memory.get(line, 0),
+            violations=violations,
+        )
+
+    def stopped(self, record: Any, number: int, comment: str, stop: Impossible) -> Step:
+        """The access at which the model stopped. It changes nothing."""
+        processor, op, line = int(record["processor"]), NAMES[Op(int(record["op"]))], int(record["line"])
+        core = processor // self._threads
+        return Step(
+            number=number + 1,
+            processor=processor,
+            core=core,
+            op=op,
+            line=line,
+            access=self._access(processor, op, line),
+            comment=comment,
+            reasons=["the table does not say what happens, so s80lab plays neither this access nor a later one"],
+            supplier=None,
+            from_memory=False,
+            stall=0,
+            was={},
+            changes={},
+            copies=dict(self._copies.get(line, {})),
+            written={},
+            in_memory=self._memory.get(line, 0),
+            violations=[_violation(self.names, *self._values.impossible(op, line, core, stop))],
+        )
+
+    def _state(self, core: int, line: int) -> str:
+        spot = self._copies.get(line, {}).get(core)
+        return spot.state if spot else self.teller.invalid
+
+    def _access(self, processor: int, op: str, line: int) -> str:
+        core = processor // self._threads
+        who = f"core {core}" if self._threads == 1 else f"processor {processor} (core {core})"
+        return f"{who} {_DOES[op]} {self.names[line]}"
 
 
 def _comments(source: Source) -> tuple[list[str], str]:
@@ -165,53 +281,18 @@ def _comments(source: Source) -> tuple[list[str], str]:
     none, text = [""] * len(source.order), source.text
     if text is None:
         return none, ""
-    if text.protocol is None or not any(text.comments):
+    about = text.header.protocol
+    if about is None or not any(text.comments):
         return text.comments, ""
     try:
-        about = find_or_file("protocol", paths.PROTOCOLS, text.protocol)
+        same = about.path("protocol", paths.PROTOCOLS).samefile(source.setup.protocol)
     except UserError:
-        return none, text.protocol
-    return (text.comments, "") if about.samefile(source.setup.protocol) else (none, text.protocol)
-
-
-def _access(core: int, op: str, name: str) -> str:
-    return f"core {core} {_DOES[op]} {name}"
+        same = False
+    return (text.comments, "") if same else (none, about.table_name)
 
 
 def _violation(names: dict[int, str], line: int, fault: Fault) -> str:
     return f"{names[line]} violates the invariant `{fault.law}`: {fault.sentence}"
-
-
-def _stopped(
-    source: Source,
-    number: int,
-    comment: str,
-    stop: Impossible,
-    names: dict[int, str],
-    values: Values,
-    caches: dict[tuple[int, int], Spot],
-    memory: dict[int, int],
-) -> Step:
-    """The access at which the model stopped. It changes nothing."""
-    record = source.order[number]
-    core = int(record["processor"]) // source.setup.machine.processors.threads_per_core
-    op, line = NAMES[Op(int(record["op"]))], int(record["line"])
-    return Step(
-        number=number + 1,
-        core=core,
-        op=op,
-        line=line,
-        access=_access(core, op, names[line]),
-        comment=comment,
-        reasons=["the table does not say what happens, so s80lab plays neither this access nor a later one"],
-        supplier=None,
-        from_memory=False,
-        stall=0,
-        was={},
-        caches=dict(caches),
-        memory=memory,
-        violations=[_violation(names, *values.impossible(op, line, core, stop))],
-    )
 
 
 class _Teller:
@@ -296,62 +377,34 @@ class _Teller:
         return f"{name} moves from {before} to {after}"
 
 
-def record(lesson: Lesson) -> dict[str, Any]:
-    """The explained trace as plain values for JSON: each access with the contents of all caches after the access."""
-    plain = asdict(lesson) | {
-        "states": {
-            name: {"counts_as": classed, "description": text} for name, (classed, text) in lesson.states.items()
-        },
-        "lines": [{"line": line, "letter": letter} for line, letter in lesson.lines.items()],
+def record(lesson: Lesson, complete: bool = False) -> dict[str, Any]:
+    """The explained trace as plain values for JSON (docs/reference/interfaces/steps.md): each access with what it
+    changed. complete: also with the contents of all caches and of memory after it."""
+    lines = lesson.lines if complete else lesson.shown_lines
+    left = {"steps", "before"}
+    plain = {one.name: getattr(lesson, one.name) for one in fields(lesson) if one.name not in left}
+    plain["states"] = {
+        name: {"counts_as": classed, "description": text} for name, (classed, text) in lesson.states.items()
     }
-    for told, step in zip(plain["steps"], lesson.steps, strict=True):
-        told["was"] = [{"core": core, "line": line, "state": state} for (core, line), state in step.was.items()]
-        told["memory"] = [{"line": line, "value": value} for line, value in step.memory.items()]
-        told["caches"] = [{"core": core, "line": line} | asdict(spot) for (core, line), spot in step.caches.items()]
+    plain["lines"] = [{"line": line, "letter": letter} for line, letter in lines.items()]
+    plain["shown"] = len(lesson.steps)
+    plain["steps"] = [_step_record(step, now if complete else None) for step, now in lesson.contents()]
     return plain
 
 
-def show(lesson: Lesson, console: Console) -> None:
-    """Prints a table: for each access the line's state and value in each core (requester in bold), the value in memory,
-    and the explanation. A warning comes first; violated invariants are red."""
-    show_warning(lesson, console)
-    table = Table(
-        "step",
-        "access",
-        *(f"core {core}" for core in lesson.cores),
-        "memory",
-        "explanation (cell of the table)",
-        title=plain_text(f"{lesson.title}\n{lesson.machine}, {lesson.protocol}: {lesson.about_protocol}"),
-        show_lines=True,
-    )
-    for step in lesson.steps:
-        spots = [_spot(lesson, step, core) for core in lesson.cores]
-        access = plain_text(step.access).append_text(plain_text(f"\n{step.comment}" if step.comment else "", "dim"))
-        text = plain_text("\n".join(step.reasons))
-        for sentence in step.violations:
-            text.append_text(plain_text(f"\n{sentence}", WARNING))
-        table.add_row(str(step.number), access, *spots, str(step.memory.get(step.line, 0)), text)
-    console.print(table)
-    for line, letter in lesson.lines.items():
-        console.print(f"{letter}: the line at address {line * lesson.line_bytes:#x}")
-    for note in lesson.notes:
-        console.print(plain_text(note))
-
-
-def show_warning(lesson: Lesson, console: Console) -> None:
-    """Prints the lesson's warning, if there is one, without breaking a command that the reader may copy."""
-    if lesson.warning:
-        console.print(plain_text(lesson.warning, WARNING), soft_wrap=True)
-
-
-def _spot(lesson: Lesson, step: Step, core: int) -> Text:
-    spot = step.caches.get((core, step.line))
-    text = f"{spot} {spot.where}" if spot else lesson.invalid
-    if core == step.core:
-        return plain_text(text, "bold")
-    if core == step.supplier:
-        return plain_text(f"{text} supplies", "green")
-    return plain_text(text, "" if (core, step.line) in step.was else "dim")
+def _step_record(step: Step, now: Contents | None) -> dict[str, Any]:
+    plain: dict[str, Any] = dict(vars(step))
+    plain["was"] = [{"core": core, "line": line, "state": state} for (core, line), state in step.was.items()]
+    plain["changes"] = [
+        {"core": core, "line": line} | ({"where": ""} if spot is None else vars(spot))
+        for (core, line), spot in step.changes.items()
+    ]
+    plain["copies"] = [{"core": core} | vars(spot) for core, spot in sorted(step.copies.items())]
+    plain["written"] = [{"line": line, "value": value} for line, value in step.written.items()]
+    if now is not None:
+        plain["caches"] = [{"core": core, "line": line} | vars(spot) for (core, line), spot in now.caches.items()]
+        plain["memory"] = [{"line": line, "value": value} for line, value in now.memory.items()]
+    return plain
 
 
 assert set(_DOES) == set(EVENT)

@@ -9,7 +9,8 @@ from rich.console import Console
 from rich.text import Text
 
 from s80lab.base.terminal import plain, plain_text
-from s80lab.trace.step import WARNING, Lesson, Step, show_warning
+from s80lab.trace.step import Lesson, Step
+from s80lab.trace.step_table import WARNING, show_warning
 
 INDENT = 4
 
@@ -18,19 +19,21 @@ def show_list(lesson: Lesson, console: Console) -> None:
     """Print every access of `lesson`. No line is longer than the console is wide, and nothing is cut off."""
     show_warning(lesson, console)
     console.print(plain_text(textwrap.fill(plain(lesson.title), console.width), "bold"))
-    lines = ", ".join(f"{letter} = line {line * lesson.line_bytes:#x}" for line, letter in lesson.lines.items())
-    head = f"Machine {lesson.machine}, protocol {lesson.protocol}. {lines}"
+    lines = ", ".join(f"{letter} = line {line * lesson.line_bytes:#x}" for line, letter in lesson.shown_lines.items())
+    head = f"{lesson.setup[:1].upper()}{lesson.setup[1:]}. {lines}"
     for text in (head, *lesson.notes):
         console.print(plain_text(textwrap.fill(plain(text), console.width)))
     wide = max((len(step.access) for step in lesson.steps), default=0)
     for step in lesson.steps:
-        console.print(plain_text(summary(lesson, step, wide), "bold"))
+        console.print(_indented(summary(lesson, step, wide), console, "bold", "", " " * (INDENT + wide + 2)))
         for reason in step.reasons:
             console.print(_indented(reason, console))
         for sentence in step.violations:
             console.print(_indented(sentence, console, WARNING))
         if step.comment:
             console.print(_indented(f"# {step.comment}", console, "dim"))
+    if lesson.left_out:
+        console.print(plain_text(lesson.left_out))
 
 
 def summary(lesson: Lesson, step: Step, wide: int) -> str:
@@ -48,15 +51,21 @@ def summary(lesson: Lesson, step: Step, wide: int) -> str:
     return f"{step.number:>{INDENT - 2}}  {step.access:<{wide}}  {', '.join(parts)}"
 
 
-def _indented(text: str, console: Console, style: str = "") -> Text:
-    indent = " " * INDENT
-    filled = textwrap.fill(plain(text), console.width, initial_indent=indent, subsequent_indent=indent + "  ")
+def _indented(
+    text: str, console: Console, style: str = "", first: str = " " * INDENT, rest: str = " " * (INDENT + 2)
+) -> Text:
+    """The text, with `rest` before each line after a break, or a shorter indent if little room is left."""
+    if len(rest) > console.width // 2:
+        rest = " " * (INDENT + 2)
+    filled = textwrap.fill(
+        plain(text), console.width, initial_indent=first, subsequent_indent=rest, drop_whitespace=True
+    )
     return plain_text(filled, style)
 
 
 def _change(lesson: Lesson, step: Step, core: int) -> str:
     """The state of the access's line in a core, with its value: `S → M 1`, or `M 1` if the state stayed the same."""
-    spot = step.caches.get((core, step.line))
+    spot = step.copies.get(core)
     after = spot.state if spot else lesson.invalid
     before = step.was.get((core, step.line), after)
     return ("" if before == after else f"{before} → ") + (str(spot) if spot else after)

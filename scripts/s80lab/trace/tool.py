@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 from s80lab.base import paths
@@ -17,11 +18,11 @@ from s80lab.base.errors import UserError
 from s80lab.base.files import whole
 from s80lab.base.programs import built
 from s80lab.base.staging import scratch
-from s80lab.base.strict import find_or_file, parse_settings
 from s80lab.base.terminal import quoted
-from s80lab.config.machine import Machine, load_machine, with_inclusion
+from s80lab.config.machine import Machine
 from s80lab.trace import order as trace_order
 from s80lab.trace.order import Order
+from s80lab.trace.setup import Setup
 
 STEP = paths.BIN / "s80-step"
 """Plays accesses through the model. It is all that a lesson needs of the compiled programs."""
@@ -45,40 +46,24 @@ class Impossible:
     line: int
 
 
-@dataclass(frozen=True)
-class Setup:
-    """The machine and protocol that play accesses. The machine has the L2 organisation that the protocol asks for."""
-
-    machine: Machine
-    protocol: Path
-
-    @classmethod
-    def load(cls, machine: str, protocol: str | None, settings: list[str]) -> Setup:
-        """Loads both by name or file and applies KEY=VALUE settings. Without `protocol`, the machine names it."""
-        overrides = parse_settings(settings)
-        named = protocol or load_machine(machine, overrides).protocol
-        table = find_or_file("protocol", paths.PROTOCOLS, named)
-        return cls(load_machine(machine, with_inclusion(table, overrides)), table)
-
-
 def call(program: Path, command: str, **arguments: Path | str | int) -> str:
     """Return what `PROGRAM COMMAND key=value ...` prints. Its error message becomes a UserError."""
-    return _checked(program, _run(program, command, arguments))
-
-
-def _run(program: Path, command: str, arguments: Mapping[str, Path | str | int]) -> subprocess.CompletedProcess[str]:
-    words = [str(built(program)), command, *(f"{key}={value}" for key, value in arguments.items())]
-    try:
-        return subprocess.run(words, capture_output=True, encoding="utf-8", errors="replace")
-    except ValueError:  # a NUL in a word
-        raise UserError(f"{quoted(' '.join(words))}: a name in this command contains a NUL character") from None
-
-
-def _checked(program: Path, done: subprocess.CompletedProcess[str]) -> str:
-    if done.returncode != 0:
-        complaint = done.stderr.strip().removeprefix(f"{program.name}: ") or f"exit code {done.returncode}"
-        raise UserError(complaint)
+    words = _words(program, command, arguments)
+    done = subprocess.run(words, capture_output=True, encoding="utf-8", errors="replace")
+    _check(program, done.returncode, done.stderr)
     return done.stdout
+
+
+def _words(program: Path, command: str, arguments: Mapping[str, Path | str | int]) -> list[str]:
+    words = [str(built(program)), command, *(f"{key}={value}" for key, value in arguments.items())]
+    if any("\0" in word for word in words):
+        raise UserError(f"{quoted(' '.join(words))}: a name in this command contains a NUL character")
+    return words
+
+
+def _check(program: Path, code: int, complaint: str) -> None:
+    if code != 0:
+        raise UserError(complaint.strip().removeprefix(f"{program.name}: ") or f"exit code {code}")
 
 
 @contextmanager
@@ -109,20 +94,36 @@ def _warm(begin: Begin | None) -> dict[str, Path | str | int]:
     return {} if begin is None else {"state": begin.state, "lines": begin.lines}
 
 
-def steps(order: Order, setup: Setup, begin: Begin | None = None) -> tuple[list[dict[str, Any]], Impossible | None]:
-    """The effect of each access: one object per access, as src/replay/order_step.cpp writes it. begin: without it, the
-    caches are cold.
+class Stopped(Exception):
+    """The model stopped at an access that reaches an impossible cell, which only an unproven table allows."""
 
-    The model stops at an access that reaches an impossible cell, which only an unproven table allows. The list then has
-    the accesses before this one.
+    def __init__(self, at: Impossible) -> None:
+        super().__init__(at)
+        self.at = at
+
+
+def steps(order: Order, setup: Setup, begin: Begin | None = None) -> Iterator[dict[str, Any]]:
+    """What each access changed: one object per access (docs/reference/interfaces/steps.md), as the model plays them.
+
+    begin: without it, the caches are cold. Raises `Stopped` before an access that reaches an impossible cell.
     """
-    with files(STEP, order, setup.machine) as (order_file, machine_file):
-        arguments = {"order": order_file, "machine": machine_file, "protocol": setup.protocol}
-        done = _run(STEP, "step", arguments | _warm(begin))
-    stop = _IMPOSSIBLE.search(done.stderr)
-    out = done.stdout if stop else _checked(STEP, done)
-    told = [json.loads(line) for line in out.splitlines()]
-    return told, Impossible(stop["side"], stop["state"], int(stop["line"])) if stop else None
+    with files(STEP, order, setup.machine) as (order_file, machine_file), TemporaryFile() as errors:
+        words = _words(
+            STEP, "step", {"order": order_file, "machine": machine_file, "protocol": setup.protocol} | _warm(begin)
+        )
+        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=errors) as process:
+            assert process.stdout is not None
+            try:
+                for line in process.stdout:
+                    yield json.loads(line)
+            except GeneratorExit:
+                process.kill()
+                raise
+        errors.seek(0)
+        complaint = errors.read().decode("utf-8", "replace")
+    if stop := _IMPOSSIBLE.search(complaint):
+        raise Stopped(Impossible(stop["side"], stop["state"], int(stop["line"])))
+    _check(STEP, process.returncode, complaint)
 
 
 def counts(order: Order, setup: Setup, begin: Begin | None = None) -> dict[str, int]:
@@ -177,8 +178,13 @@ def from_capture(
         return trace_order.read(order_file)
 
 
-def to_capture(order: Order, machine: Machine, capture: Path, *, lines: int, protocol: str, origin: str) -> None:
-    """Writes the accesses as a full capture with `lines` lines of memory, completely or not at all."""
+def to_capture(
+    order: Order, machine: Machine, capture: Path, *, lines: int, protocol: str, origin: str, counted: bool = False
+) -> None:
+    """Writes the accesses as a full capture with `lines` lines of memory, completely or not at all.
+
+    counted: the ticks are numbers of instructions of the processor; otherwise each access is one instruction.
+    """
     with files(ORDER, order, machine) as (order_file, machine_file), whole(capture) as partial:
         call(
             ORDER,
@@ -189,6 +195,7 @@ def to_capture(order: Order, machine: Machine, capture: Path, *, lines: int, pro
             lines=lines,
             protocol=protocol,
             origin=origin,
+            counted=int(counted),
         )
 
 

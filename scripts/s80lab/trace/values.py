@@ -26,6 +26,7 @@ class Values:
         self._cores = cores
         self._faulty = cell_faults(protocol)
         self._blocks: dict[int, Snapshot] = {}
+        self._violated: dict[int, frozenset[str]] = {}
 
     def block(self, line: int) -> Snapshot:
         """The values of a line at present."""
@@ -40,13 +41,14 @@ class Values:
         """
         line, core = step["line"], step["core"]
         lines = dict.fromkeys([*(change["line"] for change in step["moved"]), line])
-        known = {one: {fault.law for fault in state_faults(self._protocol, self.block(one))} for one in lines}
         for change in step["moved"]:
             self._move(change)
         faults = [(line, fault) for fault in self._access(step)]
         for one in lines:
-            now = state_faults(self._protocol, self.block(one))
-            faults += [(one, fault) for fault in now if fault.law not in known[one]]
+            now = list(state_faults(self._protocol, self.block(one)))
+            known = self._violated.get(one, frozenset())
+            faults += [(one, fault) for fault in now if fault.law not in known]
+            self._violated[one] = frozenset(fault.law for fault in now)
         block = self.block(line)
         stale = EVENT[step["op"]] != "store" and block.values[core] != block.last_write
         if stale and not any(one == line and fault.law == LAST_WRITE for one, fault in faults):

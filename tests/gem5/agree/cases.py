@@ -20,7 +20,7 @@ from s80lab.gem5.agree import agree
 from s80lab.trace import files, text
 from s80lab.trace.drawn import random_order
 from s80lab.trace.order import DTYPE, Order
-from s80lab.trace.tool import Setup
+from s80lab.trace.setup import Setup
 
 DATA = paths.ROOT / "tests" / "gem5" / "agree" / "data"
 

@@ -28,7 +28,8 @@ from s80lab.trace import source as trace_source
 from s80lab.trace import tool
 from s80lab.trace.order import Op, Order, make
 from s80lab.trace.source import Wanted
-from s80lab.trace.tool import Begin, Setup
+from s80lab.trace.setup import Setup
+from s80lab.trace.tool import Begin
 
 RUBY = {"MM": "MM", "D": "M", "E": "M", "O": "O", "OC": "O", "S": "S"}
 WRITEBACK = {
@@ -74,8 +75,7 @@ def sample(machine: Machine, first_line: int, sets: int) -> Order:
 
 def expected(order: Order, setup: Setup, begin: Begin) -> Iterator[Seen]:
     """The events that the model predicts."""
-    effects, _ = tool.steps(order, setup, begin)
-    for n, effect in enumerate(effects):
+    for n, effect in enumerate(tool.steps(order, setup, begin)):
         for change in effect["moved"]:
             before, after, line = change["before"], change["after"], change["line"]
             state = before["state"]

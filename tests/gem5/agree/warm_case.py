@@ -25,7 +25,8 @@ from s80lab.gem5.stats import BEGIN, END
 from s80lab.trace import files, tool
 from s80lab.trace.drawn import random_order
 from s80lab.trace.order import Order
-from s80lab.trace.tool import Begin, Setup
+from s80lab.trace.setup import Setup
+from s80lab.trace.tool import Begin
 
 FOLDER = DATA / "warm-random"
 MACHINE, SETTINGS = "s80", ["l1i.size=1KiB", "l1d.size=2KiB", "l2.size=8KiB"]

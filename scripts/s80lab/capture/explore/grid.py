@@ -58,7 +58,7 @@ class PointResolver:
         """The value of one axis as an override of the machine file."""
         if key == CORES:
             key, value = "processors.threads_per_core", _threads(self._capture, value)
-        return parse_settings([f"{key}={value}"])
+        return parse_settings([f"{key}={value}"], "--vary ")
 
 
 def _threads(capture: Capture, cores: str) -> str:

@@ -51,7 +51,7 @@ ExportFormat = Annotated[
     typer.Option(
         "--format",
         metavar="FORMAT",
-        help="Format of the files to write: gem5, champsim, din, text, order.",
+        help="Format of the files to write: gem5, champsim, din, cs4223, text, order.",
         autocompletion=lambda: list(FORMATS),
     ),
 ]
@@ -60,11 +60,11 @@ ImportFormat = Annotated[
     typer.Option(
         "--format",
         metavar="FORMAT",
-        help="Format of the files to read: gem5, champsim, din, text, order.",
+        help="Format of the files to read: gem5, champsim, din, cs4223, text, order.",
         autocompletion=lambda: list(FORMATS),
     ),
 ]
-FORMATS = ("gem5", "champsim", "din", "text", "order")
+FORMATS = ("gem5", "champsim", "din", "cs4223", "text", "order")
 Name = Annotated[
     str,
     typer.Argument(
@@ -193,9 +193,25 @@ def step(
     machine: TraceMachine = None,
     protocol: TraceProtocol = None,
     settings: MachineSettings = None,
-    first: First = 0,
+    first: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="Number of the first access to show; the accesses of the file are counted from 0. The accesses before "
+            "it are played, too.",
+        ),
+    ] = 0,
     count: Annotated[int, typer.Option(min=1, metavar="N", help="Largest number of accesses to show.")] = 200,
     html: Html = None,
+    complete: Annotated[
+        bool,
+        typer.Option(
+            "--complete",
+            help="With --json: add the contents of all caches and of memory after each access. The size grows with the "
+            "square of the number of accesses.",
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show what each cache did in each access of a trace.
@@ -253,21 +269,15 @@ def import_(
         list[Path],
         typer.Argument(
             metavar="FILE",
-            help="Trace files, one per processor: if all names begin with cpuNN, NN is the processor; otherwise "
-            "the files belong to processors 0, 1, ... in this order. Formats text and order: one file.",
+            help="Trace files, one per processor: if all names begin with cpuNN, NN is the processor; if the names "
+            "differ in one number only, this number orders the processors; otherwise the files belong to processors 0, "
+            "1, ... in this order. Format order: one file. Format text: one file, or files that name no processor.",
         ),
     ],
     form: ImportFormat,
     out: Annotated[Path, typer.Option(metavar="FILE", help="Capture file to write; its name ends in .s80c.")],
-    machine: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME|FILE",
-            help="Machine of the capture: a name in configs/machines, or a .toml file. The import uses its line size "
-            "and number of processors; replays of the capture use the whole machine, unless they name another.",
-            autocompletion=complete.machines,
-        ),
-    ] = "s80",
+    machine: TraceMachine = None,
+    protocol: TraceProtocol = None,
     settings: MachineSettings = None,
 ) -> None:
     """Convert another simulator's trace to a full capture.
@@ -285,14 +295,14 @@ def import_(
 def info(
     file: Annotated[Path, typer.Argument(metavar="TRACE", help="A capture or trace file in any supported format.")],
     line_bytes: Annotated[
-        int,
+        int | None,
         typer.Option(
             min=32,
             metavar="N",
-            help="Line size in bytes, by which addresses are converted to lines. Not used for formats that store line "
-            "numbers.",
+            help="Line size in bytes, by which addresses are converted to lines. Default: that of the machine that the "
+            "trace names, else 128. Not used for formats that store line numbers.",
         ),
-    ] = 128,
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Print the format and size of a capture or trace."""

@@ -24,7 +24,8 @@ from s80lab.gem5.agree.warm import prepare
 from s80lab.gem5.stats import dumps_of
 from s80lab.trace import files, tool
 from s80lab.trace.order import Order
-from s80lab.trace.tool import Begin, Setup
+from s80lab.trace.setup import Setup
+from s80lab.trace.tool import Begin
 
 PROTOCOL = "hammer"
 Spacing = Literal["spaced", "close"]

@@ -15,7 +15,7 @@ from s80lab.gem5.agree.warm import Warm
 from s80lab.gem5.stats import Dump
 from s80lab.gem5.table import SYSTEM
 from s80lab.trace import tool
-from s80lab.trace.tool import Setup
+from s80lab.trace.setup import Setup
 
 ROW = SYSTEM + "network.msg_count."
 HOPS = 2

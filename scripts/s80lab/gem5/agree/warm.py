@@ -25,7 +25,8 @@ from s80lab.gem5.table import SYSTEM
 from s80lab.trace import order as trace_order
 from s80lab.trace import tool
 from s80lab.trace.order import Op, Order
-from s80lab.trace.tool import Begin, Setup
+from s80lab.trace.setup import Setup
+from s80lab.trace.tool import Begin
 
 TRACE = "warm.cache.gz"
 FIRST_CONTROLLER = 1

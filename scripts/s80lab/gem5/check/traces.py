@@ -13,7 +13,7 @@ from s80lab.gem5.agree import agree
 from s80lab.trace import text
 from s80lab.trace.drawn import random_order
 from s80lab.trace.order import Order
-from s80lab.trace.tool import Setup
+from s80lab.trace.setup import Setup
 
 FOLDER = paths.ROOT / "configs" / "gem5" / "check"
 # Joined traces use lines of their own. The distance is a multiple of the sets of every cache, so lines keep their sets.

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from s80lab.base.errors import UserError
-from s80lab.trace.formats.exchange import Format, lines_of
+from s80lab.trace.formats.exchange import Format, lines_of, walks_as_loads
 from s80lab.trace.order import Op, Order, make
 
 RECORD = np.dtype(
@@ -67,6 +67,13 @@ def decode(content: bytes, line_bytes: int, where: str) -> Order:
     return make(0, op[there][owner], line)
 
 
+def held(order: Order) -> Order:
+    """Without the fetches of the line that was fetched last; page walks are loads."""
+    fetches = np.flatnonzero(order["op"] == Op.IFETCH)
+    repeated = fetches[1:][order["line"][fetches[1:]] == order["line"][fetches[:-1]]]
+    return walks_as_loads(np.delete(order, repeated))
+
+
 CHAMPSIM = Format(
     name="champsim",
     suffix=".champsimtrace",
@@ -75,5 +82,6 @@ CHAMPSIM = Format(
     timed=False,
     export_loses="ticks, the order between processors, context, page walks (become loads), repeated fetches of a line",
     import_loses="registers, branches, offsets within lines",
+    held=held,
     unit="instruction",
 )

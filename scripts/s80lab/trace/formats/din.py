@@ -12,7 +12,7 @@ import numpy as np
 
 from s80lab.base.errors import UserError
 from s80lab.base.terminal import MOST_QUOTED, quoted
-from s80lab.trace.formats.exchange import Format, lines_of
+from s80lab.trace.formats.exchange import Format, lines_of, walks_as_loads
 from s80lab.trace.order import Op, Order, make
 
 _LABELS = {b"0": Op.LOAD, b"1": Op.STORE, b"2": Op.IFETCH}
@@ -61,4 +61,5 @@ DIN = Format(
     timed=False,
     export_loses="ticks, the order between processors, context, page walks (they become reads)",
     import_loses="offsets within lines",
+    held=walks_as_loads,
 )

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Exchange of accesses with other simulators: the definition of a format, and export and import of several files.
 
-The modules gem5, champsim and din in this package are the formats; trace.text has text traces.
+The modules gem5, champsim, din and cs4223 in this package are the formats; trace.text has text traces.
 docs/reference/trace-formats.md lists what each format loses.
 """
 
@@ -18,13 +18,14 @@ import numpy.typing as npt
 from s80lab.base.errors import UserError
 from s80lab.trace import files as trace_files
 from s80lab.trace import order as trace_order
-from s80lab.trace.order import Order
+from s80lab.trace.order import Op, Order
 
 LARGEST_ACCESS = 4096
 """Largest size of one access in bytes: a page."""
 MOST_ACCESSES = 1 << 25
 """Most accesses to cache lines in one file; while a file is read, each takes some 100 bytes of memory."""
-_NUMBERED = re.compile(r"cpu(\d+)")
+_NUMBERED = re.compile(r"cpu([0-9]+)")
+_DIGITS = re.compile("([0-9]{1,18})")
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,8 @@ class Format:
     timed: the files have ticks, and several files are merged by tick; without ticks they are merged in turn, one `unit`
     of each.
     export_loses, import_loses: the information that a conversion does not keep, or `nothing`.
+    held: the accesses of a processor that an import of its exported file has.
+    counts_instructions: the ticks are numbers of instructions before the access.
     """
 
     name: str
@@ -44,7 +47,16 @@ class Format:
     timed: bool
     export_loses: str
     import_loses: str
+    held: Callable[[Order], Order]
     unit: str = "access"
+    counts_instructions: bool = False
+
+
+def walks_as_loads(order: Order) -> Order:
+    """The accesses as a format without page walks holds them."""
+    held = order.copy()
+    held["op"][held["op"] == Op.WALK] = Op.LOAD
+    return held
 
 
 def lines_of(
@@ -97,19 +109,39 @@ def export(order: Order, form: Format, folder: Path, line_bytes: int, *, compres
 def load(files: Sequence[Path], form: Format, line_bytes: int) -> Order:
     """Reads several files, one per processor, and merges their accesses into one order."""
     parts = []
-    for path, processor in zip(files, processors_of(files), strict=True):
+    for processor, path in sorted(zip(processors_of(files), files, strict=True)):
         part = form.decode(trace_files.read(path), line_bytes, str(path))
         part["processor"] = processor
         parts.append(part)
     return merge(parts, timed=form.timed)
 
 
+def lost(order: Order, form: Format) -> str:
+    """What the format does not hold, if an import of the exported files would have other accesses or another order;
+    else empty."""
+    parts = [order[order["processor"] == processor] for processor in np.unique(order["processor"])]
+    held = [form.held(part) for part in parts]
+    differ = [not same_accesses(part, kept) for part, kept in zip(parts, held, strict=True)]
+    if any(differ):
+        return form.export_loses
+    if same_accesses(order, merge(held, timed=form.timed)):
+        return ""
+    return "the order between processors"
+
+
+def same_accesses(first: Order, second: Order) -> bool:
+    """Whether both have the same accesses in the same order."""
+    columns = ("processor", "op", "line")
+    return len(first) == len(second) and all(bool((first[name] == second[name]).all()) for name in columns)
+
+
 def processors_of(files: Sequence[Path]) -> list[int]:
-    """The processor of each file: NN if all files are named cpuNN, else the position in the list."""
+    """The processor of each file. NN if all files are named cpuNN. If the names differ in one number only, the files
+    belong to processors 0, 1, ... in the order of this number. Otherwise the position in the list decides."""
     numbers = [_NUMBERED.match(path.name) for path in files]
     found = [int(number[1]) for number in numbers if number]
     if len(found) != len(files):
-        found = list(range(len(files)))
+        found = _ranks(files)
     twice = max(found, key=found.count)
     if found.count(twice) > 1:
         same = " and ".join(str(path) for path, number in zip(files, found, strict=True) if number == twice)
@@ -125,8 +157,26 @@ def processors_of(files: Sequence[Path]) -> list[int]:
     return found
 
 
+def _ranks(files: Sequence[Path]) -> list[int]:
+    """The rank of each file by the only number in which the names differ; the position if they differ in more."""
+    split = [_DIGITS.split(str(path)) for path in files]
+    places = list(range(len(files)))
+    if len({len(words) for words in split}) > 1:
+        return places
+    differing = [at for at in range(len(split[0])) if len({words[at] for words in split}) > 1]
+    # The parts at odd positions are numbers.
+    if len(differing) != 1 or differing[0] % 2 == 0:
+        return places
+    numbers = [int(words[differing[0]]) for words in split]
+    if len(set(numbers)) < len(numbers):
+        return places
+    return [sorted(numbers).index(number) for number in numbers]
+
+
 def merge(parts: Sequence[Order], *, timed: bool) -> Order:
     """Merges the accesses of several processors by tick or in turn. The order of `parts` decides among equals."""
+    if not parts:
+        return np.zeros(0, trace_order.DTYPE)
     together: Order = np.concatenate(parts)
     if timed:
         # A processor's own accesses stay in order even where its ticks go back.

@@ -180,4 +180,5 @@ GEM5 = Format(
     timed=True,
     export_loses="instructions between accesses, class and entry cause (user or kernel is kept), interrupts, idle gaps",
     import_loses="offsets within lines, instructions (each access counts as one), packet ids, program counters",
+    held=lambda order: order,
 )
