@@ -121,9 +121,11 @@ def lost(order: Order, form: Format) -> str:
     else empty."""
     parts = [order[order["processor"] == processor] for processor in np.unique(order["processor"])]
     held = [form.held(part) for part in parts]
-    differ = [not same_accesses(part, kept) for part, kept in zip(parts, held, strict=True)]
-    if any(differ):
-        return form.export_loses
+    pairs = list(zip(parts, held, strict=True))
+    if any(len(part) != len(kept) for part, kept in pairs):
+        return "repeated fetches of a line"
+    if not all(same_accesses(part, kept) for part, kept in pairs):
+        return "page walks"
     if same_accesses(order, merge(held, timed=form.timed)):
         return ""
     return "the order between processors"
