@@ -24,13 +24,12 @@ def names(folder: Path) -> list[str]:
 
 
 def closest(name: str, allowed: Iterable[str]) -> str | None:
-    """The allowed name that resembles `name` most; None if no name resembles it. It is never `name` itself, because a
-    hint stands after a refused name.
+    """The allowed name that resembles `name` most; None if no name resembles it.
 
     Case and leading hyphens do not matter. A swap of two neighbouring letters ranks before any other mistake. A single
     allowed name that begins with `name`, or contains it, counts as similar.
     """
-    lower = {one.lower().lstrip("-"): one for one in sorted(allowed) if one != name}
+    lower = {one.lower().lstrip("-"): one for one in sorted(allowed)}
     wanted = name.lower().lstrip("-")
     near = difflib.get_close_matches(wanted, lower, n=1, cutoff=SIMILAR)
     for found in (
@@ -69,14 +68,14 @@ def _is_swap(first: str, second: str) -> bool:
 
 def suggestion(name: str, allowed: Iterable[str]) -> str:
     """A remark after a wrong name: ` (did you mean a?)`, or the new name if `name` was renamed; empty if neither."""
-    known = list(allowed)
+    known = sorted({*allowed} - {name})
     near = closest(name, known)
     remark = rename_sentence(name, known) or (f"did you mean {near}?" if near else "")
     return f" ({remark})" if remark else ""
 
 
 def hint(name: str, allowed: Iterable[str]) -> str:
-    """A hint for a wrong name: `did you mean a?`, or the new name if `name` was renamed.
+    """A hint for a wrong name: `did you mean a?`, or the new name if `name` was renamed. It never names `name` itself.
 
     `allowed are a, b` follows if the list is short, and stands alone if no name is near. Of many allowed names, only
     the nearest are listed.

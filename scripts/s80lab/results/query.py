@@ -100,10 +100,12 @@ def select(database: Path, sql: str) -> tuple[list[str], list[Sequence[Any]]]:
 
 
 def declared_types(database: Path, sql: str) -> list[str]:
-    """The type of each column of a query that `select` has executed: INTEGER, REAL or TEXT; empty for an expression."""
+    """The type of each column of a query that `select` has executed: INT, REAL or TEXT; empty for most expressions."""
 
     def read(connection: sqlite3.Connection) -> list[str]:
-        connection.execute(f"CREATE TEMP VIEW asked AS {sql}")
+        # SQLite states the types of a table, also of expressions such as CAST, but not those of a view.
+        selected = sql.rstrip().rstrip(";")
+        connection.execute(f"CREATE TEMP TABLE asked AS SELECT * FROM (\n{selected}\n) LIMIT 0")
         return [str(row[0]).upper() for row in connection.execute("SELECT type FROM pragma_table_info('asked')")]
 
     try:
@@ -320,7 +322,7 @@ def _parquet(columns: Sequence[str], rows: Sequence[Sequence[Any]], types: Seque
             f"the format parquet needs the package pyarrow, which is not installed: {HOW_TO_INSTALL}"
         ) from None
     declared = dict(enumerate(types))
-    known = {"INTEGER": pyarrow.int64(), "REAL": pyarrow.float64(), "TEXT": pyarrow.string()}
+    known = {"INT": pyarrow.int64(), "REAL": pyarrow.float64(), "TEXT": pyarrow.string()}
 
     def column(position: int) -> Any:
         values, wanted = [row[position] for row in rows], known.get(declared.get(position, ""))
