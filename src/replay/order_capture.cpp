@@ -228,7 +228,6 @@ void import_order(const Options& options) {
     std::vector<std::uint64_t> ended(machine.processors);  // ticks after the latest access of each processor
     for (const Access& access : order) {
         std::uint64_t& end = ended[access.processor];
-        // An access that touches several lines is one instruction, and each line counts as an access of its own.
         const std::uint64_t instructions = counted && access.tick > end ? access.tick - end + 1 : 1;
         importer.add(access, instructions);
         end = std::max(end, access.tick) + 1;

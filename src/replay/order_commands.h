@@ -38,7 +38,8 @@ int run_program(const char* program, const std::vector<Command>& commands, int a
 
 // s80-order: captures and totally ordered traces (order_capture.cpp).
 void export_order(const Options& options);  ///< writes the accesses of a full capture as an ordered trace
-void import_order(const Options& options);  ///< writes an ordered trace as a full capture; counted=1: ticks are instructions
+void import_order(const Options& options);  ///< writes an ordered trace as a full capture; counted=1: ticks
+                                            ///< are instructions
 void capture_info(const Options& options);  ///< prints a capture's header as JSON
 
 // s80-step: plays a totally ordered trace, one access after the other (order_step.cpp).

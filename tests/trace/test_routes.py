@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 from tests.trace.routes import counts, random_trace, route, run
+from tests.trace.routes import step as out_and_in
 
+from s80lab.base.errors import UserError
+from s80lab.protocol.table import find_protocol
 from s80lab.trace import source, step
 from s80lab.trace.source import FORMS, Wanted
 
@@ -90,7 +93,7 @@ def test_option_overrides_setting_of_the_header_that_names_a_protocol(tmp_path: 
 def test_capture_holds_its_own_table(tmp_path: Path) -> None:
     """A table of the same name as a shipped one is not replaced by it, and the file may be gone."""
     table, trace, capture = tmp_path / "mesi.toml", tmp_path / "x.trace", tmp_path / "x.s80c"
-    shipped = source.choose(source.decide(None, "msi", {}, source.Header())).protocol
+    shipped = find_protocol("msi")
     table.write_text(shipped.read_text().replace('name = "msi"', 'name = "mesi"'))
     trace.write_text("# machine: classroom\n# protocol: mesi.toml\n0 load 0x100\n0 store 0x100\n")
     expected = counts(trace)
@@ -100,8 +103,6 @@ def test_capture_holds_its_own_table(tmp_path: Path) -> None:
     for form in ("text", "din", "order"):
         folder = tmp_path / f"as-{form}"
         folder.mkdir()
-        from tests.trace.routes import step as out_and_in
-
         again, lacks = out_and_in(capture, form, folder)
         assert again is not None, lacks
         assert counts(again) == expected
@@ -110,13 +111,13 @@ def test_capture_holds_its_own_table(tmp_path: Path) -> None:
 def test_relative_path_in_a_header_is_relative_to_the_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "handout"
     folder.mkdir()
-    shipped = source.choose(source.decide(None, "msi", {}, source.Header())).protocol
+    shipped = find_protocol("msi")
     (folder / "course.toml").write_text(shipped.read_text().replace('name = "msi"', 'name = "course"'))
     (folder / "x.trace").write_text("# machine: classroom\n# protocol: course.toml\n0 load 0x100\n")
     monkeypatch.chdir(tmp_path)
     assert source.load(Path("handout/x.trace"), Wanted()).setup.protocol == Path("handout/course.toml")
     (folder / "course.toml").unlink()
-    with pytest.raises(source.UserError, match=r"^handout/x\.trace, line 2: there is no protocol file handout/course"):
+    with pytest.raises(UserError, match=r"^handout/x\.trace, line 2: there is no protocol file handout/course"):
         source.load(Path("handout/x.trace"), Wanted())
 
 

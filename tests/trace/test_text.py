@@ -8,6 +8,7 @@ import pytest
 from s80lab.base.errors import UserError
 from s80lab.trace import text
 from s80lab.trace.order import Op
+from s80lab.trace.setup import Header
 
 TRACE = """# SPDX-License-Identifier: GPL-2.0-or-later
 # A title
@@ -86,7 +87,7 @@ def test_comment_that_is_nearly_a_directive_is_refused(comment: str, meant: str)
     with pytest.raises(UserError, match=f"x, line 1: .*; did you mean `# {meant}`\\? .*begin it with ##"):
         text.parse(f"# {comment}\n0 load 0x10", "x")
     kept = text.parse(f"## {comment}\n0 load 0x10\n# {comment}\n", "x")
-    assert (kept.title, kept.header) == (comment, text.Header())
+    assert (kept.title, kept.header) == (comment, Header())
 
 
 @pytest.mark.parametrize("title", ["A = the lock", "Producer: core 0", "Test: a lock", "Machine room trace", "Step: 1"])

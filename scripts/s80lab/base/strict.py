@@ -399,13 +399,10 @@ class Setting(str):
 
     source: str
 
-    def __new__(cls, key: str, source: str) -> Setting:
+    def __new__(cls, key: str, source: str = "") -> Setting:
         made = super().__new__(cls, key)
         made.source = source
         return made
-
-    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
-        return str(self), self.source
 
     def removeprefix(self, prefix: str, /) -> Setting:
         """The key without a prefix, with the same source."""

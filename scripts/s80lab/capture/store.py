@@ -134,7 +134,7 @@ def open_capture(name: str, form: Form | None = None, store: Store[Manifest] = S
 
 
 def _refuse_trace(path: Path) -> None:
-    """UserError if the name is the path of a file, which is no capture: how to make one of a trace."""
+    """UserError if the name is the path of a file: how to make a capture of a trace."""
     if not path.is_file():
         return
     kind = kind_of(path)

@@ -27,8 +27,8 @@ from s80lab.gem5.agree import agree, replay, warm
 from s80lab.trace import source as trace_source
 from s80lab.trace import tool
 from s80lab.trace.order import Op, Order, make
-from s80lab.trace.source import Wanted
 from s80lab.trace.setup import Setup
+from s80lab.trace.source import Wanted
 from s80lab.trace.tool import Begin
 
 RUBY = {"MM": "MM", "D": "M", "E": "M", "O": "O", "OC": "O", "S": "S"}

@@ -19,8 +19,8 @@ from s80lab.trace import source as trace_source
 from s80lab.trace import tool
 from s80lab.trace.drawn import random_order
 from s80lab.trace.order import Op, make
-from s80lab.trace.source import Wanted
 from s80lab.trace.setup import Setup
+from s80lab.trace.source import Wanted
 from s80lab.trace.tool import Begin
 
 FIRST = warm_case.FIRST
