@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import shlex
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -59,10 +62,11 @@ def step(
     if not file.exists() and (paths.LESSONS / f"{file}.trace").is_file():
         raise UserError(f"there is no file {file}, but a lesson of this name: write `s80lab lesson {file}`")
     source = trace_source.load_from_start(file, Wanted(machine, protocol, tuple(settings or ()), first, count))
-    lesson = trace_step.lesson(source, file.stem, first)
-    if as_json:
-        print_records(trace_step.record(lesson, complete), "steps")
-    else:
+    with _no_collector():
+        lesson = trace_step.lesson(source, file.stem, first)
+        if as_json:
+            print_records(trace_step.record(lesson, complete), "steps")
+    if not as_json:
         from rich.console import Console
 
         from s80lab.trace import step_list, step_table
@@ -74,6 +78,16 @@ def step(
 
         trace_files.write(html, step_page.page(lesson).encode())
         sayer(as_json)(f"page: {html}")
+
+
+@contextmanager
+def _no_collector() -> Iterator[None]:
+    """Without Python's collector of reference cycles: steps have none, and the collector visits all of them often."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def export(

@@ -10,14 +10,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field
-
 from s80lab.base import paths
 from s80lab.base.errors import UserError
 from s80lab.base.files import write_file
 from s80lab.base.hashing import text_hash
 from s80lab.base.names import check_name
-from s80lab.base.strict import Strict, find_or_file, parse_settings, shown, validate
+from s80lab.base.strict import find_or_file, parse_settings, shown
 from s80lab.base.suggest import names
 from s80lab.config.differences import value_text
 from s80lab.config.machine import (
@@ -190,25 +188,21 @@ def _defaults(decision: Decision) -> frozenset[str]:
     return frozenset(name for name, value in chosen.items() if value is None)
 
 
-class Origin(Strict, strict=True, extra="ignore"):
-    """What an import writes into the origin of a capture, beside the machine, which has its settings already.
+_ORIGIN = {"protocol_named": bool, "settings": list, "protocol_table": str}
+"""What an import writes into the origin of a capture, beside the machine, which has its settings already.
 
-    protocol_named: whether an option or the trace named the protocol. settings: differences from the machine's file.
-    protocol_table: the text of the protocol's table.
-    """
-
-    protocol_named: bool = False
-    settings: list[str] = Field(default_factory=list)
-    protocol_table: str = ""
+protocol_named: whether an option or the trace named the protocol. settings: differences from the machine's file, as
+KEY=VALUE. protocol_table: the text of the protocol's table.
+"""
 
 
 def origin_of(setup: Setup) -> dict[str, Any]:
-    """The keys of `Origin` for a trace that `setup` plays."""
-    return Origin(
-        protocol_named="protocol" not in setup.defaults,
-        settings=list(setup.reference()[1]),
-        protocol_table=setup.protocol.read_text(encoding="utf-8"),
-    ).model_dump()
+    """The keys of `_ORIGIN` for a trace that `setup` plays."""
+    return {
+        "protocol_named": "protocol" not in setup.defaults,
+        "settings": list(setup.reference()[1]),
+        "protocol_table": setup.protocol.read_text(encoding="utf-8"),
+    }
 
 
 def capture_header(path: Path, protocol: str, origin: Mapping[str, Any]) -> tuple[Path, Header]:
@@ -217,10 +211,14 @@ def capture_header(path: Path, protocol: str, origin: Mapping[str, Any]) -> tupl
     path: the capture. protocol: the name in the machine of its header. origin: the origin in its header.
     """
     where = f"{shown(path)}: origin in the header of the capture"
-    known = validate({key: origin[key] for key in Origin.model_fields if key in origin}, Origin, where)
-    table = _own_table(path, protocol, known.protocol_table)
-    named = Named(protocol, file=table) if known.protocol_named else None
-    return table, Header(protocol=named, settings=parse_settings(known.settings, source=where))
+    known = {key: origin.get(key, kind()) for key, kind in _ORIGIN.items()}
+    settings = known["settings"]
+    well_formed = all(isinstance(known[key], kind) for key, kind in _ORIGIN.items())
+    if not well_formed or not all(isinstance(one, str) for one in settings):
+        raise UserError(f"{where}: {', '.join(_ORIGIN)} have other types than s80lab writes; use another copy")
+    table = _own_table(path, protocol, known["protocol_table"])
+    named = Named(protocol, file=table) if known["protocol_named"] else None
+    return table, Header(protocol=named, settings=parse_settings(settings, source=where))
 
 
 def _own_table(path: Path, name: str, text: str) -> Path:
