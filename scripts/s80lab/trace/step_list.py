@@ -6,7 +6,6 @@ from __future__ import annotations
 import textwrap
 
 from rich.console import Console
-from rich.text import Text
 
 from s80lab.base.terminal import plain, plain_text
 from s80lab.trace.step import Lesson, Step
@@ -25,13 +24,13 @@ def show_list(lesson: Lesson, console: Console) -> None:
         console.print(plain_text(textwrap.fill(plain(text), console.width)))
     wide = max((len(step.access) for step in lesson.steps), default=0)
     for step in lesson.steps:
-        console.print(_indented(summary(lesson, step, wide), console, "bold", "", " " * (INDENT + wide + 2)))
+        _put(console, summary(lesson, step, wide), "bold", "", " " * (INDENT + wide + 2))
         for reason in step.reasons:
-            console.print(_indented(reason, console))
+            _put(console, reason)
         for sentence in step.violations:
-            console.print(_indented(sentence, console, WARNING))
+            _put(console, sentence, WARNING)
         if step.comment:
-            console.print(_indented(f"# {step.comment}", console, "dim"))
+            _put(console, f"# {step.comment}", "dim")
     if lesson.left_out:
         console.print(plain_text(lesson.left_out))
 
@@ -51,16 +50,18 @@ def summary(lesson: Lesson, step: Step, wide: int) -> str:
     return f"{step.number:>{INDENT - 2}}  {step.access:<{wide}}  {', '.join(parts)}"
 
 
-def _indented(
-    text: str, console: Console, style: str = "", first: str = " " * INDENT, rest: str = " " * (INDENT + 2)
-) -> Text:
-    """The text, with `rest` before each line after a break, or a shorter indent if little room is left."""
-    if len(rest) > console.width // 2:
-        rest = " " * (INDENT + 2)
-    filled = textwrap.fill(
-        plain(text), console.width, initial_indent=first, subsequent_indent=rest, drop_whitespace=True
-    )
-    return plain_text(filled, style)
+def _put(
+    console: Console, text: str, style: str | None = None, first: str = " " * INDENT, rest: str = " " * (INDENT + 2)
+) -> None:
+    """Print a text, with `rest` before each line after a break, or a shorter indent if little room is left."""
+    width = console.width
+    if len(first) + len(text) > width or not text.isprintable():
+        rest = rest if len(rest) <= width // 2 else " " * (INDENT + 2)
+        text = textwrap.fill(plain(text), width, initial_indent=first, subsequent_indent=rest)
+    else:
+        text = first + text
+    # The lines are broken already, and Rich's own breaks take most of the time.
+    console.out(text, style=style, highlight=False)
 
 
 def _change(lesson: Lesson, step: Step, core: int) -> str:
