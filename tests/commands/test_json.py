@@ -113,6 +113,6 @@ def test_a_trace_step_by_step(lab: Lab) -> None:
     lesson = said(lab, "trace", "step", str(TRACE))
     assert len(lesson["steps"]) == said(lab, "trace", "info", str(TRACE))["accesses"] == 8
     first = lesson["steps"][0]
-    (spot,) = first["caches"]
+    (spot,) = first["changes"]
     assert (spot["core"], spot["line"]) == (first["core"], lesson["lines"][0]["line"])
     assert first["from_memory"]

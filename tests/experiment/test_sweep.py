@@ -65,9 +65,9 @@ def test_without_a_sweep_nothing_is_said_of_it(lab: Lab) -> None:
         ('workload = ["imapc"]', "there is no workload `imapc`"),
         ('workload = ["web"]', "workload web needs a server for web, but dovecot serves imap: choose another"),
         ("clients = []", "sweep.clients"),
-        ('"scale.storage" = ["tape"]', r"scales/small.toml: key `storage`"),
-        ('"workload.request_max" = [10]', r"profiles/imapb.toml: unknown key `request_max`"),
-        ('"workload.incoming_per_s" = [-1]', r"profiles/imapb.toml: key `incoming_per_s`"),
+        ('"scale.storage" = ["tape"]', r"\[sweep\] scale.storage=tape: key `storage`"),
+        ('"workload.request_max" = [10]', r"\[sweep\] workload.request_max=10: unknown key `request_max`"),
+        ('"workload.incoming_per_s" = [-1]', r"\[sweep\] workload.incoming_per_s=-1: key `incoming_per_s`"),
     ],
 )
 def test_what_is_not_there_is_refused(lab: Lab, swept: Path, wrong: str, refusal: str) -> None:

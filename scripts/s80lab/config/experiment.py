@@ -246,7 +246,7 @@ class Experiment(Strict):
 
     def at(self, point: Mapping[str, str]) -> Experiment:
         """The experiment at one point of its sweep. Keys of the machine file are not applied here."""
-        changed = parse_settings((f"{key}={point[key]}" for key in OF_PHASES if key in point), "the sweep's ")
+        changed = parse_settings((f"{key}={point[key]}" for key in OF_PHASES if key in point), source="[sweep]")
         phases = self.phases[self.scale].model_dump() | changed
         return self.model_copy(
             update={

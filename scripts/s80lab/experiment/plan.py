@@ -439,7 +439,7 @@ def _design(machine: Machine, scale: Scale, changed: Mapping[str, object]) -> di
 
 def _modelled(experiment: Experiment, options: Options, point: Mapping[str, str]) -> _Modelled:
     of_files = [f"{key}={value}" for key, value in point.items() if key not in (*OF_PHASES, *OF_EXPERIMENT)]
-    settings = {**(options.settings or {}), **parse_settings(of_files, "the sweep's ")}
+    settings = {**(options.settings or {}), **parse_settings(of_files, "[sweep] ")}
     of_scale, settings = _parted(OF_SCALE, settings)
     of_workload, settings = _parted(OF_WORKLOAD, settings)
     workload = load_workload(experiment.workload, of_workload)
