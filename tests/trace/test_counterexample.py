@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from tests.protocol.tables import edited
 from tests.protocol.test_laws import MISTAKES
+from typer.testing import CliRunner
 
+from s80lab.commands.line.app import app
 from s80lab.protocol.proof import prove
 from s80lab.trace import source, step
 from s80lab.trace.counterexample import counterexample_trace
@@ -82,3 +84,15 @@ def test_counterexample_trace_of_six_caches_plays_on_six_cores(tmp_path: Path) -
     _, played = counterexample(table, tmp_path / "broken.trace", caches=6)
     assert "# set: l2.size=128 l2.ways=1 processors.count=6" in (tmp_path / "broken.trace").read_text()
     assert played.steps[-1].violations
+
+
+def test_counterexample_in_another_folder_names_the_table_relative_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = edited(tmp_path, "moesi", "own.evict.O", '{ next = "I" }')
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, ["protocol", "check", table.name, "--trace", "out/broken.trace"])
+    assert done.exit_code == 1
+    assert f"# protocol: ../{table.name}\n" in (tmp_path / "out" / "broken.trace").read_text()
+    monkeypatch.chdir("/")
+    assert source.load(tmp_path / "out" / "broken.trace", Wanted()).setup.protocol.samefile(table)

@@ -12,6 +12,7 @@ import pytest
 from tests.trace.routes import run
 
 from s80lab.base.errors import UserError
+from s80lab.capture.design import resolve_design
 from s80lab.capture.store import open_capture
 from s80lab.protocol.laws import NOT_LOST
 from s80lab.protocol.proof import prove
@@ -362,3 +363,11 @@ def test_malformed_cs4223_trace_is_refused(tmp_path: Path, content: str, complai
     (tmp_path / "x.data").write_text(content)
     code, said = run("import", str(tmp_path / "x.data"), "--format", "cs4223", "--out", str(tmp_path / "x.s80c"))
     assert code != 0 and complaint in said
+
+
+def test_replay_with_another_line_size_names_the_import(tmp_path: Path) -> None:
+    trace, capture = tmp_path / "x.din", tmp_path / "x.s80c"
+    trace.write_text("0 100\n")
+    run("import", str(trace), "--format", "din", "--machine", "classroom", "--out", str(capture))
+    with pytest.raises(UserError, match=r"; import the trace again with --set line_bytes=32$"):
+        resolve_design(open_capture(str(capture)), settings={"line_bytes": 32})

@@ -193,10 +193,11 @@ def _refuse(capture: Capture, machine: Machine, own: Mapping[str, Any], asked: M
             continue
         reason = f"{capture.form} capture {capture.name} was recorded with {key} = {value_text(key, own[key])}"
         if key in _RECORDED:
-            raise UserError(
-                f"the {reason} and cannot be replayed with {value_text(key, asked[key])}; record a new capture "
-                "with the wanted value"
-            )
+            wanted = value_text(key, asked[key])
+            remedy = "record a new capture with the wanted value"
+            if "imported" in capture.origin:
+                remedy = f"import the trace again with --set {key}={wanted}"
+            raise UserError(f"the {reason} and cannot be replayed with {wanted}; {remedy}")
         raise UserError(
             f"the {reason} and lacks the accesses that hit in these L1s, so it cannot be replayed with "
             f"{value_text(key, asked[key])}; record a full capture (`s80lab capture "
