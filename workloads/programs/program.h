@@ -45,6 +45,13 @@ static inline void pause_loop(void) {
     __builtin_ia32_pause();
 }
 
+/* Between two polls: PAUSE, except in the variant of a program without it. */
+static inline void wait_loop(void) {
+#ifndef NO_PAUSE
+    pause_loop();
+#endif
+}
+
 /* Executes about n instructions that access no memory. */
 static inline void compute(long n) {
     for (long i = 0; i < n; i += 3) {
