@@ -139,7 +139,7 @@ unsigned Hierarchy::hit_with_effect(Access a, Block& block) {
     Service service = Service::l2;
     bool shared = false;
     if (cell.bus != Bus::none) {
-        const Snooped found = snoop(a.core, a.line, cell.bus);
+        const Snooped found = snoop(a, cell.bus);
         shared = found.shared;
         ++stats_.group(Stat::upgrades, a.core, a.context);
         ++stats_.entry(Stat::entry_upgrades, a.context);
@@ -168,7 +168,7 @@ Hierarchy::Filled Hierarchy::miss(Access a) {
     if (!cell.possible) {
         impossible(protocol_, "own miss", protocol_.invalid(), a.core, a.line);
     }
-    const Snooped found = snoop(a.core, a.line, cell.bus);
+    const Snooped found = snoop(a, cell.bus);
     const State next = found.gives ? found.given : found.shared ? cell.next_shared : cell.next_alone;
     const StateClass entered = protocol_.state(next).counts_as;
     Block block;
@@ -213,7 +213,9 @@ void Hierarchy::evict(unsigned core, Line line, Block& block) {
 
 /// Every other holder sees the request. Returns the supplier: of several that would, the state that
 /// stands first in the table, then the lowest core.
-Hierarchy::Snooped Hierarchy::snoop(unsigned core, Line line, Bus bus) {
+Hierarchy::Snooped Hierarchy::snoop(Access a, Bus bus) {
+    const unsigned core = a.core;
+    const Line line = a.line;
     Snooped result;
     unsigned best = kMaxStates;
     unsigned supplier = 0;
@@ -243,6 +245,7 @@ Hierarchy::Snooped Hierarchy::snoop(unsigned core, Line line, Bus bus) {
         }
         if (cell.next == protocol_.invalid()) {
             invalidate(other, line, theirs);
+            ++stats_.group(Stat::invalidations_sent, core, a.context);
             continue;
         }
         result.shared = true;

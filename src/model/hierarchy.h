@@ -204,7 +204,7 @@ private:
     Filled miss(Access a);
     void evict(unsigned core, Line line, Block& block);
     // The bus
-    Snooped snoop(unsigned core, Line line, Bus bus);
+    Snooped snoop(Access a, Bus bus);
     void invalidate(unsigned core, Line line, Held held);
     Held held(unsigned core, Line line) const;
     void change(Block& block, State next) const;

@@ -35,6 +35,7 @@ Player::Player(Hierarchy& hierarchy)
       longest_lead_(longest_lead_cycles(hierarchy.machine()) * kUnit),
       remembered_epochs_(std::max<std::uint64_t>(kRememberedCycles / hierarchy.machine().epoch_cycles, 2)),
       longest_wait_(longest_wait(hierarchy.machine())),
+      transfer_(longest_wait_ / hierarchy.machine().processors),
       epoch_(std::uint64_t{hierarchy.machine().epoch_cycles} * kUnit),
       threads_per_core_(hierarchy.machine().threads_per_core),
       paces_(hierarchy.machine().processors),
@@ -319,7 +320,11 @@ void Player::wait_in_order(Cursor& cursor, Context context, Wait wait, std::int6
         return;
     }
     ++hierarchy_.stats().core(Stat::order_waits, cursor.core);
-    if (wait == Wait::nothing) {
+    // A poll that finds the line under way waits for one transfer on the machine too.
+    if (wait == Wait::polls || (wait == Wait::later && time > transfer_)) {
+        hierarchy_.stats().core(Stat::wait_error_cycles, cursor.core) += static_cast<std::uint64_t>(time / kUnit);
+    }
+    if (wait == Wait::nothing || wait == Wait::polls) {
         return;
     }
     if (wait == Wait::transfer && time > longest_wait_) {

@@ -138,6 +138,7 @@ private:
     std::int64_t longest_lead_;        ///< 1/256 cycle
     std::uint64_t remembered_epochs_;  ///< see Pace
     std::int64_t longest_wait_;        ///< 1/256 cycle; see wait_in_order
+    std::int64_t transfer_;            ///< 1/256 cycle; of a line, with its upgrade
     std::uint64_t epoch_;              ///< 1/256 cycle
     unsigned threads_per_core_;
     std::uint64_t cycles_ = 0;

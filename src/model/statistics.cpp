@@ -142,6 +142,18 @@ constexpr std::array<StatInfo, kStats> kDeclared{{
      {core},
      false,
      "ordering edges at which the conflicting access was later in simulated time"},
+    {"wait_error_cycles",
+     "cycles",
+     1,
+     {core},
+     false,
+     "cycles by which processors that poll saw a store later than they would on the machine"},
+    {"invalidations_sent",
+     "blocks",
+     3,
+     {core, privilege, party},
+     false,
+     "blocks of other cores that this core's requests invalidated"},
 }};
 
 std::size_t extent(Dim dim, unsigned cores) {
@@ -201,7 +213,7 @@ std::span<const char* const> labels(Dim dim) {
 }
 
 Statistics::Statistics(unsigned cores) : cores_(cores) {
-    static_assert(kStats == static_cast<unsigned>(Stat::order_waits) + 1);
+    static_assert(kStats == static_cast<unsigned>(Stat::invalidations_sent) + 1);
     std::size_t at = 0;
     for (unsigned s = 0; s < kStats; ++s) {
         offset_[s] = at;

@@ -46,8 +46,10 @@ enum class Stat : std::uint8_t {
     epoch_cycles,
     epoch_error_cycles,
     order_waits,
+    wait_error_cycles,
+    invalidations_sent,
 };
-inline constexpr unsigned kStats = 34;
+inline constexpr unsigned kStats = 36;
 
 /// In the order of `dims.instruction`.
 enum class InstructionClass : std::uint8_t {

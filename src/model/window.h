@@ -55,6 +55,8 @@ enum class Wait : std::uint8_t {
     transfer,  ///< the line, which moves to it
     store,     ///< a store that it polls for: it executed PAUSE before
     nothing,   ///< only the order is kept: a load of another processor comes before a store of this one
+    later,     ///< as `store`, but the machine's processor would have polled before this store
+    polls,     ///< as `nothing`, but the other processor polls: its loads should not come after this store
 };
 
 /// The end of an ordering edge: the awaited event number `number` of `processor` in this epoch, from 0.

@@ -66,6 +66,8 @@ TEST_F(MoesiRemote, RfoOfOInvalidatesOwnerAndSharers) {
     EXPECT_EQ(state(2), "M");
     EXPECT_EQ(source(2, Kind::store, Source::O), 1U);
     EXPECT_EQ(sum(Stat::l2_invalidations), 2U);
+    EXPECT_EQ(h.stats().group(Stat::invalidations_sent, 2, Context{}), 2U) << "of the core that stores";
+    EXPECT_EQ(sum(Stat::invalidations_sent), 2U);
 }
 TEST_F(MoesiRemote, RfoOfEInvalidatesAndSettlesItsFate) {
     given('E');
