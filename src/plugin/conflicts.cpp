@@ -61,6 +61,7 @@ void Conflicts::share(Alone& alone, model::Line line) {
     if (alone.stored_now != 0) {
         group.stored_now |= bit;
         group.stored_at[i] = last_store_(alone.processor, line);
+        group.first_at[i] = group.stored_at[i];
     }
     alone.shared = 1;
 }
@@ -126,6 +127,7 @@ inline Conflicts::Found Conflicts::Place::conflict(unsigned processor) const {
             if ((group.stored_now >> line & 1) != 0) {
                 found.storer = storer;
                 found.stored_at = group.stored_at[line];
+                found.first_at = group.first_at[line];
             }
         }
     }
@@ -191,6 +193,9 @@ Conflicts::Found Conflicts::store(unsigned processor, model::Line line, std::uin
     found.upgrade = !found.miss && (found.contended || copies);
     found.transfers |= copies;
     place.note_transfer(found, processor);
+    if (found.transfers || found.contended || (group.stored_now >> place.line & 1) == 0) {
+        group.first_at[place.line] = at;
+    }
     group.storer[place.line] = static_cast<std::uint8_t>(processor);
     group.stored_now |= static_cast<std::uint8_t>(1U << place.line);
     group.stored_at[place.line] = at;
@@ -204,8 +209,11 @@ void Conflicts::moved(model::Line line, std::uint32_t at) {
     if (alone_[line].shared == 0) {
         return;
     }
-    const Place place = find(line);
-    place.group.stored_at[place.line] = at;
+    const auto [group, i] = find(line);
+    if (group.first_at[i] == group.stored_at[i]) {
+        group.first_at[i] = at;
+    }
+    group.stored_at[i] = at;
 }
 
 }  // namespace s80::plugin

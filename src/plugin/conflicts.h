@@ -42,6 +42,7 @@ public:
         // Accesses of this epoch that come before it:
         unsigned storer = kNobody;
         std::uint32_t stored_at = 0;  ///< position of that store in the storer's stream
+        std::uint32_t first_at = 0;   ///< of its first store after the last access of another processor
         std::uint32_t readers = 0;    ///< mask of processors
     };
     Found load(unsigned processor, model::Line line);
@@ -76,6 +77,7 @@ private:
         std::uint32_t used = 0;               ///< epoch of the last access; 0: free
         // For each line:
         std::array<std::uint32_t, kLines> stored_at{};
+        std::array<std::uint32_t, kLines> first_at{};  ///< see Found
         std::array<std::uint32_t, kLines>
             now{};  ///< readers since the last store, in the epoch `used`: masks
         std::array<std::uint32_t, kLines> before{};  ///< readers since the last store, in the epoch before

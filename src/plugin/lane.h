@@ -11,6 +11,7 @@
 
 #include "model/types.h"
 #include "model/window.h"
+#include "plugin/polling.h"
 
 namespace s80::plugin {
 
@@ -152,12 +153,15 @@ struct alignas(64) Lane {
     /// timer woke it.
     std::uint64_t contends_until = 0;
     bool paused = false;               ///< the last time slice ended by PAUSE
+    bool stored = false;               ///< in this time slice
+    bool poll_stored = false;          ///< in the last time slice, which ended by PAUSE
     std::uint64_t slice_end = kNever;  ///< value of `instructions` at which the time slice ends
     /// Value of `instructions` from which it is ahead of the next contender: of the blocks that may access a
     /// disputed line it executes none.
     std::uint64_t turn_end = kNever;
     std::uint64_t interval_end = 0;  ///< value of `instructions` at which the filter interval ends
     bool polls = false;              ///< this is not the first filter interval of the time slice
+    Polling polling;
     /// Positions in this epoch's stream that ordering edges of other processors name.
     std::vector<std::uint32_t> awaited;
     /// By processor: the last position in its stream that this processor waits for, plus one.

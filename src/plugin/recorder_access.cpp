@@ -49,6 +49,7 @@ bool Recorder::check(Lane& lane) {
 /// taken for hits of its L1 and are not recorded again. An interval begins with each time slice, so that a
 /// processor sees what others stored meanwhile.
 void Recorder::new_interval(Lane& lane) {
+    lane.polling.begin_interval(lane.instructions);
     lane.interval_end = lane.instructions + machine_.filter_instructions;
     lane.check_at = std::min({lane.interval_end, lane.share.end(), lane.slice_end, lane.turn_end});
     lane.interval += std::uint64_t{1} << 41;

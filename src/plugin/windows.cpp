@@ -162,6 +162,8 @@ bool Windows::begin_slice(Lane& next) {
     running_ = &next;
     slice_began_ = next.instructions;
     slice_until_ = until;
+    next.poll_stored = next.paused && next.stored;
+    next.stored = false;
     next.slice_over = false;
     set_slice_end(next, until);
     next.polls = false;
@@ -286,6 +288,12 @@ void Windows::access(Lane& lane, model::Line line, Kind kind) {
         order(lane, line, found);
     }
     add(lane, line, static_cast<Op>(kind));
+    if (kind == Kind::store) {
+        lane.stored = true;
+        lane.polling.store();
+    } else if (kind == Kind::load) {
+        lane.polling.load(line);
+    }
     if (kind == Kind::store && position() != expected + 1) [[unlikely]] {
         conflicts_.moved(line, position() - 1);
     }
@@ -297,8 +305,10 @@ void Windows::access(Lane& lane, model::Line line, Kind kind) {
 /// The access comes after those that it conflicts with.
 void Windows::order(Lane& lane, model::Line line, const Conflicts::Found& found) {
     if (found.storer != Conflicts::Found::kNobody) {
-        const auto wait = lane.paused ? model::Wait::store : model::Wait::transfer;
-        wait_for(lane, {found.storer, found.stored_at, wait});
+        if (lane.paused && !lane.poll_stored) {
+            wait_for(lane, {found.storer, found.first_at, model::Wait::store});
+        }
+        wait_for(lane, {found.storer, found.stored_at, lane.paused ? model::Wait::later : model::Wait::transfer});
         const Lane& storer = *lanes_[found.storer];
         const std::int64_t stored =
             storer.stored_at == found.stored_at ? storer.stored_time : storer.share.time(storer.instructions);
@@ -309,7 +319,8 @@ void Windows::order(Lane& lane, model::Line line, const Conflicts::Found& found)
     }
     for (std::uint32_t left = found.readers; left != 0; left &= left - 1) {
         const auto reader = static_cast<unsigned>(std::countr_zero(left));
-        wait_for(lane, {reader, last(Access::read, reader, line), model::Wait::nothing});
+        const auto wait = lanes_[reader]->polling.polls(line) ? model::Wait::polls : model::Wait::nothing;
+        wait_for(lane, {reader, last(Access::read, reader, line), wait});
     }
 }
 

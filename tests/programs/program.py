@@ -74,8 +74,8 @@ class Measured:
 
     @property
     def invalidations(self) -> int:
-        """Invalidated blocks, including those of the kernel."""
-        return self.region.total("l2_invalidations")
+        """Blocks that the program's accesses invalidated."""
+        return self.region.total("invalidations_sent", privilege="user")
 
     @property
     def transfers(self) -> int:
@@ -83,6 +83,11 @@ class Measured:
         sources = self.region.header.labels["source"]
         kinds = self._misses
         return sum(kinds(kind, source) for kind in ("load", "store") for source in sources if source != "memory")
+
+    @property
+    def wait_error(self) -> float:
+        """The metric of this name."""
+        return self.region.total("wait_error_cycles") / self.region.total("busy_cycles")
 
     @property
     def cycles(self) -> float:

@@ -369,6 +369,7 @@ SECTIONS: tuple[Section, ...] = (
                 "mean error at the end of an epoch, share of the epoch", "epoch_error", PERCENT, head="order and epochs"
             ),
             Entry("waits for a conflicting access, per 1000 instructions", "order_wait_pki", THREE),
+            Entry("error of waits by polling, share of busy cycles", "wait_error", FINE_PERCENT),
         ),
         "All times are simulated. Response-time law: (clients in service + throughput x think time) / clients. "
         "Utilisation law: throughput x busy time per transaction / busy time per second. Both ratios are 1 if all "

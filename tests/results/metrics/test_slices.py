@@ -50,7 +50,11 @@ def test_order_waits_are_per_1000_instructions() -> None:
     assert value("order_wait_pki", {"order_waits": [3, 1], "instructions": [1000, 7000]}) == pytest.approx(0.5)
 
 
+def test_wait_error_is_a_share_of_busy_cycles() -> None:
+    assert value("wait_error", {"wait_error_cycles": [300, 100], "busy_cycles": [9_000, 1_000]}) == pytest.approx(0.04)
+
+
 def test_engine_without_slices_has_no_value() -> None:
     assert value("slice_length", {}) == {"median": None, "longest": None}
     assert value("slice_over", {}) == {"8192": None, "32768": None, "131072": None}
-    assert [value(name, {}) for name in ("slices_m", "epoch_error", "order_wait_pki")] == [None] * 3
+    assert [value(name, {}) for name in ("slices_m", "epoch_error", "order_wait_pki", "wait_error")] == [None] * 4

@@ -72,6 +72,17 @@ def test_a_run_whose_simulated_time_is_wrong_is_none(error: float | None, epoch_
     assert len(standing(metrics, WARM, epoch_us=epoch_us).reasons) == reasons
 
 
+@pytest.mark.parametrize(
+    ("error", "epoch_us", "reasons"), [(None, 44.4, 0), (0.02, 44.4, 0), (0.021, 44.4, 1), (0.3, None, 0)]
+)
+def test_run_is_invalid_if_polling_processors_waited_wrongly(
+    error: float | None, epoch_us: float | None, reasons: int
+) -> None:
+    """A replay keeps the order of its run, so that its waits say nothing."""
+    metrics = {"client_cycles": 4.0, "interactive_law": 1.0, "wait_error": error}
+    assert len(standing(metrics, WARM, epoch_us=epoch_us).reasons) == reasons
+
+
 @pytest.mark.parametrize(("queued", "reasons"), [(None, 0), (0.0, 0), (0.5, 0), (0.51, 1)])
 def test_an_open_script_whose_passes_wait_is_none(queued: float | None, reasons: int) -> None:
     metrics = {"client_cycles": 4.0, "interactive_law": 1.0, "queued_share.IMAP": 0.1, "queued_share.POP3": queued}

@@ -87,3 +87,14 @@ def _epoch_error(m: Measurement) -> Value:
 def _order_wait_pki(m: Measurement) -> Value:
     waits = _quotient(m, "order_waits", "instructions")
     return None if waits is None else 1000 * waits
+
+
+@metric(
+    "wait_error",
+    "share of busy cycles",
+    "error of waits: by how much processors that poll saw a store of another processor later than on the machine, "
+    "because the guest executed their polls in another order than that of simulated time",
+    "wait_error_cycles / busy_cycles",
+)
+def _wait_error(m: Measurement) -> Value:
+    return _quotient(m, "wait_error_cycles", "busy_cycles")

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Compares programs whose threads wait for each other with the reference order of accesses:
+
+    python -m tests.programs.waiting --epochs 5000,20000,50000
+
+In the reference, each time slice has ten instructions, no access is filtered, and of all processors always the earliest
+one in simulated time executes (docs/background/clock.md). The table has the transfers and the simulated cycles of an
+operation, and how often the programs with a limited wait gave up. A value may differ from the reference by 10%, or by
+the spread of references with slices of 5, 10 and 20 instructions if that is larger (--spread). The exit code is 1 if a
+value differs by more.
+
+Measured programs are kept in the folder, so that a repeated or extended call measures only what is missing. After a
+change of the plugin or of a program, remove the folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from tests.lab import Lab
+from tests.programs.program import Measured, Run, measure
+
+from s80lab.base import paths
+from s80lab.base.errors import UserError
+
+LIMIT = 0.10
+EPOCHS = (5_000, 20_000, 50_000)
+THREADS = (2, 4, 8)
+WORK = (0, 300, 2_000)
+
+
+@dataclass(frozen=True)
+class Program:
+    """free: the order of its threads is free, so that a round is one operation of a thread. Otherwise a round is one
+    operation of all threads together."""
+
+    name: str
+    free: bool = True
+    threads: Sequence[int] = THREADS
+    work: Sequence[int] = WORK
+
+
+PROGRAMS = {
+    program.name: program
+    for program in (
+        Program("counter"),
+        Program("falsely"),
+        Program("ticket"),
+        Program("mutex"),
+        Program("rwlock"),
+        Program("rwlock-busy"),
+        Program("tas"),
+        Program("ttas"),
+        Program("ttas-uneven"),
+        Program("cas"),
+        Program("backoff"),
+        Program("seqlock"),
+        Program("spinsleep"),
+        Program("ring"),
+        Program("alternate"),
+        Program("relay-busy", work=(0, 20_000, 200_000, 1_000_000)),
+        Program("twolines"),
+        Program("deadline"),
+        Program("pipes"),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    program: str
+    threads: int
+    work: int
+
+    def __str__(self) -> str:
+        return f"{self.program}, {self.threads} threads, work {self.work}"
+
+
+@dataclass(frozen=True)
+class Order:
+    """How the guest's processors take turns. operations: of each program, all threads together. More with long epochs,
+    because in the first ten epochs the speed of a processor is not known."""
+
+    name: str
+    operations: int
+    settings: Mapping[str, object]
+    plugin: Mapping[str, object]
+
+    @property
+    def reference(self) -> bool:
+        return "slice" in self.plugin
+
+
+def reference(instructions: int, operations: int) -> Order:
+    return Order(f"reference-{instructions}", operations, {"clock.filter_instructions": 1}, {"slice": instructions})
+
+
+def with_epochs(cycles: int, operations: int) -> Order:
+    return Order(f"epochs-{cycles}", operations * max(1, cycles // 50_000), {"clock.epoch_cycles": cycles}, {})
+
+
+Values = Mapping[str, float]
+"""Of a case: transfers and cycles of an operation, and what the program printed."""
+
+
+def values_of(measured: Measured) -> Values:
+    return {
+        "transfers": measured.transfers / measured.rounds,
+        "cycles": measured.cycles / measured.rounds,
+        "wait error": measured.wait_error,
+        **measured.printed,
+    }
+
+
+# The speed of a processor that has not executed yet is unknown.
+FIRST = Run("falsely", 8, 1_000, 300)
+# Runs of one boot: a guest that fails loses no more.
+A_BOOT = 60
+
+
+def measure_order(order: Order, cases: Sequence[Case], folder: Path) -> dict[Case, Values]:
+    """What the folder has is not measured again."""
+    kept = folder / f"{order.name}.json"
+    known: dict[Case, Values] = {}
+    if kept.is_file():
+        known = {Case(**entry["case"]): entry["values"] for entry in json.loads(kept.read_text())}
+    missing = [case for case in cases if case not in known]
+    for begin in range(0, len(missing), A_BOOT):
+        some = missing[begin : begin + A_BOOT]
+        runs = [Run(case.program, case.threads, max(20, order.operations // case.threads), case.work) for case in some]
+        with tempfile.TemporaryDirectory(dir=folder) as boot:
+            _, *results = measure(Path(boot), [FIRST, *runs], order.settings, order.plugin)
+        known |= {case: values_of(of) for case, of in zip(some, results, strict=True)}
+        entries = [{"case": asdict(case), "values": dict(values)} for case, values in known.items()]
+        kept.write_text(json.dumps(entries, indent=1) + "\n")
+    return known
+
+
+def limit_of(case: Case, name: str, references: Sequence[Mapping[Case, Values]]) -> float:
+    values = [of[case][name] for of in references]
+    middle = references[0][case][name]
+    return max(LIMIT, (max(values) - min(values)) / middle if middle else 0.0)
+
+
+def main(arguments: list[str]) -> int:
+    """Returns the exit code: 1 if a value is too far from the reference."""
+    parser = argparse.ArgumentParser(prog="python -m tests.programs.waiting", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    numbers = lambda text: [int(word) for word in text.split(",")]  # noqa: E731
+    parser.add_argument("--epochs", type=numbers, default=list(EPOCHS), help="lengths of epochs in cycles")
+    parser.add_argument("--programs", default=",".join(PROGRAMS), help="names of programs")
+    parser.add_argument("--threads", type=numbers, default=list(THREADS), help="numbers of threads")
+    parser.add_argument("--work", type=numbers, default=list(WORK), help="instructions between two operations")
+    parser.add_argument("--operations", type=int, default=12_000, help="operations of a program (default: 12000)")
+    parser.add_argument("--reference-operations", type=int, default=6_000, help="the same in the reference")
+    parser.add_argument("--spread", action="store_true", help="also measure references with slices of 5 and 20")
+    parser.add_argument("--folder", type=Path, default=paths.BUILD / "waiting", help="measured programs")
+    given = parser.parse_args(arguments)
+    folder = given.folder.absolute()
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        programs = [PROGRAMS[name] for name in given.programs.split(",")]
+    except KeyError as error:
+        parser.error(f"there is no program {error}: choose from {', '.join(PROGRAMS)}")
+    cases = [
+        Case(program.name, threads, work)
+        for program in programs
+        for work in given.work
+        for threads in given.threads
+        if threads in program.threads and work in program.work
+    ]
+    slices = (10, 5, 20) if given.spread else (10,)
+    with Lab(folder / "checkpoints", folder / "results").entered():
+        try:
+            references = [measure_order(reference(n, given.reference_operations), cases, folder) for n in slices]
+            measured = {
+                cycles: measure_order(with_epochs(cycles, given.operations), cases, folder) for cycles in given.epochs
+            }
+        except UserError as error:
+            parser.error(str(error))
+    far = sum(print_case(case, references, measured) for case in cases)
+    print(f"\n{far} values are too far from the reference")
+    return min(far, 1)
+
+
+def print_case(
+    case: Case, references: Sequence[Mapping[Case, Values]], measured: Mapping[int, Mapping[Case, Values]]
+) -> int:
+    """Prints the rows of a case. Returns the number of values that are too far from the reference."""
+    far = 0
+    for name, right in references[0][case].items():
+        allowed = limit_of(case, name, references)
+        cells = [f"{right:10.4g}"]
+        for of in measured.values():
+            value = of[case][name]
+            difference = (value - right) / right if right else 0.0
+            bad = name != "wait error" and abs(difference) > allowed
+            far += bad
+            cells.append(f"{value:10.4g} {100 * difference:+6.1f}%{'!' if bad else ' '}")
+        print(f"{case!s:34} {name:10} {' '.join(cells)}", flush=True)
+    return far
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
