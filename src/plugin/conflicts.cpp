@@ -62,6 +62,7 @@ void Conflicts::share(Alone& alone, model::Line line) {
         group.stored_now |= bit;
         group.stored_at[i] = last_store_(alone.processor, line);
         group.first_at[i] = group.stored_at[i];
+        group.stored_time[i] = Found::kNoTime;
     }
     alone.shared = 1;
 }
@@ -128,6 +129,7 @@ inline Conflicts::Found Conflicts::Place::conflict(unsigned processor) const {
                 found.storer = storer;
                 found.stored_at = group.stored_at[line];
                 found.first_at = group.first_at[line];
+                found.stored_time = group.stored_time[line];
             }
         }
     }
@@ -175,13 +177,14 @@ Conflicts::Found Conflicts::store(unsigned processor, model::Line line, std::uin
         *r.stored_at = at;
         Found found;
         found.disputed = r.disputed;
+        found.when = r.when;
         return found;
     }
     if (Alone* const own = alone(processor, line)) [[likely]] {
         own->stored_now = 1;
         own->loaded_now = 0;
         own->loaded_before = 0;
-        r = {0, in_slice(line), &nowhere_, false, false};
+        r = {0, in_slice(line), &nowhere_, nullptr, false, false};
         return {};
     }
     const Place place = find(line);
@@ -189,9 +192,9 @@ Conflicts::Found Conflicts::store(unsigned processor, model::Line line, std::uin
     Found found = place.conflict(processor);
     Group& group = place.group;
     found.readers = group.now[place.line] & others;
-    const bool copies = found.readers != 0 || (group.before[place.line] & others) != 0;
-    found.upgrade = !found.miss && (found.contended || copies);
-    found.transfers |= copies;
+    found.copies = found.readers | (group.before[place.line] & others);
+    found.upgrade = !found.miss && (found.contended || found.copies != 0);
+    found.transfers |= found.copies != 0;
     place.note_transfer(found, processor);
     if (found.transfers || found.contended || (group.stored_now >> place.line & 1) == 0) {
         group.first_at[place.line] = at;
@@ -201,7 +204,9 @@ Conflicts::Found Conflicts::store(unsigned processor, model::Line line, std::uin
     group.stored_at[place.line] = at;
     group.now[place.line] = 0;
     group.before[place.line] = 0;
-    r = {0, in_slice(line), &group.stored_at[place.line], false, found.transfers || found.disputed};
+    found.when = &group.stored_time[place.line];
+    *found.when = Found::kNoTime;
+    r = {0, in_slice(line), &group.stored_at[place.line], found.when, false, found.transfers || found.disputed};
     return found;
 }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "model/host_memory.h"
@@ -29,6 +30,7 @@ public:
     /// What an access conflicts with.
     struct Found {
         static constexpr unsigned kNobody = model::kMaxCores;
+        static constexpr std::int64_t kNoTime = std::numeric_limits<std::int64_t>::min();
         /// It conflicts with an access of this epoch or the last one: on the machine the line is transferred.
         bool transfers = false;
         bool miss = false;     ///< the line is not here
@@ -42,8 +44,13 @@ public:
         // Accesses of this epoch that come before it:
         unsigned storer = kNobody;
         std::uint32_t stored_at = 0;  ///< position of that store in the storer's stream
+        std::int64_t stored_time = kNoTime;  ///< when it was stored: see `when`
         std::uint32_t first_at = 0;   ///< of its first store after the last access of another processor
         std::uint32_t readers = 0;    ///< mask of processors
+        /// A store: other processors that loaded the line since the last store, in this epoch or the last one.
+        std::uint32_t copies = 0;
+        /// A store to a line that others use too: where the caller writes its time, which later accesses find.
+        std::int64_t* when = nullptr;
     };
     Found load(unsigned processor, model::Line line);
     /// `at`: position in the processor's stream.
@@ -78,6 +85,7 @@ private:
         // For each line:
         std::array<std::uint32_t, kLines> stored_at{};
         std::array<std::uint32_t, kLines> first_at{};  ///< see Found
+        std::array<std::int64_t, kLines> stored_time{};
         std::array<std::uint32_t, kLines>
             now{};  ///< readers since the last store, in the epoch `used`: masks
         std::array<std::uint32_t, kLines> before{};  ///< readers since the last store, in the epoch before
@@ -100,6 +108,7 @@ private:
         std::uint64_t loaded = 0;  ///< since the last store of this processor: see in_slice()
         std::uint64_t stored = 0;
         std::uint32_t* stored_at = nullptr;
+        std::int64_t* when = nullptr;
         bool contended = false;  ///< what a further load finds
         bool disputed = false;   ///< what a further access finds
     };

@@ -11,11 +11,18 @@ namespace s80::plugin {
 /// taken for one of them: its time slice then ends earlier than it must.
 class ContendedBlocks {
 public:
-    /// `epoch`: its number, from 1.
-    void add(std::uint64_t block, std::uint64_t epoch) { epochs_[slot(block)] = epoch; }
-    bool contain(std::uint64_t block, std::uint64_t epoch) const {
+    enum class Kind : std::uint8_t { none, kernel, user };
+
+    /// `epoch`: its number, from 1. `user`: the block is one of user code.
+    void add(std::uint64_t block, std::uint64_t epoch, bool user) {
+        epochs_[slot(block)] = epoch << 1 | (user ? 1U : 0U);
+    }
+    Kind find(std::uint64_t block, std::uint64_t epoch) const {
         const std::uint64_t last = epochs_[slot(block)];
-        return last != kNever && last + 1 >= epoch;
+        if (last == kNever || (last >> 1) + 1 < epoch) {
+            return Kind::none;
+        }
+        return (last & 1) != 0 ? Kind::user : Kind::kernel;
     }
 
 private:

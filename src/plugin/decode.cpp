@@ -309,6 +309,8 @@ Decoded decode_anew(const std::uint8_t* instruction, std::size_t size) {
         (parts.is(kTwoBytes38, 0x82) && parts.prefix == 0x66);                    // INVPCID
     d.halts = parts.is(kOneByte, 0xf4);
     d.pauses = parts.is(kOneByte, 0x90) && parts.prefix == 0xf3 && !parts.rex_b;
+    d.reads_clock = parts.is(kTwoBytes, 0x31) ||                             // RDTSC
+                    (parts.is(kTwoBytes, 0x01) && parts.behind[0] == 0xf9);  // RDTSCP
     d.returns = parts.is(kOneByte, 0xc2) || parts.is(kOneByte, 0xc3);
     d.returns_interrupt = parts.is(kOneByte, 0xcf) && parts.rex_w;
     return d;

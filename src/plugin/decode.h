@@ -14,6 +14,7 @@ struct Decoded {
     bool changes_translation = false;  ///< MOV to CR, INVLPG, INVPCID: invalidates cached translations
     bool halts = false;
     bool pauses = false;
+    bool reads_clock = false;
     bool returns = false;            ///< returns from a function
     bool returns_interrupt = false;  ///< IRET
     unsigned access_bytes = 8;       ///< at least those of the largest access that QEMU reports

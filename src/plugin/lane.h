@@ -11,6 +11,7 @@
 
 #include "model/types.h"
 #include "model/window.h"
+#include "plugin/poll_loop.h"
 #include "plugin/polling.h"
 
 namespace s80::plugin {
@@ -104,7 +105,6 @@ private:
 
 struct alignas(64) Lane {
     static constexpr std::uint64_t kNever = ~std::uint64_t{0};
-    static constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
     static constexpr std::uint64_t kLineMask = (std::uint64_t{1} << 41) - 1;
 
     /// What the filter holds in this filter interval for a line of the virtual address space.
@@ -144,24 +144,31 @@ struct alignas(64) Lane {
     std::int64_t wake_signal = -1;   ///< interrupt of this epoch that was sent to this processor
     std::int64_t wake_time = 0;      ///< when it was sent: see Share
     Share share;
-    /// Position in the stream of the last store to a line that others use too, and its time.
-    std::uint32_t stored_at = kNowhere;
-    std::int64_t stored_time = 0;
     std::int64_t latest_ns = 0;  ///< of the guest's clock on this processor, simulated
     bool slice_over = false;     ///< the time slice ends before the next block
     /// Value of `instructions` until which it contends for lines: soon after its last conflict, or after a
     /// timer woke it.
     std::uint64_t contends_until = 0;
+    bool contended_now = false;     ///< its user code had a conflict in this epoch
+    bool contended_before = false;  ///< in the last one
     bool paused = false;               ///< the last time slice ended by PAUSE
     bool stored = false;               ///< in this time slice
     bool poll_stored = false;          ///< in the last time slice, which ended by PAUSE
+    bool may_poll = false;             ///< it contends, and stored nothing in the last time slice
     std::uint64_t slice_end = kNever;  ///< value of `instructions` at which the time slice ends
     /// Value of `instructions` from which it is ahead of the next contender: of the blocks that may access a
     /// disputed line it executes none.
     std::uint64_t turn_end = kNever;
+    std::uint64_t kernel_turn_end = kNever;  ///< the same for blocks of the kernel
     std::uint64_t interval_end = 0;  ///< value of `instructions` at which the filter interval ends
     bool polls = false;              ///< this is not the first filter interval of the time slice
     Polling polling;
+    PollLoop loop;
+    Executed iteration;    ///< of the loop that it is in while it is parked
+    bool parked = false;   ///< its polls are not executed: see Windows::park
+    bool must_poll = false;  ///< parked, but has not polled in this epoch
+    unsigned search = 0;   ///< so many further blocks are looked at for the end of a loop
+    bool ends_after_search = false;
     /// Positions in this epoch's stream that ordering edges of other processors name.
     std::vector<std::uint32_t> awaited;
     /// By processor: the last position in its stream that this processor waits for, plus one.
@@ -184,7 +191,24 @@ struct alignas(64) Lane {
     std::array<std::uint64_t, kTlbEntries> hashed_tlb{};
 
     bool bound() const { return (attention & kUnbound) == 0; }
-    bool contends() const { return instructions < contends_until && !paused; }
+    bool contends() const { return contended_now || contended_before || instructions < contends_until; }
+
+    Executed executed() const { return {instructions, accesses, classes}; }
+    void begin_loop(const void* registers) { loop.begin(registers, executed(), counted); }
+    /// Whether a loop has returned to its beginning that repeats itself.
+    bool loop_returned(const void* registers) const {
+        return loop.returned(registers, instructions, counted);
+    }
+    /// Counts iterations of the loop as executed.
+    void repeat(std::uint64_t times) {
+        instructions += times * iteration.instructions;
+        for (std::size_t i = 0; i < accesses.size(); ++i) {
+            accesses[i] += times * iteration.accesses[i];
+        }
+        for (std::size_t i = 0; i < classes.size(); ++i) {
+            classes[i] += times * iteration.classes[i];
+        }
+    }
 
     /// Adds the counts since the last call to the stream's counts of the present context.
     void settle() {

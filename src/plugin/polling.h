@@ -41,6 +41,8 @@ public:
         polled_count_ = few ? count_ : 0;
         count_ = 0;
     }
+    /// Whether the last interval had few lines and no store.
+    bool may_poll() const { return polled_count_ != 0; }
     bool polls() const { return intervals_ >= kIntervals; }
     bool polls(model::Line line) const { return polls() && contains(polled_, polled_count_, line); }
 

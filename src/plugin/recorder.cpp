@@ -92,11 +92,18 @@ bool Recorder::enter(void* vcpu_state) {
     }
     Lane* next = find_lane(vcpu_state);
     if (next->bound()) {
-        if (!windows_->begin_slice(*next)) {
+        if (!windows_->begin_slice(*next, vcpu_state)) {
             current_vcpu = nullptr;  // the processor before may follow, with a time slice of its own
             return false;
         }
         new_interval(*next);
+        if (next->search != 0 && next->loop.open() && !next->paused) {
+            next->check_at = 0;  // the search goes on
+        } else if (next->paused || next->may_poll || next->polling.may_poll()) {
+            search_loop(*next, vcpu_state);
+        } else {
+            next->search = 0;
+        }
     }
     current_vcpu = vcpu_state;
     current_lane = next;

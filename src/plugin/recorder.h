@@ -46,6 +46,8 @@ public:
     /// A filter interval or a share may have ended. False: the time slice must end before this block.
     bool check(Lane& lane);
     void new_interval(Lane& lane);
+    /// A loop that polls may begin at this block.
+    void search_loop(Lane& lane, const void* registers) const;
     void fetch(Lane& lane, model::Line line);
     void load_or_store(Lane& lane, std::uint32_t info, std::uint64_t address, model::Kind kind,
                        bool may_cross);
@@ -102,6 +104,8 @@ public:
     bool dma() const { return arguments_.dma != 0; }
     /// Whether notes are taken of accesses, for the log of misses.
     bool notes() const { return !arguments_.misses.empty(); }
+    /// Whether polls may be counted without being executed: not in the reference order.
+    bool skips_polls() const { return arguments_.slice == 0; }
     /// Whether blocks need their addresses.
     bool addresses() const { return notes() || !arguments_.profile.empty(); }
 

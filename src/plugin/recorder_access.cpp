@@ -17,6 +17,12 @@ constexpr std::uint64_t kPageNumberMask = (std::uint64_t{1} << 36) - 1;
 constexpr std::uint64_t kGenerationStep = std::uint64_t{1} << 36;
 constexpr std::uint64_t kApicPage = 0xfee00;
 constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
+/// A loop that polls has fewer blocks.
+constexpr unsigned kSearchedBlocks = 64;
+
+std::uint64_t next_check(const Lane& lane) {
+    return std::min({lane.interval_end, lane.share.end(), lane.slice_end, lane.turn_end});
+}
 
 }  // namespace
 
@@ -31,7 +37,33 @@ void Recorder::translation_changed(Lane& lane) {
     }
 }
 
+void Recorder::search_loop(Lane& lane, const void* registers) const {
+    if (!skips_polls()) {
+        return;
+    }
+    lane.begin_loop(registers);
+    lane.search = kSearchedBlocks;
+    lane.ends_after_search = false;
+    lane.check_at = 0;
+}
+
 bool Recorder::check(Lane& lane) {
+    if (lane.search != 0) {
+        if (lane.loop_returned(current_vcpu)) {
+            lane.search = 0;
+            windows_->park(lane);
+            current_vcpu = nullptr;
+            return false;
+        }
+        --lane.search;
+        if (!windows_->slice_over(lane) && lane.instructions < lane.interval_end) {
+            if (lane.search == 0) {
+                lane.slice_over = lane.ends_after_search;
+                lane.check_at = lane.slice_over ? 0 : next_check(lane);
+            }
+            return true;
+        }
+    }
     if (windows_->slice_over(lane)) {
         windows_->end_slice();
         current_vcpu = nullptr;  // the next block begins a time slice
@@ -41,6 +73,11 @@ bool Recorder::check(Lane& lane) {
     if (lane.instructions >= lane.interval_end || lane.instructions < lane.turn_end) {
         lane.polls = true;
         new_interval(lane);
+        if (lane.polling.may_poll()) {
+            search_loop(lane, current_vcpu);
+        } else {
+            lane.search = 0;
+        }
     }
     return true;
 }
@@ -51,7 +88,7 @@ bool Recorder::check(Lane& lane) {
 void Recorder::new_interval(Lane& lane) {
     lane.polling.begin_interval(lane.instructions);
     lane.interval_end = lane.instructions + machine_.filter_instructions;
-    lane.check_at = std::min({lane.interval_end, lane.share.end(), lane.slice_end, lane.turn_end});
+    lane.check_at = next_check(lane);
     lane.interval += std::uint64_t{1} << 41;
     if (lane.interval == 0) {  // the number has come round: nothing old may match
         lane.loads.fill(0);
@@ -87,6 +124,7 @@ inline std::uint64_t Recorder::translate(Lane& lane, std::uint32_t info, std::ui
     }
     const std::uint64_t physical = qemu_plugin_hwaddr_phys_addr(hwaddr);
     if (qemu_plugin_hwaddr_is_io(hwaddr)) {
+        lane.loop.discard();  // a device may answer differently
         if (kind == Kind::store && physical >> kPageShift == kApicPage) {
             apic_store(lane, info, physical & kPageMask);
         }
@@ -141,6 +179,8 @@ void Recorder::apic_store(Lane& lane, std::uint32_t info, std::uint64_t offset) 
         lane.icr_high = value >> 24;
     } else if (offset == kCommandLow && (value & kShorthand) == 0 && lane.icr_high < lanes_.size()) {
         windows_->interrupt(lane, *lanes_[lane.icr_high]);
+    } else if (offset == kCommandLow) {
+        windows_->interrupt_all(lane);
     }
 }
 

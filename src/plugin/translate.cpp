@@ -80,6 +80,10 @@ void on_pause(unsigned, void*) {
     guarded([] { recorder().paused(*current_lane); });
 }
 
+void on_clock(unsigned, void*) {
+    current_lane->loop.discard();  // the loop around it does not repeat itself
+}
+
 void on_task_switch(unsigned, void*) {
     recorder().task_switched(*current_lane);
 }
@@ -120,6 +124,9 @@ void watch(qemu_plugin_insn* insn, const Decoded& d, bool copies) {
     }
     if (d.pauses) {
         on(on_pause);
+    }
+    if (d.reads_clock) {
+        on(on_clock);
     }
     if (d.marker != 0) {
         watch_marker(insn, d.marker);

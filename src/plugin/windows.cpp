@@ -25,18 +25,20 @@ constexpr std::uint64_t kContends = 4'000;
 /// A processor that reads a line to which another one stores may poll it. The accesses after so many
 /// instructions are recorded again.
 constexpr std::uint64_t kPolls = 200;
-/// A contender gets so many cycles ahead of the next one, far fewer than the transfer of a line takes, in
-/// blocks that may access a disputed line. In others it gets ahead by a quantum, as in the timing merger.
-/// Otherwise time slices would be very short.
-constexpr std::int64_t kAhead = 16;
+/// In blocks that may access a disputed line, a contender does not get ahead of the next one. In others it
+/// gets ahead by a quantum, as in the timing merger. Otherwise time slices would be very short.
+constexpr std::int64_t kAhead = 1;
+/// In blocks of the kernel a contender gets so many cycles ahead, far fewer than the transfer of a line takes.
+/// (1 cycle would need a third more time slices for a mail server.)
+constexpr std::int64_t kKernelAhead = 16;
 constexpr std::int64_t kNoTime = std::numeric_limits<std::int64_t>::max();
 
 bool awake(const Lane& lane) {
     return lane.bound() && (lane.attention & kHalted) == 0;
 }
-/// Whether the processor can execute more instructions in this epoch.
+/// Whether the processor has instructions to execute in this epoch.
 bool has_left(const Lane& lane) {
-    return awake(lane) && lane.instructions < lane.share.end();
+    return awake(lane) && (!lane.parked || lane.must_poll) && lane.instructions < lane.share.end();
 }
 
 }  // namespace
@@ -76,6 +78,10 @@ std::uint64_t Windows::total_instructions() const {
 }
 
 void Windows::interrupt(Lane& lane, Lane& target) {
+    if (target.parked) {
+        resume(target, lane.share.time(lane.instructions));
+        end_before_next_block(lane);
+    }
     if ((target.attention & kHalted) == 0 || target.wake_signal >= 0) {
         return;
     }
@@ -83,6 +89,15 @@ void Windows::interrupt(Lane& lane, Lane& target) {
     target.wake_signal = window_->signals++;
     target.wake_time = lane.share.time(lane.instructions);
     end_before_next_block(lane);  // the other one executes from this time on
+}
+
+void Windows::interrupt_all(Lane& lane) {
+    for (const auto& target : lanes_) {
+        if (target->parked) {
+            resume(*target, lane.share.time(lane.instructions));
+            end_before_next_block(lane);
+        }
+    }
 }
 
 void Windows::sleep(Lane& lane) {
@@ -122,7 +137,7 @@ void Windows::wake(Lane& lane) {
     }
 }
 
-bool Windows::begin_slice(Lane& next) {
+bool Windows::begin_slice(Lane& next, const void* registers) {
     count_slice();  // if QEMU ended it
     if (start_clock_) {
         start_clock_ = false;
@@ -139,13 +154,18 @@ bool Windows::begin_slice(Lane& next) {
     if (full_) {
         close(schedule_.due(total_instructions()));
     }
-    if (next.instructions >= next.share.end()) {
+    if (registers != nullptr && !next.parked && next.loop_returned(registers)) {
+        next.iteration = next.loop.iteration(next.executed());
+        next.parked = true;
+        next.must_poll = false;
+    }
+    if (!has_left(next)) {
         close_if_used_up();
         // QEMU does not run a processor that has instructions left: it sleeps, but not by HLT.
         if (++skipped_ > 2 * lanes_.size()) {
             close(schedule_.due(total_instructions()));
         }
-        if (next.instructions >= next.share.end()) {
+        if (!has_left(next)) {
             skip(next);
             return false;
         }
@@ -159,10 +179,15 @@ bool Windows::begin_slice(Lane& next) {
     if (stays_ == &next) {
         stays_ = nullptr;
     }
+    if (next.parked) {
+        next.parked = false;
+        next.paused = true;  // it waits for a store
+    }
     running_ = &next;
     slice_began_ = next.instructions;
     slice_until_ = until;
     next.poll_stored = next.paused && next.stored;
+    next.may_poll = !next.stored && next.contends() && next.context.entry() == model::Entry::user;
     next.stored = false;
     next.slice_over = false;
     set_slice_end(next, until);
@@ -170,6 +195,63 @@ bool Windows::begin_slice(Lane& next) {
     // No processor's clock is behind the beginning of the epoch.
     clock_.begin_slice(ns(std::max<std::int64_t>(next.share.time(next.instructions), 0)), next.latest_ns);
     return true;
+}
+
+void Windows::park(Lane& lane) {
+    lane.iteration = lane.loop.iteration(lane.executed());
+    lane.parked = true;
+    lane.must_poll = false;
+    end_slice();
+}
+
+/// The parked processor has polled until then.
+void Windows::repeat_until(Lane& lane, std::int64_t time) {
+    const std::uint64_t wanted = std::min(lane.share.reaches(time), lane.share.end());
+    if (wanted > lane.instructions) {
+        const std::uint64_t length = lane.iteration.instructions;
+        lane.repeat((wanted - lane.instructions + length - 1) / length);
+    }
+}
+
+/// The parked processor executes its polls again, from this time on.
+void Windows::resume(Lane& lane, std::int64_t time) {
+    repeat_until(lane, time);
+    lane.parked = false;
+    lane.must_poll = false;
+    lane.loop.discard();
+    lane.paused = true;  // it waits for a store
+    lane.contends_until = lane.instructions + kContends;
+    if ((left_out_ >> lane.processor & 1) != 0) {
+        take_in(lane);
+    }
+}
+
+/// Another processor stores to a line that these processors have loaded.
+void Windows::polled(std::uint32_t processors, model::Line line, std::int64_t time) {
+    for (std::uint32_t left = processors; left != 0; left &= left - 1) {
+        Lane& lane = *lanes_[static_cast<unsigned>(std::countr_zero(left))];
+        if (lane.parked && lane.loop.loads(line)) {
+            resume(lane, time);
+        } else if (lane.loop.loads(line)) {
+            lane.loop.discard();
+        }
+    }
+}
+
+/// The epoch ends: processors that are still parked have polled as long as the others have executed.
+void Windows::repeat_to_end() {
+    std::int64_t end = -1;
+    for (const auto& lane : lanes_) {
+        if (awake(*lane) && !lane->parked) {
+            end = std::max(end, lane->share.time(lane->instructions));
+        }
+    }
+    for (const auto& lane : lanes_) {
+        if (lane->parked) {
+            repeat_until(*lane, end < 0 ? kNoTime : end);
+            lane->must_poll = true;  // devices store without a callback, and interrupts may be due
+        }
+    }
 }
 
 /// One of the processors that are skipped stays in QEMU's round. Where it is skipped again and again, the
@@ -234,6 +316,7 @@ void Windows::set_slice_end(Lane& next, std::int64_t until) const {
     } else if (until != kNoTime) {
         next.slice_end = passes(machine_.quantum_cycles);
         next.turn_end = passes(kAhead);
+        next.kernel_turn_end = passes(kKernelAhead);
     }
 }
 
@@ -265,7 +348,6 @@ void Windows::end_slice() {
 void Windows::pause(Lane& lane) {
     end_slice();
     lane.paused = true;
-    take_in_whose_turn_it_is();  // a processor that polls does not contend
 }
 
 /// Ends the epoch if nobody who is awake has instructions left.
@@ -291,14 +373,18 @@ void Windows::access(Lane& lane, model::Line line, Kind kind) {
     if (kind == Kind::store) {
         lane.stored = true;
         lane.polling.store();
+        lane.loop.discard();
     } else if (kind == Kind::load) {
         lane.polling.load(line);
+        lane.loop.load(line);
     }
     if (kind == Kind::store && position() != expected + 1) [[unlikely]] {
         conflicts_.moved(line, position() - 1);
     }
     if (found.contended || found.transfers || found.disputed) [[unlikely]] {
-        contend(lane, kind, found);
+        const std::int64_t time = lane.share.time(lane.instructions);
+        contend(lane, found);
+        polled(found.copies, line, time);
     }
 }
 
@@ -310,8 +396,9 @@ void Windows::order(Lane& lane, model::Line line, const Conflicts::Found& found)
         }
         wait_for(lane, {found.storer, found.stored_at, lane.paused ? model::Wait::later : model::Wait::transfer});
         const Lane& storer = *lanes_[found.storer];
-        const std::int64_t stored =
-            storer.stored_at == found.stored_at ? storer.stored_time : storer.share.time(storer.instructions);
+        const std::int64_t stored = found.stored_time != Conflicts::Found::kNoTime
+                                        ? found.stored_time
+                                        : storer.share.time(storer.instructions);
         const std::int64_t time = stored - lane.share.time(lane.instructions);
         if (time > 0 && (lane.paused || time <= longest_wait_)) {
             lane.share.spend(time);
@@ -325,16 +412,16 @@ void Windows::order(Lane& lane, model::Line line, const Conflicts::Found& found)
 }
 
 /// The last event is an access to a line for which processors contend.
-void Windows::contend(Lane& lane, Kind kind, const Conflicts::Found& found) {
-    contended_blocks_.add(lane.block_id, number_);
+void Windows::contend(Lane& lane, const Conflicts::Found& found) {
+    const bool user = lane.context.entry() == model::Entry::user;
+    contended_blocks_.add(lane.block_id, number_, user);
     if (found.miss || found.upgrade) {
         (lane.out - 1)->way = 1;
         const unsigned stall = found.miss ? machine_.latency.cache : machine_.latency.upgrade;
         lane.share.spend(std::int64_t{stall} * Player::kUnit);
     }
-    if (kind == Kind::store) {
-        lane.stored_at = static_cast<std::uint32_t>(lane.out - 1 - lane.stream->events.data());
-        lane.stored_time = lane.share.time(lane.instructions);
+    if (found.when != nullptr) {
+        *found.when = lane.share.time(lane.instructions);
     }
     if (found.contended) {
         lane.interval_end = std::min(lane.interval_end, lane.instructions + kPolls);
@@ -344,8 +431,15 @@ void Windows::contend(Lane& lane, Kind kind, const Conflicts::Found& found) {
         lane.slice_end = lane.instructions + kKeepsLine;
         lane.check_at = std::min(lane.check_at, lane.slice_end);
     }
+    if (found.contended && lane.polls && lane.search != 0) {
+        lane.ends_after_search = true;
+        if (!found.transfers && !found.first) {
+            return;
+        }
+    }
     if (found.transfers || found.first || (found.contended && lane.polls)) {
         lane.contends_until = lane.instructions + kContends;
+        lane.contended_now = lane.contended_now || user;
         end_before_next_block(lane);
     } else if (found.disputed && lane.share.time(lane.instructions) > slice_until_) {
         end_before_next_block(lane);  // the next contender may take the line
@@ -438,6 +532,7 @@ void Windows::transaction_end(std::uint64_t type, std::uint64_t client, bool fai
 }
 
 void Windows::close(Mark mark) {
+    repeat_to_end();
     const std::int64_t length = predicted_length();
     for (const auto& lane : lanes_) {
         lane->settle();
@@ -523,9 +618,10 @@ void Windows::open(std::int64_t last_length) {
         lane->out_end = lane->out + room_;
         lane->window_start = lane->instructions;
         lane->wake_signal = -1;
+        lane->contended_before = lane->contended_now;
+        lane->contended_now = false;
         lane->awaited.clear();
         lane->waits_until.fill(0);
-        lane->stored_at = Lane::kNowhere;
         share(*lane, known.paces[lane->processor], last_length);
         lane->check_at = 0;
     }

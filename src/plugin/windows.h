@@ -85,6 +85,8 @@ public:
     void access(Lane& lane, model::Line line, model::Kind kind);
     /// `lane` sent an interrupt to `target`, and wakes it if it sleeps.
     void interrupt(Lane& lane, Lane& target);
+    /// `lane` sent an interrupt to processors that are not known.
+    void interrupt_all(Lane& lane);
     /// `lane` falls asleep. If all processors sleep, the epoch ends.
     void sleep(Lane& lane);
     /// `lane` wakes, at the earliest when the interrupt of this epoch that woke it was sent.
@@ -96,13 +98,17 @@ public:
     /// For tests: each time slice ends after so many instructions, and of all processors the earliest one in
     /// simulated time executes.
     void bound_slices(std::uint64_t instructions) { longest_slice_ = instructions; }
-    /// A time slice of `next` begins. Returns false if it has used up its share: it is skipped.
-    bool begin_slice(Lane& next);
+    /// A time slice of `next` begins. Returns false if it has used up its share: it is skipped. `registers`:
+    /// QEMU's state of the processor; null in tests.
+    bool begin_slice(Lane& next, const void* registers = nullptr);
+    /// The running processor is in a loop that repeats itself until another one stores to a line that it polls.
+    /// Its polls are not executed, but counted: until that store, an interrupt, or the end of the epoch.
+    void park(Lane& lane);
     /// Whether the running processor's time slice must end before this block, the one with `Lane::block_id`.
     bool slice_over(const Lane& lane) const {
         return lane.slice_over || lane.instructions >= lane.share.end() ||
                lane.instructions >= lane.slice_end || full_ ||
-               (lane.instructions >= lane.turn_end && contended_blocks_.contain(lane.block_id, number_));
+               (lane.instructions >= lane.turn_end && ahead(lane));
     }
     /// The running processor's time slice ends.
     void end_slice();
@@ -137,11 +143,20 @@ private:
         model::Edge edge;          ///< its number is the position of the access that comes before it
     };
 
+    bool ahead(const Lane& lane) const {
+        const ContendedBlocks::Kind kind = contended_blocks_.find(lane.block_id, number_);
+        return kind == ContendedBlocks::Kind::user ||
+               (kind == ContendedBlocks::Kind::kernel && lane.instructions >= lane.kernel_turn_end);
+    }
     void grow(Lane& lane);
     void order(Lane& lane, model::Line line, const Conflicts::Found& found);
-    void contend(Lane& lane, model::Kind kind, const Conflicts::Found& found);
+    void contend(Lane& lane, const Conflicts::Found& found);
     static void end_before_next_block(Lane& lane);
     std::int64_t executes_until(const Lane& next) const;
+    void polled(std::uint32_t processors, model::Line line, std::int64_t time);
+    void repeat_until(Lane& lane, std::int64_t time);
+    void resume(Lane& lane, std::int64_t time);
+    void repeat_to_end();
     void skip(const Lane& next);
     void take_in(const Lane& lane);
     void take_in_all();

@@ -175,6 +175,10 @@ TEST(Decode, InstructionsThatGiveUpTheTimeSlice) {
 }
 
 TEST(Decode, Returns) {
+    EXPECT_TRUE(of({0x0f, 0x31}).reads_clock);
+    EXPECT_TRUE(of({0x0f, 0x01, 0xf9}).reads_clock);
+    EXPECT_FALSE(of({0x0f, 0x01, 0x39}).reads_clock);  // invlpg (%rcx)
+    EXPECT_FALSE(of({0x31, 0xc0}).reads_clock);
     EXPECT_TRUE(of({0xc3}).returns);
     EXPECT_TRUE(of({0xf3, 0xc3}).returns);
     EXPECT_FALSE(of({0x48, 0xcf}).returns);

@@ -200,6 +200,7 @@ TEST_F(ConflictTimeTest, OneThatContendsAloneIsNotBounded) {
 
 TEST_F(ContendersTest, AnAccessToADisputedLineEndsTheSliceOfOneThatIsAhead) {
     ASSERT_TRUE(begin(1));
+    lane(1).block_id = 1;
     windows_.access(lane(1), 71, Kind::store);
     execute(1, static_cast<std::uint64_t>(time(0) - time(1)) + 10);
     windows_.access(lane(1), 71, Kind::store);
@@ -213,14 +214,129 @@ TEST_F(ContendersTest, AnAccessToADisputedLineEndsTheSliceOfOneThatIsAhead) {
     EXPECT_TRUE(windows_.slice_over(lane(0)));
 }
 
-TEST_F(ContendersTest, OneThatHasNoConflictForLongContendsNoLonger) {
+TEST_F(ConflictTimeTest, KernelCodeThatHasNoConflictForLongContendsNoLonger) {
+    const model::Context kernel(model::Party::kernel, model::Entry::system_call);
+    lane(0).context = lane(1).context = kernel;
+    store(0, 70);
+    store(1, 70);
+    store(0, 70);
     EXPECT_TRUE(lane(1).contends());
     execute(1, 3'999);
     EXPECT_TRUE(lane(1).contends());
     execute(1, 1);
     EXPECT_FALSE(lane(1).contends());
     lane(0).paused = true;
-    EXPECT_FALSE(lane(0).contends()) << "it polls";
+    EXPECT_TRUE(lane(0).contends()) << "it polls";
+}
+
+TEST_F(ContendersTest, UserCodeContendsUntilTheEndOfTheNextEpoch) {
+    execute(1, 4'000);
+    windows_.mark(model::Mark::none);
+    EXPECT_TRUE(lane(1).contends());
+    windows_.mark(model::Mark::none);
+    EXPECT_FALSE(lane(1).contends());
+}
+
+// --- polls ---
+
+/// Processor 1 polls line 70 with PAUSE. An iteration has three instructions.
+class PollTest : public ConflictTimeTest {
+protected:
+    /// Returns whether the poll was executed.
+    bool poll() {
+        if (!windows_.begin_slice(lane(1), registers_.data())) {
+            return false;
+        }
+        lane(1).begin_loop(registers_.data());
+        execute(1, 3);
+        windows_.access(lane(1), 70, Kind::load);
+        ++lane(1).accesses[static_cast<unsigned>(Kind::load)];
+        windows_.pause(lane(1));
+        return true;
+    }
+    std::array<std::uint8_t, 256> registers_{};
+};
+
+TEST_F(PollTest, PollsThatRepeatThemselvesAreCountedUntilTheStore) {
+    EXPECT_TRUE(poll());
+    EXPECT_FALSE(poll());
+    slice(0, 600);
+    store(0, 70);
+    EXPECT_TRUE(over_);
+    EXPECT_GE(time(1), 601);
+    EXPECT_LT(time(1), 601 + 3);
+    EXPECT_EQ(lane(1).accesses[static_cast<unsigned>(Kind::load)], lane(1).instructions / 3);
+    EXPECT_TRUE(poll());
+}
+
+TEST_F(PollTest, APollWithOtherRegistersIsExecuted) {
+    EXPECT_TRUE(poll());
+    ++registers_[8];
+    EXPECT_TRUE(poll()) << "it counts";
+}
+
+TEST_F(PollTest, APollAfterAStoreIsExecuted) {
+    EXPECT_TRUE(poll());
+    store(0, 70);
+    EXPECT_TRUE(poll());
+}
+
+TEST_F(PollTest, APollThatStoresIsExecuted) {
+    for (int i = 0; i < 5; ++i) {
+        ASSERT_TRUE(windows_.begin_slice(lane(1), registers_.data()));
+        lane(1).begin_loop(registers_.data());
+        execute(1, 3);
+        windows_.access(lane(1), 70, Kind::load);
+        windows_.access(lane(1), 70, Kind::store);
+        windows_.pause(lane(1));
+    }
+}
+
+TEST_F(PollTest, AnEpochEndsWhileAProcessorPolls) {
+    EXPECT_TRUE(poll());
+    EXPECT_FALSE(poll());
+    all_of(0);
+    EXPECT_EQ(closed(), 0U);
+    all_of(2);
+    ASSERT_EQ(closed(), 1U);
+    EXPECT_GE(instructions(closed(0).streams[1]), kEpoch);
+    EXPECT_LT(instructions(closed(0).streams[1]), kEpoch + 3);
+    EXPECT_TRUE(poll()) << "devices and timers are looked for in each epoch";
+}
+
+TEST_F(PollTest, AnInterruptEndsTheWait) {
+    EXPECT_TRUE(poll());
+    EXPECT_FALSE(poll());
+    ASSERT_TRUE(begin(0));
+    execute(0, 300);
+    windows_.interrupt(lane(0), lane(1));
+    EXPECT_TRUE(windows_.slice_over(lane(0)));
+    EXPECT_GE(time(1), 300);
+    windows_.end_slice();
+    EXPECT_TRUE(begin(1));
+}
+
+// --- waits in the wrong order ---
+
+TEST_F(ConflictTimeTest, AFirstStoreAndALaterOneAreTwoWaitsOfAPoll) {
+    store(0, 70);
+    slice(1, 500);
+    load(1, 70);
+    store(0, 70);
+    slice(0, 100);
+    store(0, 70);
+    lane(0).contends_until = 0;
+    lane(0).contended_now = false;
+    lane(1).paused = true;
+    load(1, 70);
+    windows_.finish();
+    std::vector<model::Wait> waits;
+    for (const model::Event& e : events(0, 1)) {
+        if (e.op == Op::after) {
+            waits.push_back(model::Edge::of(e.line).wait);
+        }
+    }
+    EXPECT_EQ(waits, (std::vector{model::Wait::transfer, model::Wait::store, model::Wait::later}));
 }
 
 TEST_F(ConflictTimeTest, AProcessorThatPollsDoesNotGetAheadOfAContender) {
