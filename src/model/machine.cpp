@@ -17,6 +17,9 @@ namespace {
 constexpr std::uint64_t kMaxCacheBytes = std::uint64_t{64} << 30;
 /// A service of a millisecond is a disk's.
 constexpr unsigned kMaxService = 1'000'000;
+// Cycles of an epoch for which processors that wait for each other were compared with the reference order.
+constexpr unsigned kShortestEpoch = 5'000;
+constexpr unsigned kLongestEpoch = 50'000;
 constexpr unsigned kMaxBanks = 1024;
 
 template <class T>
@@ -116,6 +119,11 @@ Machine read_machine(const toml::table& root, const std::string& path) {
     m.epoch_cycles = number("clock.epoch_cycles");
     m.l2_inclusion = parse_inclusion(need<std::string>(root, path, "l2.inclusion"), path + ": l2.inclusion");
     m.check(path);
+    if (m.epoch_cycles < kShortestEpoch || m.epoch_cycles > kLongestEpoch) {
+        throw Error(path + ": clock.epoch_cycles is " + std::to_string(m.epoch_cycles) + ", it must be from " +
+                    std::to_string(kShortestEpoch) + " to " + std::to_string(kLongestEpoch) +
+                    ": otherwise processors that wait for each other wait wrongly");
+    }
     return m;
 }
 

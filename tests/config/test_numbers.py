@@ -108,8 +108,8 @@ def test_set_of_an_infinite_or_huge_number_is_refused(key: str, value: str) -> N
     [
         ("clock.base_cpi", 0.005, "at least 0.01"),
         ("clock.base_cpi", 1e300, "at most 1000000.0"),
-        ("clock.epoch_cycles", 0, "at least 1"),
-        ("clock.epoch_cycles", 1 << 32, "at most 4294967295"),
+        ("clock.epoch_cycles", 4_999, "at least 5000"),
+        ("clock.epoch_cycles", 50_001, "at most 50000"),
         ("processors.clock_hz", 0, "at least 1000"),
         ("processors.clock_hz", 10**12 + 1, "at most 1000000000000"),
         ("processors.threads_per_core", 33, "at most 32"),

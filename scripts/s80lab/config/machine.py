@@ -69,13 +69,15 @@ class Clock(Strict):
     quantum_cycles: the cycles by which one core may run ahead of the others.
     filter_instructions: the filter interval, within which repeated accesses of a processor to one line count as L1
         hits.
-    epoch_cycles: the simulated cycles of an epoch. A running processor executes in it what it can in these cycles.
+    epoch_cycles: the simulated cycles of an epoch. A running processor executes in it what it can in these cycles. With
+        shorter or longer epochs than allowed, processors that wait for each other wait wrongly
+        (docs/background/clock.md).
     """
 
     base_cpi: float = Field(1.0, ge=LEAST_CPI, le=MOST_CPI)
     quantum_cycles: int = Field(200, ge=1, le=COUNTED)
     filter_instructions: int = Field(1_000, ge=1, le=COUNTED)
-    epoch_cycles: int = Field(20_000, ge=1, le=COUNTED)
+    epoch_cycles: int = Field(20_000, ge=5_000, le=50_000)
 
 
 class Translation(Strict):
