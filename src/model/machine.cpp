@@ -120,8 +120,9 @@ Machine read_machine(const toml::table& root, const std::string& path) {
     m.l2_inclusion = parse_inclusion(need<std::string>(root, path, "l2.inclusion"), path + ": l2.inclusion");
     m.check(path);
     if (m.epoch_cycles < kShortestEpoch || m.epoch_cycles > kLongestEpoch) {
-        throw Error(path + ": clock.epoch_cycles is " + std::to_string(m.epoch_cycles) + ", it must be from " +
-                    std::to_string(kShortestEpoch) + " to " + std::to_string(kLongestEpoch) +
+        throw Error(path + ": clock.epoch_cycles is " + std::to_string(m.epoch_cycles) +
+                    ", it must be from " + std::to_string(kShortestEpoch) + " to " +
+                    std::to_string(kLongestEpoch) +
                     ": otherwise processors that wait for each other wait wrongly");
     }
     return m;

@@ -322,7 +322,8 @@ void Player::wait_in_order(Cursor& cursor, Context context, Wait wait, std::int6
     ++hierarchy_.stats().core(Stat::order_waits, cursor.core);
     // A poll that finds the line under way waits for one transfer on the machine too.
     if (wait == Wait::polls || (wait == Wait::later && time > transfer_)) {
-        hierarchy_.stats().core(Stat::wait_error_cycles, cursor.core) += static_cast<std::uint64_t>(time / kUnit);
+        hierarchy_.stats().core(Stat::wait_error_cycles, cursor.core) +=
+            static_cast<std::uint64_t>(time / kUnit);
     }
     if (wait == Wait::nothing || wait == Wait::polls) {
         return;

@@ -206,7 +206,8 @@ Conflicts::Found Conflicts::store(unsigned processor, model::Line line, std::uin
     group.before[place.line] = 0;
     found.when = &group.stored_time[place.line];
     *found.when = Found::kNoTime;
-    r = {0, in_slice(line), &group.stored_at[place.line], found.when, false, found.transfers || found.disputed};
+    r = {0,          in_slice(line), &group.stored_at[place.line],
+         found.when, false,          found.transfers || found.disputed};
     return found;
 }
 

@@ -43,13 +43,15 @@ public:
         bool contended = false;
         // Accesses of this epoch that come before it:
         unsigned storer = kNobody;
-        std::uint32_t stored_at = 0;  ///< position of that store in the storer's stream
+        std::uint32_t stored_at = 0;         ///< position of that store in the storer's stream
         std::int64_t stored_time = kNoTime;  ///< when it was stored: see `when`
-        std::uint32_t first_at = 0;   ///< of its first store after the last access of another processor
-        std::uint32_t readers = 0;    ///< mask of processors
-        /// A store: other processors that loaded the line since the last store, in this epoch or the last one.
+        std::uint32_t first_at = 0;  ///< of its first store after the last access of another processor
+        std::uint32_t readers = 0;   ///< mask of processors
+        /// A store: other processors that loaded the line since the last store, in this epoch or the last
+        /// one.
         std::uint32_t copies = 0;
-        /// A store to a line that others use too: where the caller writes its time, which later accesses find.
+        /// A store to a line that others use too: where the caller writes its time, which later accesses
+        /// find.
         std::int64_t* when = nullptr;
     };
     Found load(unsigned processor, model::Line line);

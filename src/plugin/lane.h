@@ -149,8 +149,8 @@ struct alignas(64) Lane {
     /// Value of `instructions` until which it contends for lines: soon after its last conflict, or after a
     /// timer woke it.
     std::uint64_t contends_until = 0;
-    bool contended_now = false;     ///< its user code had a conflict in this epoch
-    bool contended_before = false;  ///< in the last one
+    bool contended_now = false;        ///< its user code had a conflict in this epoch
+    bool contended_before = false;     ///< in the last one
     bool paused = false;               ///< the last time slice ended by PAUSE
     bool stored = false;               ///< in this time slice
     bool poll_stored = false;          ///< in the last time slice, which ended by PAUSE
@@ -160,14 +160,14 @@ struct alignas(64) Lane {
     /// disputed line it executes none.
     std::uint64_t turn_end = kNever;
     std::uint64_t kernel_turn_end = kNever;  ///< the same for blocks of the kernel
-    std::uint64_t interval_end = 0;  ///< value of `instructions` at which the filter interval ends
-    bool polls = false;              ///< this is not the first filter interval of the time slice
+    std::uint64_t interval_end = 0;          ///< value of `instructions` at which the filter interval ends
+    bool polls = false;                      ///< this is not the first filter interval of the time slice
     Polling polling;
     PollLoop loop;
-    Executed iteration;    ///< of the loop that it is in while it is parked
-    bool parked = false;   ///< its polls are not executed: see Windows::park
+    Executed iteration;      ///< of the loop that it is in while it is parked
+    bool parked = false;     ///< its polls are not executed: see Windows::park
     bool must_poll = false;  ///< parked, but has not polled in this epoch
-    unsigned search = 0;   ///< so many further blocks are looked at for the end of a loop
+    unsigned search = 0;     ///< so many further blocks are looked at for the end of a loop
     bool ends_after_search = false;
     /// Positions in this epoch's stream that ordering edges of other processors name.
     std::vector<std::uint32_t> awaited;

@@ -19,8 +19,8 @@ struct Executed {
     std::array<std::uint64_t, model::kInstructionClasses> classes{};
 };
 
-/// A loop that returns to a block with the same registers, has stored nothing, and has read few lines and no clock, repeats
-/// itself: its next iterations need not be executed to be counted.
+/// A loop that returns to a block with the same registers, has stored nothing, and has read few lines and no
+/// clock, repeats itself: its next iterations need not be executed to be counted.
 class PollLoop {
 public:
     /// A block that may be the first one of a loop begins. `registers`: QEMU's state of the processor.
@@ -68,7 +68,8 @@ public:
     }
 
 private:
-    /// The general registers, the program counter and the flags are at the beginning of the state (QEMU 10.0).
+    /// The general registers, the program counter and the flags are at the beginning of the state
+    /// (QEMU 10.0).
     static constexpr std::size_t kRegisters = 176;
 
     std::array<std::uint8_t, kRegisters> registers_{};

@@ -9,9 +9,9 @@
 
 namespace s80::plugin {
 
-/// What a processor loaded in its last filter intervals. A processor that loaded the same few lines in several
-/// successive intervals, and stored nothing, probably polls them. Within an interval only the first load of a
-/// line is recorded, so an interval is judged as a whole.
+/// What a processor loaded in its last filter intervals. A processor that loaded the same few lines in
+/// several successive intervals, and stored nothing, probably polls them. Within an interval only the first
+/// load of a line is recorded, so an interval is judged as a whole.
 class Polling {
 public:
     static constexpr unsigned kMostLines = 4;
@@ -65,9 +65,9 @@ private:
         ++count_;
     }
 
-    Lines lines_{};           ///< loaded in this interval
-    unsigned count_ = 0;      ///< of these; more than kMostLines: many, or it stored
-    Lines polled_{};          ///< loaded in the last interval
+    Lines lines_{};       ///< loaded in this interval
+    unsigned count_ = 0;  ///< of these; more than kMostLines: many, or it stored
+    Lines polled_{};      ///< loaded in the last interval
     unsigned polled_count_ = 0;
     unsigned intervals_ = 0;  ///< successive ones with the same lines
     std::uint64_t began_ = 0;

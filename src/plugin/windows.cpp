@@ -28,8 +28,8 @@ constexpr std::uint64_t kPolls = 200;
 /// In blocks that may access a disputed line, a contender does not get ahead of the next one. In others it
 /// gets ahead by a quantum, as in the timing merger. Otherwise time slices would be very short.
 constexpr std::int64_t kAhead = 1;
-/// In blocks of the kernel a contender gets so many cycles ahead, far fewer than the transfer of a line takes.
-/// (1 cycle would need a third more time slices for a mail server.)
+/// In blocks of the kernel a contender gets so many cycles ahead, far fewer than the transfer of a line
+/// takes. (1 cycle would need a third more time slices for a mail server.)
 constexpr std::int64_t kKernelAhead = 16;
 constexpr std::int64_t kNoTime = std::numeric_limits<std::int64_t>::max();
 
@@ -394,7 +394,8 @@ void Windows::order(Lane& lane, model::Line line, const Conflicts::Found& found)
         if (lane.paused && !lane.poll_stored) {
             wait_for(lane, {found.storer, found.first_at, model::Wait::store});
         }
-        wait_for(lane, {found.storer, found.stored_at, lane.paused ? model::Wait::later : model::Wait::transfer});
+        wait_for(lane,
+                 {found.storer, found.stored_at, lane.paused ? model::Wait::later : model::Wait::transfer});
         const Lane& storer = *lanes_[found.storer];
         const std::int64_t stored = found.stored_time != Conflicts::Found::kNoTime
                                         ? found.stored_time

@@ -101,8 +101,9 @@ public:
     /// A time slice of `next` begins. Returns false if it has used up its share: it is skipped. `registers`:
     /// QEMU's state of the processor; null in tests.
     bool begin_slice(Lane& next, const void* registers = nullptr);
-    /// The running processor is in a loop that repeats itself until another one stores to a line that it polls.
-    /// Its polls are not executed, but counted: until that store, an interrupt, or the end of the epoch.
+    /// The running processor is in a loop that repeats itself until another one stores to a line that it
+    /// polls. Its polls are not executed, but counted: until that store, an interrupt, or the end of the
+    /// epoch.
     void park(Lane& lane);
     /// Whether the running processor's time slice must end before this block, the one with `Lane::block_id`.
     bool slice_over(const Lane& lane) const {

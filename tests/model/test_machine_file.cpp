@@ -62,12 +62,14 @@ TEST(MachineFile, NumbersThatDoNotFit) {
     EXPECT_EQ(refusal("size = 8388608", "size = -8388608"), ": l2.size is -8388608, it must be positive");
 }
 TEST(MachineFile, LengthOfAnEpoch) {
-    EXPECT_EQ(refusal("epoch_cycles = 20000", "epoch_cycles = 4999"),
-              ": clock.epoch_cycles is 4999, it must be from 5000 to 50000: otherwise processors that wait for "
-              "each other wait wrongly");
-    EXPECT_EQ(refusal("epoch_cycles = 20000", "epoch_cycles = 50001"),
-              ": clock.epoch_cycles is 50001, it must be from 5000 to 50000: otherwise processors that wait for "
-              "each other wait wrongly");
+    EXPECT_EQ(
+        refusal("epoch_cycles = 20000", "epoch_cycles = 4999"),
+        ": clock.epoch_cycles is 4999, it must be from 5000 to 50000: otherwise processors that wait for "
+        "each other wait wrongly");
+    EXPECT_EQ(
+        refusal("epoch_cycles = 20000", "epoch_cycles = 50001"),
+        ": clock.epoch_cycles is 50001, it must be from 5000 to 50000: otherwise processors that wait for "
+        "each other wait wrongly");
     EXPECT_EQ(refusal("epoch_cycles = 20000", "epoch_cycles = 5000"), "accepted");
     EXPECT_EQ(refusal("epoch_cycles = 20000", "epoch_cycles = 50000"), "accepted");
 }

@@ -39,7 +39,8 @@ void run(int me) {
         if (me == 0 && arguments.work != 0 && stall <= stalls) {
             if (round == stalled_at + settles) settled = stamp();
             if (round == next_stall) {
-                const unsigned long many = (unsigned long)((round - stalled_at - settles) * arguments.threads);
+                const unsigned long many =
+                    (unsigned long)((round - stalled_at - settles) * arguments.threads);
                 if (stall != 0) insert(hops, stall, (stamp() - settled) * 1000 / many);
                 stalled_at = round;
                 ++stall;

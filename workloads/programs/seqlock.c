@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * A sequence lock around two lines of data. The writer, thread 0, makes the sequence odd, stores the data,
  * and makes the sequence even again. A reader repeats its loads, without PAUSE, until the sequence is even
- * and has not changed meanwhile. A round is a write or a successful read. The order of the threads is free. */
+ * and has not changed meanwhile. A round is a write or a successful read. The order of the threads is free.
+ */
 #include "program.h"
 
 static line sequence, data[2], stop;

@@ -13,8 +13,8 @@ static line lock, counter, stop;
 
 static void acquire(void) {
 #if defined COMPARE_AND_SWAP
-    for (long expected = 0; !__atomic_compare_exchange_n(&lock.word[0], &expected, 1, 0, __ATOMIC_SEQ_CST,
-                                                         __ATOMIC_SEQ_CST);
+    for (long expected = 0;
+         !__atomic_compare_exchange_n(&lock.word[0], &expected, 1, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
          expected = 0) {
         pause_loop();
     }

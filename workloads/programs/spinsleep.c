@@ -21,8 +21,8 @@ static struct {
 static int acquire(void) {
     for (int i = 0; i < polls; ++i) {
         int expected = 0;
-        if (lock.word == 0 && __atomic_compare_exchange_n(&lock.word, &expected, 1, 0, __ATOMIC_ACQUIRE,
-                                                          __ATOMIC_RELAXED)) {
+        if (lock.word == 0 &&
+            __atomic_compare_exchange_n(&lock.word, &expected, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
             return 0;
         }
     }
