@@ -87,7 +87,7 @@ HAND_OVER = 60 + 120 + 20
     ("run", "cycles"),
     [
         (Run("alternate", 2, 2000), 435),
-        (Run("alternate", 2, 1000, busy=True), 2 * HAND_OVER),
+        (Run("alternate", 2, 1000, busy=True), 435),
         (Run("alternate", 2, 1000, work=300), 2 * (HAND_OVER + 300)),
         (Run("alternate", 8, 500, work=300), 8 * (HAND_OVER + 300)),
         (Run("patterns", 2, 500, work=1000), 20 * 120 + 18 * 60 + 2 * 1000),
