@@ -226,7 +226,7 @@ void Player::run(unsigned processor, std::int64_t until) {
             cursor.clock = clock;
             const Edge edge = Edge::of(event.line);
             if (std::int64_t earlier = 0; passed(edge, earlier)) {
-                wait_in_order(cursor, event.context, edge.wait, earlier);
+                wait_in_order(cursor, event.context, edge, earlier);
                 clock = cursor.clock;
             } else {
                 cursor.block(event);
@@ -302,7 +302,7 @@ bool Player::played_awaited(unsigned processor) {
         }
         if (const Edge edge = Edge::of(c.waits_for); edge.processor == processor && edge.number == number) {
             c.waits_at = Op::pass;
-            wait_in_order(c, (c.at - 1)->context, edge.wait, when);
+            wait_in_order(c, (c.at - 1)->context, edge, when);
             turns_.add(p, c.clock);
             woke = true;
         }
@@ -314,16 +314,24 @@ bool Player::played_awaited(unsigned processor) {
 /// from each processor before it comes here. A longer wait is not the line's: this processor executed its
 /// time slice after one that is later in simulated time. Unless it polled, only the order is kept then, and
 /// from here to the end of the epoch the processor's times are compared with others as if it had waited.
-void Player::wait_in_order(Cursor& cursor, Context context, Wait wait, std::int64_t when) {
+void Player::wait_in_order(Cursor& cursor, Context context, Edge edge, std::int64_t when) {
+    const Wait wait = edge.wait;
     const std::int64_t time = when - cursor.clock - cursor.behind;
     if (time <= 0) {
         return;
     }
     ++hierarchy_.stats().core(Stat::order_waits, cursor.core);
     // A poll that finds the line under way waits for one transfer on the machine too.
-    if (wait == Wait::polls || (wait == Wait::later && time > transfer_)) {
+    if (wait == Wait::later && time > transfer_) {
         hierarchy_.stats().core(Stat::wait_error_cycles, cursor.core) +=
             static_cast<std::uint64_t>(time / kUnit);
+    }
+    if (wait == Wait::polls) {  // the time for which the other one polled in vain, once
+        Cursor& other = cursors_[edge.processor];
+        const std::int64_t from = std::max(cursor.clock + cursor.behind, other.in_vain);
+        hierarchy_.stats().core(Stat::wait_error_cycles, other.core) +=
+            static_cast<std::uint64_t>(std::max<std::int64_t>(when - from, 0) / kUnit);
+        other.in_vain = std::max(other.in_vain, when);
     }
     if (wait == Wait::nothing || wait == Wait::polls) {
         return;

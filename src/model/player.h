@@ -3,6 +3,7 @@
 // through the hierarchy, and advances simulated time (docs/background/clock.md).
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "model/hierarchy.h"
@@ -87,6 +88,8 @@ private:
         /// How far the clock is behind the other processors because their time slices came earlier
         /// (wait_in_order).
         std::int64_t behind = 0;
+        /// Up to then it has polled in vain, as far as that is counted.
+        std::int64_t in_vain = std::numeric_limits<std::int64_t>::min();
         Op waits_at = Op::pass;  ///< the kind of that event; pass: not blocked
         bool done = false;
         bool blocked() const { return waits_at != Op::pass; }
@@ -126,7 +129,7 @@ private:
     bool signal(std::uint32_t number, std::int64_t when);
     bool passed(Edge edge, std::int64_t& when) const;
     bool played_awaited(unsigned processor);
-    void wait_in_order(Cursor& cursor, Context context, Wait wait, std::int64_t when);
+    void wait_in_order(Cursor& cursor, Context context, Edge edge, std::int64_t when);
     void advance(const Window& window);
     void count(const Window& window);
 

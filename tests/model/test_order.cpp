@@ -155,6 +155,34 @@ TEST_F(OrderTest, AStoreDoesNotWaitForTheTimeOfALoad) {
     EXPECT_EQ(source(1, Kind::store, Source::E), 1U) << "it comes after the load";
 }
 
+TEST_F(OrderTest, AWaitOfAPollForALaterStoreIsAStallAndAnError) {
+    awaited(0, Op::store, X, 30'000);
+    after(1, 0, 0, 10, Wait::later);
+    event(1, Op::load, X, 0);
+    play();
+    EXPECT_EQ(stalled(1, Service::order), 29'990 + kMemory);
+    EXPECT_EQ(h.stats().core(Stat::wait_error_cycles, 1), 29'990 + kMemory);
+}
+
+TEST_F(OrderTest, AWaitOfAPollForOneTransferIsNotAnError) {
+    awaited(0, Op::store, X, 20);
+    after(1, 0, 0, 10 + kMemory, Wait::later);
+    event(1, Op::load, X, 0);
+    play();
+    EXPECT_EQ(h.stats().core(Stat::wait_error_cycles, 1), 0U);
+}
+
+TEST_F(OrderTest, PollsAfterTheStoreThatEndsThemAreAnErrorOnce) {
+    awaited(0, Op::load, X, 10'000);
+    after(1, 0, 0, 50, Wait::polls);
+    event(1, Op::store, X, 0);
+    after(1, 0, 0, 50, Wait::polls);
+    event(1, Op::store, X, 0);
+    play();
+    EXPECT_EQ(h.stats().core(Stat::wait_error_cycles, 0), 10'000 + kMemory - 50);
+    EXPECT_EQ(stalled(1, Service::order), 0U);
+}
+
 TEST_F(OrderTest, AfterALongWaitTheNextOnesAreComparedAsIfTheProcessorHadWaited) {
     awaited(0, Op::store, X, 20'000);  // ends at 20'000 + kMemory
     after(1, 0, 0, 10);

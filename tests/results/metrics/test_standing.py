@@ -73,7 +73,7 @@ def test_a_run_whose_simulated_time_is_wrong_is_none(error: float | None, epoch_
 
 
 @pytest.mark.parametrize(
-    ("error", "epoch_us", "reasons"), [(None, 44.4, 0), (0.02, 44.4, 0), (0.021, 44.4, 1), (0.3, None, 0)]
+    ("error", "epoch_us", "reasons"), [(None, 44.4, 0), (0.05, 44.4, 0), (0.051, 44.4, 1), (0.3, None, 0)]
 )
 def test_run_is_invalid_if_polling_processors_waited_wrongly(
     error: float | None, epoch_us: float | None, reasons: int

@@ -7,7 +7,7 @@ A run is invalid (verdict "not a result") if any of these holds:
 - The region spans less than three closed-loop cycles. A cycle is the think time plus the response time of a client.
 - The simulated time of the processors is wrong: at the ends of epochs, processors differ from it by more than 100
   microseconds on average.
-- Processors that poll waited wrongly: they saw stores of other processors later than on the machine, by more than 2% of
+- Processors that poll waited wrongly: they saw stores of other processors later than on the machine, by more than 5% of
   all busy cycles.
 - The load violates the response-time law by more than 5%, and by more than chance explains.
 - Most passes of an open-loop script had to wait for a free client. The load was then closed, and its rate was not the
@@ -37,8 +37,8 @@ ALLOWED_TIME_ERROR_US = 100.0
 """A tenth of the longest lead of a processor. The default job has 10, and the small caches of s80-sixteenth, with their
 bursts of misses, 40. With long epochs, processors that wait for each other can mislead the prediction: the error is
 then 300 or more, and cycles are wrong by a factor (docs/background/clock.md)."""
-ALLOWED_WAIT_ERROR = 0.02
-"""Of the programs in tests/programs, those whose waits are right have at most 0.6%. Locks with PAUSE whose cycles were
+ALLOWED_WAIT_ERROR = 0.05
+"""Of the programs in tests/programs, those whose waits are right have at most 2%. Locks with PAUSE whose cycles were
 wrong by a factor of two had 9 to 32%, and relays that handed over once per epoch 11 to 19%."""
 ALLOWED_LAW_ERROR = 0.05
 """With few clients and long think times, chance alone exceeds this limit; twice its standard deviation is allowed."""
