@@ -37,11 +37,10 @@ WORK = (0, 300, 2_000)
 
 @dataclass(frozen=True)
 class Program:
-    """free: the order of its threads is free, so that a round is one operation of a thread. Otherwise a round is one
-    operation of all threads together."""
+    """rounds: the smallest number of rounds, for what the program itself measures."""
 
     name: str
-    free: bool = True
+    rounds: int = 20
     threads: Sequence[int] = THREADS
     work: Sequence[int] = WORK
 
@@ -64,7 +63,8 @@ PROGRAMS = {
         Program("spinsleep"),
         Program("ring"),
         Program("alternate"),
-        Program("relay-busy", work=(0, 20_000, 200_000, 1_000_000)),
+        # Ten stalls of this work, and at most 92 rounds between two of them.
+        Program("relay-busy", rounds=1_100, work=(0, 20_000, 200_000, 1_000_000)),
         Program("twolines"),
         Program("deadline"),
         Program("pipes"),
@@ -124,6 +124,10 @@ FIRST = Run("falsely", 8, 1_000, 300)
 A_BOOT = 60
 
 
+def rounds_of(case: Case, order: Order) -> int:
+    return max(PROGRAMS[case.program].rounds, order.operations // case.threads)
+
+
 def measure_order(order: Order, cases: Sequence[Case], folder: Path) -> dict[Case, Values]:
     """What the folder has is not measured again."""
     kept = folder / f"{order.name}.json"
@@ -133,7 +137,7 @@ def measure_order(order: Order, cases: Sequence[Case], folder: Path) -> dict[Cas
     missing = [case for case in cases if case not in known]
     for begin in range(0, len(missing), A_BOOT):
         some = missing[begin : begin + A_BOOT]
-        runs = [Run(case.program, case.threads, max(20, order.operations // case.threads), case.work) for case in some]
+        runs = [Run(case.program, case.threads, rounds_of(case, order), case.work) for case in some]
         with tempfile.TemporaryDirectory(dir=folder) as boot:
             _, *results = measure(Path(boot), [FIRST, *runs], order.settings, order.plugin)
         known |= {case: values_of(of) for case, of in zip(some, results, strict=True)}
@@ -156,7 +160,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--epochs", type=numbers, default=list(EPOCHS), help="lengths of epochs in cycles")
     parser.add_argument("--programs", default=",".join(PROGRAMS), help="names of programs")
     parser.add_argument("--threads", type=numbers, default=list(THREADS), help="numbers of threads")
-    parser.add_argument("--work", type=numbers, default=list(WORK), help="instructions between two operations")
+    parser.add_argument("--work", type=numbers, default=list(WORK), help="instructions of work")
     parser.add_argument("--operations", type=int, default=12_000, help="operations of a program (default: 12000)")
     parser.add_argument("--reference-operations", type=int, default=6_000, help="the same in the reference")
     parser.add_argument("--spread", action="store_true", help="also measure references with slices of 5 and 20")
