@@ -91,7 +91,8 @@ TEST_F(Corrupt, OtherVersionsAreNamed) {
 }
 
 TEST_F(Corrupt, AbsentFilesFoldersAndOtherFiles) {
-    EXPECT_NE(error_of([] { trace::Reader("/dev/null/x.s80c"); }).find("/dev/null/x.s80c"), std::string::npos);
+    EXPECT_NE(error_of([] { trace::Reader("/dev/null/x.s80c"); }).find("/dev/null/x.s80c"),
+              std::string::npos);
     EXPECT_NE(error_of([] { trace::Reader("/"); }).find("not a file"), std::string::npos);
     EXPECT_NE(refusal("name = \"no capture at all\"").find("not a capture"), std::string::npos);
 }
