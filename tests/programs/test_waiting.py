@@ -23,7 +23,6 @@ CASES = [
     Case("ttas", 8, 300),
     Case("ttas-uneven", 2, 300),
     Case("cas", 8, 300),
-    Case("seqlock", 4, 300),
     Case("spinsleep", 2, 2_000),
     Case("twolines", 4, 300),
     Case("relay-busy", 8, 0),
