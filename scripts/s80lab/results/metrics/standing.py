@@ -38,8 +38,8 @@ ALLOWED_TIME_ERROR_US = 100.0
 bursts of misses, 40. With long epochs, processors that wait for each other can mislead the prediction: the error is
 then 300 or more, and cycles are wrong by a factor (docs/background/clock.md)."""
 ALLOWED_WAIT_ERROR = 0.05
-"""Of the programs in tests/programs, the locks have at most 3.2%. Before their waits were right, locks with PAUSE whose cycles were
-wrong by a factor of two had 9 to 32%, and relays that handed over once per epoch 11 to 19%."""
+"""Of the programs in tests/programs, the locks have at most 3.2%. Before their waits were right, locks with PAUSE had 9
+to 32%, and relays that handed over once per epoch 11 to 19%."""
 ALLOWED_LAW_ERROR = 0.05
 """With few clients and long think times, chance alone exceeds this limit; twice its standard deviation is allowed."""
 ALLOWED_QUEUED = 0.5
