@@ -241,11 +241,15 @@ void Windows::polled(std::uint32_t processors, model::Line line, std::int64_t ti
 /// The epoch ends: processors that are still parked have polled as long as the others have executed.
 void Windows::repeat_to_end() {
     std::int64_t end = -1;
+    std::int64_t behind = kNoTime;  // the earliest one that has instructions left may yet store
     for (const auto& lane : lanes_) {
         if (awake(*lane) && !lane->parked) {
-            end = std::max(end, lane->share.time(lane->instructions));
+            const std::int64_t time = lane->share.time(lane->instructions);
+            end = std::max(end, time);
+            behind = has_left(*lane) ? std::min(behind, time) : behind;
         }
     }
+    end = std::min(end, behind);
     for (const auto& lane : lanes_) {
         if (lane->parked) {
             repeat_until(*lane, end < 0 ? kNoTime : end);

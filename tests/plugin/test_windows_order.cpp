@@ -304,6 +304,16 @@ TEST_F(PollTest, AnEpochEndsWhileAProcessorPolls) {
     EXPECT_TRUE(poll()) << "devices and timers are looked for in each epoch";
 }
 
+TEST_F(PollTest, AnEpochThatEndsEarlyCountsPollsUpToTheProcessorThatIsBehind) {
+    EXPECT_TRUE(poll());
+    EXPECT_FALSE(poll());
+    all_of(2);
+    slice(0, 600);  // it may yet store in this epoch
+    windows_.mark(model::Mark::none);
+    EXPECT_GE(instructions(closed(0).streams[1]), 600U);
+    EXPECT_LT(instructions(closed(0).streams[1]), 600U + 6);
+}
+
 TEST_F(PollTest, AnInterruptEndsTheWait) {
     EXPECT_TRUE(poll());
     EXPECT_FALSE(poll());

@@ -40,7 +40,8 @@ def read_mostly(threads: int) -> Expected:
 CASES = {
     Run("alternate", 2, 2000): alternate(2),
     Run("alternate", 2, 1000, work=300): alternate(2),
-    Run("alternate", 2, 1000, busy=True): alternate(2),
+    Run("alternate", 2, 4000, busy=True): alternate(2),
+    Run("alternate", 2, 8000, work=300, busy=True): alternate(2),
     Run("alternate", 4, 1000): alternate(4),
     Run("alternate", 4, 500, work=300): alternate(4),
     Run("alternate", 8, 500): alternate(8),
@@ -87,7 +88,8 @@ HAND_OVER = 60 + 120 + 20
     ("run", "cycles"),
     [
         (Run("alternate", 2, 2000), 435),
-        (Run("alternate", 2, 1000, busy=True), 435),
+        (Run("alternate", 2, 4000, busy=True), 435),
+        (Run("alternate", 2, 8000, work=300, busy=True), 2 * (HAND_OVER + 300)),
         (Run("alternate", 2, 1000, work=300), 2 * (HAND_OVER + 300)),
         (Run("alternate", 8, 500, work=300), 8 * (HAND_OVER + 300)),
         (Run("patterns", 2, 500, work=1000), 20 * 120 + 18 * 60 + 2 * 1000),
