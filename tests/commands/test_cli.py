@@ -39,7 +39,7 @@ def empty(tmp_path: Path) -> Lab:
         (["run", "imapb", "--set", "l2.size=3MiB"], "makes 6144 sets; the number of sets must be a power of two"),
         (
             ["run", "imapb", "--set", "l2.waves=4"],
-            "configs/machines/s80.toml: unknown key `l2.waves`: did you mean ways? (allowed are",
+            "--set l2.waves=4: unknown key `l2.waves`: did you mean ways? (allowed are",
         ),
         (["run", "imapb", "--seeds", "one"], "--seeds one: write whole numbers separated by commas"),
         (["run", "imapb", "--seeds", "1,1"], "--seeds 1,1: a seed is given twice"),

@@ -65,7 +65,7 @@ def test_old_metric_with_a_label_is_refused_with_the_new_name(measured: Lab, tmp
 @pytest.mark.parametrize(("old", "new"), KEYS.items())
 def test_old_key_is_refused_with_the_new_name(tmp_path: Path, old: str, new: str) -> None:
     said = Lab(tmp_path, tmp_path).call("run", "imapb", "--list", "--set", f"clock.{old}=5", code=2)
-    assert said == f"s80lab: configs/machines/s80.toml: unknown key `clock.{old}`: `{old}` is now `{new}`\n"
+    assert said == f"s80lab: --set clock.{old}=5: unknown key `clock.{old}`: `{old}` is now `{new}`\n"
 
 
 @pytest.mark.parametrize(

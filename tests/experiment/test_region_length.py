@@ -69,7 +69,8 @@ def loaded(**phases: float) -> Plan:
 
 
 def counts(transactions: int) -> dict[str, Any]:
-    return {"clients": 8, "transactions": {"VIEW": {"count": transactions - 1}, "SEND": {"count": 1}}}
+    rest = {"failed": 0, "substituted": 0, "histogram": [], "latency_ns": {"mean": 1.0}}
+    return {"clients": 8, "transactions": {"VIEW": {"count": transactions - 1, **rest}, "SEND": {"count": 1, **rest}}}
 
 
 @pytest.mark.parametrize(

@@ -247,7 +247,8 @@ def read_log(path: Path, system_calls: Sequence[str] = (), records: int | None =
         file.seek(len(MAGIC))
         found = np.fromfile(file, dtype=RECORD, count=count)
     _check_values(path, found, described)
-    whos = [Who(*who) for who in described.whos]
+    # The plugin lists no task of a guest whose kernel it does not know, and writes 0 for all.
+    whos = [Who(*who) for who in described.whos] or [Who(0, "unknown", -1)]
     return Log(found, described.labels, whos, described.line_bytes, described.cores, system_calls)
 
 
@@ -283,7 +284,7 @@ def _check_values(path: Path, records: NDArray[np.void], described: _Description
     labels = described.labels
     limits = {
         "physical": _LARGEST_ADDRESS,
-        "who": len(described.whos),
+        "who": max(len(described.whos), 1),
         "holders": 1 << described.cores,
         "core": described.cores,
         "processor": PROCESSORS,
