@@ -124,6 +124,9 @@ def lost(order: Order, form: Format) -> str:
     pairs = list(zip(parts, held, strict=True))
     if any(len(part) != len(kept) for part, kept in pairs):
         return "repeated fetches of a line"
+    changed = [part["op"][part["op"] != kept["op"]] for part, kept in pairs]
+    if any((kinds != Op.WALK).any() for kinds in changed):
+        return "the kind of each access"
     if not all(same_accesses(part, kept) for part, kept in pairs):
         return "page walks"
     if same_accesses(order, merge(held, timed=form.timed)):
