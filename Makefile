@@ -117,7 +117,7 @@ lesson: ## step a short coherence trace through a protocol
 	@echo "Next: . build/venv/bin/activate, then s80lab lesson --list"
 
 # From an empty Debian machine to the tables of both mail mixes. Python's packages are fetched while the compiler works; what other jobs need is compiled while the guest boots on one core.
-run: ## set up, build, measure both mail workloads (12 to 25 min)
+run: ## set up, build, measure both mail workloads (10 to 25 min)
 	@scripts/packages
 	@$(call both,scripts/setup,scripts/build run)
 	@$(S80LAB) image build

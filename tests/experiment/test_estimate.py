@@ -99,7 +99,7 @@ def test_lines_name_counts_instructions_time_and_disk(empty: Path) -> None:
         "  instructions  12.3 G (warm-ups 3.3 G, measured regions 9.0 G)",
         "  time          about 6 min with 2 guests in parallel, 8 min of one core (55 MIPS, documented speed, no "
         "former run)",
-        "  disk          at most 4.3 GB of checkpoints, 14 MB of results",
+        "  disk          at most 2.2 GB of checkpoints, 14 MB of results",
     ]
 
 

@@ -117,8 +117,8 @@ def run(
     Missing checkpoints are built first. Each seed and boot that has no complete run yet is measured. After an
     interruption, repeat the command to continue.
 
-    Costs: imapb and imape at scale small, on three boots each, take 12 to 25 minutes on 2 cores and 14 GB of disk
-    (7 GB with --drop-warm). One seed of both at scale paper takes 35 to 46 minutes and 40 GB. The
+    Costs: imapb and imape at scale small, on three boots each, take 10 to 25 minutes on 2 cores and 15 GB of disk
+    (8 GB with --drop-warm). One seed of both at scale paper takes 35 to 46 minutes and 40 GB. The
     experiment quick takes three minutes from a built image.
     """
 
