@@ -149,7 +149,7 @@ def test_run_names_every_input_that_differs_from_the_checkpoint_of_another_relea
 
 
 def test_run_of_another_design_says_nothing(tmp_path: Path) -> None:
-    """A command chooses the machine, so the difference is no surprise."""
+    """A command chooses the machine, so no run names the difference."""
     keep(tmp_path, wanted({"machine": "other"}))
     assert unused([plan()]) == []
 

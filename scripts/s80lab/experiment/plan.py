@@ -326,7 +326,8 @@ def draft(name: str, options: Options) -> Callable[[Qemu], list[Plan]]:
             raise UserError(f"experiment {name} sweeps `{key}`: omit --{key}, or change [sweep] in its file")
     built(paths.PLUGIN)
     grid = Grid.of_sweep(experiment.sweep)
-    check_size(grid.size, "run", len(options.boots or (1,)), len(experiment.seeds))
+    boots = options.boots or ((1,) if options.seeds else experiment.boots)
+    check_size(grid.size, "run", len(boots), len(experiment.seeds))
     points = [
         (point, at, _modelled(at, options, point), _server(at), image_folder(at.image, at.server))
         for point in grid.points()
@@ -357,7 +358,7 @@ def draft(name: str, options: Options) -> Callable[[Qemu], list[Plan]]:
             boot_number=boot,
         )
         for point, at, of, server, image in points
-        for boot in options.boots or ((1,) if options.seeds else experiment.boots)
+        for boot in boots
         for seed in experiment.seeds
     ]
 

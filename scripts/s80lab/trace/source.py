@@ -93,7 +93,7 @@ def load(path: Path, wanted: Wanted) -> Source:
         require_accesses(info["accesses"], path)
         setup = _captured(path, info, wanted)
         order = tool.from_capture(path, setup, wanted.first, wanted.count)
-        # A capture of a live run has events that are no accesses, and counts accesses that it does not hold.
+        # A capture of a live run has events that are not accesses, and counts accesses that it does not hold.
         imported = is_imported(info)
         return Source(order, setup, accesses=info["accesses"] if imported else None)
     raise UserError(
