@@ -16,6 +16,8 @@ constexpr std::int64_t kNotSent = std::numeric_limits<std::int64_t>::min();
 constexpr std::ptrdiff_t kAhead = 4;
 constexpr std::ptrdiff_t kBusAhead = 1;
 constexpr std::ptrdiff_t kEventsAhead = 32;
+/// A processor polls at most so many lines (plugin/polling.h).
+constexpr std::int64_t kPolledLines = 4;
 /// A processor's pace remembers about so many cycles, and at least two epochs.
 constexpr std::uint64_t kRememberedCycles = 160'000;
 
@@ -41,7 +43,8 @@ Player::Player(Hierarchy& hierarchy)
       paces_(hierarchy.machine().processors),
       base_(hierarchy.machine().cores(), 0),
       part_(hierarchy.machine().processors, 0),
-      awaited_(hierarchy.machine().processors) {}
+      awaited_(hierarchy.machine().processors),
+      awaited_before_(hierarchy.machine().processors) {}
 
 std::int64_t Player::longest_lead_ns(const Machine& machine) {
     return longest_lead_cycles(machine) * 1'000'000 / static_cast<std::int64_t>(machine.clock_hz / 1000);
@@ -92,6 +95,7 @@ void Player::begin(const Window& window) {
     cursors_.clear();
     turns_.clear();
     sent_.assign(window.signals, kNotSent);
+    awaited_before_.swap(awaited_);
     for (auto& times : awaited_) {
         times.clear();
     }
@@ -280,9 +284,11 @@ bool Player::passed(Edge edge, std::int64_t& when) const {
         throw Error("an ordering edge names processor " + std::to_string(edge.processor) +
                     ", which the machine does not have: the recorded epoch is corrupt");
     }
-    const std::vector<std::int64_t>& times = awaited_[edge.processor];
+    const bool before = edge.wait == Wait::before;
+    const std::vector<std::int64_t>& times = (before ? awaited_before_ : awaited_)[edge.processor];
     if (edge.number >= times.size()) {
-        return false;
+        when = kNotSent;
+        return before;  // the first epoch of a capture: nothing is known of the one before
     }
     when = times[edge.number];
     return true;
@@ -316,24 +322,29 @@ bool Player::played_awaited(unsigned processor) {
 /// from here to the end of the epoch the processor's times are compared with others as if it had waited.
 void Player::wait_in_order(Cursor& cursor, Context context, Edge edge, std::int64_t when) {
     const Wait wait = edge.wait;
-    const std::int64_t time = when - cursor.clock - cursor.behind;
-    if (time <= 0) {
+    const std::int64_t now = cursor.clock + cursor.behind;
+    if (when <= now) {
         return;
     }
+    const std::int64_t time = when - now;
     ++hierarchy_.stats().core(Stat::order_waits, cursor.core);
     // A poll that finds the line under way waits for one transfer on the machine too.
     if (wait == Wait::later && time > transfer_) {
         hierarchy_.stats().core(Stat::wait_error_cycles, cursor.core) +=
             static_cast<std::uint64_t>(time / kUnit);
     }
-    if (wait == Wait::polls) {  // the time for which the other one polled in vain, once
+    // The time for which the other one polled in vain, once. Its poll may have waited for each of the lines.
+    if (wait == Wait::polls && time > kPolledLines * transfer_) {
         Cursor& other = cursors_[edge.processor];
-        const std::int64_t from = std::max(cursor.clock + cursor.behind, other.in_vain);
+        const std::int64_t from = std::max(now, other.in_vain);
         hierarchy_.stats().core(Stat::wait_error_cycles, other.core) +=
             static_cast<std::uint64_t>(std::max<std::int64_t>(when - from, 0) / kUnit);
         other.in_vain = std::max(other.in_vain, when);
     }
     if (wait == Wait::nothing || wait == Wait::polls) {
+        return;
+    }
+    if (wait == Wait::before && time > longest_wait_) {
         return;
     }
     if (wait == Wait::transfer && time > longest_wait_) {
@@ -408,6 +419,11 @@ void Player::advance(const Window& window) {
             stats.core(Stat::epoch_cycles, cursor.core) += epoch_ / kUnit;
             stats.core(Stat::epoch_error_cycles, cursor.core) +=
                 static_cast<std::uint64_t>(std::abs(pace.lead) / kUnit);
+        }
+    }
+    for (unsigned p = 0; p < cursors_.size(); ++p) {
+        for (std::int64_t& when : awaited_[p]) {
+            when -= length + cursors_[p].behind;
         }
     }
     cycles_ += static_cast<std::uint64_t>(length);

@@ -155,6 +155,8 @@ private:
     std::vector<std::int64_t> sent_;  ///< when each interrupt was sent; negative: not sent yet
     /// By processor: when each of its awaited events was played.
     std::vector<std::vector<std::int64_t>> awaited_;
+    /// The same of the epoch before, in time since this epoch began.
+    std::vector<std::vector<std::int64_t>> awaited_before_;
 };
 
 }  // namespace s80::model

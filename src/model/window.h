@@ -35,7 +35,7 @@ enum class Op : std::uint8_t {
 /// after: an ordering edge (`Edge`, in `line`). What follows conflicts with an awaited event of another
 /// processor and is played after it.
 /// device_read, device_write: a device accessed that line at this time (never in a capture).
-/// `awaited`: an ordering edge of another processor names this event.
+/// `awaited`: an ordering edge of another processor may name this event, in this epoch or in the next.
 /// `way`: in L1-filtered epochs the way of the L1. In epochs that the plugin has just recorded, not 0 at an
 /// access whose stall is known as that of a conflict (Player::Pace).
 struct Event {
@@ -57,9 +57,11 @@ enum class Wait : std::uint8_t {
     nothing,   ///< only the order is kept: a load of another processor comes before a store of this one
     later,     ///< as `store`, but the machine's processor would have polled before this store
     polls,     ///< as `nothing`, but the other processor polls: its loads should not come after this store
+    before,    ///< as `transfer`, but the awaited event is of the epoch before
 };
 
-/// The end of an ordering edge: the awaited event number `number` of `processor` in this epoch, from 0.
+/// The end of an ordering edge: the awaited event number `number` of `processor`, from 0, in this epoch or
+/// the one before (Wait::before).
 struct Edge {
     unsigned processor = 0;
     std::uint32_t number = 0;

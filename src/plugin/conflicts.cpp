@@ -17,6 +17,7 @@ Conflicts::Conflicts(std::size_t lines, LastStore last_store)
 void Conflicts::next_epoch() {
     ++epoch_;
     ++slice_;
+    contended_.clear();
     if ((epoch_ & kEpochMask) == 0) {  // the number has come round: nothing old may match
         std::fill_n(alone_, lines_, Alone{});
         epoch_ += 2;
@@ -58,6 +59,7 @@ void Conflicts::share(Alone& alone, model::Line line) {
     group.stored_now &= static_cast<std::uint8_t>(~bit);
     group.moved_now &= static_cast<std::uint8_t>(~bit);
     group.moved_before &= static_cast<std::uint8_t>(~bit);
+    group.told &= static_cast<std::uint8_t>(~bit);
     if (alone.stored_now != 0) {
         group.stored_now |= bit;
         group.stored_at[i] = last_store_(alone.processor, line);
@@ -82,6 +84,7 @@ inline Conflicts::Place Conflicts::find(model::Line line) {
                 group->moved_before = std::exchange(group->moved_now, std::uint8_t{0});
                 group->used = epoch_;
                 group->stored_now = 0;
+                group->listed = 0;
             }
             return {*group, line % kLines};
         }
@@ -130,6 +133,10 @@ inline Conflicts::Found Conflicts::Place::conflict(unsigned processor) const {
                 found.stored_at = group.stored_at[line];
                 found.first_at = group.first_at[line];
                 found.stored_time = group.stored_time[line];
+            } else if ((group.told >> line & 1) != 0) {
+                found.storer_before = storer;
+                found.stored_at = group.stored_at[line];
+                found.stored_time = group.stored_time[line];
             }
         }
     }
@@ -144,6 +151,14 @@ inline void Conflicts::Place::note_transfer(Found& found, unsigned processor) co
         const bool stored = (group.stored_now & bit) != 0 && group.storer[line] == processor;
         found.disputed = true;
         found.first = !stored && (group.now[line] >> processor & 1) == 0;
+    }
+}
+
+inline void Conflicts::list(const Place& place, const Found& found, model::Line line) {
+    const auto bit = static_cast<std::uint8_t>(1U << place.line);
+    if ((found.transfers || found.disputed) && (place.group.listed & bit) == 0) {
+        place.group.listed |= bit;
+        contended_.push_back(line);
     }
 }
 
@@ -166,6 +181,7 @@ Conflicts::Found Conflicts::load(unsigned processor, model::Line line) {
     Found found = place.conflict(processor);
     r.contended = found.contended;
     place.note_transfer(found, processor);
+    list(place, found, line);
     r.disputed = found.transfers || found.disputed;
     place.group.now[place.line] |= std::uint32_t{1} << processor;
     return found;
@@ -196,11 +212,14 @@ Conflicts::Found Conflicts::store(unsigned processor, model::Line line, std::uin
     found.upgrade = !found.miss && (found.contended || found.copies != 0);
     found.transfers |= found.copies != 0;
     place.note_transfer(found, processor);
-    if (found.transfers || found.contended || (group.stored_now >> place.line & 1) == 0) {
+    const auto bit = static_cast<std::uint8_t>(1U << place.line);
+    list(place, found, line);
+    if (found.transfers || found.contended || (group.stored_now & bit) == 0) {
         group.first_at[place.line] = at;
     }
     group.storer[place.line] = static_cast<std::uint8_t>(processor);
-    group.stored_now |= static_cast<std::uint8_t>(1U << place.line);
+    group.stored_now |= bit;
+    group.told &= static_cast<std::uint8_t>(~bit);
     group.stored_at[place.line] = at;
     group.now[place.line] = 0;
     group.before[place.line] = 0;

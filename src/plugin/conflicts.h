@@ -46,6 +46,9 @@ public:
         std::uint32_t stored_at = 0;         ///< position of that store in the storer's stream
         std::int64_t stored_time = kNoTime;  ///< when it was stored: see `when`
         std::uint32_t first_at = 0;  ///< of its first store after the last access of another processor
+        /// Where there is no such storer: who stored to the line in the last epoch, as far as each_stored
+        /// has told. Then `stored_at` and `stored_time` are what the caller wrote there.
+        unsigned storer_before = kNobody;
         std::uint32_t readers = 0;   ///< mask of processors
         /// A store: other processors that loaded the line since the last store, in this epoch or the last
         /// one.
@@ -61,6 +64,19 @@ public:
     /// The last store to the line is at another position of its stream.
     void moved(model::Line line, std::uint32_t at);
 
+    /// Calls `fn(storer, stored_at, stored_time)` for each line that processors contend for and that was
+    /// stored to in this epoch, with its last store. What `fn` writes there is found in the next epoch.
+    template <class Fn>
+    void each_stored(Fn&& fn) {
+        for (const model::Line line : contended_) {
+            const auto [group, i] = find(line);
+            if ((group.stored_now >> i & 1) == 0) {
+                continue;
+            }
+            fn(unsigned{group.storer[i]}, group.stored_at[i], group.stored_time[i]);
+            group.told |= static_cast<std::uint8_t>(1U << i);
+        }
+    }
     void next_epoch();
 
 private:
@@ -96,6 +112,8 @@ private:
         std::uint8_t stored_now = 0;    ///< stored to in the epoch `used`
         std::uint8_t moved_now = 0;     ///< transferred in the epoch `used`
         std::uint8_t moved_before = 0;  ///< transferred in the epoch before
+        std::uint8_t listed = 0;        ///< among `contended_` in the epoch `used`
+        std::uint8_t told = 0;          ///< each_stored has told of its last store
     };
     /// One line of a group.
     struct Place {
@@ -127,6 +145,7 @@ private:
     bool recent(const Group& group) const { return group.used != 0 && group.used + 1 >= epoch_; }
     Group* home(model::Line number) { return &groups_[number * 0x9e3779b1U >> 7 & mask_]; }
     Place find(model::Line line);
+    void list(const Place& place, const Found& found, model::Line line);
     Group& make(model::Line number);
     void grow();
     Recent& recent(unsigned processor, model::Line line) {
@@ -147,6 +166,7 @@ private:
     model::HostMemory memory_;
     Alone* const alone_;         ///< by line
     std::uint32_t nowhere_ = 0;  ///< what a recent line that has no complete record points to
+    std::vector<model::Line> contended_;  ///< lines for which processors contended in this epoch
     std::size_t mask_;
     std::vector<Group> groups_;  ///< after the last home there is room for its probes
 };

@@ -370,7 +370,8 @@ void Windows::access(Lane& lane, model::Line line, Kind kind) {
     const std::uint32_t expected = position();
     const Conflicts::Found found = kind == Kind::store ? conflicts_.store(lane.processor, line, expected)
                                                        : conflicts_.load(lane.processor, line);
-    if (found.storer != Conflicts::Found::kNobody || found.readers != 0) [[unlikely]] {
+    if (found.storer != Conflicts::Found::kNobody || found.storer_before != Conflicts::Found::kNobody ||
+        found.readers != 0) [[unlikely]] {
         order(lane, line, found);
     }
     add(lane, line, static_cast<Op>(kind));
@@ -406,6 +407,12 @@ void Windows::order(Lane& lane, model::Line line, const Conflicts::Found& found)
                                         : storer.share.time(storer.instructions);
         const std::int64_t time = stored - lane.share.time(lane.instructions);
         if (time > 0 && (lane.paused || time <= longest_wait_)) {
+            lane.share.spend(time);
+        }
+    } else if (found.storer_before != Conflicts::Found::kNobody) {
+        const std::int64_t time = found.stored_time - lane.share.time(lane.instructions);
+        add(lane, model::Edge{found.storer_before, found.stored_at, model::Wait::before}.word(), Op::after);
+        if (time > 0 && time <= longest_wait_) {
             lane.share.spend(time);
         }
     }
@@ -484,8 +491,12 @@ std::uint32_t Windows::last(Access access, unsigned processor, model::Line line)
     throw model::Error("internal error: a conflicting access is not in its epoch");
 }
 
-/// Names in each edge the number of the awaited event, and marks these events.
-void Windows::number_edges() {
+/// Names in each edge the number of the awaited event, and marks these events. `length`: of the epoch, as
+/// predicted. In the next epoch a processor may have to wait for the last store of this one.
+void Windows::number_edges(std::int64_t length) {
+    conflicts_.each_stored([this](unsigned storer, std::uint32_t at, std::int64_t) {
+        lanes_[storer]->awaited.push_back(at);
+    });
     for (const auto& lane : lanes_) {
         std::vector<std::uint32_t>& awaited = lane->awaited;
         std::sort(awaited.begin(), awaited.end());
@@ -494,11 +505,19 @@ void Windows::number_edges() {
             lane->stream->events[position].awaited = 1;
         }
     }
+    const auto number = [this](unsigned processor, std::uint32_t position) {
+        const std::vector<std::uint32_t>& awaited = lanes_[processor]->awaited;
+        const auto at = std::lower_bound(awaited.begin(), awaited.end(), position);
+        return static_cast<std::uint32_t>(at - awaited.begin());
+    };
+    conflicts_.each_stored([&](unsigned storer, std::uint32_t& at, std::int64_t& time) {
+        const Lane& lane = *lanes_[storer];
+        at = number(storer, at);
+        time = (time != Conflicts::Found::kNoTime ? time : lane.share.time(lane.instructions)) - length;
+    });
     for (const Order& order : orders_) {
-        const std::vector<std::uint32_t>& awaited = lanes_[order.edge.processor]->awaited;
-        const auto at = std::lower_bound(awaited.begin(), awaited.end(), order.edge.number);
         model::Edge edge = order.edge;
-        edge.number = static_cast<std::uint32_t>(at - awaited.begin());
+        edge.number = number(edge.processor, edge.number);
         lanes_[order.processor]->stream->events[order.position].line = edge.word();
     }
     orders_.clear();
@@ -548,7 +567,7 @@ void Windows::close(Mark mark) {
         s.runs_on = awake(*lane);
         lane->emitted_at = lane->instructions;
     }
-    number_edges();
+    number_edges(length);
     lengths_in_flight_ = {lengths_in_flight_[1], ns(length)};
     window_->mark = mark;
     window_->index = schedule_.index();

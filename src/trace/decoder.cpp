@@ -57,7 +57,7 @@ void check_other(std::uint8_t byte, model::Line line, std::uint32_t signals, std
     if (op == Op::after && model::Edge::of(line).processor >= processors) {
         throw Malformed("has an ordering edge to a processor that the machine does not have");
     }
-    if (op == Op::after && model::Edge::of(line).wait > model::Wait::polls) {
+    if (op == Op::after && model::Edge::of(line).wait > model::Wait::before) {
         throw Malformed("has an ordering edge with an unknown kind of wait");
     }
     if ((op == Op::signal || op == Op::wait) && line >= signals) {

@@ -183,6 +183,14 @@ TEST_F(OrderTest, PollsAfterTheStoreThatEndsThemAreAnErrorOnce) {
     EXPECT_EQ(stalled(1, Service::order), 0U);
 }
 
+TEST_F(OrderTest, APollThatWaitedForItsLinesIsNotAnError) {
+    awaited(0, Op::load, X, 10);
+    after(1, 0, 0, 50, Wait::polls);
+    event(1, Op::store, X, 0);
+    play();
+    EXPECT_EQ(h.stats().core(Stat::wait_error_cycles, 0), 0U);
+}
+
 TEST_F(OrderTest, AfterALongWaitTheNextOnesAreComparedAsIfTheProcessorHadWaited) {
     awaited(0, Op::store, X, 20'000);  // ends at 20'000 + kMemory
     after(1, 0, 0, 10);
@@ -267,6 +275,41 @@ TEST_F(OrderTest, NumbersBeginAnewWithEachEpoch) {
     event(1, Op::load, Y, 0);
     play();
     EXPECT_EQ(source(1, Kind::load, Source::M), 1U);
+}
+
+/// Processor 0 has stored to X 100 cycles after the beginning of the next epoch, at whose beginning
+/// processor 1 accesses X.
+class NextEpochTest : public OrderTest {
+protected:
+    void SetUp() override {
+        awaited(0, Op::store, X, 200);
+        event(1, Op::load, Y, 0);
+        play();
+        ASSERT_EQ(player.paces()[0].lead, 100 * Player::kUnit);
+        ASSERT_EQ(player.paces()[1].lead, -100 * Player::kUnit);
+        window = Window{3};
+    }
+};
+
+TEST_F(NextEpochTest, AWaitThatEndsInTheNextEpochIsAStall) {
+    after(1, 0, 0, 50, Wait::before);
+    event(1, Op::load, X, 0);
+    play();
+    EXPECT_EQ(stalled(1, Service::order), 150U);
+}
+
+TEST_F(NextEpochTest, AnAccessThatIsLaterThanTheStoreOfTheLastEpochDoesNotWait) {
+    after(1, 0, 0, 250, Wait::before);
+    event(1, Op::load, X, 0);
+    play();
+    EXPECT_EQ(stalled(1, Service::order), 0U);
+}
+
+TEST_F(OrderTest, NothingIsKnownOfTheEpochBeforeTheFirst) {
+    after(1, 0, 0, 50, Wait::before);
+    event(1, Op::load, X, 0);
+    play();
+    EXPECT_EQ(stalled(1, Service::order), 0U);
 }
 
 TEST_F(OrderTest, AnAlternatingLineChangesHandsWithEachAccess) {
