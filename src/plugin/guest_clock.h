@@ -54,10 +54,19 @@ public:
             time_.begin_slice(guest(last));
         }
     }
+    /// The processor reads its clock after so many instructions of its time slice, at this time since the
+    /// epoch began. Until now its clock went on by a nanosecond per instruction.
+    void read(std::int64_t ns, std::uint64_t instructions, std::int64_t& last) {
+        const std::int64_t behind = epoch_ + ns - since(instructions, last);
+        if (state_.runs && behind > 0) {
+            last += behind;
+            time_.advance(behind << shift_);
+        }
+    }
     /// In the time slice that ends the processor's clock went on by a nanosecond per instruction.
     void ran(std::uint64_t instructions, std::int64_t& last) const {
         if (state_.runs) {
-            last += (static_cast<std::int64_t>(instructions) + rounding()) >> shift_;
+            last = since(instructions, last);
         }
     }
     /// A time slice of so many instructions has ended. A timer may be due at the beginning of the epoch,
@@ -79,6 +88,9 @@ public:
 private:
     static constexpr std::int64_t kLongAgo = 1'000'000'000;
 
+    std::int64_t since(std::uint64_t instructions, std::int64_t last) const {
+        return last + ((static_cast<std::int64_t>(instructions) + rounding()) >> shift_);
+    }
     std::int64_t rounding() const { return (std::int64_t{1} << shift_) - 1; }
     std::int64_t guest(std::int64_t simulated_ns) const { return state_.origin + (simulated_ns << shift_); }
 

@@ -149,6 +149,7 @@ struct alignas(64) Lane {
     /// Value of `instructions` until which it contends for lines: soon after its last conflict, or after a
     /// timer woke it.
     std::uint64_t contends_until = 0;
+    std::uint64_t watches_until = 0;   ///< soon after it read the clock: see watches_clock
     bool contended_now = false;        ///< its user code had a conflict in this epoch
     bool contended_before = false;     ///< in the last one
     bool paused = false;               ///< the last time slice ended by PAUSE
@@ -192,6 +193,8 @@ struct alignas(64) Lane {
 
     bool bound() const { return (attention & kUnbound) == 0; }
     bool contends() const { return contended_now || contended_before || instructions < contends_until; }
+    /// Whether it polls until a time.
+    bool watches_clock() const { return instructions < watches_until && polling.polls(); }
 
     Executed executed() const { return {instructions, accesses, classes}; }
     void begin_loop(const void* registers) { loop.begin(registers, executed(), counted); }

@@ -54,6 +54,7 @@ public:
     void translation_changed(Lane& lane);
     void halted(Lane& lane);         ///< called before HLT
     void paused(Lane& lane);         ///< called before PAUSE, at which QEMU ends the time slice
+    void clock_read(Lane& lane);     ///< called before the instruction
     void task_switched(Lane& lane);  ///< called after this instruction
     void kernel_entered(Lane& lane, model::Entry entry);
     void interrupt_returns(Lane& lane);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Instructions at which a processor gives up its time slice.
+// Instructions at which a processor gives up its time slice, or asks for the time.
 #include "plugin/recorder.h"
 
 namespace s80::plugin {
@@ -15,6 +15,12 @@ void Recorder::paused(Lane& lane) {
     if (lane.bound()) {
         windows_->pause(lane);
         current_vcpu = nullptr;
+    }
+}
+
+void Recorder::clock_read(Lane& lane) {
+    if (lane.bound()) {
+        windows_->read_clock(lane);
     }
 }
 

@@ -81,7 +81,7 @@ void on_pause(unsigned, void*) {
 }
 
 void on_clock(unsigned, void*) {
-    current_lane->loop.discard();  // the loop around it does not repeat itself
+    recorder().clock_read(*current_lane);
 }
 
 void on_task_switch(unsigned, void*) {

@@ -56,6 +56,10 @@ void QemuTime::begin_slice(std::int64_t ns) {
     *bias_ = ns - (begin_ << shift_);
 }
 
+void QemuTime::advance(std::int64_t ns) {
+    *bias_ = *bias_ + ns;
+}
+
 /// QEMU refuses to read its clock in the middle of a block, but only on behalf of a processor.
 std::int64_t QemuTime::next_timer() const {
     void* const running = *current_;

@@ -13,6 +13,9 @@ public:
     /// Nanoseconds.
     virtual std::int64_t now() const = 0;
     virtual void begin_slice(std::int64_t ns) = 0;
+    // --- within a time slice ---
+    /// Virtual time goes on by so much.
+    virtual void advance(std::int64_t ns) = 0;
     // --- after its last instruction ---
     /// When the guest's next timer is due; a very late time if it has none.
     virtual std::int64_t next_timer() const = 0;
@@ -33,6 +36,7 @@ public:
 
     std::int64_t now() const override;
     void begin_slice(std::int64_t ns) override;
+    void advance(std::int64_t ns) override;
     std::int64_t next_timer() const override;
     void end_slice(std::int64_t ns, std::uint64_t instructions) override;
 

@@ -25,6 +25,8 @@ constexpr std::uint64_t kContends = 4'000;
 /// A processor that reads a line to which another one stores may poll it. The accesses after so many
 /// instructions are recorded again.
 constexpr std::uint64_t kPolls = 200;
+/// A loop that polls until a time reads the clock at least once in so many instructions.
+constexpr std::uint64_t kWatches = 1'000;
 /// In blocks that may access a disputed line, a contender does not get ahead of the next one. In others it
 /// gets ahead by a quantum, as in the timing merger. Otherwise time slices would be very short.
 constexpr std::int64_t kAhead = 1;
@@ -294,9 +296,12 @@ void Windows::take_in_whose_turn_it_is() {
 
 /// Of the processors that contend for lines, the one whose time is lowest executes, until it has passed the
 /// next one. So conflicts happen in the order of simulated time. A processor that polls does not get ahead of
-/// them either. Returns the time until which `next` may execute.
+/// them either. While a processor polls until a time, all contend: its polls are not counted, but executed, and
+/// they must see what the others store by then, and no more. Returns the time until which `next` may execute.
 std::int64_t Windows::executes_until(const Lane& next) const {
-    const bool all = longest_slice_ != 0;
+    const bool all = longest_slice_ != 0 || std::any_of(lanes_.begin(), lanes_.end(), [](const auto& lane) {
+                         return lane->watches_clock() && has_left(*lane);
+                     });
     std::int64_t first = kNoTime;
     if (all || next.paused || next.contends()) {
         for (const auto& other : lanes_) {
@@ -347,6 +352,14 @@ void Windows::end_slice() {
         close_if_used_up();
     }
     clock_.end_slice(ran);
+}
+
+void Windows::read_clock(Lane& lane) {
+    lane.loop.discard();  // the loop around it does not repeat itself
+    lane.watches_until = lane.instructions + kWatches;
+    if (running_ == &lane) {
+        clock_.read(ns(lane.share.time(lane.instructions)), lane.instructions - slice_began_, lane.latest_ns);
+    }
 }
 
 void Windows::pause(Lane& lane) {

@@ -113,6 +113,8 @@ public:
     }
     /// The running processor's time slice ends.
     void end_slice();
+    /// The running processor reads the guest's clock, which then shows the processor's time.
+    void read_clock(Lane& lane);
     /// The time slice of `lane` ends by PAUSE.
     void pause(Lane& lane);
     void begin_load();

@@ -22,6 +22,7 @@ public:
         ns = begin;
         begins.push_back(begin);
     }
+    void advance(std::int64_t by) override { ns += by; }
     std::int64_t next_timer() const override { return timer; }
     void end_slice(std::int64_t end, std::uint64_t instructions) override {
         ns = end;

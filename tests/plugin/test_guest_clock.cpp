@@ -50,6 +50,19 @@ TEST_F(GuestClockTest, TheStartGoesOnFromVirtualTime) {
     EXPECT_EQ(last, 2'030);
 }
 
+TEST_F(GuestClockTest, AReadWithinASliceShowsTheProcessorsTime) {
+    started();
+    clock.begin_slice(100, last);
+    time.ns += 20;  // QEMU counts a nanosecond per instruction
+    clock.read(150, 20, last);
+    EXPECT_EQ(time.ns, 150);
+    time.ns += 30;
+    clock.read(160, 50, last);
+    EXPECT_EQ(time.ns, 180) << "the clock does not go back";
+    clock.ran(60, last);
+    EXPECT_EQ(last, 190);
+}
+
 TEST_F(GuestClockTest, ARestoredClockKeepsItsOrigin) {
     GuestClock restored(time, 0, {true, 68'000});
     restored.begin_epoch(2'000, 500);

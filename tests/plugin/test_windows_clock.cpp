@@ -20,6 +20,16 @@ TEST_F(WindowsTest, ASliceBeginsAtTheProcessorsTime) {
     EXPECT_EQ(time_.ends[2].instructions, 50U);
 }
 
+TEST_F(WindowsTest, TheClockShowsAStallWithinTheSlice) {
+    slice(0, 300);
+    ASSERT_TRUE(begin(0));
+    execute(0, 10);
+    time_.ns += 10;
+    lane(0).share.spend(200 * model::Player::kUnit);
+    windows_.read_clock(lane(0));
+    EXPECT_EQ(time_.ns, 300 + 10 + 200);
+}
+
 TEST_F(WindowsTest, ASlicesEndIsToldOnce) {
     begin(0);
     execute(0, 10);

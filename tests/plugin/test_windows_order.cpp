@@ -326,6 +326,40 @@ TEST_F(PollTest, AnInterruptEndsTheWait) {
     EXPECT_TRUE(begin(1));
 }
 
+// --- polls until a time ---
+
+/// Processor 1 polls line 70 until a time.
+class DeadlineTest : public ConflictTimeTest {
+protected:
+    void poll(std::uint64_t instructions) {
+        ASSERT_TRUE(begin(1));
+        lane(1).polling.begin_interval(lane(1).instructions);
+        execute(1, instructions);
+        windows_.access(lane(1), 70, Kind::load);
+        windows_.read_clock(lane(1));
+        windows_.end_slice();
+    }
+};
+
+TEST_F(DeadlineTest, NobodyGetsFarAheadOfAProcessorThatPollsUntilATime) {
+    ASSERT_TRUE(begin(0));
+    EXPECT_EQ(lane(0).slice_end, Lane::kNever);
+    windows_.end_slice();
+    for (int i = 0; i < 4; ++i) {
+        poll(210);
+    }
+    slice(0, 900);
+    slice(2, 1'000);
+    lane(1).polling.begin_interval(lane(1).instructions);
+    ASSERT_TRUE(begin(1));
+    EXPECT_LT(lane(1).slice_end, Lane::kNever);
+    windows_.access(lane(1), 71, Kind::store);
+    EXPECT_FALSE(lane(1).watches_clock());
+    windows_.end_slice();
+    EXPECT_TRUE(begin(0));
+    EXPECT_EQ(lane(0).slice_end, Lane::kNever);
+}
+
 // --- waits in the wrong order ---
 
 TEST_F(ConflictTimeTest, AFirstStoreAndALaterOneAreTwoWaitsOfAPoll) {
