@@ -423,7 +423,8 @@ void Windows::order(Lane& lane, model::Line line, const Conflicts::Found& found)
             lane.share.spend(time);
         }
     } else if (found.storer_before != Conflicts::Found::kNobody) {
-        const std::int64_t time = found.stored_time - lane.share.time(lane.instructions);
+        const std::int64_t stored = lanes_[found.storer_before]->began + found.stored_time;
+        const std::int64_t time = stored - lane.share.time(lane.instructions);
         add(lane, model::Edge{found.storer_before, found.stored_at, model::Wait::before}.word(), Op::after);
         if (time > 0 && time <= longest_wait_) {
             lane.share.spend(time);
@@ -504,9 +505,9 @@ std::uint32_t Windows::last(Access access, unsigned processor, model::Line line)
     throw model::Error("internal error: a conflicting access is not in its epoch");
 }
 
-/// Names in each edge the number of the awaited event, and marks these events. `length`: of the epoch, as
-/// predicted. In the next epoch a processor may have to wait for the last store of this one.
-void Windows::number_edges(std::int64_t length) {
+/// Names in each edge the number of the awaited event, and marks these events. In the next epoch a
+/// processor may have to wait for the last store of this one.
+void Windows::number_edges() {
     conflicts_.each_stored([this](unsigned storer, std::uint32_t at, std::int64_t) {
         lanes_[storer]->awaited.push_back(at);
     });
@@ -526,7 +527,8 @@ void Windows::number_edges(std::int64_t length) {
     conflicts_.each_stored([&](unsigned storer, std::uint32_t& at, std::int64_t& time) {
         const Lane& lane = *lanes_[storer];
         at = number(storer, at);
-        time = (time != Conflicts::Found::kNoTime ? time : lane.share.time(lane.instructions)) - length;
+        const std::int64_t end = lane.share.time(lane.instructions);
+        time = (time != Conflicts::Found::kNoTime ? time : 0) - end;  // of which a part is corrected later
     });
     for (const Order& order : orders_) {
         model::Edge edge = order.edge;
@@ -580,7 +582,7 @@ void Windows::close(Mark mark) {
         s.runs_on = awake(*lane);
         lane->emitted_at = lane->instructions;
     }
-    number_edges(length);
+    number_edges();
     lengths_in_flight_ = {lengths_in_flight_[1], ns(length)};
     window_->mark = mark;
     window_->index = schedule_.index();
@@ -660,6 +662,7 @@ void Windows::open(std::int64_t last_length) {
         lane->awaited.clear();
         lane->waits_until.fill(0);
         share(*lane, known.paces[lane->processor], last_length);
+        lane->began = lane->share.time(lane->instructions);
         lane->check_at = 0;
     }
     clock_.begin_epoch(known.clock_ns, static_cast<std::int64_t>(idle_in_flight_[0] + idle_in_flight_[1]) +

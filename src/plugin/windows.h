@@ -168,7 +168,7 @@ private:
     void wait_for(Lane& lane, const model::Edge& edge);
     enum class Access : std::uint8_t { read, store };
     std::uint32_t last(Access access, unsigned processor, model::Line line) const;
-    void number_edges(std::int64_t length);
+    void number_edges();
     void share(Lane& lane, const model::Player::Pace& pace, std::int64_t length);
     std::int64_t ns(std::int64_t time) const;
     void count_slice();

@@ -590,6 +590,19 @@ TEST_F(ConflictTimeTest, AMissWaitsForAStoreOfTheLastEpoch) {
     EXPECT_EQ(time(1), time(0) + transfer_);
 }
 
+TEST_F(ConflictTimeTest, AStoreOfTheLastEpochIsCorrectedWithItsProcessor) {
+    store(0, 70);
+    load(1, 70);
+    slice(0, 300);
+    store(0, 70);
+    const std::int64_t ahead = time(0) - time(1);
+    sink_.known_.paces[0].lead = -100 * model::Player::kUnit;  // half of it is corrected
+    windows_.mark(Mark::none);
+    ASSERT_EQ(time(0) - time(1), ahead - 50);
+    load(1, 70);
+    EXPECT_EQ(time(1), time(0) + transfer_);
+}
+
 TEST_F(EdgeTest, AnOlderEpochIsForgotten) {
     store(0, 70);
     windows_.mark(Mark::none);
