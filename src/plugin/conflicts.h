@@ -49,7 +49,7 @@ public:
         /// Where there is no such storer: who stored to the line in the last epoch, as far as each_stored
         /// has told. Then `stored_at` and `stored_time` are what the caller wrote there.
         unsigned storer_before = kNobody;
-        std::uint32_t readers = 0;   ///< mask of processors
+        std::uint32_t readers = 0;  ///< mask of processors
         /// A store: other processors that loaded the line since the last store, in this epoch or the last
         /// one.
         std::uint32_t copies = 0;
@@ -164,8 +164,8 @@ private:
     const std::size_t lines_;
     const LastStore last_store_;
     model::HostMemory memory_;
-    Alone* const alone_;         ///< by line
-    std::uint32_t nowhere_ = 0;  ///< what a recent line that has no complete record points to
+    Alone* const alone_;                  ///< by line
+    std::uint32_t nowhere_ = 0;           ///< what a recent line that has no complete record points to
     std::vector<model::Line> contended_;  ///< lines for which processors contended in this epoch
     std::size_t mask_;
     std::vector<Group> groups_;  ///< after the last home there is room for its probes

@@ -144,7 +144,7 @@ struct alignas(64) Lane {
     std::int64_t wake_signal = -1;   ///< interrupt of this epoch that was sent to this processor
     std::int64_t wake_time = 0;      ///< when it was sent: see Share
     Share share;
-    std::int64_t began = 0;  ///< time at which it began the epoch
+    std::int64_t began = 0;      ///< time at which it began the epoch
     std::int64_t latest_ns = 0;  ///< of the guest's clock on this processor, simulated
     bool slice_over = false;     ///< the time slice ends before the next block
     /// Value of `instructions` until which it contends for lines: soon after its last conflict, or after a

@@ -296,8 +296,9 @@ void Windows::take_in_whose_turn_it_is() {
 
 /// Of the processors that contend for lines, the one whose time is lowest executes, until it has passed the
 /// next one. So conflicts happen in the order of simulated time. A processor that polls does not get ahead of
-/// them either. While a processor polls until a time, all contend: its polls are not counted, but executed, and
-/// they must see what the others store by then, and no more. Returns the time until which `next` may execute.
+/// them either. While a processor polls until a time, all contend: its polls are not counted, but executed,
+/// and they must see what the others store by then, and no more. Returns the time until which `next` may
+/// execute.
 std::int64_t Windows::executes_until(const Lane& next) const {
     const bool all = longest_slice_ != 0 || std::any_of(lanes_.begin(), lanes_.end(), [](const auto& lane) {
                          return lane->watches_clock() && has_left(*lane);
@@ -508,9 +509,8 @@ std::uint32_t Windows::last(Access access, unsigned processor, model::Line line)
 /// Names in each edge the number of the awaited event, and marks these events. In the next epoch a
 /// processor may have to wait for the last store of this one.
 void Windows::number_edges() {
-    conflicts_.each_stored([this](unsigned storer, std::uint32_t at, std::int64_t) {
-        lanes_[storer]->awaited.push_back(at);
-    });
+    conflicts_.each_stored(
+        [this](unsigned storer, std::uint32_t at, std::int64_t) { lanes_[storer]->awaited.push_back(at); });
     for (const auto& lane : lanes_) {
         std::vector<std::uint32_t>& awaited = lane->awaited;
         std::sort(awaited.begin(), awaited.end());

@@ -547,8 +547,8 @@ TEST_F(EdgeTest, EdgesBeyondTheRoomAreRecorded) {
     load(2, 70);
     store(1, 70);
     ASSERT_EQ(closed(), 1U);
-    EXPECT_EQ(stream(1),
-              (Stream{"load 200", "load 201", "load 202", "load 203", "after 0.0", "after 2.0", "store 70!"}));
+    EXPECT_EQ(stream(1), (Stream{"load 200", "load 201", "load 202", "load 203", "after 0.0", "after 2.0",
+                                 "store 70!"}));
     EXPECT_EQ(stream(2), (Stream{"after 0.0", "load 70!"}));
 }
 
