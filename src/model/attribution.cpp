@@ -27,9 +27,19 @@ Attribution::Attribution(Hierarchy& hierarchy, const Player& player, Sink sink)
       taken_(1),
       shadows_(hierarchy.machine().cores(), Shadow(core_lines(hierarchy.machine()))) {}
 
-/// What the caches hold now has been held; in which order it was used nobody knows.
+/// What the caches hold now has been held; in which order it was used nobody knows. What was known in an
+/// earlier region is no longer true.
 void Attribution::start() {
+    if (active_) {
+        return;
+    }
     active_ = true;
+    if (regions_++ != 0) {
+        number_memory_.clear();
+        ever_memory_.clear();
+        taken_.assign(1, {});
+        shadows_.assign(shadows_.size(), Shadow(core_lines(hierarchy_.machine())));
+    }
     hierarchy_.witness(this);
     for (unsigned core = 0; core < hierarchy_.machine().cores(); ++core) {
         const Hierarchy::Core& caches = hierarchy_.cores()[core];
@@ -45,7 +55,7 @@ void Attribution::start() {
 void Attribution::end(const Window& window) {
     if (window.mark == Mark::measure_begin) {
         start();
-    } else if (window.mark == Mark::measure_end) {
+    } else if (window.mark == Mark::measure_end && active_) {
         active_ = false;
         hierarchy_.witness(nullptr);
     }

@@ -61,8 +61,9 @@ class Attribution final : public Observer, public Witness {
 public:
     using Sink = std::function<void(const Miss&)>;
 
-    /// Passes the requests of `hierarchy` between the marks measure_begin and measure_end to `sink`. The
-    /// streams of the epochs must have notes. All arguments must outlive this object.
+    /// Passes the requests of `hierarchy` between the marks measure_begin and measure_end to `sink`. There
+    /// may be several such regions. The streams of the epochs must have notes. All arguments must outlive
+    /// this object.
     Attribution(Hierarchy& hierarchy, const Player& player, Sink sink);
 
     void begin(const Window& window) override { window_ = &window; }
@@ -73,6 +74,11 @@ public:
     void missed(unsigned core, Line line, const Answered& answer) override;
     void upgraded(unsigned core, Line line, const Answered& answer) override;
     void lost(unsigned core, Line line) override;
+
+    /// Whether a region has begun and not ended.
+    bool active() const { return active_; }
+    /// Regions that have begun.
+    std::uint64_t regions() const { return regions_; }
 
 private:
     /// A line of which a core lost its copy to another core.
@@ -88,6 +94,7 @@ private:
     const Player& player_;
     const Sink sink_;
     bool active_ = false;
+    std::uint64_t regions_ = 0;
     const Window* window_ = nullptr;
 
     // The access in progress.

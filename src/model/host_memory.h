@@ -39,6 +39,8 @@ public:
     HostMemory& operator=(const HostMemory&) = delete;
 
     std::byte* data() const { return data_; }
+    /// Fills the memory with zeros again, and returns its pages to the host.
+    void clear() { madvise(data_, mapped_ - kHugePage, MADV_DONTNEED); }
 
 private:
     static constexpr std::size_t kHugePage = std::size_t{2} << 20;

@@ -17,6 +17,8 @@ namespace {
 /// As in scripts/s80lab/config/machine.py.
 constexpr std::uint64_t kLargestClockShift = 10;
 constexpr std::uint64_t kSlowest = 1000;
+constexpr std::uint64_t kFewestSums = 1'000;
+constexpr std::uint64_t kMostSums = 1'000'000'000;
 
 }  // namespace
 
@@ -29,6 +31,8 @@ Arguments Arguments::parse(int argc, char** argv) {
         {"ram", &a.ram},
         {"low_ram", &a.low_ram},
         {"misses", &a.misses},
+        {"sums", &a.sums},
+        {"sums_limit", &a.sums_limit},
         {"profile", &a.profile},
         {"kernel", &a.kernel},
         {"classes", &a.classes},
@@ -86,6 +90,10 @@ Arguments Arguments::parse(int argc, char** argv) {
     }
     if (a.slow == 0 || a.slow > kSlowest) {
         throw Error("the plugin argument slow must be from 1 to " + std::to_string(kSlowest));
+    }
+    if (a.sums_limit < kFewestSums || a.sums_limit > kMostSums) {
+        throw Error("the plugin argument sums_limit must be from " + std::to_string(kFewestSums) + " to " +
+                    std::to_string(kMostSums));
     }
     if (a.window == 0) {
         throw Error("the plugin argument window must not be 0");

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "model/miss_sums.h"
+
 namespace s80::plugin {
 
 struct Arguments {
@@ -13,6 +15,7 @@ struct Arguments {
     std::string ram;
     std::uint64_t low_ram = 0;
     std::string misses;   ///< file for the log of misses; empty: none
+    std::string sums;     ///< file for the sums of misses; empty: none
     std::string profile;  ///< file for the profile; empty: none
     std::string kernel;
     std::string classes;
@@ -27,6 +30,7 @@ struct Arguments {
     std::uint64_t slow =
         1;  ///< for tests: the second half of the cores has latencies this many times as long
     std::uint64_t slice = 0;  ///< for tests: instructions of each time slice (Windows::bound_slices)
+    std::uint64_t sums_limit = model::MissSums::kDefaultLimit;
     std::uint64_t skip = 0;
     std::uint64_t measure = 0;
     std::uint64_t window = 1'000'000'000;

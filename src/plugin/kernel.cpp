@@ -62,6 +62,7 @@ Kernel Kernel::load(const std::string& path) {
     kernel.current_task = need("per_cpu.current_task");
     kernel.comm = need("task_struct.comm");
     kernel.pid = need("task_struct.pid");
+    kernel.tgid = need("task_struct.tgid");
     kernel.flags = need("task_struct.flags");
     kernel.stack = need("task_struct.stack");
     need("symbol.entry_SYSCALL_64");

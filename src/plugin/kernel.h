@@ -16,6 +16,7 @@ struct Kernel {
     // Offsets in struct task_struct.
     std::uint64_t comm = 0;
     std::uint64_t pid = 0;
+    std::uint64_t tgid = 0;
     std::uint64_t flags = 0;
     std::uint64_t stack = 0;
     std::map<std::uint64_t, model::Entry> entries;  ///< by the address of the first instruction

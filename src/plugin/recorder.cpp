@@ -181,9 +181,7 @@ void Recorder::finish() {
         model::save_state(arguments_.state_out, *hierarchy_, *player_, extra());
     }
     pipeline_.reset();
-    if (log_) {
-        log_->finish(machine_, whos_);
-    }
+    finish_log();
     if (profile_) {
         profile_->finish(whos_);
     }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/hierarchy.h"
+#include "model/miss_sums.h"
 #include "model/player.h"
 #include "model/snapshot.h"
 #include "model/state_file.h"
@@ -26,6 +27,7 @@
 #include "plugin/profile.h"
 #include "plugin/round.h"
 #include "plugin/slice_end.h"
+#include "plugin/sums_file.h"
 #include "plugin/tasks.h"
 #include "plugin/virtual_time.h"
 #include "plugin/watch.h"
@@ -103,8 +105,8 @@ public:
     unsigned line_shift() const { return line_shift_; }
     /// Whether disks access memory themselves.
     bool dma() const { return arguments_.dma != 0; }
-    /// Whether notes are taken of accesses, for the log of misses.
-    bool notes() const { return !arguments_.misses.empty(); }
+    /// Whether notes are taken of accesses, for the log or the sums of misses.
+    bool notes() const { return !arguments_.misses.empty() || !arguments_.sums.empty(); }
     /// Whether polls may be counted without being executed: not in the reference order.
     bool skips_polls() const { return arguments_.slice == 0; }
     /// Whether blocks need their addresses.
@@ -120,6 +122,7 @@ private:
     void look_at_party(Lane& lane);
     void show_contexts(Lane& lane);
     void open_log();
+    void finish_log();
     void note_who(const Lane& lane);
     void apic_store(Lane& lane, std::uint32_t info, std::uint64_t offset);
     /// The guest-physical address, or kNowhere if there is no memory. (Not an optional: such a result is
@@ -149,6 +152,8 @@ private:
     std::unique_ptr<model::SnapshotWriter> snapshots_;
     std::unique_ptr<Capture> capture_;
     std::unique_ptr<MissLog> log_;
+    std::unique_ptr<SumsFile> sums_file_;
+    std::unique_ptr<model::MissSums> sums_;
     std::unique_ptr<model::Attribution> attribution_;
     std::unique_ptr<Pipeline> pipeline_;
     std::unique_ptr<Windows> windows_;
@@ -164,9 +169,9 @@ private:
     std::map<std::uint64_t, std::uint8_t> parties_;   ///< CR3 -> process class that a marker gave it
     std::optional<Tasks> tasks_;                      ///< if the kernel layout is known
     std::vector<Running> running_;                    ///< by processor
-    std::vector<Notes> notes_;                        ///< by processor, if a log of misses is written
+    std::vector<Notes> notes_;                        ///< by processor, if misses are attributed
     std::unique_ptr<Profile> profile_;                ///< if one is written
-    std::vector<std::uint32_t> who_;                  ///< by processor, for the log of misses and the profile
+    std::vector<std::uint32_t> who_;                  ///< by processor, for misses and the profile
     Whos whos_;
 
     bool finished_ = false;

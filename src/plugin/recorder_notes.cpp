@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The log of misses and the profile: notes about accesses and blocks, and the tasks that they belong to.
+// The log and the sums of misses, and the profile: notes about accesses and blocks, and the tasks that they
+// belong to.
 #include <algorithm>
 
 #include "plugin/qemu_api.h"
@@ -24,10 +25,34 @@ void Recorder::open_log() {
         return;
     }
     notes_.assign(lanes_.size(), Notes(line_shift_));
-    log_ = std::make_unique<MissLog>(arguments_.misses);
-    attribution_ = std::make_unique<model::Attribution>(
-        *hierarchy_, *player_, [this](const model::Miss& miss) { log_->write(miss); });
+    if (!arguments_.misses.empty()) {
+        log_ = std::make_unique<MissLog>(arguments_.misses);
+    }
+    if (!arguments_.sums.empty()) {
+        sums_file_ = std::make_unique<SumsFile>(arguments_.sums);
+        sums_ = std::make_unique<model::MissSums>(hierarchy_->lines(), machine_.line_bytes,
+                                                  arguments_.sums_limit);
+    }
+    attribution_ =
+        std::make_unique<model::Attribution>(*hierarchy_, *player_, [this](const model::Miss& miss) {
+            if (log_) {
+                log_->write(miss);
+            }
+            if (sums_) {
+                sums_->add(miss);
+            }
+        });
     player_->observe(*attribution_);
+}
+
+/// All epochs have been played.
+void Recorder::finish_log() {
+    if (log_) {
+        log_->finish(machine_, whos_);
+    }
+    if (sums_) {
+        sums_file_->write(*sums_, {attribution_->regions(), !attribution_->active()}, machine_, whos_);
+    }
 }
 
 void Recorder::noted_access(Lane& lane, const Site& site, std::uint32_t info, std::uint64_t address,
@@ -69,7 +94,8 @@ void Recorder::note_who(const Lane& lane) {
     const Frames& frames = running.frames;
     const bool calls = !frames.empty() && frames.top().entry == model::Entry::system_call;
     const std::uint32_t who =
-        whos_.number(running.task.pid, running.task.name, calls ? frames.top().system_call : Whos::kNoCall);
+        whos_.number(running.task.pid, running.task.name, calls ? frames.top().system_call : Whos::kNoCall,
+                     running.task.tgid);
     who_[lane.processor] = who;
     if (!notes_.empty()) {
         notes_[lane.processor].set_who(who);

@@ -45,12 +45,14 @@ Task Tasks::read(std::uint64_t address, std::uint64_t table) const {
     using Name = std::array<char, 16>;
     const auto name = read_virtual<Name>(ram_, table, address + kernel_.comm);
     const auto pid = read_virtual<std::uint32_t>(ram_, table, address + kernel_.pid);
+    const auto tgid = read_virtual<std::uint32_t>(ram_, table, address + kernel_.tgid);
     const auto flags = read_virtual<std::uint32_t>(ram_, table, address + kernel_.flags);
-    if (!name || !pid || !flags) {
+    if (!name || !pid || !tgid || !flags) {
         throw model::Error("the guest's task at " + std::to_string(address) + " lies outside of its memory");
     }
-    Task task{address, *pid, std::string(name->data(), strnlen(name->data(), name->size())), Party::other,
-              Entry::unknown};
+    Task task{address,      *pid,
+              *tgid,        std::string(name->data(), strnlen(name->data(), name->size())),
+              Party::other, Entry::unknown};
     if (*pid == 0) {
         task.party = Party::idle;
         task.base = Entry::idle;

@@ -16,6 +16,7 @@ namespace s80::plugin {
 struct Task {
     std::uint64_t address = 0;  ///< address of its task_struct, virtual; 0: unknown
     std::uint32_t pid = 0;
+    std::uint32_t tgid = 0;  ///< of its process: the pid of the first task
     std::string name;
     model::Party party = model::Party::other;
     model::Entry base = model::Entry::unknown;  ///< its entry outside of any entry into the kernel

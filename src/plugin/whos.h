@@ -14,14 +14,16 @@ namespace s80::plugin {
 class Whos {
 public:
     static constexpr int kNoCall = -1;
-    /// `call`: number of the task's current system call, or kNoCall.
-    std::uint32_t number(std::uint32_t pid, const std::string& name, int call);
+    /// task: [pid, name, call]. process: [pid, name, call, tgid].
+    enum class Form : std::uint8_t { task, process };
+    /// `call`: number of the task's current system call, or kNoCall. `tgid`: the process of the task.
+    std::uint32_t number(std::uint32_t pid, const std::string& name, int call, std::uint32_t tgid);
     /// The first `count` ones, as a JSON list.
-    std::string json(std::size_t count) const;
+    std::string json(std::size_t count, Form form = Form::task) const;
     std::size_t size() const { return whos_.size(); }
 
 private:
-    using Who = std::tuple<std::uint32_t, std::string, int>;
+    using Who = std::tuple<std::uint32_t, std::string, int, std::uint32_t>;
     std::map<Who, std::uint32_t> numbers_;
     std::vector<Who> whos_;
 };

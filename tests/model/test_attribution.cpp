@@ -49,6 +49,21 @@ TEST_F(AttributionTest, LogsTheMeasuredRegionAlone) {
     EXPECT_EQ(log[0].physical, std::uint64_t{X2} * 128);
 }
 
+TEST_F(AttributionTest, EachRegionBeginsAnew) {
+    mark(Mark::measure_begin);
+    load(0, X);
+    store(1, X);
+    mark(Mark::measure_end);
+    EXPECT_FALSE(attribution.active());
+    store(2, X);
+    mark(Mark::measure_begin);
+    EXPECT_TRUE(attribution.active());
+    load(0, X);
+    ASSERT_EQ(log.size(), 3U);
+    EXPECT_EQ(log.back().reason, Reason::cold) << "the loss in the first region is forgotten";
+    EXPECT_EQ(attribution.regions(), 2U);
+}
+
 TEST_F(AttributionTest, ARecordSaysWhoseOfWhatAndFromWhere) {
     mark(Mark::measure_begin);
     store(1, X, 3);

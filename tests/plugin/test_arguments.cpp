@@ -58,6 +58,9 @@ TEST(Arguments, Refusals) {
               "the plugin argument window must not be 0");
     EXPECT_EQ(refusal({"machine=m", "protocol=p", "out=o", "ram=r", "clock_shift=11"}),
               "the plugin argument clock_shift must not be above 10");
+    EXPECT_EQ(refusal({"machine=m", "protocol=p", "out=o", "ram=r", "sums=s", "sums_limit=999"}),
+              "the plugin argument sums_limit must be from 1000 to 1000000000");
+    EXPECT_EQ(refusal({"machine=m", "protocol=p", "out=o", "ram=r", "sums=s"}), "accepted");
 }
 
 }  // namespace s80::plugin

@@ -17,6 +17,7 @@ constexpr const char* kText =
     "per_cpu.current_task 0x1fb80\n"
     "task_struct.comm 2976\n"
     "task_struct.pid 2416\n"
+    "task_struct.tgid 2420\n"
     "task_struct.flags 44\n"
     "task_struct.stack 32\n"
     "symbol.entry_SYSCALL_64 0xffffffff81c00080\n"

@@ -25,11 +25,11 @@ TEST(MissLog, RecordsThenWhatTheyMeanThenItsLength) {
     const std::string path = testing::TempDir() + "misses.bin";
     std::filesystem::remove(path);
     Whos whos;
-    EXPECT_EQ(whos.number(7, "imap", 0), 0U);
-    EXPECT_EQ(whos.number(7, "imap", Whos::kNoCall), 1U);
-    EXPECT_EQ(whos.number(7, "imap", 0), 0U);
-    EXPECT_EQ(whos.number(8, "a\"b\n", 1), 2U);
-    EXPECT_EQ(whos.number(9, "unused", 1), 3U);
+    EXPECT_EQ(whos.number(7, "imap", 0, 6), 0U);
+    EXPECT_EQ(whos.number(7, "imap", Whos::kNoCall, 6), 1U);
+    EXPECT_EQ(whos.number(7, "imap", 0, 6), 0U);
+    EXPECT_EQ(whos.number(8, "a\"b\n", 1, 8), 2U);
+    EXPECT_EQ(whos.number(9, "unused", 1, 9), 3U);
     MissLog log(path);
     model::Miss miss;
     miss.physical = 0x1280;

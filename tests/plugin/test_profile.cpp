@@ -13,8 +13,8 @@ TEST(Profile, CountsByProcessAndBlock) {
     const std::string path = testing::TempDir() + "profile.json";
     std::filesystem::remove(path);
     Whos whos;
-    const std::uint32_t in_call = whos.number(7, "imap", 0);
-    const std::uint32_t running = whos.number(7, "imap", Whos::kNoCall);
+    const std::uint32_t in_call = whos.number(7, "imap", 0, 7);
+    const std::uint32_t running = whos.number(7, "imap", Whos::kNoCall, 7);
     const model::Context user(model::Party::delivery, model::Entry::user);
     const model::Context tick(model::Party::delivery, model::Entry::tick);
     Profile profile(path);

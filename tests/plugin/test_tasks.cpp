@@ -38,6 +38,7 @@ protected:
         kernel.current_task = 0x80;
         kernel.comm = 64;
         kernel.pid = 16;
+        kernel.tgid = 24;
         kernel.flags = 20;
         kernel.stack = 32;
         const std::string classes = testing::TempDir() + "classes.toml";
@@ -62,6 +63,7 @@ protected:
     std::uint64_t task(unsigned n, const char* name, std::uint32_t pid, std::uint32_t flags = 0) {
         const std::uint64_t at = 10 * kPage + n * 256;
         put(at + 16, pid | std::uint64_t{flags} << 32);
+        put(at + 24, pid);
         put(at + 32, kBase + kStacks + n * kStackBytes);
         std::strncpy(reinterpret_cast<char*>(bytes_ + at + 64), name, 16);
         return kBase + at;
@@ -92,6 +94,7 @@ TEST_F(TasksTest, ClassesFollowTheTask) {
     run(running_, task(0, "imap", 100));
     EXPECT_EQ(running_.task.party, Party::session);
     EXPECT_EQ(running_.task.name, "imap");
+    EXPECT_EQ(running_.task.tgid, 100U);
     run(running_, task(1, "swapper/3", 0, kKernelThread));
     EXPECT_EQ(running_.task.party, Party::idle);
     EXPECT_EQ(running_.kernel_context().entry(), Entry::idle);

@@ -51,9 +51,8 @@ def _weights(log: Log) -> Iterable[NDArray[np.generic]]:
         **{state: log.from_state(state) for state in "MOES"},
         "true_sharing": log.misses & log.shared("true"),
         "false_sharing": log.misses & log.shared("false"),
-        "stall_cycles": log.records["stall"],
     }
-    return (masks[name] for name in COUNTS)
+    return (log.records["stall"] if name == "stall_cycles" else log.requests(masks[name]) for name in COUNTS)
 
 
 def _numbered(numbers: dict[str, int], texts: Iterable[str]) -> NDArray[np.int64]:

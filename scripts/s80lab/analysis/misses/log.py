@@ -4,23 +4,17 @@
 from __future__ import annotations
 
 import math
-import os
-import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, Self
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import FailFast, Field, ValidationError, model_validator
+from pydantic import FailFast, Field
 
-from s80lab.base.errors import UserError
-from s80lab.base.files import open_regular
-from s80lab.base.strict import Strict
-from s80lab.base.terminal import counted
-from s80lab.config.machine import LINE_BYTES, PROCESSORS
+from s80lab.analysis.misses.record_file import LARGEST_PID, Description, RecordFile
 
 RECORD = np.dtype(
     [
@@ -32,25 +26,9 @@ RECORD = np.dtype(
         *((name, "<u4") for name in ("stall", "zero")),
     ]
 )
-# Starts the file. The records follow, then a JSON text, then its length in 8 bytes.
 MAGIC = b"S80MISS1"
-_LENGTH = struct.Struct("<Q")
-_LARGEST_LOG, _LARGEST_DESCRIPTION = 1 << 42, 64 << 20
-_LARGEST_PID = (1 << 31) - 1
 # Physical addresses of x86-64 have 52 bits.
-_LARGEST_ADDRESS = 1 << 52
-_NO_CORE = 255
-# The labels that the analysis uses; src/plugin/miss_log.cpp writes all of them.
-_LABELS = {
-    "kind": ("ifetch", "load", "store", "walk"),
-    "request": ("miss", "upgrade"),
-    "source": ("memory", "M", "O", "E", "S"),
-    "reason": ("cold", "capacity", "conflict", "coherence", "none"),
-    "sharing": ("none", "true", "false"),
-    "class": ("session",),
-    "entry": ("user", "system_call"),
-}
-_AGAIN = "copy the folder of the run again, or run the experiment again with --misses"
+LARGEST_ADDRESS = 1 << 52
 _PAGE_MASK = 4095
 # Columns of smaller values need not be sorted to be counted. Codes of rows must be smaller than the largest.
 _SMALL, _LARGEST = 1 << 20, 1 << 62
@@ -59,11 +37,12 @@ _KERNEL_HALF = np.uint64(1 << 63)
 
 @dataclass(frozen=True)
 class Who:
-    """A task and its current system call (-1: none)."""
+    """A task and its current system call (-1: none). tgid: its process; 0: not recorded, as in logs."""
 
     pid: int
     comm: str
     system_call: int
+    tgid: int = 0
 
 
 @dataclass(frozen=True)
@@ -167,6 +146,21 @@ class Log:
         """The distinct guest-physical addresses of first bytes."""
         return distinct(self.byte)
 
+    @cached_property
+    def own_reads(self) -> NDArray[np.integer[Any]]:
+        """For each record, the stores that directly follow a read of the same line by the same core: 0 or 1."""
+        order = np.argsort(self.records["physical"], kind="stable")
+        lines, cores, stored = self.records["physical"][order], self.records["core"][order], self.stores[order]
+        found = np.zeros(len(order), dtype=np.int64)
+        if len(order) > 1:
+            same = (lines[1:] == lines[:-1]) & (cores[1:] == cores[:-1])
+            found[order[1:]] = same & stored[1:] & ~stored[:-1]
+        return found
+
+    def requests(self, mask: NDArray[np.bool_]) -> NDArray[np.integer[Any] | np.bool_]:
+        """For each record, the number of requests that it adds if the mask selects it."""
+        return mask
+
     @property
     def granule(self) -> int:
         """Bytes per granule: a line's use is recorded in 16 bits, one per granule."""
@@ -204,25 +198,22 @@ class Log:
         return np.asarray(self.records[column] == self.labels[column].index(label))
 
 
-class _Description(Strict):
-    """The JSON text at the end of a log. whos: (pid, process name, system call) of each task."""
+class _Description(Description):
+    """whos: (pid, process name, system call) of each task."""
 
-    line_bytes: int = Field(ge=LINE_BYTES[0], le=LINE_BYTES[1])
-    cores: int = Field(ge=1, le=PROCESSORS)
-    labels: dict[str, list[str]]
     whos: Annotated[
-        list[tuple[Annotated[int, Field(ge=0, le=_LARGEST_PID)], str, Annotated[int, Field(ge=-1, le=_LARGEST_PID)]]],
+        list[tuple[Annotated[int, Field(ge=0, le=LARGEST_PID)], str, Annotated[int, Field(ge=-1, le=LARGEST_PID)]]],
         FailFast(),
     ]
 
-    @model_validator(mode="after")
-    def _complete(self) -> Self:
-        if self.line_bytes & (self.line_bytes - 1):
-            raise ValueError(f"line_bytes = {self.line_bytes} must be a power of two")
-        for column, needed in _LABELS.items():
-            if not set(needed) <= set(self.labels.get(column, [])):
-                raise ValueError(f"labels.{column} must contain {', '.join(needed)}")
-        return self
+
+_FILE = RecordFile(
+    MAGIC,
+    RECORD,
+    _Description,
+    "log of misses",
+    "copy the folder of the run again, or run the experiment again with --misses",
+)
 
 
 def read_log(path: Path, system_calls: Sequence[str] = (), records: int | None = None) -> Log:
@@ -231,22 +222,14 @@ def read_log(path: Path, system_calls: Sequence[str] = (), records: int | None =
     system_calls: names of the system calls by number. records: the number of records that the log must have, which is
     checked before the records are read; None if it is not known.
     """
-    with open_regular(path, _LARGEST_LOG, _AGAIN) as file:
-        size = file.seek(0, os.SEEK_END)
-        length = _length_of_description(file, size)
-        end = size - _LENGTH.size - length
-        count, rest = divmod(end - len(MAGIC), RECORD.itemsize)
-        if not length or count < 0 or rest:
-            raise UserError(f"{path}: is not a complete log of misses; {_AGAIN}")
-        if records is not None and count != records:
-            raise UserError(
-                f"{path}: has {counted(count, 'record')}, but the run counted {records} misses and upgrades; {_AGAIN}"
-            )
-        file.seek(end)
-        described = _description(path, file.read(length))
-        file.seek(len(MAGIC))
-        found = np.fromfile(file, dtype=RECORD, count=count)
-    _check_values(path, found, described)
+    found, described = _FILE.read(path, records)
+    limits = {
+        "physical": LARGEST_ADDRESS,
+        "who": max(len(described.whos), 1),
+        "holders": 1 << described.cores,
+    }
+    aligned = found["physical"] % np.uint64(described.line_bytes) == 0
+    _FILE.check(path, found, described, limits, {"physical": aligned})
     # The plugin lists no task of a guest whose kernel it does not know, and writes 0 for all.
     whos = [Who(*who) for who in described.whos] or [Who(0, "unknown", -1)]
     return Log(found, described.labels, whos, described.line_bytes, described.cores, system_calls)
@@ -255,49 +238,3 @@ def read_log(path: Path, system_calls: Sequence[str] = (), records: int | None =
 def count_records(path: Path) -> int:
     """The number of records of a complete log."""
     return len(read_log(path).records)
-
-
-def _length_of_description(file: BinaryIO, size: int) -> int:
-    """Bytes of the JSON text; 0 if the file is not a log."""
-    file.seek(0)
-    if size <= len(MAGIC) + _LENGTH.size or file.read(len(MAGIC)) != MAGIC:
-        return 0
-    file.seek(size - _LENGTH.size)
-    (length,) = _LENGTH.unpack(file.read(_LENGTH.size))
-    return int(length) if length <= min(size, _LARGEST_DESCRIPTION) else 0
-
-
-def _description(path: Path, text: bytes) -> _Description:
-    try:
-        return _Description.model_validate_json(text)
-    except ValidationError as failure:
-        error = failure.errors(include_input=False)[0]
-        key = ".".join(map(str, error["loc"]))
-        raise UserError(
-            f"{path}: the description at the end of the file cannot be read ({f'key `{key}`: ' if key else ''}"
-            f"{error['msg'].partition(':')[0]}); {_AGAIN}"
-        ) from None
-
-
-def _check_values(path: Path, records: NDArray[np.void], described: _Description) -> None:
-    """UserError for the first record with a value that the plugin does not write."""
-    labels = described.labels
-    limits = {
-        "physical": _LARGEST_ADDRESS,
-        "who": max(len(described.whos), 1),
-        "holders": 1 << described.cores,
-        "core": described.cores,
-        "processor": PROCESSORS,
-        **{column: len(labels[column]) for column in ("kind", "request", "source", "reason", "sharing")},
-        "context": len(labels["class"]) * len(labels["entry"]),
-        "zero": 1,
-    }
-    wrong = {column: records[column] >= limit for column, limit in limits.items()}
-    wrong["supplier"] = (records["supplier"] >= described.cores) & (records["supplier"] != _NO_CORE)
-    wrong["physical"] |= records["physical"] % np.uint64(described.line_bytes) != 0
-    for column, bad in wrong.items():
-        if bad.any():
-            first = int(bad.argmax())
-            raise UserError(
-                f"{path}: record {first}: the value {records[column][first]} of `{column}` is not possible; {_AGAIN}"
-            )

@@ -39,24 +39,12 @@ def lines_of(log: Log) -> Lines:
     readers, writers = (np.zeros(len(numbers), dtype=np.uint64) for _ in range(2))
     np.bitwise_or.at(readers, line[~stores], bit[~stores])
     np.bitwise_or.at(writers, line[stores], bit[stores])
-    count, own = _stores_after_own_read(line, core, stores, len(numbers))
+    count, own = (
+        np.bincount(line, weights=weights, minlength=len(numbers)).astype(np.int64).tolist()
+        for weights in (log.requests(stores), log.own_reads)
+    )
     patterns = [_pattern(*each) for each in zip(readers.tolist(), writers.tolist(), count, own, strict=True)]
     return Lines(line, numbers, readers, writers, np.array(patterns, dtype=np.int64))
-
-
-def _stores_after_own_read(
-    line: NDArray[np.int64], core: NDArray[np.uint8], stores: NDArray[np.bool_], lines: int
-) -> tuple[list[int], list[int]]:
-    """For each line: number of stores, and of stores that directly follow a read by the same core."""
-    order = np.argsort(line, kind="stable")
-    lines_in, cores, stored = line[order], core[order], stores[order]
-    behind = np.zeros(len(order), dtype=bool)
-    if len(order) > 1:
-        same = (lines_in[1:] == lines_in[:-1]) & (cores[1:] == cores[:-1])
-        behind[1:] = same & stored[1:] & ~stored[:-1]
-    count = np.bincount(lines_in[stored], minlength=lines)
-    own = np.bincount(lines_in[behind], minlength=lines)
-    return count.tolist(), own.tolist()
 
 
 def _pattern(readers: int, writers: int, stores: int, own: int) -> int:

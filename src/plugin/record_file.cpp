@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plugin/record_file.h"
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "model/statistics.h"
+#include "plugin/json.h"
+
+namespace s80::plugin {
+
+namespace {
+
+constexpr std::size_t kMagicBytes = 8;
+
+}  // namespace
+
+RecordFile::RecordFile(const std::string& path, const char* magic, std::string what)
+    : path_(path),
+      partial_(path + ".partial"),
+      what_(std::move(what)),
+      file_(std::fopen(partial_.c_str(), "wb")) {
+    if (file_ == nullptr) {
+        fail();
+    }
+    put(magic, kMagicBytes);
+}
+
+RecordFile::~RecordFile() {
+    if (file_ != nullptr) {
+        file_.reset();
+        std::remove(partial_.c_str());
+    }
+}
+
+void RecordFile::finish(const std::string& json) {
+    const std::uint64_t length = json.size();
+    put(json.data(), json.size());
+    put(&length, sizeof length);
+    if (std::fflush(file_.get()) != 0 || std::rename(partial_.c_str(), path_.c_str()) != 0) {
+        fail();
+    }
+    file_.reset();
+}
+
+void RecordFile::fail() const {
+    throw model::Error(what_ + ' ' + path_ + " cannot be written: " + std::strerror(errno));
+}
+
+std::string request_labels(const model::Machine& machine) {
+    using model::Dim;
+    using Labels = std::vector<const char*>;
+    std::string json = "\"line_bytes\":" + std::to_string(machine.line_bytes) +
+                       ",\"cores\":" + std::to_string(machine.cores()) + ",\"labels\":{";
+    json += "\"request\":" + array(Labels{"miss", "upgrade"});
+    json += ",\"reason\":" + array(Labels{"cold", "capacity", "conflict", "coherence", "none"});
+    json += ",\"sharing\":" + array(Labels{"none", "true", "false"});
+    for (const Dim dim : {Dim::kind, Dim::source, Dim::party, Dim::entry}) {
+        json += ",\"" + std::string(model::dim_name(dim)) + "\":" + array(model::labels(dim));
+    }
+    return json + '}';
+}
+
+}  // namespace s80::plugin
