@@ -16,6 +16,13 @@ std::size_t core_lines(const Machine& m) {
 
 }  // namespace
 
+std::uint64_t time_ns(const Player& player, std::uint64_t clock_hz, std::int64_t clock) {
+    constexpr double kPartsOfCycle = 256;
+    constexpr double kNs = 1e9;
+    const double cycles = static_cast<double>(std::max<std::int64_t>(clock, 0)) / kPartsOfCycle;
+    return player.clock_ns() + static_cast<std::uint64_t>(cycles * kNs / static_cast<double>(clock_hz));
+}
+
 Attribution::Attribution(Hierarchy& hierarchy, const Player& player, Sink sink)
     : hierarchy_(hierarchy),
       player_(player),
@@ -136,13 +143,9 @@ void Attribution::upgraded(unsigned core, Line line, const Answered& answer) {
 }
 
 Miss Attribution::request(unsigned core, Line line, const Answered& answer) const {
-    constexpr double kPartsOfCycle = 256;
-    constexpr double kNs = 1e9;
     const Machine& machine = hierarchy_.machine();
-    const double cycles = static_cast<double>(std::max<std::int64_t>(clock_, 0)) / kPartsOfCycle;
-    const auto ns = static_cast<std::uint64_t>(cycles * kNs / static_cast<double>(machine.clock_hz));
     Miss miss;
-    miss.time_ns = player_.clock_ns() + ns;
+    miss.time_ns = time_ns(player_, machine.clock_hz, clock_);
     miss.pc = note_->pc;
     miss.address = note_->address;
     miss.physical = static_cast<std::uint64_t>(line) * machine.line_bytes;

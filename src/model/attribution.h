@@ -31,6 +31,9 @@ constexpr std::uint64_t granule_bytes(std::uint64_t line_bytes) {
     return line_bytes / kGranules > kWord ? line_bytes / kGranules : kWord;
 }
 
+/// Simulated time of a processor's clock (1/256 cycle since the epoch began) in the epoch that is played.
+std::uint64_t time_ns(const Player& player, std::uint64_t clock_hz, std::int64_t clock);
+
 /// One request, in the layout of the log (docs/reference/interfaces/miss-log.md).
 struct Miss {
     std::uint64_t time_ns = 0;   ///< simulated time

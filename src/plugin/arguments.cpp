@@ -33,6 +33,7 @@ Arguments Arguments::parse(int argc, char** argv) {
         {"misses", &a.misses},
         {"sums", &a.sums},
         {"sums_limit", &a.sums_limit},
+        {"mappings", &a.mappings},
         {"profile", &a.profile},
         {"kernel", &a.kernel},
         {"classes", &a.classes},
@@ -90,6 +91,9 @@ Arguments Arguments::parse(int argc, char** argv) {
     }
     if (a.slow == 0 || a.slow > kSlowest) {
         throw Error("the plugin argument slow must be from 1 to " + std::to_string(kSlowest));
+    }
+    if (!a.mappings.empty() && a.kernel.empty()) {
+        throw Error("the plugin argument mappings needs kernel");
     }
     if (a.sums_limit < kFewestSums || a.sums_limit > kMostSums) {
         throw Error("the plugin argument sums_limit must be from " + std::to_string(kFewestSums) + " to " +

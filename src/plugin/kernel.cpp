@@ -37,13 +37,11 @@ std::uint64_t number(const std::string& path, const std::string& name, const std
 
 }  // namespace
 
-Kernel Kernel::load(const std::string& path) {
+std::map<std::string, std::uint64_t> read_kernel_values(const std::string& path) {
     std::ifstream file(path);
     if (!file) {
         throw model::Error("cannot read " + path + ": " + std::strerror(errno));
     }
-    constexpr const char* kSymbol = "symbol.";
-    Kernel kernel;
     std::map<std::string, std::uint64_t> values;
     std::string name, text;
     while (file >> name >> text) {
@@ -52,6 +50,13 @@ Kernel Kernel::load(const std::string& path) {
         }
         values[name] = number(path, name, text);
     }
+    return values;
+}
+
+Kernel Kernel::load(const std::string& path) {
+    constexpr const char* kSymbol = "symbol.";
+    Kernel kernel;
+    std::map<std::string, std::uint64_t> values = read_kernel_values(path);
     const auto need = [&](const std::string& key) {
         const auto it = values.find(key);
         if (it == values.end()) {

@@ -11,6 +11,9 @@
 
 namespace s80::plugin {
 
+/// The numbers of a kernel layout file, by name. Throws model::Error.
+std::map<std::string, std::uint64_t> read_kernel_values(const std::string& path);
+
 struct Kernel {
     std::uint64_t current_task = 0;  ///< offset in the per-CPU area
     // Offsets in struct task_struct.

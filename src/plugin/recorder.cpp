@@ -29,6 +29,9 @@ Recorder::Recorder(const Arguments& arguments, const model::Machine& machine, co
     if (!arguments.kernel.empty()) {
         tasks_.emplace(Kernel::load(arguments.kernel), Classes::load(arguments.classes), ram_);
     }
+    if (!arguments.mappings.empty()) {
+        mappings_ = std::make_unique<Mappings>(arguments.mappings, arguments.kernel, ram_);
+    }
     if (dma() && (kernel() == nullptr || kernel()->copy_begin == 0 || kernel()->end == 0)) {
         throw model::Error(
             "the plugin argument dma needs a kernel file with the addresses of memcpy and _end");
@@ -60,6 +63,9 @@ void Recorder::start_model() {
         player_->observe(*filter);
     }
     open_log();
+    if (mappings_) {
+        mappings_->observe(*player_, machine_);
+    }
     pipeline_ = std::make_unique<Pipeline>(*player_, *hierarchy_, *snapshots_, *capture_, watch_);
     windows_ =
         std::make_unique<Windows>(machine_, lanes_, *pipeline_, page_, *time_, *round_, lines,
@@ -182,6 +188,9 @@ void Recorder::finish() {
     }
     pipeline_.reset();
     finish_log();
+    if (mappings_) {
+        mappings_->finish();
+    }
     if (profile_) {
         profile_->finish(whos_);
     }

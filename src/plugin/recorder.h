@@ -20,6 +20,7 @@
 #include "plugin/guest_ram.h"
 #include "plugin/hashed_table.h"
 #include "plugin/lane.h"
+#include "plugin/mappings.h"
 #include "plugin/miss_log.h"
 #include "plugin/notes.h"
 #include "plugin/phase_page.h"
@@ -69,6 +70,9 @@ public:
     void copy_begins(Lane& lane);
     /// An access of such a memcpy.
     void device_access(Lane& lane, std::uint32_t info, std::uint64_t address, model::Kind kind);
+    /// The kernel calls a function that tells of a process.
+    void process_changes(Mappings::Hook hook);
+    const Mappings* mappings() const { return mappings_.get(); }
     /// A sample of the profile is due.
     void sample(Lane& lane);
     /// The block after a sampled conditional branch begins.
@@ -154,6 +158,7 @@ private:
     std::unique_ptr<MissLog> log_;
     std::unique_ptr<SumsFile> sums_file_;
     std::unique_ptr<model::MissSums> sums_;
+    std::unique_ptr<Mappings> mappings_;
     std::unique_ptr<model::Attribution> attribution_;
     std::unique_ptr<Pipeline> pipeline_;
     std::unique_ptr<Windows> windows_;

@@ -78,6 +78,23 @@ void Recorder::interrupt_returns(Lane& lane) {
     }
 }
 
+/// Processes begin before the processors are bound, so the registers tell which processor calls.
+void Recorder::process_changes(Mappings::Hook hook) {
+    const Mappings::Call call{read_register(Register::cr3) & ~kPageMask,
+                              read_register(Register::gs_base),
+                              read_register(Register::rdi),
+                              read_register(Register::rsi),
+                              read_register(Register::rdx),
+                              read_register(Register::rcx)};
+    const Lane& lane = *current_lane;
+    Mappings::Place place{windows_->number(), std::nullopt, 0};
+    if (lane.bound()) {
+        place.processor = lane.processor;
+        place.position = static_cast<std::size_t>(lane.out - lane.stream->events.data());
+    }
+    mappings_->called(hook, call, place);
+}
+
 /// The function that handles soft interrupts returns where its stack is as it was when it began.
 void Recorder::soft_interrupts_may_end(Lane& lane) {
     if (!lane.bound()) {

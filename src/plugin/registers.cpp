@@ -12,7 +12,7 @@ namespace s80::plugin {
 
 namespace {
 
-constexpr std::array<const char*, kRegisters> kNames{"rax", "rdx", "rdi",     "rsi",
+constexpr std::array<const char*, kRegisters> kNames{"rax", "rcx", "rdx",     "rdi",      "rsi",
                                                      "rsp", "cr3", "gs_base", "k_gs_base"};
 
 std::array<qemu_plugin_register*, kRegisters> find_handles() {

@@ -90,6 +90,11 @@ void on_task_switch(unsigned, void*) {
 void on_interrupt_return(unsigned, void*) {
     recorder().interrupt_returns(*current_lane);
 }
+void on_process_change(unsigned, void* hook) {
+    guarded([hook] {
+        recorder().process_changes(static_cast<Mappings::Hook>(reinterpret_cast<std::uintptr_t>(hook)));
+    });
+}
 void on_return(unsigned, void*) {
     guarded([] { recorder().soft_interrupts_may_end(*current_lane); });
 }
@@ -143,6 +148,11 @@ void watch_kernel(qemu_plugin_insn* insn, const Decoded& d, const Kernel& kernel
         qemu_plugin_register_vcpu_insn_exec_cb(insn, on_interrupt_return, QEMU_PLUGIN_CB_NO_REGS, nullptr);
     } else if (d.returns && kernel.may_end_soft_interrupts(address)) {
         qemu_plugin_register_vcpu_insn_exec_cb(insn, on_return, QEMU_PLUGIN_CB_R_REGS, nullptr);
+    }
+    const Mappings* mappings = recorder().mappings();
+    if (const auto hook = mappings != nullptr ? mappings->hook_at(address) : std::nullopt) {
+        qemu_plugin_register_vcpu_insn_exec_cb(insn, on_process_change, QEMU_PLUGIN_CB_R_REGS,
+                                               reinterpret_cast<void*>(static_cast<std::uintptr_t>(*hook)));
     }
 }
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tests.lab import LIMIT_S
 
@@ -105,16 +106,50 @@ def measure(
 
     settings: keys of the machine with values other than those of its file. plugin: further arguments of the plugin.
     """
+    programs = {run.program for run in runs}
+    events = execute(folder, programs, [run.line() for run in runs], settings, plugin)
+    printed: list[dict[str, int]] = []
+    for event in events:
+        name = event.pop("event")
+        if name == "region":
+            printed.append({})
+        if name != "result":
+            printed[-1].update(event)
+    snapshots = Snapshots.read(folder / "snapshots.jsonl")
+    begins = [line for line in snapshots.lines if line.mark == "measure_begin"]
+    ends = [line for line in snapshots.lines if line.mark == "measure_end"]
+    regions = map(snapshots.delta, begins, ends)
+    return [
+        Measured(run, values.pop("rounds"), values.pop("guest_ns"), values, region)
+        for run, values, region in zip(runs, printed, regions, strict=True)
+    ]
+
+
+def execute(
+    folder: Path,
+    programs: Collection[str],
+    lines: Sequence[str],
+    settings: Mapping[str, object] | None = None,
+    plugin: Mapping[str, object] | None = None,
+    libraries: Collection[Path] = (),
+) -> list[dict[str, Any]]:
+    """Boots a guest that executes the lines of /runs, and returns what the programs print.
+
+    programs: of workloads/programs. settings, plugin: as for `measure`. libraries: files of the host that the guest
+    has, too.
+    """
     machine = load_machine("s80", {"processors.count": PROCESSORS, **(settings or {})})
     scale = load_scale("tiny")
     initramfs = folder / "initramfs.cpio"
-    programs = {"init", *(run.program for run in runs)}
+    folders = {parent for library in libraries for parent in library.parents if parent != Path("/")}
     write_archive(
         [
             directory("dev"),
             character_device("dev/console", 5, 1),
-            regular("runs", "".join(run.line() for run in runs).encode()),
-            *(regular(name, (PROGRAMS / name).read_bytes(), 0o755) for name in sorted(programs)),
+            regular("runs", "".join(lines).encode()),
+            *(regular(name, (PROGRAMS / name).read_bytes(), 0o755) for name in sorted({"init", *programs})),
+            *(directory(str(folder)[1:]) for folder in sorted(folders)),
+            *(regular(str(library)[1:], library.read_bytes(), 0o755) for library in libraries),
         ],
         initramfs,
     )
@@ -138,27 +173,12 @@ def measure(
         },
     )
 
-    async def execute() -> None:
+    async def boot_and_wait() -> None:
         with short_socket(session) as short:
             async with Guest(find_qemu(), boot, short, "guest with programs") as guest:
                 await guest.event("result", LIMIT_S, lambda: None)
                 await guest.quit()
 
-    asyncio.run(execute())
+    asyncio.run(boot_and_wait())
     (folder / RAM_FILE).unlink()
-    printed: list[dict[str, int]] = []
-    for line in (folder / OUTPUT).read_text().splitlines():
-        event = json.loads(line)
-        name = event.pop("event")
-        if name == "region":
-            printed.append({})
-        if name != "result":
-            printed[-1].update(event)
-    snapshots = Snapshots.read(folder / "snapshots.jsonl")
-    begins = [line for line in snapshots.lines if line.mark == "measure_begin"]
-    ends = [line for line in snapshots.lines if line.mark == "measure_end"]
-    regions = map(snapshots.delta, begins, ends)
-    return [
-        Measured(run, values.pop("rounds"), values.pop("guest_ns"), values, region)
-        for run, values, region in zip(runs, printed, regions, strict=True)
-    ]
+    return [json.loads(line) for line in (folder / OUTPUT).read_text().splitlines()]

@@ -8,11 +8,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 
+from s80lab.base.errors import UserError
 from s80lab.guest.kernel.symbols import Symbols
 from s80lab.guest.kernel.types import Types
 
 FIELDS = ("comm", "pid", "tgid", "flags", "mm", "stack")
+# For the mappings of processes; a kernel that lacks one can be used without them.
+MAPPINGS = (
+    *("task_struct.exit_code", "task_struct.thread.sp", "fork_frame.regs", "pt_regs.sp"),
+    *(f"vm_area_struct.vm_{name}" for name in ("start", "end", "mm", "flags", "pgoff", "file", "ops", "private_data")),
+    *("mm_struct.start_stack", "mm_struct.start_brk", "mm_struct.brk", "vm_special_mapping.name"),
+    *("file.f_path", "file.f_inode", "inode.i_ino", "path.mnt", "path.dentry"),
+    *("dentry.d_parent", "dentry.d_name", "qstr.name"),
+    *("mount.mnt", "mount.mnt_parent", "mount.mnt_mountpoint", "vfsmount.mnt_root"),
+)
 PER_CPU = ("current_task", "cpu_number", "this_cpu_off")
 # Entries of the kernel and where they return, task switches, soft interrupts, idling; and where the per-CPU areas are.
 SYMBOLS = re.compile(
@@ -25,6 +36,7 @@ SYMBOLS = re.compile(
     r"|__local_bh_enable_ip|__softirqentry_text_(start|end)|__(irq)?entry_text_(start|end)|asm_call_on_stack|call_on_stack"
     r"|do_idle|cpu_startup_entry|default_idle|default_idle_call|arch_cpu_idle|cpu_idle_poll.*|cpuidle_enter|cpuidle_enter_state"
     r"|__per_cpu_offset|__per_cpu_(start|end|load)|init_task|init_top_pgt|_text|_etext|_stext|_end|begin_new_exec|__set_task_comm"
+    r"|perf_event_(mmap|fork|exec|comm|exit_task)|copy_vma|special_mapping_vmops"
 )
 # A processor without `rep movs` of bytes takes another form of it, which lies no further away than this.
 NEAR = 4096
@@ -43,6 +55,9 @@ def _lines(version: str, symbols: Symbols, types: Types) -> Iterator[str]:
     yield f"per_cpu.end {symbols.per_cpu_end:#x}"
     for name in FIELDS:
         yield f"task_struct.{name} {types.offset(f'task_struct.{name}')}"
+    for path in MAPPINGS:
+        with suppress(UserError):
+            yield f"{path} {types.offset(path)}"
     begin = symbols.address("memcpy")
     last = max(s.address for s in symbols.placed if COPIES.fullmatch(s.name) and begin <= s.address < begin + NEAR)
     yield f"memcpy.begin {begin:#x}"
