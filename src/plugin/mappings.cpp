@@ -236,7 +236,7 @@ std::string Mappings::path_of(const Memory& memory, std::uint64_t file) const {
             continue;
         }
         const std::uint64_t name = memory.word(entry + at("dentry.d_name") + at("qstr.name"));
-        out = '/' + memory.text(name) + out;
+        out.insert(0, '/' + memory.text(name));
         const std::uint64_t parent = memory.word(entry + at("dentry.d_parent"));
         if (parent == entry) {  // a file without a directory, such as that of memfd_create
             break;
