@@ -22,7 +22,7 @@ from pathlib import Path
 from s80lab.analysis.misses.debug_files import DebugFiles
 from s80lab.analysis.misses.memory import VDSO, FileMapping
 from s80lab.base.errors import UserError
-from s80lab.guest.kernel.elf import Elf, Function
+from s80lab.guest.kernel.elf import Elf, Symbol
 from s80lab.guest.kernel.symbols import Symbols
 from s80lab.image.cpio import read_archive
 
@@ -210,10 +210,10 @@ def program(elf: Elf, whole: Elf) -> Program:
     return Program(begins, [found[begin][0] for begin in begins], [found[begin][1] for begin in begins])
 
 
-def _best(*tables: Iterable[Function]) -> list[Function]:
+def _best(*tables: Iterable[Symbol]) -> list[Symbol]:
     """One symbol for each address: of several names for one function, the one with the fewest underscores in front,
     then the shortest."""
-    best: dict[int, Function] = {}
+    best: dict[int, Symbol] = {}
     for function in (function for table in tables for function in table):
         before = best.get(function.address)
         if before is None or _rank(function) < _rank(before):
@@ -221,7 +221,7 @@ def _best(*tables: Iterable[Function]) -> list[Function]:
     return list(best.values())
 
 
-def _rank(function: Function) -> tuple[bool, int, int, str]:
+def _rank(function: Symbol) -> tuple[bool, int, int, str]:
     name = function.name
     return not function.size, len(name) - len(name.lstrip("_")), len(name), name
 

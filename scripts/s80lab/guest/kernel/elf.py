@@ -8,14 +8,16 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from s80lab.base.errors import UserError
 
-# System V ABI, Object files: e_ident, section types, symbol types.
+# System V ABI, Object files: e_ident, section types, symbol types, section flags, segment types.
 _IDENT = b"\x7fELF\x02\x01"
 _SYMTAB, _NOTE, _NOBITS, _DYNSYM = 2, 7, 8, 11
-_FUNCTION = 2
-_LOAD = 1
+_OBJECT, _FUNCTION, _THREAD_LOCAL = 1, 2, 6
+_FLAG_EXECUTABLE, _FLAG_THREAD_LOCAL = 0x4, 0x400
+_LOAD, _TLS = 1, 7
 # Linux, include/uapi/linux/elf.h; binutils, ld --build-id: owner and type of the note with the build ID.
 _GNU, _BUILD_ID = b"GNU\0", 3
 _NOTE_HEAD = struct.Struct("<III")
@@ -24,7 +26,18 @@ _SORTED_TABLE = bytes((1, 0x1B, 0x03, 0x3B))
 # An entry (FDE): length, distance to its CIE, first address (relative to this word), and number of bytes.
 _FRAME_ENTRY = struct.Struct("<IIiI")
 _FIRST_ADDRESS = 8
-_SECTION, _SYMBOL = struct.Struct("<IIQQQQIIQQ"), struct.Struct("<IBBHQQ")
+_SECTION, _SYMBOL, _SEGMENT = struct.Struct("<IIQQQQIIQQ"), struct.Struct("<IBBHQQ"), struct.Struct("<IIQQQQQQ")
+
+
+class _Segment(NamedTuple):
+    """A program header. length, memory: bytes in the file, and bytes in memory."""
+
+    kind: int
+    offset: int
+    address: int
+    length: int
+    memory: int
+    alignment: int
 
 
 @dataclass(frozen=True)
@@ -37,15 +50,37 @@ class Section:
     offset: int
     size: int
     link: int
+    flags: int = 0
+
+    @property
+    def thread_local(self) -> bool:
+        """Whether the section is a part of the data that each thread copies. Other sections may have its addresses."""
+        return bool(self.flags & _FLAG_THREAD_LOCAL)
+
+    @property
+    def executable(self) -> bool:
+        """Whether the section holds code."""
+        return bool(self.flags & _FLAG_EXECUTABLE)
 
 
 @dataclass(frozen=True)
-class Function:
-    """A function of the symbol table. size: 0 if the symbol table does not state the length."""
+class Symbol:
+    """A function or variable of the symbol table. address: for a thread-local variable, its offset in the segment of
+    thread-local data. size: 0 if the symbol table does not state the length."""
 
     address: int
     size: int
     name: str
+
+
+@dataclass(frozen=True)
+class ThreadLocalSegment:
+    """The segment of thread-local data (PT_TLS), of which each thread has a copy: linked address, bytes of the copy,
+    and its alignment."""
+
+    address: int
+    size: int
+    alignment: int
 
 
 class Elf:
@@ -69,14 +104,25 @@ class Elf:
             raise UserError(f"{self.path}: the ELF file has no section {name}")
         return self._bytes(self.sections[name])
 
-    def functions(self) -> list[Function]:
+    def functions(self) -> list[Symbol]:
         """Functions by address, from .symtab, or from .dynsym if the file was stripped. Indirect functions are left
         out: their symbols stand for code that selects a function, not for the function."""
-        for kind in (_SYMTAB, _DYNSYM):
-            found = [f for section in self._sections if section.kind == kind for f in self._functions(section)]
-            if found:
-                return sorted(found, key=lambda f: (f.address, f.name))
-        return []
+        return self._symbols(_FUNCTION)
+
+    def objects(self) -> list[Symbol]:
+        """Variables by address, from .symtab, or from .dynsym if the file was stripped."""
+        return self._symbols(_OBJECT)
+
+    def thread_locals(self) -> list[Symbol]:
+        """Thread-local variables by their offset in the segment, from .symtab, or from .dynsym if the file was
+        stripped."""
+        return self._symbols(_THREAD_LOCAL)
+
+    @property
+    def thread_local_segment(self) -> ThreadLocalSegment | None:
+        """None if the file has no thread-local data."""
+        found = (segment for segment in self._segments() if segment.kind == _TLS)
+        return next((ThreadLocalSegment(each.address, each.memory, each.alignment) for each in found), None)
 
     def unwound(self) -> list[tuple[int, int]]:
         """First address and end of each function, also of functions without a name, from the unwinder's tables
@@ -106,33 +152,42 @@ class Elf:
 
     def section_at(self, address: int) -> str:
         """The name of the section that is linked to the address; empty if there is none."""
-        inside = (s.name for s in self._sections if s.address and s.address <= address < s.address + s.size)
+        inside = (
+            s.name for s in self._sections if s.address and not s.thread_local and 0 <= address - s.address < s.size
+        )
         return next(inside, "")
 
     def loaded(self, offset: int) -> int | None:
         """The address to which a byte of the file is linked; None if the byte is not loaded."""
-        for kind, begin, address, size in self._segments():
-            if kind == _LOAD and begin <= offset < begin + size:
-                return address + offset - begin
+        for segment in self._segments():
+            if segment.kind == _LOAD and segment.offset <= offset < segment.offset + segment.length:
+                return segment.address + offset - segment.offset
         return None
 
-    def _segments(self) -> Iterator[tuple[int, int, int, int]]:
-        """(type, offset, address, bytes in the file) of each program header."""
+    def _segments(self) -> Iterator[_Segment]:
         (table,) = struct.unpack_from("<Q", self.content, 32)
         size, count = struct.unpack_from("<HH", self.content, 54)
         for place in range(count):
-            kind, _, offset, address, _, length = struct.unpack_from("<IIQQQQ", self.content, table + size * place)
-            yield kind, offset, address, length
+            kind, _, offset, address, _, *rest = _SEGMENT.unpack_from(self.content, table + size * place)
+            yield _Segment(kind, offset, address, *rest)
 
     def stripped(self) -> bool:
         """Whether the file has dynamic symbols only."""
         return not any(section.kind == _SYMTAB for section in self._sections)
 
-    def _functions(self, table: Section) -> Iterator[Function]:
+    def _symbols(self, kind: int) -> list[Symbol]:
+        for table in (_SYMTAB, _DYNSYM):
+            tables = (section for section in self._sections if section.kind == table)
+            found = [symbol for section in tables for symbol in self._in_table(section, kind)]
+            if found:
+                return sorted(found, key=lambda symbol: (symbol.address, symbol.name))
+        return []
+
+    def _in_table(self, table: Section, kind: int) -> Iterator[Symbol]:
         names = self._bytes(self._sections[table.link])
         for name, info, _, index, value, size in _SYMBOL.iter_unpack(self._bytes(table)):
-            if info & 15 == _FUNCTION and index:
-                yield Function(value, size, _text(names, name))
+            if info & 15 == kind and index:
+                yield Symbol(value, size, _text(names, name))
 
     def _bytes(self, section: Section) -> bytes:
         return b"" if section.kind == _NOBITS else self.content[section.offset : section.offset + section.size]
@@ -144,8 +199,8 @@ class Elf:
         if not raw:
             return
         names = self.content[raw[names_at][4] : raw[names_at][4] + raw[names_at][5]]
-        for name, kind, _, address, offset, length, link, *_ in raw:
-            yield Section(_text(names, name), kind, address, offset, length, link)
+        for name, kind, flags, address, offset, length, link, *_ in raw:
+            yield Section(_text(names, name), kind, address, offset, length, link, flags)
 
 
 def mapped(path: Path) -> Elf:
