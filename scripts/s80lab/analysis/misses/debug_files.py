@@ -89,10 +89,10 @@ def source_lines(path: Path, addresses: Sequence[int]) -> Mapping[int, str]:
     for address, answer in zip(addresses, answers.splitlines(), strict=False):
         name, _, line = answer.partition(" ")[0].rpartition(":")
         if not name.startswith(_NOWHERE) and line.isdecimal() and line != "0":
-            found[address] = f"{_short(name)}:{line}"
+            found[address] = f"{short_path(name)}:{line}"
     return found
 
 
-def _short(path: str) -> str:
+def short_path(path: str) -> str:
     """The last three parts of a path of the build: `./malloc/./malloc/malloc.c` is `malloc/malloc.c`."""
     return "/".join([part for part in normpath(path.rpartition("/./")[2]).split("/") if part != ".."][-3:])
